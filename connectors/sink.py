@@ -7,8 +7,8 @@ from dataclasses import astuple, dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
-from ingestion.entities import EntityReference
-from ingestion.lineage_request import AddLineageRequest, Replacement
+from ingestion.model.entities import EntityReference
+from ingestion.model.requests import AddLineageRequest, Replacement
 
 
 class Outcome(StrEnum):

@@ -21,11 +21,10 @@ if TYPE_CHECKING:
         TooLarge,
         Unparsable,
     )
-    from ingestion.masking import QueryMasker
-    from ingestion.model import ColumnRef, LineageType, Problem, ProblemKind, Subtype, TableName
-    from ingestion.scripts.column_edges import ColumnEdge, TargetColumn
-    from ingestion.scripts.lineage_graph import LineageGraph, lineage_graph
-    from ingestion.scripts.lineage_parser import LineageParser
+    from ingestion.graph import LineageGraph, lineage_graph
+    from ingestion.model.lineage import ColumnRef, LineageType, Problem, ProblemKind, Subtype, TableName
+    from ingestion.parser import ColumnEdge, LineageParser, TargetColumn
+    from ingestion.statements.masking import QueryMasker
 
     __version__: str
 
@@ -60,11 +59,10 @@ _HOMES = {
         *("ConfigError", "LineageError", "ParseCrash", "ParseMemory", "ParseTimeout", "ParserUnavailable"),
         *("RecordError", "Templated", "TooLarge", "Unparsable"),
     ),
-    "ingestion.masking": ("QueryMasker",),
-    "ingestion.model": ("ColumnRef", "LineageType", "Problem", "ProblemKind", "Subtype", "TableName"),
-    "ingestion.scripts.column_edges": ("ColumnEdge", "TargetColumn"),
-    "ingestion.scripts.lineage_graph": ("LineageGraph", "lineage_graph"),
-    "ingestion.scripts.lineage_parser": ("LineageParser",),
+    "ingestion.statements.masking": ("QueryMasker",),
+    "ingestion.model.lineage": ("ColumnRef", "LineageType", "Problem", "ProblemKind", "Subtype", "TableName"),
+    "ingestion.graph": ("LineageGraph", "lineage_graph"),
+    "ingestion.parser": ("ColumnEdge", "LineageParser", "TargetColumn"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -1,8 +1,12 @@
-"""What the library's functions are given: a wrong type is refused in a sentence, before anything is done."""
+"""What users give by hand: a wrong type is refused in a sentence, a wrong name with the nearest right one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+
+# What the library's functions are given: a wrong type is refused in a sentence, before anything is done.
 
 DIALECT_NAME = 'give its name, as in dialect="postgres"'
 
@@ -46,3 +50,40 @@ def kind_of(value: object) -> str:
     if kind.endswith("s"):
         return kind
     return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
+
+
+# The right name that a wrong one was probably meant to be.
+
+_LISTED = 12
+
+
+def nearest_name(name: str, known: Iterable[str], likeness: float = 0.6) -> str | None:
+    """The known name that `name` was probably meant to be; how words are joined and cased does not count."""
+    plain = {_plain(candidate): candidate for candidate in known}
+    close = get_close_matches(_plain(name), plain, n=1, cutoff=likeness)
+    return plain[close[0]] if close else None
+
+
+def nearest_file(wanted: Path) -> str:
+    """`; did you mean f?` for a file of a similar name in the same directory, or nothing."""
+    try:
+        names = [entry.name for entry in wanted.parent.iterdir()]
+    except OSError:
+        return ""
+    near = nearest_name(wanted.name, names, likeness=0.75)  # suffixes alone make names alike
+    return f"; did you mean {wanted.with_name(near)}?" if near else ""
+
+
+def listing(names: Sequence[str]) -> str:
+    """The first dozen of the names, for a message."""
+    return ", ".join(names[:_LISTED]) + (", …" if len(names) > _LISTED else "")
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """`; did you mean x?`, or nothing where no known name is near."""
+    near = nearest_name(name, known)
+    return f"; did you mean {near}?" if near else ""
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").replace("-", "").lower()

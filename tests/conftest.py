@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from xdist.remote import Producer
 
-    from ingestion.symbolic import Symbolic
-    from tests.connectors.spark_history.conftest import History
+    from ingestion.analysis.symbolic import Symbolic
+    from tests.connectors.spark.conftest import History
 
 # how long an example takes is a matter of what else runs on the machine
 settings.register_profile("untimed", deadline=None)
@@ -86,7 +86,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 @pytest.fixture(scope="session")
 def history(tmp_path_factory: pytest.TempPathFactory) -> History:
     """Event logs of real applications, made once."""
-    from tests.connectors.spark_history.conftest import GROUPS, made_history  # the other tests must not pay for it
+    from tests.connectors.spark.conftest import GROUPS, made_history  # the other tests must not pay for it
 
     return made_history(GROUPS, tmp_path_factory.mktemp("history"))
 
@@ -94,7 +94,7 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> History:
 @pytest.fixture(scope="session")
 def sources(tmp_path_factory: pytest.TempPathFactory) -> History:
     """The event log of an application over Hive, JDBC, files, views and DDL: the folder "sources"."""
-    from tests.connectors.spark_history.conftest import made_history
+    from tests.connectors.spark.conftest import made_history
 
     return made_history((("sources",),), tmp_path_factory.mktemp("history"))
 
@@ -110,7 +110,7 @@ def formats(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def old_layout() -> Callable[[Symbolic], bytes]:
     """Symbolic lineage as bytes in which the classes of the relational form are where they were once."""
-    from ingestion.relational import form
+    from ingestion.analysis import form
 
     def written(symbolic: Symbolic) -> bytes:
         own = [found for found in vars(form).values() if getattr(found, "__module__", "") == form.__name__]

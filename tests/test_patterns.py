@@ -24,7 +24,7 @@ from typing import Any
 import pytest
 
 from ingestion.dialects import DIALECTS
-from ingestion.lexing import lexicon_of
+from ingestion.dialects.lexing import lexicon_of
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("ingestion", "connectors", "workflows")

@@ -7,23 +7,23 @@ from typing import Annotated
 import typer
 
 import ingestion
-from workflows.commands.catalog.correct import correct
-from workflows.commands.catalog.explain import explain
-from workflows.commands.catalog.export import export
-from workflows.commands.catalog.impact import diff, impact
-from workflows.commands.catalog.mcp import mcp
-from workflows.commands.catalog.metrics import metrics
-from workflows.commands.catalog.policy import policy
-from workflows.commands.catalog.serve import serve
-from workflows.commands.catalog.why import why
+from workflows.commands.correct import correct
 from workflows.commands.doctor import doctor
+from workflows.commands.explain import explain
+from workflows.commands.export import export
+from workflows.commands.impact import diff, impact
 from workflows.commands.init import init, schema
 from workflows.commands.lineage import lineage
+from workflows.commands.mcp import mcp
+from workflows.commands.metrics import metrics
+from workflows.commands.policy import policy
 from workflows.commands.replay import replay
 from workflows.commands.run import run
 from workflows.commands.runs import runs
 from workflows.commands.schedule import schedule
+from workflows.commands.serve import serve
 from workflows.commands.validate import validate
+from workflows.commands.why import why
 
 _HELP = """Table and column lineage from the query logs that a data platform already writes.
 

@@ -9,17 +9,15 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from connectors.openmetadata.client import CatalogSearch, connect
-from connectors.openmetadata.rest_sink import DryRunSink, RestSink, SinkOptions
-from connectors.openmetadata.transport.connection import Connection
-from connectors.openmetadata.transport.http import Http
-from connectors.openmetadata.transport.platform import Platform
-from connectors.openmetadata.transport.retry import RetryPolicy
+from connectors.openmetadata.client import CatalogSearch, Platform, connect
+from connectors.openmetadata.connection import Connection
+from connectors.openmetadata.http import Http, RetryPolicy
+from connectors.openmetadata.sink import DryRunSink, RestSink, SinkOptions
 from connectors.sink import Sink
 from ingestion.errors import RetryableError, TargetDown
 from workflows.config import EmbeddedCatalog, RunConfig, Server
-from workflows.control.scratch import scratch_folder
-from workflows.report.counts import Pointer
+from workflows.counts import Pointer
+from workflows.runtime.scratch import scratch_folder
 
 TRIED_ONCE = RetryPolicy(attempts=1, total_seconds=15)
 
@@ -114,7 +112,7 @@ def _connect(connection: Connection, config: RunConfig, run_id: str, where: tupl
 def _embedded_connection(
     catalog: EmbeddedCatalog, *, dry_run: bool
 ) -> Iterator[tuple[Connection, tuple[Pointer, ...]]]:
-    from connectors.catalog.server import CatalogConfig, running_catalog
+    from connectors.catalog.http.server import CatalogConfig, running_catalog
 
     with scratch_folder("dry-run") as scratch:
         file = _copy(catalog.file, scratch) if dry_run else catalog.file

@@ -1,8 +1,7 @@
 """Lineage as OpenLineage's run events, sent by openlineage-python's own transports."""
 
-from connectors.openlineage.datasets import DatasetNames
 from connectors.openlineage.emitter import Emitter, Transport, open_emitter
-from connectors.openlineage.events import JobRun, Origin, RunResult, job_runs, outcome_event
+from connectors.openlineage.events import DatasetNames, JobRun, Origin, RunResult, job_runs, outcome_event
 
 __all__ = [
     "DatasetNames",

@@ -1,31 +1,86 @@
-"""Requests as run events: one for each producer, with all that it reads and writes."""
+"""Requests as OpenLineage's run events: datasets by their names, an event for each producer."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from openlineage.client.event_v2 import Job, Run, RunEvent, RunState
+from openlineage.client.event_v2 import InputDataset, Job, OutputDataset, Run, RunEvent, RunState
 from openlineage.client.facet_v2 import (
+    DatasetFacet,
     JobFacet,
     RunFacet,
     column_lineage_dataset,
     extraction_error_run,
     job_type_job,
     parent_run,
+    schema_dataset,
     sql_job,
 )
 from openlineage.client.serde import Serde
 
-from connectors.openlineage.datasets import DatasetNames, column_name
-from ingestion.contribution import ColumnEvidence, Contribution, Producer
-from ingestion.entities import TableEntity
-from ingestion.isolation import FailureStage, Isolation
-from ingestion.lineage_request import AddLineageRequest
+from ingestion.model.contributions import ColumnEvidence, Contribution, Producer
+from ingestion.model.entities import TableEntity
+from ingestion.model.fqn import split_fqn
+from ingestion.model.isolation import FailureStage, Isolation
+from ingestion.model.lineage import Column
+from ingestion.model.requests import AddLineageRequest
+
+# Entities of the catalog as OpenLineage names datasets: a namespace for where they are, a name for which it is.
+
+_PARTS_OF_A_TABLE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetNames:
+    """How datasets are named: `namespace` is that of the tables, such as postgres://host:5432."""
+
+    namespace: str
+
+    def of(self, entity: TableEntity) -> tuple[str, str]:
+        """The namespace and the name of an entity; a container's are its store and its path."""
+        parts = split_fqn(entity.fully_qualified_name)
+        if entity.type != "container":
+            return self.namespace, ".".join(parts[1:_PARTS_OF_A_TABLE])
+        store, _, path = "/".join(parts[1:]).partition("/")
+        return (
+            (f"{parts[0]}://{store}", path or "/") if parts[0] != "files" else ("file", f"{store}/{path}".rstrip("/"))
+        )
+
+    def input(self, entity: TableEntity) -> InputDataset:
+        """The entity as something that is read."""
+        namespace, name = self.of(entity)
+        return InputDataset(namespace, name, facets=_facets(entity))
+
+    def output(self, entity: TableEntity, **facets: DatasetFacet) -> OutputDataset:
+        """The entity as something that is written."""
+        namespace, name = self.of(entity)
+        return OutputDataset(namespace, name, facets={**_facets(entity), **facets})
+
+
+def _column_name(entity: TableEntity, fqn: str) -> str:
+    """The column that an FQN of the entity's names, a nested one with its path."""
+    return ".".join(split_fqn(fqn)[len(split_fqn(entity.fully_qualified_name)) :])
+
+
+def _facets(entity: TableEntity) -> dict[str, DatasetFacet]:
+    if not entity.columns:
+        return {}
+    return {"schema": schema_dataset.SchemaDatasetFacet(fields=_fields(entity.columns))}
+
+
+def _fields(columns: Sequence[Column]) -> list[schema_dataset.SchemaDatasetFacetFields]:
+    return [
+        schema_dataset.SchemaDatasetFacetFields(name=column.name, type=column.type or None, ordinal_position=number)
+        for number, column in enumerate(columns, 1)
+    ]
+
+
+# Requests as run events: one for each producer, with all that it reads and writes.
 
 PRODUCER = "https://pypi.org/project/headwater"
 _ERRORS_SHOWN = 100
@@ -176,9 +231,9 @@ def _column_lineage(
         for evidence in contribution.columns if to.id == target.id else ():
             if not evidence.certain:
                 continue
-            field_name = column_name(target, evidence.to_column) if evidence.to_column else ""
+            field_name = _column_name(target, evidence.to_column) if evidence.to_column else ""
             for column in evidence.from_columns:
-                key = (*names.of(source), column_name(source, column))
+                key = (*names.of(source), _column_name(source, column))
                 found.setdefault(field_name, {}).setdefault(key, []).append(_transformation(evidence))
     return column_lineage_dataset.ColumnLineageDatasetFacet(
         fields={

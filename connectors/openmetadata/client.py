@@ -1,21 +1,219 @@
-"""A connection to a platform that was found to be there, to understand us, and to let us in."""
+"""A platform that was found to be there: its search, and what Headwater's own catalog offers beyond OpenMetadata."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import logging
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
-from connectors.openmetadata.entities import extension, search
-from connectors.openmetadata.entities.crud import Collection, get_by_name, table_entity
-from connectors.openmetadata.transport.connection import Connection
-from connectors.openmetadata.transport.http import Http
-from connectors.openmetadata.transport.platform import Platform
-from connectors.openmetadata.transport.retry import RetryPolicy, Timing
-from ingestion.entities import TableEntity
-from ingestion.errors import ConfigError, RetryableError, TargetDown
-from ingestion.names.storage_paths import normal_path, spellings
-from ingestion.resolution.cached_search import Hits, PartialName
+from connectors.openmetadata.connection import Connection
+from connectors.openmetadata.entities import Collection, get_by_name, table_entity
+from connectors.openmetadata.http import Call, Http, NotOpenMetadata, RetryPolicy, Timing
+from connectors.sink import EdgeCounts
+from ingestion.errors import ConfigError, Rejected, RetryableError, TargetDown
+from ingestion.model.entities import TableEntity
+from ingestion.model.lineage import Json
+from ingestion.model.storage_paths import normal_path, spellings
+from ingestion.resolution import Hits, PartialName
+
+# A platform that was found to be there: its transport, its version and what it offers.
+
+
+@dataclass(frozen=True, slots=True)
+class Platform:
+    """The platform behind `http`; `capabilities` is what it offers beyond OpenMetadata's contract.
+
+    `store` tells its data from those of another that takes its place; "" where it does not say.
+    """
+
+    http: Http
+    version: str
+    capabilities: frozenset[str] = frozenset()
+    store: str = ""
+
+    def close(self) -> None:
+        self.http.close()
+
+
+# Headwater's own catalog offers more than OpenMetadata: bulk look-up, bulk registration, bulk lineage.
+
+LINEAGE = "bulkLineage"
+LOOKUP = "bulkLookup"
+TABLES = "bulkTables"
+LOADS = "loads"
+NAMES = "names"
+TYPES = "types"
+
+
+@dataclass(frozen=True, slots=True)
+class _ServerCapabilities:
+    """What a server offers beyond the contract, nothing where it is an OpenMetadata; `store` tells its data apart."""
+
+    capabilities: frozenset[str] = frozenset()
+    store: str = ""
+
+
+def _server_capabilities(http: Http) -> _ServerCapabilities:
+    """What the server says of itself."""
+
+    def ask() -> Any:
+        try:
+            return http.attempt(Call("GET", "headwater"))
+        except (Rejected, NotOpenMetadata):
+            return None
+
+    answer = http.retrying(ask)
+    if not isinstance(answer, dict):
+        return _ServerCapabilities()
+    return _ServerCapabilities(frozenset(map(str, answer.get("capabilities") or ())), str(answer.get("store") or ""))
+
+
+def look_up(http: Http, service: str, names: Sequence[PartialName], *, columns: bool = True) -> list[list[TableEntity]]:
+    """For each name every table of the service that it can mean, case ignored; without `columns` by name alone."""
+    wanted = [{"database": name.database, "schema": name.schema, "table": name.table} for name in names]
+    return _look_up(http, service, wanted, columns=columns)
+
+
+def _look_up_path(http: Http, path: str) -> list[TableEntity]:
+    """The containers and external tables at a storage path."""
+    return _look_up(http, "-", [{"path": path}])[0]
+
+
+def register(http: Http, entities: Mapping[str, Sequence[Json]], at: float | None = None) -> Json:
+    """Registers many entities at once, all or nothing, parents first.
+
+    `entities` has OpenMetadata's create requests under services, databases, schemas, tables; known columns are kept
+    beside new ones. `at` is when the definitions held (seconds since the epoch).
+    """
+    body: Json = {group: list(requests) for group, requests in entities.items()}
+    if at is not None:
+        body["at"] = round(at * 1000)
+    answer: Json = http.send(Call("POST", "headwater/tables", body=body))
+    return answer
+
+
+def add_lineage(http: Http, name: str, edges: Iterable[str], replace: Sequence[Json]) -> EdgeCounts:
+    """Merges contributions into their edges: all or nothing, and once per `name` and content, however often sent.
+
+    `edges` are JSON objects already.
+    """
+    content = f'{{"edges": [{", ".join(edges)}], "replace": {json.dumps(list(replace))}}}'
+    batch_id = hashlib.sha256(f"{name} {content}".encode()).hexdigest()
+    # The content is most of the body: it is made once for both.
+    body = f'{{"batchId": "{batch_id}", {content[1:]}'.encode()
+    answer = http.send(Call("POST", "headwater/lineage", body=body))
+    return EdgeCounts(
+        new=int(answer.get("new", 0)),
+        merged=int(answer.get("merged", 0)),
+        unchanged=int(answer.get("unchanged", 0)),
+        replaced=int(answer.get("replaced", 0)),
+        column_edges=int(answer.get("columnEdges", 0)),
+    )
+
+
+def file_name_events(http: Http, events: Sequence[Json]) -> None:
+    """Files what happened to names (created, dropped, renamed, swapped), in any order and as often as one likes."""
+    http.send(Call("POST", "headwater/names", body={"events": list(events)}))
+
+
+def file_loads(http: Http, loads: Sequence[Json]) -> None:
+    """Files what became of loads of tables, in any order and as often as one likes."""
+    http.send(Call("POST", "headwater/loads", body={"loads": list(loads)}))
+
+
+def _look_up(http: Http, service: str, names: Sequence[Json], *, columns: bool = True) -> list[list[TableEntity]]:
+    body = {"service": service, "names": list(names), "columns": columns}
+    answer = http.send(Call("POST", "headwater/tables/lookup", body=body))
+    return [[table_entity(entity, str(entity["type"])) for entity in match] for match in answer["matches"]]
+
+
+# What people corrected by hand in Headwater's own catalog; a plain OpenMetadata keeps no rejections.
+
+CORRECTIONS = "corrections"
+
+
+def rejected_edges(platform: Platform) -> frozenset[tuple[str, str]]:
+    """The edges, by the ids of their ends, that nobody reads since a person rejected them. Raises TargetDown."""
+    if CORRECTIONS not in platform.capabilities:
+        return frozenset()
+    answer: Json = platform.http.get("headwater/corrections", {"limit": 1}) or {"rejectedEdges": ()}
+    return frozenset((str(edge["fromEntity"]), str(edge["toEntity"])) for edge in answer["rejectedEdges"])
+
+
+# The platform's search: tables by name, containers by path, views and procedures that wait for their lineage.
+
+TABLE_INDEX = "table_search_index"
+CONTAINER_INDEX = "container_search_index"
+PAGE = 100
+# a real server ignores `size` in field searches and shows so many
+FIELD_SEARCH_SIZE = 10
+_FIELDS = ["schemaDefinition", "fullyQualifiedName", "tableType", "processedLineage", "updatedAt", "extension"]
+
+
+def _field_search(http: Http, pattern: str, field: str = "fullyQualifiedName", index: str = TABLE_INDEX) -> Hits:
+    """FQNs of what matches a wildcard pattern (`*`, `?`, case ignored), and whether these are all."""
+    params: dict[str, str | int] = {
+        "fieldName": field,
+        "fieldValue": pattern,
+        "from": 0,
+        "size": FIELD_SEARCH_SIZE,
+        "index": index,
+        "deleted": "false",
+    }
+    answer = _hits(http.get("search/fieldQuery", params))
+    found = tuple(str(hit["_source"]["fullyQualifiedName"]) for hit in answer.get("hits") or ())
+    total = answer.get("total") or {}
+    known = total.get("value", len(found)) if isinstance(total, dict) else int(total)
+    return Hits(found, complete=known <= len(found) and len(found) < FIELD_SEARCH_SIZE)
+
+
+def _containers_by_path(http: Http, path: str) -> Hits:
+    """FQNs of containers whose fullPath is `path`, compared without case and with `*` and `?` as any character."""
+    return _field_search(http, path.replace("*", "?"), "fullPath", CONTAINER_INDEX)
+
+
+def views(http: Http, service: str, *, unprocessed_only: bool) -> Iterator[Json]:
+    """Every view of a service that has a definition: its name, definition, type, and when it was changed last."""
+    must: list[Json] = [
+        {"term": {"service.name.keyword": service}},
+        {"exists": {"field": "schemaDefinition"}},
+    ]
+    yield from _pages(http, TABLE_INDEX, must, unprocessed_only=unprocessed_only)
+
+
+def _pages(http: Http, index: str, must: list[Json], *, unprocessed_only: bool) -> Iterator[Json]:
+    bool_query: Json = {"must": must}
+    if unprocessed_only:
+        bool_query["must_not"] = [{"term": {"processedLineage": True}}]
+    params: dict[str, str | int | list[str]] = {
+        "q": "",
+        "size": PAGE,
+        "deleted": "false",
+        "index": index,
+        "query_filter": json.dumps({"query": {"bool": bool_query}}),
+        "include_source_fields": _FIELDS,
+        "sort_field": "fullyQualifiedName",
+        "sort_order": "desc",
+    }
+    while True:
+        hits = _hits(http.get("search/query", params)).get("hits") or ()
+        for hit in hits:
+            yield hit["_source"]
+        after = hits[-1].get("sort") if hits else None
+        if not after or params.get("search_after") == str(after[0]):
+            return
+        params["search_after"] = str(after[0])
+
+
+def _hits(answer: Any) -> Json:
+    hits = answer.get("hits") if isinstance(answer, dict) else None
+    return hits if isinstance(hits, dict) else {}
+
+
+# A connection to a platform that was found to be there, to understand us, and to let us in.
 
 Result = TypeVar("Result")
 logger = logging.getLogger(__name__)
@@ -33,7 +231,7 @@ def connect(connection: Connection, policy: RetryPolicy | None = None, timing: T
     try:
         version = _version(http)
         _check_version(version, strict=connection.validate_version)
-        offer = extension.server_capabilities(http)
+        offer = _server_capabilities(http)
         return Platform(http, version, offer.capabilities, offer.store)
     except BaseException:
         http.close()
@@ -46,14 +244,14 @@ class CatalogSearch:
     def __init__(self, platform: Platform, *, columns: bool = True) -> None:
         self._platform = platform
         self._http = platform.http
-        self._bulk = extension.LOOKUP in platform.capabilities
+        self._bulk = LOOKUP in platform.capabilities
         self._columns = columns
 
     def without_columns(self) -> CatalogSearch:
         return CatalogSearch(self._platform, columns=False)
 
     def field_search(self, pattern: str) -> Hits:
-        return _or_down(lambda: search.field_search(self._http, pattern))
+        return _or_down(lambda: _field_search(self._http, pattern))
 
     def get_by_fqn(self, fqn: str) -> TableEntity | None:
         found = _or_down(lambda: get_by_name(self._http, Collection.TABLES, fqn, ("columns", "schemaDefinition")))
@@ -62,17 +260,17 @@ class CatalogSearch:
     def bulk_lookup(self, service: str, names: Sequence[PartialName]) -> Sequence[Sequence[TableEntity]] | None:
         if not self._bulk:
             return None
-        return _or_down(lambda: extension.look_up(self._http, service, names, columns=self._columns))
+        return _or_down(lambda: look_up(self._http, service, names, columns=self._columns))
 
     def path_lookup(self, path: str) -> Sequence[TableEntity]:
         if self._bulk:
-            return _or_down(lambda: extension.look_up_path(self._http, path))
+            return _or_down(lambda: _look_up_path(self._http, path))
         return _or_down(lambda: self._containers(path))
 
     def _containers(self, path: str) -> list[TableEntity]:
         normal = normal_path(path)
         for spelling in spellings(normal):
-            hits = search.containers_by_path(self._http, spelling)
+            hits = _containers_by_path(self._http, spelling)
             found = [get_by_name(self._http, Collection.CONTAINERS, fqn, ("dataModel",)) for fqn in hits.fqns]
             here = [json for json in found if json and normal_path(str(json.get("fullPath") or "")) == normal]
             if here:

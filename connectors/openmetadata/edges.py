@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from connectors.openmetadata.transport.http import Call, Http, path_of
-from connectors.openmetadata.transport.responses import NotFound
-from ingestion.entities import EntityReference
-from ingestion.lineage_request import EntitiesEdge, LineageDetails
-from ingestion.model import Json
+from connectors.openmetadata.http import Call, Http, NotFound, path_of
+from ingestion.model.entities import EntityReference
+from ingestion.model.lineage import Json
+from ingestion.model.requests import EntitiesEdge, LineageDetails
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from connectors.postgres.database import PostgresDatabase
-from ingestion.lexing import tokens
-from ingestion.model import StatementKind
+from ingestion.dialects.lexing import tokens
+from ingestion.model.lineage import StatementKind
 from ingestion.statements import classify
 
 if TYPE_CHECKING:

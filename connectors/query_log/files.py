@@ -12,8 +12,8 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from ingestion.arguments import listing
 from ingestion.errors import ConfigError
-from ingestion.names.suggestions import listing
 
 _LOG_NAME = re.compile(
     r".*\.(csv|tsv|psv|json|jsonl|ndjson|parquet|orc|avro)(\.(gz|gzip|bz2|zst|zstd))?", re.IGNORECASE

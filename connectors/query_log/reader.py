@@ -1,25 +1,30 @@
-"""Query logs read by Spark: exports of many platforms, and PostgreSQL's csvlog."""
+"""Query logs read by Spark: exports of many platforms, servers' own logs, tables; texts in several rows put
+together.
+"""
 
 from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
+from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import StructType
+from pyspark.sql import functions as F
+from pyspark.sql.types import LongType, StringType, StructField, StructType
 
-from connectors.base import RECORD_SCHEMA, BatchReading, BatchWork
 from connectors.log_columns import LogColumn
-from connectors.query_log.files import QueryLogFile, find_log_files, table_format
-from connectors.query_log.interpretation.column_reading import ReadingHints
-from connectors.query_log.layout import Form
-from connectors.query_log.pieces import PIECE_RECORD_SCHEMA, join_pieces
-from connectors.query_log.slices import FileSlice
-from connectors.query_log.spark_tables import (
+from connectors.platforms.index import PROFILES
+from connectors.platforms.job_names import job_of
+from connectors.platforms.profile import NOT_A_STATEMENT, ExportProfile
+from connectors.query_log._columns import ReadingHints
+from connectors.query_log._interpreter import ARROW_SCHEMA, clean_text
+from connectors.query_log._layout import Form
+from connectors.query_log._spark_tables import (
     TableRead,
     format_of,
     read_directory,
@@ -28,8 +33,67 @@ from connectors.query_log.spark_tables import (
     read_table,
     table_records,
 )
-from connectors.query_log.text_files import stored_head, text_records, with_layout
+from connectors.query_log.files import QueryLogFile, find_log_files, table_format
+from connectors.query_log.text_files import FileRange, stored_head, text_records, with_layout
+from connectors.records import RECORD_SCHEMA, RecordReading, RecordWork
 from ingestion.errors import ConfigError
+
+# Texts that stand in several rows, put together: rows of one statement may lie in different files.
+
+SPLIT_RECORD_SCHEMA = StructType(
+    [
+        *RECORD_SCHEMA.fields,
+        StructField("piece_key", StringType()),
+        StructField("piece", LongType()),
+        StructField("exporter", StringType()),
+    ]
+)
+"""Rows that have a piece of a text each, those with a key."""
+
+_BY_NAME = {profile.name: profile for profile in PROFILES}
+
+
+def join_split_texts(rows: DataFrame) -> DataFrame:
+    """The records, with RECORD_SCHEMA, of rows that have a piece of a text each (or, without a `piece_key`, all of it).
+
+    A record stands where its first piece does. One that lacks a piece is malformed.
+    """
+    columns = RECORD_SCHEMA.fieldNames()
+    statement = F.coalesce("piece_key", F.concat(F.lit("\0"), "source_id"))
+    grouped = rows.groupBy(statement.alias("statement")).agg(
+        F.min_by(F.struct(*columns), F.struct("piece", "source_id")).alias("record"),
+        F.collect_list(F.struct("piece", "text")).alias("pieces"),
+        F.first("exporter").alias("exporter"),
+    )
+    return grouped.select("record.*", "pieces", "exporter").mapInArrow(_join, RECORD_SCHEMA)
+
+
+def _join(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        records = batch.to_pylist()
+        for record in records:
+            pieces = [(piece["piece"], piece["text"] or "") for piece in record.pop("pieces")]
+            profile = _BY_NAME.get(record.pop("exporter"))
+            if profile is not None:
+                record.update(whole_text(pieces, profile, record["status"]))
+                record["job"] = record["job"] or job_of(None, record["text"])
+        yield pa.RecordBatch.from_pylist(records, schema=ARROW_SCHEMA)
+
+
+def whole_text(pieces: Sequence[tuple[int, str]], profile: ExportProfile, status: str | None) -> dict[str, Any]:
+    """The text, status and problem of the record that has these numbered pieces."""
+    form = profile.pieces
+    ordered = sorted(set(pieces))
+    numbers = [number for number, _text in ordered]
+    if form is None or numbers != list(range(form.first, form.first + len(numbers))):
+        return {"text": None, "problem": "pieces of its text are missing, or two have one number"}
+    *before, last = (text for _number, text in ordered)
+    padded = [text.ljust(form.width) if form.width else text for text in before]
+    text = clean_text("".join([*padded, last]), profile)
+    return {"text": text, "status": status if text else NOT_A_STATEMENT}
+
+
+# Query logs read by Spark: exports of many platforms, and PostgreSQL's csvlog.
 
 _SERVERS_OWN = {True: "PostgreSQL csvlog", False: "PostgreSQL jsonlog"}
 """By whether it is delimited text."""
@@ -58,7 +122,7 @@ class QueryLogInput:
     """The parts of a log, and by whom they were exported: the exporter's name and its number of files or tables."""
 
     spark: SparkSession
-    files: tuple[FileSlice, ...] = ()
+    files: tuple[FileRange, ...] = ()
     tables: tuple[TableRead, ...] = ()
 
     @property
@@ -84,14 +148,14 @@ class QueryLogInput:
         run.
         """
         if not self._in_pieces:
-            return self._read(BatchReading(RECORD_SCHEMA, RECORD_SCHEMA))
-        return join_pieces(self._read(BatchReading(PIECE_RECORD_SCHEMA, PIECE_RECORD_SCHEMA)))
+            return self._read(RecordReading(RECORD_SCHEMA, RECORD_SCHEMA))
+        return join_split_texts(self._read(RecordReading(SPLIT_RECORD_SCHEMA, SPLIT_RECORD_SCHEMA)))
 
-    def map_records(self, work: BatchWork, schema: StructType) -> DataFrame:
+    def map_records(self, work: RecordWork, schema: StructType) -> DataFrame:
         """What `work` makes of the log's records, with `schema`: where they are read, and sent on to nobody."""
         if self._in_pieces:
             return self.records().mapInArrow(work, schema)
-        return self._read(BatchReading(RECORD_SCHEMA, schema, work))
+        return self._read(RecordReading(RECORD_SCHEMA, schema, work))
 
     @property
     def _in_pieces(self) -> bool:
@@ -99,7 +163,7 @@ class QueryLogInput:
             return True
         return any(table.reading.profile.pieces is not None for table in self.tables)
 
-    def _read(self, reading: BatchReading) -> DataFrame:
+    def _read(self, reading: RecordReading) -> DataFrame:
         frames = [table_records(table, reading) for table in self.tables]
         if self.files or not frames:
             frames.append(text_records(self.spark, self.files, reading))
@@ -132,7 +196,7 @@ def open_query_log(spark: SparkSession, options: QueryLogOptions) -> QueryLogInp
 
 
 def _of_files(spark: SparkSession, files: Iterable[QueryLogFile], hints: ReadingHints) -> QueryLogInput:
-    texts: list[FileSlice] = []
+    texts: list[FileRange] = []
     by_format: dict[str, list[QueryLogFile]] = defaultdict(list)
     for file in files:
         head = stored_head(spark, file)

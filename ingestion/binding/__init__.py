@@ -1,0 +1,1 @@
+"""Symbolic lineage to flows between relations: what names mean over time, schemas, temporary tables."""

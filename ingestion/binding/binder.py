@@ -1,26 +1,288 @@
-"""Late binding: symbolic lineage and schemas make column lineage, whatever the order in which the log has them.
-
-Schemas come from three places: the catalog (and schema files), DDL in the log, and the bound outputs of the statement
-that created a relation (LineageX's auto-inference). Creating statements are therefore bound before their readers, in
-the dependency order of the definitions that were in force; a definition that depends on itself stays unknown.
-"""
+"""Statements bound to schemas: those that are given, and those that the log itself makes, alters and renames."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
+
+import networkx as nx
 
 from ingestion.analysis.analyzer import analyze
-from ingestion.binding.dependency_order import creators_in_dependency_order
-from ingestion.binding.name_events import ColumnNameEvent, NameEvent, SchemaEvents, TypeEvent
-from ingestion.binding.relation_schemas import RelationSchemas, Schema, shown_columns
-from ingestion.binding.relations import Relation
-from ingestion.binding.restored_names import Order
-from ingestion.binding.timeline import Occurrence, SchemaProvider, Timeline, read_timeline
-from ingestion.isolation import Failure, FailureStage, Isolation
-from ingestion.model import StatementLineage, TableName
-from ingestion.symbolic import Symbolic
+from ingestion.analysis.symbolic import Symbolic
+from ingestion.binding.relations import Order, Relation
+from ingestion.binding.timeline import (
+    ColumnNameEvent,
+    NameEvent,
+    Occurrence,
+    SchemaEvents,
+    SchemaProvider,
+    Timeline,
+    TypeEvent,
+    read_timeline,
+)
+from ingestion.model.isolation import Failure, FailureStage, Isolation
+from ingestion.model.lineage import (
+    Column,
+    ColumnRef,
+    Flow,
+    Output,
+    Reference,
+    StatementKind,
+    StatementLineage,
+    TableChange,
+    TableName,
+    WriteMode,
+)
+from ingestion.model.namespaces import RelationKey
+
+# In which order statements are bound: what makes a relation before whatever reads it, wherever the log has them.
+
+
+def creators_in_dependency_order(timeline: Timeline) -> list[int]:
+    """Numbers of the occurrences that create relations, each after those whose relations it reads."""
+    relations = timeline.relations
+    creators = sorted({r.creator for r in relations if r.creator is not None})
+    if len(creators) < 2:
+        return creators
+    graph: nx.DiGraph[int] = nx.DiGraph()
+    graph.add_nodes_from(creators)
+    for number in list(graph):
+        for relation in timeline.meanings[number].values():
+            behind = _creators_behind(timeline, relations[relation])
+            graph.add_edges_from((dependency, number) for dependency in behind)
+    graph.remove_edges_from(list(nx.selfloop_edges(graph)))
+    condensed = nx.condensation(graph)
+    members: dict[int, set[int]] = nx.get_node_attributes(condensed, "members")
+    components = nx.lexicographical_topological_sort(condensed, key=lambda c: min(members[c]))
+    order = [number for component in components for number in sorted(members[component])]
+    clear_graphs(graph, condensed)
+    return order
+
+
+def clear_graphs(*graphs: nx.DiGraph[Any]) -> None:
+    """Empties graphs that nobody needs any more: NetworkX's views of one refer back to it, and keep all of it."""
+    for graph in graphs:
+        graph.clear()
+
+
+def _creators_behind(timeline: Timeline, relation: Relation) -> list[int]:
+    behind = [relation.creator] if relation.creator is not None else []
+    if relation.like is not None:
+        like = timeline.relations[relation.like].creator
+        behind += [like] if like is not None else []
+    return behind
+
+
+def levels(timeline: Timeline, widened_relations: Callable[[int], Collection[int]]) -> list[list[int]]:
+    """All occurrences (by number) in levels: bound level by level, each finds what it finds when they are bound one
+    after the other, those that create something first, and on one level none finds what another shows.
+
+    `widened_relations`: the relations (by number) of which an occurrence shows columns though it does not make them.
+    """
+    creators = creators_in_dependency_order(timeline)
+    made = frozenset(creators)
+    found: list[list[int]] = []
+    shown: dict[int, int] = {}
+    read: dict[int, int] = {}
+    for number in (*creators, *(number for number in range(len(timeline.meanings)) if number not in made)):
+        meaning = set(timeline.meanings[number].values())
+        reads = set(_behind(timeline.relations, meaning))
+        shows = {one for one in meaning if timeline.relations[one].creator == number}.union(widened_relations(number))
+        before = [shown[one] for one in reads if one in shown] + [read[one] for one in shows if one in read]
+        level = max(before, default=-1) + 1
+        if level == len(found):
+            found.append([])
+        found[level].append(number)
+        shown.update((one, max(level, shown.get(one, 0))) for one in shows)
+        read.update((one, max(level, read.get(one, 0))) for one in reads)
+    return found
+
+
+def _behind(relations: Sequence[Relation], numbers: Collection[int]) -> Iterator[int]:
+    """The relations whose columns tell those of some: these themselves, and what they are LIKE."""
+    for number in numbers:
+        one: int | None = number
+        seen = set[int]()
+        while one is not None and one not in seen:
+            seen.add(one)
+            yield one
+            one = relations[one].like
+
+
+# The columns of relations over a log: as they were declared, or brought in by what made them, and altered since.
+
+Schema = tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownColumns:
+    """What a flow shows of its target's columns, None where these are not all known.
+
+    `made`: the flow makes the target (as a `view`, or a table), which has these columns; else it has them as well.
+    """
+
+    target: TableName
+    columns: Schema | None
+    made: bool
+    view: bool = False
+
+
+def shown_columns(lineage: StatementLineage, *, carried_out: bool) -> tuple[ShownColumns, ...]:
+    """What a bound statement shows of the columns of its targets; `carried_out`: it is a plan that ran."""
+    found = []
+    for flow in lineage.flows:
+        target = flow.target
+        if target is not None and target.mode is WriteMode.CREATE:
+            found.append(ShownColumns(target.name, _schema_of_outputs(flow), made=True, view=target.view))
+        elif target is not None and carried_out:
+            # A plan that was carried out shows columns that the table has by then: Delta's mergeSchema adds them.
+            written = tuple(Column(o.name, o.type) for o in flow.outputs if o.name and not o.name_assumed)
+            found.append(ShownColumns(target.name, written, made=False))
+    return tuple(found)
+
+
+class RelationSchemas:
+    """The columns of a log's relations, as far as the statements that were bound until now show them."""
+
+    def __init__(self, timeline: Timeline, before: SchemaProvider) -> None:
+        self._timeline = timeline
+        self._before = before
+        self._created: dict[int, Schema | None] = {}
+        self._written: dict[int, list[tuple[Order, Schema]]] = {}
+
+    def note(self, number: int, order: Order, shown: Iterable[ShownColumns]) -> None:
+        """Takes in what the statement of that number shows."""
+        for one in shown:
+            relation = self._timeline.meanings[number][one.target]
+            if one.made:
+                self._created[relation] = one.columns
+            else:
+                self._written.setdefault(relation, []).append((order, one.columns or ()))
+
+    def read_by(self, number: int, order: Order) -> dict[TableName, Schema | None]:
+        """The columns that a statement finds under each of its names; None for what it makes itself."""
+        meaning, altered = self._timeline.meanings[number], self._timeline.altered[number]
+        return {
+            name: None
+            if self._timeline.relations[relation].creator == number
+            else self.schema_at(relation, order, altered.get(relation))
+            for name, relation in meaning.items()
+        }
+
+    def schema_at(self, number: int, order: Order, altered: Collection[Order] | None = None) -> Schema | None:
+        """The columns of a relation at a moment, None if they are not (all) known.
+
+        `altered`: which of its alterations are in force; None: all that come before.
+        """
+        relation = self._timeline.relations[number]
+        schema = self._schema_at_creation(relation, order)
+        alterations = [(when, change) for when, change in relation.alterations if altered is None or when in altered]
+        changes = [*alterations, *self._written.get(number, ())]
+        for when, change in sorted(changes, key=lambda change: change[0]):
+            if schema is not None and when <= order:
+                schema = _widen(schema, change) if isinstance(change, tuple) else _alter(schema, change)
+        return schema
+
+    def alterations(self, isolation: Isolation[Order]) -> tuple[tuple[TypeEvent, ...], tuple[ColumnNameEvent, ...]]:
+        """What the log did to columns of relations that are not temporary: their types, and their names."""
+        types: list[TypeEvent] = []
+        columns: list[ColumnNameEvent] = []
+        for relation in self._timeline.relations:
+            if relation.key.session is not None or relation.temporary:
+                continue
+            for order in dict.fromkeys(order for order, change in relation.alterations if _changes_columns(change)):
+                with isolation.around(FailureStage.BINDING, order):
+                    known = self._types_before(relation, order)
+                    for change in (change for when, change in relation.alterations if when == order):
+                        types += _type_events(relation.key, change, order[0], known)
+                        columns += _column_events(relation, change, order, known)
+        return (
+            tuple(sorted(types, key=lambda event: event.time)),
+            tuple(sorted(columns, key=lambda event: event.time)),
+        )
+
+    def _types_before(self, relation: Relation, order: Order) -> dict[str, str]:
+        """The columns that a relation had before an alteration, empty where they are not known."""
+        before = {when for when, _change in relation.alterations if when < order}
+        return {column.name: column.type for column in self.schema_at(relation.number, order, before) or ()}
+
+    def _schema_at_creation(self, relation: Relation, order: Order) -> Schema | None:
+        if relation.declared is not None and relation.declared.columns:
+            return relation.declared.columns
+        if relation.like is not None and not self._is_circular(relation.like):
+            return self.schema_at(relation.like, relation.created or order)
+        inferred = self._created.get(relation.number)
+        if inferred is not None:
+            return inferred
+        return tuple(self._before.schema(relation.born) or ()) or None
+
+    def _is_circular(self, number: int | None) -> bool:
+        """Whether a relation is LIKE one that is LIKE itself: logs are not complete, and names are used again."""
+        seen = set()
+        while number is not None and number not in seen:
+            seen.add(number)
+            number = self._timeline.relations[number].like
+        return number is not None
+
+    def latest(self, isolation: Isolation[Order]) -> dict[int, Schema]:
+        """Columns of every relation as the log leaves it, where they are known."""
+        end = (float("inf"), 0)
+        found = {}
+        for relation in self._timeline.relations:
+            # Of what the log did not make, a failure costs no statement: its columns are not known.
+            failures = isolation if relation.creator is not None else Isolation[Order]()
+            with failures.around(FailureStage.BINDING, relation.created or end):
+                schema = self.schema_at(relation.number, end)
+                if schema:
+                    found[relation.number] = schema
+        return found
+
+
+def _changes_columns(change: TableChange) -> bool:
+    return bool(change.retyped_columns or change.renamed_columns or change.dropped_columns)
+
+
+def _type_events(key: RelationKey, change: TableChange, time: float, known: Mapping[str, str]) -> Iterator[TypeEvent]:
+    old_names = {new: old for old, new in change.renamed_columns}
+    for column in change.retyped_columns:
+        yield TypeEvent(key, column, time, known.get(old_names.get(column.name, column.name), ""))
+
+
+def _column_events(
+    relation: Relation, change: TableChange, order: Order, known: Mapping[str, str]
+) -> Iterator[ColumnNameEvent]:
+    """What became of the names of columns; of one that the log shows not to be there, nothing (IF EXISTS)."""
+    shown = relation.creator is not None and known  # else a catalog's, which may have them as they are by now
+    defined = {column.name for when, later in relation.alterations if when >= order for column in later.columns}
+    for column, other in (*change.renamed_columns, *((name, None) for name in change.dropped_columns)):
+        if column != other and (column in known or not (shown or column in change.optional_columns)):
+            again = relation.superseded or relation.dropped is not None or column in defined
+            yield ColumnNameEvent(relation.key, column, order[0], other, known.get(column, ""), again)
+
+
+def _alter(schema: Schema, change: TableChange) -> Schema:
+    dropped, renamed = set(change.dropped_columns), dict(change.renamed_columns)
+    types = {column.name: column.type for column in change.retyped_columns}
+    kept = [Column(renamed.get(c.name, c.name), c.type) for c in schema if c.name not in dropped]
+    kept = [Column(c.name, types.get(c.name, c.type)) for c in kept]
+    return (*kept, *(c for c in change.columns if c.name not in {k.name for k in kept}))
+
+
+def _widen(schema: Schema, written: Schema) -> Schema:
+    known = {column.name.casefold() for column in schema}
+    return (*schema, *(column for column in written if column.name.casefold() not in known))
+
+
+def _schema_of_outputs(flow: Flow) -> Schema | None:
+    """The columns that a creating flow gives its target; None while a star in it is not expanded."""
+    if any(output.star is not None or not output.name for output in flow.outputs):
+        return None
+    return tuple(Column(output.name, output.type) for output in flow.outputs) or None
+
+
+# Late binding: symbolic lineage and schemas make column lineage, whatever the order in which the log has them.
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,3 +423,82 @@ class _Binder:
         shown = shown_columns(lineage, carried_out=isinstance(symbolic, StatementLineage))
         self.schemas.note(number, occurrence.order, shown)
         return BoundStatement(occurrence, lineage, self._timeline.meanings[number])
+
+
+# Relations that RENAME and SWAP move, under the one name that a script leaves them with.
+
+_Names = dict[TableName, TableName]
+
+
+def under_last_names(log: BoundLog) -> tuple[StatementLineage, ...]:
+    """The lineage of each statement, with what was moved under the name where the log leaves it.
+
+    After `INSERT INTO new SELECT a FROM s` and `ALTER TABLE new RENAME TO t` the first statement writes into t.
+    """
+    moved = _last_names(log)
+    if not moved:
+        return tuple(statement.lineage for statement in log.statements)
+    return tuple(_rename(statement, moved) for statement in log.statements)
+
+
+def _last_names(log: BoundLog) -> dict[int, TableName]:
+    """The name of each relation that a RENAME or SWAP moved, by the relation's number."""
+    found: dict[int, TableName] = {}
+    for statement in log.statements:
+        for change in statement.lineage.changes:
+            if change.other is None or change.name not in statement.meaning:
+                continue
+            number = statement.meaning[change.name]
+            if change.kind is StatementKind.RENAME:
+                replaced = log.relations[number].replaced
+                found[number] = change.name if replaced else _beside(change.name, change.other)
+            elif change.kind is StatementKind.SWAP and change.other in statement.meaning:
+                found[number], found[statement.meaning[change.other]] = change.other, change.name
+    return found
+
+
+def _beside(old: TableName, new: TableName) -> TableName:
+    """A new name without a schema stays in the old one's."""
+    if len(new.parts) > 1 or len(old.parts) == 1:
+        return new
+    schema = str(old).rpartition(".")[0]
+    return TableName((*old.parts[:-1], new.table), f"{schema}.{new}", new.kind)
+
+
+def _rename(statement: BoundStatement, moved: dict[int, TableName]) -> StatementLineage:
+    names = {name: moved[number] for name, number in statement.meaning.items() if number in moved}
+    if not names:
+        return statement.lineage
+    lineage = statement.lineage
+    return replace(
+        lineage,
+        flows=tuple(_flow(flow, names) for flow in lineage.flows),
+        unused=tuple(_column(column, names) for column in lineage.unused),
+    )
+
+
+def _flow(flow: Flow, names: _Names) -> Flow:
+    target = flow.target
+    return Flow(
+        replace(target, name=names.get(target.name, target.name)) if target is not None else None,
+        tuple(_output(output, names) for output in flow.outputs),
+        tuple(_reference(reference, names) for reference in flow.indirect),
+        tuple(names.get(source, source) for source in flow.sources),
+    )
+
+
+def _output(output: Output, names: _Names) -> Output:
+    star = output.star
+    return replace(
+        output,
+        references=tuple(_reference(reference, names) for reference in output.references),
+        star=replace(star, table=names.get(star.table, star.table)) if star is not None else None,
+    )
+
+
+def _reference(reference: Reference, names: _Names) -> Reference:
+    return replace(reference, sources=tuple(_column(source, names) for source in reference.sources))
+
+
+def _column(column: ColumnRef, names: _Names) -> ColumnRef:
+    return ColumnRef(names.get(column.table, column.table), column.column)

@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ingestion.analysis.statement_names import without_schema
+from ingestion.analysis.analyzer import without_schema
+from ingestion.analysis.symbolic import Symbolic
 from ingestion.dialects import Dialect, dialect_of
+from ingestion.dialects.cursor import Code
 from ingestion.dialects.definition import keywords
-from ingestion.lexing import STRING
-from ingestion.lexing.cursor import Code
-from ingestion.model import (
+from ingestion.dialects.lexing import STRING
+from ingestion.model.lineage import (
     ColumnRef,
     Flow,
     Output,
@@ -24,9 +25,8 @@ from ingestion.model import (
     Transformation,
     WriteMode,
 )
-from ingestion.names.storage_paths import location
-from ingestion.routines.steps import unquote
-from ingestion.symbolic import Symbolic
+from ingestion.model.storage_paths import location
+from ingestion.statements.routines.steps import unquote
 
 _CLAUSES = keywords("location external_location path uris uri")
 _BETWEEN = keywords("= : ( [ , as")

@@ -11,9 +11,9 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from ingestion.analysis.statement_names import CREATING_KINDS
-from ingestion.model import NameKind, StatementKind, TableChange, TableName, TableUsageNames, WriteMode
-from ingestion.names.namespaces import Namespace, RelationKey, candidates, may_be_temporary, place_created
+from ingestion.analysis.analyzer import CREATING_KINDS
+from ingestion.model.lineage import NameKind, StatementKind, TableChange, TableName, TableUsageNames, WriteMode
+from ingestion.model.namespaces import Namespace, RelationKey, candidates, may_be_temporary, place_created
 
 ANY_SESSION = "session"
 """Stands for the session of every temporary relation: the states tell those of different sessions apart."""

@@ -1,13 +1,88 @@
-"""A relation of a log over its life: where it stood, what made it, how it ended."""
+"""Which relation a name means: relations in the course of a log, and names under which others have been since."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from ingestion.binding.restored_names import Order
-from ingestion.model import TableChange, TableName
-from ingestion.names.namespaces import Namespace, RelationKey
+from ingestion.model.lineage import TableChange, TableName
+from ingestion.model.namespaces import Namespace, RelationKey
+
+# What stood under names when a statement ran, put back for each of them.
+
+Order = tuple[float, int]
+"""When something happened: seconds since the epoch, then the position in the log."""
+Alterations = Mapping[int, frozenset[Order]]
+"""By relation, when the alterations were made that are in force."""
+
+
+@dataclass(frozen=True, slots=True)
+class NameStates:
+    """The states of places before an occurrence ran and after it, "" where nothing was made (`name_states`).
+
+    `last`: when it ran the last time.
+    """
+
+    before: tuple[tuple[RelationKey, str], ...]
+    after: tuple[tuple[RelationKey, str], ...]
+    last: Order
+
+
+@dataclass(frozen=True, slots=True)
+class FinalState:
+    """The relation that a log leaves in a place, None for nothing, and when that was."""
+
+    place: RelationKey
+    last: Order
+    relation: int | None
+
+
+@dataclass(slots=True)
+class RestoredNames:
+    """Keeps in `in_force` (place -> relation) what stood there when an occurrence ran."""
+
+    in_force: dict[RelationKey, int]
+    _relations: dict[tuple[RelationKey, str], int | None] = field(default_factory=dict)
+    _altered: dict[tuple[RelationKey, str], frozenset[Order]] = field(default_factory=dict)
+    _final: dict[RelationKey, FinalState] = field(default_factory=dict)
+
+    def restore(self, states: NameStates) -> Alterations:
+        """Puts back what stood before, and tells the alterations in force."""
+        altered: dict[int, frozenset[Order]] = {}
+        for place, state in states.before:
+            relation = self._relations.get((place, state)) if state else None
+            if relation is None:
+                self.in_force.pop(place, None)
+            else:
+                self.in_force[place] = relation
+                altered[relation] = self._altered[place, state]
+        return altered
+
+    def note(self, states: NameStates, altered: Alterations) -> None:
+        """Keeps what stands after the occurrence, and the alterations of each relation that are in force then."""
+        for place, state in states.after:
+            relation = self.in_force.get(place)
+            if state and (place, state) not in self._relations:
+                self._relations[place, state] = relation
+                self._altered[place, state] = (
+                    altered.get(relation, frozenset()) if relation is not None else frozenset()
+                )
+            known = self._final.get(place)
+            if known is None or known.last <= states.last:
+                stands = self._relations[place, state] if state else None
+                self._final[place] = FinalState(place, states.last, stands)
+
+    def leave_as_at_the_end(self) -> Iterator[FinalState]:
+        """Puts in force what the log leaves in the places that it changes, one after the other."""
+        for final in self._final.values():
+            if final.relation is None:
+                self.in_force.pop(final.place, None)
+            else:
+                self.in_force[final.place] = final.relation
+            yield final
+
+
+# A relation of a log over its life: where it stood, what made it, how it ended.
 
 RelationIdentity = tuple[RelationKey, Order | None]
 """What no two relations of a log have in common: where one first stood, and when it was made, None if before it."""

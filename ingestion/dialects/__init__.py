@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 
 from ingestion.arguments import DIALECT_NAME, require_text
+from ingestion.dialects._table import ALL_DIALECTS
 from ingestion.dialects.connection_types import CONNECTION_TYPES, SPELLINGS
 from ingestion.dialects.definition import Dialect, Fold
-from ingestion.dialects.table import ALL_DIALECTS
 from ingestion.errors import ConfigError
 
 __all__ = ["DIALECTS", "POSTGRES", "SPARK", "Dialect", "dialect_of", "fold", "fold_column", "nearest"]

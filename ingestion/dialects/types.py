@@ -1,14 +1,288 @@
-"""The standard type set: how types follow through expressions, and their names in each warehouse.
-
-A type is a text: `DECIMAL(10, 2)`, `ARRAY<STRING>`, `STRUCT<a INT, b DATE>`. "" is a type that is not known.
-"""
+"""The standard type set: each warehouse's names for it, and how types follow through expressions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
-from ingestion.dialects.type_names import LIKE, NATIVE, STANDARD_IN, STANDARD_OF
+# What each warehouse calls the types of the standard set, and what its own names mean in it.
+
+STANDARD_OF: Mapping[str, str] = {
+    **dict.fromkeys(("bool", "boolean", "bit", "logical"), "BOOLEAN"),
+    **dict.fromkeys(("tinyint", "int1", "int8_t", "byte", "byteint"), "TINYINT"),
+    **dict.fromkeys(("smallint", "int2", "int16", "smallserial", "serial2", "uint8", "short"), "SMALLINT"),
+    **dict.fromkeys(
+        ("int", "integer", "int4", "int32", "mediumint", "serial", "serial4", "uint16", "year", "signed"), "INT"
+    ),
+    **dict.fromkeys(("bigint", "int8", "int64", "bigserial", "serial8", "uint32", "long", "hugeint"), "BIGINT"),
+    **dict.fromkeys(("uint64", "ubigint"), "DECIMAL(20, 0)"),
+    **dict.fromkeys(("int128", "int256", "uint128", "uint256", "largeint"), "DECIMAL(38, 0)"),
+    **dict.fromkeys(
+        ("decimal", "numeric", "number", "dec", "bignumeric", "bigdecimal", "fixed", "decimal32", "decimal64"),
+        "DECIMAL",
+    ),
+    **dict.fromkeys(("decimal128", "decimal256"), "DECIMAL"),
+    "money": "DECIMAL(19, 4)",
+    "smallmoney": "DECIMAL(10, 4)",
+    **dict.fromkeys(("float4", "real", "float32", "binary_float"), "FLOAT"),
+    **dict.fromkeys(
+        ("double", "double precision", "float", "float8", "float64", "binary_double", "decfloat"), "DOUBLE"
+    ),
+    **dict.fromkeys(("char", "character", "nchar", "bpchar", "fixedstring"), "CHAR"),
+    **dict.fromkeys(("varchar", "character varying", "nvarchar", "varchar2", "nvarchar2", "varying"), "VARCHAR"),
+    **dict.fromkeys(
+        ("string", "text", "tinytext", "mediumtext", "longtext", "clob", "nclob", "ntext", "citext", "name", "enum"),
+        "STRING",
+    ),
+    **dict.fromkeys(("set", "enum8", "enum16", "lvarchar", "long varchar", "utf8"), "STRING"),
+    **dict.fromkeys(
+        ("binary", "varbinary", "bytea", "bytes", "blob", "raw", "long raw", "tinyblob", "mediumblob", "longblob"),
+        "BINARY",
+    ),
+    **dict.fromkeys(("image", "rowversion", "long varbinary", "byte varying"), "BINARY"),
+    **dict.fromkeys(("date", "date32"), "DATE"),
+    **dict.fromkeys(("time", "time without time zone", "timetz", "time with time zone"), "TIME"),
+    **dict.fromkeys(
+        ("timestamp", "timestamp without time zone", "timestamp_ntz", "timestampntz", "datetime", "datetime2"),
+        "TIMESTAMP",
+    ),
+    **dict.fromkeys(("datetime64", "datetime32", "smalldatetime", "timestamp_s", "timestamp_ms"), "TIMESTAMP"),
+    **dict.fromkeys(("timestamp_ns", "abstime"), "TIMESTAMP"),
+    **dict.fromkeys(
+        ("timestamptz", "timestamp with time zone", "timestamp_tz", "timestamp_ltz", "timestampltz", "datetimeoffset"),
+        "TIMESTAMPTZ",
+    ),
+    **dict.fromkeys(("timestamp with local time zone", "timestamptz_ns"), "TIMESTAMPTZ"),
+    "interval": "INTERVAL",
+    **dict.fromkeys(("json", "jsonb", "hjson"), "JSON"),
+    **dict.fromkeys(("variant", "super", "dynamic"), "VARIANT"),
+    **dict.fromkeys(("uuid", "uniqueidentifier"), "UUID"),
+    "geography": "GEOGRAPHY",
+    **dict.fromkeys(("geometry", "sdo_geometry", "st_geometry", "point", "polygon"), "GEOMETRY"),
+    **dict.fromkeys(("xml", "xmltype"), "XML"),
+    **dict.fromkeys(("array", "list"), "ARRAY"),
+    "map": "MAP",
+    **dict.fromkeys(("struct", "row", "object", "record", "tuple", "nested"), "STRUCT"),
+}
+"""The standard type of a name in lower case, in most systems."""
+
+STANDARD_IN: Mapping[str, Mapping[str, str]] = {
+    "bigquery": {"timestamp": "TIMESTAMPTZ", "numeric": "DECIMAL(38, 9)", "float64": "DOUBLE", "int": "BIGINT"},
+    "clickhouse": {"int8": "TINYINT", "float32": "FLOAT", "bool": "BOOLEAN", "datetime": "TIMESTAMP"},
+    "oracle": {"date": "TIMESTAMP", "number": "DECIMAL", "float": "DOUBLE", "long": "STRING"},
+    "snowflake": {
+        "number": "DECIMAL(38, 0)",
+        "decimal": "DECIMAL(38, 0)",
+        "numeric": "DECIMAL(38, 0)",
+        "object": "STRUCT",
+        "byteint": "INT",
+    },
+    "mysql": {"float": "FLOAT", "bit": "BINARY", "tinyint(1)": "BOOLEAN"},
+    "spark": {"float": "FLOAT", "timestamp": "TIMESTAMP", "real": "FLOAT"},
+    "hive": {"float": "FLOAT"},
+    "tsql": {"timestamp": "BINARY", "real": "FLOAT"},
+    "duckdb": {"float": "FLOAT"},
+    "trino": {"real": "FLOAT"},
+    "teradata": {"byte": "BINARY", "byteint": "TINYINT"},
+}
+"""Where a name means something else in a system."""
+
+LIKE: Mapping[str, str] = {
+    "greenplum": "postgres",
+    "cockroach": "postgres",
+    "materialize": "postgres",
+    "risingwave": "postgres",
+    "redshift": "redshift",
+    "mariadb": "mysql",
+    "singlestore": "mysql",
+    "doris": "mysql",
+    "starrocks": "mysql",
+    "databricks": "spark",
+    "impala": "hive",
+    "presto": "trino",
+    "athena": "trino",
+    "fabric": "tsql",
+}
+"""The systems that name their types as another does."""
+
+_POSTGRES = {
+    "TINYINT": "SMALLINT",
+    "INT": "INTEGER",
+    "FLOAT": "REAL",
+    "DOUBLE": "DOUBLE PRECISION",
+    "DECIMAL": "NUMERIC",
+    "STRING": "TEXT",
+    "BINARY": "BYTEA",
+    "JSON": "JSONB",
+    "VARIANT": "JSONB",
+    "STRUCT": "JSONB",
+    "MAP": "JSONB",
+    "ARRAY": "{0}[]",
+    "GEOGRAPHY": "GEOGRAPHY",
+}
+
+NATIVE: Mapping[str, Mapping[str, str]] = {
+    "ansi": {"STRING": "VARCHAR", "DOUBLE": "DOUBLE PRECISION", "TIMESTAMPTZ": "TIMESTAMP WITH TIME ZONE"},
+    "postgres": _POSTGRES,
+    "redshift": {
+        **_POSTGRES,
+        "STRING": "VARCHAR(65535)",
+        "BINARY": "VARBYTE",
+        "UUID": "CHAR(36)",
+        **dict.fromkeys(("JSON", "VARIANT", "STRUCT", "MAP", "ARRAY"), "SUPER"),
+    },
+    "vertica": {**_POSTGRES, "STRING": "LONG VARCHAR", "JSON": "LONG VARCHAR", "ARRAY": "ARRAY[{0}]"},
+    "duckdb": {"STRING": "VARCHAR", "BINARY": "BLOB", "VARIANT": "JSON", "ARRAY": "{0}[]", "MAP": "MAP({0}, {1})"},
+    "snowflake": {
+        "TINYINT": "NUMBER(3, 0)",
+        "SMALLINT": "NUMBER(5, 0)",
+        "INT": "NUMBER(38, 0)",
+        "BIGINT": "NUMBER(38, 0)",
+        "DECIMAL": "NUMBER",
+        "FLOAT": "FLOAT",
+        "DOUBLE": "FLOAT",
+        "STRING": "VARCHAR",
+        "TIMESTAMP": "TIMESTAMP_NTZ",
+        "TIMESTAMPTZ": "TIMESTAMP_TZ",
+        "JSON": "VARIANT",
+        "STRUCT": "OBJECT",  # semi-structured: fields have no types of their own
+        "MAP": "OBJECT",
+        "ARRAY": "ARRAY",
+        "UUID": "VARCHAR(36)",
+        "INTERVAL": "VARCHAR",
+        "XML": "VARIANT",
+    },
+    "bigquery": {
+        "BOOLEAN": "BOOL",
+        **dict.fromkeys(("TINYINT", "SMALLINT", "INT", "BIGINT"), "INT64"),
+        "DECIMAL": "NUMERIC",
+        **dict.fromkeys(("FLOAT", "DOUBLE"), "FLOAT64"),
+        **dict.fromkeys(("CHAR", "VARCHAR", "STRING", "UUID", "XML"), "STRING"),
+        "BINARY": "BYTES",
+        "TIMESTAMP": "DATETIME",
+        "TIMESTAMPTZ": "TIMESTAMP",
+        "VARIANT": "JSON",
+        "MAP": "ARRAY<STRUCT<key {0}, value {1}>>",
+        "GEOMETRY": "GEOGRAPHY",
+    },
+    "spark": {
+        "TIMESTAMP": "TIMESTAMP_NTZ",
+        "TIMESTAMPTZ": "TIMESTAMP",
+        **dict.fromkeys(("JSON", "UUID", "XML", "GEOGRAPHY", "GEOMETRY", "TIME"), "STRING"),
+    },
+    "hive": {
+        "TIMESTAMPTZ": "TIMESTAMP",
+        **dict.fromkeys(("JSON", "VARIANT", "UUID", "XML", "GEOGRAPHY", "GEOMETRY", "TIME", "INTERVAL"), "STRING"),
+    },
+    "trino": {
+        "FLOAT": "REAL",
+        "INT": "INTEGER",
+        "STRING": "VARCHAR",
+        "BINARY": "VARBINARY",
+        "TIMESTAMPTZ": "TIMESTAMP WITH TIME ZONE",
+        "VARIANT": "JSON",
+        "ARRAY": "ARRAY({0})",
+        "MAP": "MAP({0}, {1})",
+        "STRUCT": "ROW({0})",
+        "XML": "VARCHAR",
+        "INTERVAL": "INTERVAL DAY TO SECOND",
+    },
+    "mysql": {
+        "BOOLEAN": "TINYINT(1)",
+        "STRING": "LONGTEXT",
+        "BINARY": "LONGBLOB",
+        "TIMESTAMP": "DATETIME",
+        "TIMESTAMPTZ": "TIMESTAMP",
+        "UUID": "CHAR(36)",
+        "INTERVAL": "VARCHAR(64)",
+        **dict.fromkeys(("VARIANT", "STRUCT", "MAP", "ARRAY"), "JSON"),
+        "XML": "LONGTEXT",
+        "GEOGRAPHY": "GEOMETRY",
+    },
+    "tsql": {
+        "BOOLEAN": "BIT",
+        "FLOAT": "REAL",
+        "DOUBLE": "FLOAT",
+        "CHAR": "NCHAR",
+        "VARCHAR": "NVARCHAR",
+        "STRING": "NVARCHAR(MAX)",
+        "BINARY": "VARBINARY(MAX)",
+        "TIMESTAMP": "DATETIME2",
+        "TIMESTAMPTZ": "DATETIMEOFFSET",
+        "UUID": "UNIQUEIDENTIFIER",
+        **dict.fromkeys(("JSON", "VARIANT", "STRUCT", "MAP", "ARRAY", "INTERVAL"), "NVARCHAR(MAX)"),
+    },
+    "oracle": {
+        "BOOLEAN": "NUMBER(1)",
+        "TINYINT": "NUMBER(3)",
+        "SMALLINT": "NUMBER(5)",
+        "INT": "NUMBER(10)",
+        "BIGINT": "NUMBER(19)",
+        "DECIMAL": "NUMBER",
+        "FLOAT": "BINARY_FLOAT",
+        "DOUBLE": "BINARY_DOUBLE",
+        "VARCHAR": "VARCHAR2",
+        "STRING": "CLOB",
+        "BINARY": "BLOB",
+        "TIME": "VARCHAR2(18)",
+        "TIMESTAMPTZ": "TIMESTAMP WITH TIME ZONE",
+        "INTERVAL": "INTERVAL DAY TO SECOND",
+        "UUID": "RAW(16)",
+        **dict.fromkeys(("JSON", "VARIANT", "STRUCT", "MAP", "ARRAY"), "JSON"),
+        "XML": "XMLTYPE",
+        **dict.fromkeys(("GEOGRAPHY", "GEOMETRY"), "SDO_GEOMETRY"),
+    },
+    "clickhouse": {
+        "BOOLEAN": "Bool",
+        "TINYINT": "Int8",
+        "SMALLINT": "Int16",
+        "INT": "Int32",
+        "BIGINT": "Int64",
+        "DECIMAL": "Decimal",
+        "FLOAT": "Float32",
+        "DOUBLE": "Float64",
+        **dict.fromkeys(("CHAR", "VARCHAR", "STRING", "BINARY", "XML", "TIME", "INTERVAL"), "String"),
+        "DATE": "Date32",
+        "TIMESTAMP": "DateTime64(6)",
+        "TIMESTAMPTZ": "DateTime64(6, 'UTC')",
+        "VARIANT": "JSON",
+        "UUID": "UUID",
+        "ARRAY": "Array({0})",
+        "MAP": "Map({0}, {1})",
+        "STRUCT": "Tuple({0})",
+    },
+    "teradata": {
+        "BOOLEAN": "BYTEINT",
+        "TINYINT": "BYTEINT",
+        "INT": "INTEGER",
+        "FLOAT": "FLOAT",
+        "DOUBLE": "FLOAT",
+        "STRING": "CLOB",
+        "BINARY": "BLOB",
+        "TIMESTAMPTZ": "TIMESTAMP WITH TIME ZONE",
+        "INTERVAL": "INTERVAL DAY TO SECOND",
+        **dict.fromkeys(("VARIANT", "STRUCT", "MAP", "ARRAY"), "JSON"),
+        "UUID": "CHAR(36)",
+    },
+    "sqlite": {
+        **dict.fromkeys(("BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT"), "INTEGER"),
+        **dict.fromkeys(("FLOAT", "DOUBLE"), "REAL"),
+        "DECIMAL": "NUMERIC",
+        "BINARY": "BLOB",
+        **dict.fromkeys(("CHAR", "VARCHAR", "STRING", "DATE", "TIME", "TIMESTAMP", "TIMESTAMPTZ", "JSON"), "TEXT"),
+        **dict.fromkeys(("VARIANT", "STRUCT", "MAP", "ARRAY", "UUID", "INTERVAL", "XML"), "TEXT"),
+    },
+    "exasol": {
+        "STRING": "VARCHAR(2000000)",
+        "DOUBLE": "DOUBLE PRECISION",
+        "TIMESTAMPTZ": "TIMESTAMP WITH LOCAL TIME ZONE",
+    },
+    "db2": {"STRING": "CLOB", "FLOAT": "REAL", "BINARY": "BLOB", "TIMESTAMPTZ": "TIMESTAMP", "INT": "INTEGER"},
+}
+"""What a system calls a standard type; `{0}` and `{1}` stand for inner types. What is not listed keeps its name."""
+
+
+# The standard type set: how types follow through expressions, and their names in each warehouse.
 
 _NUMBERS = ("TINYINT", "SMALLINT", "INT", "BIGINT", "DECIMAL", "FLOAT", "DOUBLE")
 _RANK = {name: number for number, name in enumerate(_NUMBERS)}

@@ -1,0 +1,1 @@
+"""A statement to relational form, without any schema: tiers of parsers, each in processes that can be killed."""

@@ -1,28 +1,21 @@
-"""The cascade on several threads, each driving a parser process of its own: requests in, outcomes out."""
+"""The tiers on several threads, each driving a parser process of its own, some of which stay warm between calls."""
 
 from __future__ import annotations
 
+import math
 import os
 import weakref
 from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from functools import lru_cache
 from queue import LifoQueue
 from typing import Self
 
-from ingestion.parsing.sandbox.sandbox import Limits, Sandbox
-from ingestion.parsing.tiers import Attempt, ParseOutcome, Parser, ParseRequest, Tier, parse_chunk
+from ingestion.errors import ConfigError
+from ingestion.parsing._tiers import ParseOutcome, Parser, ParseRequest, parse_chunk
+from ingestion.parsing.sandbox.process import Limits, Sandbox
 
-__all__ = [
-    "Attempt",
-    "Limits",
-    "ParseOutcome",
-    "ParseRequest",
-    "Parser",
-    "Sandbox",
-    "ThreadedParser",
-    "Tier",
-    "parse_chunk",
-]
+# The cascade on several threads, each driving a parser process of its own: requests in, outcomes out.
 
 CHUNK_STATEMENTS = 200
 CHUNK_CHARACTERS = 10_000_000
@@ -115,3 +108,31 @@ def _chunks(requests: Iterable[ParseRequest]) -> Iterator[list[ParseRequest]]:
         characters += len(request.text)
     if chunk:
         yield chunk
+
+
+# Parser processes that stay warm between calls: starting one takes longer than most parses.
+
+_MOST = 4
+
+
+def warm_parser(timeout_seconds: float) -> ThreadedParser:
+    """The parser of this time limit, which all threads share; those used last stay warm.
+
+    A forked process has parsers of its own: it has neither the threads nor the pipes of the one that it was forked
+    from, and must not end them. Raises ConfigError where the limit is no positive, finite number.
+    """
+    if not (math.isfinite(timeout_seconds) and timeout_seconds > 0):
+        raise ConfigError(f"timeout_seconds must be a positive number, not {timeout_seconds}")
+    return _start(Limits(seconds=timeout_seconds), os.getpid())
+
+
+def close_warm_parsers() -> None:
+    """Ends every parser that nobody uses now."""
+    _start.cache_clear()
+
+
+@lru_cache(maxsize=_MOST)
+def _start(limits: Limits, _process: int) -> ThreadedParser:
+    parser = ThreadedParser(1, limits, names=False)
+    parser.close_with_its_last_user()
+    return parser

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from ingestion.dialects import Dialect
+from ingestion.dialects.cursor import Code
 from ingestion.dialects.definition import keywords
-from ingestion.lexing.cursor import Code
-from ingestion.model import TableName
-from ingestion.names.namespaces import may_be_temporary
+from ingestion.model.lineage import TableName
+from ingestion.model.namespaces import may_be_temporary
 
 _BEFORE_NAMES = keywords(
     "into overwrite table ignore or replace low_priority high_priority delayed quick only if not exists concurrently"

@@ -1,23 +1,62 @@
-"""Plans that were evaluated before: the same job's plan has other ids in every run, and says the same.
-
-Spark numbers the columns of an application as it meets them, so a job that runs again prints the plan that it printed
-before with other numbers. Numbered in the order in which they stand in the text, the two are equal.
-"""
+"""Plans that occur again, within an application and from one to the next: read once, and their values kept once."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from enum import Enum
+from functools import cache, lru_cache
+from typing import Any, TypeVar
 
 from cachetools import LRUCache
 
-from ingestion.model import StatementLineage
-from ingestion.plans.interning import canonical
+from ingestion.analysis.symbolic import dumps
+from ingestion.model.lineage import StatementLineage
+from ingestion.plans._relation import Attribute
 from ingestion.plans.lineage import Application, statement_lineage
-from ingestion.plans.text.relation import Attribute
-from ingestion.symbolic import dumps
+
+# Lineage whose equal parts are one object, so that equal lineage is written as equal bytes.
+
+T = TypeVar("T")
+
+
+def canonical(value: T) -> T:
+    """An equal value in which everything that is equal, down to the strings, is the same object.
+
+    Pickle writes an object once and refers to it afterwards: without this, bytes would depend on which of two equal
+    names a set happened to keep.
+    """
+    seen: dict[Any, Any] = {}
+    return _share(value, seen)  # type: ignore[no-any-return]
+
+
+def _share(value: Any, seen: dict[Any, Any]) -> Any:
+    kind: type = type(value)
+    if kind is str:
+        return seen.setdefault(value, value)
+    if kind is tuple:
+        parts = tuple([_share(item, seen) for item in value])
+        return seen.setdefault((tuple, *map(id, parts)), parts)
+    if value is None or kind is bool or isinstance(value, Enum):
+        return value
+    names = _field_names(kind)
+    if not names:
+        return seen.setdefault((kind, value), value)
+    content = [_share(getattr(value, name), seen) for name in names]
+    key = (kind, *map(id, content))
+    if key not in seen:
+        seen[key] = kind(*content)
+    return seen[key]
+
+
+@cache
+def _field_names(kind: Hashable) -> tuple[str, ...]:
+    """The fields of a dataclass; none of any other type."""
+    return tuple(item.name for item in fields(kind)) if is_dataclass(kind) else ()
+
+
+# Plans that were evaluated before: the same job's plan has other ids in every run, and says the same.
 
 REMEMBERED_CHARACTERS = 16_000_000
 """Characters of plan text that one process keeps."""

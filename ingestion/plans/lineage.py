@@ -1,36 +1,283 @@
-"""The symbolic lineage of one statement from the plans of its executions."""
+"""The lineage of a statement from the plans that Spark printed of it: evaluated, laid beside each other, put
+together.
+"""
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ingestion.model import (
+from ingestion.model.lineage import (
     Flow,
+    Output,
+    Problem,
+    ProblemKind,
+    Reference,
     StatementKind,
     StatementLineage,
+    Subtype,
     TableName,
+    Target,
+    Transformation,
 )
-from ingestion.plans.assembly import (
-    EvaluatedWrite,
-    influence_references,
-    merge_writes,
-    outputs_of,
-    problems_of,
-    relation_problems,
-    sources_of,
-    to_flow,
+from ingestion.plans._evaluation import Evaluation, kind_of
+from ingestion.plans._relation import Attribute, AttributeLineage, Element, IndirectUse, PlanRelation, attribute_list
+from ingestion.plans._row_operations import delta_merge, row_operation_kind, without_own
+from ingestion.plans._scans import LOCATION
+from ingestion.plans._tree import PlanNode, PlanText, parse_plan_text
+from ingestion.plans.names import NameMapping
+from ingestion.plans.writes import PlanWrite, writes
+
+# Evaluated writes as flows of the lineage model: one a target, with references, influences and problems.
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluatedWrite:
+    """A write with the relation that it writes; `logical` where that was read from a logical plan."""
+
+    write: PlanWrite
+    relation: PlanRelation | None
+    logical: bool
+
+
+# --- from several executions to one statement ---------------------------------------------------------------------
+
+
+def merge_writes(found: Sequence[EvaluatedWrite]) -> list[EvaluatedWrite]:
+    """One write a target. A statement's executions repeat it: one has the name, another the path and the plan."""
+    creates = any(item.write.kind is StatementKind.CREATE_TABLE_AS for item in found)
+    unnamed = [item for item in found if item.write.name is None or (item.write.partial and creates)]
+    named = [item for item in found if item not in unnamed]
+    merged: dict[TableName, EvaluatedWrite] = {}
+    for item in named:
+        name = item.write.name
+        if name is not None:
+            merged[name] = better(merged.get(name), item)
+    creating = [item for item in merged.values() if item.write.kind is StatementKind.CREATE_TABLE_AS]
+    for item in unnamed:
+        if len(creating) == 1:
+            name = creating[0].write.name
+            if name is not None:
+                merged[name] = better(merged[name], item)
+        elif item.write.location is not None:
+            merged[item.write.location] = better(merged.get(item.write.location), item)
+    return list(merged.values())
+
+
+def better(one: EvaluatedWrite | None, other: EvaluatedWrite) -> EvaluatedWrite:
+    """Of two accounts of one write, the surer one's columns under the name and mode of the first."""
+    if one is None:
+        return other
+    chosen = min((one, other), key=_doubt)
+    if chosen is one:
+        return one
+    outer = replace(other.write, kind=one.write.kind, mode=one.write.mode, name=one.write.name or other.write.name)
+    return EvaluatedWrite(outer, other.relation, other.logical)
+
+
+def _doubt(item: EvaluatedWrite) -> tuple[int, int, int, int, int]:
+    """How little an account is to be trusted: none, what is cut, the fewest whole columns, the most that was not read.
+
+    Where two are equal, physical comes after logical. What was cut most may have the fewest places that say so: a list
+    cut short says it once, for all that it lacks.
+    """
+    if item.relation is None:
+        return (1, 0, 0, 0, 0)
+    whole = sum(not attribute.lineage.incomplete for attribute in item.relation.attributes)
+    cut = len(item.relation.attributes) - whole
+    cut += sum(problem.kind is ProblemKind.INCOMPLETE for problem in item.relation.problems)
+    unread = sum(problem.kind is ProblemKind.UNSUPPORTED for problem in item.relation.problems)
+    return (0, 1 if cut else 0, -whole if cut else 0, unread, 0 if item.logical else 1)
+
+
+# --- to the model -------------------------------------------------------------------------------------------------
+
+
+def to_flow(item: EvaluatedWrite) -> Flow | None:
+    write, relation = item.write, item.relation
+    name = write.name or write.location
+    if name is None or relation is None:
+        return None
+    columns = write.columns
+    names: Sequence[str] | None = None
+    if columns is not None and len(columns) == len(relation.attributes):
+        names = columns
+    outputs = outputs_of(relation, names)
+    explicit = tuple(output.name for output in outputs)
+    named = write.kind is StatementKind.INSERT or write.view
+    target = Target(name, write.mode, explicit if named else None, temporary=write.temporary, view=write.view)
+    return Flow(target, outputs, influence_references(relation.indirect), sources_of(relation))
+
+
+def sources_of(relation: PlanRelation) -> tuple[TableName, ...]:
+    """The tables that a relation reads, in the order of their names."""
+    return tuple(sorted(relation.sources, key=str))
+
+
+def outputs_of(relation: PlanRelation, names: Sequence[str] | None) -> tuple[Output, ...]:
+    return tuple(
+        Output(names[i] if names else attribute.name, _references(attribute.lineage))
+        for i, attribute in enumerate(relation.attributes)
+    )
+
+
+def _references(lineage: AttributeLineage) -> tuple[Reference, ...]:
+    """One reference a source column and role; all sources of an opaque value together, as candidates."""
+    if lineage.opaque and lineage.direct:
+        how = Transformation(Subtype.TRANSFORMATION)
+        direct = [Reference(tuple(sorted(lineage.direct, key=str)), how, "", opaque=True)]
+    else:
+        direct = [
+            Reference((column,), how, "" if how.subtype is Subtype.IDENTITY else lineage.expression)
+            for column, how in lineage.direct.items()
+        ]
+    return (*direct, *influence_references(lineage.indirect))
+
+
+def influence_references(indirect: frozenset[IndirectUse]) -> tuple[Reference, ...]:
+    return tuple(
+        Reference((column,), Transformation(subtype)) for column, subtype in sorted(indirect, key=_influence_order)
+    )
+
+
+def _influence_order(item: IndirectUse) -> tuple[str, str]:
+    return (str(item[0]), item[1].value)
+
+
+def problems_of(item: EvaluatedWrite) -> tuple[Problem, ...]:
+    return relation_problems(item.relation) if item.relation is not None else ()
+
+
+def relation_problems(relation: PlanRelation) -> tuple[Problem, ...]:
+    """The plan's problems, and each column whose sources may not be all."""
+    doubtful = [
+        Problem(ProblemKind.INCOMPLETE, attribute.name)
+        for attribute in relation.attributes
+        if attribute.lineage.incomplete
+    ]
+    return tuple(dict.fromkeys([*relation.problems, *doubtful]))
+
+
+# The query of a write whose plan does not show it: another execution of the same statement ran it.
+
+LOG_COLUMNS = (
+    frozenset(("txn", "add", "remove", "metaData", "protocol")),
+    frozenset(("path", "partitionValues", "modificationTime", "dataChange")),
+    frozenset(("add", "remove", "index", "shouldSkip")),
 )
-from ingestion.plans.child_queries import Placed, Read, reads_delta_log, reads_rewritten_files, with_queries
-from ingestion.plans.operators.evaluation import Evaluation, kind_of
-from ingestion.plans.operators.row_operations import row_operation_kind, without_own
-from ingestion.plans.operators.scans import LOCATION
-from ingestion.plans.text.attributes import Element, attribute_list
-from ingestion.plans.text.name_mapping import NameMapping
-from ingestion.plans.text.relation import Attribute, PlanRelation
-from ingestion.plans.text.tree import PlanNode, PlanText, parse_plan_text
-from ingestion.plans.writes.v1 import writes
+"""Columns by which a leaf is known that gives the entries of a Delta table's log, not its rows."""
+
+_LOG_READ = re.compile(r"\bDeltaLogFileIndex\b|/_delta_log(?:/|\b)|^Delta (?:Table State|Source Snapshot)\b")
+_REWRITTEN_FILES = "TahoeBatchFileIndex"
+"""What lists the files that a command of Delta's chose itself: to rewrite them, or as a stream's batch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What a plan that writes nothing reads; `place` is its execution's among the statement's.
+
+    `rewritten` marks a read of files that a command of Delta's chose itself.
+    """
+
+    place: int
+    relation: PlanRelation
+    rewritten: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """An evaluated write and its execution's place among the statement's."""
+
+    place: int
+    item: EvaluatedWrite
+
+
+def reads_delta_log(text: PlanText) -> bool:
+    """Whether a plan reads the log of a Delta table: that is no data of the table's."""
+    return any(_is_log_read(leaf) for leaf in _leaves(text))
+
+
+def reads_rewritten_files(text: PlanText) -> bool:
+    """Whether all files that a plan reads were chosen by a command of Delta's."""
+    places = [place for leaf in _leaves(text) if (place := _location_of(leaf))]
+    return bool(places) and all(place.startswith(_REWRITTEN_FILES) for place in places)
+
+
+def _leaves(text: PlanText) -> Iterable[PlanNode]:
+    trees = (text.physical, text.analyzed, *text.subqueries.values())
+    return (node for tree in trees if tree is not None for node in tree.walk() if not node.children)
+
+
+def _location_of(leaf: PlanNode) -> str:
+    """Which files a scan reads, as its plan prints that; "" where it prints none."""
+    return leaf.fields.get("Location") or leaf.args.partition("Location: ")[2]
+
+
+def _is_log_read(leaf: PlanNode) -> bool:
+    kind = kind_of(leaf)
+    if kind.startswith(("Scan", "FileScan")):
+        if _LOG_READ.search(_location_of(leaf)) or _LOG_READ.search(leaf.name.removeprefix("Scan ExistingRDD ")):
+            return True
+    elif kind not in ("LogicalRDD", "LocalTableScan", "LocalRelation"):
+        return False
+    text = leaf.fields.get("Output") or leaf.name + leaf.args
+    listed = text[text.find("[") : text.find("]") + 1]
+    columns = {item.name for item in attribute_list(listed, ", " if ", " in listed else ",")}
+    return any(known <= columns for known in LOG_COLUMNS)
+
+
+def with_queries(found: Sequence[Placed], reads: Sequence[Read], made: Mapping[int, Attribute]) -> list[EvaluatedWrite]:
+    """The writes, each with its query: that of an execution beside it, or Delta's MERGE from the scans beside it.
+
+    `found` and `reads` are the writes and the scans of all executions; `made` has each attribute by its expression id.
+    """
+    return [_complete(write, _reads_of(write, found, reads), made) for write in found]
+
+
+def _reads_of(write: Placed, found: Sequence[Placed], reads: Sequence[Read]) -> list[Read]:
+    """The reads that may be a write's query: they follow it, and precede the next write of another target."""
+    name = write.item.write.name
+    others = (
+        other.place
+        for other in found
+        if other.place > write.place and not other.item.write.partial and other.item.write.name not in (None, name)
+    )
+    end = min(others, default=math.inf)
+    return [read for read in reads if write.place < read.place < end]
+
+
+def _complete(placed: Placed, reads: Sequence[Read], made: Mapping[int, Attribute]) -> EvaluatedWrite:
+    item = placed.item
+    write = item.write
+    if item.relation is not None:
+        return item
+    relation: PlanRelation | None = None
+    if write.merge is not None:
+        relation = delta_merge(write.merge, made)
+    elif write.outputs:
+        relation = _query_beside(write.outputs, reads)
+    if relation is not None and write.row_operation and write.name is not None:
+        relation = without_own(relation, write.name)
+    return EvaluatedWrite(write, relation, item.logical)
+
+
+def _query_beside(root: str, reads: Sequence[Read]) -> PlanRelation | None:
+    """The relation of the read that is a write's query, of which the write has the line of the root.
+
+    The read whose columns stand in that line, by id or by name, is surest; a root without a list of columns (a filter,
+    a sort, a union, a copy) names some or none of them. Columns that the line leaves out are the table's others, which
+    get nulls.
+    """
+    likely = [read.relation for read in reads if not read.rewritten and read.relation.attributes]
+    by_id = [r for r in likely if all(f"{a.name}#{a.id}" in root for a in r.attributes)]
+    by_name = [r for r in likely if all(f" {a.name}#" in root or not a.lineage.columns for a in r.attributes)]
+    by_some_id = [r for r in likely if any(re.search(rf"#{a.id}\b", root) for a in r.attributes)]
+    return next(reversed(by_id or by_name or by_some_id or likely), None)
+
+
+# The symbolic lineage of one statement from the plans of its executions.
 
 REWRITES = frozenset(("ReplaceData", "WriteDelta"))
 """Writes of rewritten row operations: only what is written tells which statement it was."""

@@ -12,7 +12,8 @@ import json
 from collections.abc import Iterable
 from functools import lru_cache
 
-from ingestion.model import (
+from ingestion.analysis.symbolic import loads
+from ingestion.model.lineage import (
     ColumnRef,
     Flow,
     NameKind,
@@ -25,7 +26,6 @@ from ingestion.model import (
     TableName,
     Target,
 )
-from ingestion.symbolic import loads
 
 Json = str | bool | list["Json"] | dict[str, "Json"]
 
@@ -35,7 +35,7 @@ _PLANS_KEPT = 1024
 
 @lru_cache(maxsize=_PLANS_KEPT)
 def plan_fingerprint(symbolic: bytes) -> str:
-    """The fingerprint (32 hexadecimal digits) of lineage as `ingestion.symbolic.dumps` wrote it.
+    """The fingerprint (32 hexadecimal digits) of lineage as `ingestion.analysis.symbolic.dumps` wrote it.
 
     Raises Unparsable where it is not, TypeError where it is a parser's and not a plan's.
     """

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ingestion.model import Json
-from ingestion.names.fqn import split_fqn
+from ingestion.model.fqn import split_fqn
+from ingestion.model.lineage import Json
 
 JSON_VERSION = 1
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ingestion.dialects import Dialect
+from ingestion.dialects.cursor import Code
 from ingestion.dialects.definition import keywords
-from ingestion.lexing.altered_types import OTHER_VERBS, TYPE_VERBS, altered_types
-from ingestion.lexing.cursor import Code
 from ingestion.statements import SkipReason, classify
+from ingestion.statements.altered_types import OTHER_VERBS, TYPE_VERBS, altered_types
 
 _UNFOLLOWED = frozenset(
     {

@@ -1,17 +1,359 @@
-"""What a statement does, told from its words without parsing it: what bears lineage goes on, the rest has a reason."""
+"""What a statement does, told from its words without parsing it: what has lineage goes on, the rest has a reason."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from itertools import islice
 
 from ingestion.dialects import Dialect, dialect_of
-from ingestion.dialects.definition import Separator, keywords
-from ingestion.lexing import tokens
-from ingestion.model import StatementKind as Kind
-from ingestion.statements import data_movement, ddl, session_changes
-from ingestion.statements.skip_reasons import Classification, Examined, SkipReason, parse_as, skip_for
+from ingestion.dialects.definition import DollarQuotes, Separator, keywords
+from ingestion.dialects.lexing import COMMENT, HINT, WORD, Token, lexicon_of, tokens
+from ingestion.model.lineage import StatementKind as Kind
+from ingestion.statements import session_changes
+from ingestion.statements.cleaning import redefined_view
+from ingestion.statements.session_changes import SessionChange
+
+# What a classification says, and the view of a statement that it is told from.
+
+# Words that a comment parts are not beside each other in the text.
+_OPEN_COMMENTS = ("/*", "--", "//", "#")
+
+
+class SkipReason(StrEnum):
+    """Why a statement has no lineage of its own."""
+
+    ANONYMOUS_BLOCK = "anonymous_block"
+    CALL = "call"
+    COMMENT = "comment"
+    COPY_STDIO = "copy_stdio"  # rows from or to the client
+    CURSOR = "cursor"
+    DDL_OTHER = "ddl_other"
+    DELETE = "delete"  # without another table
+    DYNAMIC_SQL = "dynamic_sql"
+    EMPTY = "empty"
+    EXPLAIN = "explain"
+    FILE_TRANSFER = "file_transfer"
+    GRANT = "grant"
+    INDEX = "index"
+    INSERT_VALUES = "insert_values"
+    LOCK = "lock"
+    MAINTENANCE = "maintenance"
+    PREPARE = "prepare"
+    ROUTINE_DEFINITION = "routine_definition"
+    SELECT = "select"
+    SESSION_SETTING = "session_setting"
+    SESSION_STATE = "session_state"
+    SHOW = "show"
+    TRANSACTION = "transaction"
+    TRUNCATE = "truncate"
+    VARIABLE = "variable"
+
+
+BLOCKS = frozenset({SkipReason.ANONYMOUS_BLOCK, SkipReason.DYNAMIC_SQL})
+"""Statements that hold statements, which are read one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Classification:
+    """What a statement is, why it is skipped (None: it is to be parsed), and what it changes for its session."""
+
+    kind: Kind
+    skip_reason: SkipReason | None = None
+    session: SessionChange | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """A statement under examination, also in lower case; its dialect; and where its verb starts."""
+
+    text: str
+    lowered: str
+    dialect: Dialect
+    start: int
+
+    def tokens(self) -> Iterator[Token]:
+        """The tokens, from the verb on."""
+        return tokens(self.text, self.dialect, self.start)
+
+    def head(self, count: int) -> tuple[Token, ...]:
+        """The first tokens, the verb among them."""
+        return tuple(islice(self.tokens(), count))
+
+    def has(self, pattern: re.Pattern[str]) -> bool:
+        """Whether `pattern`, in lower case, occurs outside strings, names and comments."""
+        if not pattern.search(self.lowered, self.start) and not any(sign in self.lowered for sign in _OPEN_COMMENTS):
+            return False
+        quoted = lexicon_of(self.dialect).quoted
+        return pattern.search(quoted.sub(_blank, self.text[self.start :]).lower()) is not None
+
+
+def _blank(match: re.Match[str]) -> str:
+    return " " if match.lastgroup in (COMMENT, HINT) else "?"
+
+
+def parse_as(kind: Kind) -> Classification:
+    """To be parsed as `kind`."""
+    return Classification(kind)
+
+
+def skip_for(reason: SkipReason, kind: Kind = Kind.OTHER) -> Classification:
+    """Not to be parsed, for `reason`."""
+    return Classification(kind, reason)
+
+
+# Statements that may move data: which of them have a source.
+
+_INTO = re.compile(r"\binto\b")
+_WRITES = re.compile(r"\b(?:insert|ins|update|upd|delete|del|merge|into|upsert|replace)\b")
+_ROW_WORDS = ("value", "set", "format", "default")
+_ROWS = re.compile(r"\b(?:values?|set|format|default)\b")
+_READS = re.compile(r"\b(?:select|sel|from|exec|execute|call|pivot|unpivot)\b|\btable\s*\(|\boutput\b[\s\S]*?\binto\b")
+_OTHER_TABLE = re.compile(
+    r"\b(?:using|join|select|sel)\b|\bfrom\b[\s\S]*?\bfrom\b|\boutput\b[\s\S]*?\binto\b"  # T-SQL keeps the rows
+)
+_CLIENT_ROWS = re.compile(r"\b(?:from\s+stdin|to\s+stdout|(?:from|to)\s+program)\b")
+_LOADS = keywords("data table xml into from")
+_VERBS: dict[str, Kind] = {
+    "insert": Kind.INSERT,
+    "ins": Kind.INSERT,
+    "upsert": Kind.INSERT,
+    "replace": Kind.INSERT,
+    "update": Kind.UPDATE,
+    "upd": Kind.UPDATE,
+    "merge": Kind.MERGE,
+    "delete": Kind.DELETE,
+    "del": Kind.DELETE,
+}
+_QUERIES = keywords("select sel values table from")
+
+SELECT = skip_for(SkipReason.SELECT, Kind.SELECT)
+
+
+def select(statement: Examined) -> Classification:
+    """SELECT: alone, INTO a new table or a file, or setting the search path."""
+    if statement.dialect.dollar_quotes is DollarQuotes.TAGGED and "set_config" in statement.lowered:
+        change = session_changes.set_config(statement.head(40), statement.dialect)
+        if change is not None:
+            return Classification(Kind.USE, SkipReason.SESSION_STATE, change)
+    if "into" not in statement.lowered or not statement.has(_INTO):
+        return SELECT
+    depth = 0
+    words = statement.head(100_000)
+    for place, token in enumerate(words):
+        depth += (token.text == "(") - (token.text == ")")
+        if depth == 0 and token.text.lower() == "into":
+            return _into(words[place + 1 : place + 2], statement)
+    return SELECT
+
+
+def _into(following: tuple[Token, ...], statement: Examined) -> Classification:
+    target = following[0].text.lower() if following else ""
+    if target in ("outfile", "dumpfile"):
+        return parse_as(Kind.COPY)
+    variable = target[:1] in (":", "@") or not statement.dialect.select_into_creates
+    return SELECT if variable else parse_as(Kind.CREATE_TABLE_AS)
+
+
+def with_(statement: Examined) -> Classification:
+    """WITH: what its main verb makes it, or a writing common table expression where the main verb only reads."""
+    if not statement.has(_WRITES):
+        return SELECT
+    depth, before = 0, ""
+    inner: Classification | None = None
+    for token in statement.head(100_000):
+        word = token.text.lower()
+        if depth == 0 and before and word in _VERBS:
+            return parse_as(_VERBS[word])
+        if depth == 0 and before != "as" and word in _QUERIES:
+            main = select(statement) if word in ("select", "sel") else SELECT
+            return inner or main
+        if depth == 1 and before == "(" and word in _VERBS and inner is None:
+            inner = parse_as(_VERBS[word])
+        depth += (word == "(") - (word == ")")
+        before = word
+    return inner or SELECT
+
+
+def insert(statement: Examined) -> Classification:
+    """INSERT: with no query in it, only rows of values."""
+    rows = any(word in statement.lowered for word in _ROW_WORDS) and statement.has(_ROWS)
+    rows_only = rows and not statement.has(_READS)
+    return skip_for(SkipReason.INSERT_VALUES, Kind.INSERT) if rows_only else parse_as(Kind.INSERT)
+
+
+def from_(statement: Examined) -> Classification:
+    """Hive's FROM ... INSERT, or a query that begins with its FROM."""
+    return parse_as(Kind.INSERT) if statement.has(_WRITES) else SELECT
+
+
+def delete(statement: Examined) -> Classification:
+    """DELETE: only with another table in it can lineage come of it."""
+    return parse_as(Kind.DELETE) if statement.has(_OTHER_TABLE) else skip_for(SkipReason.DELETE, Kind.DELETE)
+
+
+def copy(statement: Examined) -> Classification:
+    """COPY between a table and storage; rows that a client or a program sends or receives leave no name behind."""
+    return skip_for(SkipReason.COPY_STDIO, Kind.COPY) if statement.has(_CLIENT_ROWS) else parse_as(Kind.COPY)
+
+
+def export(statement: Examined) -> Classification:
+    """EXPORT of rows to storage; BigQuery's EXPORT TABLE METADATA moves none."""
+    words = [token.text.lower() for token in statement.head(3)]
+    return skip_for(SkipReason.MAINTENANCE) if words[1:] == ["table", "metadata"] else parse_as(Kind.COPY)
+
+
+def load(statement: Examined) -> Classification:
+    """LOAD DATA and its kin; DuckDB's and PostgreSQL's LOAD is for libraries."""
+    words = [token.text.lower() for token in statement.head(2)]
+    return parse_as(Kind.COPY) if words[1:] and words[1] in _LOADS else skip_for(SkipReason.MAINTENANCE)
+
+
+# CREATE, ALTER, DROP and RENAME: which of them define, change or end a name that lineage cares for.
+
+_QUERY = re.compile(r"\b(?:select|sel)\b|\bas\b[\s(]*+(?:table|values|from|with|execute)\b")
+_COPIES = keywords("like clone shallow deep copy")
+_IF_NOT_EXISTS = keywords("if not exists")
+_ROUTINES = keywords("procedure proc function macro trigger package aggregate event task rule")
+_ACCESS = keywords("user role login group grant policy profile")
+_OTHER_OBJECTS = keywords(
+    "schema database catalog sequence type domain extension stage stream synonym model server statistics"
+    " dictionary warehouse integration secret share tablespace publication subscription language cast operator"
+    " collation conversion format source library connection credential certificate key partition fulltext"
+    " resource reservation capacity assignment tag network alert application service snapshot_policy"
+)
+_RENAMES = re.compile(
+    r"\brename\s+(?:(?:to|as)\b(?!\s+partition\b)|(?!column\b)\S++\s*+\Z)|\bset\s+schema\b|\btransfer\b"
+)
+_SWAPS = re.compile(r"\b(?:swap\s+with|exchange\s+partition|switch|replace\s+with\s+table)\b")
+_COLUMNS = re.compile(
+    r"\b(?:add|drop|modify|change|alter|replace|rename)\s+(?!to\s+partition|table|view|materialized|external|dynamic|iceberg|event"
+    r"|hybrid|interactive|constraint|index|primary|unique|foreign|check|partition|key|fulltext|spatial|row|search"
+    r"|policy|tag|statistics|projection|distkey|sortkey|encode|diststyle)",
+)
+_POLICIES = re.compile(r"\b(?:modify|alter)\s+(?:column\s+)?\S++\s+(?:un)?set\s+(?:masking|projection)\s+policy\b")
+_MOVES_PARTITIONS = re.compile(
+    r"\b(?:replace|attach)\s+part(?:ition)?\s[^;]{0,300}\bfrom\b|\bmove\s+part[^;]{0,300}\bto\s+table\b"
+)
+_NEW_BODY = re.compile(r"\bmodify\s+as\b")
+_APPENDS = re.compile(r"\bappend\s+from\b")
+
+_OTHER = skip_for(SkipReason.DDL_OTHER)
+_ROUTINE = skip_for(SkipReason.ROUTINE_DEFINITION, Kind.CREATE_ROUTINE)
+_STREAM = parse_as(Kind.CREATE_VIEW)
+_DICTIONARY = parse_as(Kind.CREATE_TABLE_AS)
+_BY_OBJECT: Mapping[str, Classification] = {
+    **dict.fromkeys(_OTHER_OBJECTS, _OTHER),
+    **dict.fromkeys(_ACCESS, skip_for(SkipReason.GRANT)),
+    **dict.fromkeys(_ROUTINES, _ROUTINE),
+    "index": skip_for(SkipReason.INDEX),
+    "flow": parse_as(Kind.INSERT),
+    "pipe": parse_as(Kind.COPY),
+    "view": parse_as(Kind.CREATE_VIEW),
+}
+
+
+def create(statement: Examined) -> Classification:
+    """CREATE: by the kind of object."""
+    words = islice(statement.tokens(), 1, 30)
+    for token in words:
+        word = token.text.lower() if token.kind == WORD else ""
+        if word == "table":
+            return _create_table(statement, words)
+        plain = _of_dialect(statement.dialect, word) or _BY_OBJECT.get(word)
+        if plain is not None:
+            return plain
+    return _OTHER
+
+
+def _of_dialect(dialect: Dialect, word: str) -> Classification | None:
+    if word == "stream" and dialect.table_streams:
+        return _STREAM
+    return _DICTIONARY if word == "dictionary" and dialect.dictionaries else None
+
+
+def _create_table(statement: Examined, after: Iterator[Token]) -> Classification:
+    """CREATE TABLE, given the tokens after TABLE: what follows its name tells a copy, a query tells CREATE TABLE AS."""
+    before, words = "", 0
+    for token in after:
+        word = token.text.lower() if token.kind == WORD else token.text
+        if word == "function" and not words:
+            return _ROUTINE
+        ends_name = words and before != "." and word != "."
+        if ends_name and (word in _COPIES or (before == "(" and word == "like")):
+            return parse_as(Kind.CREATE_TABLE_LIKE)
+        if ends_name and word != "(":
+            break
+        words += word not in _IF_NOT_EXISTS
+        before = word
+    return parse_as(Kind.CREATE_TABLE_AS if statement.has(_QUERY) else Kind.CREATE_TABLE)
+
+
+def alter(statement: Examined) -> Classification:
+    """ALTER: renames, swaps and column changes of tables and views; a session's schema; a routine's new body."""
+    words = [token.text.lower() for token in statement.head(6)]
+    if words[1:2] == ["session"]:
+        change = session_changes.set_(statement.head(12)[3:], statement.dialect) if words[2:3] == ["set"] else None
+        return _session_altered(change)
+    if words[1:2] == ["application"] or (words[1:2] == ["task"] and not statement.has(_NEW_BODY)):
+        return _OTHER
+    if set(words[1:4]) & _ROUTINES:
+        return _ROUTINE
+    if redefined_view(statement.text, statement.dialect) is not None:
+        return parse_as(Kind.CREATE_VIEW)
+    relation = next(
+        (token for token in islice(statement.tokens(), 1, 4) if token.text.lower() in ("table", "view")), None
+    )
+    if words[1:2] in (["materialized"], ["streaming"]) and "schedule" in (t.text.lower() for t in statement.head(12)):
+        return _OTHER
+    if relation is not None:
+        return _alter_table(replace(statement, start=relation.start))
+    if words[1:2] == ["schema"] and "transfer" in words:
+        return parse_as(Kind.RENAME)
+    return skip_for(SkipReason.GRANT if set(words[1:3]) & _ACCESS else SkipReason.DDL_OTHER)
+
+
+def _alter_table(statement: Examined) -> Classification:
+    if statement.has(_SWAPS):
+        return parse_as(Kind.SWAP)
+    if statement.has(_APPENDS) or (statement.dialect.alter_moves_partitions and statement.has(_MOVES_PARTITIONS)):
+        return parse_as(Kind.INSERT)
+    if statement.has(_RENAMES):
+        return parse_as(Kind.RENAME)
+    return parse_as(Kind.ALTER_TABLE) if statement.has(_COLUMNS) and not statement.has(_POLICIES) else _OTHER
+
+
+def _session_altered(change: session_changes.SessionChange | None) -> Classification:
+    if change is None:
+        return skip_for(SkipReason.SESSION_SETTING)
+    return Classification(Kind.USE, SkipReason.SESSION_STATE, change)
+
+
+def drop(statement: Examined) -> Classification:
+    """DROP: of tables and views."""
+    words = [token.text.lower() for token in statement.head(5)][1:]
+    if {"table", "view"} & set(words[:3]) and not {"function", "macro"} & set(words[:2]):
+        return parse_as(Kind.DROP)
+    if "index" in words[:3]:
+        return skip_for(SkipReason.INDEX)
+    return skip_for(SkipReason.GRANT) if set(words[:2]) & _ACCESS else _OTHER
+
+
+def exchange(statement: Examined) -> Classification:
+    """ClickHouse's EXCHANGE TABLES."""
+    words = [token.text.lower() for token in statement.head(2)]
+    return parse_as(Kind.SWAP) if words[1:] == ["tables"] else _OTHER
+
+
+def rename(statement: Examined) -> Classification:
+    """RENAME as a verb of its own: of tables unless it says otherwise."""
+    words = [token.text.lower() for token in statement.head(2)]
+    return _OTHER if words[1:] and words[1] in _OTHER_OBJECTS | _ACCESS else parse_as(Kind.RENAME)
+
+
+# What a statement does, told from its words without parsing it: what bears lineage goes on, the rest has a reason.
 
 _BLOCK = skip_for(SkipReason.ANONYMOUS_BLOCK, Kind.CALL)
 _SETTING = skip_for(SkipReason.SESSION_SETTING)
@@ -130,7 +472,7 @@ def _replace(statement: Examined) -> Classification:
     """MySQL's and SQLite's REPLACE is an INSERT, Teradata's REPLACE VIEW a CREATE OR REPLACE."""
     words = [token.text.lower() for token in statement.head(3)]
     made = {"view", "macro", "procedure", "function"} & set(words) or words[1:2] == ["table"]
-    return ddl.create(statement) if made else data_movement.insert(statement)
+    return create(statement) if made else insert(statement)
 
 
 def _locking(statement: Examined) -> Classification:
@@ -142,28 +484,28 @@ def _locking(statement: Examined) -> Classification:
 
 
 _EXAMINED: Mapping[str, Callable[[Examined], Classification]] = {
-    "select": data_movement.select,
-    "sel": data_movement.select,
-    "with": data_movement.with_,
-    "from": data_movement.from_,
-    "insert": data_movement.insert,
-    "ins": data_movement.insert,
+    "select": select,
+    "sel": select,
+    "with": with_,
+    "from": from_,
+    "insert": insert,
+    "ins": insert,
     "replace": _replace,
-    "upsert": data_movement.insert,
+    "upsert": insert,
     "update": _update,
     "upd": _update,
-    "delete": data_movement.delete,
-    "del": data_movement.delete,
-    "copy": data_movement.copy,
-    "load": data_movement.load,
-    "import": data_movement.load,
-    "create": ddl.create,
-    "export": data_movement.export,
-    "define": ddl.create,  # Snowflake's projects: CREATE OR ALTER
-    "alter": ddl.alter,
-    "drop": ddl.drop,
-    "rename": ddl.rename,
-    "exchange": ddl.exchange,
+    "delete": delete,
+    "del": delete,
+    "copy": copy,
+    "load": load,
+    "import": load,
+    "create": create,
+    "export": export,
+    "define": create,  # Snowflake's projects: CREATE OR ALTER
+    "alter": alter,
+    "drop": drop,
+    "rename": rename,
+    "exchange": exchange,
     "use": _use,
     "set": _set,
     "reset": _reset,

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 from ingestion.dialects import Dialect, fold
 from ingestion.dialects.definition import keywords
-from ingestion.lexing import NAME, STRING, WORD, Token
-from ingestion.lexing import tokens as all_tokens
-from ingestion.lexing.patterns import CLOSING
+from ingestion.dialects.lexing import CLOSING, NAME, STRING, WORD, Token
+from ingestion.dialects.lexing import tokens as all_tokens
 
 _QUALIFIED_BY_USE = keywords("schema database catalog namespace")
 _NOT_NAMES = keywords("role warehouse secondary")

@@ -8,15 +8,15 @@ from itertools import count
 
 import pytest
 
-from connectors.openmetadata.entities.crud import Collection, TableDefinition, put
-from connectors.openmetadata.transport.platform import Platform
-from ingestion.model import Column
-from ingestion.names.fqn import build_fqn
-from ingestion.parsing.shared_pool import close_warm_parsers
+from connectors.openmetadata.client import Platform
+from connectors.openmetadata.entities import Collection, TableDefinition, put
+from ingestion.model.fqn import build_fqn
+from ingestion.model.lineage import Column
+from ingestion.parsing.parser_pool import close_warm_parsers
 from tests.behaviour.harness import Outcome, Record, Warehouse, add_tables, catalog_with, publish
 from tests.support.catalog_contents import Catalog
 from workflows.config.values import Steps
-from workflows.reading.stored_definitions import catalog_definitions
+from workflows.run.read.definitions import catalog_definitions
 
 _numbers = count()
 

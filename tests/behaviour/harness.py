@@ -8,35 +8,33 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import uuid4
 
-from connectors.openmetadata.client import CatalogSearch, connect
-from connectors.openmetadata.entities.crud import QueryRecord
-from connectors.openmetadata.entities.registration import register
-from connectors.openmetadata.rest_sink import RestSink, SinkOptions
-from connectors.openmetadata.transport.connection import Connection
-from connectors.openmetadata.transport.platform import Platform
+from connectors.openmetadata.client import CatalogSearch, Platform, connect
+from connectors.openmetadata.connection import Connection
+from connectors.openmetadata.entities import QueryRecord
+from connectors.openmetadata.registration import register
+from connectors.openmetadata.sink import RestSink, SinkOptions
 from connectors.sink import WriteReport, target_batches
 from ingestion.dialects import dialect_of
-from ingestion.isolation import Isolation
-from ingestion.lineage_request import AddLineageRequest
-from ingestion.names.fqn import split_fqn
-from ingestion.names.namespaces import NamespaceDefaults
-from ingestion.parsing.shared_pool import warm_parser
-from ingestion.resolution.resolver import Resolver, SearchScope
-from ingestion.routines.definition import Definition
+from ingestion.model.fqn import split_fqn
+from ingestion.model.isolation import Isolation
+from ingestion.model.namespaces import NamespaceDefaults
+from ingestion.model.requests import AddLineageRequest
+from ingestion.parsing.parser_pool import warm_parser
+from ingestion.resolution import Resolver, SearchScope
+from ingestion.statements.routines.definition import Definition
 from tests.support.catalog_contents import Catalog, opened
 from tests.support.one_batch import groups_of, names_of, query_records
 from workflows.config.namespaces import SourceSettings
 from workflows.config.values import Filters
-from workflows.lineage.lineage_source import bind_occurrences
-from workflows.lineage.outcomes import EdgeOutcome, statement_outcomes
-from workflows.lineage.schema_provider import catalog_schemas
-from workflows.lineage.source_lineage import lineage_of
-from workflows.lineage.table_entities import RelationEntities, relations_in, resolve_relations
-from workflows.reading.statements import rows_of
-from workflows.reading.stored_definitions import definition_rows
-from workflows.templates.meanings import Run, RunTallies
-from workflows.templates.occurrences import OccurrenceGroup
-from workflows.templates.parsing import ParsedTemplate, parse_request, parsed_row, template_of
+from workflows.run.bind.binding import bind_occurrences
+from workflows.run.bind.schemas import catalog_schemas
+from workflows.run.group.occurrences import OccurrenceGroup
+from workflows.run.group.runs import Run, RunTallies
+from workflows.run.parse.templates import ParsedTemplate, parse_request, parsed_row, template_of
+from workflows.run.read.definitions import definition_rows
+from workflows.run.read.statements import rows_of
+from workflows.run.resolve.entities import RelationEntities, relations_in, resolve_relations
+from workflows.run.resolve.lineage import EdgeOutcome, lineage_of, statement_outcomes
 
 TIMEOUT_SECONDS = 20
 

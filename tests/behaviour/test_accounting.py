@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import pytest
 
-from connectors.openmetadata.rest_sink import RestSink, SinkOptions
-from connectors.openmetadata.transport.http import Call
+from connectors.openmetadata.http import Call
+from connectors.openmetadata.sink import RestSink, SinkOptions
 from connectors.sink import target_batches
 from ingestion.errors import ThresholdBreached, Unaccounted
 from tests.behaviour.conftest import Shop
 from tests.behaviour.harness import Record
-from workflows.report.counts import RunCounts
+from workflows.counts import RunCounts
 
 Opened = Callable[..., Shop]
 TABLES = {"public.src": ("a", "b"), "public.tgt": ("a", "b")}

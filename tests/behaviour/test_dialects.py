@@ -9,7 +9,7 @@ import pytest
 from ingestion.dialects import DIALECTS, dialect_of
 from ingestion.dialects.connection_types import CONNECTION_TYPES
 from ingestion.errors import ConfigError
-from ingestion.scripts.lineage_parser import LineageParser
+from ingestion.parser import LineageParser
 from workflows.config import load_config
 
 MAPPED = {

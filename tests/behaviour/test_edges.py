@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from connectors.openmetadata.edges import put_edge
-from connectors.openmetadata.rest_sink import RestSink, SinkOptions
+from connectors.openmetadata.sink import RestSink, SinkOptions
 from connectors.sink import target_batches
-from ingestion.lineage_request import ColumnLineage, EntitiesEdge, LineageDetails
+from ingestion.model.requests import ColumnLineage, EntitiesEdge, LineageDetails
 from tests.behaviour.conftest import Shop
 from tests.behaviour.harness import Record
 

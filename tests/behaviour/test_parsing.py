@@ -7,8 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
-from ingestion.parsing.parser_pool import Limits, ParseRequest, ThreadedParser
-from ingestion.scripts.lineage_parser import LineageParser
+from ingestion.parser import LineageParser
+from ingestion.parsing._tiers import ParseRequest
+from ingestion.parsing.parser_pool import ThreadedParser
+from ingestion.parsing.sandbox.process import Limits
 from tests.behaviour.conftest import Shop
 from tests.behaviour.harness import Record
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-from connectors.openmetadata.entities.queries import file_queries
+from connectors.openmetadata.attachments import file_queries
 from tests.behaviour.conftest import Shop
 from tests.behaviour.harness import Record
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from tests.behaviour.conftest import Shop
 from tests.behaviour.harness import Record
 from workflows.config.values import FilterPattern, Filters
-from workflows.lineage.table_entities import EntityStatus
+from workflows.run.resolve.entities import EntityStatus
 
 Opened = Callable[..., Shop]
 COLUMNS = ("a", "b")

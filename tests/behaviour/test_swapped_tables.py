@@ -9,21 +9,21 @@ from uuid import uuid4
 import pytest
 
 from connectors.openmetadata.client import CatalogSearch
-from connectors.openmetadata.entities.registration import register_each
-from connectors.openmetadata.rest_sink import RestSink, SinkOptions
+from connectors.openmetadata.registration import register_each
+from connectors.openmetadata.sink import RestSink, SinkOptions
 from connectors.sink import target_batches
-from ingestion.isolation import Isolation, no_probe
-from ingestion.resolution.resolver import Resolver, SearchScope
+from ingestion.model.isolation import Isolation, no_probe
+from ingestion.resolution import Resolver, SearchScope
 from tests.behaviour.conftest import Opened, Shop
 from tests.behaviour.harness import Record, merged_groups, statement_rows, templates_of
 from tests.support.catalog_contents import short
 from workflows.config.values import Filters
-from workflows.lineage.lineage_source import bind_occurrences
-from workflows.lineage.registration import Registrar
-from workflows.lineage.schema_provider import catalog_schemas
-from workflows.lineage.source_lineage import lineage_of
-from workflows.lineage.table_entities import relations_in, resolve_relations
-from workflows.publishing.ddl_events import publish_events_of_batches
+from workflows.run.bind.binding import bind_occurrences
+from workflows.run.bind.schemas import catalog_schemas
+from workflows.run.publish._ddl_events import publish_events_of_batches
+from workflows.run.resolve.entities import relations_in, resolve_relations
+from workflows.run.resolve.lineage import lineage_of
+from workflows.run.resolve.resolution import Registrar
 from workflows.target import RunTarget
 
 NIGHT = 1000.0

@@ -12,10 +12,9 @@ import tempfile
 import time
 from pathlib import Path
 
+from connectors.catalog.answer.pages import Answer, token_count
+from connectors.catalog.mcp.answers import CatalogAnswers
 from tests.support.made_catalog import MadeCatalog
-from workflows.answers.catalog import CatalogAnswers
-from workflows.answers.paging.pages import Answer
-from workflows.answers.paging.tokens import token_count
 
 WIDE = 500
 """Columns of each of two nodes, and of one table."""

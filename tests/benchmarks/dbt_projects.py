@@ -15,12 +15,12 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from connectors.dbt.opening import open_project
-from connectors.dbt.target.nodes import ResourceKind
+from connectors.dbt.nodes import ResourceKind
+from connectors.dbt.projects import open_project
+from ingestion.dialects.unfilled_templates import template_in_code
 from ingestion.errors import RecordError
-from ingestion.lexing.templates import template_in_code
-from ingestion.parsing.sandbox.sandbox import Limits
-from ingestion.scripts.lineage_parser import LineageParser
+from ingestion.parser import LineageParser
+from ingestion.parsing.sandbox.process import Limits
 
 _SHOWN = 10
 _ENOUGH = 95.0

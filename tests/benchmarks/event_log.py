@@ -28,8 +28,9 @@ from pyspark.sql import functions as F
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from connectors.spark_history import SparkHistoryOptions, read_spark_history
-from connectors.spark_history.event_logs.codecs import codec_of, decode_stream
+from connectors.spark._codecs import codec_of, decode_stream
+from connectors.spark._event_logs import SparkHistoryOptions
+from connectors.spark.history import read_spark_history
 
 START = b'{"Event":"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart"'
 END = b'{"Event":"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd"'

@@ -22,9 +22,9 @@ import sqlglot
 import yaml
 from sqlglot import exp
 
-from ingestion.decomposition.metrics import Metric
-from workflows.entity_lineage.file_metrics import file_metrics
-from workflows.entity_lineage.metricflow import metricflow_yaml
+from connectors.sql_files.metrics import file_metrics
+from ingestion.metrics.collection import Metric
+from ingestion.metrics.metricflow import metricflow_yaml
 
 _AGGREGATES = {
     "average": "AVG({})",

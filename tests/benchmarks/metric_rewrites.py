@@ -22,11 +22,11 @@ from sqlglot import exp
 from sqlglot.optimizer.eliminate_subqueries import eliminate_subqueries
 from sqlglot.optimizer.qualify import qualify
 
-from ingestion.decomposition.canonical import Comparison
-from ingestion.decomposition.decompose import Context, decompose
-from ingestion.decomposition.folding.rows import Refusal
-from ingestion.decomposition.process import known_table
 from ingestion.dialects import dialect_of
+from ingestion.metrics._normalizer import Comparison
+from ingestion.metrics.inlining import Refusal
+from ingestion.metrics.process import known_table
+from ingestion.metrics.query import Context, query_metrics
 
 _TABLE = re.compile(r'Table\("(\w+)"(.*?)(?=Table\("|\Z)', re.DOTALL)
 _COLUMN = re.compile(r"'(\w+)\s+\.(\w+)")
@@ -86,7 +86,7 @@ def identities(tree: exp.Expr, schema: Schema, dialect: str) -> Identities:
     comparison = Comparison(b"benchmark", rules.text_addition)
     context = Context(rules, comparison, lambda table: known_table(schema, table), ())
     written = sqlglot.parse_one(tree.sql(dialect=dialect), dialect=dialect)  # as a person would have it
-    found = decompose(written, context)
+    found = query_metrics(written, context)
     filters = frozenset(one.key for one in found.filters)
     return frozenset((found.view.key, measure.expression.key, filters) for measure in found.measures)
 

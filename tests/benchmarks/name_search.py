@@ -13,20 +13,20 @@ from pathlib import Path
 
 from sqlalchemy import Connection, bindparam, delete, insert, update
 
-from connectors.catalog.store.activity import prepare_activity
+from connectors.catalog.search.names import search, search_values
 from connectors.catalog.store.database import Database, open_database
-from connectors.catalog.store.name_index import index_names
-from connectors.catalog.store.queries.filtered_search import search, search_values
+from connectors.catalog.store.indexes import index_names, prepare_activity
 from connectors.catalog.store.schema import (
     attributes,
     contribution_jobs,
     contributions,
     entities,
+    entity_activity,
+    entity_labels,
     intervals,
     meta,
     versions,
 )
-from connectors.catalog.store.search_tables import entity_activity, entity_labels
 
 _BATCH = 500
 _WORDS = (

@@ -22,8 +22,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from ingestion.plans.text.name_mapping import NameMapping
-from tests.connectors.spark_history.conftest import read_directory
+from ingestion.plans.names import NameMapping
+from tests.connectors.spark.conftest import read_directory
 from tests.support.spark_jobs.comparison import Edge, by_target, direct_edges, wanted
 
 

@@ -9,10 +9,11 @@ import time
 from collections.abc import Callable
 from statistics import median
 
-from ingestion.parsing.parser_pool import Limits, ParseRequest, Sandbox, ThreadedParser
-from ingestion.parsing.sqlglot_tier import tier
-from ingestion.parsing.tiers import MODULES, Tier
-from ingestion.symbolic import dumps
+from ingestion.analysis.symbolic import dumps
+from ingestion.parsing._tiers import MODULES, ParseRequest, Tier
+from ingestion.parsing.parser_pool import ThreadedParser
+from ingestion.parsing.sandbox.process import Limits, Sandbox
+from ingestion.parsing.sqlglot import tier
 
 DIALECT = "postgres"
 SQLGLOT = MODULES[Tier.SQLGLOT]

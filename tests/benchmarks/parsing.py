@@ -28,8 +28,8 @@ from sqlglot.errors import SqlglotError
 from ingestion.analysis.analyzer import analyze
 from ingestion.dialects import dialect_of
 from ingestion.errors import RecordError, Unparsable
-from ingestion.parsing.sqlglot_tier.tier import parse
-from ingestion.scripts.lineage_parser import LineageParser
+from ingestion.parser import LineageParser
+from ingestion.parsing.sqlglot.tier import parse
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
 Statement = tuple[str, str]

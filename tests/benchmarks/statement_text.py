@@ -12,8 +12,8 @@ import argparse
 import time
 from collections.abc import Callable
 
-from ingestion.masking import QueryMasker, fingerprint
 from ingestion.statements import classify, split
+from ingestion.statements.masking import QueryMasker, fingerprint
 
 _SELECT = """SELECT o.order_date, o.shop_id, SUM(i.quantity * i.unit_price) AS total, COUNT(*)
 FROM shop.orders o

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from ingestion.names.fqn import split_fqn
+from ingestion.model.fqn import split_fqn
 
 TableEdges = set[tuple[str, str]]
 ColumnEdges = set[tuple[str, str, str, str]]

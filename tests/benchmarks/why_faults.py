@@ -31,10 +31,10 @@ import yaml
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from connectors.catalog import CatalogConfig, running_catalog
-from connectors.catalog.causes.report import CauseReport
-from connectors.catalog.local_queries import When
+from connectors.catalog.questions.file import When
+from connectors.catalog.questions.why.report import CauseReport
+from connectors.catalog.questions.why.search import causes_in_file
 from tests.benchmarks.why_pipelines import DAYS, FIRST_DAY, HELD_OUT, SEEN, Case, made_case
-from workflows.causes.answer import causes_in_file
 
 SERVICE = "bench"
 

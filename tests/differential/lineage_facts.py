@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ingestion.model import Flow, Reference, StatementLineage
+from ingestion.model.lineage import Flow, Reference, StatementLineage
 
 
 class Use(NamedTuple):

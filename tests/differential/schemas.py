@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ingestion.model import Column, TableName
+from ingestion.model.lineage import Column, TableName
 from tests.differential.choices import Choices
 
 INT, TEXT, INTS, PAIR = "int", "text", "ints", "pair"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ingestion.dialects.types import standard_type
-from ingestion.model import Column, TableName
+from ingestion.model.lineage import Column, TableName
 
 FOLDER = Path(__file__).parent / "statements"
 

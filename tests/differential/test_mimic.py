@@ -14,9 +14,9 @@ import pytest
 from ingestion.analysis.analyzer import analyze
 from ingestion.binding.binder import bind
 from ingestion.binding.timeline import Occurrence, SchemaProvider
-from ingestion.model import Column, Flow, TableName
-from ingestion.names.namespaces import Namespace
-from ingestion.parsing.sqlglot_tier.tier import parse
+from ingestion.model.lineage import Column, Flow, TableName
+from ingestion.model.namespaces import Namespace
+from ingestion.parsing.sqlglot.tier import parse
 from ingestion.statements import split
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "mimic_iii"

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ingestion.analysis.analyzer import analyze
-from ingestion.parsing.sqlglot_tier.tier import parse
+from ingestion.parsing.sqlglot.tier import parse
 from tests.differential.choices import Choices
 from tests.differential.grammar import Grammar
 from tests.differential.grammar_scope import POSTGRES, Names, Scope

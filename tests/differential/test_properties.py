@@ -16,14 +16,15 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from ingestion.analysis.analyzer import SchemaLookup, analyze
+from ingestion.analysis._columns import SchemaLookup
+from ingestion.analysis.analyzer import analyze
 from ingestion.binding.binder import bind
 from ingestion.binding.timeline import Occurrence, SchemaProvider
 from ingestion.errors import Unparsable
-from ingestion.masking import QueryMasker, fingerprint
-from ingestion.model import Flow, NameKind, Reference, StatementKind, StatementLineage
-from ingestion.names.namespaces import Namespace
-from ingestion.parsing.sqlglot_tier.tier import parse
+from ingestion.model.lineage import Flow, NameKind, Reference, StatementKind, StatementLineage
+from ingestion.model.namespaces import Namespace
+from ingestion.parsing.sqlglot.tier import parse
+from ingestion.statements.masking import QueryMasker, fingerprint
 from tests.differential import shop
 from tests.differential.choices import Choices
 from tests.differential.grammar import statement
@@ -227,7 +228,7 @@ def test_statements_of_a_corpus_with_one_fingerprint_have_one_lineage() -> None:
 
 _PROGRAM = """
 import json, sys
-from ingestion.scripts.lineage_parser import LineageParser
+from ingestion.parser import LineageParser
 script = sys.stdin.read()
 parser = LineageParser(script, "spark", {"sales": {"sale_id": "int", "price": "int"}})
 print(json.dumps([

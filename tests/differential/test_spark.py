@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
-from ingestion.analysis.analyzer import SchemaLookup, analyze
-from ingestion.parsing.sqlglot_tier.tier import parse
+from ingestion.analysis._columns import SchemaLookup
+from ingestion.analysis.analyzer import analyze
+from ingestion.parsing.sqlglot.tier import parse
 from tests.differential import shop
 from tests.differential.choices import Choices
 from tests.differential.grammar import statement

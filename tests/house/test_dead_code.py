@@ -15,7 +15,7 @@ HANDED_ON = ["@router.*", "@suite_router.*", "@app.*", "@policy.*"]
 WIRE_MODELS = re.compile(r"connectors/catalog/contract/\w*models\.py|workflows/config/models/\w+\.py")
 """Their fields are those of the contract and of the YAML, read by us or not."""
 
-TEMPLATE_OBJECTS = "connectors/dbt/rendering/"
+TEMPLATE_OBJECTS = "connectors/dbt/"
 """What they offer, dbt's templates ask for."""
 
 CALLED_BY_OTHERS = {

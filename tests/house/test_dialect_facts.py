@@ -14,31 +14,31 @@ from tests.house.source_tree import Module, modules
 
 OF_SYSTEMS = {
     "ingestion.dialects": "the facts themselves",
-    "ingestion.parsing.sqlglot_tier.repairs": "texts that one grammar of sqlglot refuses, edited for it",
-    "ingestion.names.jdbc_urls": "the sub-protocols of JDBC URLs",
-    "ingestion.parsing.sqlglot_tier.queries.remote": "grammars of sqlglot, tried on a text of an unknown dialect",
+    "ingestion.parsing.sqlglot.repairs": "texts that one grammar of sqlglot refuses, edited for it",
+    "ingestion.model.engine_names": "the sub-protocols of JDBC URLs",
+    "ingestion.parsing.sqlglot.queries.table_functions": "grammars of sqlglot, tried on a text of an unknown dialect",
     "connectors.catalog.store.database": "SQLAlchemy's name of a database",
-    "connectors.catalog.store.runs": "the systems that OpenLineage's namespaces name",
+    "connectors.catalog.store.lineage": "the systems that OpenLineage's namespaces name",
     "connectors.dbt": "dbt's names of its adapters, and how their macros are written",
     "connectors.postgres": "a connector to one system",
-    "connectors.spark_catalog": "a connector to one system",
-    "connectors.spark_history": "a connector to one system",
-    "workflows.commands.catalog.policy": "formats that a plan is written in",
+    "connectors.spark.catalog": "a connector to one system",
+    "connectors.spark": "a connector to one system",
+    "workflows.commands.policy": "formats that a plan is written in",
     "workflows.config": "keys and source types of the YAML",
-    "workflows.control.scratch": "names of folders",
-    "workflows.lineage.registration": "the connection types of services that are registered",
-    "workflows.policy.statements": "the warehouses whose tags a plan is written for",
+    "workflows.runtime.scratch": "names of folders",
+    "workflows.run.resolve.resolution": "the connection types of services that are registered",
+    "ingestion.policies.tag_statements": "the warehouses whose tags a plan is written for",
     "workflows.runtime.spark": "names of folders",
-    "workflows.sql_files.script_lineage": "the default of a command's option",
+    "connectors.sql_files.lineage": "the default of a command's option",
     "workflows.state.store": "SQLAlchemy's names of databases",
 }
 """Where the name of a dialect is no rule about a dialect."""
 
 OF_FUNCTIONS = {
     "ingestion.dialects": "the facts themselves, and types that functions have the names of",
-    "ingestion.parsing.sqlglot_tier.names.paths": "the names of sqlglot's nodes for the functions",
-    "ingestion.parsing.sqlglot_tier.repairs": "texts that one grammar of sqlglot refuses, edited for it",
-    "ingestion.plans.text.vocabulary": "the words that Spark's plans print",
+    "ingestion.parsing.sqlglot.expressions.names": "the names of sqlglot's nodes for the functions",
+    "ingestion.parsing.sqlglot.repairs": "texts that one grammar of sqlglot refuses, edited for it",
+    "ingestion.plans.vocabulary": "the words that Spark's plans print",
 }
 KEYWORDS = keywords(
     "IF NOT EXISTS ONLY LEFT RIGHT FULL BOTH FILTER DECIMAL CHAR VARCHAR ANY SOME ALL TABLE VIEW PIVOT UNPIVOT"

@@ -79,7 +79,7 @@ IRREGULAR_PARTICIPLES = frozenset(
 )
 NO_PARTICIPLES = frozenset({"embed", "exceed", "feed", "need", "proceed", "seed", "shed", "speed", "succeed"})
 """Verbs and nouns that end as participles do. A verb whose participle is the verb itself (read, set, put) is one."""
-NAMES_OF_OTHERS = {("connectors.dbt.rendering.relations", "quoted")}
+NAMES_OF_OTHERS = {("connectors.dbt._template_values", "quoted")}
 """A method that the templates of dbt's users call."""
 
 

@@ -10,7 +10,7 @@ import ingestion
 from tests.house.source_tree import modules
 
 SURFACE = {
-    "connectors.base": {"RECORD_SCHEMA", "UNSUPPORTED", "MALFORMED_EDGES", "CUT", "BatchWork", "BatchReading"},
+    "connectors.records": {"RECORD_SCHEMA", "UNSUPPORTED", "MALFORMED_EDGES", "CUT", "BatchWork", "BatchReading"},
     "connectors.sink": {
         *("Outcome", "TargetBatch", "WriteResult", "EdgeCounts", "WriteReport", "Sink", "target_batches"),
     },

@@ -30,8 +30,8 @@ sys.path.insert(0, str(REPOSITORY))
 
 from tests.hunts.cluster_sources import IN_TASKS, ON_CLUSTER  # noqa: E402
 from tests.support import growing_log  # noqa: E402
-from tests.workflows.runs.test_cluster import own_home  # noqa: E402
-from tests.workflows.runs.test_secrecy import LITERALS, SECRETS, STATEMENTS  # noqa: E402
+from tests.workflows.run.test_cluster import own_home  # noqa: E402
+from tests.workflows.run.test_secrecy import LITERALS, SECRETS, STATEMENTS  # noqa: E402
 
 MASKED = "apart5"
 """The name of a table, which is no secret: where it is found, what was searched would have shown a canary too."""

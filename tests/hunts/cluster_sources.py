@@ -39,8 +39,8 @@ from tests.benchmarks.main_job import SESSIONS, configuration, generate  # noqa:
 from tests.support import growing_log, live_postgres, spark_history_runs  # noqa: E402
 from tests.support.dbt_project import BUILT  # noqa: E402
 from tests.support.spark_jobs import older_logs  # noqa: E402
-from tests.workflows.runs.test_cluster import own_home  # noqa: E402
-from tests.workflows.runs.test_engine_lineage import ACCESSES, QUERIES  # noqa: E402
+from tests.workflows.run.test_cluster import own_home  # noqa: E402
+from tests.workflows.run.test_engine_lineage import ACCESSES, QUERIES  # noqa: E402
 
 EXECUTORS = 3
 ROWS, TEMPLATES = 60_000, 400

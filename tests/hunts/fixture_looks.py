@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ingestion.dialects.definition import keywords
-from ingestion.lexing import NAME, STRING, WORD, Token, tokens
+from ingestion.dialects.lexing import NAME, STRING, WORD, Token, tokens
 
 _NOT_RELATIONS = keywords(
     "values unnest lateral select table generate_series dual set where rows flatten explode json_table xmltable"

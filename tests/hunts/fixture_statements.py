@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ingestion.dialects import DIALECTS
 from ingestion.dialects.definition import keywords
-from ingestion.lexing import NAME, NUMBER, WORD, tokens
+from ingestion.dialects.lexing import NAME, NUMBER, WORD, tokens
 from ingestion.statements import split
 
 WHOLE = 0

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ingestion.analysis.statement_names import without_schema
-from ingestion.model import Flow, NameKind, StatementLineage, TableName
+from ingestion.analysis.analyzer import without_schema
+from ingestion.analysis.symbolic import loads
+from ingestion.model.lineage import Flow, NameKind, StatementLineage, TableName
 from ingestion.statements import SkipReason
-from ingestion.symbolic import loads
 from tests.hunts.fixture_looks import Look, look_at
 from tests.hunts.fixture_statements import WHOLE, FixtureStatement
-from workflows.reading.statements import rows_of
+from workflows.run.read.statements import rows_of
 
 _TRUE_OF_WRITES = frozenset(
     {

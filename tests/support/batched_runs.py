@@ -13,30 +13,27 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from ingestion.isolation import Isolation
-from ingestion.symbolic import is_resolved
+from ingestion.analysis.symbolic import is_resolved
+from ingestion.model.isolation import Isolation
 from tests.behaviour.harness import Record, Warehouse, statement_rows, templates_of
 from tests.support.growing_log import configuration, contributions_in, write_log
 from workflows.config import RunConfig, load_config
-from workflows.control.failpoints import Failpoints
-from workflows.control.options import Backfill, RunOptions
-from workflows.control.progress import LoggedProgress
-from workflows.lineage.entity_resolution import NameResolution
-from workflows.lineage.stage import Binding
-from workflows.publishing.shared_targets import SharedLineage
-from workflows.publishing.stage import Publishing, PublishOrder
-from workflows.report.counts import RunCounts
-from workflows.runs.batches import LineageStages, LogFacts
+from workflows.counts import RunCounts
+from workflows.run.bind.binding import Binding
+from workflows.run.group.names import changing_names, names_by_template
+from workflows.run.group.occurrences import GroupedRuns, Occurrences, Templates, TemplatesByFingerprint
+from workflows.run.group.runs import Run, RunTallies
+from workflows.run.parse.templates import ParsedTemplate
+from workflows.run.publish.publishing import Publishing, PublishOrder, SharedLineage
+from workflows.run.resolve.resolution import NameResolution
+from workflows.run.shards import LineageStages, LogFacts
+from workflows.runtime.options import Backfill, Failpoints, RunOptions
+from workflows.runtime.progress import LoggedProgress
 from workflows.state.acknowledgements import CompleteScope
 from workflows.state.lease import hold_lease
 from workflows.state.store import open_state
 from workflows.state.workflow_state import WorkflowState
 from workflows.target import RunTarget, open_target
-from workflows.templates.meanings import Run, RunTallies
-from workflows.templates.names import changing_names, names_by_template
-from workflows.templates.occurrences import GroupedRuns
-from workflows.templates.parsing import ParsedTemplate
-from workflows.templates.stage import Occurrences, Templates, TemplatesByFingerprint
 
 _STARTS = (
     "CREATE TABLE {new} AS",

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from ingestion.binding.binder import BoundLog, bind
 from ingestion.binding.temporary_tables import PersistedFlow, inline_temporary_tables
 from ingestion.binding.timeline import Occurrence, SchemaProvider
-from ingestion.model import Column
-from ingestion.names.namespaces import Namespace, RelationKey
-from ingestion.parsing.sqlglot_tier.tier import parse
+from ingestion.model.lineage import Column
+from ingestion.model.namespaces import Namespace, RelationKey
+from ingestion.parsing.sqlglot.tier import parse
 
 Edge = tuple[str, str]
 """("table.column", "table.column"), direct and certain."""

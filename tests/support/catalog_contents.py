@@ -13,8 +13,8 @@ from urllib.parse import quote
 
 import requests
 
-from connectors.catalog.server import CatalogConfig, running_catalog
-from ingestion.names.fqn import split_fqn
+from connectors.catalog.http.server import CatalogConfig, running_catalog
+from ingestion.model.fqn import split_fqn
 from tests.support import class_archive
 
 REPOSITORY = class_archive.REPOSITORY

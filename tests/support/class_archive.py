@@ -9,8 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from workflows.runtime.class_loading import archive_file
-from workflows.runtime.java import find_java
+from workflows.runtime.java import archive_file, find_java
 
 REPOSITORY = Path(__file__).parents[2]
 QUICK = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"

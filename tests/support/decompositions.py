@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ingestion.decomposition.canonical import Comparison
-from ingestion.decomposition.decompose import Context, decompose, query_of
-from ingestion.decomposition.folding.rows import Refusal
-from ingestion.decomposition.model import Decomposition
-from ingestion.decomposition.process import TableColumns, known_table
 from ingestion.dialects import dialect_of
-from ingestion.parsing.sqlglot_tier.tier import syntax_tree
+from ingestion.metrics._normalizer import Comparison
+from ingestion.metrics.inlining import Refusal
+from ingestion.metrics.model import QueryMetrics
+from ingestion.metrics.process import TableColumns, known_table
+from ingestion.metrics.query import Context, query_metrics, query_of
+from ingestion.parsing.sqlglot.tier import syntax_tree
 
 KEY = b"a key of the tests"
 
 
-def decomposed(sql: str, dialect: str = "postgres", known: Mapping[str, TableColumns] | None = None) -> Decomposition:
+def decomposed(sql: str, dialect: str = "postgres", known: Mapping[str, TableColumns] | None = None) -> QueryMetrics:
     """The query of a statement taken apart. Raises Refusal."""
     rules = dialect_of(dialect)
     query = query_of(syntax_tree(sql, rules))
     assert query is not None
     comparison = Comparison(KEY, rules.text_addition)
-    return decompose(query, Context(rules, comparison, lambda table: known_table(known or {}, table), ()))
+    return query_metrics(query, Context(rules, comparison, lambda table: known_table(known or {}, table), ()))
 
 
 def refusal_of(sql: str, dialect: str = "postgres", known: Mapping[str, TableColumns] | None = None) -> str:

@@ -9,20 +9,18 @@ from pathlib import Path
 from random import Random
 
 from connectors.sink import target_batches
-from ingestion.isolation import Isolation
+from ingestion.model.isolation import Isolation
 from tests.behaviour.harness import Record, Warehouse, group_of, statement_rows, templates_of
 from tests.support.growing_log import configuration, contributions_in, write_log
 from tests.support.one_batch import log_queries, name_warnings, names_of, resolved_names
 from workflows.config import load_config
-from workflows.control.failpoints import Failpoints
-from workflows.control.options import RunOptions
-from workflows.lineage.entity_resolution import NameResolution, ResolvedNames
-from workflows.lineage.lineage_source import LineageSource, bind_occurrences
-from workflows.lineage.outcomes import EdgeOutcome, statement_outcomes
-from workflows.lineage.schema_provider import catalog_schemas
-from workflows.lineage.source_lineage import lineage_of
-from workflows.publishing.ddl_events import publish_events_of_batches
-from workflows.publishing.delivery import Publisher
+from workflows.run.bind.binding import LineageSource, bind_occurrences
+from workflows.run.bind.schemas import catalog_schemas
+from workflows.run.publish._ddl_events import publish_events_of_batches
+from workflows.run.publish.delivery import Publisher
+from workflows.run.resolve.lineage import EdgeOutcome, lineage_of, statement_outcomes
+from workflows.run.resolve.resolution import NameResolution, ResolvedNames
+from workflows.runtime.options import Failpoints, RunOptions
 from workflows.state.acknowledgements import CompleteScope
 from workflows.target import RunTarget, open_target
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ingestion.analysis.analyzer import analyze
-from ingestion.model import Column, Flow, Reference, StatementLineage, TableName
-from ingestion.parsing.sqlglot_tier.tier import parse
+from ingestion.model.lineage import Column, Flow, Reference, StatementLineage, TableName
+from ingestion.parsing.sqlglot.tier import parse
 
 _WORDS = {"identity": "=", "transformation": "f", "aggregation": "agg", "conditional": "if", "group_by": "group"}
 Schemas = dict[str, str]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from connectors.catalog.store.evidence.writes import Span
+from connectors.catalog.store.evidence.loads import Span
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE

@@ -21,10 +21,10 @@ from pyspark.sql import functions as F
 from connectors.query_log import QueryLogOptions, open_query_log
 from tests.support.growing_log import configuration
 from workflows.config import load_config
-from workflows.control.options import RunOptions
-from workflows.control.progress import LoggedProgress
-from workflows.control.signals import GracefulShutdown
-from workflows.runs.run import run_workflow
+from workflows.run.start import run_workflow
+from workflows.runtime.options import RunOptions
+from workflows.runtime.progress import LoggedProgress
+from workflows.runtime.signals import GracefulShutdown
 from workflows.runtime.spark import spark_session
 
 TEXT, WHOLE = "string", "bigint"

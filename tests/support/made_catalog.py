@@ -10,8 +10,8 @@ from connectors.catalog.contract import bulk_models
 from connectors.catalog.store.database import Database, open_database
 from connectors.catalog.store.entities import lookup
 from connectors.catalog.store.lineage import bulk_lineage
-from ingestion.names.fqn import split_fqn
-from ingestion.scripts.lineage_graph import LineageGraph
+from ingestion.graph import LineageGraph
+from ingestion.model.fqn import split_fqn
 
 AT = 1_700_000_000_000
 Tables = Mapping[str, Sequence[str]]

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from connectors.openmetadata.entities.crud import QueryRecord
+from connectors.openmetadata.entities import QueryRecord
 from ingestion.binding.binder import BoundLog
-from ingestion.isolation import Isolation
+from ingestion.model.isolation import Isolation
 from workflows.config.namespaces import SourceSettings
-from workflows.lineage.entity_resolution import NameResolution, ResolvedNames
-from workflows.lineage.lineage_source import LineageSource
-from workflows.lineage.outcomes import EdgeOutcomes
-from workflows.lineage.source_lineage import SourceLineage
-from workflows.lineage.table_entities import RelationEntities
-from workflows.publishing.name_warnings import DoubtfulNames
-from workflows.publishing.query_records import LogQueries, queries_behind
-from workflows.templates.meanings import Tally
-from workflows.templates.names import TemplateNames, changing_names, names_by_template
-from workflows.templates.occurrences import GroupedRuns, OccurrenceGroup
-from workflows.templates.parsing import ParsedTemplate
+from workflows.run.bind.binding import LineageSource
+from workflows.run.group.names import TemplateNames, changing_names, names_by_template
+from workflows.run.group.occurrences import GroupedRuns, OccurrenceGroup
+from workflows.run.group.runs import Tally
+from workflows.run.parse.templates import ParsedTemplate
+from workflows.run.publish.query_records import LogQueries, queries_behind
+from workflows.run.publish.warnings import DoubtfulNames
+from workflows.run.resolve.entities import RelationEntities
+from workflows.run.resolve.lineage import EdgeOutcomes, SourceLineage
+from workflows.run.resolve.resolution import NameResolution, ResolvedNames
 
 _HELD = 5_000
 

@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 
 from workflows.config import load_config
-from workflows.control.options import RunOptions
-from workflows.control.progress import LoggedProgress
-from workflows.control.signals import GracefulShutdown
-from workflows.runs.run import run_workflow
+from workflows.run.start import run_workflow
+from workflows.runtime.options import RunOptions
+from workflows.runtime.progress import LoggedProgress
+from workflows.runtime.signals import GracefulShutdown
 from workflows.runtime.spark import spark_session
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from typing import Any
 
 import requests
 
-from connectors.catalog.server import CatalogConfig, running_catalog
+from connectors.catalog.http.server import CatalogConfig, running_catalog
 from ingestion import LineageParser, QueryMasker
 
 NOW = 1_700_000_000_000

@@ -9,14 +9,13 @@ from typing import Any
 
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from connectors.query_log.batches import record_batches
+from connectors.platforms.index import PROFILES
+from connectors.query_log._columns import ReadingHints
+from connectors.query_log._layout import Layout, sniff
+from connectors.query_log._streams import FileStream
 from connectors.query_log.files import QueryLogFile
-from connectors.query_log.interpretation.column_reading import ReadingHints
-from connectors.query_log.interpretation.exporters import PROFILES
-from connectors.query_log.layout import Layout, sniff
-from connectors.query_log.pieces import PIECE_RECORD_SCHEMA, whole_text
-from connectors.query_log.slices import FileSlice
-from connectors.query_log.streams import SliceStream
+from connectors.query_log.reader import SPLIT_RECORD_SCHEMA, whole_text
+from connectors.query_log.text_files import FileRange, record_batches
 
 Record = dict[str, Any]
 
@@ -30,9 +29,9 @@ def layout_of(content: bytes, name: str = "log", hints: ReadingHints = NO_HINTS)
 
 def read_export(content: bytes, name: str = "log", hints: ReadingHints = NO_HINTS) -> list[Record]:
     """The records of one file, texts in pieces put together."""
-    part = FileSlice(QueryLogFile(name, name, len(content)), layout_of(content, name, hints))
-    with SliceStream(lambda: io.BytesIO(content)) as stream:
-        batches = record_batches(part, stream, {}, to_arrow_schema(PIECE_RECORD_SCHEMA))
+    part = FileRange(QueryLogFile(name, name, len(content)), layout_of(content, name, hints))
+    with FileStream(lambda: io.BytesIO(content)) as stream:
+        batches = record_batches(part, stream, {}, to_arrow_schema(SPLIT_RECORD_SCHEMA))
         rows = [row for batch in batches for row in batch.to_pylist()]
     return _joined(rows)
 

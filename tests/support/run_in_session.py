@@ -14,10 +14,10 @@ from typer.testing import CliRunner
 
 from workflows.cli import app
 from workflows.config import load_config
-from workflows.control.options import RunOptions
-from workflows.control.progress import LoggedProgress
-from workflows.report.counts import RunSummary
-from workflows.runs.run import run_workflow
+from workflows.counts import RunSummary
+from workflows.run.start import run_workflow
+from workflows.runtime.options import RunOptions
+from workflows.runtime.progress import LoggedProgress
 
 
 def run(folder: Path, *settings: str, may_lack_log: bool = False, **options: Any) -> RunSummary:

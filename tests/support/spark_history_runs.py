@@ -9,10 +9,10 @@ import yaml
 
 from tests.support.growing_log import contributions_in
 from workflows.config import load_config
-from workflows.control.options import Backfill, RunOptions
-from workflows.control.progress import LoggedProgress
-from workflows.report.counts import RunSummary
-from workflows.runs.run import run_workflow
+from workflows.counts import RunSummary
+from workflows.run.start import run_workflow
+from workflows.runtime.options import Backfill, RunOptions
+from workflows.runtime.progress import LoggedProgress
 
 
 def configuration(folder: Path, logs: Path, **ours: Any) -> Path:

@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from pytest_httpserver import HTTPServer
 
 from connectors.catalog import CatalogConfig, running_catalog
-from connectors.openmetadata.transport.connection import Connection
+from connectors.openmetadata.connection import Connection
 from ingestion.errors import ConfigError, LineageError, TargetDown
 from workflows.config import Server, Tls, load_config
 from workflows.target import connection_of, open_target, server_version

@@ -37,7 +37,7 @@ def doctor(
       ingest doctor --class-archive
     """
     from workflows.config import load_config
-    from workflows.runtime.doctor import Health, examine
+    from workflows.doctor import Health, examine
     from workflows.runtime.logs import Redactor
 
     loaded = load_config(config, settings or ()) if config else None
@@ -55,9 +55,8 @@ def doctor(
 
 def _make_class_archive() -> None:
     """Raises ConfigError where there is no Java, or where the cache's folder cannot be written."""
-    from workflows.runs.class_archiving import make_class_archive
-    from workflows.runtime.class_loading import archive_file
-    from workflows.runtime.java import find_java
+    from workflows.run.class_archiving import make_class_archive
+    from workflows.runtime.java import archive_file, find_java
 
     file = archive_file(find_java())
     try:

@@ -12,7 +12,7 @@ from workflows.commands.options import ParserSeconds, SchemaFile, SqlDialect, en
 from workflows.runtime.error_reporting import shows_errors
 
 if TYPE_CHECKING:
-    from workflows.sql_files.script_lineage import ScriptLineage
+    from connectors.sql_files.lineage import ScriptLineage
 
 
 class LineageFormat(StrEnum):
@@ -46,7 +46,7 @@ def lineage(
       ingest lineage path/to/dbt_project
       cat job.sql | ingest lineage - --dialect spark --format json | jq .column_lineage
     """
-    from workflows.sql_files.script_lineage import script_lineage
+    from connectors.sql_files.lineage import script_lineage
 
     found = script_lineage(sql, dialect, schema, timeout)
     if output is LineageFormat.JSON:

@@ -12,7 +12,7 @@ import typer
 from workflows.runtime.logs import LogFormat
 
 if TYPE_CHECKING:
-    from workflows.answers.paging.pages import Answer
+    from connectors.catalog.answer.pages import Answer
 
 DEFAULT_CATALOG = Path(".headwater/catalog.db")
 FORMATS = ["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"]
@@ -55,7 +55,7 @@ Cursor = Annotated[str | None, typer.Option(metavar="CURSOR", help="Where --form
 
 def print_page(answer: Answer, budget: int | None, cursor: str | None) -> None:
     """Prints the page of an answer that begins at the cursor, in `budget` tokens."""
-    from workflows.answers.paging.tokens import DEFAULT_BUDGET
+    from connectors.catalog.answer.pages import DEFAULT_BUDGET
 
     typer.echo(answer.page(DEFAULT_BUDGET if budget is None else budget, cursor).text)
 

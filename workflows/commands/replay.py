@@ -26,7 +26,7 @@ def replay(
     """
     from workflows.commands.run import Request, carry_out
     from workflows.config import load_config
-    from workflows.control.options import Backfill
+    from workflows.runtime.options import Backfill
 
     loaded = load_config(config, settings or (), may_lack_log=True)
     carry_out(loaded, Request(Backfill(dead=True), report, log_format))

@@ -16,13 +16,13 @@ import typer
 
 from ingestion.errors import ConfigError
 from workflows.commands.options import FORMATS, ConfigFile, LogLines, ReportFile, Settings, seconds
-from workflows.control.options import Backfill
 from workflows.runtime.error_reporting import shows_errors, without_secrets
 from workflows.runtime.logs import LogFormat
+from workflows.runtime.options import Backfill
 
 if TYPE_CHECKING:
     from workflows.config import RunConfig
-    from workflows.report.counts import RunSummary
+    from workflows.counts import RunSummary
 
 logger = logging.getLogger(__name__)
 
@@ -98,8 +98,8 @@ class Request:
 
 def carry_out(config: RunConfig, request: Request) -> None:
     """A run and its end: the summary, the report. Raises what `run_workflow` and `finish` raise, without secrets."""
-    from workflows.control.collection import collect_seldom
-    from workflows.runs.finish import SuccessCriteria, finish
+    from workflows.run.finish import SuccessCriteria, finish
+    from workflows.runtime.garbage_collection import collect_seldom
     from workflows.runtime.java import find_java
     from workflows.runtime.logs import Redactor, start_logging
 
@@ -120,11 +120,10 @@ def _summary(config: RunConfig, request: Request, run_id: str) -> RunSummary:
     """Of the run, with progress on standard error: in live bars where log lines are text, in a terminal."""
     from rich.console import Console
 
-    from workflows.control.failpoints import Failpoints
-    from workflows.control.options import RunOptions
-    from workflows.control.progress import open_progress
-    from workflows.control.signals import interrupted_by_signals
-    from workflows.runs.run import run_workflow
+    from workflows.run.start import run_workflow
+    from workflows.runtime.options import Failpoints, RunOptions
+    from workflows.runtime.progress import open_progress
+    from workflows.runtime.signals import interrupted_by_signals
 
     console = Console(stderr=True, force_terminal=None if request.log_format is LogFormat.TEXT else False)
     show = _print_request if request.dry_run else None

@@ -44,8 +44,8 @@ def schedule(
       ingest schedule -c lineage.yaml --host 0.0.0.0 --metrics-port 9464 --log-format json
     """
     from workflows.config import load_config
-    from workflows.control.signals import interrupted_by_signals
     from workflows.runtime.logs import Redactor, start_logging
+    from workflows.runtime.signals import interrupted_by_signals
     from workflows.state.store import open_state
 
     if config == "-":
@@ -64,7 +64,7 @@ def schedule(
 
 
 def _follow(scheduler: Scheduler, store: StateStore, listen: tuple[str, int] | None) -> None:
-    from workflows.runtime.health import health_server
+    from workflows.state.health import health_server
 
     if listen is None:
         code = scheduler.run_if_due()

@@ -78,7 +78,7 @@ def _description(config: RunConfig) -> list[str]:
 def _connect(config: RunConfig) -> str:
     from ingestion.errors import ConfigError
     from workflows.config import EmbeddedCatalog
-    from workflows.runtime.doctor import Health, catalog_file
+    from workflows.doctor import Health, catalog_file
     from workflows.target import server_version
 
     if not isinstance(config.target, EmbeddedCatalog):
@@ -91,7 +91,7 @@ def _connect(config: RunConfig) -> str:
 
 def _cluster(config: RunConfig) -> list[str]:
     from ingestion.errors import ConfigError
-    from workflows.runtime.doctor import Health, cluster
+    from workflows.doctor import Health, cluster
     from workflows.runtime.spark_kinds import refuse_other_spark
 
     refuse_other_spark(version("pyspark"), os.environ)
@@ -102,8 +102,8 @@ def _cluster(config: RunConfig) -> list[str]:
 
 
 def _log(config: RunConfig) -> Iterator[str]:
-    from workflows.control.signals import GracefulShutdown
-    from workflows.reading.preview import preview
+    from workflows.run.read.preview import preview
+    from workflows.runtime.signals import GracefulShutdown
     from workflows.runtime.spark import spark_session
 
     if not config.query_log.is_given:

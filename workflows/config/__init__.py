@@ -22,7 +22,7 @@ from workflows.config.values import (
     Steps,
     Tls,
 )
-from workflows.config.yaml.problems import ConfigProblem, InvalidConfig
+from workflows.config.yaml.document import ConfigProblem, InvalidConfig
 
 __all__ = [
     "ConfigProblem",

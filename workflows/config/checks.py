@@ -8,10 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
-from ingestion.names.suggestions import nearest_file, suggestion
-from workflows.config.yaml.document import Document
-from workflows.config.yaml.document import Path as KeyPath
-from workflows.config.yaml.problems import ConfigProblem
+from ingestion.arguments import nearest_file, suggestion
+from workflows.config.yaml.document import ConfigProblem, Document, KeyPath
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://?")
 _LOOKS_LIKE_A_PATH = ("/", "./", "../", "~")

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from connectors.dbt.download.places import BucketArtifacts, BucketKind, HttpArtifacts
+from connectors.dbt.artifact_locations import BucketArtifacts, BucketKind, HttpArtifacts
 from ingestion.dialects import dialect_of
 from ingestion.dialects.connection_types import CONNECTION_TYPES
 from ingestion.errors import ConfigError
@@ -109,7 +109,7 @@ def adapter_connection(dbt: DbtArtifacts) -> SourceConnection | None:
 
 
 def _adapter_type(dbt: DbtArtifacts) -> str | None:
-    from connectors.dbt.opening import adapter_of  # with the parsers, which no other configuration needs
+    from connectors.dbt.projects import adapter_of  # with the parsers, which no other configuration needs
 
     try:
         adapter = adapter_of(dbt.project)

@@ -10,12 +10,11 @@ from typing import Any, get_args
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from ingestion.names.suggestions import nearest_name, suggestion
+from ingestion.arguments import nearest_name, suggestion
 from workflows.config.models.dbt import AnyWorkflow, DbtWorkflow
 from workflows.config.models.fields import Model
 from workflows.config.models.headwater import SparkHistoryWorkflow
-from workflows.config.yaml.document import Document, Path
-from workflows.config.yaml.problems import ConfigProblem
+from workflows.config.yaml.document import ConfigProblem, Document, KeyPath
 
 _EXPECTED = {
     "string_type": "expected text",
@@ -52,7 +51,7 @@ def _problem(detail: ErrorDetails, document: Document, model: type[Model]) -> Co
     return document.problem(path, message)
 
 
-def _message(detail: ErrorDetails, path: Path, document: Document, model: type[Model]) -> str:
+def _message(detail: ErrorDetails, path: KeyPath, document: Document, model: type[Model]) -> str:
     kind, context = detail["type"], detail.get("ctx", {})
     if kind == "missing":
         return "needed, and not given"
@@ -73,7 +72,7 @@ def _message(detail: ErrorDetails, path: Path, document: Document, model: type[M
     return _EXPECTED.get(kind, "not a valid value")
 
 
-def _known_part(path: Path, content: Any) -> Path:
+def _known_part(path: KeyPath, content: Any) -> KeyPath:
     """Without what pydantic adds at the end, such as the member of a union that was tried."""
     for depth, part in enumerate(path):
         inside = isinstance(content, Mapping) and part in content
@@ -83,7 +82,7 @@ def _known_part(path: Path, content: Any) -> Path:
     return path
 
 
-def _where_it_belongs(path: Path, model: type[Model]) -> str:
+def _where_it_belongs(path: KeyPath, model: type[Model]) -> str:
     *above, key = path
     parent = tuple(part for part in above if isinstance(part, str))
     near = nearest_name(str(key), keys_at(model, parent))

@@ -1,25 +1,111 @@
-"""From a YAML file to a RunConfig: read, override, interpolate, validate, check against the disk."""
+"""From a YAML file, and `--set key=value` over it, to a RunConfig: read, override, interpolate, validate, check
+against the disk.
+"""
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
-from ingestion.names.suggestions import nearest_file
+from connectors.sql_files.scripts import read_standard_input
+from ingestion.arguments import nearest_file, suggestion
 from workflows.config.checks import Checks
-from workflows.config.explain import explain
-from workflows.config.models.dbt import DbtWorkflow
+from workflows.config.explain import explain, keys_at, known_paths
+from workflows.config.models.dbt import AnyWorkflow, DbtWorkflow
 from workflows.config.models.headwater import SparkHistoryWorkflow, Workflow
-from workflows.config.overrides import override
 from workflows.config.translate import translate
 from workflows.config.values import RunConfig
-from workflows.config.yaml.document import Document, parse_document
-from workflows.config.yaml.problems import ConfigProblem, InvalidConfig
+from workflows.config.yaml.document import (
+    ConfigProblem,
+    Document,
+    InvalidConfig,
+    KeyPath,
+    dotted_path,
+    parse_document,
+    parse_scalar,
+)
 from workflows.config.yaml.references import known_secrets, replace_references
-from workflows.sql_files.sql_files import read_standard_input
+
+# `--set key=value`: a value of the YAML replaced from the command line.
+
+ORIGIN = "--set"
+_OPEN_MAPPINGS = (
+    ("source", "serviceConnection", "config"),
+    ("headwater", "spark", "conf"),
+    ("headwater", "catalogServices"),
+    ("workflowConfig", "openMetadataServerConfig", "extraHeaders"),
+)
+
+
+def override(document: Document, settings: Sequence[str]) -> Document:
+    """The document with each `key=value` put in its place.
+
+    A key is a dotted path or its unmistakable end (`resultLimit`); a value is read as YAML. Raises InvalidConfig.
+    """
+    if not settings:
+        return document
+    content: dict[str, Any] = copy.deepcopy(dict(document.content))
+    given = set(document.overridden)
+    for setting in settings:
+        key, equals, text = setting.partition("=")
+        if not equals:
+            raise _invalid("", "expected key=value")
+        path = _path(key.strip())
+        _put(content, path, _value(text, path))
+        given.add(path)
+    return replace(document, content=content, overridden=frozenset(given))
+
+
+def _path(key: str) -> tuple[str, ...]:
+    for mapping in _OPEN_MAPPINGS:
+        # What follows is one key, dots included: spark.driver.memory.
+        for start in range(len(mapping)):
+            prefix = ".".join(mapping[start:]) + "."
+            if key.startswith(prefix) and len(mapping[start:]) > 1 and len(key) > len(prefix):
+                return (*mapping, key.removeprefix(prefix))
+    parts = tuple(key.split("."))
+    known = list(dict.fromkeys(known_paths(AnyWorkflow)))
+    if parts in known:
+        return parts
+    ends = [path for path in known if path[-len(parts) :] == parts]
+    if len(ends) == 1:
+        return ends[0]
+    if ends:
+        raise _invalid(key, "several keys end so: " + ", ".join(dotted_path(path) for path in ends))
+    names = {path[-1] for path in known} if len(parts) == 1 else keys_at(AnyWorkflow, parts[:-1])
+    raise _invalid(key, "unknown key" + suggestion(parts[-1], names))
+
+
+def _value(text: str, path: KeyPath) -> Any:
+    """Lists, mappings and quoted text as YAML has them; all else is one scalar, without comments or aliases."""
+    if not text.lstrip().startswith(("[", "{", "'", '"')):
+        return parse_scalar(text) if text else ""
+    try:
+        return parse_document("value: " + text, ORIGIN).content["value"]
+    except InvalidConfig as error:
+        raise _invalid(dotted_path(path), error.problems[0].message) from None
+
+
+def _put(content: dict[str, Any], path: tuple[str, ...], value: Any) -> None:
+    for part in path[:-1]:
+        inner = content.get(part)
+        if not isinstance(inner, dict):
+            inner = content[part] = {}
+        content = inner
+    content[path[-1]] = value
+
+
+def _invalid(field: str, message: str) -> InvalidConfig:
+    return InvalidConfig([ConfigProblem(ORIGIN, None, field, message)])
+
+
+# From a YAML file to a RunConfig: read, override, interpolate, validate, check against the disk.
 
 _MAX_BYTES = 4 << 20
 _WORKFLOWS: Mapping[str, type[Workflow]] = {"spark-history-lineage": SparkHistoryWorkflow, "dbt": DbtWorkflow}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ingestion.dialects import Dialect, dialect_of, fold
 from ingestion.errors import ConfigError
-from ingestion.names.namespaces import Namespace, NamespaceDefaults
+from ingestion.model.namespaces import Namespace, NamespaceDefaults
 from workflows.config.values import RunConfig
 
 DEFAULT_DATABASE = "default"

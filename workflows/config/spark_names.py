@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 
-from ingestion.names.engine_names import SCHEMA, EngineNameRules, JdbcRule, Parts, PathRule
-from ingestion.names.fqn import split_fqn
-from ingestion.names.jdbc_urls import JdbcUrl, jdbc_url
+from ingestion.model.engine_names import SCHEMA, EngineNameRules, JdbcRule, JdbcUrl, Parts, PathRule, jdbc_url
+from ingestion.model.fqn import split_fqn
 from workflows.config.checks import Checks
 from workflows.config.models.headwater import JdbcName, SparkNames
 from workflows.config.values import Source, SourceKind
-from workflows.config.yaml.document import Path
+from workflows.config.yaml.document import KeyPath
 
 _LOCATION = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:|/)")
-_HERE: Path = ("headwater", "sparkNames")
+_HERE: KeyPath = ("headwater", "sparkNames")
 
 
 def places_of(model: SparkNames, source: Source, checks: Checks) -> EngineNameRules:
@@ -43,7 +42,7 @@ def places_of(model: SparkNames, source: Source, checks: Checks) -> EngineNameRu
     return EngineNameRules(catalogs, tuple(jdbc), tuple(paths), source.service)
 
 
-def _parts(written: str, path: Path, checks: Checks) -> Parts:
+def _parts(written: str, path: KeyPath, checks: Checks) -> Parts:
     try:
         parts = split_fqn(written)
     except ValueError:

@@ -7,10 +7,11 @@ from pathlib import Path
 
 from pydantic import BaseModel, SecretStr
 
+from ingestion.arguments import nearest_name
 from ingestion.dialects import dialect_of
 from ingestion.dialects.connection_types import CONNECTION_TYPES
-from ingestion.names.suggestions import nearest_name
-from ingestion.parsing.parser_pool import Limits, Parser
+from ingestion.parsing._tiers import Parser
+from ingestion.parsing.sandbox.process import Limits
 from workflows.config.checks import Checks
 from workflows.config.dbt import adapter_connection, dbt_artifacts
 from workflows.config.models.headwater import Headwater, Workflow

@@ -11,10 +11,11 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from connectors.dbt.download.places import ArtifactPlace
+from connectors.dbt.artifact_locations import ArtifactLocation
 from connectors.log_columns import LogColumn
-from ingestion.names.engine_names import EngineNameRules
-from ingestion.parsing.parser_pool import Limits, Parser
+from ingestion.model.engine_names import EngineNameRules
+from ingestion.parsing._tiers import Parser
+from ingestion.parsing.sandbox.process import Limits
 
 _DAYS_KEPT = 31
 """Of a log that is read whole; a month's export fits."""
@@ -136,7 +137,7 @@ class DbtArtifacts:
     overwrite_descriptions: bool = False
     overwrite_owners: bool = False
     classification: str | None = "dbtTags"
-    elsewhere: ArtifactPlace | None = None
+    elsewhere: ArtifactLocation | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""What a run works in: Spark, Java, signals, schedule, logs, progress, the disk."""

@@ -1,7 +1,11 @@
-"""Java, which Spark needs and pip does not bring: found and judged before Spark starts."""
+"""Java, which Spark needs and pip does not bring: found and judged before Spark starts, and how its JVM comes by its
+classes.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import importlib.metadata
 import os
 import re
 import shutil
@@ -11,7 +15,11 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from platformdirs import user_cache_path
+
 from ingestion.errors import ConfigError
+
+# Java, which Spark needs and pip does not bring: found and judged before Spark starts.
 
 OLDEST_JAVA = 17
 _WHAT_TO_DO = (
@@ -61,3 +69,50 @@ def _executable(environment: Mapping[str, str]) -> Path:
     if on_path is None:
         raise ConfigError(f"Java is missing: {_WHAT_TO_DO}")
     return Path(on_path)
+
+
+# How Spark's JVM comes by its classes: from an archive, or from the jars that most of them are in.
+
+_MOST_USED = (
+    "spark-catalyst_", "scala-library-", "spark-core_", "spark-sql-api_", "spark-sql_", "scala-reflect-", "log4j-core-",
+    "jackson-databind-", "hadoop-client-api-", "parquet-jackson-", "janino-", "arrow-vector-", "spark-config_",
+    "parquet-encoding-", "parquet-column-", "hadoop-client-runtime-", "spark-network-common_", "netty-common-", "ivy-",
+    "parquet-format-structures-", "antlr4-runtime-", "netty-transport-", "jackson-module-scala_", "commons-compiler-",
+    "jackson-core-", "spark-common-utils_", "parquet-hadoop-", "log4j-api-", "netty-buffer-", "jackson-annotations-",
+    "py4j-", "spark-unsafe_", "parquet-common-", "json4s-ast_",
+)  # fmt: skip
+"""How the names of the jars begin that most classes of a run come from, those with most first."""
+_SUBMIT_OPTIONS, _ARCHIVE_OPTION = "SPARK_SUBMIT_OPTS", "SharedArchiveFile"
+_QUIET = "-XX:+IgnoreUnrecognizedVMOptions -Xlog:cds=off -Xlog:cds+dynamic=off -Xlog:class+path=off"
+
+
+def archive_file(java: Java) -> Path:
+    """Where this user's archive for this Java and the installed PySpark is, or would be."""
+    made_for = hashlib.sha256(f"{java.executable.resolve()} {java.major}".encode()).hexdigest()[:12]
+    return user_cache_path("headwater") / f"spark-{importlib.metadata.version('pyspark')}-java-{made_for}.jsa"
+
+
+def options_to_use(file: Path) -> str:
+    """The options with which a JVM maps the archive; none where there is none."""
+    return f'"-XX:SharedArchiveFile={file}" {_QUIET}' if file.is_file() else ""
+
+
+def options_to_make(file: Path) -> str:
+    """The options with which a JVM archives into `file`, when it ends, the classes that it has loaded."""
+    return f'"-XX:ArchiveClassesAtExit={file}" {_QUIET}'
+
+
+def has_own_classes(spark_home: Path) -> bool:
+    """Whether the JVM may be told of an archive of classes, which fits one class path only, or of a class path."""
+    conf = Path(os.environ.get("SPARK_CONF_DIR") or spark_home / "conf")
+    return _ARCHIVE_OPTION in os.environ.get(_SUBMIT_OPTIONS, "") or (conf / "spark-defaults.conf").exists()
+
+
+def most_used_first(jars: Path) -> str:
+    """A class path of the jars that most classes of a run come from; empty where it cannot be written.
+
+    A JVM asks one jar after the other, in the order in which the folder lists them, and Spark has 280.
+    """
+    if os.pathsep in str(jars):
+        return ""
+    return os.pathsep.join(str(jar) for name in _MOST_USED for jar in sorted(jars.glob(f"{name}*.jar")))

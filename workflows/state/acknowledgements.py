@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, bindparam, delete, insert, select
 
-from workflows.state.schema import acknowledged
+from workflows.state.store import acknowledged
 
 _AT_ONCE = 500
 _PLACE = ("workflow", "sink", "target")

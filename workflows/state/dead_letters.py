@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, delete, func, insert, select
 
-from workflows.state.schema import dead_letters
+from workflows.state.store import dead_letters
 
 _AT_ONCE = 500
 Place = tuple[str, int, int]
@@ -31,7 +31,7 @@ class DeadLetter:
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
-def file_letters(connection: Connection, workflow: str, letters: Iterable[DeadLetter]) -> None:
+def file_dead_letters(connection: Connection, workflow: str, letters: Iterable[DeadLetter]) -> None:
     """Keeps letters, in place of those of the same statements."""
     for letter in letters:
         source_id, position, step = letter.place
@@ -51,7 +51,7 @@ def file_letters(connection: Connection, workflow: str, letters: Iterable[DeadLe
         )
 
 
-def letters_of(connection: Connection, workflow: str) -> Iterator[DeadLetter]:
+def dead_letters_of(connection: Connection, workflow: str) -> Iterator[DeadLetter]:
     """The letters of a workflow in the order of their places."""
     order = dead_letters.c.source_id, dead_letters.c.position, dead_letters.c.step
     for row in connection.execute(select(dead_letters).where(dead_letters.c.workflow == workflow).order_by(*order)):
@@ -59,13 +59,13 @@ def letters_of(connection: Connection, workflow: str) -> Iterator[DeadLetter]:
         yield DeadLetter(place, row.reason, row.run_id, row.digest, row.fingerprint, json.loads(row.letter))
 
 
-def letters_by_workflow(connection: Connection) -> dict[str, int]:
+def dead_letters_by_workflow(connection: Connection) -> dict[str, int]:
     """How many letters each workflow has."""
     counted = select(dead_letters.c.workflow, func.count()).group_by(dead_letters.c.workflow)
     return {row[0]: row[1] for row in connection.execute(counted)}
 
 
-def drop_resolved_letters(
+def drop_resolved_dead_letters(
     connection: Connection, workflow: str, *, templates: Set[str] = frozenset(), source_ids: Set[str] = frozenset()
 ) -> None:
     """Drops the letters of templates that succeeded, and of records that were read again."""

@@ -15,8 +15,7 @@ from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from ingestion.errors import LeaseHeld, StateLost
-from workflows.state.schema import leases, runs
-from workflows.state.store import StateStore, clock
+from workflows.state.store import StateStore, clock, leases, runs
 
 logger = logging.getLogger(__name__)
 HEARTBEAT_SECONDS = 10.0

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from sqlalchemy import Connection, Table, delete, insert, select
 from sqlalchemy.exc import IntegrityError
 
-from workflows.state.schema import log_metrics, log_queries, log_query_uses, meta
-from workflows.state.store import StateStore
+from workflows.state.store import StateStore, log_metrics, log_queries, log_query_uses, meta
 
 if TYPE_CHECKING:
-    from ingestion.decomposition.model import Decomposition
-    from ingestion.decomposition.process import NameParts
+    from ingestion.metrics.model import QueryMetrics
+    from ingestion.metrics.process import NameParts
 
 ANY_LITERAL = ""
 """Stands for the literals of a query that was met with more of them than are told apart."""
@@ -60,7 +59,7 @@ class LogQuery:
 
     key: QueryKey
     version: str
-    decomposition: Decomposition | None = None
+    decomposition: QueryMetrics | None = None
     reason: str = ""
     tables: tuple[NameParts, ...] = ()
     runs: Mapping[str, Runs] = field(default_factory=dict)
@@ -110,7 +109,7 @@ def _literal_key(store: StateStore) -> bytes | None:
 
 def known_queries(connection: Connection, workflow: str) -> dict[QueryKey, LogQuery]:
     """The queries of a workflow; one whose content cannot be read is as if it had been taken apart by other code."""
-    from ingestion.decomposition import stored  # what takes queries apart is loaded where any are
+    from ingestion.metrics import stored  # what takes queries apart is loaded where any are
 
     runs: dict[str, dict[str, Runs]] = {}
     for row in connection.execute(select(log_query_uses).where(log_query_uses.c.workflow == workflow)):
@@ -163,7 +162,7 @@ def _insert(connection: Connection, table: Table, rows: Iterable[Mapping[str, ob
 
 
 def _values(workflow: str, query: LogQuery) -> dict[str, object]:
-    from ingestion.decomposition import stored
+    from ingestion.metrics import stored
 
     key = query.key
     return {

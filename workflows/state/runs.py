@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, and_, delete, func, insert, select, update
 
-from workflows.state.schema import runs
+from workflows.state.store import runs
 
 _KEPT = 1000
 """Runs of a workflow that are remembered."""

@@ -1,14 +1,36 @@
-"""The state store: one SQLite file, or a PostgreSQL that several machines share."""
+"""The state store: its tables, how an older store becomes one of this version, and the database that it is in."""
 
 from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterator
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    Engine,
+    Float,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+    create_engine,
+    event,
+    insert,
+    inspect,
+    make_url,
+    select,
+    text,
+    update,
+)
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import (
     ArgumentError,
@@ -22,8 +44,204 @@ from sqlalchemy.exc import (
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from ingestion.errors import ConfigError, StateLost
-from workflows.journal.damage import state_lost
-from workflows.state.schema import prepare
+from workflows.state._damage import state_lost
+
+# The tables of the state store, and how an older store becomes one of this version.
+
+SCHEMA_VERSION = 4
+metadata = MetaData()
+
+meta = Table("headwater_meta", metadata, Column("key", String(64), primary_key=True), Column("value", Text))
+
+leases = Table(
+    "headwater_lease",
+    metadata,
+    Column("workflow", String(255), primary_key=True),
+    Column("owner", Text, nullable=False),  # host, process and its start: what tells two runs apart
+    Column("run_id", String(64), nullable=False),
+    Column("heartbeat", Float(53), nullable=False),  # the store's clock, seconds since the epoch
+)
+
+runs = Table(
+    "headwater_run",
+    metadata,
+    Column("run_id", String(64), primary_key=True),
+    Column("workflow", String(255), nullable=False),
+    Column("started", Float(53), nullable=False),
+    Column("ended", Float(53)),
+    Column("outcome", String(32), nullable=False),
+    Column("message", Text, nullable=False, server_default=""),
+    Column("report", Text, nullable=False, server_default="{}"),  # counts and seconds by stage, as JSON
+    Index("headwater_run_by_workflow", "workflow", "started"),
+)
+
+positions = Table(
+    "headwater_position",
+    metadata,
+    Column("workflow", String(255), primary_key=True),
+    Column("newest", Float(53)),  # time of the newest record that was read; null: the log has no times
+    Column("source_id", Text, nullable=False, server_default=""),  # where that record stands
+    Column("complete_since", Float(53)),  # the journal has every record read since then; null: every one ever read
+    Column("version", Text, nullable=False),  # of what read and parsed
+    Column("settings", Text, nullable=False),  # digest of what the lineage depends on besides the log
+    Column("unsettled", Integer, key="to_retry", nullable=False),  # names and edges that the next run must try again
+)
+
+journal = Table(
+    "headwater_journal",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("workflow", String(255), nullable=False, index=True),
+    Column("statements", BigInteger, nullable=False),
+    Column("newest", Float(53)),  # null: at least one of its statements has no time
+    Column("content", LargeBinary, nullable=False),  # the statements, as Parquet; empty where they are in a file
+    Column("file", Text),  # its name below the folder of segments
+)
+
+templates = Table(
+    "headwater_template",
+    metadata,
+    Column("workflow", String(255), primary_key=True),
+    Column("fingerprint", String(128), primary_key=True),
+    Column("dialect", String(64), primary_key=True),
+    Column("version", Text, nullable=False),
+    Column("tier", String(32), nullable=False),
+    Column("symbolic", LargeBinary),
+    Column("masked", Text, nullable=False),
+    Column("dead", String(64)),
+    Column("timed_out", Integer, nullable=False),
+    Column("limits", Text, nullable=False),  # that its parsers worked under, as JSON
+)
+
+acknowledged = Table(
+    "headwater_acknowledged",
+    metadata,
+    Column("workflow", String(255), primary_key=True),
+    Column("sink", String(128), primary_key=True),
+    Column("target", String(128), primary_key=True),  # the entity (or dataset) that the edges lead into
+    Column("kind", String(64), nullable=False),  # the target's type
+    Column("digest", String(64), nullable=False),  # of everything that was said of it
+    Column("words", Text, nullable=False),  # who said it, since when, and a digest of it, as JSON
+)
+
+log_files = Table(
+    "headwater_log_file",
+    metadata,
+    Column("workflow", String(255), primary_key=True),
+    Column("path", Text, primary_key=True),
+    Column("size", BigInteger, nullable=False),
+    Column("modified", Float(53), nullable=False),  # seconds since the epoch
+)
+
+dead_letters = Table(
+    "headwater_dead_letter",
+    metadata,
+    Column("workflow", String(255), primary_key=True),
+    Column("source_id", String(1024), primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("step", Integer, primary_key=True),
+    Column("digest", BigInteger),
+    Column("fingerprint", String(128)),
+    Column("run_id", String(64), nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("letter", Text, nullable=False),  # masked text, tier, limits, versions, time, as JSON
+    Index("headwater_dead_letter_by_template", "workflow", "fingerprint"),
+)
+
+log_queries = Table(
+    "headwater_log_query",
+    metadata,
+    Column("workflow", String(255), primary_key=True),
+    Column("id", String(64), primary_key=True),  # digest of the next five
+    Column("query", String(128), nullable=False),  # fingerprint of the text without its literals
+    Column("dialect", String(64), nullable=False),
+    Column("literals", String(64), nullable=False),  # digest of them, under the key of this store; empty: any
+    Column("database", Text, nullable=False),
+    Column("search_path", Text, nullable=False),  # as JSON
+    Column("version", Text, nullable=False),  # of what took it apart
+    Column("content", Text, nullable=False),  # what it was taken apart into, as JSON; empty where it was not
+    Column("reason", Text, nullable=False),  # why not
+    Column("tables", Text, nullable=False),  # full names, part by part, as JSON
+)
+
+log_query_uses = Table(
+    "headwater_log_query_use",
+    metadata,
+    Column("workflow", String(255), primary_key=True),
+    Column("id", String(64), primary_key=True),
+    Column("user", Text, primary_key=True),  # empty: the log does not say
+    Column("runs", BigInteger, nullable=False),
+    Column("last", Float(53)),  # seconds since the epoch
+)
+
+log_metrics = Table(
+    "headwater_log_metric",
+    metadata,
+    Column("workflow", String(255), primary_key=True),
+    Column("identity", String(64), primary_key=True),  # digest of view, measure and filters
+    Column("name", Text, nullable=False),  # that it was filed under
+    Column("digest", String(64), nullable=False),  # of all that was said of it
+    Column("sink", String(128), nullable=False),  # the catalog that it was filed in
+)
+
+_LOG_QUERIES = (
+    "create table headwater_log_query (workflow varchar(255) not null, id varchar(64) not null, "
+    "query varchar(128) not null, dialect varchar(64) not null, literals varchar(64) not null, "
+    "database text not null, search_path text not null, version text not null, content text not null, "
+    "reason text not null, tables text not null, primary key (workflow, id))",
+    'create table headwater_log_query_use (workflow varchar(255) not null, id varchar(64) not null, "user" text '
+    'not null, runs bigint not null, last double precision, primary key (workflow, id, "user"))',
+    "create table headwater_log_metric (workflow varchar(255) not null, identity varchar(64) not null, "
+    "name text not null, digest varchar(64) not null, sink varchar(128) not null, primary key (workflow, identity))",
+)
+
+MIGRATIONS: Mapping[int, Sequence[str]] = {
+    1: (
+        "create table headwater_log_file (workflow varchar(255) not null, path text not null, size bigint not null, "
+        "modified double precision not null, primary key (workflow, path))",
+    ),
+    2: ("alter table headwater_journal add column file text",),
+    3: _LOG_QUERIES,
+}
+"""The statements that make a store of a version one of the next; every version before this one has an entry."""
+
+
+def prepare(connection: Connection, place: str) -> None:
+    """Makes the tables where there are none, and brings those of an older version up to this one.
+
+    Raises ConfigError for a store of a newer version.
+    """
+    if not inspect(connection).has_table(meta.name):
+        metadata.create_all(connection)
+        connection.execute(insert(meta).values(key="schema", value=str(SCHEMA_VERSION)))
+        _make_identity(connection)
+        return
+    found = int(connection.scalar(select(meta.c.value).where(meta.c.key == "schema")) or 0)
+    if found > SCHEMA_VERSION:
+        raise ConfigError(
+            f"the state in {place} was written by a newer version (state {found}, this knows {SCHEMA_VERSION}): "
+            "use that version, or another headwater.state.url"
+        )
+    for version in range(found, SCHEMA_VERSION):
+        for statement in MIGRATIONS[version]:
+            connection.execute(text(statement))
+    if found < SCHEMA_VERSION:
+        connection.execute(update(meta).where(meta.c.key == "schema").values(value=str(SCHEMA_VERSION)))
+    if identity_of(connection) is None:
+        _make_identity(connection)
+
+
+def identity_of(connection: Connection) -> str | None:
+    """What tells a store from every other, wherever it is; None where a version before this one made it."""
+    found: str | None = connection.scalar(select(meta.c.value).where(meta.c.key == "identity"))
+    return found
+
+
+def _make_identity(connection: Connection) -> None:
+    connection.execute(insert(meta).values(key="identity", value=uuid.uuid4().hex))
+
+
+# The state store: one SQLite file, or a PostgreSQL that several machines share.
 
 _BUSY_SECONDS = 60
 _DAMAGE = ("malformed", "not a database")

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, Row, and_, bindparam, delete, insert, select
 
-from ingestion.parsing.parser_pool import Limits, Parser
-from ingestion.symbolic import is_whole
-from workflows.control.shelf import ShelvedMapping
-from workflows.state.schema import templates
-from workflows.templates.parsing import ParsedTemplate, TemplateKey
+from ingestion.analysis.symbolic import is_whole
+from ingestion.parsing._tiers import Parser
+from ingestion.parsing.sandbox.process import Limits
+from workflows.run.parse.templates import ParsedTemplate, TemplateKey
+from workflows.runtime.spill import SpillMapping
+from workflows.state.store import templates
 
 _AT_ONCE = 200
 _KEY = ("workflow", "fingerprint", "dialect")
@@ -49,7 +50,7 @@ def remembered_templates(
 ) -> Mapping[TemplateKey, ParsedTemplate]:
     """The templates whose lineage these settings would give again; of more than are to be `held`, only the keys are."""
     where = and_(templates.c.workflow == workflow, templates.c.version == settings.version)
-    found: ShelvedMapping[TemplateKey, ParsedTemplate] = ShelvedMapping(held)
+    found: SpillMapping[TemplateKey, ParsedTemplate] = SpillMapping(held)
     some_at_a_time = select(templates).where(where).execution_options(stream_results=True, yield_per=_AT_ONCE)
     for row in connection.execute(some_at_a_time):
         template = _template(row, settings)

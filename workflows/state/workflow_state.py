@@ -10,11 +10,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from sqlalchemy import Connection
 
-from ingestion.names.engine_names import EngineNameRules
+from ingestion.model.engine_names import EngineNameRules
 from workflows.config import RunConfig
-from workflows.control.options import Backfill
-from workflows.journal.known_records import KnownRecords, known_records
-from workflows.journal.segments import Segment, digests_with, fingerprints_of, newest_of, oldest_of
+from workflows.run.parse.templates import ParsedTemplate
+from workflows.runtime.options import Backfill
 from workflows.state.acknowledgements import (
     CompleteScope,
     PublishedState,
@@ -22,8 +21,18 @@ from workflows.state.acknowledgements import (
     acknowledged_targets,
     acknowledgements,
 )
-from workflows.state.dead_letters import DeadLetter, drop_resolved_letters, file_letters, letters_of
-from workflows.state.journal import FileMarks, files_read, journal_of, note_files
+from workflows.state.dead_letters import DeadLetter, dead_letters_of, drop_resolved_dead_letters, file_dead_letters
+from workflows.state.journal import (
+    SECONDS_A_DAY,
+    FileMarks,
+    ReadState,
+    Watermark,
+    files_read,
+    journal_of,
+    note_files,
+    position_of,
+    store_position,
+)
 from workflows.state.lease import Lease
 from workflows.state.log_queries import (
     FiledMetric,
@@ -36,10 +45,17 @@ from workflows.state.log_queries import (
     store_changes,
 )
 from workflows.state.reading_code import parsing_version
+from workflows.state.segments import (
+    KnownRecords,
+    Segment,
+    digests_with,
+    fingerprints_of,
+    known_records,
+    newest_of,
+    oldest_of,
+)
 from workflows.state.store import StateStore
 from workflows.state.templates import ParserSettings, forget_templates, remember_templates, remembered_templates
-from workflows.state.watermark import SECONDS_A_DAY, ReadState, Watermark, position_of, store_position
-from workflows.templates.parsing import ParsedTemplate
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +98,7 @@ class WorkflowState:
             self._segments = self._journal.segments(connection)
             self.position = self._possible(position_of(connection, lease.workflow) or Watermark())
             self.templates = remembered_templates(connection, lease.workflow, self.parsing, config.templates_at_once)
-            self.letters = tuple(letters_of(connection, lease.workflow))
+            self.letters = tuple(dead_letters_of(connection, lease.workflow))
             self._files = files_read(connection, lease.workflow)
         self._journal.remove_unnamed(written, self._segments)
         self._starts_over = extent.full or self.position.version != self._version
@@ -185,10 +201,10 @@ class WorkflowState:
             self._store_journal(connection, checkpoint, newest)
             kept = self._journal.segments(connection)
             forget_templates(connection, workflow, fingerprints_of(kept))
-            drop_resolved_letters(
+            drop_resolved_dead_letters(
                 connection, workflow, templates=checkpoint.succeeded, source_ids=checkpoint.read_again
             )
-            file_letters(connection, workflow, checkpoint.letters)
+            file_dead_letters(connection, workflow, checkpoint.letters)
             advanced = newest is not None and newest == checkpoint.newest
             position = Watermark(
                 newest,
@@ -212,7 +228,7 @@ class WorkflowState:
     def open_letters(self) -> list[DeadLetter]:
         """The dead letters as they are now."""
         with self._store.read() as connection:
-            return list(letters_of(connection, self._lease.workflow))
+            return list(dead_letters_of(connection, self._lease.workflow))
 
     def _store_journal(self, connection: Connection, checkpoint: RunCheckpoint, newest: float | None) -> None:
         segments = self._journal.without_small_files(checkpoint.segments)

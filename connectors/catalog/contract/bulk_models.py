@@ -7,10 +7,11 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
-from connectors.catalog.contract import consumer_models, lineage_models, models
+from connectors.catalog.contract import entity_models, models
+from connectors.catalog.contract import models as lineage_models
 from connectors.catalog.contract.models import Count, Fqn, Id, Many, Millis, Model, Name, Ref, Text, Word
-from connectors.error_codes import error_code
-from ingestion.contribution import JOBS_KEPT
+from connectors.platforms.error_codes import error_code
+from ingestion.model.contributions import JOBS_KEPT
 
 Digest = Annotated[str, StringConstraints(min_length=8, max_length=128, pattern="^[0-9a-fA-F]+$")]
 
@@ -47,8 +48,8 @@ class Register(Model):
     tables: Many[models.CreateTable] = []
     procedures: Annotated[Many[models.CreateProcedure], Field(alias="storedProcedures")] = []
     containers: Many[models.CreateContainer] = []
-    pipelines: Many[consumer_models.CreatePipeline] = []
-    queries: Many[consumer_models.CreateQuery] = []
+    pipelines: Many[entity_models.CreatePipeline] = []
+    queries: Many[entity_models.CreateQuery] = []
     replaceColumns: bool = False
     at: Millis | None = None
 

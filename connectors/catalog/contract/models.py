@@ -1,11 +1,18 @@
-# ruff: noqa: N815 — the names are the wire's
-"""What clients may send, as strict models. Keys that are not listed are dropped: an answer must not carry them."""
+"""What clients may send of tables, of lineage and of use, as strict models. Keys that are not listed are dropped: an
+answer must not carry them.
+"""
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, FailFast, Field, StringConstraints
+
+# What clients may send, as strict models. Keys that are not listed are dropped: an answer must not carry them.
+
+# ruff: noqa: N815 — the names are the wire's
+
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=3072)]
 Fqn = Annotated[str, StringConstraints(min_length=1, max_length=12_288)]
@@ -264,3 +271,106 @@ class Stale(Model):
     scopeEntityType: Word | None = None
     seenFqns: Many[Fqn]
     recursive: bool = False
+
+
+# What clients of the contract may send of edges.
+
+# ruff: noqa: N815 — the names are the wire's
+
+
+class TempHop(Model):
+    """A hop over a temporary table that was folded away."""
+
+    fromEntity: Fqn
+    toEntity: Fqn
+
+
+class ColumnMapping(Model):
+    """Columns that one column is made from."""
+
+    fromColumns: Many[Fqn] | None = None
+    toColumn: Fqn | None = None
+    function: Text | None = None
+
+
+Source = Literal[
+    "Manual",
+    "ViewLineage",
+    "QueryLineage",
+    "PipelineLineage",
+    "DashboardLineage",
+    "DbtLineage",
+    "SparkLineage",
+    "OpenLineage",
+    "ExternalTableLineage",
+    "CrossDatabaseLineage",
+    "ChildAssets",
+]
+
+
+class LineageDetails(Model):
+    """What is known of an edge."""
+
+    sqlQuery: Text | None = None
+    columnsLineage: Many[ColumnMapping] | None = None
+    pipeline: Ref | None = None
+    description: Text | None = None
+    source: Source = "Manual"
+    tempLineageTables: Many[TempHop] | None = None
+
+
+class EdgeRequest(Model):
+    """An edge between two entities, by id."""
+
+    fromEntity: Ref
+    toEntity: Ref
+    description: Text | None = None
+    lineageDetails: LineageDetails | None = None
+
+
+class AddLineage(Model):
+    """The contract's request to add lineage."""
+
+    edge: EdgeRequest
+
+
+# What clients may send of how data is used: counts, joins, rows.
+
+# ruff: noqa: N815 — the names are the wire's
+
+
+class DailyCount(Stored):
+    """How often something was used on a day."""
+
+    date: date
+    count: Count
+
+
+class JoinedWith(Stored):
+    """What something is joined with, and how often."""
+
+    fullyQualifiedName: Fqn
+    joinCount: Count
+
+
+class ColumnJoins(Stored):
+    """What a column is joined with."""
+
+    columnName: Name
+    joinedWith: Many[JoinedWith] = []
+
+
+class TableJoins(Stored):
+    """What a table and its columns are joined with on the day `startDate`."""
+
+    startDate: date
+    dayCount: Count | None = None
+    columnJoins: Many[ColumnJoins] | None = None
+    directTableJoins: Many[JoinedWith] | None = None
+
+
+class Rows(Stored):
+    """Some rows of a table."""
+
+    columns: Annotated[Many[Fqn], Field(max_length=20_000)] | None = None
+    rows: Annotated[Many[Many[Any]], Field(max_length=10_000)] | None = None

@@ -8,7 +8,7 @@ from typing import Any
 import jsonpatch
 
 from connectors.catalog.contract.errors import ApiError, bad_request
-from ingestion.model import Json
+from ingestion.model.lineage import Json
 
 LARGEST_COPIES = 8 << 20
 """About how many bytes all copies of one patch may make."""

@@ -1,9 +1,4 @@
-"""The tables of the store.
-
-Truth is append-only: `attributes`, `name_events`, `versions`, `sightings`, `contribution_jobs`, `endings` and
-`corrections` are events that nothing rewrites. `entities` holds each entity as it is now, `intervals` is the projection
-of the events that reads use.
-"""
+"""The tables of the store, and those in which names are searched."""
 
 from __future__ import annotations
 
@@ -20,6 +15,8 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
 )
+
+# The tables of the store.
 
 SCHEMA_VERSION = 1
 
@@ -290,3 +287,54 @@ intervals = Table(
 dated_versions = intervals.join(versions, versions.c.id == intervals.c.version_id)
 dated_contributions = dated_versions.join(contributions, contributions.c.id == versions.c.contribution_id)
 """What is said of edges, and when it held."""
+
+
+# The tables of the store in which names are searched, and `entity_labels` and `entity_activity`, that narrow it.
+
+search_names = Table(
+    "search_names",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("entity_id", Text, ForeignKey("entities.id"), nullable=False),
+    Column("column_path", Text, nullable=False),  # "" for the entity itself
+    Column("name", Text, nullable=False),
+    UniqueConstraint("entity_id", "column_path"),
+)
+
+search_vocabulary = Table(
+    "search_vocabulary",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("kind", Text, nullable=False),  # entity, column: of what it is the name
+    Column("name", Text, nullable=False),
+    UniqueConstraint("name", "kind"),
+)
+
+search_spellings = Table(
+    "search_spellings",
+    metadata,
+    Column("word", Text, primary_key=True),
+    Column("backwards", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+entity_labels = Table(
+    "entity_labels",
+    metadata,
+    Column("kind", Text, primary_key=True),  # tag, owner, producer
+    Column("value", Text, primary_key=True),
+    Column("entity_id", Text, ForeignKey("entities.id"), primary_key=True),
+    Column("column_path", Text, primary_key=True),  # "" for the entity itself
+    Index("entity_labels_entity", "entity_id"),
+    sqlite_with_rowid=False,
+)
+
+entity_activity = Table(
+    "entity_activity",
+    metadata,
+    Column("entity_id", Text, ForeignKey("entities.id"), primary_key=True),
+    Column("runs", Integer, nullable=False),
+    Column("readers", Integer, nullable=False),
+    Column("last_written", BigInteger),
+    sqlite_with_rowid=False,
+)

@@ -22,9 +22,10 @@ from types import ModuleType
 from typing import BinaryIO, cast
 
 from ingestion.analysis.analyzer import analyze
+from ingestion.analysis.symbolic import Symbolic, dumps, lineage_bytes
+from ingestion.dialects.lexing import ill_formed
+from ingestion.dialects.unfilled_templates import template_in_code, template_in_names
 from ingestion.errors import RecordError, Templated, Unparsable
-from ingestion.lexing import ill_formed
-from ingestion.lexing.templates import template_in_code, template_in_names
 from ingestion.parsing.sandbox.protocol import (
     HEADER,
     ILL_FORMED,
@@ -37,7 +38,6 @@ from ingestion.parsing.sandbox.protocol import (
     frame,
 )
 from ingestion.parsing.sandbox.statement_bytes import lineage_with_names
-from ingestion.symbolic import Symbolic, dumps, lineage_bytes
 
 STACK_BYTES = 256 << 20
 """Room for recursion: compiled sqlglot follows 20,000 nested subqueries in it; the usual 8 MB is a segfault."""

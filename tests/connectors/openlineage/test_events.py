@@ -33,11 +33,11 @@ from connectors.openlineage import (
     open_emitter,
     outcome_event,
 )
-from ingestion.contribution import ColumnEvidence, Contribution, Producer, ProducerKind
-from ingestion.entities import TableEntity
 from ingestion.errors import ConfigError, TargetDown
-from ingestion.lineage_request import AddLineageRequest, request_of
-from ingestion.model import Column, Subtype, Transformation
+from ingestion.model.contributions import ColumnEvidence, Contribution, Producer, ProducerKind
+from ingestion.model.entities import TableEntity
+from ingestion.model.lineage import Column, Subtype, Transformation
+from ingestion.model.requests import AddLineageRequest, request_of
 from tests.support.catalog_contents import opened
 
 FACETS = {

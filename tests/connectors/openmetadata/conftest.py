@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from connectors.openmetadata.transport.retry import Timing
+from connectors.openmetadata.http import Timing
 
 
 @dataclass

@@ -12,19 +12,19 @@ from uuid import uuid4
 import pytest
 
 from connectors.catalog import CatalogConfig, running_catalog
-from connectors.openmetadata import edges
-from connectors.openmetadata.client import CatalogSearch, connect
-from connectors.openmetadata.entities import crud, search
-from connectors.openmetadata.entities.crud import Collection, QueryRecord, TableDefinition
-from connectors.openmetadata.entities.registration import register
-from connectors.openmetadata.rest_sink import RestSink, SinkOptions
-from connectors.openmetadata.transport.connection import Connection
-from connectors.openmetadata.transport.platform import Platform
+from connectors.openmetadata import client, edges, entities
+from connectors.openmetadata.client import CatalogSearch, Platform, connect
+from connectors.openmetadata.connection import Connection
+from connectors.openmetadata.entities import Collection, QueryRecord, TableDefinition
+from connectors.openmetadata.registration import register
+from connectors.openmetadata.sink import RestSink, SinkOptions
 from connectors.sink import Outcome, WriteReport, target_batches
-from ingestion.contribution import ColumnEvidence, Contribution, Producer, ProducerKind
-from ingestion.entities import EntityReference, TableEntity
 from ingestion.errors import ConfigError
-from ingestion.lineage_request import (
+from ingestion.model.contributions import ColumnEvidence, Contribution, Producer, ProducerKind
+from ingestion.model.entities import EntityReference, TableEntity
+from ingestion.model.lineage import Column, Subtype, TableName, Transformation
+from ingestion.model.namespaces import Namespace
+from ingestion.model.requests import (
     AddLineageRequest,
     ColumnLineage,
     EdgeSource,
@@ -33,10 +33,8 @@ from ingestion.lineage_request import (
     Replacement,
     request_of,
 )
-from ingestion.model import Column, Subtype, TableName, Transformation
-from ingestion.names.namespaces import Namespace
-from ingestion.names.storage_paths import canonical_path
-from ingestion.resolution.resolver import Ambiguous, Resolved, Resolver, SearchScope, Unresolved
+from ingestion.model.storage_paths import canonical_path
+from ingestion.resolution import Ambiguous, Resolved, Resolver, SearchScope, Unresolved
 
 TABLES = ("orders", "items", "customers", "report", "we.ird")
 
@@ -265,7 +263,7 @@ def test_a_redefined_view_loses_its_old_lineage_and_nothing_else_does(platform: 
     assert pairs_between(platform, items, view) is None
     assert pairs_between(platform, customers, view) == {("note", "note"): None}
     assert write(platform, later, replacing=replacing).counts.replaced == 0
-    unprocessed = search.views(platform.http, "svc", unprocessed_only=True)
+    unprocessed = client.views(platform.http, "svc", unprocessed_only=True)
     assert view.fully_qualified_name not in [hit["fullyQualifiedName"] for hit in unprocessed]
 
 
@@ -273,7 +271,7 @@ def of_routine(platform: Platform, name: str, request: AddLineageRequest, at: fl
     """The same, as the word of a procedure that the platform has."""
     code = {"language": "SQL", "code": "BEGIN END"}
     routine = {"name": name, "databaseSchema": "svc.db.public", "storedProcedureCode": code}
-    pipeline = crud.put(platform.http, Collection.PROCEDURES, routine)
+    pipeline = entities.put(platform.http, Collection.PROCEDURES, routine)
     producer = Producer(ProducerKind.PROCEDURE, f"db.public.{name}")
     said_so = (
         replace(c, producer=producer, pipeline=pipeline, first_seen=at, last_seen=at) for c in request.contributions
@@ -332,13 +330,13 @@ def test_where_others_may_have_said_the_same_a_plain_platform_keeps_the_edge(pla
 def test_a_view_that_reads_what_nobody_knows_is_not_marked_as_done(platform: Platform) -> None:
     orders, view = table(platform, "orders"), table(platform, "report")
     definition = TableDefinition("svc.db.public", "report", (Column("id", "integer"),), "View", "select id from orders")
-    crud.put(platform.http, crud.Collection.TABLES, definition.to_json())
+    entities.put(platform.http, entities.Collection.TABLES, definition.to_json())
     request = said(orders, view, ("id", "id", ""), key="v", kind="view")
     write(platform, request, replacing=(Replacement(view.reference, whole=False),))
-    unread = [hit["fullyQualifiedName"] for hit in search.views(platform.http, "svc", unprocessed_only=True)]
+    unread = [hit["fullyQualifiedName"] for hit in client.views(platform.http, "svc", unprocessed_only=True)]
     assert view.fully_qualified_name in unread
     write(platform, request, replacing=(Replacement(view.reference),))
-    unread = [hit["fullyQualifiedName"] for hit in search.views(platform.http, "svc", unprocessed_only=True)]
+    unread = [hit["fullyQualifiedName"] for hit in client.views(platform.http, "svc", unprocessed_only=True)]
     assert view.fully_qualified_name not in unread
 
 
@@ -394,25 +392,27 @@ def test_edges_are_read_patched_and_deleted(platform: Platform) -> None:
 
 def test_a_query_is_filed_once(platform: Platform) -> None:
     record = QueryRecord("SELECT ?", "svc", (table(platform, "orders").reference,), duration=1.5, date=1_700_000_000.0)
-    filed = crud.put(platform.http, crud.Collection.QUERIES, record.to_json())
-    assert crud.put(platform.http, crud.Collection.QUERIES, record.to_json()) == filed
+    filed = entities.put(platform.http, entities.Collection.QUERIES, record.to_json())
+    assert entities.put(platform.http, entities.Collection.QUERIES, record.to_json()) == filed
 
 
 def test_listings_are_read_to_their_last_page(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crud, "PAGE", 2)
-    names = [page["name"] for page in crud.pages(platform.http, Collection.TABLES, {"databaseSchema": "svc.db.public"})]
+    monkeypatch.setattr(entities, "PAGE", 2)
+    names = [
+        page["name"] for page in entities.pages(platform.http, Collection.TABLES, {"databaseSchema": "svc.db.public"})
+    ]
     assert sorted(names) == sorted(TABLES)
 
 
 def test_views_are_paged_and_a_processed_one_is_left_out(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "PAGE", 2)
+    monkeypatch.setattr(client, "PAGE", 2)
     for number in range(5):
         view = TableDefinition("svc.db.public", f"v{number}", (Column("a", "int"),), "View", "SELECT a FROM orders")
-        crud.put(platform.http, crud.Collection.TABLES, view.to_json())
-    crud.mark_processed(platform.http, Collection.TABLES, "svc.db.public.v3")
+        entities.put(platform.http, entities.Collection.TABLES, view.to_json())
+    entities.mark_processed(platform.http, Collection.TABLES, "svc.db.public.v3")
     found: Callable[[bool], list[str]] = lambda unprocessed: sorted(  # noqa: E731
         hit["fullyQualifiedName"].rsplit(".", 1)[1]
-        for hit in search.views(platform.http, "svc", unprocessed_only=unprocessed)
+        for hit in client.views(platform.http, "svc", unprocessed_only=unprocessed)
     )
     assert found(False) == ["v0", "v1", "v2", "v3", "v4"]
     assert found(True) == ["v0", "v1", "v2", "v4"]

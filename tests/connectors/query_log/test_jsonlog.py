@@ -7,11 +7,10 @@ import json
 
 import pytest
 
-from connectors.query_log.batches import failure_batches, record_batches
+from connectors.query_log._layout import Layout
+from connectors.query_log._streams import FileStream
 from connectors.query_log.files import QueryLogFile
-from connectors.query_log.layout import Layout
-from connectors.query_log.slices import FileSlice
-from connectors.query_log.streams import SliceStream
+from connectors.query_log.text_files import FileRange, failure_batches, record_batches
 from tests.support.query_log_exports import layout_of
 
 COMMON = {"timestamp": "2026-11-20 08:00:00.250 UTC", "user": "etl", "dbname": "shopdb", "pid": 7,
@@ -38,12 +37,12 @@ def operators() -> list[dict[str, object]]:
     return [{"level": "info", "logger": "postgres", "msg": "record", "record": row} for row in rows]
 
 
-def stream_of(content: bytes) -> SliceStream:
-    return SliceStream(lambda: io.BytesIO(content))
+def stream_of(content: bytes) -> FileStream:
+    return FileStream(lambda: io.BytesIO(content))
 
 
 def read(content: bytes) -> tuple[Layout, list[dict[str, object]]]:
-    part = FileSlice(QueryLogFile("log", "log", len(content)), layout_of(content))
+    part = FileRange(QueryLogFile("log", "log", len(content)), layout_of(content))
     with stream_of(content) as stream:
         failed = [row for batch in failure_batches(part, stream) for row in batch.to_pylist()]
     failures = {row["session"]: frozenset({row["statement"]}) for row in failed}

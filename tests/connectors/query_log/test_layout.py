@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from connectors.query_log.interpretation.column_reading import ReadingHints
-from connectors.query_log.layout import CSVLOG_COLUMNS, Layout, sniff
+from connectors.query_log._columns import ReadingHints
+from connectors.query_log._layout import CSVLOG_COLUMNS, Layout, sniff
 from ingestion.errors import ConfigError
 
 CSVLOG_ROW = (

@@ -11,13 +11,13 @@ import pytest
 import zstandard
 from pyspark.sql import Row, SparkSession
 
-from connectors.base import RECORD_SCHEMA
 from connectors.query_log import QueryLogOptions, open_query_log, read_query_log
-from connectors.query_log import slices as slicing
+from connectors.query_log import text_files as slicing
+from connectors.query_log._columns import ReadingHints
+from connectors.query_log._csv_records import QUOTE_PROBLEM
+from connectors.query_log._layout import sniff
 from connectors.query_log.files import QueryLogFile
-from connectors.query_log.interpretation.column_reading import ReadingHints
-from connectors.query_log.layout import sniff
-from connectors.query_log.records import QUOTE_PROBLEM
+from connectors.records import RECORD_SCHEMA
 from ingestion.errors import ConfigError
 
 pytestmark = pytest.mark.spark
@@ -212,7 +212,7 @@ def test_ranges_within_a_statement_of_very_many_lines_are_looked_through_in_seco
     log = tmp_path / "log.csv"
     log.write_text("query_text,start_time,user_name\n" + statement * 2)
     layout = sniff(log.read_bytes()[:1000], log.name, ReadingHints())
-    part = slicing.FileSlice(QueryLogFile(str(log), log.name, log.stat().st_size), layout)
+    part = slicing.FileRange(QueryLogFile(str(log), log.name, log.stat().st_size), layout)
     before = time.process_time()
     with log.open("rb") as raw:
         slicing.examine_range(raw, part, 0, (1000, log.stat().st_size))

@@ -11,7 +11,7 @@ from typing import BinaryIO
 import pytest
 import zstandard
 
-from connectors.query_log.streams import CUT_LINE, LONGEST_LINE, SliceStream
+from connectors.query_log._streams import CUT_LINE, LONGEST_LINE, FileStream
 
 CONTENT = "".join(f"line {number} é\n" for number in range(20_000)).encode()
 COMPRESSIONS = {
@@ -23,7 +23,7 @@ COMPRESSIONS = {
 
 
 def read(data: bytes, start: int = 0, end: int | None = None) -> tuple[bytes, str | None]:
-    stream = SliceStream(partial(io.BytesIO, data), start, end)
+    stream = FileStream(partial(io.BytesIO, data), start, end)
     return io.BufferedReader(stream).read(), stream.problem
 
 
@@ -61,7 +61,7 @@ def test_a_file_that_went_away_is_a_problem_and_no_error(tmp_path: Path) -> None
     def gone() -> BinaryIO:
         return (tmp_path / "rotated.csv").open("rb")
 
-    stream = SliceStream(gone)
+    stream = FileStream(gone)
     assert stream.read() == b""
     assert stream.problem == "the file cannot be read (FileNotFoundError)"
 
@@ -87,7 +87,7 @@ def test_a_line_that_is_too_long_is_cut_short_and_the_lines_around_it_are_read(n
 @pytest.mark.parametrize("name", ["gzip", "bzip2", "zstd"])
 def test_a_small_file_that_stands_for_a_large_one_is_read_in_little_memory(name: str) -> None:
     data = COMPRESSIONS[name](b"\0" * (128 << 20)) if name == "zstd" else long_line(name, 128)
-    stream = SliceStream(partial(io.BytesIO, data))
+    stream = FileStream(partial(io.BytesIO, data))
     tracemalloc.start()
     try:
         lines = io.TextIOWrapper(io.BufferedReader(stream, 1 << 20), "utf-8", "surrogateescape", newline="\n")
@@ -111,6 +111,6 @@ def test_a_zstd_header_that_asks_for_gigabytes_is_a_problem() -> None:
 
 def test_a_line_that_is_too_long_in_utf_16_ends_the_file_with_its_reason() -> None:
     data = "a\n".encode("utf-16") + "x".encode("utf-16-le") * (LONGEST_LINE // 2 + 2**18) + "\nb\n".encode("utf-16-le")
-    stream = SliceStream(partial(io.BytesIO, data), encoding="utf-16")
+    stream = FileStream(partial(io.BytesIO, data), encoding="utf-16")
     io.BufferedReader(stream).read()
     assert (stream.problem or "").startswith("too_large")

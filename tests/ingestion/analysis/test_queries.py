@@ -8,9 +8,9 @@ from contextlib import contextmanager
 
 import pytest
 
+from ingestion.analysis._queries import QueryAnalysis
 from ingestion.analysis.analyzer import analyze
-from ingestion.analysis.queries import QueryAnalysis
-from ingestion.parsing.sqlglot_tier.tier import parse
+from ingestion.parsing.sqlglot.tier import parse
 from tests.support.lineage_lines import column_lines, lines_of_flows
 
 CASES = [

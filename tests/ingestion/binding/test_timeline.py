@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ingestion.binding.name_events import NameEvent, NameEventKind, without_names_in_between
-from ingestion.names.namespaces import RelationKey
+from ingestion.binding.timeline import NameEvent, NameEventKind, without_names_in_between
+from ingestion.model.namespaces import RelationKey
 from tests.support.captured_logs import bound, edges, table_edges
 
 

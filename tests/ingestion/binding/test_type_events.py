@@ -9,9 +9,9 @@ import pytest
 from ingestion.binding.binder import BoundLog, bind
 from ingestion.binding.timeline import Occurrence, SchemaProvider
 from ingestion.dialects.types import is_same_type
-from ingestion.model import Column
-from ingestion.names.namespaces import Namespace
-from ingestion.parsing.sqlglot_tier.tier import parse
+from ingestion.model.lineage import Column
+from ingestion.model.namespaces import Namespace
+from ingestion.parsing.sqlglot.tier import parse
 
 CASES = """
 postgres   | a int         | ALTER COLUMN a TYPE bigint USING a::bigint       | a INT -> BIGINT @2

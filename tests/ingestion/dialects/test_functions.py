@@ -7,10 +7,10 @@ import pytest
 from ingestion.analysis.analyzer import analyze
 from ingestion.dialects.functions import AGGREGATES, COUNTS, HASHES, Effect, effect_of, unit_positions
 from ingestion.errors import Unparsable
-from ingestion.model import StatementLineage
-from ingestion.parsing.sqlfluff_tier import tier as sqlfluff_tier
-from ingestion.parsing.sqlglot_tier import tier as sqlglot_tier
-from ingestion.plans.text import vocabulary
+from ingestion.model.lineage import StatementLineage
+from ingestion.parsing.fallback import sqlfluff_tier
+from ingestion.parsing.sqlglot import tier as sqlglot_tier
+from ingestion.plans import vocabulary
 
 SUBTYPES = {
     Effect.VALUE: ("TRANSFORMATION", False),

@@ -11,12 +11,21 @@ from pathlib import Path
 import pytest
 
 from ingestion.analysis.analyzer import analyze
+from ingestion.analysis.form import RelationalStatement
 from ingestion.errors import Unparsable
-from ingestion.model import Column, Flow, LineageType, StatementKind, StatementLineage, Subtype, TableName, WriteMode
-from ingestion.parsing.sqlglot_tier.tier import parse
-from ingestion.relational.form import RelationalStatement
-from ingestion.routines.bodies import take_apart
+from ingestion.model.lineage import (
+    Column,
+    Flow,
+    LineageType,
+    StatementKind,
+    StatementLineage,
+    Subtype,
+    TableName,
+    WriteMode,
+)
+from ingestion.parsing.sqlglot.tier import parse
 from ingestion.statements import split
+from ingestion.statements.routines.bodies import take_apart
 
 SHARED = Path(__file__).resolve().parents[4] / "shared"
 Schemas = dict[str, list[Column]]

@@ -10,9 +10,10 @@ import psutil
 import pytest
 
 from ingestion.analysis.analyzer import analyze
-from ingestion.model import StatementLineage
-from ingestion.parsing.parser_pool import Limits, ParseOutcome, Parser, ParseRequest, Sandbox, Tier, parse_chunk
-from ingestion.symbolic import loads
+from ingestion.analysis.symbolic import loads
+from ingestion.model.lineage import StatementLineage
+from ingestion.parsing._tiers import ParseOutcome, Parser, ParseRequest, Tier, parse_chunk
+from ingestion.parsing.sandbox.process import Limits, Sandbox
 from tests.support.parser_processes import parser_processes
 
 SECONDS = 3.0

@@ -9,10 +9,10 @@ import pytest
 from ingestion.analysis.analyzer import analyze
 from ingestion.dialects import dialect_of, fold_column
 from ingestion.errors import Unparsable
-from ingestion.model import Column, StatementLineage, TableName
-from ingestion.parsing.sqlfluff_tier import tier as sqlfluff_tier
-from ingestion.parsing.sqlglot_tier import tier as sqlglot_tier
-from ingestion.parsing.sqlparse_tier import tier as token_tier
+from ingestion.model.lineage import Column, StatementLineage, TableName
+from ingestion.parsing.fallback import sqlfluff_tier
+from ingestion.parsing.fallback import sqlparse_tier as token_tier
+from ingestion.parsing.sqlglot import tier as sqlglot_tier
 from ingestion.plans.lineage import Application, statement_lineage
 from tests.support.lineage_cases import LineageCase, lineage_cases, recorded_plans
 from tests.support.lineage_lines import lines_of

@@ -8,7 +8,7 @@ from itertools import count
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ingestion.model import Flow
+from ingestion.model.lineage import Flow
 from tests.support.lineage_lines import Schemas, analysed
 
 TABLES: Schemas = {"t": "a:int b:text k:int", "u": "a:int c:date k:int", "s.w": "d:int k:int"}

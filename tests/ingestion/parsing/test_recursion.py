@@ -9,9 +9,9 @@ import pytest
 from ingestion.analysis.analyzer import analyze
 from ingestion.dialects import dialect_of
 from ingestion.errors import Unparsable
-from ingestion.parsing.sqlfluff_tier import tier as sqlfluff_tier
-from ingestion.parsing.sqlglot_tier import tier as sqlglot_tier
-from ingestion.parsing.sqlparse_tier import tier as token_tier
+from ingestion.parsing.fallback import sqlfluff_tier
+from ingestion.parsing.fallback import sqlparse_tier as token_tier
+from ingestion.parsing.sqlglot import tier as sqlglot_tier
 
 SELF_REFERENCE = "INSERT INTO t WITH c AS (SELECT a FROM s UNION ALL SELECT a FROM c) SELECT a FROM c"
 BEFORE_INSERT = "WITH c AS (SELECT a FROM s UNION ALL SELECT a FROM c) INSERT INTO t SELECT a FROM c"

@@ -6,11 +6,11 @@ import re
 
 import pytest
 
+from ingestion.analysis.symbolic import loads
 from ingestion.plans.cache import PlanCache
 from ingestion.plans.lineage import Application, statement_lineage
-from ingestion.plans.text.name_mapping import NameMapping
-from ingestion.symbolic import loads
-from tests.connectors.spark_history.conftest import History, read_directory
+from ingestion.plans.names import NameMapping
+from tests.connectors.spark.conftest import History, read_directory
 
 PLAN = """== Physical Plan ==
 Execute InsertIntoHadoopFsRelationCommand (3)

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ingestion.model import (
+from ingestion.analysis.symbolic import dumps
+from ingestion.model.lineage import (
     Column,
     ColumnRef,
     Flow,
@@ -30,11 +31,10 @@ from ingestion.model import (
     Transformation,
     WriteMode,
 )
-from ingestion.parsing.sqlglot_tier.tier import parse
+from ingestion.parsing.sqlglot.tier import parse
 from ingestion.plans import rendering
-from ingestion.plans.interning import canonical
+from ingestion.plans.cache import canonical
 from ingestion.plans.rendering import plan_fingerprint, render
-from ingestion.symbolic import dumps
 
 ORDERS, DAILY = TableName(("shop", "orders"), "Shop.Orders"), TableName(("mart", "daily"))
 LANDING = TableName(("s3://landing/x",), kind=NameKind.PATH)

@@ -9,9 +9,17 @@ from itertools import pairwise
 
 import pytest
 
-from ingestion.policies.propagation import Propagation, TaggedColumns, propagate
-from ingestion.policies.rules import Declassification, Policy, PolicyRule, matches
-from ingestion.policies.values import ColumnNode, ValueFlow
+from ingestion.policies import (
+    ColumnNode,
+    Declassification,
+    Policy,
+    PolicyRule,
+    Propagation,
+    TaggedColumns,
+    ValueFlow,
+    matches,
+    propagate,
+)
 
 GRAPHS = 300
 TODAY = date(2026, 11, 22)

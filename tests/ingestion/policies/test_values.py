@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from ingestion import LineageParser
-from ingestion.policies.values import ValueFlow, value_flow
+from ingestion.policies import ValueFlow, value_flow
 
 CASES = """
 a | kept

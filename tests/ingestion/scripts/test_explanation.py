@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ingestion.graph import lineage_graph
 from ingestion.scripts.explanation import Explanation, columns_called, explain
-from ingestion.scripts.lineage_graph import lineage_graph
 
 JOB = [
     "create temporary table stage as select id, price * quantity as amount from raw.sales where status = 'secret'",

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from ingestion.dialects import DIALECTS
 from ingestion.dialects.definition import keywords
-from ingestion.model import StatementKind as Kind
+from ingestion.model.lineage import StatementKind as Kind
 from ingestion.statements import SessionChange, SkipReason, classify
 
 

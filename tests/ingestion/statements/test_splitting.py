@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingestion.dialects import DIALECTS
-from ingestion.lexing import tokens
+from ingestion.dialects.lexing import tokens
 from ingestion.statements import ill_formed, split
 
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from connectors.spark_history.records import Row
-from ingestion.model import Flow, LineageType, StatementLineage
-from ingestion.symbolic import loads
+from connectors.spark._history_records import Row
+from ingestion.analysis.symbolic import loads
+from ingestion.model.lineage import Flow, LineageType, StatementLineage
 
 Edge = tuple[str, str, str]
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.connectors.spark_history.conftest import CHEAP, GENERATOR, LONGEST_RUN, environment
+from tests.connectors.spark.conftest import CHEAP, GENERATOR, LONGEST_RUN, environment
 from tests.support.catalog_contents import REPOSITORY
 
 MODES = {

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.model import Column
-from ingestion.names.namespaces import RelationKey
-from ingestion.parsing.parser_pool import Limits
+from ingestion.model.lineage import Column
+from ingestion.model.namespaces import RelationKey
+from ingestion.parsing.sandbox.process import Limits
 from workflows.config import SchemaFile, load_config
 from workflows.config.namespaces import DEFAULT_DATABASE, SourceSettings, source_settings
-from workflows.lineage.schema_files import read_schemas
+from workflows.run.bind.schemas import read_schemas
 
 Write = Callable[[str], Path]
 DEFAULTS = "headwater: {defaults: {database: Shop, schema: Web}}\n"

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from workflows.control.progress import open_progress
 from workflows.runtime.logs import LogFormat, Redactor, frames, quiet_py4j, start_logging
+from workflows.runtime.progress import open_progress
 
 LOG = logging.getLogger("workflows.test")
 

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from ingestion.errors import Interrupted, StateLost
 from workflows.config import Schedule
-from workflows.control.signals import interrupted_by_signals
 from workflows.runtime.scheduler import TIMED_OUT, Clock, Scheduler, is_due, last_due, next_due, run_process
+from workflows.runtime.signals import interrupted_by_signals
 
 BERLIN = ZoneInfo("Europe/Berlin")
 HOURLY = Schedule("15 * * * *")

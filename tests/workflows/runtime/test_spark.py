@@ -26,11 +26,10 @@ from pyspark.sql import SparkSession
 from ingestion.errors import ConfigError, Interrupted, ParserUnavailable, SparkLost
 from tests.support.catalog_contents import REPOSITORY
 from workflows.config import SparkSettings
-from workflows.control.signals import GracefulShutdown, interrupted_by_signals
 from workflows.runtime import spark_kinds
 from workflows.runtime.java import find_java
-from workflows.runtime.spark import explained_breakdowns, spark_conf, spark_session
-from workflows.runtime.spark_failures import explained_settings
+from workflows.runtime.signals import GracefulShutdown, interrupted_by_signals
+from workflows.runtime.spark import explained_breakdowns, explained_settings, spark_conf, spark_session
 
 
 def test_a_signal_that_breaks_off_an_answer_is_told_and_not_what_came_of_it() -> None:
@@ -239,9 +238,9 @@ REFUSED = """
 from pyspark import SparkContext
 from ingestion.errors import ConfigError, SparkLost
 from workflows.config import SparkSettings
-from workflows.control.signals import GracefulShutdown
+from workflows.runtime.signals import GracefulShutdown
 from workflows.runtime.spark import explained_breakdowns, spark_session
-from workflows.runtime.spark_failures import explained_settings
+from workflows.runtime.spark import explained_settings
 
 for key in ("spark.sql.shuffle.partitions", "spark.memory.fraction", "spark.sql.fromJsonForceNullableSchema"):
     try:
@@ -277,7 +276,7 @@ NOT_STARTED = """
 import json, sys
 from ingestion.errors import LineageError
 from workflows.config import SparkSettings
-from workflows.control.signals import GracefulShutdown
+from workflows.runtime.signals import GracefulShutdown
 from workflows.runtime.spark import spark_session
 
 for master, conf in json.loads(sys.argv[1]):
@@ -315,7 +314,7 @@ def test_why_a_jvm_does_not_start_is_told_in_the_words_of_the_one_that_refused()
 NO_FOLDER = """
 import sys
 from workflows.config import SparkSettings
-from workflows.control.signals import GracefulShutdown
+from workflows.runtime.signals import GracefulShutdown
 from workflows.runtime.spark import spark_session
 
 with spark_session(SparkSettings(conf={"spark.local.dir": sys.argv[1]}), GracefulShutdown()):
@@ -352,7 +351,7 @@ from contextlib import closing, suppress
 import psutil
 from pyspark import SparkContext
 from workflows.config import SparkSettings
-from workflows.control.signals import GracefulShutdown
+from workflows.runtime.signals import GracefulShutdown
 from workflows.runtime.spark import SparkStart, spark_session
 
 def modules_of_children():
@@ -378,5 +377,5 @@ print(SparkContext._active_spark_context)
 def test_a_start_that_nobody_waited_for_is_stopped_and_the_next_one_is_as_if_it_had_not_been() -> None:
     program = [sys.executable, "-c", UNUSED]
     printed = subprocess.run(program, cwd=REPOSITORY, check=True, capture_output=True, text=True)
-    worker = "workflows.runs.worker_daemon"  # nobody asked for one
+    worker = "workflows.runtime.worker_daemon"  # nobody asked for one
     assert printed.stdout.split() == ["None", "None", "3", worker, "None"]

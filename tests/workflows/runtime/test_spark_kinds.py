@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from ingestion.errors import ConfigError
 from workflows.config import SparkSettings
-from workflows.control.signals import GracefulShutdown
+from workflows.runtime.signals import GracefulShutdown
 from workflows.runtime.spark import spark_session
 
 

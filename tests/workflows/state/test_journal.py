@@ -8,10 +8,9 @@ import pyarrow as pa
 import pytest
 
 from ingestion.errors import StateLost
-from workflows.journal.folder import new_segment_file
-from workflows.journal.segments import Segment, segment_of, write_segment
 from workflows.state import journal
 from workflows.state.journal import Journal, journal_of
+from workflows.state.segments import Segment, new_segment_file, segment_of, write_segment
 from workflows.state.store import StateStore, open_state
 
 

@@ -16,8 +16,7 @@ from sqlalchemy import text, update
 from ingestion.errors import LeaseHeld, TargetDown
 from workflows.state.lease import Lease, Owner, hold_lease
 from workflows.state.runs import RunOutcome, begin_run, recorded_runs
-from workflows.state.schema import leases
-from workflows.state.store import StateStore, clock, open_state
+from workflows.state.store import StateStore, clock, leases, open_state
 
 RACER = """
 import sys, time

@@ -18,8 +18,7 @@ from workflows.state.log_queries import (
     literal_key,
     store_changes,
 )
-from workflows.state.schema import log_queries, meta, metadata
-from workflows.state.store import StateStore, open_state
+from workflows.state.store import StateStore, log_queries, meta, metadata, open_state
 
 ONE = LogQuery(
     QueryKey("q", "postgres", "l", "shop", ("web", "public")),

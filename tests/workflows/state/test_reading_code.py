@@ -10,8 +10,8 @@ import grimp
 import pytest
 
 import ingestion
+from ingestion.parsing._tiers import MODULES
 from ingestion.parsing.sandbox.process import CHILD_MODULE
-from ingestion.parsing.tiers import MODULES
 from workflows.state.reading_code import READING_CODE, code_digest, source_files
 
 HOME = Path(ingestion.__file__).parents[1]
@@ -20,13 +20,13 @@ ROOTS = (
     CHILD_MODULE,
     *MODULES.values(),
     "ingestion.plans.lineage",
-    "connectors.spark_history.reader",  # events to records
-    "connectors.query_log.engine_lineage.bigquery",  # what engines say to lineage
-    "connectors.query_log.engine_lineage.databricks",
-    "connectors.query_log.engine_lineage.hive",
-    "connectors.query_log.engine_lineage.snowflake",
-    "workflows.reading.statements",  # records to statements
-    "workflows.templates.parsing",  # statements to templates
+    "connectors.spark.history",  # events to records
+    "connectors.platforms.bigquery",  # what engines say to lineage
+    "connectors.platforms.databricks",
+    "connectors.platforms.hive",
+    "connectors.platforms.snowflake",
+    "workflows.run.read.statements",  # records to statements
+    "workflows.run.parse.templates",  # statements to templates
 )
 
 
@@ -71,11 +71,11 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("ingestion/binding/binder.py", False),
         ("workflows/cli.py", False),
         ("ingestion/plans/lineage.py", True),
-        ("ingestion/plans/text/tree.py", True),
-        ("ingestion/parsing/sqlfluff_tier/expressions.py", True),
+        ("ingestion/plans/_tree.py", True),
+        ("ingestion/parsing/fallback/_sqlfluff_tree.py", True),
         ("ingestion/dialects/functions.py", True),
-        ("connectors/spark_history/applications/executions.py", True),
-        ("workflows/reading/statements.py", True),
+        ("connectors/spark/_application_log.py", True),
+        ("workflows/run/read/statements.py", True),
     ],
 )
 def test_a_log_is_read_again_where_code_that_reads_has_changed(copied: Path, changed: str, is_read_again: bool) -> None:

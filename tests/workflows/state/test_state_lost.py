@@ -16,7 +16,7 @@ from tests.support.forked_run import in_a_fork
 from tests.support.growing_log import SHOP, Said, configuration, contributions_in, rows_of, write_log
 from tests.support.live_postgres import server
 from tests.support.run_in_session import run
-from workflows.control.failpoints import Failpoints
+from workflows.runtime.options import Failpoints
 
 pytestmark = pytest.mark.spark
 ROWS = rows_of(SHOP)

@@ -9,12 +9,11 @@ import pytest
 from sqlalchemy import delete, select, text, update
 
 from ingestion.errors import ConfigError, StateLost
-from workflows.journal.segments import rows_of
-from workflows.state import schema
+from workflows.state import store as schema
 from workflows.state.lease import hold_lease
 from workflows.state.runs import begin_run, recorded_runs
-from workflows.state.schema import SCHEMA_VERSION, identity_of, meta
-from workflows.state.store import StateStore, clock, open_state
+from workflows.state.segments import rows_of
+from workflows.state.store import SCHEMA_VERSION, StateStore, clock, identity_of, meta, open_state
 
 
 def test_a_column_keeps_its_stored_name_whatever_the_code_calls_it(url: str) -> None:

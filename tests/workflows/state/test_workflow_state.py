@@ -11,17 +11,16 @@ import pyarrow as pa
 import pytest
 from sqlalchemy import update
 
-from ingestion.parsing.sqlglot_tier.tier import parse
-from ingestion.symbolic import Symbolic, dumps
+from ingestion.analysis.symbolic import Symbolic, dumps
+from ingestion.parsing.sqlglot.tier import parse
 from workflows.config import load_config
-from workflows.control.options import Backfill
-from workflows.journal.segments import segment_of
+from workflows.run.parse.templates import ParsedTemplate
+from workflows.runtime.options import Backfill
 from workflows.state.acknowledgements import ContributionDigest, ContributionKey
 from workflows.state.lease import hold_lease
-from workflows.state.schema import positions, templates
-from workflows.state.store import StateStore
+from workflows.state.segments import segment_of
+from workflows.state.store import StateStore, positions, templates
 from workflows.state.workflow_state import RunCheckpoint, WorkflowState
-from workflows.templates.parsing import ParsedTemplate
 
 STATEMENT = parse("INSERT INTO t SELECT a FROM s", "postgres")
 TEMPLATE = ParsedTemplate("one", "postgres", "sqlglot", dumps(STATEMENT), "", None, False)

@@ -1,0 +1,1 @@
+"""YAML and JSON read with the line of every key: document, references."""

@@ -1,18 +1,51 @@
-"""YAML as plain values, with the line of every key and value."""
+"""YAML as plain values, with the line of every key and value, and what is wrong with them: no value is ever part of
+a problem, since it may be a secret.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import yaml
 
-from workflows.config.yaml.problems import ConfigProblem, InvalidConfig
+from ingestion.errors import ConfigError
 
-Path: TypeAlias = tuple[str | int, ...]
+# What is wrong with a configuration: the file, the line, the field, and what to write instead.
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigProblem:
+    """One thing to correct; `line` is 1-based, None where the whole file is meant."""
+
+    origin: str
+    line: int | None
+    field: str
+    message: str
+
+    def __str__(self) -> str:
+        place = self.origin if self.line is None else f"{self.origin}:{self.line}"
+        return ": ".join(part for part in (place, self.field, self.message) if part)
+
+
+class InvalidConfig(ConfigError):
+    """The configuration cannot be used; as text it is its first problem on one line, `problems` has all."""
+
+    def __init__(self, problems: Sequence[ConfigProblem]) -> None:
+        super().__init__(tuple(problems))
+        self.problems = tuple(problems)
+
+    def __str__(self) -> str:
+        first, others = self.problems[0], len(self.problems) - 1
+        return f"{first} (and {others} more: `ingest validate` lists all)" if others else str(first)
+
+
+# YAML as plain values, with the line of every key and value.
+
+KeyPath: TypeAlias = tuple[str | int, ...]
 
 _MAX_NODES = 100_000  # aliases of aliases grow without end; no configuration comes near
 _MAX_DEPTH = 100
@@ -77,17 +110,17 @@ class Document:
 
     origin: str
     content: Mapping[str, Any]
-    lines: Mapping[Path, int]
-    looks_like_text: frozenset[Path] = frozenset()
-    overridden: frozenset[Path] = frozenset()  # given on the command line
+    lines: Mapping[KeyPath, int]
+    looks_like_text: frozenset[KeyPath] = frozenset()
+    overridden: frozenset[KeyPath] = frozenset()  # given on the command line
 
-    def problem(self, path: Path, message: str) -> ConfigProblem:
+    def problem(self, path: KeyPath, message: str) -> ConfigProblem:
         """What is wrong at the path, at its place."""
         if any(path[: len(given)] == given for given in self.overridden):
             return ConfigProblem("--set", None, dotted_path(path), message)
         return ConfigProblem(self.origin, self.line_of(path), dotted_path(path), message)
 
-    def line_of(self, path: Path) -> int | None:
+    def line_of(self, path: KeyPath) -> int | None:
         """The line of the path, or of the nearest thing around it that the file has."""
         while path not in self.lines and path:
             path = path[:-1]
@@ -168,12 +201,12 @@ class _DocumentReading:
     def __init__(self, loader: _Loader | _PatientLoader, origin: str) -> None:
         self.loader = loader
         self.origin = origin
-        self.lines: dict[Path, int] = {}
-        self.looks_like_text: set[Path] = set()
+        self.lines: dict[KeyPath, int] = {}
+        self.looks_like_text: set[KeyPath] = set()
         self._open: list[yaml.Node] = []
         self._count = 0
 
-    def value(self, node: yaml.Node, path: Path) -> Any:
+    def value(self, node: yaml.Node, path: KeyPath) -> Any:
         self._count += 1
         if self._count > _MAX_NODES:
             raise _invalid(self.origin, _line(node), "aliases that unfold without end")
@@ -190,7 +223,7 @@ class _DocumentReading:
         finally:
             self._open.pop()
 
-    def _mapping(self, node: yaml.MappingNode, path: Path) -> dict[str, Any]:
+    def _mapping(self, node: yaml.MappingNode, path: KeyPath) -> dict[str, Any]:
         values: dict[str, Any] = {}
         merged: list[yaml.Node] = []
         for key_node, value_node in node.value:
@@ -210,14 +243,14 @@ class _DocumentReading:
             values = self._merge(values, source, path)
         return values
 
-    def _merge(self, values: dict[str, Any], source: yaml.Node, path: Path) -> dict[str, Any]:
+    def _merge(self, values: dict[str, Any], source: yaml.Node, path: KeyPath) -> dict[str, Any]:
         """`<<:` gives what the mapping does not have of its own."""
         if not isinstance(source, yaml.MappingNode):
             raise _invalid(self.origin, _line(source), "<< takes a mapping, or a list of them", path)
         inherited = self.value(source, path)
         return {**inherited, **values}
 
-    def _scalar(self, node: yaml.Node, path: Path) -> Any:
+    def _scalar(self, node: yaml.Node, path: KeyPath) -> Any:
         try:
             value = _scalar_value(self.loader, node)
         except (ValueError, OverflowError, KeyError):
@@ -229,7 +262,7 @@ class _DocumentReading:
             self.looks_like_text.add(path)
         return value
 
-    def _unicode(self, value: str, node: yaml.Node, path: Path) -> str:
+    def _unicode(self, value: str, node: yaml.Node, path: KeyPath) -> str:
         """JSON escapes characters beyond 16 bits as two halves, which YAML leaves apart."""
         try:
             return value.encode("utf-16", "surrogatepass").decode("utf-16")
@@ -277,11 +310,11 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _invalid(origin: str, line: int | None, message: str, path: Path = ()) -> InvalidConfig:
+def _invalid(origin: str, line: int | None, message: str, path: KeyPath = ()) -> InvalidConfig:
     return InvalidConfig([ConfigProblem(origin, line, dotted_path(path), message)])
 
 
-def dotted_path(path: Path) -> str:
+def dotted_path(path: KeyPath) -> str:
     """A path as people write it: `headwater.schemaFiles[0].path`."""
     written = ""
     for part in path:

@@ -9,13 +9,12 @@ from typing import Any
 
 from sqlalchemy import Connection, case, select
 
-from connectors.catalog.store.chunking import IDS, bind_ids, chunks_of
 from connectors.catalog.store.database import dumps, loads
 from connectors.catalog.store.entities import columns as columns_of
-from connectors.catalog.store.row_inserts import insert_rows
+from connectors.catalog.store.rows import IDS, bind_ids, chunks_of, insert_rows
 from connectors.catalog.store.schema import attributes
-from ingestion.model import Json
-from ingestion.names import fqn
+from ingestion.model import fqn
+from ingestion.model.lineage import Json
 
 _COLUMNS = ("entity_id", "column_path", "name", "value", "at")
 _OF_CARDS = ("exists", "shape", "description", "owners", "tableType")

@@ -13,13 +13,12 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, and_, func, select, update
 
-from connectors.catalog.contract.definition import EntityType
-from connectors.catalog.contract.entity_types import BY_TYPE, GO_WITH_THEIR_TABLE
+from connectors.catalog.contract.entity_types import BY_TYPE, GO_WITH_THEIR_TABLE, EntityType
 from connectors.catalog.contract.errors import bad_request, not_found
-from connectors.catalog.store.chunking import IDS, bind_ids, chunks_of
 from connectors.catalog.store.database import loads
+from connectors.catalog.store.rows import IDS, bind_ids, chunks_of
 from connectors.catalog.store.schema import entities
-from ingestion.model import Json
+from ingestion.model.lineage import Json
 
 _NAMESPACE = uuid.UUID("6a4b0d0e-6f0e-5b7e-9d5c-1f6a0c9b7e11")
 MAX_PAGE = 1_000

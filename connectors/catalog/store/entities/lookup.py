@@ -7,18 +7,18 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from sqlalchemy import ColumnElement, Connection, and_, select
 
-from connectors.catalog.contract import bulk_models, consumer_models, models
+from connectors.catalog.contract import bulk_models, entity_models, models
 from connectors.catalog.contract.entity_types import BY_TYPE
 from connectors.catalog.contract.errors import bad_request
-from connectors.catalog.store.chunking import chunks_of
 from connectors.catalog.store.database import loads
 from connectors.catalog.store.entities import columns as columns_of
 from connectors.catalog.store.entities.entities import EntityRow
 from connectors.catalog.store.entities.registration import Registration
+from connectors.catalog.store.rows import chunks_of
 from connectors.catalog.store.schema import entities
-from ingestion.model import Json
-from ingestion.names import fqn
-from ingestion.names.storage_paths import normal_path
+from ingestion.model import fqn
+from ingestion.model.lineage import Json
+from ingestion.model.storage_paths import normal_path
 
 _Place = tuple[str | None, str | None, str | None]
 """Database, schema and table, with None for any."""
@@ -48,7 +48,7 @@ def register(connection: Connection, request: bulk_models.Register) -> Json:
     registration = Registration(connection, request.at, replace=request.replaceColumns, together=True)
     registration.expect("table", (fqn.join(table.databaseSchema, table.name) for table in request.tables))
     answer: Json = {}
-    groups: tuple[tuple[str, str, Sequence[models.Create | consumer_models.CreateQuery]], ...] = (
+    groups: tuple[tuple[str, str, Sequence[models.Create | entity_models.CreateQuery]], ...] = (
         ("services", "", request.services),
         ("databases", "database", request.databases),
         ("schemas", "databaseSchema", request.schemas),

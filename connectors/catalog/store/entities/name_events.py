@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, or_, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
-from connectors.catalog.store.chunking import IDS, bind_ids, chunks_of
 from connectors.catalog.store.entities.attributes import Change, record
+from connectors.catalog.store.rows import IDS, bind_ids, chunks_of
 from connectors.catalog.store.schema import contributions, entities, name_events, sightings, versions
 
 CREATE, DROP, RENAME, SWAP = "create", "drop", "rename", "swap"

@@ -1,33 +1,125 @@
-"""Registering entities: one at a time over the contract's PUT, or thousands in one transaction."""
+"""Registering entities: one at a time over the contract's PUT, or thousands in one transaction; and what of a
+document follows from the rest.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import Connection, bindparam, delete, select, update
 
-from connectors.catalog.contract.definition import EntityType
-from connectors.catalog.contract.entity_types import BY_TYPE, LINEAGE_TYPES
+from connectors.catalog.contract.entity_types import BY_TYPE, LINEAGE_TYPES, SERVICE_TYPES, EntityType
 from connectors.catalog.contract.errors import bad_request, not_found
-from connectors.catalog.store.chunking import chunks_of
 from connectors.catalog.store.database import dumps, loads, tick
 from connectors.catalog.store.entities import columns as columns_of
 from connectors.catalog.store.entities import name_events
 from connectors.catalog.store.entities.attributes import Change, entity_changes, record, shapes_around
-from connectors.catalog.store.entities.column_events import insert_column_events
-from connectors.catalog.store.entities.documents import carried_keys, complete, place_of, query_digest, references_to
-from connectors.catalog.store.entities.entities import EntityRow, entity_id, reference_of
+from connectors.catalog.store.entities.columns import insert_column_events
+from connectors.catalog.store.entities.entities import EntityRow, entity_id, reference, reference_of
 from connectors.catalog.store.entities.tests import suite_document, test_document, tested_table
 from connectors.catalog.store.entities.versions import keep_versions, next_version
-from connectors.catalog.store.labels import forget_labels, has_labels, label_rows
-from connectors.catalog.store.name_index import index_names
+from connectors.catalog.store.indexes import forget_labels, has_labels, index_names, label_rows
+from connectors.catalog.store.rows import WaitingRows, chunks_of
 from connectors.catalog.store.schema import entities, query_uses
-from connectors.catalog.store.waiting_rows import WaitingRows
-from ingestion.model import Json
-from ingestion.names import fqn
-from ingestion.names.storage_paths import normal_path
+from ingestion.model import fqn
+from ingestion.model.lineage import Json
+from ingestion.model.storage_paths import normal_path
+
+# The connections of services, as far as the catalog keeps them: it opens none, so it keeps no secret.
+
+_SECRET_KEY = re.compile(r"passw|secret|token|private.?key|credential|access.?key|api.?key|passphrase", re.IGNORECASE)
+_REDACTED = "*********"
+
+
+def connection_without_secrets(document: Json) -> Json:
+    """The connection of a service's request, as it is answered. Raises ApiError (400) for one that is none."""
+    config = document["connection"].get("config") or {}
+    if not isinstance(config, dict):
+        raise bad_request("connection.config must be an object")
+    # clients pick the connection's class by `type` and send none: without it the first class of a union wins
+    return {"config": {"type": document["serviceType"], **_redact(config)}}
+
+
+def _redact(value: Any) -> Any:
+    """Secrets stay with the client: the catalog opens no connection, so it keeps none."""
+    if isinstance(value, dict):
+        return {
+            key: _REDACTED if isinstance(item, str) and _SECRET_KEY.search(key) else _redact(item)
+            for key, item in value.items()
+        }
+    if isinstance(value, list):
+        return [_redact(item) for item in value]
+    return value
+
+
+# What of an entity's document follows from the rest of it, and from where it lies.
+
+_CARRIED = (
+    *("description", "displayName", "owners", "tags", "extension", "domains", "lifeCycle", "certification"),
+    *("reviewers", "experts", "style", "inspectionQuery"),
+)
+_CARRIED_OF = {
+    "table": ("dataModel", "tableProfilerConfig"),
+    "dashboard": ("charts", "dataModels"),
+    "query": ("queryUsedIn", "usedBy", "users"),
+}
+
+
+def carried_keys(kind: str) -> tuple[str, ...]:
+    """What stays as it is when a repeated request for an entity of this type does not mention it."""
+    return (*_CARRIED, *_CARRIED_OF.get(kind, ()))
+
+
+def place_of(kind: EntityType, holder: EntityRow | None) -> str:
+    """The name under which the names of what `holder` holds begin."""
+    if holder is None:
+        return ""
+    name: str = holder.fqn
+    return f"{name}.model" if kind.type == "dashboardDataModel" else name
+
+
+def references_to(kind: EntityType, parent: EntityRow) -> Json:
+    """What an answer says of where an entity lies: references to its `parent` and to all above."""
+    stored = _parent(parent.document)
+    refs: Json = {kind.ancestors[0][0]: reference(stored, parent.type)}
+    for key, _ in kind.ancestors[1:]:
+        refs[key] = stored[key]
+    if kind.type not in {"query", "ingestionPipeline"} and stored.get("serviceType"):
+        refs["serviceType"] = stored["serviceType"]
+    return refs
+
+
+@lru_cache(maxsize=64)  # what lies under one parent is registered together; nobody changes what is read of it
+def _parent(document: str) -> Json:
+    return loads(document)
+
+
+def complete(kind: EntityType, document: Json) -> None:
+    """Adds to a `document` what follows from it. Raises ApiError (400, 413) for what cannot be kept."""
+    name: str = document["fullyQualifiedName"]
+    if kind.type in SERVICE_TYPES and document.get("connection"):
+        document["connection"] = connection_without_secrets(document)
+    columns_of.check_size(name, columns_of.of_document(document))
+    if "columns" in document:
+        document["columns"] = columns_of.answers(name, document["columns"])
+    if document.get("dataModel"):
+        given = document["dataModel"].get("columns") or []
+        document["dataModel"] = {**document["dataModel"], "columns": columns_of.answers(name, given)}
+    if kind.type == "query":
+        document["checksum"] = query_digest(document["query"])
+
+
+def query_digest(text: str) -> str:
+    """The checksum of a query, and its name where it has no other."""
+    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
+
+
+# Registering entities: one at a time over the contract's PUT, or thousands in one transaction.
 
 # Built once: building it costs more than carrying it out.
 _FIND = select(entities).where(entities.c.type == bindparam("kind"), entities.c.fqn == bindparam("name"))

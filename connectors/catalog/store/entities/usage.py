@@ -1,12 +1,18 @@
-"""How often entities are read, in distinct log records: those that prove lineage, and those told of besides."""
+"""How often entities are read, as log records prove, and how often clients say that they were used."""
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, func, select, union
+from datetime import date
 
-from connectors.catalog.store.chunking import chunks_of
-from connectors.catalog.store.schema import contributions, intervals, records, usage_records
-from ingestion.model import Json
+from sqlalchemy import ColumnElement, Connection, func, select, union
+from sqlalchemy.dialects.sqlite import insert as upsert
+
+from connectors.catalog.store.entities.entities import EntityRow, lies_under
+from connectors.catalog.store.rows import chunks_of
+from connectors.catalog.store.schema import contributions, entities, intervals, records, usage_counts, usage_records
+from ingestion.model.lineage import Json
+
+# How often entities are read, in distinct log records: those that prove lineage, and those told of besides.
 
 
 def uses(connection: Connection, identifiers: list[str]) -> dict[str, Json]:
@@ -38,3 +44,62 @@ def _last_reads(connection: Connection, identifiers: list[str]) -> dict[str, int
         for identifier, at in connection.execute(newest):
             last[identifier] = max(at, last.get(identifier, at))
     return last
+
+
+# How often clients say that entities were used, by day; what lies in a schema or a database counts for it too.
+
+COUNTED = ("table", "pipeline", "dashboard", "chart")
+"""What use can be told of."""
+SUMMED = {"database": "table", "databaseSchema": "table"}
+"""Whose use is that of what lies in it, of this type."""
+_SPANS = {"dailyStats": 1, "weeklyStats": 7, "monthlyStats": 30}
+
+
+def count(connection: Connection, row: EntityRow, day: date, times: int, *, add: bool) -> None:
+    """Files that an entity was used so many `times` on a day: instead of what was told of it, or (`add`) besides."""
+    filed = upsert(usage_counts).values(entity_id=row.id, day=day.toordinal(), type=row.type, count=times)
+    new = usage_counts.c.count + filed.excluded.count if add else filed.excluded.count
+    connection.execute(filed.on_conflict_do_update(set_={"count": new}))
+
+
+def usage(connection: Connection, row: EntityRow, last: date | None, days: int) -> list[Json]:
+    """The use of an entity on each of so many `days` up to the `last` (None: the latest known), the newest first."""
+    where = _of(row)
+    known = select(usage_counts.c.day).where(where).distinct().order_by(usage_counts.c.day.desc())
+    end = last.toordinal() if last is not None else connection.scalar(known.limit(1))
+    if end is None:
+        return []
+    days_known = known.where(usage_counts.c.day <= end, usage_counts.c.day > end - days)
+    return [_details(connection, row, day) for day in connection.scalars(days_known).all()]
+
+
+def summary(connection: Connection, row: EntityRow) -> Json | None:
+    """The use of an entity up to the latest day that is known of it."""
+    return next(iter(usage(connection, row, None, 1)), None)
+
+
+def _details(connection: Connection, row: EntityRow, day: int) -> Json:
+    stats = {name: _stats(connection, row, day, days) for name, days in _SPANS.items()}
+    return {"date": date.fromordinal(day).isoformat(), **stats}
+
+
+def _stats(connection: Connection, row: EntityRow, day: int, days: int) -> Json:
+    """The sum over some days, and what share of its kind was used less, in per cent."""
+    span = usage_counts.c.day.between(day - days + 1, day)
+    own = connection.scalar(select(func.sum(usage_counts.c.count)).where(_of(row), span)) or 0
+    if row.type in SUMMED:
+        return {"count": own}
+    kind = (usage_counts.c.type == row.type, span)
+    sums = select(func.sum(usage_counts.c.count).label("sum")).where(*kind).group_by(usage_counts.c.entity_id)
+    counted = sums.subquery()
+    less = func.count().filter(counted.c.sum < own)
+    below, everything = connection.execute(select(less, func.count()).select_from(counted)).one()
+    return {"count": own, "percentileRank": round(100 * below / everything, 1) if everything else 0.0}
+
+
+def _of(row: EntityRow) -> ColumnElement[bool]:
+    if row.type not in SUMMED:
+        own: ColumnElement[bool] = usage_counts.c.entity_id == row.id
+        return own
+    inside = select(entities.c.id).where(entities.c.type == SUMMED[row.type], *lies_under(row.fqn))
+    return usage_counts.c.entity_id.in_(inside)

@@ -9,11 +9,11 @@ from sqlalchemy import Connection, bindparam, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from connectors.catalog.contract.errors import ApiError
-from connectors.catalog.store.chunking import IDS, bind_ids, chunks_of
 from connectors.catalog.store.database import dumps, loads
 from connectors.catalog.store.entities.entities import EntityRow, answer
+from connectors.catalog.store.rows import IDS, bind_ids, chunks_of
 from connectors.catalog.store.schema import entities, entity_versions
-from ingestion.model import Json
+from ingestion.model.lineage import Json
 
 _MARK = (
     update(entities)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, func, select
 
-from connectors.catalog.store.chunking import chunks_of
 from connectors.catalog.store.database import loads
+from connectors.catalog.store.rows import chunks_of
 from connectors.catalog.store.schema import attributes
 from ingestion.dialects.types import is_same_type
 

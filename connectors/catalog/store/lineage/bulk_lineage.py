@@ -10,7 +10,6 @@ from sqlalchemy import Connection, insert, select
 
 from connectors.catalog.contract import bulk_models
 from connectors.catalog.contract.errors import ApiError, not_found
-from connectors.catalog.store.chunking import IDS, bind_ids, chunks_of
 from connectors.catalog.store.database import dumps, loads, tick
 from connectors.catalog.store.entities.attributes import known_columns
 from connectors.catalog.store.entities.versions import mark_processed
@@ -20,8 +19,9 @@ from connectors.catalog.store.lineage.inserts import Content, ContributionRow, r
 from connectors.catalog.store.lineage.intervals import Retraction
 from connectors.catalog.store.lineage.rejections import rejected_names
 from connectors.catalog.store.lineage.writer import LineageWriter
+from connectors.catalog.store.rows import IDS, bind_ids, chunks_of
 from connectors.catalog.store.schema import batches, entities
-from ingestion.model import Json
+from ingestion.model.lineage import Json
 
 # without their documents, which are most of what there is to read
 _THERE = select(entities.c.id, entities.c.type, entities.c.fqn).where(entities.c.id.in_(IDS), ~entities.c.purged)

@@ -13,11 +13,10 @@ from connectors.catalog.store.entities.entities import EntityRow, any_rows_of
 from connectors.catalog.store.lineage import reads
 from connectors.catalog.store.lineage.inserts import Content, ContributionRow
 from connectors.catalog.store.lineage.intervals import Retraction
-from connectors.catalog.store.lineage.projection import project
 from connectors.catalog.store.lineage.rejections import REJECTED, UNDONE, rejected_edges
-from connectors.catalog.store.lineage.writer import LineageWriter, versions_at
+from connectors.catalog.store.lineage.writer import LineageWriter, project, versions_at
 from connectors.catalog.store.schema import corrections
-from ingestion.model import Json
+from ingestion.model.lineage import Json
 
 ADDED = "added"
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, select
 
-from connectors.catalog.contract.definition import EntityType
+from connectors.catalog.contract.entity_types import EntityType
 from connectors.catalog.store.database import tick
 from connectors.catalog.store.entities import entities
 from connectors.catalog.store.entities.attributes import Change, record
 from connectors.catalog.store.lineage.rest_edges import end_entity
 from connectors.catalog.store.schema import entities as rows
-from ingestion.model import Json
+from ingestion.model.lineage import Json
 
 
 def remove(connection: Connection, kind: EntityType, identifier: str, *, hard: bool, recursive: bool) -> Json:

@@ -10,12 +10,11 @@ from typing import Any
 
 from sqlalchemy import Connection, Table, func, select
 
-from connectors.catalog.store.activity import JOBS_OF, add_statement_runs
-from connectors.catalog.store.chunking import IDS, bind_ids, chunks_of
 from connectors.catalog.store.database import dumps
-from connectors.catalog.store.row_inserts import insert_new_rows, insert_rows
+from connectors.catalog.store.indexes import JOBS_OF, add_statement_runs
+from connectors.catalog.store.rows import IDS, bind_ids, chunks_of, insert_new_rows, insert_rows
 from connectors.catalog.store.schema import contribution_jobs, contributions, records, sightings, versions
-from ingestion.model import Json
+from ingestion.model.lineage import Json
 
 Edge = tuple[str, str]
 _Key = tuple[str, str, str, str, str]

@@ -10,22 +10,19 @@ from sqlalchemy.dialects.sqlite import insert as upsert
 from connectors.catalog.contract import bulk_models
 from connectors.catalog.contract.entity_types import BY_TYPE
 from connectors.catalog.contract.errors import bad_request, not_found
-from connectors.catalog.store.activity import add_runs
 from connectors.catalog.store.database import dumps, loads, tick
 from connectors.catalog.store.entities import columns as columns_of
 from connectors.catalog.store.entities import name_events
 from connectors.catalog.store.entities.attributes import Change, column_changes, is_recorded, record, shapes_around
-from connectors.catalog.store.entities.column_events import insert_column_events
+from connectors.catalog.store.entities.columns import insert_column_events
 from connectors.catalog.store.entities.entities import EntityRow, any_rows_of
 from connectors.catalog.store.entities.registration import Registration
-from connectors.catalog.store.labels import index_labels
+from connectors.catalog.store.indexes import add_runs, index_labels, index_names
 from connectors.catalog.store.lineage.inserts import record_digest
-from connectors.catalog.store.lineage.projection import project
-from connectors.catalog.store.lineage.writer import versions_at
-from connectors.catalog.store.name_index import index_names
+from connectors.catalog.store.lineage.writer import project, versions_at
 from connectors.catalog.store.schema import attributes, entities, usage_records
 from ingestion.dialects.types import is_same_type
-from ingestion.model import Json
+from ingestion.model.lineage import Json
 
 _TYPE_KEYS = ("dataType", "dataTypeDisplay", "arrayDataType", "dataLength", "precision", "scale", "children")
 _COLUMN_KINDS = ("dropColumn", "renameColumn", "retypeColumn")

@@ -1,19 +1,19 @@
-"""Reading lineage: what is said about edges at a moment, and the union of it."""
+"""Reading lineage: what is said about edges at a moment, the union of it, and its dependencies between columns."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, and_, case, exists, func, or_, select
 
-from connectors.catalog.store.activity import OBSERVED
-from connectors.catalog.store.chunking import IDS, bind_ids, chunks_of
 from connectors.catalog.store.database import loads
-from connectors.catalog.store.entities import column_events
+from connectors.catalog.store.entities import columns as column_events
+from connectors.catalog.store.indexes import OBSERVED
 from connectors.catalog.store.lineage.rejections import rejected_columns, without_rejected_columns
+from connectors.catalog.store.rows import IDS, bind_ids, chunks_of
 from connectors.catalog.store.schema import (
     contribution_jobs,
     contributions,
@@ -22,8 +22,11 @@ from connectors.catalog.store.schema import (
     sightings,
     versions,
 )
-from ingestion.contribution import JOBS_KEPT
-from ingestion.model import Json
+from ingestion.model.contributions import JOBS_KEPT
+from ingestion.model.lineage import Json
+from ingestion.policies import ColumnNode
+
+# Reading lineage: what is said about edges at a moment, and the union of it.
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,3 +211,48 @@ def sights_of(connection: Connection, identifiers: Sequence[int], until: int | N
         for contribution, first, last, count in rows:
             found[contribution] = Seen(first, last if until is None else min(last, until), count)
     return found
+
+
+# What producers say of edges, as dependencies between columns.
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnDependency:
+    """What one producer says of a source and a target; `type` is DIRECT, INDIRECT, or TABLE where no columns are known.
+
+    `producer` is its kind (query, view, …), `sql` its masked text.
+    """
+
+    source: ColumnNode
+    target: ColumnNode
+    type: str
+    subtype: str = ""
+    masking: bool = False
+    expression: str = ""
+    certain: bool = True
+    producer: str = ""
+    sql: str = field(default="", repr=False)
+
+
+def dependencies_of(
+    view: ContributionView, source: str, target: str, columns: Iterable[Json] | None = None
+) -> Iterator[ColumnDependency]:
+    """What a contribution says of a source and a target; of these `columns` of its content alone, if given."""
+    text = str(view.content.get("sql") or "")
+    given = view.content.get("columns") or ()
+    if not given:
+        yield ColumnDependency((source, None), (target, None), "TABLE", producer=view.kind, sql=text)
+        return
+    for column in given if columns is None else columns:
+        for path in column["from"]:
+            yield ColumnDependency(
+                (source, path),
+                (target, column.get("to")),
+                str(column.get("type") or "DIRECT"),
+                str(column.get("subtype") or ""),
+                bool(column.get("masking")),
+                str(column.get("expression") or ""),
+                column.get("certain", True) is not False,
+                view.kind,
+                text,
+            )

@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 from sqlalchemy import ColumnElement, Connection, and_, select
 
 from connectors.catalog.store.database import loads
-from connectors.catalog.store.entities import column_events, name_events
-from connectors.catalog.store.entities.column_events import ColumnEvents
+from connectors.catalog.store.entities import columns as column_events
+from connectors.catalog.store.entities import name_events
+from connectors.catalog.store.entities.columns import ColumnEvents
 from connectors.catalog.store.entities.entities import any_rows_of
 from connectors.catalog.store.lineage.inserts import ContributionRow, Edge
 from connectors.catalog.store.lineage.intervals import Interval
 from connectors.catalog.store.schema import corrections
-from ingestion.model import Json
+from ingestion.model.lineage import Json
 
 REJECTED, UNDONE = "rejected", "undone"
 _UNDONE = corrections.alias()

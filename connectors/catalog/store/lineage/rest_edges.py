@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from sqlalchemy import Connection, and_, func, or_, select
 
 from connectors.catalog.contract.errors import ApiError, bad_request
-from connectors.catalog.contract.lineage_models import LineageDetails
+from connectors.catalog.contract.models import LineageDetails
 from connectors.catalog.contract.patches import apply_patch
 from connectors.catalog.store.database import loads, tick
 from connectors.catalog.store.entities import columns as columns_of
@@ -24,8 +24,8 @@ from connectors.catalog.store.lineage.intervals import Retraction
 from connectors.catalog.store.lineage.reads import ContributionView
 from connectors.catalog.store.lineage.writer import LineageWriter
 from connectors.catalog.store.schema import contributions, endings, intervals
-from ingestion.contribution import description_of_jobs
-from ingestion.model import Json
+from ingestion.model.contributions import description_of_jobs
+from ingestion.model.lineage import Json
 
 PATCHABLE = ("/columnsLineage", "/pipeline", "/sqlQuery")
 _OTHER_PATHS = "a lineage patch may only name paths under /columnsLineage, /pipeline and /sqlQuery"

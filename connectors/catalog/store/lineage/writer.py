@@ -1,23 +1,142 @@
-"""Writing lineage: contributions side by side on an edge, each an event in time, merged exactly once.
-
-Nothing stored is rewritten: a new word of a producer is a new version, its end an `Ending`; the intervals that
-reads use are computed again for what a write touched.
+"""Writing lineage: contributions side by side on an edge, each an event in time, merged exactly once; intervals are
+kept up to date.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from operator import attrgetter
+from typing import Any
 
-from sqlalchemy import Connection, insert, or_, select
+from sqlalchemy import Connection, delete, insert, or_, select
 
-from connectors.catalog.store.chunking import IDS, bind_ids, chunks_of
 from connectors.catalog.store.entities import name_events
+from connectors.catalog.store.entities.name_events import NameLifetime
+from connectors.catalog.store.indexes import add_readers, refresh_writes
 from connectors.catalog.store.lineage import inserts
 from connectors.catalog.store.lineage.inserts import ContributionRow, Edge
-from connectors.catalog.store.lineage.intervals import Retraction, row_of
-from connectors.catalog.store.lineage.projection import project
-from connectors.catalog.store.schema import contributions, dated_versions, endings, intervals, versions
+from connectors.catalog.store.lineage.intervals import Events, Interval, Retraction, Sighting, Subject, row_of
+from connectors.catalog.store.lineage.intervals import intervals as timeline
+from connectors.catalog.store.lineage.rejections import Rejection, rejected_edges, without_rejected
+from connectors.catalog.store.rows import IDS, bind_ids, chunks_of, insert_rows
+from connectors.catalog.store.schema import contributions, dated_versions, endings, intervals, sightings, versions
+
+# The projection of events into intervals, kept up to date for what a write touches.
+
+_ENDING_COLUMNS = tuple(f.name for f in fields(Retraction))
+_ENDINGS = select(*(endings.c[name] for name in _ENDING_COLUMNS))
+_ENDINGS_INTO = _ENDINGS.where(endings.c.to_id.in_(IDS))
+_ENDINGS_OF_PIPELINES = _ENDINGS.where(endings.c.to_id.is_(None) & endings.c.pipeline_id.in_(IDS))
+_SUBJECT = ("from_id", "to_id", "kind", "key", "source")
+_INTERVAL = tuple(f.name for f in fields(Interval))
+_interval_values = attrgetter(*_INTERVAL)
+_OF_VERSIONS = intervals.c.version_id.in_(IDS)
+_ENDS_OF = select(intervals.c.from_id, intervals.c.to_id, intervals.c.end.is_(None)).where(_OF_VERSIONS)
+_READ_NOW = select(intervals.c.from_id, intervals.c.to_id).where(intervals.c.to_id.in_(IDS), intervals.c.end.is_(None))
+_SUBJECTS = (
+    select(versions.c.id, *(contributions.c[name] for name in _SUBJECT), versions.c.pipeline_id)
+    .select_from(versions.join(contributions, contributions.c.id == versions.c.contribution_id))
+    .where(versions.c.id.in_(IDS))
+)
+_SIGHTINGS = select(sightings.c.version_id, sightings.c.batch, sightings.c.first_seen, sightings.c.last_seen).where(
+    sightings.c.version_id.in_(IDS)
+)
+_Ends = tuple[str, str, bool]
+"""From what into what, and whether it is in force still."""
+
+
+def project(connection: Connection, identifiers: Sequence[int]) -> None:
+    """Computes the intervals of these versions again, and what searches know by them."""
+    rejections: dict[tuple[str, str], list[Rejection]] = defaultdict(list)
+    for rejection in rejected_edges(connection):
+        rejections[rejection.edge].append(rejection)
+    readers: Counter[str] = Counter()
+    targets: set[str] = set()
+    for chunk in chunks_of(identifiers):
+        subjects = _subjects(connection, chunk)
+        seen = _sightings(connection, chunk)
+        ends = {end for subject in subjects.values() for end in (subject.from_id, subject.to_id)}
+        lives = name_events.lives(connection, ends)
+        ends |= set(lives)
+        pipelines = {subject.pipeline_id for subject in subjects.values() if subject.pipeline_id is not None}
+        by_target, by_pipeline = _endings(connection, ends, pipelines)
+        before = connection.execute(_ENDS_OF, bind_ids(chunk)).all()
+        if before:
+            connection.execute(delete(intervals).where(_OF_VERSIONS), bind_ids(chunk))
+        after: list[tuple[int, Interval]] = []
+        for identifier, subject in subjects.items():
+            reachable = _reachable(subject, lives)
+            relevant = [ending for end in reachable for ending in by_target.get(end, ())]
+            relevant += by_pipeline.get(subject.pipeline_id or "", ())
+            parts = timeline(subject, seen[identifier], Events(relevant, lives))
+            after += [(identifier, part) for part in without_rejected(parts, rejections)]
+        ends_after = [(part.from_id, part.to_id, part.end is None) for _, part in after]
+        # asked before these are written: what other versions say
+        readers.update(_new_readers(connection, before, ends_after))
+        rows = [(version, *_interval_values(part)) for version, part in after]
+        insert_rows(connection, intervals, ("version_id", *_INTERVAL), rows)
+        targets.update(target for _, target, _ in (*before, *ends_after))
+    add_readers(connection, readers)
+    refresh_writes(connection, targets)
+
+
+def _new_readers(connection: Connection, before: Sequence[_Ends], after: Sequence[_Ends]) -> Counter[str]:
+    """By how many entities more, or fewer, the sources among some ends are read than `before`; 0 for all the same."""
+    was, now = ({(source, target) for source, target, is_open in ends if is_open} for ends in (before, after))
+    changed = was ^ now
+    read: set[tuple[str, str]] = set()
+    for chunk in chunks_of(sorted({target for _, target in changed})):
+        read.update(connection.execute(_READ_NOW, bind_ids(chunk)).all())
+    readers = Counter({source: 0 for source, _, _ in (*before, *after)})
+    readers.update(source for source, _ in now - was - read)
+    readers.subtract(source for source, _ in was - now - read)
+    return readers
+
+
+def _subjects(connection: Connection, identifiers: list[int]) -> dict[int, Subject]:
+    rows: Sequence[Sequence[Any]] = connection.execute(_SUBJECTS, bind_ids(identifiers)).all()
+    return {row[0]: Subject(*row[1:]) for row in rows}
+
+
+def _sightings(connection: Connection, identifiers: list[int]) -> dict[int, list[Sighting]]:
+    found: dict[int, list[Sighting]] = defaultdict(list)
+    for identifier, batch, first, last in connection.execute(_SIGHTINGS, bind_ids(identifiers)).all():
+        found[identifier].append(Sighting(batch, first, last))
+    return found
+
+
+def _endings(
+    connection: Connection, ends: set[str], pipelines: set[str]
+) -> tuple[dict[str, list[Retraction]], dict[str, list[Retraction]]]:
+    by_target: dict[str, list[Retraction]] = defaultdict(list)
+    by_pipeline: dict[str, list[Retraction]] = defaultdict(list)
+    rows: list[Sequence[Any]] = []
+    for chunk in chunks_of(sorted(ends)):
+        rows += connection.execute(_ENDINGS_INTO, bind_ids(chunk)).all()
+    if pipelines:
+        rows += connection.execute(_ENDINGS_OF_PIPELINES, bind_ids(sorted(pipelines))).all()
+    for row in rows:
+        ending = Retraction(*row)
+        if ending.to_id is not None:
+            by_target[ending.to_id].append(ending)
+        elif ending.pipeline_id is not None:
+            by_pipeline[ending.pipeline_id].append(ending)
+    return by_target, by_pipeline
+
+
+def _reachable(subject: Subject, lives: Mapping[str, Sequence[NameLifetime]]) -> set[str]:
+    found, frontier = {subject.to_id}, [subject.to_id]
+    while frontier:
+        for life in lives.get(frontier.pop(), ()):
+            if life.other is not None and life.other not in found:
+                found.add(life.other)
+                frontier.append(life.other)
+    return found
+
+
+# Writing lineage: contributions side by side on an edge, each an event in time, merged exactly once.
 
 _DATED = select(versions.c.id).select_from(dated_versions)
 _INTO = _DATED.where(intervals.c.to_id.in_(IDS))

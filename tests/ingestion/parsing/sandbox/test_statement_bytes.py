@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from ingestion.analysis.statement_names import mentions
-from ingestion.model import StatementKind
-from ingestion.parsing.parser_pool import Limits, Sandbox
+from ingestion.analysis.analyzer import mentions
+from ingestion.analysis.form import RelationalStatement
+from ingestion.analysis.symbolic import dumps, loads, names_in_bytes
+from ingestion.model.lineage import StatementKind
+from ingestion.parsing._tiers import MODULES, Tier
 from ingestion.parsing.sandbox import statement_bytes
+from ingestion.parsing.sandbox.process import Limits, Sandbox
 from ingestion.parsing.sandbox.statement_bytes import lineage_with_names
-from ingestion.parsing.sqlglot_tier.tier import parse
-from ingestion.parsing.tiers import MODULES, Tier
-from ingestion.relational.form import RelationalStatement
-from ingestion.symbolic import dumps, loads, names_in_bytes
+from ingestion.parsing.sqlglot.tier import parse
 
 TEXT = "CREATE TEMP TABLE t AS WITH w AS (SELECT f(a) AS a FROM s) SELECT a FROM w JOIN u ON true"
 

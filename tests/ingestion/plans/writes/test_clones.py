@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ingestion.model import NameKind, StatementKind
-from ingestion.plans.text.name_mapping import NameMapping
-from ingestion.plans.writes.clones import clone_lineage
-from ingestion.plans.writes.unread_writes import unread_write
+from ingestion.model.lineage import NameKind, StatementKind
+from ingestion.plans.names import NameMapping
+from ingestion.plans.writes import clone_lineage, unread_write
 
 NAMES = NameMapping(warehouse="file:/wh")
 COUNTS = "[source_table_size#1L, source_num_of_files#2L], false"

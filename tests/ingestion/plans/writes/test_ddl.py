@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ingestion.model import Column, StatementKind
-from ingestion.plans.text.name_mapping import NameMapping
-from ingestion.plans.writes.ddl import name_changes
+from ingestion.model.lineage import Column, StatementKind
+from ingestion.plans.names import NameMapping
+from ingestion.plans.writes import name_changes
 
 ICEBERG = "org.apache.iceberg.spark.SparkCatalog"
 PLAN = (

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from connectors.spark_history.applications.executions import ExecutedStatement
-from connectors.spark_history.applications.statement_text import TextReader
-from connectors.spark_history.records import RecordWriter, Row
-from ingestion.model import StatementLineage
-from ingestion.plans.text.name_mapping import NameMapping
-from ingestion.symbolic import loads
+from connectors.spark._application_log import ExecutedStatement
+from connectors.spark._history_records import RecordWriter, Row, TextReader
+from ingestion.analysis.symbolic import loads
+from ingestion.model.lineage import StatementLineage
+from ingestion.plans.names import NameMapping
 
 SCAN = """(1) Scan parquet spark_catalog.sales.orders
 Output [1]: [id#1L]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ingestion.model import StatementKind
+from ingestion.model.lineage import StatementKind
 from ingestion.plans.lineage import Application, statement_lineage
-from ingestion.plans.text.name_mapping import NameMapping
+from ingestion.plans.names import NameMapping
 from tests.support.spark_jobs.comparison import direct_edges
 
 DELTA = "org.apache.spark.sql.delta.catalog.DeltaCatalog"

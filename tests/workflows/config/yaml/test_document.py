@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workflows.config.yaml.document import dotted_path, parse_document
-from workflows.config.yaml.problems import InvalidConfig
+from workflows.config.yaml.document import InvalidConfig, dotted_path, parse_document
 
 
 def problem_of(text: str) -> str:

@@ -10,9 +10,8 @@ from sqlalchemy import select
 from connectors.catalog.contract.entity_types import BY_TYPE
 from connectors.catalog.store.database import open_database
 from connectors.catalog.store.entities.registration import Registration
-from connectors.catalog.store.schema import entities, query_uses
-from connectors.catalog.store.search_tables import entity_labels
-from ingestion.model import Json
+from connectors.catalog.store.schema import entities, entity_labels, query_uses
+from ingestion.model.lineage import Json
 
 
 def table(**fields: object) -> Json:

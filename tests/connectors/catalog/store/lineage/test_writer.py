@@ -14,15 +14,14 @@ from hypothesis import strategies as st
 from sqlalchemy import func, select
 
 from connectors.catalog.contract import bulk_models
+from connectors.catalog.picture import cards
 from connectors.catalog.store.database import Database, open_database
 from connectors.catalog.store.entities.entities import entity_id, get_id
 from connectors.catalog.store.entities.registration import put_one
 from connectors.catalog.store.lineage import bulk_lineage, name_changes
-from connectors.catalog.store.lineage.projection import project
-from connectors.catalog.store.queries import explore
-from connectors.catalog.store.queries.window import window
-from connectors.catalog.store.schema import intervals, versions
-from connectors.catalog.store.search_tables import entity_activity
+from connectors.catalog.store.lineage.window import window
+from connectors.catalog.store.lineage.writer import project
+from connectors.catalog.store.schema import entity_activity, intervals, versions
 
 TABLES = ("a", "b", "v", "w")
 MOMENTS = (None, 3, 7, 11, 16, 30)
@@ -66,7 +65,7 @@ def reads(database: Database) -> list[Any]:
         roots = [get_id(connection, "table", identifier(name), "all") for name in TABLES]
         found.append([bool(row.deleted) for row in roots])
         for moment in MOMENTS:
-            body = explore.explore(connection, roots, explore.Reach(1, 1, 100), window(connection, moment, 0))
+            body = cards.explore(connection, roots, cards.Reach(1, 1, 100), window(connection, moment, 0))
             found.append([without_partition(edge) for edge in body["edges"]])
     return found
 
@@ -157,7 +156,7 @@ def test_the_partition_into_batches_does_not_matter(given_edges: list[Any], size
 def seen(database: Database) -> Any:
     with database.read() as connection:
         roots = [get_id(connection, "table", identifier(name), "all") for name in TABLES]
-        body = explore.explore(connection, roots, explore.Reach(1, 1, 100), window(connection, None, 0))
+        body = cards.explore(connection, roots, cards.Reach(1, 1, 100), window(connection, None, 0))
     keys = ("count", "firstSeen", "lastSeen")
     return [sorted(str([one[key] for key in keys]) for one in edge["contributions"]) for edge in body["edges"]]
 

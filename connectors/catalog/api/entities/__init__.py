@@ -1,1 +1,0 @@
-"""The calls of collections of entities, one module per family of calls."""

@@ -1,1 +1,0 @@
-"""What every call is given, and how it answers."""

@@ -1,1 +1,0 @@
-"""The explorer over a catalog: served at `/`, and exported to a file."""

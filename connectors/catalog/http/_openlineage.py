@@ -1,0 +1,87 @@
+"""OpenLineage in: agents post their run events here."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body
+from fastapi.responses import Response
+from pydantic import ValidationError
+
+from connectors.catalog.contract.errors import ApiError, bad_request
+from connectors.catalog.contract.openlineage_models import DatasetEvent, JobEvent, RunEvent, event_model
+from connectors.catalog.http._context import ERRORS, NO_CONDITION, Store, reply, with_warning
+from connectors.catalog.store.lineage.openlineage import file_event
+from connectors.catalog.store.lineage.rejections import rejected_names
+from ingestion.model.lineage import Json
+
+router = APIRouter(prefix="/api/v1/openlineage", tags=["openlineage"], responses=ERRORS, dependencies=[NO_CONDITION])
+
+EVENTS = [
+    {"title": one.__name__, "type": "object", "required": sorted(_required)}
+    for one, _required in (
+        (RunEvent, ("eventTime", "job", "run")),
+        (JobEvent, ("eventTime", "job")),
+        (DatasetEvent, ("dataset", "eventTime")),
+    )
+]
+_MAX_EDGES = 10_000
+"""Edges of one batch beyond which its other events are to be sent again."""
+
+
+Document = Annotated[dict[str, Any], Body(json_schema_extra={"anyOf": EVENTS})]
+
+
+@router.post("/lineage")
+def file(store: Store, document: Document) -> Response:
+    """Files one event, of a run, a job or a dataset."""
+    try:
+        event = event_model(document).model_validate(document)
+    except ValidationError as error:
+        raise bad_request(f"{_place(error)} is not valid") from error
+    with store.write() as connection:
+        given = file_event(connection, event)
+        rejected = rejected_names(connection, given)
+    return _reply({"status": "success", "lineageEdgesCreated": len(given)}, rejected)
+
+
+@router.post("/lineage/batch")
+def file_many(store: Store, events: Annotated[list[dict[str, Any]], Body(max_length=10_000)]) -> Response:
+    """Files many events; each is filed or refused by itself."""
+    refused: list[dict[str, Any]] = []
+    edges = 0
+    rejected: list[Json] = []
+    for number, item in enumerate(events):
+        if edges > _MAX_EDGES:
+            refused.append({"index": number, "reason": "too many edges in one call", "retriable": True})
+            continue
+        try:
+            event = event_model(item).model_validate(item)
+            with store.write() as connection:
+                given = file_event(connection, event)
+                rejected += rejected_names(connection, given)
+            edges += len(given)
+        except ValidationError as error:
+            refused.append({"index": number, "reason": f"{_place(error)} is not valid", "retriable": False})
+        except ApiError as error:
+            refused.append({"index": number, "reason": error.message, "retriable": False})
+    summary = {"received": len(events), "successful": len(events) - len(refused), "failed": len(refused)}
+    status = "success" if not refused else "partial_success" if len(refused) < len(events) else "failure"
+    answer = {"status": status, "summary": summary, "failed_events": refused, "lineageEdgesCreated": edges}
+    return _reply(answer, list({(one["from"], one["to"]): one for one in rejected}.values()))
+
+
+def _reply(answer: Json, rejected: list[Json]) -> Response:
+    return with_warning(reply(answer | ({"rejected": rejected} if rejected else {})), rejected)
+
+
+def _place(error: ValidationError) -> str:
+    return ".".join(str(part)[:100] for part in error.errors(include_input=False)[0]["loc"])
+
+
+router.post("/batch", name="file_many_batch")(file_many)
+
+DEFAULT_ENDPOINT = APIRouter(prefix="/api/v1", tags=["openlineage"], responses=ERRORS, dependencies=[NO_CONDITION])
+"""Where OpenLineage's clients post when they are told no more than a server's address."""
+
+DEFAULT_ENDPOINT.post("/lineage", name="file_at_default")(file)

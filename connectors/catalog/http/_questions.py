@@ -1,0 +1,159 @@
+"""Reading what the store remembers: search, graph, impact, diff, history. For pictures, gates and people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query
+from fastapi.responses import Response
+from sqlalchemy import Connection
+
+from connectors.catalog.contract.errors import bad_request, not_found
+from connectors.catalog.http._context import ERRORS, Store, reply
+from connectors.catalog.picture import cards, history
+from connectors.catalog.questions import diff, impact
+from connectors.catalog.questions.why.search import MomentAsked, cause_report
+from connectors.catalog.search import names as filtered_search
+from connectors.catalog.store.entities.entities import EntityRow
+from connectors.catalog.store.lineage.column_names import column_names
+from connectors.catalog.store.lineage.window import window
+from ingestion.errors import ConfigError
+
+router = APIRouter(prefix="/api/v1/headwater", tags=["headwater"], responses=ERRORS)
+Millis = Annotated[int, Query(ge=0, le=2**53)]
+Name = Annotated[str, Query(min_length=1, max_length=20_000)]
+Hops = Annotated[int, Query(ge=0, le=100)]
+
+
+@dataclass(frozen=True, slots=True)
+class MomentQuery:
+    """When to read: `asOf` a moment, observations of the last `days` (0: any age)."""
+
+    as_of: Annotated[int | None, Query(alias="asOf", ge=0, le=2**53)] = None
+    days: Annotated[int | None, Query(ge=0, le=100_000)] = None
+
+
+@dataclass(frozen=True, slots=True)
+class GraphReach:
+    """How far a graph goes."""
+
+    upstream: Hops = 1
+    downstream: Hops = 1
+    limit: Annotated[int, Query(ge=1, le=cards.MAX_CARDS)] = 400
+
+    @property
+    def reach(self) -> cards.Reach:
+        """The same for the store."""
+        return cards.Reach(self.upstream, self.downstream, self.limit)
+
+
+AtMoment = Annotated[MomentQuery, Depends()]
+
+
+def _entity(connection: Connection, name: str) -> EntityRow:
+    row = history.by_name(connection, name)
+    if row is None:
+        raise not_found("entity", name)
+    return row
+
+
+def _node(connection: Connection, entity: str, column: str | None) -> tuple[EntityRow, str | None]:
+    """An entity, and the path of a column in it if one is named."""
+    row = _entity(connection, entity)
+    if column is None:
+        return row, None
+    names = column_names(connection, row, ever=True)
+    path = names.path(column) or names.path(f"{row.fqn}.{column}")
+    if path is None:
+        raise not_found("column", f"{row.fqn}.{column}")
+    return row, path
+
+
+@router.get("/search")
+def search(
+    store: Store, q: Annotated[str, Query(max_length=1_000)], limit: Annotated[int, Query(ge=1, le=200)] = 50
+) -> Response:
+    """Tables and columns by words, beginnings or parts of their names; `table.column` finds columns.
+
+    Narrowed by `tag:`, `owner:`, `producer:`, `service:`, `used:>100`, `readers:>10`, `new:7d`, `stale:30d`, each also
+    with `-` before it, and in the order of `sort:` used, readers, new, stale or name.
+    """
+    with store.read() as connection:
+        return reply(filtered_search.search(connection, q, limit))
+
+
+@router.get("/search/values")
+def search_values(store: Store) -> Response:
+    """The tags, owners and producers that a search can be narrowed by."""
+    with store.read() as connection:
+        return reply(filtered_search.search_values(connection))
+
+
+@router.get("/graph")
+def graph(
+    store: Store,
+    root: Annotated[list[Name], Query(max_length=100)],
+    reach: Annotated[GraphReach, Depends()],
+    when: AtMoment,
+) -> Response:
+    """Cards and edges around one or more entities, with everything each producer says."""
+    with store.read() as connection:
+        rows = [_entity(connection, name) for name in dict.fromkeys(root)]
+        return reply(cards.explore(connection, rows, reach.reach, window(connection, when.as_of, when.days)))
+
+
+@router.get("/causes")
+def causes(store: Store, entity: Name, when: AtMoment, column: Name | None = None) -> Response:
+    """What may have made an entity or a column wrong at a moment: suspects with their paths, evidence and timeline."""
+    with store.read() as connection:
+        node = _node(connection, entity, column)
+        try:
+            report = cause_report(connection, node, MomentAsked(when.as_of, when.days))
+        except ConfigError as error:
+            raise bad_request(str(error)) from error
+        return reply(report.to_json())
+
+
+@router.get("/impact")
+def downstream(store: Store, entity: Name, when: AtMoment, column: Name | None = None) -> Response:
+    """Everything downstream of an entity or a column, with one shortest path each."""
+    with store.read() as connection:
+        row, path = _node(connection, entity, column)
+        span = window(connection, when.as_of, when.days)
+        return reply({**impact.impact(connection, (row.id, path), span.moment), "window": span.answer()})
+
+
+@router.get("/diff")
+def changes(
+    store: Store, start: Annotated[Millis, Query(alias="from")], end: Annotated[Millis, Query(alias="to")]
+) -> Response:
+    """Schema and lineage changes between two moments, with what each reaches."""
+    if end < start:
+        raise bad_request("to must not be before from")
+    with store.read() as connection:
+        return reply(diff.diff(connection, start, end))
+
+
+@router.get("/history")
+def entity_history(store: Store, entity: Name) -> Response:
+    """Every change of an entity's attributes and name, oldest first."""
+    with store.read() as connection:
+        return reply(history.of_entity(connection, _entity(connection, entity)))
+
+
+@router.get("/edge")
+def edge_history(
+    store: Store, source: Annotated[Name, Query(alias="from")], target: Annotated[Name, Query(alias="to")]
+) -> Response:
+    """Everything ever said about one edge, with the intervals in which it was in force."""
+    with store.read() as connection:
+        ends = _entity(connection, source), _entity(connection, target)
+        return reply(history.of_edge(connection, ends))
+
+
+@router.get("/overview")
+def overview(store: Store, when: AtMoment) -> Response:
+    """How much the store holds, and the window that reads go through."""
+    with store.read() as connection:
+        return reply(history.overview(connection, window(connection, when.as_of, when.days)))

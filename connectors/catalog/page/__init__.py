@@ -1,0 +1,1 @@
+"""The explorer: the page that shows a catalog's lineage, served or as one file."""

@@ -1,0 +1,105 @@
+"""A catalog's lineage as a document of its own, at one moment or two: what the explorer carries when it stands in
+one file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sqlalchemy import Connection, select
+
+from connectors.catalog.contract.entity_types import LINEAGE_TYPES
+from connectors.catalog.contract.errors import ApiError
+from connectors.catalog.picture.cards import MAX_CARDS
+from connectors.catalog.picture.neighbourhood import NeighbourhoodStep, difference, graph_document, picture
+from connectors.catalog.questions.diff import diff
+from connectors.catalog.store.database import now_millis, open_database
+from connectors.catalog.store.lineage.window import Window, window
+from connectors.catalog.store.schema import entities
+from ingestion.errors import ConfigError
+from ingestion.model.lineage import Json
+
+# A catalog's lineage as a document of its own: what the explorer carries when it stands in one file.
+
+
+@dataclass(frozen=True, slots=True)
+class ExportScope:
+    """What to export: the neighbourhoods of `steps` (none: everything), as of a moment, observed within `days`.
+
+    `as_of` is in milliseconds since the epoch; None is now. `days` None is the catalog's default, 0 any age.
+    """
+
+    steps: tuple[NeighbourhoodStep, ...] = ()
+    as_of: int | None = None
+    days: int | None = None
+
+
+def catalog_document(file: Path, extent: ExportScope) -> Json:
+    """The lineage of a catalog's file, as its graph call answers it.
+
+    Raises ConfigError when there is no such file, it is no catalog, or a step names nothing in it.
+    """
+    if not file.is_file():
+        raise ConfigError(f"{file}: no such catalog; `ingest run` makes one, and its YAML says where")
+    database = open_database(file)
+    try:
+        with database.read() as connection:
+            return _document(connection, extent, window(connection, extent.as_of, extent.days))
+    finally:
+        database.close()
+
+
+def _document(connection: Connection, extent: ExportScope, span: Window) -> Json:
+    if not extent.steps:
+        everything = select(entities.c.id).where(entities.c.type.in_(LINEAGE_TYPES), entities.c.deleted.is_(False))
+        return {**graph_document(connection, list(connection.scalars(everything)), span), "roots": []}
+    try:
+        return picture(connection, extent.steps, MAX_CARDS, span)
+    except ApiError as error:
+        names = ", ".join(step.entity for step in extent.steps)
+        raise ConfigError(f"{names}: not in this catalog; give the name with service, database and schema") from error
+
+
+# A catalog at two moments as a document of its own: what a page in one file shows of them.
+
+
+def compared_document(file: Path, scope: ExportScope, base: int) -> Json:
+    """The lineage of a catalog's file as of the scope's moment, with that of `base` (milliseconds) as `before`.
+
+    Observations of any age count, as for every difference. Raises ConfigError where there is no such catalog, a step
+    names nothing in it, or `base` is later than the scope's moment.
+    """
+    end = scope.as_of if scope.as_of is not None else now_millis()
+    if base > end:
+        raise ConfigError("the moment to compare with is after the one that is shown: give an earlier one")
+    if not file.is_file():
+        raise ConfigError(f"{file}: no such catalog; `ingest run` makes one, and its YAML says where")
+    shown = "now" if scope.as_of is None else _time_text(scope.as_of)
+    database = open_database(file)
+    try:
+        with database.read() as connection:
+            both = _both(connection, scope, base)
+            changes = diff(connection, base, end)
+    finally:
+        database.close()
+    compared = f"{_time_text(base)} compared with {shown}"
+    return {**both["after"], "before": both["before"], "changes": changes, "compared": compared}
+
+
+def _both(connection: Connection, scope: ExportScope, base: int) -> Json:
+    before, after = window(connection, base, 0), window(connection, scope.as_of, 0)
+    if not scope.steps:
+        everything = list(connection.scalars(select(entities.c.id).where(entities.c.type.in_(LINEAGE_TYPES))))
+        documents = (graph_document(connection, everything, one) | {"roots": []} for one in (before, after))
+        return dict(zip(("before", "after"), documents, strict=True))
+    try:
+        return difference(connection, scope.steps, (MAX_CARDS, None), (before, after))
+    except ApiError as error:
+        names = ", ".join(step.entity for step in scope.steps)
+        raise ConfigError(f"{names}: not in this catalog; give the name with service, database and schema") from error
+
+
+def _time_text(moment: int) -> str:
+    return datetime.fromtimestamp(moment / 1000, UTC).strftime("%Y-%m-%d %H:%M")

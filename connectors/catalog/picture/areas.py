@@ -1,0 +1,190 @@
+"""The picture from farther away: schemas or services as cards, with how many edges there are between their tables."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, and_, func, select
+
+from connectors.catalog.contract.entity_types import LINEAGE_TYPES, SERVICE_TYPES
+from connectors.catalog.contract.errors import not_found
+from connectors.catalog.picture.neighbourhood import NeighbourPage, entity_page
+from connectors.catalog.store.entities.entities import lies_under
+from connectors.catalog.store.lineage.window import Window
+from connectors.catalog.store.schema import contributions, dated_contributions, entities, entity_activity, intervals
+from ingestion.model import fqn
+from ingestion.model.lineage import Json
+
+SCHEMAS, SERVICES = "schemas", "services"
+_MOST_SCHEMAS = 60
+"""More schemas than these are first shown as their services."""
+_MOST_AREAS = 400
+_MOST_LINKS = 200
+_SHOWN_TABLES = 5
+"""Rows of a card: its most used tables."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Area:
+    """A schema or a service with what lies in it."""
+
+    row: Any
+    parents: frozenset[str]
+    tables: int
+
+
+def areas(connection: Connection, level: str | None, service: str | None, window: Window) -> Json:
+    """The areas of a level (SCHEMAS, SERVICES; None: whichever can be taken in) as a graph, largest first.
+
+    `service` leaves the schemas of one service and those that its tables read from or write to.
+    """
+    holders = _holders(connection)
+    if level is None:
+        schemas = {holder for holder, row in holders.items() if row.type == "databaseSchema"}
+        level = SCHEMAS if len(schemas) <= _MOST_SCHEMAS else SERVICES
+    found = _areas(connection, holders, level)
+    area_of = {parent: area for area, one in found.items() for parent in one.parents}
+    pairs = _pairs(connection, area_of, window)
+    kept = _areas_in(found, pairs, service)
+    tables = _most_used_tables(connection, {parent: area_of[parent] for one in kept for parent in found[one].parents})
+    return {
+        "level": level,
+        "areas": len(found),
+        "truncated": len(kept) < len(found) and service is None,
+        "roots": [],
+        "window": window.answer(),
+        "nodes": [_node(found[one], tables.get(one, [])) for one in kept],
+        "links": sum(set(pair) <= set(kept) for pair in pairs),
+        "edges": [_edge(pair, pairs[pair]) for pair in _strongest(pairs, set(kept))],
+    }
+
+
+def area_tables(connection: Connection, name: str, page: NeighbourPage) -> Json:
+    """A page of the tables in a schema or service. Raises ApiError (404) when it is not there."""
+    if not _by_name(connection, {name}):
+        raise not_found("entity", name)
+    under = and_(*lies_under(name))
+    held = select(entities.c.id).where(under, entities.c.deleted.is_(False), entities.c.type.in_(LINEAGE_TYPES))
+    found = set(connection.scalars(held))
+    return {"total": len(found), **entity_page(connection, found, page)}
+
+
+def _holders(connection: Connection) -> dict[str, Any]:
+    """What tables and other ends of lineage lie in, by id, with how many are in it."""
+    counted = (
+        select(entities.c.parent_id, func.count().label("tables"))
+        .where(entities.c.deleted.is_(False), entities.c.type.in_(LINEAGE_TYPES), entities.c.parent_id.is_not(None))
+        .group_by(entities.c.parent_id)
+        .subquery()
+    )
+    columns = (entities.c.id, entities.c.type, entities.c.fqn, entities.c.parent_id, counted.c.tables)
+    rows = connection.execute(select(*columns).join(counted, counted.c.parent_id == entities.c.id))
+    return {row.id: row for row in rows}
+
+
+def _areas(connection: Connection, holders: Mapping[str, Any], level: str) -> dict[str, _Area]:
+    """The areas by id: of each holder the nearest one above it that is of the level."""
+    parents: dict[str, set[str]] = defaultdict(set)
+    names = {holder: _area_name(row, level) for holder, row in holders.items()}
+    known = _by_name(connection, set(names.values()))
+    for holder, name in names.items():
+        if name in known:
+            parents[name].add(holder)
+    return {
+        known[name].id: _Area(known[name], frozenset(some), sum(holders[one].tables for one in some))
+        for name, some in parents.items()
+    }
+
+
+def _area_name(row: Any, level: str) -> str:
+    return row.fqn if level == SCHEMAS and row.type == "databaseSchema" else fqn.split(row.fqn)[0]
+
+
+def _by_name(connection: Connection, names: set[str]) -> dict[str, Any]:
+    types = ("databaseSchema", *SERVICE_TYPES)
+    where = and_(entities.c.type.in_(types), entities.c.deleted.is_(False))
+    rows = connection.execute(select(entities.c.id, entities.c.type, entities.c.fqn).where(where))
+    return {row.fqn: row for row in rows if row.fqn in names}
+
+
+def _pairs(connection: Connection, area_of: Mapping[str, str], window: Window) -> dict[tuple[str, str], dict[str, int]]:
+    """How many edges of each kind of producer lead from one area into another."""
+    source, target = entities.alias(), entities.alias()
+    kinds = (source.c.parent_id, target.c.parent_id, contributions.c.kind)
+    counted = (
+        select(*kinds, func.count())
+        .select_from(dated_contributions)
+        .join(source, source.c.id == intervals.c.from_id)
+        .join(target, target.c.id == intervals.c.to_id)
+        .where(window.moment.holds())
+        .group_by(*kinds)
+    )
+    found: dict[tuple[str, str], dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    for start, end, kind, number in connection.execute(counted):
+        pair = area_of.get(start), area_of.get(end)
+        if pair[0] is not None and pair[1] is not None and pair[0] != pair[1]:
+            found[pair[0], pair[1]][kind] += number
+    return found
+
+
+def _areas_in(found: Mapping[str, _Area], pairs: Iterable[tuple[str, str]], service: str | None) -> list[str]:
+    wanted = set(found)
+    if service is not None:
+        own = {one for one, area in found.items() if fqn.split(area.row.fqn)[0] == service}
+        wanted = own | {end for pair in pairs if set(pair) & own for end in pair}
+    return sorted(wanted, key=lambda one: (-found[one].tables, found[one].row.fqn))[:_MOST_AREAS]
+
+
+def _strongest(pairs: Mapping[tuple[str, str], Mapping[str, int]], kept: set[str]) -> list[tuple[str, str]]:
+    """The pairs with the most edges: of more than these nobody could follow one."""
+    inside = [pair for pair in pairs if set(pair) <= kept]
+    return sorted(inside, key=lambda pair: (-sum(pairs[pair].values()), pair))[:_MOST_LINKS]
+
+
+def _most_used_tables(connection: Connection, area_of: Mapping[str, str]) -> dict[str, list[tuple[str, int]]]:
+    """The names of the most used tables of each area, each with its runs."""
+    place = func.row_number().over(
+        partition_by=entities.c.parent_id, order_by=(entity_activity.c.runs.desc(), entities.c.fqn)
+    )
+    ranked = (
+        select(entities.c.fqn, entities.c.parent_id, entity_activity.c.runs, place.label("place"))
+        .join(entity_activity, entity_activity.c.entity_id == entities.c.id)
+        .where(entities.c.deleted.is_(False), entities.c.type.in_(LINEAGE_TYPES))
+        .subquery()
+    )
+    found: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    for row in connection.execute(select(ranked).where(ranked.c.place <= _SHOWN_TABLES)):
+        if row.parent_id in area_of:
+            found[area_of[row.parent_id]].append((row.fqn, row.runs))
+    return {area: sorted(some, key=lambda one: (-one[1], one[0]))[:_SHOWN_TABLES] for area, some in found.items()}
+
+
+def _node(area: _Area, tables: list[tuple[str, int]]) -> Json:
+    parts = fqn.split(area.row.fqn)
+    return {
+        "id": area.row.id,
+        "type": area.row.type,
+        "name": parts[-1],
+        "fullyQualifiedName": area.row.fqn,
+        "service": parts[0],
+        "database": ".".join(parts[1:-1]) or None,
+        "tables": area.tables,
+        "hidden": {"upstream": 0, "downstream": 0},
+        "columns": [_table_row(area.row.fqn, name, runs) for name, runs in tables],
+    }
+
+
+def _table_row(area: str, name: str, runs: int) -> Json:
+    text = f"{runs:,} run{'' if runs == 1 else 's'}"
+    return {"path": name[len(area) + 1 :], "name": fqn.split(name)[-1], "dataType": text}
+
+
+def _edge(pair: tuple[str, str], kinds: Mapping[str, int]) -> Json:
+    contributed = [
+        {"producer": {"kind": kind, "key": ""}, "source": "", "count": number, "columns": []}
+        for kind, number in sorted(kinds.items())
+    ]
+    return {"from": pair[0], "to": pair[1], "contributions": contributed}

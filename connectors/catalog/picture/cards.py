@@ -1,0 +1,247 @@
+"""The graph that a picture of lineage is drawn from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection
+
+from connectors.catalog.picture.contract import Edges
+from connectors.catalog.store.database import loads
+from connectors.catalog.store.entities import columns as columns_of
+from connectors.catalog.store.entities.attributes import PastEntity, entities_at
+from connectors.catalog.store.entities.entities import EntityRow, any_rows_of
+from connectors.catalog.store.entities.tests import tests_of
+from connectors.catalog.store.entities.usage import uses
+from connectors.catalog.store.lineage import reads
+from connectors.catalog.store.lineage.reads import ContributionView, Moment, Seen
+from connectors.catalog.store.lineage.window import Window
+from ingestion.model.fqn import build_fqn, encode_name
+from ingestion.model.lineage import Json
+
+# What a metric tells of its use, as it was found in queries: who measures it, how often and of which rows.
+
+_ENTITY = "entityLineage"
+_LISTS = ("users", "filters", "variant")
+_MOST = 1_000  # of a list: anybody may write the attribute, and the page shows it
+
+
+def metric_use(document: Mapping[str, Any]) -> Json:
+    """Of the document of a metric: `runs`, `users`, `lastRun` (ISO), `filters`, `anyLiteral`, `variants`, `view`.
+
+    What is not there, or is not what it should be, is left out.
+    """
+    extension = document.get("extension")
+    found = extension.get(_ENTITY) if isinstance(extension, dict) else None
+    if not isinstance(found, dict):
+        return {}
+    answer: Json = {key: texts for key in _LISTS if (texts := _texts(found.get(key)))}
+    if isinstance(found.get("runs"), int) and not isinstance(found["runs"], bool):
+        answer["runs"] = found["runs"]
+    if isinstance(found.get("last_run"), str):
+        answer["lastRun"] = found["last_run"]
+    if found.get("any_literal") is True:
+        answer["anyLiteral"] = True
+    if names := _texts(found.get("variant_of")):
+        answer["variants"] = [{"name": name, "fullyQualifiedName": build_fqn(encode_name(name))} for name in names]
+    view = found.get("view")
+    if isinstance(view, dict) and isinstance(view.get("sql"), str):
+        name = view.get("name")
+        answer["view"] = {"name": name if isinstance(name, str) else "", "sql": view["sql"]}
+    return answer
+
+
+def _texts(given: object) -> list[str]:
+    return [one for one in given if isinstance(one, str) and one][:_MOST] if isinstance(given, list) else []
+
+
+# The graph that a picture of lineage is drawn from.
+
+MAX_CARDS = 5_000
+_CHANGING = ("description", "owners", "tableType")
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How far to go: hops on each side, and at most so many entities."""
+
+    upstream: int
+    downstream: int
+    limit: int
+
+
+def explore(connection: Connection, roots: Sequence[EntityRow], reach: Reach, window: Window) -> Json:
+    """Cards and edges around `roots`, nearest first, with everything each producer says."""
+    walk = _Walk(connection, window.moment, reach.limit, {row.id for row in roots})
+    walk.go(reach.upstream, upstream=True)
+    walk.go(reach.downstream, upstream=False)
+    inside = walk.inside
+    rows = any_rows_of(connection, inside)
+    found = walk.complete()
+    neighbours = _hidden_neighbours(connection, inside, window.moment)
+    identifiers = sorted({one.contribution_id for views in found.values() for one in views})
+    times = reads.sights_of(connection, identifiers, window.moment.as_of)
+    usage = uses(connection, sorted(inside))
+    tests = tests_of(connection, sorted(inside), window.moment.as_of)
+    past = entities_at(connection, sorted(inside), window.moment.as_of)
+    nodes = []
+    for row in sorted(rows.values(), key=lambda row: row.fqn):
+        node = _card(row, past.get(row.id), window.moment.as_of)
+        node["hidden"] = neighbours.get(row.id, {"upstream": 0, "downstream": 0})
+        node["usage"] = usage.get(row.id, {"reads": 0})
+        if row.id in tests:
+            node["tests"] = tests[row.id]
+        nodes.append(node)
+    return {
+        "roots": [row.id for row in roots],
+        "window": window.answer(),
+        "nodes": nodes,
+        "edges": [_edge(edge, views, rows, times) for edge, views in sorted(found.items())],
+        "truncated": walk.truncated,
+    }
+
+
+class _Walk:
+    """Hops outwards from the roots until the limit of cards is met."""
+
+    def __init__(self, connection: Connection, moment: Moment, limit: int, roots: set[str]) -> None:
+        self.inside = set(roots)
+        self.truncated = False
+        self._connection = connection
+        self._moment = moment
+        self._limit = limit
+        self._roots = roots
+
+    def go(self, depth: int, *, upstream: bool) -> None:
+        """Takes in what lies within `depth` hops on one side."""
+        frontier = set(self._roots)
+        visited = set(frontier)
+        for _ in range(depth):
+            step = reads.neighbours(self._connection, frontier, upstream=upstream, moment=self._moment)
+            frontier = {pair[0 if upstream else 1] for pair in step} - visited
+            visited |= frontier
+            for identifier in sorted(frontier):
+                if len(self.inside) >= self._limit:
+                    self.truncated = self.truncated or identifier not in self.inside
+                else:
+                    self.inside.add(identifier)
+            frontier &= self.inside
+            if not frontier:
+                return
+
+    def complete(self) -> Edges:
+        """Every edge between the entities that were taken in."""
+        found = reads.contributions_around(self._connection, self.inside, upstream=False, moment=self._moment)
+        return {edge: views for edge, views in found.items() if edge[1] in self.inside}
+
+
+def _hidden_neighbours(connection: Connection, inside: set[str], moment: Moment) -> dict[str, dict[str, int]]:
+    counts = {identifier: {"upstream": 0, "downstream": 0} for identifier in inside}
+    for upstream in (True, False):
+        for source, target in reads.neighbours(connection, inside, upstream=upstream, moment=moment):
+            here, there = (target, source) if upstream else (source, target)
+            if there not in inside:
+                counts[here]["upstream" if upstream else "downstream"] += 1
+    return counts
+
+
+_DERIVED = ("Derived", "Propagated")
+_MEASURED = ("metricExpression", "metricType", "measures", "dimensions", "filters")
+_KNOWN_BY_TITLE = ("dashboard", "chart")
+"""What is called by a number where it comes from."""
+
+
+def _card(row: EntityRow, past: PastEntity | None, as_of: int | None) -> Json:
+    document = loads(row.document)
+    if past is not None:
+        document = {key: value for key, value in document.items() if key not in _CHANGING} | past.attributes
+    card: Json = {"id": row.id, "type": row.type, "name": document["name"], "fullyQualifiedName": row.fqn}
+    if row.type in _KNOWN_BY_TITLE and document.get("displayName"):
+        card["name"] = document["displayName"]
+    for key in (*_CHANGING, "fullPath", "serviceType", "sourceUrl", "dashboardType"):
+        if document.get(key) is not None:
+            card[key] = document[key]
+    card |= _tags(document)
+    if row.type == "metric":
+        card["metric"] = {key: document[key] for key in _MEASURED if document.get(key)}
+        if use := metric_use(document):
+            card["metric"]["use"] = use
+    for key in ("service", "database", "databaseSchema"):
+        if document.get(key) is not None:
+            card[key] = document[key]["name"]
+    # a log may be older than what it speaks of is known: then it was there, and is taken to have been as it is
+    if row.deleted if as_of is None else past is not None and not past.there:
+        card["deleted"] = True
+    if past is None and as_of is not None:
+        card["assumed"] = True
+    if past is None or row.type not in columns_of.WITH_COLUMNS:
+        card["columns"] = _columns(row.fqn, columns_of.of_entity(row.type, document))
+    else:
+        card["columns"] = [{**column, "fullyQualifiedName": f"{row.fqn}.{column['path']}"} for column in past.columns]
+    return card
+
+
+def _tags(document: Json) -> Json:
+    """The tags of an entity or a column, and why those are there that came along lineage."""
+    labels = document.get("tags") or ()
+    answer: Json = {"tags": [label["tagFQN"] for label in labels]} if labels else {}
+    derived = [
+        {"tag": label["tagFQN"], "reason": label.get("reason") or ""}
+        for label in labels
+        if label.get("labelType") in _DERIVED
+    ]
+    return answer | ({"derivedTags": derived} if derived else {})
+
+
+def _columns(name: str, columns: list[Json]) -> list[Json]:
+    answers = []
+    for path, position, column in columns_of.walk(columns):
+        answer = {"path": path, "fullyQualifiedName": f"{name}.{path}", **columns_of.shape(position, column)}
+        answer["name"] = column["name"]
+        if column.get("description"):
+            answer["description"] = column["description"]
+        answers.append(answer | _tags(column))
+    return answers
+
+
+def _edge(
+    edge: tuple[str, str], views: list[ContributionView], rows: dict[str, EntityRow], times: dict[int, Seen]
+) -> Json:
+    names = rows[edge[0]].fqn, rows[edge[1]].fqn
+    return {"from": edge[0], "to": edge[1], "contributions": [contribution(one, names, times) for one in views]}
+
+
+def contribution(one: ContributionView, names: tuple[str, str], times: dict[int, Seen]) -> Json:
+    """What one producer says, with all that is known of it."""
+    seen = times.get(one.contribution_id)
+    answer: Json = {
+        "producer": {"kind": one.kind, "key": one.key},
+        "source": one.source,
+        "since": one.start,
+        "firstSeen": seen.first if seen is not None else one.start,
+        "lastSeen": seen.last if seen is not None else one.last_seen,
+        "count": seen.count if seen is not None else 0,
+        "columns": [_column(column, names) for column in one.content.get("columns") or ()],
+    }
+    keys = {"sql": "sqlQuery", "temp": "tempLineageTables"}
+    for key in ("sql", "parser", "confidence", "description", "author", "pipeline", "temp"):
+        if one.content.get(key) is not None:
+            answer[keys.get(key, key)] = one.content[key]
+    if one.jobs:
+        answer["jobs"] = list(one.jobs)
+    return answer
+
+
+def _column(column: Json, names: tuple[str, str]) -> Json:
+    target = column.get("to")
+    return {
+        "from": [f"{names[0]}.{path}" for path in column["from"]],
+        "to": f"{names[1]}.{target}" if target is not None else None,
+        "type": column.get("type", "DIRECT"),
+        "subtype": column.get("subtype"),
+        "masking": column.get("masking", False),
+        "expression": column.get("expression"),
+        "certain": column.get("certain", True),
+    }

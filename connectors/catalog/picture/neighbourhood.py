@@ -1,0 +1,386 @@
+"""What lies around entities: the cards that a picture holds, and an entity's neighbours as a list; now, or at two
+moments.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Select, and_, func, or_, select
+
+from connectors.catalog.contract.errors import not_found
+from connectors.catalog.picture import cards, history
+from connectors.catalog.search.filters import measures
+from connectors.catalog.store.database import now_millis
+from connectors.catalog.store.entities.attributes import PastEntity, entities_at
+from connectors.catalog.store.entities.entities import EntityRow, any_rows_of
+from connectors.catalog.store.indexes import has_words, use_order, words
+from connectors.catalog.store.lineage import reads
+from connectors.catalog.store.lineage.inserts import Edge
+from connectors.catalog.store.lineage.reads import ContributionView, Moment
+from connectors.catalog.store.lineage.window import Window
+from connectors.catalog.store.rows import chunks_of
+from connectors.catalog.store.schema import attributes, corrections, dated_contributions, entities, intervals, versions
+from ingestion.model.lineage import Json
+
+# Two moments side by side: which edges around some entities there were at either, and how each differs.
+
+ADDED, REMOVED, CHANGED = "added", "removed", "changed"
+_TABLES_ONLY: tuple[Json, ...] = ({"from": [""], "to": None, "type": "TABLE"},)
+_Wordings = dict[tuple[str, str | None], tuple[frozenset[tuple[str, str, str]], bool]]
+
+
+class BothMoments:
+    """The edges of a store at two moments, the first of which has a time."""
+
+    def __init__(self, connection: Connection, before: Moment, after: Moment) -> None:
+        assert before.as_of is not None
+        self._connection = connection
+        self._moments = before, after
+        self._start = before.as_of
+        self._end = now_millis() if after.as_of is None else after.as_of
+        self._then: set[Edge] = set()
+        self._now: set[Edge] = set()
+
+    def neighbours(self, entities: Iterable[str], *, upstream: bool) -> set[Edge]:
+        """The edges into (upstream) or out of `entities` at either moment."""
+        wanted = set(entities)
+        then, now = (
+            reads.neighbours(self._connection, wanted, upstream=upstream, moment=moment) for moment in self._moments
+        )
+        self._then |= then
+        self._now |= now
+        return then | now
+
+    def changes(self, pairs: set[Edge], *, upstream: bool) -> dict[Edge, str]:
+        """Of those of `pairs` (that `neighbours` gave) that differ, how: themselves, or else what is at their end."""
+        found = dict.fromkeys(pairs - self._now, REMOVED) | dict.fromkeys(pairs - self._then, ADDED)
+        both = pairs - found.keys()
+        edited = self._changed_entities({end for pair in both for end in pair})
+        touched = self._touched_pairs(both) | {pair for pair in both if not edited.isdisjoint(pair)}
+        found |= dict.fromkeys(self._changed_wordings(touched), CHANGED)
+        there = 0 if upstream else 1
+        entities = self._entity_changes(edited & {pair[there] for pair in both})
+        found |= {pair: entities[pair[there]] for pair in both - found.keys() if pair[there] in entities}
+        return found
+
+    def hidden_counts(self, inside: set[str]) -> dict[str, Json]:
+        """How many neighbours at either moment each entity has that are not `inside`, and how many of them differ."""
+        counts: dict[str, Json] = {
+            one: {"upstream": 0, "downstream": 0, "changed": {"upstream": 0, "downstream": 0}} for one in inside
+        }
+        for side, upstream in (("upstream", True), ("downstream", False)):
+            here, there = (1, 0) if upstream else (0, 1)
+            pairs = {pair for pair in self.neighbours(inside, upstream=upstream) if pair[there] not in inside}
+            changed = self.changes(pairs, upstream=upstream)
+            for pair in pairs:
+                counts[pair[here]][side] += 1
+                counts[pair[here]]["changed"][side] += pair in changed
+        return counts
+
+    def _changed_entities(self, identifiers: set[str]) -> set[str]:
+        """The entities whose columns or presence changed in between."""
+        shaped = attributes.c.name.in_(("exists", "shape"))
+        between = and_(attributes.c.at > self._start, attributes.c.at <= self._end)
+        found: set[str] = set()
+        for chunk in chunks_of(sorted(identifiers)):
+            where = (attributes.c.entity_id.in_(chunk), shaped, between)
+            found.update(self._connection.scalars(select(attributes.c.entity_id).where(*where).distinct()))
+        return found
+
+    def _touched_pairs(self, pairs: set[Edge]) -> set[Edge]:
+        """The edges of which anything began, ended or was corrected in between."""
+
+        def within(time: ColumnElement[int]) -> ColumnElement[bool]:
+            return and_(time > self._start, time <= self._end)
+
+        interval_pairs = select(intervals.c.from_id, intervals.c.to_id).where(
+            or_(within(intervals.c.start), within(intervals.c.end))
+        )
+        corrected = select(corrections.c.from_id, corrections.c.to_id).where(within(corrections.c.at))
+        return self._pairs(interval_pairs, intervals.c.to_id, pairs) | self._pairs(
+            corrected, corrections.c.to_id, pairs
+        )
+
+    def _pairs(self, query: Select[Any], target: ColumnElement[str], pairs: set[Edge]) -> set[Edge]:
+        found: set[Edge] = set()
+        for chunk in chunks_of(sorted({pair[1] for pair in pairs})):
+            found.update((row[0], row[1]) for row in self._connection.execute(query.where(target.in_(chunk))))
+        return found & pairs
+
+    def _changed_wordings(self, pairs: set[Edge]) -> set[Edge]:
+        targets = {pair[1] for pair in pairs}
+        then, now = (
+            reads.contributions_around(self._connection, targets, upstream=True, moment=moment)
+            for moment in self._moments
+        )
+        return {pair for pair in pairs if _wordings(then.get(pair, ())) != _wordings(now.get(pair, ()))}
+
+    def _entity_changes(self, identifiers: set[str]) -> dict[str, str]:
+        """What became of entities that an edge told of at both moments: what was not known then is taken as it is."""
+        wanted = sorted(identifiers)
+        then, now = (entities_at(self._connection, wanted, moment) for moment in (self._start, self._end))
+        found = {}
+        for one in wanted:
+            was, is_there = (past.get(one) is None or past[one].there for past in (then, now))
+            if was != is_there:
+                found[one] = ADDED if is_there else REMOVED
+            elif one in then and one in now and _types(then[one]) != _types(now[one]):
+                found[one] = CHANGED
+        return found
+
+
+def by_end(changes: Mapping[Edge, str], *, upstream: bool) -> dict[str, str]:
+    """The changes of edges by the entity at their far end."""
+    return {pair[0 if upstream else 1]: change for pair, change in changes.items()}
+
+
+def _wordings(views: Iterable[ContributionView]) -> _Wordings:
+    """What is said of each pair of columns: by which ways and expressions, and whether for certain."""
+    ways: dict[tuple[str, str | None], set[tuple[str, str, str]]] = {}
+    certain: dict[tuple[str, str | None], bool] = {}
+    for one in views:
+        for column in one.content.get("columns") or _TABLES_ONLY:
+            way = (column.get("type", "DIRECT"), column.get("subtype") or "", column.get("expression") or "")
+            for source in column["from"]:
+                key = source, column.get("to")
+                ways.setdefault(key, set()).add(way)
+                certain[key] = certain.get(key, False) or column.get("certain", True)
+    return {key: (frozenset(some), certain[key]) for key, some in ways.items()}
+
+
+def _types(past: PastEntity) -> dict[str, str | None]:
+    return {column["path"]: column.get("dataTypeDisplay") or column.get("dataType") for column in past.columns}
+
+
+# Which cards a picture holds: those that were asked for, each with neighbours so many hops away on either side.
+
+_BEGINNINGS = 12
+_Hop = Callable[[set[str], bool], set[Edge]]
+"""The edges that a hop from some entities takes, upstream (True) or downstream."""
+
+
+@dataclass(frozen=True, slots=True)
+class NeighbourhoodStep:
+    """An entity by its fully qualified name, and how many hops to go from it on each side."""
+
+    entity: str
+    upstream: int
+    downstream: int
+
+
+def picture(
+    connection: Connection, steps: Sequence[NeighbourhoodStep], limit: int, window: Window, beside: int | None = None
+) -> Json:
+    """The document of a picture: `limit` cards at most, those of earlier steps and nearer ones first.
+
+    Of the neighbours of one card on one side it has the `beside` most used ones (None: all).
+    Steps whose entity is not there are left out. Raises ApiError (404) when that leaves none.
+    """
+
+    def hop(frontier: set[str], upstream: bool) -> set[Edge]:  # noqa: FBT001 — a hop has a side
+        pairs = reads.neighbours(connection, frontier, upstream=upstream, moment=window.moment)
+        return pairs if beside is None else _first(connection, pairs, (upstream, beside), {})
+
+    walked = _walk(connection, steps, limit, hop)
+    return {**graph_document(connection, list(walked.inside), window), "roots": walked.roots, "truncated": walked.cut}
+
+
+def difference(
+    connection: Connection,
+    steps: Sequence[NeighbourhoodStep],
+    size: tuple[int, int | None],
+    windows: tuple[Window, Window],
+) -> Json:
+    """The documents of a picture `before` and `after`: of the same cards, those that are near by the edges of either.
+
+    `size` is how many cards at most, and of the neighbours of one card on one side how many (None: all): those first
+    that changed, or are reached in another way, then the most used ones. What is hidden counts those that changed.
+    Raises ApiError (404) when no step's entity is there.
+    """
+    limit, beside = size
+    both = BothMoments(connection, windows[0].moment, windows[1].moment)
+
+    def hop(frontier: set[str], upstream: bool) -> set[Edge]:  # noqa: FBT001 — a hop has a side
+        pairs = both.neighbours(frontier, upstream=upstream)
+        if beside is None or not _is_too_many(pairs, (upstream, beside)):
+            return pairs
+        return _first(connection, pairs, (upstream, beside), both.changes(pairs, upstream=upstream))
+
+    walked = _walk(connection, steps, limit, hop)
+    hidden = both.hidden_counts(set(walked.inside))
+    documents = []
+    for window in windows:
+        document = graph_document(connection, list(walked.inside), window)
+        for node in document["nodes"]:
+            node["hidden"] = hidden[node["id"]]
+        documents.append(document | {"roots": walked.roots, "truncated": walked.cut})
+    return {"before": documents[0], "after": documents[1]}
+
+
+@dataclass(frozen=True, slots=True)
+class _Walked:
+    """The cards of a picture, nearest first; `cut`: there are more."""
+
+    inside: dict[str, None]
+    roots: list[str]
+    cut: bool
+
+
+def _walk(connection: Connection, steps: Sequence[NeighbourhoodStep], limit: int, hop: _Hop) -> _Walked:
+    """The cards within reach, as many as `limit` says."""
+    inside: dict[str, None] = {}
+    roots: list[str] = []
+    cut = False
+    for step in steps:
+        row = history.by_name(connection, step.entity)
+        if row is None:
+            continue
+        roots = roots or [row.id]
+        inside[row.id] = None
+        for upstream, hops in ((True, step.upstream), (False, step.downstream)):
+            for identifier in _reach(row.id, hops, hop, upstream=upstream):
+                cut = cut or (len(inside) >= limit and identifier not in inside)
+                if len(inside) < limit:
+                    inside[identifier] = None
+    if not roots:
+        raise not_found("entity", steps[0].entity)
+    return _Walked(inside, roots, cut)
+
+
+def graph_document(connection: Connection, identifiers: Sequence[str], window: Window) -> Json:
+    """The document of exactly the entities of these `identifiers` and the edges between them, as `window` has them."""
+    rows = list(any_rows_of(connection, set(identifiers)).values())
+    return cards.explore(connection, rows, cards.Reach(0, 0, len(rows)), window)
+
+
+def _reach(start: str, hops: int, hop: _Hop, *, upstream: bool) -> list[str]:
+    """What lies within so many hops on one side, nearest first."""
+    seen = {start}
+    frontier = {start}
+    found: list[str] = []
+    for _ in range(hops):
+        frontier = {pair[0 if upstream else 1] for pair in hop(frontier, upstream)} - seen
+        if not frontier or len(found) > cards.MAX_CARDS:
+            break
+        seen |= frontier
+        found.extend(sorted(frontier))
+    return found
+
+
+def _of_each(pairs: set[Edge], *, upstream: bool) -> dict[str, list[Edge]]:
+    of_each: dict[str, list[Edge]] = defaultdict(list)
+    for pair in pairs:
+        of_each[pair[1 if upstream else 0]].append(pair)
+    return of_each
+
+
+def _is_too_many(pairs: set[Edge], way: tuple[bool, int]) -> bool:
+    upstream, most = way
+    return any(len(some) > most for some in _of_each(pairs, upstream=upstream).values())
+
+
+def _first(connection: Connection, pairs: set[Edge], way: tuple[bool, int], changed: Mapping[Edge, str]) -> set[Edge]:
+    """Of the neighbours of each entity so many: those that `changed`, then those that most runs read."""
+    if not _is_too_many(pairs, way):
+        return pairs
+    upstream, most = way
+    there = 0 if upstream else 1
+    use = use_order(connection, {pair[there] for pair in pairs})
+    kept: set[Edge] = set()
+    for some in _of_each(pairs, upstream=upstream).values():
+        kept.update(sorted(some, key=lambda pair: (pair not in changed, use[pair[there]]))[:most])
+    return kept
+
+
+def beginnings(connection: Connection, window: Window) -> Json:
+    """How much there is to see, and the tables with the most neighbours: where to begin for want of a better idea."""
+    pairs = (
+        select(intervals.c.from_id, intervals.c.to_id)
+        .select_from(dated_contributions)
+        .where(window.moment.holds())
+        .distinct()
+        .subquery()
+    )
+    degrees: dict[str, dict[str, int]] = {}
+    for side, column in (("downstream", pairs.c.from_id), ("upstream", pairs.c.to_id)):
+        counted = select(column, func.count()).group_by(column).order_by(func.count().desc(), column).limit(50)
+        for identifier, count in connection.execute(counted):
+            degrees.setdefault(identifier, {"upstream": 0, "downstream": 0})[side] = count
+    ranked = sorted(degrees, key=lambda one: (-sum(degrees[one].values()), one))[:_BEGINNINGS]
+    rows = any_rows_of(connection, set(ranked))
+    tables = select(func.count()).select_from(entities)
+    held = entities.c.type.in_(("table", "container")), entities.c.deleted.is_(False)
+    column_edges = (
+        select(func.sum(versions.c.column_edges)).select_from(dated_contributions).where(window.moment.holds())
+    )
+    return {
+        "tables": connection.scalar(tables.where(*held)) or 0,
+        "columnEdges": connection.scalar(column_edges) or 0,
+        "beginnings": [{"entity": rows[one].fqn, **degrees[one]} for one in ranked if one in rows],
+    }
+
+
+# The neighbours of an entity as a list: searched, in order of use or of name, page by page.
+
+USE, NAME, CHANGE = "used", "name", "changed"
+_NO_CHANGES: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class NeighbourPage:
+    """Which neighbours to list: the side, words of their names, the order (USE, NAME or CHANGE), and which of them."""
+
+    upstream: bool
+    words: str = ""
+    order: str = USE
+    start: int = 0
+    limit: int = 50
+
+
+def neighbours(
+    connection: Connection, row: EntityRow, page: NeighbourPage, window: Window, base: Window | None = None
+) -> Json:
+    """A page of the entities that `row` reads or is read by, with how much each is used itself.
+
+    Those of the moment of `base` too, where there is one: each that differs between both with its change.
+    """
+    changes: dict[str, str] = {}
+    if base is None:
+        pairs = reads.neighbours(connection, {row.id}, upstream=page.upstream, moment=window.moment)
+    else:
+        both = BothMoments(connection, base.moment, window.moment)
+        pairs = both.neighbours({row.id}, upstream=page.upstream)
+        changes = by_end(both.changes(pairs, upstream=page.upstream), upstream=page.upstream)
+    found = {pair[0 if page.upstream else 1] for pair in pairs} - {row.id}
+    return {"total": len(found), "changed": len(changes), **entity_page(connection, found, page, changes)}
+
+
+def entity_page(
+    connection: Connection, identifiers: set[str], page: NeighbourPage, changes: Mapping[str, str] = _NO_CHANGES
+) -> Json:
+    """A page of these entities: how many have the words, and those of the page with their measures and `changes`."""
+    asked = words(page.words)
+    rows = [
+        row
+        for row in any_rows_of(connection, identifiers).values()
+        if not page.words.strip() or has_words(asked, words(row.fqn)) or page.words.casefold() in row.fqn_folded
+    ]
+    known = measures(connection, [row.id for row in rows])
+    if page.order == NAME:
+        rows.sort(key=lambda row: row.fqn)
+    else:
+        rows.sort(key=lambda row: (-known[row.id]["runs"], -known[row.id]["readers"], row.fqn))
+    if page.order == CHANGE:
+        rows.sort(key=lambda row: row.id not in changes)
+    shown = rows[page.start : page.start + page.limit]
+    return {"found": len(rows), "entities": [_entity(row, known[row.id], changes) for row in shown]}
+
+
+def _entity(row: EntityRow, use: Json, changes: Mapping[str, str]) -> Json:
+    answer: Json = {"entity": {"id": row.id, "type": row.type, "fullyQualifiedName": row.fqn}, "use": use}
+    return answer | ({"change": changes[row.id]} if row.id in changes else {})

@@ -1,0 +1,1 @@
+"""Questions to a catalog: a question in, an answer of values out."""

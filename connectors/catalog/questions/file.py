@@ -1,0 +1,128 @@
+"""A catalog's file opened for questions, and what people name in it: by a name or the end of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+from sqlalchemy import Connection, or_, select
+
+from connectors.catalog.picture.cards import MAX_CARDS
+from connectors.catalog.picture.neighbourhood import NeighbourhoodStep, picture
+from connectors.catalog.questions import diff, impact
+from connectors.catalog.store.database import Database, open_database
+from connectors.catalog.store.entities.entities import EntityRow
+from connectors.catalog.store.lineage.column_names import column_names
+from connectors.catalog.store.lineage.window import window
+from connectors.catalog.store.schema import entities
+from ingestion.errors import ConfigError
+from ingestion.model import fqn
+from ingestion.model.lineage import Json
+
+_LINEAGE_TYPES = ("table", "container")
+_NAMED = 3
+_FURTHEST = 1_000
+"""Hops upstream: more than there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """`as_of` in milliseconds since the epoch, None for now; `days` of observations, 0 for any age."""
+
+    as_of: int | None = None
+    days: int | None = None
+
+
+def ask_impact(file: Path, name: str, when: When) -> Json:
+    """Everything downstream of a table or column. Raises ConfigError for a name that is not there, or not just one."""
+    with open_catalog(file) as connection:
+        row, path = named_node(connection, name)
+        span = window(connection, when.as_of, when.days)
+        return {**impact.impact(connection, (row.id, path), span.moment), "window": span.answer()}
+
+
+def ask_upstream(file: Path, name: str, when: When) -> tuple[str, Json]:
+    """A column's full name, and the graph of everything upstream of its table.
+
+    Raises ConfigError for a name that is not there, or not just one, or that of a table.
+    """
+    with open_catalog(file) as connection:
+        row, path = named_node(connection, name)
+        if path is None:
+            some = ", ".join(sorted(column_names(connection, row).exact)[:_NAMED])
+            raise ConfigError(f"{row.fqn} is a table: name one of its columns{f' ({some}, ...)' if some else ''}")
+        span = window(connection, when.as_of, when.days)
+        return f"{row.fqn}.{path}", picture(connection, (NeighbourhoodStep(row.fqn, _FURTHEST, 0),), MAX_CARDS, span)
+
+
+def ask_diff(file: Path, start: int, end: int) -> Json:
+    """Schema and lineage changes from `start` to `end` (milliseconds since the epoch), with what each reaches.
+
+    Raises ConfigError where `file` is no catalog.
+    """
+    with open_catalog(file) as connection:
+        return diff.diff(connection, start, end)
+
+
+def existing_database(file: Path) -> Database:
+    """The store of a catalog that is there. Raises ConfigError where `file` is none."""
+    if not file.is_file():
+        raise ConfigError(f"{file}: no such catalog; `ingest run` makes one, and its YAML says where")
+    return open_database(file)
+
+
+@contextmanager
+def open_catalog(file: Path) -> Iterator[Connection]:
+    """A consistent view of a catalog's file. Raises ConfigError where there is none."""
+    with closing(existing_database(file)) as database, database.read() as connection:
+        yield connection
+
+
+def named_node(connection: Connection, name: str) -> tuple[EntityRow, str | None]:
+    """The table that `name` is (the end of), else the column of the table before its last part, by its path.
+
+    Raises ConfigError for a name that is not there, or not just one.
+    """
+    tables = entities_named(connection, name)
+    if tables:
+        return _only(tables, name), None
+    *table, column = fqn.split(name)
+    tables = entities_named(connection, ".".join(fqn.quote(part) for part in table)) if table else []
+    if not tables:
+        raise ConfigError(f"{name}: no such table or column in this catalog{near_name(connection, name)}")
+    row = _only(tables, name)
+    known = column_names(connection, row, ever=True)
+    path = known.path(f"{row.fqn}.{fqn.quote(column)}") or known.path(column)
+    if path is None:
+        close = get_close_matches(column.casefold(), known.folded, 1)
+        near = f"; did you mean {row.fqn}.{known.folded[close[0]]}?" if close else ""
+        raise ConfigError(f"{row.fqn} has no column {column}{near}")
+    return row, path
+
+
+def entities_named(connection: Connection, name: str) -> list[EntityRow]:
+    """The tables that `name` is (the end of), in any case; those that were dropped where there are no others."""
+    folded = name.casefold()
+    ending = entities.c.fqn_folded.endswith(f".{folded}", autoescape=True)
+    where = (entities.c.type.in_(_LINEAGE_TYPES), or_(entities.c.fqn_folded == folded, ending))
+    rows = connection.execute(select(entities).where(*where).order_by(entities.c.deleted, entities.c.fqn)).all()
+    existing = [row for row in rows if not row.deleted]
+    return existing or list(rows)
+
+
+def _only(rows: list[EntityRow], name: str) -> EntityRow:
+    if len(rows) > 1:
+        some = ", ".join(row.fqn for row in rows[:_NAMED])
+        raise ConfigError(f"{name} may be one of {len(rows)}: {some}; give more of its name")
+    return rows[0]
+
+
+def near_name(connection: Connection, name: str) -> str:
+    """`; did you mean …?` with the table that is called nearly so, "" where there is none."""
+    names = connection.scalars(select(entities.c.fqn).where(entities.c.type.in_(_LINEAGE_TYPES)).limit(50_000))
+    by_end = {".".join(fqn.split(full)[-depth:]): None for full in names for depth in (1, 2)}
+    close = get_close_matches(name, by_end, 1)
+    return f"; did you mean {close[0]}?" if close else ""

@@ -1,0 +1,1 @@
+"""What a change of SQL would do downstream, were it run."""

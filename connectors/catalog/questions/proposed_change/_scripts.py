@@ -1,0 +1,346 @@
+"""SQL read as one script and bound to the tables of a catalog, and what it leaves of them: their columns, their new
+names, what fills them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from connectors.catalog.questions.tables import CatalogTable, LocalTables
+from connectors.catalog.store.lineage.reads import ColumnDependency
+from connectors.sql_files.scripts import Script
+from ingestion.analysis.symbolic import loads
+from ingestion.binding.binder import BoundLog, BoundStatement, bind
+from ingestion.binding.relations import Relation
+from ingestion.binding.timeline import Occurrence, SchemaProvider
+from ingestion.dialects import Dialect
+from ingestion.model.fqn import decode_name
+from ingestion.model.lineage import (
+    Column,
+    Flow,
+    NameKind,
+    ProblemKind,
+    Reference,
+    StatementKind,
+    StatementLineage,
+    TableName,
+    WriteMode,
+)
+from ingestion.model.namespaces import Namespace, RelationKey
+from ingestion.parsing._tiers import ParseOutcome
+from ingestion.policies import ColumnNode
+from ingestion.scripts.statements import ScriptStatement, parse_script_statements, script_statements
+from ingestion.scripts.unfollowed_changes import dropped_namespace, unfollowed_change
+from ingestion.statements import classify
+from ingestion.statements.altered_types import altered_types
+
+# SQL files read as one script and bound to the tables of a catalog.
+
+_NAMED = 3
+_WHOLE = 3
+
+
+class TableNames:
+    """Which table of a catalog a name means. `ambiguous`: for each name that may be one of several, those.
+
+    Of several that a name may mean the one is meant that is among the `near` ones. `columns` are those of tables (by
+    full name) that have others here than in the catalog.
+    """
+
+    def __init__(
+        self,
+        tables: LocalTables,
+        namespace: Namespace,
+        near: frozenset[str] = frozenset(),
+        columns: Mapping[str, tuple[Column, ...]] | None = None,
+    ) -> None:
+        self.tables = tables
+        self.namespace = namespace
+        self._near = near
+        self._own_columns = columns or {}
+        self.ambiguous: dict[str, tuple[str, ...]] = {}
+
+    def table(self, parts: Sequence[str]) -> CatalogTable | None:
+        """The one table whose name ends with these parts."""
+        known = tuple(part for part in parts if part)
+        found = self.tables.tables_named(known) if known else ()
+        if len(found) > 1:
+            found = tuple(one for one in found if one.fqn in self._near) or found
+        if len(found) > 1:
+            self.ambiguous[".".join(known)] = tuple(one.fqn for one in found)
+        return found[0] if len(found) == 1 else None
+
+    def place(self, key: RelationKey) -> str:
+        """The full name of the table that stands there, or the place itself where the catalog has none."""
+        found = self.table(key.parts) if key.kind is NameKind.TABLE and key.session is None else None
+        return str(key) if found is None else found.fqn
+
+    def provider(self) -> SchemaProvider:
+        """What stood before a script."""
+        return SchemaProvider(self._columns, self._elsewhere)
+
+    def _columns(self, key: RelationKey) -> Sequence[Column] | None:
+        whole = key.kind is NameKind.TABLE and key.session is None and len(list(filter(None, key.parts))) >= _WHOLE
+        found = self.table(key.parts) if whole else None
+        return None if found is None else self._own_columns.get(found.fqn, columns_of(found))
+
+    def _elsewhere(self, name: TableName, namespace: Namespace) -> RelationKey | None:
+        if name.kind is not NameKind.TABLE:
+            return None
+        unqualified = len(name.parts) == 1
+        own = (self.table((schema, *name.parts)) for schema in namespace.search_path if unqualified)
+        found = next((one for one in own if one is not None), None) or self.table(name.parts)
+        return None if found is None else RelationKey(found.parts)
+
+
+def columns_of(table: CatalogTable) -> tuple[Column, ...]:
+    """The columns of a table in order, without the nested ones; () where not all of them are known."""
+    top = (one for one in table.columns if "." not in one.path or one.path.startswith('"'))
+    return tuple(Column(decode_name(one.path.strip('"')), one.type) for one in top) if table.complete else ()
+
+
+@dataclass(frozen=True, slots=True)
+class BoundScript:
+    """A script's statements, bound; `texts` are their texts by the second part of their order.
+
+    `retyped` are the columns that got a type, with the parts of their table's name; `dropped` the tables of dropped
+    schemas; `unknown` what could not be understood: the statement's text, and its place with the reason.
+    """
+
+    log: BoundLog
+    texts: dict[int, str]
+    retyped: tuple[tuple[tuple[str, ...], Column], ...] = ()
+    dropped: tuple[str, ...] = ()
+    unknown: tuple[tuple[str, str], ...] = ()
+
+    def text_of(self, statement: BoundStatement) -> str:
+        return self.texts[int(statement.occurrence.order[1])]
+
+
+def bound_script(script: Script | None, dialect: Dialect, names: TableNames, timeout_seconds: float) -> BoundScript:
+    """The statements of a script in the catalog that `names` knows; None is the script without statements."""
+    found = tuple(script_statements(script.text, dialect)) if script is not None else ()
+    outcomes = parse_script_statements(found, dialect, timeout_seconds)
+    reasons = {number: why for number, piece in enumerate(found) if (why := _doubt(piece, outcomes[number], dialect))}
+    occurrences, namespace = [], names.namespace
+    for number, (piece, outcome) in enumerate(zip(found, outcomes, strict=True)):
+        namespace = _following(namespace, piece.text, dialect, names.namespace)
+        if outcome.symbolic is not None:
+            order = (0.0, number)
+            occurrences.append(Occurrence(str(number), loads(outcome.symbolic), namespace, order, "script"))
+    log = bind(occurrences, names.provider())
+    reasons |= {number: str(failure.reason) for (_, number), failure in log.failures.items()}
+    texts = {number: " ".join(piece.text.split()) for number, piece in enumerate(found)}
+    return BoundScript(
+        log,
+        texts,
+        tuple(_retyped_columns(found, dialect)),
+        tuple(dict.fromkeys(_dropped_tables(found, dialect, names.tables))),
+        tuple((texts[n] or why, f"{_location(script, found, n)}: {why}") for n, why in sorted(reasons.items())),
+    )
+
+
+def _doubt(piece: ScriptStatement, outcome: ParseOutcome, dialect: Dialect) -> str:
+    """Why it is not known what a statement does, "" where it is."""
+    if outcome.dead_reason:
+        return "" if altered_types(piece.text, dialect) else outcome.dead_reason
+    unfollowed = unfollowed_change(piece.text, dialect)
+    return f"what depends on what {unfollowed} changes is not followed" if unfollowed else ""
+
+
+def _location(script: Script | None, found: Sequence[ScriptStatement], number: int) -> str:
+    return script.place(found[number].line) if script is not None else ""
+
+
+def _following(namespace: Namespace, text: str, dialect: Dialect, first: Namespace) -> Namespace:
+    """Where names are looked for after a statement."""
+    change = classify(text, dialect).session
+    if change is None:
+        return namespace
+    if change.reset:
+        return first
+    path = tuple(schema for schema in change.schemas if schema != "$user") if change.schemas is not None else None
+    return replace(
+        namespace,
+        database=namespace.database if change.database is None else change.database,
+        search_path=namespace.search_path if path is None else path,
+    )
+
+
+def _retyped_columns(found: Sequence[ScriptStatement], dialect: Dialect) -> Iterator[tuple[tuple[str, ...], Column]]:
+    for piece in found:
+        altered = altered_types(piece.text, dialect)
+        if altered is not None:
+            yield from ((altered[0], column) for column in altered[1])
+
+
+def _dropped_tables(found: Sequence[ScriptStatement], dialect: Dialect, tables: LocalTables) -> Iterator[str]:
+    for piece in found:
+        namespace = dropped_namespace(piece.text, dialect)
+        if namespace:
+            yield from (table.fqn for table in tables.below(namespace))
+
+
+# What a script leaves of the tables that it names: their columns, their new names, and what fills them.
+
+
+@dataclass(frozen=True, slots=True)
+class TableState:
+    """A table after a script: None are the columns that are not known; `renamed` leads from a column's old name."""
+
+    exists: bool
+    columns: tuple[Column, ...] | None = None
+    renamed: dict[str, str] = field(default_factory=dict)
+    new_name: str = ""
+
+
+@dataclass(slots=True)
+class ScriptEffects:
+    """What a script leaves, by the full names of its tables.
+
+    `created` are the tables that it makes; `defined` those whose whole content one statement gives (views, CREATE TABLE
+    AS), with its text. `types` are those that columns (in lower case) got, `needed` the columns that it drops, renames
+    or retypes, `given` those that it adds. `dependencies` is what each table is filled from, `problems` what the
+    script names in vain.
+    """
+
+    states: dict[str, TableState] = field(default_factory=dict)
+    created: set[str] = field(default_factory=set)
+    defined: dict[str, str] = field(default_factory=dict)
+    views: set[str] = field(default_factory=set)
+    dependencies: dict[str, list[ColumnDependency]] = field(default_factory=dict)
+    types: dict[str, dict[str, str]] = field(default_factory=dict)
+    needed: dict[str, set[str]] = field(default_factory=dict)
+    given: dict[str, set[str]] = field(default_factory=dict)
+    filled: dict[str, None] = field(default_factory=dict)
+    reads: dict[str, None] = field(default_factory=dict)
+    writes: dict[str, None] = field(default_factory=dict)
+    problems: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+
+
+def script_effects(script: BoundScript, names: TableNames, before: BoundScript | None = None) -> ScriptEffects:
+    """What `script` leaves of the tables of the catalog that `names` knows.
+
+    Among what it reads and writes are not those tables that only statements of `before` do.
+    """
+    effects = ScriptEffects()
+    known = frozenset(before.texts.values()) if before is not None else frozenset()
+    places = {relation.number: _table_label(relation, names) for relation in script.log.relations}
+    _take_relations(script, effects, names, places)
+    for parts, column in script.retyped:
+        table = names.table(parts)
+        name = table.fqn if table is not None else ".".join(parts)
+        effects.types.setdefault(name, {})[column.name.casefold()] = column.type
+        effects.needed.setdefault(name, set()).add(column.name)
+    for statement in script.log.statements:
+        meaning = {name: places[number] for name, number in statement.meaning.items()}
+        text = script.text_of(statement)
+        for flow in statement.lineage.flows:
+            _take_flow(flow, meaning, effects, names, text)
+            if text not in known:
+                effects.reads.update(dict.fromkeys(meaning.get(source, str(source)) for source in flow.sources))
+                written = (flow.target.name,) if flow.target is not None else ()
+                effects.writes.update(dict.fromkeys(meaning.get(name, str(name)) for name in written))
+        _take_changes(statement.lineage, meaning, effects)
+        target = next((meaning[name] for name in statement.lineage.targets if name in meaning), "")
+        for problem in statement.lineage.problems:
+            # what a statement that stays as it is cannot find any more is told as an effect on its target
+            if text not in known or problem.kind is not ProblemKind.UNKNOWN_COLUMN:
+                effects.problems.setdefault(target, []).append((str(problem.kind), problem.subject))
+    return effects
+
+
+def _take_relations(script: BoundScript, effects: ScriptEffects, names: TableNames, places: dict[int, str]) -> None:
+    renamed = _renamed_columns(script)
+    for relation in script.log.relations:
+        if relation.key.session is not None or relation.temporary or relation.key.kind is not NameKind.TABLE:
+            continue
+        place = places[relation.number]
+        if relation.dropped is not None or relation.key != relation.born:
+            gone = TableState(exists=False, new_name="" if relation.dropped else place)
+            effects.states.setdefault(names.place(relation.born), gone)
+        if relation.creator is not None:
+            effects.created.add(place)
+        changed = relation.creator is not None or relation.alterations or relation.key != relation.born
+        if changed and relation.dropped is None and not relation.superseded:
+            columns = script.log.schemas.get(relation.number)
+            state = TableState(exists=True, columns=columns, renamed=renamed.get(relation.number, {}))
+            effects.states[place] = state
+    for name in script.dropped:
+        effects.states.setdefault(name, TableState(exists=False))
+
+
+def _take_changes(lineage: StatementLineage, meaning: dict[TableName, str], effects: ScriptEffects) -> None:
+    for change in lineage.changes:
+        place = meaning.get(change.name, "")
+        needed = (*change.dropped_columns, *(old for old, _ in change.renamed_columns))
+        given = (*(column.name for column in change.columns), *(new for _, new in change.renamed_columns))
+        effects.needed.setdefault(place, set()).update(needed)
+        effects.given.setdefault(place, set()).update(given)
+
+
+def _table_label(relation: Relation, names: TableNames) -> str:
+    place = names.place(relation.key)
+    return f"{place} (temporary)" if relation.key.session is not None or relation.temporary else place
+
+
+def _renamed_columns(script: BoundScript) -> dict[int, dict[str, str]]:
+    """By the number of a relation the last name of each column that got another one."""
+    found: dict[int, dict[str, str]] = {}
+    for statement in script.log.statements:
+        for change in statement.lineage.changes:
+            if change.kind is StatementKind.ALTER_TABLE and change.name in statement.meaning:
+                names = found.setdefault(statement.meaning[change.name], {})
+                for old, new in change.renamed_columns:
+                    first = next((one for one, last in names.items() if last == old), old)
+                    names[first] = new
+    return found
+
+
+def _take_flow(flow: Flow, meaning: dict[TableName, str], effects: ScriptEffects, names: TableNames, text: str) -> None:
+    if flow.target is None:
+        return
+    target = meaning.get(flow.target.name, str(flow.target.name))
+    effects.filled.setdefault(target)
+    if flow.target.mode is WriteMode.CREATE:
+        effects.defined[target] = text
+        if flow.target.view:
+            effects.views.add(target)
+    found = list(_dependencies(flow, target, meaning, names))
+    kind = "view" if flow.target.view else "query"
+    for source in flow.sources:
+        place = meaning.get(source, str(source))
+        if not any(one.source[0] == place for one in found):
+            found.append(ColumnDependency((place, None), (target, None), "TABLE", producer=kind))
+    effects.dependencies.setdefault(target, []).extend(found)
+
+
+def _dependencies(
+    flow: Flow, target: str, meaning: dict[TableName, str], names: TableNames
+) -> Iterator[ColumnDependency]:
+    producer = "view" if flow.target is not None and flow.target.view else "query"
+
+    def of(reference: Reference, to: ColumnNode, *, certain: bool) -> Iterator[ColumnDependency]:
+        how = reference.transformation
+        for source in reference.sources:
+            if source.column != "*":
+                node = _column_node(meaning.get(source.table, str(source.table)), source.column, names)
+                yield ColumnDependency(
+                    node, to, str(how.type), str(how.subtype), how.masking, reference.expression, certain, producer
+                )
+
+    for output in flow.outputs:
+        if output.star is None:
+            to = _column_node(target, output.name, names)
+            for reference in output.references:
+                yield from of(reference, to, certain=reference.certain and not output.name_assumed)
+    for reference in flow.indirect:
+        yield from of(reference, (target, None), certain=reference.certain)
+
+
+def _column_node(place: str, column: str, names: TableNames) -> ColumnNode:
+    """A column of a place under the name that the catalog has for it."""
+    table = names.tables.table(place)
+    known = table.column(column) if table is not None else None
+    return place, column if known is None else known.path

@@ -1,0 +1,379 @@
+"""Searches narrowed and ordered by what is known of tables: tags, owners, producers, use, age."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    TableClause,
+    and_,
+    delete,
+    exists,
+    func,
+    insert,
+    not_,
+    or_,
+    select,
+    text,
+    true,
+)
+from sqlalchemy import column as sql_column
+from sqlalchemy import table as sql_table
+
+from connectors.catalog.contract.entity_types import LINEAGE_TYPES
+from connectors.catalog.contract.errors import bad_request
+from connectors.catalog.store.database import now_millis
+from connectors.catalog.store.indexes import COLUMN, ENTITY, OWNER, PRODUCER, TAG, has_words, words
+from connectors.catalog.store.rows import chunks_of
+from connectors.catalog.store.schema import attributes, entities, entity_activity, entity_labels, search_names
+from ingestion.model.lineage import Json
+
+# What people type into a search: words of names, and filters such as `tag:PII owner:ann used:>100 stale:30d`.
+
+LABELS = ("tag", "owner", "producer", "service")
+COUNTS = ("used", "readers")
+AGES = ("new", "stale")
+ORDERS = ("used", "readers", "new", "stale", "name")
+_FIELDS = "|".join((*LABELS, *COUNTS, *AGES, "sort"))
+_FILTER = re.compile(rf'(?<!\S)(?P<no>-?)(?P<field>{_FIELDS}):(?:"(?P<quoted>[^"]*)"?|(?P<bare>\S*))', re.IGNORECASE)
+_COUNT = re.compile(r"(?P<sign>>=|<=|>|<|)(?P<number>\d{1,15})")
+_RANGE = re.compile(r"(?P<low>\d{1,15})\.\.(?P<high>\d{1,15})")
+_AGE = re.compile(r"(?P<number>\d{1,5})(?P<unit>[hdwmy])", re.IGNORECASE)
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_HOUR = 3_600_000
+_UNITS = {"h": _HOUR, "d": 24 * _HOUR, "w": 7 * 24 * _HOUR, "m": 30 * 24 * _HOUR, "y": 365 * 24 * _HOUR}
+_UNFINISHED = frozenset({"", ">", "<", ">=", "<="})
+MAX_FILTERS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class SearchFilter:
+    """A condition on tables: `field` as it was typed in lower case, its `value`, whether it is to be false."""
+
+    field: str
+    value: str
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SearchText:
+    """A search taken apart: words of names, conditions, and the order of what is found (one of ORDERS, or None)."""
+
+    words: str
+    filters: tuple[SearchFilter, ...] = ()
+    order: str | None = None
+
+
+def parse_search(text: str) -> SearchText:
+    """Takes a search apart; filters that are still being typed are left out.
+
+    Raises ApiError (400) for an order that there is not, or more than MAX_FILTERS filters.
+    """
+    filters: list[SearchFilter] = []
+    order = None
+    for found in _FILTER.finditer(text):
+        field = found["field"].lower()
+        value = found["quoted"] if found["quoted"] is not None else found["bare"]
+        if value in _UNFINISHED:
+            continue
+        if field == "sort":
+            order = _order(value)
+        else:
+            filters.append(SearchFilter(field, value, bool(found["no"])))
+    if len(filters) > MAX_FILTERS:
+        raise bad_request(f"a search may have {MAX_FILTERS} filters")
+    return SearchText(" ".join(_FILTER.sub(" ", text).split()), tuple(filters), order)
+
+
+def _order(value: str) -> str:
+    if value.lower() not in ORDERS:
+        raise bad_request(f"sort:{value}: there is {', '.join(ORDERS)}")
+    return value.lower()
+
+
+def count_range(given: SearchFilter) -> tuple[int, int | None]:
+    """The least and the most that `>100`, `<=5`, `10..20` or `100` (at least that) allow. Raises ApiError (400)."""
+    if found := _RANGE.fullmatch(given.value):
+        return int(found["low"]), int(found["high"])
+    found = _COUNT.fullmatch(given.value)
+    if found is None:
+        raise bad_request(f"{given.field}:{given.value}: give a number as in >100, <5 or 10..20")
+    number = int(found["number"])
+    return {
+        ">": (number + 1, None),
+        "<": (0, number - 1),
+        "<=": (0, number),
+        ">=": (number, None),
+        "": (number, None),
+    }[found["sign"]]
+
+
+@dataclass(frozen=True, slots=True)
+class Age:
+    """So long ago, in milliseconds, or since a moment (milliseconds since the epoch)."""
+
+    ago: int | None
+    moment: int | None
+
+    def before(self, now: int) -> int:
+        """The moment that it means, seen from `now`."""
+        if self.moment is not None:
+            return self.moment
+        assert self.ago is not None
+        return now - self.ago
+
+
+def age(given: SearchFilter) -> Age:
+    """What `30d`, `4w`, `6m`, `1y` or `2026-10-01` (UTC) mean. Raises ApiError (400)."""
+    if found := _AGE.fullmatch(given.value.lstrip("<>=")):
+        return Age(int(found["number"]) * _UNITS[found["unit"].lower()], None)
+    if _DATE.fullmatch(given.value):
+        try:
+            return Age(None, int(datetime.fromisoformat(given.value).replace(tzinfo=UTC).timestamp() * 1000))
+        except ValueError:
+            pass
+    raise bad_request(
+        f"{given.field}:{given.value}: give an age as in 12h, 30d, 4w, 6m, 1y, or a date as in 2026-10-01"
+    )
+
+
+# The tables that the filters of a search let through.
+
+ADMITTED = sql_table("search_admitted", sql_column("id"))
+BEARING = sql_table("search_bearing", sql_column("entity_id"), sql_column("column_path"))
+"""Columns that bear a tag that is asked for."""
+BORNE = sql_table("search_borne", sql_column("bearer"), sql_column("name"))
+"""The names of what is let through, each with whether an entity or a column bears it, where these are few."""
+# cross joins keep the order: of temporary tables it is not known how small they are
+_NAMES_OF_TABLES = (
+    f"select '{ENTITY}', name from search_admitted cross join search_names on entity_id = search_admitted.id "
+    "where column_path = ''"
+)
+_NAMES_OF_COLUMNS = (
+    f"select '{COLUMN}', name from search_admitted cross join search_names on entity_id = search_admitted.id "
+    "where column_path <> ''"
+)
+_NAMES_OF_BEARING = (
+    f"select '{COLUMN}', name from search_bearing cross join search_names using (entity_id, column_path) "
+    "where entity_id in (select id from search_admitted)"
+)
+_FEW_TABLES = 300
+_FEW_COLUMNS = 20_000
+_MAKE = (
+    "create temporary table if not exists search_admitted (id text primary key) without rowid",
+    "create temporary table if not exists search_bearing "
+    "(entity_id text, column_path text, primary key (entity_id, column_path)) without rowid",
+    "create temporary table if not exists search_borne "
+    "(bearer text, name text, primary key (bearer, name)) without rowid",
+)
+_LABELS = text(
+    # one look into the index for each label, not one for each thing that bears it
+    "with recursive labels (value) as ("
+    "select min(value) from entity_labels where kind = :kind union all "
+    "select (select min(value) from entity_labels where kind = :kind and value > labels.value) "
+    "from labels where labels.value is not null) select value from labels"
+)
+_KINDS = {"tag": TAG, "owner": OWNER, "producer": PRODUCER}
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """What filters let through: the `condition` on entities and searched names; `few`: their names are in BORNE."""
+
+    condition: ColumnElement[bool]
+    few: bool = False
+
+    def bears(self, name: ColumnElement[str], bearer: ColumnElement[str]) -> ColumnElement[bool]:
+        """Whether anything of the kind `bearer` (ENTITY, COLUMN) that is let through bears a name."""
+        if self.few:
+            return exists(select(1).where(BORNE.c.bearer == bearer, BORNE.c.name == name))
+        of_kind = (search_names.c.column_path == "") == (bearer == ENTITY)
+        return exists(select(1).select_from(search_names).where(search_names.c.name == name, of_kind, self.condition))
+
+
+def admit(connection: Connection, filters: Sequence[SearchFilter], *, named: bool = True) -> Admission:
+    """Puts the tables that all `filters` let through into ADMITTED.
+
+    `named`: names are to be searched among what is let through. Where a tag is asked for, a column has to bear it
+    itself: those are in BEARING. All is this connection's alone.
+    Raises ApiError (400) for a filter that cannot be read.
+    """
+    for statement in _MAKE:
+        connection.execute(text(statement))
+    for table in (ADMITTED, BEARING, BORNE):
+        connection.execute(delete(table))
+    # one filter finds the tables, the others are tried on those: each for itself would gather all that it lets through
+    first = next((one for one in filters if one.field in _KINDS and not one.negated), None)
+    wanted = []
+    for one in filters:
+        condition = _condition(connection, one, tried=first is not None and one is not first)
+        wanted.append(not_(condition) if one.negated else condition)
+    # as an expression: an index on types would have every table looked at, with its document
+    there = (entities.c.deleted.is_(False), entities.c.type.concat("").in_(LINEAGE_TYPES))
+    connection.execute(insert(ADMITTED).from_select(["id"], select(entities.c.id).where(*there, *wanted)))
+    admitted = exists(select(1).where(ADMITTED.c.id == search_names.c.entity_id))
+    tags = [_labels_like(connection, TAG, one.value) for one in filters if one.field == "tag" and not one.negated]
+    if not tags:
+        few = named and _count(connection, ADMITTED) <= _FEW_TABLES
+        if few:
+            _note_names(connection, _NAMES_OF_COLUMNS)
+        return Admission(admitted, few)
+    bearing = select(entity_labels.c.entity_id, entity_labels.c.column_path).where(
+        entity_labels.c.kind == TAG, entity_labels.c.column_path != ""
+    )
+    for values in tags:
+        bearing = bearing.where(entity_labels.c.value.in_(_value_rows(values)))
+    connection.execute(insert(BEARING).from_select(["entity_id", "column_path"], bearing.distinct()))
+    own = and_(BEARING.c.entity_id == search_names.c.entity_id, BEARING.c.column_path == search_names.c.column_path)
+    condition = and_(admitted, or_(search_names.c.column_path == "", exists(select(1).where(own))))
+    few = named and _count(connection, BEARING) <= _FEW_COLUMNS
+    if few:
+        _note_names(connection, _NAMES_OF_BEARING)
+    return Admission(condition, few)
+
+
+def _note_names(connection: Connection, columns: str) -> None:
+    """Puts the names that the admitted tables bear into BORNE, and those of their columns as `columns` selects them."""
+    for query in (_NAMES_OF_TABLES, columns):
+        connection.execute(text(f"insert or ignore into search_borne {query}"))
+
+
+def _count(connection: Connection, table: TableClause) -> int:
+    return connection.scalar(select(func.count()).select_from(table)) or 0
+
+
+def _condition(connection: Connection, one: SearchFilter, *, tried: bool) -> ColumnElement[bool]:
+    """What a filter says of entities: to find them by, or to be `tried` on some that are found already."""
+    if one.field in _KINDS:
+        return _bears_label(_KINDS[one.field], _labels_like(connection, _KINDS[one.field], one.value), tried=tried)
+    if one.field == "service":
+        return entities.c.service_folded == one.value.casefold()
+    if one.field in COUNTS:
+        low, high = count_range(one)
+        column = entity_activity.c.runs if one.field == "used" else entity_activity.c.readers
+        most = true() if high is None else not_(_at_least(column, high + 1, tried=tried))
+        return and_(_at_least(column, low, tried=tried), most)
+    if one.field == "new":
+        return entities.c.id.in_(_appeared_since(age(one).before(now_millis())))
+    return _has_activity(_is_stale(one), tried=tried)
+
+
+def _bears_label(kind: str, values: Sequence[str], *, tried: bool) -> ColumnElement[bool]:
+    if not tried:
+        bearing = and_(entity_labels.c.kind == kind, entity_labels.c.value.in_(_value_rows(values)))
+        return entities.c.id.in_(select(entity_labels.c.entity_id).where(bearing))
+    # as expressions: the labels of one entity are looked at, not one place in the index for each value
+    one_of = entity_labels.c.value.concat("").in_(_value_rows(values))
+    own = and_(entity_labels.c.entity_id == entities.c.id, entity_labels.c.kind.concat("") == kind, one_of)
+    return exists(select(1).select_from(entity_labels).where(own).correlate(entities))
+
+
+def _has_activity(condition: ColumnElement[bool], *, tried: bool) -> ColumnElement[bool]:
+    if not tried:
+        return entities.c.id.in_(select(entity_activity.c.entity_id).where(condition))
+    own = and_(entity_activity.c.entity_id == entities.c.id, condition)
+    return exists(select(1).select_from(entity_activity).where(own).correlate(entities))
+
+
+def _labels_like(connection: Connection, kind: str, wanted: str) -> list[str]:
+    """The labels that have all words of what is `wanted`, or their beginnings; the same one alone, if there."""
+    known = [value for (value,) in connection.execute(_LABELS, {"kind": kind}) if value is not None]
+    same = [value for value in known if value.casefold() == wanted.casefold()]
+    asked = words(wanted)
+    return same or [value for value in known if _may_have(asked, value) and has_words(asked, words(value))]
+
+
+def _may_have(asked: Sequence[str], label: str) -> bool:
+    """Whether it is worth taking a label apart: one of plain letters has its words as they are."""
+    return not label.isascii() or all(one in label.lower() for one in asked)
+
+
+def _value_rows(values: Sequence[str]) -> Select[Any]:
+    """The values as one parameter, however many they are."""
+    return select(func.json_each(json.dumps(list(values))).table_valued("value").c.value)
+
+
+def _at_least(column: ColumnElement[int], number: int, *, tried: bool) -> ColumnElement[bool]:
+    return true() if number <= 0 else _has_activity(column >= number, tried=tried)
+
+
+def _appeared_since(moment: int) -> Select[Any]:
+    """Entities that were not there before a moment: not those that only came back."""
+    appeared = (attributes.c.name == text("'exists'"), attributes.c.value.is_not(None))
+    first = select(attributes.c.entity_id).where(*appeared).group_by(attributes.c.entity_id)
+    return first.having(func.min(attributes.c.at) >= moment)
+
+
+def _is_stale(one: SearchFilter) -> ColumnElement[bool]:
+    """Whether an entity is known to have been written, but not lately, seen from the newest observation."""
+    given = age(one)
+    written = entity_activity.c.last_written
+    if given.moment is not None:
+        return written < given.moment
+    activity = entity_activity.alias()
+    newest = select(func.min(func.max(activity.c.last_written), now_millis())).scalar_subquery()
+    return written < newest - given.ago
+
+
+# How much entities are used, and how old they are: what searches are ordered by and people choose by.
+
+_DESCENDING = frozenset({"used", "readers", "new"})
+_COLUMNS = {
+    "used": entity_activity.c.runs,
+    "readers": entity_activity.c.readers,
+    "stale": entity_activity.c.last_written,
+}
+_KEYS = {"used": "runs", "readers": "readers", "new": "appeared", "stale": "lastWritten"}
+_APPEARED = (
+    select(attributes.c.entity_id, func.min(attributes.c.at))
+    .where(attributes.c.name == text("'exists'"), attributes.c.value.is_not(None))
+    .group_by(attributes.c.entity_id)
+)
+
+
+def measures(connection: Connection, identifiers: Sequence[str]) -> dict[str, Json]:
+    """Of each entity the runs that read it, the tables that read it, when it appeared and was last written."""
+    found: dict[str, Json] = {identifier: {"runs": 0, "readers": 0} for identifier in identifiers}
+    columns = (entity_activity.c.entity_id, *_COLUMNS.values())
+    for chunk in chunks_of(sorted(found)):
+        for row in connection.execute(select(*columns).where(entity_activity.c.entity_id.in_(chunk))):
+            found[row.entity_id].update(runs=row.runs, readers=row.readers)
+            if row.last_written is not None:
+                found[row.entity_id]["lastWritten"] = row.last_written
+        own = (attributes.c.entity_id.in_(chunk), attributes.c.column_path == "")
+        for identifier, at in connection.execute(_APPEARED.where(*own)):
+            found[identifier]["appeared"] = at
+    return found
+
+
+def identifiers_in_order(connection: Connection, order: str, limit: int) -> list[str]:
+    """The admitted entities in an order (one of ORDERS), as many as are wanted; what is not known comes last."""
+    query = select(ADMITTED.c.id).join(entities, entities.c.id == ADMITTED.c.id)
+    if order == "name":
+        return list(connection.scalars(query.order_by(entities.c.name_folded, entities.c.fqn).limit(limit)))
+    if order == "new":
+        appeared = _APPEARED.subquery()
+        value = appeared.c[1]
+        query = query.outerjoin(appeared, appeared.c.entity_id == ADMITTED.c.id)
+    else:
+        value = _COLUMNS[order]
+        query = query.outerjoin(entity_activity, entity_activity.c.entity_id == ADMITTED.c.id)
+    known = func.coalesce(value, 0) if order in {"used", "readers"} else value
+    first = known.desc() if order in _DESCENDING else known.asc()
+    return list(connection.scalars(query.order_by(first.nulls_last(), entities.c.fqn).limit(limit)))
+
+
+def order_key(order: str, known: Json, name: str) -> tuple[bool, int, str]:
+    """What puts an entity with these measures in the place that `order` gives it."""
+    value = known.get(_KEYS.get(order, ""))
+    if order == "name" or value is None:
+        return order != "name", 0, name
+    return False, -value if order in _DESCENDING else value, name

@@ -1,1 +1,0 @@
-"""What hangs on entities beside their documents: counts of use, joins, rows."""

@@ -1,1 +1,0 @@
-"""Searches narrowed by what is known of tables: tags, owners, producers, use, age."""

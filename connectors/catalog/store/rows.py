@@ -1,0 +1,107 @@
+"""Rows of the store: in chunks that one statement can bind, and many of one table at once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from operator import itemgetter
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, Table, bindparam, func, select
+
+from connectors.catalog.store.schema import entities, entity_labels, query_uses
+
+# Rows of the store in pieces that one statement can bind.
+
+_T = TypeVar("_T")
+_CHUNK = 1_000
+IDS = select(func.json_each(bindparam("ids")).table_valued("value").c.value)
+"""The ids that a statement is given by `bind_ids`: SQLAlchemy takes some hundred values of its own `in_` for longer
+than SQLite takes to find their rows.
+"""
+
+
+def chunks_of(wanted: Sequence[_T]) -> Iterator[list[_T]]:
+    """`wanted` in order, a thousand at a time."""
+    for start in range(0, len(wanted), _CHUNK):
+        yield list(wanted[start : start + _CHUNK])
+
+
+def bind_ids(ids: Sequence[str] | Sequence[int]) -> dict[str, str]:
+    """The parameter of a statement with `IDS`: the `ids` of entities, or the numbers of rows."""
+    text = json.dumps(ids, ensure_ascii=False)
+    if "\\u0000" in text:  # where a text of SQLite's JSON would end; no id that is stored has it
+        text = json.dumps([one for one in ids if not isinstance(one, str) or "\0" not in one], ensure_ascii=False)
+    return {"ids": text}
+
+
+# Many rows of one table, given to the driver itself.
+
+
+def insert_rows(
+    connection: Connection, table: Table, columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]]
+) -> None:
+    """Adds `rows`, each with a value for each of the `columns`. Raises IntegrityError for one that is there."""
+    if rows:
+        connection.exec_driver_sql(_statement(table, columns), list(rows))
+
+
+def insert_new_rows(
+    connection: Connection, table: Table, columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]]
+) -> None:
+    """Adds those of `rows` that are not there yet, as `insert_rows` does."""
+    if rows:
+        connection.exec_driver_sql(f"{_statement(table, columns)} on conflict do nothing", list(rows))
+
+
+@lru_cache(maxsize=64)
+def _statement(table: Table, columns: tuple[str, ...]) -> str:
+    names = ", ".join(f'"{table.c[column].name}"' for column in columns)
+    return f'insert into "{table.name}" ({names}) values ({", ".join("?" * len(columns))})'
+
+
+# What is to be written of entities that are put: row by row it costs several times as much as all at once.
+
+_ENTITY = tuple(column.name for column in entities.columns)
+_LABEL = tuple(column.name for column in entity_labels.columns)
+_USE = tuple(column.name for column in query_uses.columns)
+_entity_values, _label_values, _use_values = itemgetter(*_ENTITY), itemgetter(*_LABEL), itemgetter(*_USE)
+
+
+@dataclass(slots=True)
+class WaitingRows:
+    """The rows of new entities, and of the labels and uses of any, in the order in which they were given."""
+
+    _names: set[tuple[str, str]] = field(default_factory=set)
+    _entities: list[dict[str, Any]] = field(default_factory=list)
+    _labels: list[dict[str, str]] = field(default_factory=list)
+    _uses: list[dict[str, str]] = field(default_factory=list)
+
+    def add(self, entity: dict[str, Any]) -> None:
+        """Takes in the row of a new entity."""
+        self._names.add((entity["type"], entity["fqn"]))
+        self._entities.append(entity)
+
+    def add_labels(self, labels: list[dict[str, str]]) -> None:
+        """Takes in rows of labels."""
+        self._labels += labels
+
+    def add_uses(self, uses: list[dict[str, str]]) -> None:
+        """Takes in rows of what queries use."""
+        self._uses += uses
+
+    def have(self, kind: str, name: str) -> bool:
+        """Whether the entity of this name waits to be written."""
+        return (kind, name) in self._names
+
+    def write(self, connection: Connection) -> None:
+        """Writes them all."""
+        insert_rows(connection, entities, _ENTITY, list(map(_entity_values, self._entities)))
+        insert_new_rows(connection, entity_labels, _LABEL, list(map(_label_values, self._labels)))
+        insert_new_rows(connection, query_uses, _USE, list(map(_use_values, self._uses)))
+        self._entities.clear()
+        self._labels.clear()
+        self._uses.clear()
+        self._names.clear()

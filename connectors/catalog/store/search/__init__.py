@@ -1,1 +1,0 @@
-"""Finding entities the way the platform's search service does."""

@@ -1,0 +1,116 @@
+"""Rendering as its owner sees it: templates go to a process that is killed when one overruns its time or memory."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from connectors.dbt._template_scope import TemplateScope
+from ingestion.parsing.sandbox.process import Limits, Sandbox
+
+_PROCESS = "connectors.dbt._renderer"
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedModel:
+    """A model's SQL, more than one where `is_incremental()` makes a difference, and the ids of what it reads.
+
+    `other_ways` are the same by other types of the columns that it asks for; `reason` is why there is none, and `line`
+    where in the template (0: unknown).
+    """
+
+    texts: tuple[str, ...] = field(default=(), repr=False)
+    read: tuple[str, ...] = ()
+    ephemeral: tuple[str, ...] = ()
+    line: int = 0
+    reason: str = ""
+    other_ways: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeConfig:
+    """What a node's config says when all its layers are together, and where the node stands.
+
+    `assumed` is why the place is no more than likely, "" where it is sure.
+    """
+
+    config: Mapping[str, Any] = field(default_factory=dict)
+    place: tuple[str, str, str] = ("", "", "")
+    assumed: str = ""
+
+
+class RenderingProcess:
+    """Renders templates of scopes, each with the time and memory of one statement. Closed, it leaves nothing behind."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._sandbox = Sandbox(limits)
+        self._folder = tempfile.TemporaryDirectory(prefix="headwater-dbt-")
+        self._scopes = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._sandbox.close()
+        self._folder.cleanup()
+
+    def configure(self, scope: TemplateScope, texts: Mapping[str, str]) -> dict[str, NodeConfig]:
+        """The config of each node by its id, given its text; an empty one where that cannot be had."""
+        asked = [{"do": "configure", "node": unique_id, "text": text} for unique_id, text in texts.items()]
+        answers = self._ask(scope, asked)
+        return {
+            unique_id: NodeConfig(reply.get("config", {}), _place(reply), reply.get("assumed", reply.get("reason", "")))
+            for unique_id, reply in zip(texts, answers, strict=True)
+        }
+
+    def places_of_sources(self, scope: TemplateScope) -> dict[str, tuple[str, str, str]]:
+        """The place of each source of the scope that can be told, by its id."""
+        asked = [{"do": "source", "node": source.unique_id} for source in scope.sources]
+        answers = self._ask(scope, asked)
+        return {
+            source.unique_id: _place(reply)
+            for source, reply in zip(scope.sources, answers, strict=True)
+            if "place" in reply
+        }
+
+    def render(self, scope: TemplateScope, texts: Mapping[str, str]) -> dict[str, RenderedModel]:
+        """What became of each text, by the id of its node."""
+        asked = [{"do": "render", "node": unique_id, "text": text} for unique_id, text in texts.items()]
+        answers = self._ask(scope, asked)
+        return {unique_id: _rendered_model(reply) for unique_id, reply in zip(texts, answers, strict=True)}
+
+    def _ask(self, scope: TemplateScope, asked: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
+        if not asked:
+            return []
+        self._scopes += 1
+        file = Path(self._folder.name) / f"scope_{self._scopes}.json"
+        file.write_text(scope.to_json(), "utf-8")
+        replies = self._sandbox.parse(_PROCESS, [(json.dumps(one), str(file)) for one in asked])
+        return [
+            json.loads(reply.symbolic) if reply.symbolic else {"line": 0, "reason": _overrun(reply.reason)}
+            for reply in replies
+        ]
+
+
+def _overrun(reason: str) -> str:
+    return {"timeout": "overruns its time", "memory": "overruns its memory"}.get(reason, "cannot be rendered")
+
+
+def _rendered_model(reply: Mapping[str, Any]) -> RenderedModel:
+    if "texts" not in reply:
+        return RenderedModel(line=int(reply.get("line", 0)), reason=str(reply.get("reason", "cannot be rendered")))
+    ways = tuple(tuple(texts) for texts in reply["other_ways"])
+    read, ephemeral = tuple(reply["read"]), tuple(reply["ephemeral"])
+    return RenderedModel(tuple(reply["texts"]), read, ephemeral, int(reply["line"]), other_ways=ways)
+
+
+def _place(reply: Mapping[str, Any]) -> tuple[str, str, str]:
+    database, schema, identifier = reply.get("place", ("", "", ""))
+    return str(database), str(schema), str(identifier)

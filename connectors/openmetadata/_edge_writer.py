@@ -1,0 +1,460 @@
+"""Edges on a platform without bulk calls: merged one by one, views and routines redefined, each read again before it
+counts.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from connectors.openmetadata.edges import (
+    StoredEdge,
+    delete_edge,
+    get_edge,
+    graph,
+    patch_edge,
+    put_edge,
+    read_edge,
+    stored_edge,
+)
+from connectors.openmetadata.entities import Collection, mark_processed
+from connectors.openmetadata.http import Http, NotFound, ServerFailed
+from connectors.sink import EdgeCounts, Outcome, TargetBatch, WriteReport, WriteResult
+from ingestion.errors import Rejected
+from ingestion.model.contributions import ProducerKind
+from ingestion.model.entities import EntityReference
+from ingestion.model.requests import AddLineageRequest, ColumnLineage, EdgeSource, EntitiesEdge, LineageDetails
+
+# Writing to an OpenMetadata without its help: its PUT replaces an edge, so an existing one is only appended to.
+
+Operations = list[dict[str, Any]]
+ColumnKey = tuple[tuple[str, ...], str]
+Refused = frozenset[ColumnKey]
+"""Columns that the platform does not take."""
+
+Plan = Callable[[StoredEdge, Refused], Operations]
+Owned = Callable[[LineageDetails], bool]
+"""Whether an edge is the word of what was defined anew, and of nobody else."""
+
+_ROUNDS = 5
+_STALE_SECONDS = 0.5
+"""What was read longer ago is read again before an edge is made: the longer ago, the likelier it is there by now."""
+
+_ROUTINE = "storedProcedure"
+QUERIES = frozenset({EdgeSource.QUERY, EdgeSource.CROSS_DATABASE})
+"""What edges of statements are said to be read from."""
+
+
+class _ContestedEdge(ServerFailed):
+    """Other writers change an edge as fast as it is written: what was written may be gone; try again."""
+
+
+@dataclass(frozen=True, slots=True)
+class _EdgeWrite:
+    """What was done to an edge, and the columns that the server did not take.
+
+    `written` is when it was last written (None: it stood as it is), `gap` the seconds from reading it until then.
+    """
+
+    outcome: Outcome
+    refused: Refused = frozenset()
+    written: float | None = None
+    gap: float = 0.0
+
+
+def _merge_edge(http: Http, edge: EntitiesEdge) -> _EdgeWrite:
+    """Adds an edge, or what is missing from a stored one; nothing that is stored is changed or removed.
+
+    Raises Rejected, ServerFailed (Unsettled among it), ConfigError, TargetDown; so do the other writes.
+    """
+
+    def plan(stored: StoredEdge, refused: Refused) -> Operations:
+        return additions(stored, edge.lineage_details, refused)
+
+    return _write(http, edge, _Intent(plan, Outcome.MERGED))
+
+
+def _redefine_edge(http: Http, edge: EntitiesEdge, owned: Owned) -> _EdgeWrite:
+    """Writes an edge of what was defined anew: the old definition's columns go, edges not `owned` are merged."""
+    wanted = edge.lineage_details
+
+    def plan(stored: StoredEdge, refused: Refused) -> Operations:
+        return _redefinition(stored, wanted, refused) if owned(stored.details) else additions(stored, wanted, refused)
+
+    return _write(http, edge, _Intent(plan, Outcome.REPLACED))
+
+
+def _restore_edge(http: Http, edge: EntitiesEdge, done: _EdgeWrite, owned: Owned) -> _EdgeWrite:
+    """Reads an edge again that was written, and adds what others have overwritten since.
+
+    Edges that were deleted or (`owned`) defined anew since are left as they are: that was meant.
+    """
+
+    def plan(stored: StoredEdge, refused: Refused) -> Operations:
+        return [] if owned(stored.details) else additions(stored, edge.lineage_details, refused | done.refused)
+
+    mended = _write(http, edge, _Intent(plan, done.outcome, makes=False))
+    return replace(mended, outcome=done.outcome, refused=mended.refused | done.refused)
+
+
+def _of_view(details: LineageDetails) -> bool:
+    """Whether an edge is a view's definition."""
+    return details.source == EdgeSource.VIEW
+
+
+def _of_routines(keys: frozenset[str]) -> Owned:
+    """Whether an edge is the word of one of these routines (database.schema.name)."""
+
+    def is_owned(details: LineageDetails) -> bool:
+        routine = details.pipeline
+        if routine is None or routine.type != _ROUTINE or details.source not in QUERIES:
+            return False
+        return any((routine.fully_qualified_name or "").endswith(f".{key}") for key in keys)
+
+    return is_owned
+
+
+def _delete_stale_edges(http: Http, target: EntityReference, kept: frozenset[str], owned: Owned) -> int:
+    """Deletes the edges that earlier definitions left: those `owned` into `target`, and from none of `kept` (ids).
+
+    Call it after the new edges stand. How many went.
+    """
+    around = graph(http, target, upstream=1, downstream=0)
+    if around is None:
+        return 0
+    deleted = 0
+    for edge in around.upstream:
+        source = around.nodes.get(edge.from_id)
+        if edge.to_id != target.id or edge.from_id in kept or source is None:
+            continue
+        # read again: a graph comes from a search index, which may lag behind the edge itself
+        stored = get_edge(http, source, target)
+        if stored is not None and owned(stored.details):
+            deleted += delete_edge(http, source, target)
+    return deleted
+
+
+def _mark_view_processed(http: Http, view: EntityReference) -> None:
+    """Tells the platform that the view's lineage is done; a view that is gone by now is no error."""
+    if view.type != "table" or not view.fully_qualified_name:
+        return
+    try:
+        mark_processed(http, Collection.TABLES, view.fully_qualified_name)
+    except NotFound:
+        return
+
+
+def additions(stored: StoredEdge, wanted: LineageDetails, refused: Refused = frozenset()) -> Operations:
+    """JSON Patch operations that add what is `wanted`: columns but the `refused`, query and pipeline where none is."""
+    known = {mapping.key for mapping in stored.details.columns_lineage} | refused
+    missing = [mapping.to_json() for mapping in wanted.columns_lineage if mapping.key not in known]
+    operations: Operations
+    if stored.has_columns:
+        operations = [{"op": "add", "path": "/columnsLineage/-", "value": mapping} for mapping in missing]
+    else:
+        operations = [{"op": "add", "path": "/columnsLineage", "value": missing}] if missing else []
+    if wanted.sql_query and not stored.details.sql_query:
+        operations.append({"op": "add", "path": "/sqlQuery", "value": wanted.sql_query})
+    if wanted.pipeline is not None and stored.details.pipeline is None:
+        operations.append({"op": "add", "path": "/pipeline", "value": wanted.pipeline.to_json()})
+    return operations
+
+
+def _redefinition(stored: StoredEdge, wanted: LineageDetails, refused: Refused = frozenset()) -> Operations:
+    """JSON Patch operations that put one definition's columns and text in the place of another's."""
+    operations: Operations = []
+    taken = tuple(mapping for mapping in wanted.columns_lineage if mapping.key not in refused)
+    if stored.details.columns_lineage != taken:
+        columns = [mapping.to_json() for mapping in taken]
+        operations.append({"op": "add", "path": "/columnsLineage", "value": columns})
+    if wanted.sql_query and stored.details.sql_query != wanted.sql_query:
+        operations.append({"op": "add", "path": "/sqlQuery", "value": wanted.sql_query})
+    before, now = stored.details.pipeline, wanted.pipeline
+    if before is not None and before.type == _ROUTINE and (now is None or now.id != before.id):
+        gone: dict[str, Any] = {"op": "remove", "path": "/pipeline"}
+        operations.append(gone if now is None else {"op": "add", "path": "/pipeline", "value": now.to_json()})
+    return operations
+
+
+@dataclass(frozen=True, slots=True)
+class _Intent:
+    """What is to be done to a stored edge, what it is then called, and whether one that is not there is made."""
+
+    plan: Plan
+    changed: Outcome
+    makes: bool = True
+
+    def operations(self, stored: StoredEdge | None, refused: Refused) -> Operations | None:
+        """None where the edge is to be made; none where it stands as it is to be."""
+        if stored is not None:
+            return self.plan(stored, refused)
+        return None if self.makes else []
+
+
+def _write(http: Http, edge: EntitiesEdge, intent: _Intent) -> _EdgeWrite:
+    found: list[StoredEdge | None] = []
+    written: list[float] = []
+    gaps = [0.0]
+
+    def attempt() -> _EdgeWrite:
+        # all calls of one attempt together are what is retried: a patch whose answer was lost may have been applied,
+        # and only reading again tells
+        refusals = _Refusals()
+        for _ in range(_ROUNDS):
+            begun = http.timing.monotonic()
+            stored = _read(http, edge)
+            found.append(stored)
+            operations = intent.operations(stored, refusals.refused)
+            if operations is not None and not operations:
+                last = written[-1] if written else None
+                return _EdgeWrite(_outcome(found[0], stored, intent.changed), refusals.refused, last, max(gaps))
+            if operations is not None:
+                answer = http.attempt(patch_edge(edge.from_entity, edge.to_entity, operations))
+                refusals.note(operations, answer)
+            elif http.timing.monotonic() - begun <= _STALE_SECONDS:
+                http.attempt(put_edge(edge))
+            else:
+                continue
+            written.append(http.timing.monotonic())
+            gaps.append(written[-1] - begun)
+        raise _ContestedEdge("other writers change this edge as fast as it is written; run again when they are done")
+
+    return http.retrying(attempt)
+
+
+@dataclass(slots=True)
+class _Refusals:
+    """Which columns the platform does not take: those that the answer to a patch that adds them does not have.
+
+    Where its answers do not tell, those that are still missing when they were added twice.
+    """
+
+    refused: Refused = frozenset()
+    _tried: Refused = frozenset()
+
+    def note(self, operations: Operations, answer: Any) -> None:
+        """Takes in what was asked for and answered."""
+        asked = frozenset(mapping.key for operation in operations for mapping in _mappings(operation))
+        details = answer.get("columnsLineage") if isinstance(answer, dict) else None
+        if isinstance(details, list):
+            self.refused |= asked - {mapping.key for mapping in LineageDetails.from_json(answer).columns_lineage}
+        else:
+            self.refused |= asked & self._tried
+            self._tried |= asked
+
+
+def _mappings(operation: Mapping[str, Any]) -> list[ColumnLineage]:
+    if not operation["path"].startswith("/columnsLineage"):
+        return []
+    value = operation["value"]
+    return [ColumnLineage.from_json(mapping) for mapping in (value if isinstance(value, list) else [value])]
+
+
+def _outcome(before: StoredEdge | None, after: StoredEdge | None, changed: Outcome) -> Outcome:
+    if before is None:
+        return Outcome.NEW
+    return Outcome.UNCHANGED if after == before else changed
+
+
+def _read(http: Http, edge: EntitiesEdge) -> StoredEdge | None:
+    try:
+        return stored_edge(http.attempt(read_edge(edge.from_entity, edge.to_entity)))
+    except NotFound:
+        return None
+
+
+# What a batch defines anew, on a platform that keeps no contributions apart: a view, or what routines write.
+
+
+@dataclass(frozen=True, slots=True)
+class Redefinition:
+    """Of one target. `view`: it is a view whose definition is known; `whole`: as is every name that the view reads.
+
+    `routines` (by key) say something else of the target than before, where nobody else's word may stand on the same
+    edges.
+    """
+
+    view: bool = False
+    whole: bool = True
+    routines: frozenset[str] = frozenset()
+
+    def __bool__(self) -> bool:
+        return self.view or bool(self.routines)
+
+    @property
+    def finishes_view(self) -> bool:
+        """Whether with it the lineage of a view is done."""
+        return self.view and self.whole
+
+    def owns(self, details: LineageDetails) -> bool:
+        """Whether a stored edge is the word of what was defined anew."""
+        return (self.view and _of_view(details)) or _of_routines(self.routines)(details)
+
+    def covers(self, request: AddLineageRequest) -> bool:
+        """Whether the edge of a request is of what was defined anew."""
+        source = request.edge.lineage_details.source
+        return (self.view and source == EdgeSource.VIEW) or (bool(self.routines) and source in QUERIES)
+
+
+def redefinition_of(batch: TargetBatch) -> Redefinition:
+    """What the replacements of a batch say."""
+    views = [replacement for replacement in batch.replacements if replacement.source == EdgeSource.VIEW]
+    routines = frozenset(
+        replacement.producer.key
+        for replacement in batch.replacements
+        if replacement.producer is not None
+        and replacement.producer.kind is ProducerKind.PROCEDURE
+        and not replacement.shared
+    )
+    return Redefinition(bool(views), all(replacement.whole for replacement in views), routines)
+
+
+# Batches to an OpenMetadata that offers no bulk call: edge by edge; none counts before it reads as it was written.
+
+logger = logging.getLogger(__name__)
+
+SETTLING_SECONDS = 1.0
+"""How long after a write it is read again, at least: another writer's write follows its reading by less."""
+
+_SLOWER = 3.0
+"""How much slower another writer's calls may be than the slowest of ours."""
+
+_CONTESTED = "other writers change this edge as fast as it is written; run again when they are done"
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """One request, and what was done to its edge; `reason` where nothing could be.
+
+    `redefinition` is what its batch defines again.
+    """
+
+    request: AddLineageRequest
+    redefinition: Redefinition
+    write: _EdgeWrite | None
+    reason: str = ""
+
+    @property
+    def is_unconfirmed(self) -> bool:
+        return self.write is not None and self.write.written is not None
+
+
+class PlainWriter:
+    """Writes the batches of different targets side by side, on so many threads."""
+
+    def __init__(self, http: Http, threads: int) -> None:
+        self._http = http
+        self._threads = threads
+
+    def write(self, batches: Sequence[TargetBatch]) -> WriteReport:
+        """The requests of all batches, then what they replace.
+
+        A request counts when its edge was read again, after a while in which other writers that had read it before
+        must have written, and had all of it. Raises TargetDown and ConfigError.
+        """
+        written = WriteReport()
+        if not batches:
+            return written
+        pool = ThreadPoolExecutor(self._threads, "rest-sink")
+        try:
+            done = [one for group in pool.map(self._write_batch, batches) for one in group]
+            by_target: dict[str, list[_Done]] = {batch.target.id: [] for batch in batches}
+            for one in self._confirm(done, pool):
+                by_target[one.request.edge.to_entity.id].append(one)
+            for part in pool.map(self._finish, batches, by_target.values()):
+                written += part
+        finally:
+            # when one finds the target down or the token refused, the others are not to ask again
+            pool.shutdown(wait=True, cancel_futures=True)
+        return written
+
+    def _write_batch(self, batch: TargetBatch) -> list[_Done]:
+        """The requests into one target, one after the other."""
+        redefinition = redefinition_of(batch)
+        return [
+            _attempt(request, redefinition, partial(self._write_one, request, redefinition))
+            for request in batch.requests
+        ]
+
+    def _write_one(self, request: AddLineageRequest, redefinition: Redefinition) -> _EdgeWrite:
+        if redefinition.covers(request):
+            return _redefine_edge(self._http, request.edge, redefinition.owns)
+        return _merge_edge(self._http, request.edge)
+
+    def _confirm(self, done: list[_Done], pool: ThreadPoolExecutor) -> list[_Done]:
+        """The same, each read again until it stands as it was written, or given up on."""
+        for _ in range(_ROUNDS):
+            fresh = [place for place, one in enumerate(done) if one.is_unconfirmed]
+            if not fresh:
+                return done
+            self._wait([one.write for one in done if one.write is not None])
+            for place, one in zip(fresh, pool.map(self._check, [done[place] for place in fresh]), strict=True):
+                done[place] = one
+        return [replace(one, write=None, reason=_CONTESTED) if one.is_unconfirmed else one for one in done]
+
+    def _check(self, one: _Done) -> _Done:
+        assert one.write is not None
+        restore = partial(_restore_edge, self._http, one.request.edge, one.write, one.redefinition.owns)
+        return _attempt(one.request, one.redefinition, restore)
+
+    def _wait(self, writes: Sequence[_EdgeWrite]) -> None:
+        timing = self._http.timing
+        span = max(SETTLING_SECONDS, _SLOWER * max(write.gap for write in writes))
+        latest = max(write.written for write in writes if write.written is not None)
+        left = latest + span - timing.monotonic()
+        if left > 0:
+            timing.sleep(left)
+
+    def _finish(self, batch: TargetBatch, done: Sequence[_Done]) -> WriteReport:
+        """What the batch's requests came to, after what they replace is gone."""
+        written = WriteReport()
+        for one in done:
+            written += _result(one)
+        redefinition = redefinition_of(batch)
+        if not redefinition:
+            return written
+        if written.counts.rejected:
+            logger.warning("%s: its earlier lineage stays: an edge of the new one was rejected", batch.name)
+            return written
+        try:
+            kept = frozenset(request.edge.from_entity.id for request in batch.requests)
+            deleted = _delete_stale_edges(self._http, batch.target, kept, redefinition.owns)
+        except (Rejected, ServerFailed) as error:
+            logger.warning("%s: its earlier lineage stays: %s", batch.name, error)
+            return written
+        if redefinition.finishes_view:
+            _finish_view(self._http, batch)
+        return written + WriteReport(counts=EdgeCounts(replaced=deleted))
+
+
+def _finish_view(http: Http, batch: TargetBatch) -> None:
+    """Tells the platform that a view's lineage is done."""
+    try:
+        _mark_view_processed(http, batch.target)
+    except (Rejected, ServerFailed) as error:
+        logger.warning("%s: not marked as processed: %s", batch.name, error)
+
+
+def _attempt(request: AddLineageRequest, redefinition: Redefinition, action: Callable[[], _EdgeWrite]) -> _Done:
+    try:
+        return _Done(request, redefinition, action())
+    except (Rejected, ServerFailed) as error:
+        return _Done(request, redefinition, None, str(error))
+
+
+def _result(one: _Done) -> WriteReport:
+    if one.write is None:
+        return WriteReport((WriteResult(one.request, Outcome.REJECTED, one.reason),), EdgeCounts(rejected=1))
+    outcome, refused = one.write.outcome, len(one.write.refused)
+    counts = EdgeCounts(
+        new=outcome is Outcome.NEW,
+        merged=outcome is Outcome.MERGED,
+        unchanged=outcome is Outcome.UNCHANGED,
+        replaced=outcome is Outcome.REPLACED,
+        column_edges=len(one.request.edge.lineage_details.columns_lineage) - refused,
+    )
+    return WriteReport((WriteResult(one.request, outcome, refused_columns=refused),), counts)

@@ -1,0 +1,121 @@
+"""The REST sink: each request is merged with what the platform has, in bulk where it can, else edge by edge."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from connectors.openmetadata import client
+from connectors.openmetadata._edge_writer import PlainWriter, redefinition_of
+from connectors.openmetadata.client import Platform
+from connectors.openmetadata.http import ServerFailed
+from connectors.sink import EdgeCounts, Outcome, TargetBatch, WriteReport, WriteResult
+from ingestion.errors import Rejected
+from ingestion.model.lineage import Json
+from ingestion.model.requests import AddLineageRequest, EdgeSource
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class SinkOptions:
+    """`threads` targets are written at a time where there is no bulk call.
+
+    `run` is the id of the run: a repeated bulk call of one run is applied once.
+    """
+
+    run: str
+    threads: int = 4
+
+
+class RestSink:
+    """Writes to one platform. Requests are expected aggregated: one for each edge."""
+
+    def __init__(self, platform: Platform, options: SinkOptions) -> None:
+        self._platform = platform
+        self._options = options
+        self._bulk = client.LINEAGE in platform.capabilities
+        self._calls = 0
+
+    def write(self, batches: Sequence[TargetBatch]) -> WriteReport:
+        """Merges all requests and carries out the replacements, each after the edges it makes room for.
+
+        What has contributions goes in one bulk call, where the platform has that. Raises TargetDown and ConfigError;
+        what was written until then stays, and may be written again.
+        """
+        bulk: list[TargetBatch] = []
+        plain: list[TargetBatch] = []
+        for batch in batches:
+            # without contributions a request is what any client of the contract would say: it goes the contract's way
+            whole = all(request.contributions for request in batch.requests)
+            (bulk if self._bulk and whole else plain).append(batch)
+        written = self._write_bulk(bulk) if bulk else WriteReport()
+        written += PlainWriter(self._platform.http, self._options.threads).write(plain)
+        by_edge = {result.request.edge.key: result for result in written.results}
+        results = tuple(by_edge[request.edge.key] for batch in batches for request in batch.requests)
+        return WriteReport(results, written.counts)
+
+    def _write_bulk(self, batches: Sequence[TargetBatch]) -> WriteReport:
+        """One bulk call; when it is refused, its halves, until only what is refused is left."""
+        try:
+            counts = self._send(batches)
+        except (Rejected, ServerFailed) as error:
+            if len(batches) > 1:
+                middle = len(batches) // 2
+                return self._write_bulk(batches[:middle]) + self._write_bulk(batches[middle:])
+            return self._write_parts(batches[0], str(error))
+        results = tuple(WriteResult(request, Outcome.STORED) for batch in batches for request in batch.requests)
+        return WriteReport(results, counts)
+
+    def _write_parts(self, batch: TargetBatch, reason: str) -> WriteReport:
+        """What can be written of one that was refused. What it was to replace stays: the new truth is not whole."""
+        if len(batch.requests) > 1:
+            written = self._write_bulk([TargetBatch(batch.target, (request,)) for request in batch.requests])
+            if batch.replacements and not written.counts.rejected:
+                return written + self._write_bulk([replace(batch, requests=())])
+        else:
+            rejected = tuple(WriteResult(request, Outcome.REJECTED, reason) for request in batch.requests)
+            written = WriteReport(rejected, EdgeCounts(rejected=len(rejected)))
+        if batch.replacements:
+            logger.warning("%s: its earlier lineage stays: %s", batch.name, reason)
+        return written
+
+    def _send(self, batches: Sequence[TargetBatch]) -> EdgeCounts:
+        edges = [edge for batch in batches for request in batch.requests for edge in _bulk_edges(request)]
+        ended = [replacement for batch in batches for replacement in _replacement_orders(batch)]
+        # the position keeps a call apart from an equal one before it, when something else was said in between
+        self._calls += 1
+        return client.add_lineage(self._platform.http, f"{self._options.run} {self._calls}", edges, ended)
+
+
+class DryRunSink:
+    """Sends nothing."""
+
+    def write(self, batches: Sequence[TargetBatch]) -> WriteReport:
+        """Every request counts as unchanged."""
+        requests = [request for batch in batches for request in batch.requests]
+        results = tuple(WriteResult(request, Outcome.UNCHANGED) for request in requests)
+        columns = sum(len(request.edge.lineage_details.columns_lineage) for request in requests)
+        return WriteReport(results, EdgeCounts(unchanged=len(results), column_edges=columns))
+
+
+def _replacement_orders(batch: TargetBatch) -> Iterator[Json]:
+    """The replacements of a batch; that of a view whose lineage is whole marks it as processed."""
+    finishes = redefinition_of(batch).finishes_view
+    for replacement in batch.replacements:
+        marks = finishes and replacement.source == EdgeSource.VIEW
+        yield {**replacement.to_json(), **({"processed": True} if marks else {})}
+
+
+def _bulk_edges(request: AddLineageRequest) -> Iterator[str]:
+    """A JSON object for each contribution to an edge."""
+    ends = json.dumps(
+        {
+            name: {"id": end.id, "type": end.type}
+            for name, end in (("fromEntity", request.edge.from_entity), ("toEntity", request.edge.to_entity))
+        }
+    )
+    for contribution in request.contributions:
+        yield f'{ends[:-1]}, "contribution": {contribution.json_text()}}}'

@@ -1,0 +1,95 @@
+"""Databricks' system tables: the history of queries, and its own lineage."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from connectors.platforms.profile import (
+    MILLISECONDS,
+    ColumnPair,
+    EngineLineage,
+    ExportProfile,
+    flow_into,
+    lineage_of_flows,
+    marks,
+    path_name,
+)
+from ingestion.model.lineage import StatementLineage, TableName
+
+# Databricks' lineage system tables, as its documentation has them: "Lineage system tables reference".
+
+_END = ("{}_table_full_name", "{}_table_catalog", "{}_table_schema", "{}_table_name", "{}_path")
+_ENDS = tuple(column.format(end) for end in ("source", "target") for column in _END)
+
+
+def _read_tables(values: Sequence[str]) -> StatementLineage | None:
+    source, target = _end(values[: len(_END)]), _end(values[len(_END) : 2 * len(_END)])
+    return None if source is None or target is None else lineage_of_flows([flow_into(target, [source])])
+
+
+def _read_columns(values: Sequence[str]) -> StatementLineage | None:
+    source, target = _end(values[: len(_END)]), _end(values[len(_END) : 2 * len(_END)])
+    column, to = values[2 * len(_END) :]
+    if source is None or target is None or not (column and to):
+        return None
+    return lineage_of_flows([flow_into(target, (), [ColumnPair(source, column, to)])])
+
+
+def _end(values: Sequence[str]) -> TableName | None:
+    full_name, *parts, path = values
+    if all(parts):
+        return TableName(tuple(part.lower() for part in parts))
+    if full_name:
+        return TableName(tuple(part.strip("`").lower() for part in full_name.split(".")))
+    return path_name(path) if path else None
+
+
+_TABLE_EVENTS = EngineLineage(_ENDS, _read_tables)
+_COLUMN_EVENTS = EngineLineage((*_ENDS, "source_column_name", "target_column_name"), _read_columns)
+
+
+# Databricks' system tables, as its documentation has them.
+
+_SERVICES = frozenset({"Databricks", "UnityCatalog"})
+
+QUERY_HISTORY = ExportProfile(
+    name="Databricks system.query.history",
+    services=_SERVICES,
+    marks=marks("statement_text executed_by", "statement_text execution_status", "statement_text statement_id"),
+    own_marks=marks("statement_text"),
+    columns={
+        "text": ("statement_text",),
+        "start_time": ("start_time",),
+        "end_time": ("end_time",),
+        "duration": ("total_duration_ms",),
+        "user": ("executed_by", "executed_as"),
+        "session": ("session_id",),
+        "query_type": ("statement_type",),
+        "status": ("execution_status",),
+        "failure": ("error_message",),
+        "rows": ("written_rows",),
+        "job": ("query_source_job_info_job_id", "query_source_notebook_id", "query_source_dashboard_id"),
+    },
+    units={"total_duration_ms": MILLISECONDS},
+    job_ids={
+        "query_source_job_info_job_id": "databricks job",
+        "query_source_notebook_id": "databricks notebook",
+        "query_source_dashboard_id": "databricks dashboard",
+    },
+)
+
+TABLE_LINEAGE = ExportProfile(
+    name="Databricks system.access.table_lineage",
+    services=_SERVICES,
+    marks=marks("source_table_full_name target_table_full_name"),
+    columns={"start_time": ("event_time",), "user": ("created_by",)},
+    lineage=_TABLE_EVENTS,
+)
+
+COLUMN_LINEAGE = ExportProfile(
+    name="Databricks system.access.column_lineage",
+    services=_SERVICES,
+    marks=marks("source_table_full_name target_table_full_name source_column_name target_column_name"),
+    columns={"start_time": ("event_time",), "user": ("created_by",)},
+    lineage=_COLUMN_EVENTS,
+)

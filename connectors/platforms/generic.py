@@ -1,0 +1,51 @@
+"""An export of nobody in particular: the names that columns of query logs usually have."""
+
+from __future__ import annotations
+
+from connectors.platforms.profile import MILLISECONDS, ExportProfile
+
+GENERIC = ExportProfile(
+    name="query log",
+    marks=(),
+    # the likeliest first, and only the first that is there
+    columns={
+        "text": (
+            "query_text", "sql_text", "query", "sql", "statement", "statement_text", "sql_statement", "query_string",
+            "querystring", "querytxt", "sql_query", "raw_query", "full_query", "stmt", "statement_string",
+            "command_text", "querytext", "sqltext", "sql_fulltext",
+        ),
+        "start_time": (
+            "start_time", "starttime", "query_start_time", "query_start", "start_timestamp", "started_at",
+            "begin_time", "creation_time", "create_time", "created", "submit_time", "event_time", "log_time",
+            "execution_start_time", "timestamp", "executed_at", "start",
+        ),
+        "end_time": (
+            "end_time", "endtime", "query_end_time", "query_end", "end_timestamp", "ended_at", "finished_at",
+            "finish_time", "completed_at", "completion_time", "execution_end_time", "end",
+        ),
+        "user": (
+            "user_name", "username", "user", "usename", "user_email", "executed_by", "db_user", "role_name", "login",
+        ),
+        "database": (
+            "database_name", "databasename", "database", "db_name", "dbname", "datname", "db", "catalog_name",
+            "catalog",
+        ),
+        "schema": ("schema_name", "schemaname", "schema", "default_schema", "current_schema"),
+        "session": (
+            "session_id", "sessionid", "session", "process_id", "pid", "connection_id", "spid", "backend_pid",
+        ),
+        "duration": (
+            "duration", "elapsed", "elapsed_time", "total_elapsed_time", "execution_time", "total_time", "runtime",
+        ),
+        "query_type": (
+            "query_type", "statement_type", "querytype", "command_type", "command_tag", "operation",
+        ),
+        "status": ("status", "execution_status", "query_status", "state", "query_state", "success", "succeeded"),
+        "job": ("job", "job_name", "query_tag", "application_name"),
+        "failure": ("aborted", "error_code", "error", "error_message", "failed", "exception"),
+        "error_code": ("error_code", "sqlstate", "sql_state", "sql_state_code", "errno"),
+        "rows": ("rows_written", "written_rows", "rows_inserted", "rows_affected", "affected_rows"),
+    },
+    # Snowflake's history counts these so
+    units={"total_elapsed_time": MILLISECONDS, "execution_time": MILLISECONDS},
+)  # fmt: skip

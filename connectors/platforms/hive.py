@@ -1,0 +1,99 @@
+"""Apache Hive's LineageLogger: its JSON, and the graph in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from connectors.platforms.profile import (
+    MILLISECONDS,
+    ColumnPair,
+    EngineLineage,
+    ExportProfile,
+    MalformedLineage,
+    flow_into,
+    lineage_of_flows,
+    marks,
+    objects_of,
+    text_of,
+)
+from ingestion.model.lineage import ColumnRef, Json, StatementLineage, Subtype, TableName
+
+# The graph in the JSON of Hive's LineageLogger hook, and in Impala's lineage log, which is of the same form.
+
+_EDGES, _VERTICES = "edges", "vertices"
+_TABLE_PARTS = 2
+
+Vertex = tuple[TableName, str]
+"""A table and its column, "" for the table itself."""
+
+
+@dataclass(slots=True)
+class _Written:
+    """What a table is given."""
+
+    pairs: list[ColumnPair] = field(default_factory=list)
+    filters: list[ColumnRef] = field(default_factory=list)
+    tables: list[TableName] = field(default_factory=list)
+
+
+def _read(values: Sequence[str]) -> StatementLineage | None:
+    vertices = {one.get("id"): _vertex(one) for one in objects_of(values[1], _VERTICES)}
+    found: dict[TableName, _Written] = {}
+    for edge in objects_of(values[0], _EDGES):
+        sources = [one for one in _ends(edge, "sources", vertices) if one is not None]
+        for target in _ends(edge, "targets", vertices):
+            if target is not None:
+                _add(found.setdefault(target[0], _Written()), edge, sources, target[1])
+    return lineage_of_flows(flow_into(target, one.tables, one.pairs, one.filters) for target, one in found.items())
+
+
+def _add(into: _Written, edge: Json, sources: Iterable[Vertex], to: str) -> None:
+    subtype = Subtype.TRANSFORMATION if edge.get("expression") else Subtype.IDENTITY
+    for table, column in sources:
+        if not column:
+            into.tables.append(table)
+        elif str(edge.get("edgeType", "")).upper() == "PREDICATE":
+            into.filters.append(ColumnRef(table, column))
+        elif to:
+            into.pairs.append(ColumnPair(table, column, to, subtype))
+
+
+def _ends(edge: Json, key: str, vertices: Mapping[object, Vertex | None]) -> list[Vertex | None]:
+    numbers = edge.get(key)
+    if not isinstance(numbers, list) or any(number not in vertices for number in numbers):
+        raise MalformedLineage(f"{_EDGES}: {key} that no vertex has")
+    return [vertices[number] for number in numbers]
+
+
+def _vertex(record: Json) -> Vertex | None:
+    """None for a column of a query's result, which no table has."""
+    parts = text_of(record, "vertexId", _VERTICES).lower().split(".")
+    if str(record.get("vertexType", "")).upper() == "TABLE":
+        return TableName(tuple(parts)), ""
+    if len(parts) <= _TABLE_PARTS:
+        return None
+    return TableName(tuple(parts[:_TABLE_PARTS])), ".".join(parts[_TABLE_PARTS:])
+
+
+GRAPH = EngineLineage((_EDGES, _VERTICES), _read)
+
+
+# Apache Hive's LineageLogger, a hook whose JSON is logged when a statement succeeded: "Capture Lineage Information In
+# Hive Hooks" of its documentation.
+
+LINEAGE_LOG = ExportProfile(
+    name="Hive lineage hook",
+    services=frozenset({"Hive"}),
+    marks=marks("query_text vertices engine", "query_text job_ids engine", "query_text job_ids database"),
+    own_marks=marks("query_text"),
+    columns={
+        "text": ("query_text",),
+        "start_time": ("timestamp",),
+        "duration": ("duration",),
+        "user": ("user", "user_group_names"),
+        "database": ("database",),
+    },
+    units={"timestamp": 1.0, "duration": MILLISECONDS},
+    lineage=GRAPH,
+)

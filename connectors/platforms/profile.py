@@ -1,0 +1,236 @@
+"""How a platform is described: what tells its export, what its columns mean, what it says of lineage itself."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ingestion.model.lineage import (
+    ColumnRef,
+    Flow,
+    Json,
+    NameKind,
+    Output,
+    Reference,
+    StatementKind,
+    StatementLineage,
+    Subtype,
+    TableName,
+    Target,
+    Transformation,
+    WriteMode,
+)
+
+# The vocabulary of an engine's own lineage: how a row of it is read, and what it says.
+
+
+class MalformedLineage(ValueError):
+    """A row whose lineage cannot be read; the message says why, without its content."""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineLineage:
+    """How rows tell lineage: `read` takes the values of `columns` ("" for none).
+
+    It gives None where nothing is written, and raises MalformedLineage.
+    """
+
+    columns: tuple[str, ...]
+    read: Callable[[Sequence[str]], StatementLineage | None]
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnPair:
+    """A column of a source and what it has to do with one of the target."""
+
+    source: TableName
+    column: str
+    to: str
+    subtype: Subtype = Subtype.TRANSFORMATION
+
+
+def flow_into(
+    target: TableName,
+    sources: Iterable[TableName],
+    pairs: Iterable[ColumnPair] = (),
+    filters: Iterable[ColumnRef] = (),
+) -> Flow:
+    """What a table is given: by whole `sources`, by `pairs` of columns, and which `filters` have a say in all of it."""
+    outputs: dict[str, dict[Reference, None]] = {}
+    tables = dict.fromkeys(sources)
+    for pair in pairs:
+        reference = Reference((ColumnRef(pair.source, pair.column),), Transformation(pair.subtype))
+        outputs.setdefault(pair.to, {})[reference] = None
+        tables[pair.source] = None
+    indirect = {Reference((column,), Transformation(Subtype.FILTER)): None for column in filters}
+    tables.update(dict.fromkeys(reference.sources[0].table for reference in indirect))
+    return Flow(
+        Target(target, WriteMode.APPEND),
+        tuple(Output(name, tuple(references)) for name, references in outputs.items()),
+        tuple(indirect),
+        tuple(tables),
+    )
+
+
+def lineage_of_flows(flows: Iterable[Flow]) -> StatementLineage | None:
+    """What a statement did, of which these flows are known; None where there are none."""
+    found = tuple(flows)
+    return StatementLineage(StatementKind.INSERT, found) if found else None
+
+
+def path_name(path: str) -> TableName:
+    """A storage path as the name of what lies there."""
+    return TableName((path,), kind=NameKind.PATH)
+
+
+def objects_of(text: str, column: str) -> list[Json]:
+    """The objects of a JSON list, none for an empty text. Raises MalformedLineage."""
+    return objects_in(json_of(text, column), column)
+
+
+def objects_in(value: Any, place: str) -> list[Json]:
+    """The objects of a list, none for null; `place` is what an error names. Raises MalformedLineage."""
+    if value is None:
+        return []
+    if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+        raise MalformedLineage(f"{place} is no list of objects")
+    return value
+
+
+def json_of(text: str, column: str) -> Any:
+    """The value of a JSON text, None for an empty one."""
+    if not text.strip():
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise MalformedLineage(f"{column} is not valid JSON") from None
+
+
+def text_of(record: Json, key: str, column: str) -> str:
+    """The text that an object of `column` must have as `key`. Raises MalformedLineage."""
+    value = record.get(key)
+    if not isinstance(value, str) or not value:
+        raise MalformedLineage(f"{column}: an object without {key}")
+    return value
+
+
+# What is known of one exporter: which headers tell it, and what its columns mean.
+
+RowStates = Mapping[str, Mapping[str, str | None]]
+"""By column: the status that a row has for a value (in lower case) of it; None where that value says nothing bad."""
+
+OTHERWISE = "*"
+"""Stands for any value of a column that is not named."""
+
+NOT_A_STATEMENT = "not_a_statement"
+"""Status of a record that holds no executed statement: a server's message, an empty text."""
+
+PART_OF_ANOTHER = "part_of_another"
+"""Status of a statement that the platform made of another one, or that holds others, which the log has too."""
+
+NO_WRITE = "no_write"
+"""Status of a record of the engine's own lineage that tells of no write."""
+
+FAILED, UNFINISHED = "failed", "unfinished"
+
+MILLISECONDS, MICROSECONDS, PICOSECONDS = 1e-3, 1e-6, 1e-12
+
+
+def marks(*sets: str) -> tuple[frozenset[str], ...]:
+    """Sets of columns, each written as one text."""
+    return tuple(frozenset(names.split()) for names in sets)
+
+
+@dataclass(frozen=True, slots=True)
+class SplitText:
+    """How a text stands in several rows: those with one `key`, in the order of a column that counts from `first`.
+
+    `width`: characters of every piece but the last, where the platform cuts blanks off their ends.
+    """
+
+    key: tuple[str, ...]
+    order: str
+    first: int = 0
+    width: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TextLimit:
+    """Where a platform cuts a column's texts: at so many characters, or (`in_bytes`) bytes of UTF-8.
+
+    `mark` is what it puts in place of the last characters of a text that it cuts.
+    """
+
+    length: int
+    in_bytes: bool = False
+    mark: str = ""
+
+    def cuts(self, text: str) -> bool:
+        """Whether a text is just as long as it can be, which is hardly ever all of it.
+
+        A longer one comes from a server that was told to cut later, or from a column of another kind.
+        """
+        if len(text) * 4 < self.length - 4:
+            return False
+        if self.mark and text.endswith(self.mark):
+            return True
+        if not self.in_bytes or text.isascii():
+            return len(text) == self.length
+        # A character that does not fit is left out whole.
+        return self.length - 4 < len(text.encode("utf-8", "surrogatepass")) <= self.length
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """Rows that are no statement and do what one does: where `column` is `value`, and the text has `pattern`."""
+
+    column: str
+    value: str
+    pattern: re.Pattern[str]
+    statement: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExportProfile:
+    """One exporter. Column names are in lower case, words joined by `_`, fields of fields too: `status_state`.
+
+    `marks`: any one of these sets of columns tells it, and any of `own_marks` where the connection is of one of its
+    `services`, which also decide where two fit. `columns`: a record's field to its columns, of which the first that
+    holds something counts. `units`: seconds in one unit of a column. `patterns`: what of a column's value counts, the
+    pattern's first group. `noise`: what stands before the statement. `escaped`: line ends are written `\\n`. `limits`:
+    where a column's texts are cut. `job_ids`: columns that name a job by its id, and what kind of job. `lineage`: what
+    the engine itself tells of it, beside the text or, where no column has one, in its place. `adds_rows`: the columns
+    of `rows` count different rows (inserted, updated), and are no aliases of one count.
+    """
+
+    name: str
+    marks: tuple[frozenset[str], ...]
+    columns: Mapping[str, tuple[str, ...]]
+    services: frozenset[str] = frozenset()
+    own_marks: tuple[frozenset[str], ...] = ()
+    units: Mapping[str, float] = field(default_factory=dict)
+    patterns: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
+    states: RowStates = field(default_factory=dict)
+    rewrites: tuple[Rewrite, ...] = ()
+    pieces: SplitText | None = None
+    noise: re.Pattern[str] | None = None
+    escaped: bool = False
+    limits: Mapping[str, TextLimit] = field(default_factory=dict)
+    job_ids: Mapping[str, str] = field(default_factory=dict)
+    lineage: EngineLineage | None = None
+    adds_rows: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All columns that it reads, each once."""
+        found = [name for names in self.columns.values() for name in names]
+        found += [*self.states, *(rewrite.column for rewrite in self.rewrites)]
+        if self.pieces is not None:
+            found += [*self.pieces.key, self.pieces.order]
+        if self.lineage is not None:
+            found += self.lineage.columns
+        return tuple(dict.fromkeys(found))

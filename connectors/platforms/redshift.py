@@ -1,0 +1,87 @@
+"""Redshift's system views, each as the page of its name in the Database Developer Guide has it.
+
+Lines end with the two characters \\n in all of them. SYS_QUERY_TEXT, STL_QUERYTEXT, STL_DDLTEXT, STL_UTILITYTEXT and
+SVL_STATEMENTTEXT have a text in pieces, of which blanks at the end are cut off.
+"""
+
+from __future__ import annotations
+
+from connectors.platforms.profile import MICROSECONDS, UNFINISHED, ExportProfile, SplitText, TextLimit, marks
+
+_REDSHIFT = frozenset({"Redshift"})
+_USERS = ("user_name", "username", "usename", "user_id", "userid")
+_DATABASES = ("database_name", "database")
+_LIMIT = TextLimit(4000, in_bytes=True)
+
+SYS_QUERY_HISTORY = ExportProfile(
+    name="Redshift SYS_QUERY_HISTORY",
+    services=_REDSHIFT,
+    marks=marks("query_text query_label", "query_text elapsed_time queue_time", "query_text transaction_id status"),
+    own_marks=marks("query_text"),
+    columns={
+        "text": ("query_text",),
+        "start_time": ("start_time",),
+        "end_time": ("end_time",),
+        "duration": ("elapsed_time", "execution_time"),
+        "user": _USERS,
+        "session": ("session_id",),
+        "database": _DATABASES,
+        "query_type": ("query_type",),
+        "status": ("status",),
+        "failure": ("error_message",),
+        "result_rows": ("returned_rows",),
+        "job": ("query_label",),
+    },
+    units={"elapsed_time": MICROSECONDS, "execution_time": MICROSECONDS},
+    states={"status": {"planning": UNFINISHED, "returning": UNFINISHED}},
+    escaped=True,
+    limits={"query_text": _LIMIT},
+)
+
+STL_QUERY = ExportProfile(
+    name="Redshift STL_QUERY",
+    services=_REDSHIFT,
+    marks=marks("querytxt aborted", "querytxt starttime", "querytxt pid"),
+    own_marks=marks("querytxt"),
+    columns={
+        "text": ("querytxt",),
+        "start_time": ("starttime",),
+        "end_time": ("endtime",),
+        "user": _USERS,
+        "session": ("pid",),
+        "database": _DATABASES,
+        "failure": ("aborted",),
+        "job": ("label",),
+    },
+    escaped=True,
+    limits={"querytxt": _LIMIT},
+)
+
+_IN_PIECES = {
+    "text": ("text",),
+    "start_time": ("starttime", "start_time"),
+    "end_time": ("endtime", "end_time"),
+    "user": _USERS,
+    "session": ("pid", "session_id"),
+    "database": _DATABASES,
+    "failure": ("aborted", "error_message"),
+    "job": ("label", "query_label"),
+}
+
+QUERY_TEXT = ExportProfile(
+    name="Redshift STL_QUERYTEXT",
+    services=_REDSHIFT,
+    marks=marks("query sequence text", "query_id sequence text"),
+    columns=_IN_PIECES,
+    pieces=SplitText(("query", "query_id", "xid", "transaction_id"), "sequence", width=200),
+    escaped=True,
+)
+
+STATEMENT_TEXT = ExportProfile(
+    name="Redshift SVL_STATEMENTTEXT",
+    services=_REDSHIFT,
+    marks=marks("xid starttime sequence text"),
+    columns=_IN_PIECES,
+    pieces=SplitText(("xid", "pid", "starttime"), "sequence", width=200),
+    escaped=True,
+)

@@ -1,0 +1,108 @@
+"""Snowflake's QUERY_HISTORY, and the lineage in its ACCESS_HISTORY."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from connectors.platforms.profile import (
+    MILLISECONDS,
+    ColumnPair,
+    EngineLineage,
+    ExportProfile,
+    MalformedLineage,
+    TextLimit,
+    flow_into,
+    lineage_of_flows,
+    marks,
+    objects_in,
+    objects_of,
+    text_of,
+)
+from ingestion.model.lineage import Json, StatementLineage, TableName
+
+# Snowflake's ACCESS_HISTORY, as its documentation has it: Account Usage, "ACCESS_HISTORY view".
+
+_MODIFIED, _ACCESSED = "objects_modified", "direct_objects_accessed"
+_TABLES = frozenset(
+    {"table", "view", "materialized view", "external table", "dynamic table", "iceberg table", "event table"}
+)
+_PART = re.compile(r'"((?:[^"]|"")+)"|([^".]+)')
+
+
+def _read(values: Sequence[str]) -> StatementLineage | None:
+    modified, accessed = objects_of(values[0], _MODIFIED), objects_of(values[1], _ACCESSED)
+    sources = [_table(one, _ACCESSED) for one in accessed if _is_table(one)]
+    return lineage_of_flows(
+        flow_into(_table(one, _MODIFIED), sources, _pairs(one)) for one in modified if _is_table(one)
+    )
+
+
+def _pairs(modified: Json) -> Iterator[ColumnPair]:
+    for column in _objects(modified, "columns"):
+        to = text_of(column, "columnName", _MODIFIED)
+        for source in _objects(column, "directSources") or _objects(column, "baseSources"):
+            if _is_table(source):
+                yield ColumnPair(_table(source, _MODIFIED), text_of(source, "columnName", _MODIFIED), to)
+
+
+def _objects(record: Json, key: str) -> list[Json]:
+    return objects_in(record.get(key), f"{_MODIFIED}: {key}")
+
+
+def _is_table(record: Json) -> bool:
+    """Whether an object is one that data lies in: no function, no stage, no stream."""
+    return str(record.get("objectDomain", "")).lower() in _TABLES
+
+
+def _table(record: Json, column: str) -> TableName:
+    name = text_of(record, "objectName", column)
+    parts = tuple((quoted or bare).replace('""', '"') for quoted, bare in _PART.findall(name))
+    if not parts:
+        raise MalformedLineage(f"{column}: an objectName that is none")
+    return TableName(parts)
+
+
+_WRITTEN_OBJECTS = EngineLineage((_MODIFIED, _ACCESSED), _read)
+"""One row a statement."""
+
+
+# Snowflake's QUERY_HISTORY and ACCESS_HISTORY, as its documentation has them.
+
+QUERY_HISTORY = ExportProfile(
+    name="Snowflake QUERY_HISTORY",
+    services=frozenset({"Snowflake"}),
+    marks=marks(
+        "query_text warehouse_name", "query_text execution_status session_id", "query_text query_tag",
+        "query_text total_elapsed_time warehouse_size",
+    ),
+    own_marks=marks("query_text"),
+    columns={
+        "text": ("query_text",),
+        "start_time": ("start_time",),
+        "end_time": ("end_time",),
+        "duration": ("total_elapsed_time", "execution_time"),
+        "user": ("user_name",),
+        "session": ("session_id",),
+        "database": ("database_name",),
+        "schema": ("schema_name",),
+        "query_type": ("query_type",),
+        "status": ("execution_status",),
+        "failure": ("error_code", "error_message"),
+        "error_code": ("error_code",),
+        "rows": ("rows_inserted", "rows_updated"),
+        "result_rows": ("rows_produced",),
+        "job": ("query_tag",),
+    },
+    units={"total_elapsed_time": MILLISECONDS, "execution_time": MILLISECONDS},
+    limits={"query_text": TextLimit(100_000)},
+    adds_rows=True,
+)  # fmt: skip
+
+ACCESS_HISTORY = ExportProfile(
+    name="Snowflake ACCESS_HISTORY",
+    services=frozenset({"Snowflake"}),
+    marks=marks("objects_modified direct_objects_accessed", "objects_modified base_objects_accessed query_id"),
+    columns={"start_time": ("query_start_time",), "user": ("user_name",)},
+    lineage=_WRITTEN_OBJECTS,
+)

@@ -1,0 +1,52 @@
+"""Trino's query events, as its documentation has them: "MySQL event listener", "HTTP event listener", system.runtime.
+
+The columns of the first are those of its table trino_queries; events of the second are JSON of QueryCompletedEvent.
+"""
+
+from __future__ import annotations
+
+from connectors.platforms.profile import MILLISECONDS, ExportProfile, marks
+
+_SERVICES = frozenset({"Trino", "Presto"})
+
+QUERIES = ExportProfile(
+    name="Trino trino_queries",
+    services=_SERVICES,
+    marks=marks("query prepared_query", "query query_state catalog", "query query_id resource_group_id"),
+    own_marks=marks("query"),
+    columns={
+        # EXECUTE has its statement there
+        "text": ("prepared_query", "query"),
+        "start_time": ("execution_start_time", "create_time", "started", "created"),
+        "end_time": ("end_time", "end"),
+        "duration": ("wall_time_millis",),
+        "user": ("user", "principal"),
+        "database": ("catalog",),
+        "schema": ("schema",),
+        "query_type": ("query_type", "update_type"),
+        "status": ("query_state", "state"),
+        "failure": ("error_code", "failure_type"),
+        "error_code": ("error_code",),
+        "rows": ("written_rows",),
+    },
+    units={"wall_time_millis": MILLISECONDS},
+)
+
+EVENTS = ExportProfile(
+    name="Trino query events",
+    services=_SERVICES,
+    marks=marks("metadata_query context_user", "metadata_query metadata_query_state", "metadata_query create_time"),
+    columns={
+        "text": ("metadata_prepared_query", "metadata_query"),
+        "start_time": ("execution_start_time", "create_time"),
+        "end_time": ("end_time",),
+        "user": ("context_user", "context_principal"),
+        "database": ("context_catalog",),
+        "schema": ("context_schema",),
+        "query_type": ("context_query_type",),
+        "status": ("metadata_query_state",),
+        "failure": ("failure_info_error_code", "failure_info_error_code_name"),
+        "error_code": ("failure_info_error_code_name",),
+        "rows": ("statistics_written_rows",),
+    },
+)

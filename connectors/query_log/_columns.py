@@ -1,0 +1,211 @@
+"""Which column of an input holds what: a profile put to the columns that are there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, tzinfo
+
+from connectors.log_columns import KEYS, SECONDS_PER_UNIT, LogColumn
+from connectors.platforms.generic import GENERIC
+from connectors.platforms.index import PROFILES
+from connectors.platforms.profile import ExportProfile
+from connectors.query_log._values import NULLS
+from ingestion.arguments import listing, suggestion
+from ingestion.errors import ConfigError
+
+# Which column cannot hold the text of statements, whatever it is called.
+
+# numbers, flags, times, and the ids that platforms give to queries: with a digit and without a blank
+_NO_TEXT = re.compile(
+    r"[-+]?\d[\d.,_eE+-]*|true|false|t|f|y|n|\d{4}-\d\d-\d\d[T ][\d:.]+\s*\S*|(?=\S*\d)[0-9A-Fa-f_-]{8,}|"
+    r"(?=[^\s()]*\d)[0-9A-Za-z]+(?:[_-][0-9A-Za-z]+){3,}",
+    re.IGNORECASE,
+)
+
+
+def _holds_text(values: Sequence[str]) -> bool:
+    """Whether these values may be statements: not where all of them are numbers, flags, times or ids."""
+    given = [value for value in values if value not in NULLS]
+    return not given or not all(_NO_TEXT.fullmatch(value.strip()) for value in given)
+
+
+# A profile put to the columns that an input has.
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingHints:
+    """What is known of a log besides its columns: the service's connection type, the zone of its times, a mapping."""
+
+    connection_type: str | None = None
+    zone: tzinfo = UTC
+    columns: Mapping[str, LogColumn] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnReading:
+    """How an input's columns are read: a record's field to the positions of its columns in `names`.
+
+    Of several the first that holds something counts. `units`: seconds in one unit, by position; `zones` likewise.
+    `constants`: what a field is in all records. `mapped`: the fields whose columns the user named.
+    """
+
+    profile: ExportProfile
+    names: tuple[str, ...]
+    fields: Mapping[str, tuple[int, ...]]
+    units: Mapping[int, float] = field(default_factory=dict)
+    zone: tzinfo = UTC
+    zones: Mapping[int, tzinfo] = field(default_factory=dict)
+    constants: Mapping[str, str] = field(default_factory=dict)
+    mapped: frozenset[str] = frozenset()
+
+    def position(self, name: str) -> int | None:
+        return self.names.index(name) if name in self.names else None
+
+    @property
+    def content(self) -> tuple[int, ...]:
+        """The positions of the columns that hold what a record says: its text, or the engine's lineage."""
+        lineage = self.profile.lineage.columns if self.profile.lineage is not None else ()
+        return self.fields.get("text") or tuple(at for at, name in enumerate(self.names) if name in lineage)
+
+    @property
+    def used(self) -> tuple[int, ...]:
+        """The positions of all columns that are read."""
+        read = {position for positions in self.fields.values() for position in positions}
+        return tuple(at for at, name in enumerate(self.names) if at in read or name in self.profile.names)
+
+
+def plain_name(column: str) -> str:
+    """A column's name without the accidents of an export: `Query Text`, `queryText`, `QUERY-TEXT` are `query_text`."""
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", column.strip())
+    return re.sub(r"[^a-z0-9µ]+", "_", spaced.lower()).strip("_")
+
+
+def column_reading(names: Sequence[str], samples: Sequence[Sequence[str]], hints: ReadingHints) -> ColumnReading | None:
+    """How columns of these `plain_name`s are read; None where none of them holds a text.
+
+    `samples`: some values of each column, which show that a column holds no text. Raises ConfigError where a mapped
+    column is not among them.
+    """
+    mapped = {name: one for name, one in hints.columns.items() if one.column is not None}
+    for name, one in mapped.items():
+        _check_mapped(name, one.column or "", names)
+    profile = _recognise(frozenset(names), hints.connection_type)
+    texts = [name for name in names if _holds_text(samples[names.index(name)] if samples else ())]
+    for candidate in (profile,) if profile is GENERIC else (profile, GENERIC):
+        fields = _fields(candidate, names, texts)
+        fields |= {name: (names.index(plain_name(one.column or "")),) for name, one in mapped.items()}
+        if not _tells_something(candidate, fields, names, texts):
+            continue
+        reading = ColumnReading(candidate, tuple(names), fields, _units(candidate, names, fields), hints.zone)
+        return _with_mapping(reading, hints.columns)
+    return None
+
+
+def _tells_something(
+    profile: ExportProfile, fields: Mapping[str, tuple[int, ...]], names: Sequence[str], texts: Sequence[str]
+) -> bool:
+    """Whether there is a text, or lineage where the exporter gives no texts."""
+    if "text" not in fields:
+        return profile.lineage is not None and "text" not in profile.columns
+    return names[fields["text"][0]] in texts
+
+
+def _check_mapped(name: str, column: str, names: Sequence[str]) -> None:
+    if plain_name(column) in names:
+        return
+    near = suggestion(plain_name(column), names)
+    key = f"headwater.queryLogColumns.{KEYS.get(name, name)}"
+    raise ConfigError(f"{key}: no column {column}{near}; there are {listing(names)}")
+
+
+def _with_mapping(reading: ColumnReading, mapping: Mapping[str, LogColumn]) -> ColumnReading:
+    units, zones, constants = dict(reading.units), dict(reading.zones), dict(reading.constants)
+    fields = dict(reading.fields)
+    for name, one in mapping.items():
+        if one.column is None:
+            fields.pop(name, None)
+            constants[name] = one.value or ""
+            continue
+        position = fields[name][0]
+        if one.unit is not None:
+            units[position] = one.unit
+        if one.zone is not None:
+            zones[position] = one.zone
+    return replace(reading, fields=fields, units=units, zones=zones, constants=constants, mapped=frozenset(mapping))
+
+
+def with_unseen(reading: ColumnReading) -> ColumnReading:
+    """For records that need not have every column: also those of the exporter that no sample had, after the others."""
+    profile = reading.profile
+    unseen = GENERIC.columns["failure"] if profile is GENERIC else profile.names
+    names = tuple(dict.fromkeys((*reading.names, *unseen)))
+    fields = dict(reading.fields)
+    for name, columns in profile.columns.items():
+        if (
+            name not in reading.constants
+            and name not in reading.mapped
+            and (profile is not GENERIC or name == "failure")
+        ):
+            positions = tuple(names.index(column) for column in columns)
+            fields[name] = tuple(dict.fromkeys((*fields.get(name, ()), *positions)))
+    units = {**_units(profile, names, fields), **reading.units}
+    return replace(reading, names=names, fields=fields, units=units)
+
+
+def _recognise(names: frozenset[str], connection_type: str | None) -> ExportProfile:
+    """The exporter that some of these columns tell: the service's own, and of several the one with most columns."""
+    best, rank = GENERIC, (False, 0)
+    for profile in PROFILES:
+        own = connection_type in profile.services
+        found = (own, len(names.intersection(profile.names)))
+        if found > rank and any(mark <= names for mark in (*profile.marks, *(profile.own_marks if own else ()))):
+            best, rank = profile, found
+    return best
+
+
+def _fields(profile: ExportProfile, names: Sequence[str], texts: Sequence[str]) -> dict[str, tuple[int, ...]]:
+    fields: dict[str, tuple[int, ...]] = {}
+    for name, columns in profile.columns.items():
+        here = [column for column in columns if column in (texts if name == "text" else names)]
+        kept = here[:1] if profile is GENERIC else here
+        if kept:
+            fields[name] = tuple(names.index(column) for column in kept)
+    known = {names[position] for positions in fields.values() for position in positions} | set(profile.names)
+    for name, aliases in GENERIC.columns.items():
+        other = next((alias for alias in aliases if alias in names and alias not in known), None)
+        if name not in fields and name != "text" and other is not None:
+            fields[name] = (names.index(other),)
+    for name in ("start_time", "end_time", "duration"):
+        if name not in fields and (position := _column_with_unit(name, names, known)) is not None:
+            fields[name] = (position,)
+    return fields
+
+
+def _column_with_unit(field: str, names: Sequence[str], known: Collection[str]) -> int | None:
+    """A time or duration whose unit is in its column's name: `elapsed_us`, `query_start_time_ms`."""
+    stems = [("", "", "") if name in known else name.rpartition("_") for name in names]
+    return next(
+        (at for at, (stem, _, unit) in enumerate(stems) if stem in GENERIC.columns[field] and _is_unit(unit)), None
+    )
+
+
+def _is_unit(name: str) -> bool:
+    return bool(name) and name in SECONDS_PER_UNIT
+
+
+def _units(profile: ExportProfile, names: Sequence[str], fields: Mapping[str, tuple[int, ...]]) -> dict[int, float]:
+    units: dict[int, float] = {}
+    for position in {position for positions in fields.values() for position in positions}:
+        name = names[position]
+        if name in profile.units:
+            units[position] = profile.units[name]
+    for position in fields.get("duration", ()):
+        stem, _, unit = names[position].rpartition("_")
+        own = GENERIC.units.get(names[position])
+        if position not in units and own is not None and names[position] not in profile.columns.get("duration", ()):
+            units[position] = own
+        elif position not in units and stem in GENERIC.columns["duration"] and _is_unit(unit):
+            units[position] = SECONDS_PER_UNIT[unit]
+    return units

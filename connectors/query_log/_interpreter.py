@@ -1,0 +1,358 @@
+"""Rows of an export as records: what its columns say, by the profile that fits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql.pandas.types import to_arrow_schema
+
+from connectors.platforms.error_codes import error_code
+from connectors.platforms.job_names import has_comment, job_of
+from connectors.platforms.profile import (
+    FAILED,
+    NO_WRITE,
+    NOT_A_STATEMENT,
+    OTHERWISE,
+    EngineLineage,
+    ExportProfile,
+    MalformedLineage,
+    SplitText,
+)
+from connectors.query_log._columns import ColumnReading
+from connectors.query_log._values import NULLS, parse_duration, parse_flag, parse_state, parse_times
+from connectors.records import CUT, MALFORMED_EDGES, RECORD_SCHEMA
+from ingestion.analysis.symbolic import dumps
+
+# Columns of RECORD_SCHEMA for the rows of one input, and what of it could not be read.
+
+ARROW_SCHEMA = to_arrow_schema(RECORD_SCHEMA)
+
+
+@dataclass(frozen=True, slots=True)
+class Malformed:
+    """A record that cannot be read: its first line (1-based) and why, without its content."""
+
+    line: int
+    problem: str
+
+
+@dataclass(slots=True)
+class Records:
+    """Rows, the line each starts on, and what could not be read."""
+
+    rows: list[list[str]] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+    malformed: list[Malformed] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Table:
+    """Some columns of RECORD_SCHEMA (missing ones are null), the line of each row, and what could not be read."""
+
+    lines: list[int]
+    columns: dict[str, list[Any]]
+    malformed: list[Malformed] = field(default_factory=list)
+
+    def drop(self, problems: dict[int, str]) -> Table:
+        """Without the rows at these positions, which are malformed for the reason given."""
+        if not problems:
+            return self
+        keep = [position for position in range(len(self.lines)) if position not in problems]
+        malformed = [Malformed(self.lines[position], problem) for position, problem in problems.items()]
+        columns = {name: [values[position] for position in keep] for name, values in self.columns.items()}
+        return Table([self.lines[position] for position in keep], columns, self.malformed + malformed)
+
+    def to_batch(self, name: str, schema: pa.Schema = ARROW_SCHEMA) -> pa.RecordBatch:
+        """An Arrow batch of `schema`; `name` is the file's. What is not valid UTF-8 turns malformed."""
+        try:
+            return self._to_batch(name, schema)
+        except UnicodeEncodeError:
+            return self.drop(self._undecodable())._to_batch(name, schema)
+
+    def _to_batch(self, name: str, schema: pa.Schema) -> pa.RecordBatch:
+        good, bad = len(self.lines), len(self.malformed)
+        lines = [*self.lines, *(record.line for record in self.malformed)]
+        numbers = pa.array(lines, pa.int64()).cast(pa.string())
+        arrays = [pc.binary_join_element_wise(name, numbers, ":")]
+        for column in list(schema)[1:]:
+            values = self.columns.get(column.name)
+            if column.name == "problem":
+                values = [None] * good + [record.problem for record in self.malformed]
+            elif values is not None and bad:
+                values = values + [None] * bad
+            arrays.append(pa.nulls(good + bad, column.type) if values is None else pa.array(values, column.type))
+        return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+    def _undecodable(self) -> dict[int, str]:
+        texts = [values for values in self.columns.values() if any(isinstance(value, str) for value in values)]
+        return {
+            position: "not valid UTF-8"
+            for position in range(len(self.lines))
+            if not all(_encodable(values[position]) for values in texts)
+        }
+
+
+def _encodable(value: Any) -> bool:
+    if not isinstance(value, str):
+        return True
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+# Rows of an export as records: what its columns say, by the profile that fits.
+
+_NO_STATEMENT = ";"
+"""In place of a failed statement whose text is cut: of what template it was, so whether it ran again, nothing tells."""
+_NULLS = NULLS | {"?"}
+
+_ESCAPE = re.compile(r"\\([nrt\\])")
+_ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\"}
+
+_MOST_ROWS = 1 << 53
+"""Up to which a number with a fraction has each whole one."""
+_ID = re.compile(r"[\w-]{1,64}")
+
+Column = Sequence[str]
+Columns = Sequence[Column] | Mapping[int, Column]
+
+
+def interpret(columns: Columns, lines: list[int], malformed: list[Malformed], reading: ColumnReading) -> Table:
+    """A table of the rows whose values stand in `columns`, by the positions that the reading gives them."""
+    found: dict[str, list[Any]] = {name: [value] * len(lines) for name, value in reading.constants.items()}
+    problems: dict[int, str] = {}
+    for name in ("start_time", "end_time"):
+        if name in reading.fields:
+            found[name], wrong = _times(name, columns, reading)
+            problems |= dict.fromkeys(wrong, f"{name} is no time")
+    for position in reading.fields.get("duration", ())[:1]:
+        unit = reading.units.get(position, 1.0)
+        found["duration"] = [parse_duration(value, unit) for value in columns[position]]
+    for name in ("user", "session", "database", "schema", "query_type"):
+        if name in reading.fields:
+            found[name] = _named_columns(name, columns, reading)
+    statuses = _statuses(columns, len(lines), reading)
+    if "error_code" in reading.fields:
+        found["error_code"] = _error_codes(columns, statuses, reading)
+    if "rows" in reading.fields or "result_rows" in reading.fields:
+        found["rows"] = _rows_written(columns, len(lines), reading)
+    if reading.profile.pieces is not None:
+        found |= _pieces(columns, reading.profile.pieces, reading, problems)
+    elif "text" in reading.fields:
+        found["text"] = _texts(columns, statuses, reading)
+        if None in found["text"]:
+            pairs = zip(statuses, found["text"], strict=True)
+            statuses = [status if text else NOT_A_STATEMENT for status, text in pairs]
+    if reading.profile.lineage is not None:
+        found["edges"] = _edges(columns, reading.profile.lineage, reading, statuses, problems)
+        if "text" not in reading.fields:
+            pairs = zip(statuses, found["edges"], strict=True)
+            statuses = [status or (NO_WRITE if edges is None else None) for status, edges in pairs]
+    found["status"] = statuses
+    if "job" not in found:
+        found["job"] = _jobs(columns, found.get("text", [None] * len(lines)), reading)
+    return Table(lines, found, malformed).drop(problems)
+
+
+def _edges(
+    columns: Columns,
+    lineage: EngineLineage,
+    reading: ColumnReading,
+    statuses: Sequence[str | None],
+    problems: dict[int, str],
+) -> list[bytes | None]:
+    """What the engine says of each row that counts, as `ingestion.analysis.symbolic.dumps` writes it."""
+    nothing = [""] * len(statuses)
+    positions = map(reading.position, lineage.columns)
+    recorded_columns = [nothing if at is None else columns[at] for at in positions]
+    found: list[bytes | None] = []
+    for row, (status, *values) in enumerate(zip(statuses, *recorded_columns, strict=True)):
+        recorded = None
+        try:
+            recorded = lineage.read(["" if value in _NULLS else value for value in values]) if status is None else None
+        except MalformedLineage as error:
+            if "text" not in reading.fields:
+                problems[row] = str(error)
+            found.append(MALFORMED_EDGES)
+            continue
+        found.append(None if recorded is None else dumps(recorded))
+    return found
+
+
+def _pieces(
+    columns: Columns, pieces: SplitText, reading: ColumnReading, problems: dict[int, str]
+) -> dict[str, list[Any]]:
+    """The text of each row as it is, with what tells where it belongs."""
+    positions = [at for at in map(reading.position, pieces.key) if at is not None]
+    keys = ["\x1f".join(values) for values in zip(*(columns[at] for at in positions), strict=True)]
+    order = reading.position(pieces.order)
+    numbers = [_number(value) for value in columns[order]] if order is not None else []
+    problems |= {row: f"{pieces.order} is no number" for row, number in enumerate(numbers) if number is None}
+    exporters = [reading.profile.name] * len(keys)
+    texts = list(columns[reading.fields["text"][0]])
+    return {"text": texts, "piece_key": keys, "piece": numbers, "exporter": exporters}
+
+
+def _number(value: str) -> int | None:
+    try:
+        return int(float(value))
+    except (ValueError, OverflowError):
+        return None
+
+
+def _times(name: str, columns: Columns, reading: ColumnReading) -> tuple[list[float | None], list[int]]:
+    first, *others = reading.fields[name]
+    times, wrong = _times_of(first, columns, reading)
+    for position in others:
+        if None not in times:
+            break
+        later, also_wrong = _times_of(position, columns, reading)
+        times = [one if one is not None else other for one, other in zip(times, later, strict=True)]
+        wrong = [at for at in {*wrong, *also_wrong} if times[at] is None]
+    return times, wrong
+
+
+def _times_of(position: int, columns: Columns, reading: ColumnReading) -> tuple[list[float | None], list[int]]:
+    zone = reading.zones.get(position, reading.zone)
+    return parse_times(columns[position], zone, reading.units.get(position))
+
+
+def _named_columns(name: str, columns: Columns, reading: ColumnReading) -> list[str | None]:
+    found = [_part(position, columns, reading) for position in reading.fields[name]]
+    if len(found) == 1:
+        return found[0]
+    return [next((value for value in values if value is not None), None) for values in zip(*found, strict=True)]
+
+
+def _error_codes(columns: Columns, statuses: Sequence[str | None], reading: ColumnReading) -> list[str | None]:
+    """The codes of those that failed."""
+    codes: list[str | None] = [None] * len(statuses)
+    for position in reading.fields["error_code"]:
+        known = {value: error_code(value) for value in set(columns[position])}
+        codes = [code or known[value] for code, value in zip(codes, columns[position], strict=True)]
+    return [code if status == FAILED else None for code, status in zip(codes, statuses, strict=True)]
+
+
+def _rows_written(columns: Columns, count: int, reading: ColumnReading) -> list[int | None]:
+    """The sum of what counts different rows, else the largest of the counts.
+
+    No rows in a result may be those of a statement that only writes.
+    """
+    written = _counts(columns, count, reading.fields.get("rows", ()), 0)
+    returned = _counts(columns, count, reading.fields.get("result_rows", ()), 1)
+    if reading.profile.adds_rows:
+        written = [[total] if row and (total := sum(row)) <= _MOST_ROWS else [] for row in written]
+    return [max(row + other, default=None) for row, other in zip(written, returned, strict=True)]
+
+
+def _counts(columns: Columns, count: int, positions: Sequence[int], least: int) -> list[list[int]]:
+    """What these columns tell, for each of so many rows."""
+    found: list[list[int]] = [[] for _ in range(count)]
+    for position in positions:
+        known = {value: _count(value, least) for value in set(columns[position])}
+        for counts, value in zip(found, columns[position], strict=True):
+            number = known[value]
+            if number is not None:
+                counts.append(number)
+    return found
+
+
+def _count(value: str, least: int) -> int | None:
+    number = _number(value)
+    return number if number is not None and least <= number <= _MOST_ROWS else None
+
+
+def _jobs(columns: Columns, texts: Sequence[str | None], reading: ColumnReading) -> list[str | None]:
+    tags: list[str | None] = [None] * len(texts)
+    known = tags[:]
+    for position in reading.fields.get("job", ()):
+        kind = reading.profile.job_ids.get(reading.names[position])
+        values = _part(position, columns, reading)
+        if kind is None:
+            tags = [tag or value for tag, value in zip(tags, values, strict=True)]
+        else:
+            ids = (f"{kind} {value}" if value and _ID.fullmatch(value) else None for value in values)
+            known = [one or other for one, other in zip(known, ids, strict=True)]
+    rows = zip(tags, texts, known, strict=True)
+    return [job_of(tag, text) or one if tag or has_comment(text) else one for tag, text, one in rows]
+
+
+def _part(position: int, columns: Columns, reading: ColumnReading) -> list[str | None]:
+    """A column without what stands for nothing, and only that of it which counts."""
+    pattern = reading.profile.patterns.get(reading.names[position])
+    values = columns[position]
+    distinct = set(values)
+    if pattern is None:
+        parts = {value: None if value in _NULLS else value.rstrip() or None for value in distinct}
+    else:
+        matches = ((value, pattern.search(value)) for value in distinct)
+        parts = {value: match[1] or None if match else None for value, match in matches}
+    return [parts[value] for value in values]
+
+
+def _texts(columns: Columns, statuses: list[str | None], reading: ColumnReading) -> list[str | None]:
+    texts: list[str | None] = [None] * len(statuses)
+    for position in reading.fields["text"]:
+        limit = reading.profile.limits.get(reading.names[position])
+        found = _texts_of(columns[position])
+        if limit is None and position == reading.fields["text"][0]:
+            texts = found
+            continue
+        for row, text in enumerate(found):
+            if texts[row] is None and text is not None:
+                texts[row] = text
+                if limit is not None and limit.cuts(text):
+                    if statuses[row] is None:
+                        statuses[row] = CUT
+                    else:
+                        texts[row] = _NO_STATEMENT
+    if reading.profile.escaped or reading.profile.noise is not None:
+        texts = [clean_text(text, reading.profile) for text in texts]
+    for rewrite in reading.profile.rewrites:
+        at = reading.position(rewrite.column)
+        for row, kind in enumerate(columns[at] if at is not None else ()):
+            match = rewrite.pattern.search(texts[row] or "") if kind.lower() == rewrite.value else None
+            if match is not None:
+                texts[row], statuses[row] = rewrite.statement.format(match[1].replace("`", "``")), None
+    return texts
+
+
+def _texts_of(values: Column) -> list[str | None]:
+    return [value if value not in _NULLS and value.strip() else None for value in values]
+
+
+def clean_text(text: str | None, profile: ExportProfile) -> str | None:
+    """A statement as it was sent, without what its exporter made of it."""
+    if text is not None and profile.escaped:
+        text = unescape(text)
+    if text is not None and profile.noise is not None:
+        text = profile.noise.sub("", text, count=1)
+    return text if text and text.strip() else None
+
+
+def unescape(text: str) -> str:
+    """With the line ends and tabs that stand as a backslash and a letter."""
+    return _ESCAPE.sub(lambda match: _ESCAPES[match[1]], text) if "\\" in text else text
+
+
+def _statuses(columns: Columns, count: int, reading: ColumnReading) -> list[str | None]:
+    statuses: list[str | None] = [None] * count
+    for name, states in reading.profile.states.items():
+        at = reading.position(name)
+        if at is not None:
+            known = {value: states.get(value.strip().lower(), states.get(OTHERWISE)) for value in set(columns[at])}
+            statuses = [status or known[value] for status, value in zip(statuses, columns[at], strict=True)]
+    for position in reading.fields.get("status", ()):
+        known = {value: parse_state(value) for value in set(columns[position])}
+        statuses = [status or known[value] for status, value in zip(statuses, columns[position], strict=True)]
+    if "failure" in reading.fields:
+        flags = [parse_flag(value or "") for value in _named_columns("failure", columns, reading)]
+        statuses = [status or flag for status, flag in zip(statuses, flags, strict=True)]
+    return statuses

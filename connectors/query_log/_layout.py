@@ -1,0 +1,269 @@
+"""What a log file looks like: its delimiter, and which column holds what."""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import io
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, tzinfo
+from enum import Enum
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from connectors.platforms.generic import GENERIC
+from connectors.platforms.mysql import GENERAL_LOG_COLUMNS, GENERAL_LOG_FILE
+from connectors.platforms.postgres import jsonlog_names
+from connectors.query_log._columns import ColumnReading, ReadingHints, column_reading, plain_name, with_unseen
+from connectors.query_log._json_records import is_json, is_json_lines, names_of, sample_objects, values_of
+from connectors.query_log._values import parse_time
+from ingestion.arguments import listing
+from ingestion.errors import ConfigError
+
+if TYPE_CHECKING:
+    from _csv import Reader
+
+# a file with one column has no delimiter; this one never occurs in text
+_NO_DELIMITER = "\x1f"
+_DELIMITERS = (",", ";", "\t", "|")
+_SAMPLE_ROWS = 200
+# a character may be cut at the end of what is looked at
+_CUT_CHARACTER = 3
+_ESCAPED = re.compile(r"\\[nt\\]")
+_QUOTED_AFTER_TAB = re.compile(r'(?:^|\t)"', re.MULTILINE)
+
+# a csvlog row's columns, as "Using CSV-Format Log Output" of PostgreSQL's manual lists them
+CSVLOG_COLUMNS = (
+    "log_time", "user_name", "database_name", "process_id", "connection_from", "session_id", "session_line_num",
+    "command_tag", "session_start_time", "virtual_transaction_id", "transaction_id", "error_severity", "sql_state_code",
+    "message", "detail", "hint", "internal_query", "internal_query_pos", "context", "query", "query_pos", "location",
+    "application_name", "backend_type", "leader_pid", "query_id",
+)  # fmt: skip
+_CSVLOG_WIDTHS = frozenset({23, 24, 25, 26})
+_CSVLOG_TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)? \S+")
+_CSVLOG_SESSION = re.compile(r"[0-9a-f]+\.[0-9a-f]+")
+_NAME = re.compile(r"[A-Za-z_][\w .()#/-]{0,62}")
+
+
+class Form(Enum):
+    """How a file's records are written."""
+
+    DELIMITED = "delimited"
+    JSON_LINES = "JSON lines"
+    JSON_DOCUMENT = "JSON document"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How to read a file's records; `fields` maps a record's field (or csvlog column) to its position.
+
+    `reading` says what the columns mean, of all but a log of PostgreSQL's own; `names` are that one's, as JSON.
+    """
+
+    delimiter: str
+    widths: frozenset[int]
+    fields: Mapping[str, int]
+    csvlog: bool = False
+    header: tuple[str, ...] | None = None
+    encoding: str = "utf-8"
+    zone: tzinfo = field(default=UTC)
+    quote: str = '"'  # none: backslashes before what cannot stand in a field
+    reading: ColumnReading | None = None
+    form: Form = Form.DELIMITED
+    names: tuple[str, ...] = ()
+
+    @property
+    def json_names(self) -> tuple[str, ...]:
+        """What of each JSON object is read, in this order."""
+        return self.reading.names if self.reading is not None else self.names
+
+    @property
+    def time_positions(self) -> list[int]:
+        names = ("log_time",) if self.csvlog else ("start_time", "end_time")
+        return [self.fields[name] for name in names if name in self.fields]
+
+    @property
+    def anchored(self) -> bool:
+        """Whether a record can be told from a line of SQL: it has a time."""
+        return bool(self.time_positions)
+
+    def reader(self, lines: Iterable[str], *, strict: bool = True) -> Reader:
+        """The csv module's reader of such lines; it raises csv.Error."""
+        if not self.quote:
+            return csv.reader(lines, delimiter=self.delimiter, quoting=csv.QUOTE_NONE, strict=strict)
+        return csv.reader(lines, delimiter=self.delimiter, quotechar=self.quote, strict=strict)
+
+    @property
+    def in_pieces(self) -> bool:
+        return self.reading is not None and self.reading.profile.pieces is not None
+
+    def plausible(self, row: list[str]) -> bool:
+        """Whether this row is surely a record: as many columns as the others, and times where times belong."""
+        if len(row) not in self.widths:
+            return False
+        if self.csvlog:
+            return bool(_CSVLOG_TIME.fullmatch(row[self.fields["log_time"]]))
+        times = [row[position] for position in self.time_positions if row[position]]
+        known = bool(times) or not self.anchored
+        return known and self._has_text(row) and all(_is_time(time, self.zone) for time in times)
+
+    def _has_text(self, row: list[str]) -> bool:
+        positions = (self.fields["text"],) if self.reading is None else self.reading.content
+        return any(row[position] for position in positions)
+
+    def begins(self, row: list[str]) -> bool:
+        """Whether a record begins so, although the row is none: a time stands where the first time belongs."""
+        if not self.anchored or len(row) <= min(self.time_positions):
+            return False
+        value = row[min(self.time_positions)]
+        if self.csvlog:
+            return bool(_CSVLOG_TIME.fullmatch(value))
+        return _is_time(value, self.zone)
+
+
+def sniff(head: bytes, name: str, hints: ReadingHints) -> Layout:
+    """The layout of the (decompressed) file that starts with `head`.
+
+    Raises ConfigError, naming the columns that the file has, where no column holds a query's text.
+    """
+    encoding = _encoding(head, name)
+    text = head.decode(encoding, "replace").removeprefix("\ufeff").lstrip("\r\n")
+    if is_json(text):
+        return _json_layout(text, name, hints, encoding)
+    plain = Layout("", frozenset(), {}, encoding=encoding, zone=hints.zone)
+    quote = "'" if text.startswith("'") else '"'
+    plains = [_tabbed_layout(replace(plain, delimiter=delimiter, quote=quote), text) for delimiter in _DELIMITERS]
+    candidates = [(layout, _first_records(text, layout)) for layout in plains]
+    layouts: list[Layout] = []
+    problems: list[tuple[int, str]] = []
+    for layout, rows in candidates:
+        try:
+            found = _with_columns(layout, rows, hints)
+        except ConfigError as error:
+            problems.append((len(rows[0]), f"{name}: {error}"))
+            continue
+        if found is None:
+            problems.append((len(rows[0]), _no_text_column(rows[0], name)))
+        else:
+            layouts.append(found)
+    if not layouts:
+        raise ConfigError(max(problems)[1])
+    return max(layouts, key=lambda layout: (len(layout.fields), max(layout.widths)))
+
+
+def _encoding(head: bytes, name: str) -> str:
+    """UTF-16 by its mark or its zeros, and Latin-1 where nothing beyond ASCII is UTF-8; else UTF-8."""
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return "utf-16"
+    if b"\0" in head:
+        for encoding, zeros in (("utf-16-le", head[1:400:2]), ("utf-16-be", head[0:400:2])):
+            if zeros and zeros.count(0) > len(zeros) * 0.8:
+                return encoding
+        raise ConfigError(f"{name} is not a CSV file: it holds binary data. Give a CSV export of the query log")
+    text = head[: len(head) - _CUT_CHARACTER].decode("utf-8", "surrogateescape")
+    beyond = {character for character in text if character > "\x7f"}
+    return "latin-1" if beyond and all("\udc80" <= character <= "\udcff" for character in beyond) else "utf-8"
+
+
+def _tabbed_layout(layout: Layout, text: str) -> Layout:
+    """Tabs between columns without any quotes: line ends and tabs inside are then written with backslashes."""
+    if layout.delimiter == "\t" and _ESCAPED.search(text) and not _QUOTED_AFTER_TAB.search(text):
+        return replace(layout, quote="")
+    return layout
+
+
+def _json_layout(text: str, name: str, hints: ReadingHints, encoding: str) -> Layout:
+    form = Form.JSON_LINES if is_json_lines(text) else Form.JSON_DOCUMENT
+    objects = sample_objects(text, _SAMPLE_ROWS)
+    names = names_of(objects)
+    layout = Layout("", frozenset(), {}, encoding=encoding, zone=hints.zone, form=form)
+    if (own := jsonlog_names(names)) is not None:
+        fields = {column: position for position, column in enumerate(own)}
+        return replace(layout, fields=fields, csvlog=True, names=tuple(own.values()))
+    samples = list(zip(*(values_of(record, names) for record in objects), strict=True))
+    reading = column_reading(names, samples, hints)
+    if reading is None:
+        raise ConfigError(_no_text_column(names, name))
+    return replace(layout, reading=with_unseen(reading))
+
+
+def _first_records(text: str, layout: Layout) -> list[list[str]]:
+    """The first row and those after it that are sound; the last may be cut by the end of `text`."""
+    rows: list[list[str]] = []
+    with suppress(csv.Error):
+        rows.extend(islice(layout.reader(io.StringIO(text, newline="\n"), strict=False), _SAMPLE_ROWS))
+    return rows or [[]]
+
+
+def _with_columns(layout: Layout, rows: list[list[str]], hints: ReadingHints) -> Layout | None:
+    row, *sample = rows
+    if _is_csvlog(row) and layout.delimiter == ",":
+        fields = {column: position for position, column in enumerate(CSVLOG_COLUMNS)}
+        return replace(layout, widths=_CSVLOG_WIDTHS, fields=fields, csvlog=True)
+    layout = replace(layout, widths=frozenset({len(row)}))
+    if _is_general_log(row):
+        return _general_log(layout, hints)
+    names = [plain_name(column) for column in row]
+    layout = replace(layout, header=tuple(row))
+    if {"log_time", "error_severity", "message", "virtual_transaction_id"} <= set(names):
+        return replace(
+            layout, fields={name: names.index(name) for name in CSVLOG_COLUMNS if name in names}, csvlog=True
+        )
+    samples = list(zip(*(record for record in sample if len(record) == len(row)), strict=True))
+    reading = column_reading(names, samples, hints)
+    if reading is None:
+        return None
+    if len(row) == 1:
+        layout = replace(layout, delimiter=_NO_DELIMITER)
+    return replace(layout, fields={name: at[0] for name, at in reading.fields.items()}, reading=reading)
+
+
+def _is_time(value: str, zone: tzinfo) -> bool:
+    if not any(character.isdigit() for character in value[:40]):
+        return False
+    try:
+        return parse_time(value, zone) is not None
+    except (ValueError, OverflowError):
+        return False
+
+
+def _is_csvlog(row: list[str]) -> bool:
+    return (
+        len(row) in _CSVLOG_WIDTHS
+        and bool(_CSVLOG_TIME.fullmatch(row[0]))
+        and (not row[5] or bool(_CSVLOG_SESSION.fullmatch(row[5])))
+    )
+
+
+def _is_general_log(row: list[str]) -> bool:
+    """Whether this is a row of the file that holds MySQL's general log, which has no header."""
+    as_wide = len(row) == len(GENERAL_LOG_COLUMNS)
+    return as_wide and row[2].isdigit() and row[3].isdigit() and " @ " in row[1] and _is_time(row[0], UTC)
+
+
+def _general_log(layout: Layout, hints: ReadingHints) -> Layout | None:
+    reading = column_reading(GENERAL_LOG_COLUMNS, (), hints)
+    if reading is None:
+        return None
+    fields = {name: at[0] for name, at in reading.fields.items()}
+    return replace(layout, fields=fields, reading=replace(reading, profile=GENERAL_LOG_FILE))
+
+
+def _no_text_column(row: list[str], name: str) -> str:
+    names = [column.strip() for column in row if _NAME.fullmatch(column.strip())]
+    expected = "query_text, query, sql or statement"
+    if not names or len(names) < len(row):
+        return f"{name}, line 1: neither a header with a column for the query text ({expected}) nor a PostgreSQL csvlog"
+    return f"{name}, line 1: no column for the query text among {listing(names)}{_hint(names, expected)}"
+
+
+def _hint(names: Sequence[str], expected: str) -> str:
+    numbers = next((column for column in names if plain_name(column) in GENERIC.columns["text"]), None)
+    if numbers:
+        return f": {numbers} holds no text"
+    hits = (difflib.get_close_matches(plain_name(column), GENERIC.columns["text"], 1, 0.75) for column in names)
+    near = next((hit[0] for hit in hits if hit), None)
+    return f"; did you mean {near}?" if near else f": name it {expected}"

@@ -1,1 +1,0 @@
-"""What platforms export as their query log: one file for each exporter, as data."""

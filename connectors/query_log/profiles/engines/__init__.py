@@ -1,1 +1,0 @@
-"""Exports of query engines, and of catalogs."""

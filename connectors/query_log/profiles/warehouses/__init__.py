@@ -1,1 +1,0 @@
-"""Exports of warehouses in the cloud."""

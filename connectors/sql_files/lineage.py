@@ -1,0 +1,184 @@
+"""The lineage of SQL files, as `ingest lineage` shows it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from connectors.dbt.model_statements import DbtProject
+from connectors.sql_files.dbt_models import TableEdges, dbt_project, schema_of, table_edges, undeclared_reads
+from connectors.sql_files.scripts import Script, project_script, read_script, sql_text
+from ingestion.dialects import dialect_of
+from ingestion.errors import ConfigError, RecordError
+from ingestion.parser import JSON_VERSION, ColumnEdge, LineageParser, problem_text
+
+DEFAULT_DIALECT = "ansi"
+EVERY_COLUMN = "(every column)"
+_SHOWN = 80
+_LINE = re.compile(r"^line (?P<line>\d+)(?:, column \d+)?: ")
+"""Files are put together with what goes before and without what dbt alone reads: their columns are others."""
+
+Schema = Mapping[str, Mapping[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptLineage:
+    """What a script's tables and columns come from; `failures` are its unreadable statements, by file and line."""
+
+    sources: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
+    intermediates: tuple[str, ...] = ()
+    edges: tuple[ColumnEdge, ...] = ()
+    problems: tuple[str, ...] = ()
+    failures: tuple[str, ...] = ()
+    reads: TableEdges = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        return (*self.sources, *self.targets, *self.intermediates)
+
+    def tree(self) -> dict[str, dict[str, list[tuple[str, str]]]]:
+        """Target table -> its column -> (source column, how it was made), in the order of the script.
+
+        What acts on whole rows (a filter, a join) comes once, under EVERY_COLUMN.
+        """
+        found: dict[str, dict[str, list[tuple[str, str]]]] = {}
+        for table, columns in self._columns().items():
+            for_all = {row for row, count in Counter(chain(*columns.values())).items() if count == len(columns) > 1}
+            rows = {column: [row for row in rows if row not in for_all] for column, rows in columns.items()}
+            shared = [row for row in next(iter(columns.values())) if row in for_all]
+            found[table] = rows | ({EVERY_COLUMN: shared} if shared else {})
+        for table in (*self.intermediates, *self.targets):
+            found.setdefault(table, {})
+        for source, target in self.reads:  # of a table by which no column is told
+            if not found[target]:
+                found[target] = {EVERY_COLUMN: [(source, "table")]}
+            elif (known := found[target].get(EVERY_COLUMN)) and known[0][1] == "table":
+                known.append((source, "table"))
+        return found
+
+    def _columns(self) -> dict[str, dict[str, list[tuple[str, str]]]]:
+        found: dict[str, dict[str, list[tuple[str, str]]]] = {}
+        for edge in self.edges:
+            columns = found.setdefault(str(edge.target.table or "(query)"), {})
+            rows = columns.setdefault(edge.target.column, [])
+            row = (str(edge.source), _how(edge))
+            if row not in rows:
+                rows.append(row)
+        return found
+
+    def to_json(self) -> dict[str, Any]:
+        """The same as JSON: `version`, tables by role, `column_lineage`, `problems`, `failures`."""
+        return {
+            "version": JSON_VERSION,
+            "source_tables": list(self.sources),
+            "target_tables": list(self.targets),
+            "intermediate_tables": list(self.intermediates),
+            "column_lineage": [edge.to_dict() for edge in self.edges],
+            "table_lineage": [{"source": source, "target": target} for source, target in self.reads],
+            "problems": list(self.problems),
+            "failures": list(self.failures),
+            "notes": list(self.notes),
+        }
+
+
+def script_lineage(sql: str, dialect: str | None, schema: Path | None, timeout_seconds: float) -> ScriptLineage:
+    """The lineage of a file, a directory, a dbt project or standard input (`-`), bound to the tables in `schema`.
+
+    `dialect` None: that of the project's adapter, ansi for anything else. Raises ConfigError for an unknown dialect
+    and for files that cannot be read.
+    """
+    known: Schema = {}
+    before = schema
+    if schema is not None and schema.suffix == ".json":
+        known, before = schema_from_json(schema), None
+    project = dbt_project(sql, dialect, timeout_seconds)
+    if project is not None:
+        dialect, known = project.dialect, {**schema_of(project), **known}
+    dialect = dialect or DEFAULT_DIALECT
+    script = read_script(sql, dialect_of(dialect), before) if project is None else project_script(project, before)
+    found = _of_script(script, dialect, known, timeout_seconds)
+    refuse_schema_failures(before, found.failures)
+    return found if project is None else _of_project(project, found)
+
+
+def _of_script(script: Script, dialect: str, known: Schema, timeout_seconds: float) -> ScriptLineage:
+    try:
+        parser = LineageParser(script.text, dialect, known, timeout_seconds)
+    except RecordError as error:
+        return ScriptLineage(failures=tuple(placed_failure(failure, script) for failure in str(error).split("; ")))
+    return ScriptLineage(
+        sources=tuple(map(str, parser.source_tables)),
+        targets=tuple(map(str, parser.target_tables)),
+        intermediates=tuple(map(str, parser.intermediate_tables)),
+        edges=parser.edges,
+        problems=tuple(map(problem_text, parser.problems)),
+        failures=tuple(placed_failure(failure, script) for failure in parser.failures),
+        reads=tuple((str(source), str(target)) for source, target in parser.table_lineage),
+    )
+
+
+def _of_project(project: DbtProject, found: ScriptLineage) -> ScriptLineage:
+    """The lineage with what only dbt tells: models in Python, references that it was not told of, what is templated."""
+    python = table_edges(project)
+    made = tuple(dict.fromkeys(target for _, target in python if target not in found.tables))
+    read = tuple(dict.fromkeys(source for source, _ in python if source not in (*found.tables, *made)))
+    return replace(
+        found,
+        sources=(*found.sources, *read),
+        targets=(*found.targets, *made),
+        failures=(*(str(failure) for failure in project.failures), *found.failures),
+        reads=(*found.reads, *python),
+        notes=(*project.notes, *undeclared_reads(project, found.reads).lines()),
+    )
+
+
+def refuse_schema_failures(schema: Path | None, failures: Iterable[str]) -> None:
+    """Raises ConfigError with the first of the failures (file:line: why) that lies in the file of the schema."""
+    wrong = next((failure for failure in failures if schema is not None and failure.startswith(f"{schema}:")), None)
+    if wrong is not None:
+        raise ConfigError(wrong)
+
+
+def schema_from_json(file: Path) -> Schema:
+    """The tables of a JSON file {"schema.table": {"column": "type"}}. Raises ConfigError where it is none."""
+    try:
+        content = json.loads(sql_text(file))
+    except json.JSONDecodeError as error:
+        raise ConfigError(f"{file}:{error.lineno}: not valid JSON") from None
+    except RecursionError:
+        raise ConfigError(f"{file}: nested too deeply") from None
+    except ValueError:
+        raise ConfigError(f"{file}: a number of more digits than one has") from None
+    expected = 'expected {"schema.table": {"column": "type"}}'
+    if not isinstance(content, dict):
+        raise ConfigError(f"{file}: {expected}")
+    for table, columns in content.items():
+        if not isinstance(columns, dict):
+            raise ConfigError(f"{file}: {table[:_SHOWN]}: {expected}")
+        wrong = next((name for name, type_ in columns.items() if not isinstance(type_, str)), None)
+        if wrong is not None:
+            raise ConfigError(f"{file}: {table[:_SHOWN]}.{wrong[:_SHOWN]}: expected the name of a type")
+    return content
+
+
+def placed_failure(failure: str, script: Script) -> str:
+    """`line 7: why` as `file:3: why`."""
+    found = _LINE.match(failure)
+    return f"{script.place(int(found['line']))}: {failure[found.end() :]}" if found else failure
+
+
+def _how(edge: ColumnEdge) -> str:
+    words = [edge.subtype.value.lower().replace("_", " "), edge.expression]
+    if edge.masking:
+        words.append("masked")
+    if not edge.certain:
+        words.append("not certain")
+    return ", ".join(word for word in words if word)

@@ -1,0 +1,100 @@
+"""SQL files put together into one script, each line traceable to its file."""
+
+from __future__ import annotations
+
+import sys
+from bisect import bisect_right
+from dataclasses import dataclass
+from pathlib import Path
+
+from connectors.dbt.model_statements import DbtProject
+from ingestion.arguments import nearest_file
+from ingestion.dialects import Dialect
+from ingestion.errors import ConfigError
+from ingestion.scripts.statements import lone_query_as_view, without_templates
+
+
+def read_standard_input(limit: int) -> bytes:
+    """At most `limit` + 1 bytes of it: one more says that there is more. Raises ConfigError where it is closed."""
+    if sys.stdin is None or sys.stdin.closed:
+        raise ConfigError("standard input is closed; name a file, or pipe the text in")
+    return sys.stdin.buffer.read(limit + 1)
+
+
+_MAX_BYTES = 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A text, and where each of its files begins: (1-based line, name), in order."""
+
+    text: str
+    files: tuple[tuple[int, str], ...]
+
+    def place(self, line: int) -> str:
+        """The file and the line in it that a line of the text comes from."""
+        start, name = self.files[bisect_right(self.files, line, key=lambda file: file[0]) - 1]
+        return f"{name}:{line - start + 1}"
+
+
+def read_script(name: str, dialect: Dialect, before: Path | None = None) -> Script:
+    """The SQL of a file, of all *.sql files below a directory in the order of their names, or of standard input (-).
+
+    In a directory a lone query is a view that is named after its file, as in dbt, whose references are read as names.
+    `before` is a file of DDL that goes first. Raises ConfigError where something cannot be read.
+    """
+    parts = [(str(before), sql_text(before))] if before else []
+    if name == "-" or Path(name).is_dir():
+        return _join([*parts, *sql_texts(name, dialect)])
+    return _join([*parts, (name, without_templates(sql_text(Path(name)), Path(name).stem))])
+
+
+def sql_texts(name: str, dialect: Dialect) -> list[tuple[str, str]]:
+    """(Name, text) of a file, of all *.sql files below a directory, or of standard input; a lone query is a view.
+
+    The view is named after its file. Raises ConfigError where something cannot be read.
+    """
+    if name == "-":
+        return [("<stdin>", _decode(read_standard_input(_MAX_BYTES), "<stdin>"))]
+    path = Path(name)
+    files = sorted(path.rglob("*.sql")) if path.is_dir() else [path]
+    if not files:
+        raise ConfigError(f"{name} holds no *.sql file")
+    return [(str(file), lone_query_as_view(sql_text(file), file.stem, dialect)) for file in files]
+
+
+def project_script(project: DbtProject, before: Path | None = None) -> Script:
+    """The models of a dbt project, each after those that it reads; `before` as in `read_script`."""
+    parts = [(str(before), sql_text(before))] if before else []
+    return _join([*parts, *((statement.origin, statement.text) for statement in project.statements)])
+
+
+def sql_text(file: Path) -> str:
+    """The text of a file. Raises ConfigError, naming the nearest file, where it cannot be read."""
+    try:
+        content = file.read_bytes()
+    except FileNotFoundError:
+        raise ConfigError(f"{file}: no such file{nearest_file(file)}") from None
+    except OSError as error:
+        raise ConfigError(f"{file} cannot be read ({error.strerror})") from None
+    return _decode(content, str(file))
+
+
+def _decode(content: bytes, origin: str) -> str:
+    if len(content) > _MAX_BYTES:
+        raise ConfigError(f"{origin} is over 64 MB: use `ingest run` for logs")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ConfigError(f"{origin}:{line}: not UTF-8 text") from None
+
+
+def _join(parts: list[tuple[str, str]]) -> Script:
+    lines, texts, files = 1, [], []
+    for name, text in parts:
+        ended = text + "\n;\n"
+        files.append((lines, name))
+        texts.append(ended)
+        lines += ended.count("\n")
+    return Script("".join(texts), tuple(files))

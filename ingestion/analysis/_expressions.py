@@ -1,0 +1,229 @@
+"""The value of an expression in a scope, and what conditions and keys do to all outputs of a query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ingestion.analysis._columns import (
+    ROLE_MASK,
+    ColumnValue,
+    Entry,
+    FieldColumns,
+    QueryColumns,
+    TableColumns,
+    UnexpandedStar,
+    built_field,
+    combine,
+    field_of,
+    values_of,
+)
+from ingestion.analysis._fields import fields_of_one, with_role
+from ingestion.analysis.form import (
+    AnySlot,
+    CallSlot,
+    Clause,
+    Expression,
+    Fields,
+    FieldSlot,
+    OutputNames,
+    QuerySlot,
+    Slot,
+    Star,
+)
+from ingestion.analysis.roles import COMPOSED, IDENTITY, is_direct
+from ingestion.analysis.scope import AnalysisContext, Scope
+from ingestion.dialects import Dialect
+
+# Expressions in a scope: the value that one has, and the fields of what it builds.
+
+
+def evaluate(scope: Scope, expression: Expression) -> ColumnValue:
+    """The value of an expression in a scope."""
+    slots = expression.slots
+    alone = len(slots) == 1 and len(expression.parts) == 1 and isinstance(expression.parts[0], int)
+    if alone and type(slots[0]) is Slot:
+        return scope.resolve(slots[0].parts)  # a bare column: whoever uses it adds the role
+    inputs: list[ColumnValue] = []
+    keys: dict[int, None] = {}
+    origins: dict[int, ColumnValue] = {}
+    for slot in slots:
+        if isinstance(slot, Slot):
+            value = scope.resolve(slot.parts)
+            row = COMPOSED[slot.role]
+            for key in value.keys:
+                keys[key & ~31 | row[key & 31]] = None
+        elif isinstance(slot, FieldSlot):
+            value = _field(scope, slot)
+            keys.update(combine([(slot.role, value)]))
+            row = COMPOSED[slot.role]
+            for key, origin in (value.origins or {}).items():
+                origins[key & ~ROLE_MASK | row[key & ROLE_MASK]] = origin
+        else:
+            value = _reads_of_function(scope, slot) if isinstance(slot, CallSlot) else _subquery(scope, slot)
+            keys.update(dict.fromkeys(value.keys))
+            if value.origins:
+                origins.update(value.origins)
+        inputs.append(value)
+    if alone and type(slots[0]) is FieldSlot and slots[0].role == IDENTITY:
+        return inputs[0]
+    made = ColumnValue(keys, expression, inputs)
+    made.origins = origins or None
+    if expression.fields is not None:
+        given = expression.fields
+        made.fields = _fields(scope, given, made) if given.own or given.among else _fields_of_slot(scope, slots, made)
+    elif alone:
+        made.fields = inputs[0].fields
+    return made
+
+
+def _reads_of_function(scope: Scope, slot: CallSlot) -> ColumnValue:
+    """What a function reads itself; nothing where nobody has defined it."""
+    scope.analysis.functions[slot.name] = None
+    rows = scope.analysis.table(slot.name)
+    if rows.columns is None:
+        return ColumnValue(())
+    scope.tables.update(rows.tables)
+    return ColumnValue(combine((slot.role, entry[1]) for entry in rows.entries if isinstance(entry, tuple)))
+
+
+def _subquery(scope: Scope, slot: QuerySlot) -> ColumnValue:
+    """The value of a subquery in an expression; its conditions act on this value alone."""
+    rows = scope.analysis.query(slot.query, scope)
+    scope.tables.update(rows.tables)
+    sources = scope.analysis.sources
+    values = values_of(rows.entries, sources)
+    keys = combine((slot.role, value) for value in values) if not slot.exists else {}
+    row = COMPOSED[slot.role]
+    origins: dict[int, ColumnValue] = {}
+    for key, condition in rows.indirect.items():
+        outer = key & ~ROLE_MASK | row[key & ROLE_MASK]
+        keys[outer] = None
+        origins.setdefault(outer, condition)
+    text = f"(SELECT {values[0].text() if values and not slot.exists else '?'})"
+    value = ColumnValue(keys).known_as(text, values[0].type() if len(values) == 1 else "")
+    value.origins = origins
+    fields = rows if slot.struct else values[0].fields if len(values) == 1 else None
+    acting = dict.fromkeys(origins)
+    return value.made_of(with_role(fields, slot.role, acting, value) if fields is not None else None)
+
+
+def _field(scope: Scope, slot: FieldSlot) -> ColumnValue:
+    value = evaluate(scope, slot.value)
+    return field_of(value, slot.path) if slot.shown else built_field(value, slot.path)[0]
+
+
+def _fields(scope: Scope, fields: Fields, made: ColumnValue) -> FieldColumns | None:
+    """The fields of what an expression builds; None where they do not follow."""
+    if fields.own:
+        built = QueryColumns(scope.analysis.sources, _own(scope, fields))
+        built.keyed = fields.keyed
+        return built
+    values = [(evaluate(scope, expression), role) for expression, role in fields.among]
+    acting = [(role, evaluate(scope, expression)) for expression, role in fields.acting]
+    rows = fields_of_one(scope.analysis.sources, values, _indirect(acting), made)
+    return (
+        QueryColumns(rows.sources, _rename(rows.entries, fields.names)) if rows is not None and fields.names else rows
+    )
+
+
+def _fields_of_slot(scope: Scope, slots: Sequence[AnySlot], made: ColumnValue) -> FieldColumns | None:
+    """The fields of a value that is one of its expression's direct slots."""
+    uses = [(slot.role, value) for slot, value in zip(slots, made.inputs, strict=True)]
+    values = [(value, role) for role, value in uses if is_direct(role)]
+    if not any(value.fields is not None or value.branches for value, _ in values):
+        return None
+    return fields_of_one(scope.analysis.sources, values, _indirect(use for use in uses if not is_direct(use[0])), made)
+
+
+def _rename(entries: list[Entry], names: tuple[str, ...]) -> list[Entry]:
+    if len(entries) != len(names):
+        return entries
+    return [(name, entry[1]) if isinstance(entry, tuple) else entry for name, entry in zip(names, entries, strict=True)]
+
+
+def _own(scope: Scope, fields: Fields) -> list[Entry]:
+    entries: list[Entry] = []
+    for item in fields.own:
+        if isinstance(item, Star):
+            entries += scope.analysis.expand_star(item, scope)
+        else:
+            entries.append((item.name, evaluate(scope, item.expression)))
+    return entries
+
+
+def _indirect(uses: Iterable[tuple[int, ColumnValue]]) -> dict[int, None]:
+    return {key: None for key in combine(uses) if not is_direct(key & ROLE_MASK)}
+
+
+# What acts on all outputs of a query: its conditions and keys, DISTINCT, and the rest of set operations.
+
+_OF_KEYS = (OutputNames.BEFORE_COLUMNS, OutputNames.AFTER_COLUMNS)
+
+
+def apply_clauses(analysis: AnalysisContext, clauses: Iterable[Clause], scope: Scope, rows: QueryColumns) -> None:
+    """Let conditions and keys act on all outputs.
+
+    In `SELECT a AS b FROM t WHERE c > 0`, `scope` resolves c, and c then filters each column of `rows`: b.
+    """
+    indirect = rows.indirect
+    for clause in clauses:
+        if clause.expression is None:
+            value = _ordinal(clause.ordinal, rows)
+        else:
+            scope.show_outputs(_visible(analysis.dialect, clause.aliases))
+            value = _key_alias(analysis, clause, scope) or evaluate(scope, clause.expression)
+        if value is not None:
+            act(indirect, value, clause.role)
+    scope.show_outputs(OutputNames.LATERAL)
+
+
+def _visible(dialect: Dialect, aliases: OutputNames) -> OutputNames:
+    if aliases is OutputNames.LATERAL:
+        return OutputNames.LATERAL if dialect.output_names_in_where else OutputNames.HIDDEN
+    shown = aliases is not OutputNames.HIDDEN and dialect.output_names_in_having
+    return OutputNames.AFTER_COLUMNS if shown else OutputNames.HIDDEN
+
+
+def _key_alias(analysis: AnalysisContext, clause: Clause, scope: Scope) -> ColumnValue | None:
+    """The output that a key means by its name: before any column in ORDER BY, after known columns in GROUP BY."""
+    expression = clause.expression
+    if expression is None or clause.aliases not in _OF_KEYS or len(expression.slots) != 1:
+        return None
+    slot = expression.slots[0]
+    if not isinstance(slot, Slot) or len(slot.parts) != 1 or len(expression.parts) != 1:
+        return None
+    name = slot.parts[0]
+    alias = scope.outputs.get(name)
+    if alias is None or clause.aliases is OutputNames.BEFORE_COLUMNS:
+        return alias
+    if not analysis.dialect.output_names_in_group_by:
+        return None
+    known = any(
+        visible.rows.find(name) is not None
+        or (isinstance(visible.rows, TableColumns) and name in visible.rows.confirmed)
+        for visible in scope.relations
+    )
+    return None if known else alias
+
+
+def _ordinal(ordinal: int, rows: QueryColumns) -> ColumnValue | None:
+    if any(isinstance(entry, UnexpandedStar) for entry in rows.entries[:ordinal]) or not 0 < ordinal <= len(
+        rows.entries
+    ):
+        return None
+    entry = rows.entries[ordinal - 1]
+    return entry[1] if isinstance(entry, tuple) else None
+
+
+def all_columns(analysis: AnalysisContext, rows: QueryColumns, role: int, indirect: dict[int, ColumnValue]) -> None:
+    """Let every column of rows act on all outputs: in `SELECT DISTINCT a, b FROM t` t.a and t.b are grouped by."""
+    for value in values_of(rows.entries, analysis.sources):
+        act(indirect, value, role)
+
+
+def act(indirect: dict[int, ColumnValue], value: ColumnValue, role: int) -> None:
+    """Let a value act on all outputs in a role: in `SELECT a FROM t WHERE b > 1` t.b is a filter of every output."""
+    row = COMPOSED[role]
+    origins = value.origins
+    for key in value.keys:
+        indirect.setdefault(key & ~ROLE_MASK | row[key & ROLE_MASK], origins.get(key, value) if origins else value)

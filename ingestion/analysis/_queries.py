@@ -1,0 +1,326 @@
+"""SELECT, set operations and VALUES: the rows of a query, from those of its relations and how they are joined."""
+
+from __future__ import annotations
+
+from weakref import proxy
+
+from ingestion.analysis._columns import (
+    NO_TABLE,
+    ROLE_MASK,
+    SHIFT,
+    AnyRows,
+    ColumnSources,
+    ColumnValue,
+    Entry,
+    FunctionColumns,
+    QueryColumns,
+    SchemaLookup,
+    TableColumns,
+    UnexpandedStar,
+    combine,
+    spellings,
+)
+from ingestion.analysis._ctes import CteScope, rename_columns
+from ingestion.analysis._expressions import act, all_columns, apply_clauses, evaluate
+from ingestion.analysis._fields import fields_of, with_role
+from ingestion.analysis._set_operations import combine_branches, combine_by_name
+from ingestion.analysis._stars import pivot_rows, star_entries
+from ingestion.analysis.form import Query, RelationSource, Select, SetOperation, Star, TableFunction, Values
+from ingestion.analysis.roles import CONDITIONAL, GROUP_BY, IDENTITY, JOIN, TRANSFORMATION, TRANSFORMATIONS
+from ingestion.analysis.scope import AnalysisContext, Scope, ScopedRelation
+from ingestion.dialects import dialect_of
+from ingestion.dialects.functions import ELEMENTS
+from ingestion.model.lineage import ColumnRef, Problem, ProblemKind, Reference, TableName
+
+# Joins: relations brought into scope, with the columns that USING and NATURAL merge.
+
+
+def join_relation(
+    scope: Scope, relation: RelationSource, visible: ScopedRelation, indirect: dict[int, ColumnValue]
+) -> None:
+    """Bring one FROM item into scope; what acts on its rows, and the join's condition, acts on all outputs."""
+    analysis, rows = scope.analysis, visible.rows
+    scope.add(visible)
+    if not relation.written:
+        scope.tables.update(rows.tables)
+    elif not isinstance(rows, TableColumns):  # changed through a WITH item: its first table is the target itself
+        scope.tables.update(dict.fromkeys(list(rows.tables)[1:]))
+    for key, value in rows.indirect.items():
+        indirect.setdefault(key, value)
+    for clause in relation.on:
+        if clause.expression is not None:
+            act(indirect, evaluate(scope, clause.expression), clause.role)
+    if relation.using:
+        _merge(analysis, scope, relation.join, relation.using, indirect)
+    elif relation.natural:
+        _merge(analysis, scope, relation.join, _shared_columns(analysis, scope, visible), indirect)
+    if relation.join.endswith(("SEMI", "ANTI")):
+        visible.hidden = True
+
+
+def _shared_columns(analysis: AnalysisContext, scope: Scope, visible: ScopedRelation) -> tuple[str, ...]:
+    """The columns that both sides of a NATURAL join have, in the order of the left one."""
+    left = scope.relations[:-1]
+    if visible.rows.open or any(other.rows.open for other in left):
+        name = visible.alias or ".".join(visible.parts)
+        analysis.problem(ProblemKind.AMBIGUOUS_COLUMN, f"NATURAL JOIN {name}")
+    known = dict.fromkeys(scope.merged)
+    known.update((name, None) for other in left if not other.hidden for name in other.rows.names())
+    return tuple(name for name in known if visible.rows.find(name) is not None)
+
+
+def _merge(
+    analysis: AnalysisContext, scope: Scope, how: str, names: tuple[str, ...], indirect: dict[int, ColumnValue]
+) -> None:
+    visible = scope.relations[-1]
+    position = len(scope.relations) - 1
+    merged: dict[str, ColumnValue] = {}
+    for name in names:
+        right = _side(analysis, [visible], name)
+        (called,) = spellings(scope.merged, (name,))
+        left = scope.merged.get(called) or _side(analysis, scope.relations[:-1], name)
+        for value in (left, right):
+            act(indirect, value, JOIN)
+        if how.startswith("FULL"):
+            both = combine((role, side) for role in (TRANSFORMATION, CONDITIONAL) for side in (left, right))
+            merged[name] = ColumnValue(both).known_as(f"COALESCE({left.text()}, {right.text()})", left.type())
+        else:
+            merged[name] = right if how.startswith("RIGHT") else left
+    if how.endswith(("SEMI", "ANTI")) and not analysis.dialect.semi_joins_merge:
+        return
+    merged.update((name, value) for name, value in scope.merged.items() if name not in merged)
+    scope.merged = merged
+    for name in names:
+        scope.merged_until[name] = position
+    scope.add(scope.relations.pop())
+
+
+def _side(analysis: AnalysisContext, relations: list[ScopedRelation], name: str) -> ColumnValue:
+    """The column of one side of a join."""
+    found = [value for other in relations if not other.hidden and (value := other.rows.find(name)) is not None]
+    if not found:
+        found = [guess for other in relations if not other.hidden for guess in other.rows.guesses(name)]
+    if not found:
+        analysis.problem(ProblemKind.UNKNOWN_COLUMN, name)
+        return ColumnValue(()).known_as(name)
+    if len(found) > 1:
+        analysis.problem(ProblemKind.AMBIGUOUS_COLUMN, name)
+        return analysis.sources.one_of(found, name)
+    return found[0]
+
+
+# Queries analysed: a relational query and the scope around it give rows.
+
+_SEARCH = "vector_search"
+
+
+class QueryAnalysis:
+    """The analysis of one statement's queries."""
+
+    def __init__(self, dialect: str, schema_of: SchemaLookup) -> None:
+        self.dialect = dialect_of(dialect)
+        self.sources = ColumnSources(dialect)
+        self._schema_of = schema_of
+        self._problems: dict[Problem, None] = {}
+        self._tables: dict[TableName, TableColumns] = {}
+        self._used: set[int] = set()
+        self._common = CteScope(proxy(self))  # no circle, which would wait for the garbage collector
+        self.functions: dict[TableName, None] = {}
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What stayed unresolved, in the order met."""
+        return tuple(self._problems)
+
+    def problem(self, kind: ProblemKind, subject: str) -> None:
+        """Note what stays unresolved."""
+        self._problems[Problem(kind, subject)] = None
+
+    def reference(self, key: int, text: str) -> Reference:
+        """The reference that a key stands for; its source is in use from now on."""
+        number = key >> SHIFT
+        self._used.add(number)
+        return Reference(self.sources.all[number], TRANSFORMATIONS[key & ROLE_MASK], text)
+
+    def unused_columns(self) -> tuple[ColumnRef, ...]:
+        """The columns that were met for sure and that no reference has."""
+        if len(self._used) == len(self.sources.all):
+            return ()
+        candidates = {c for number in self._used if len(found := self.sources.all[number]) > 1 for c in found}
+        return tuple(
+            columns[0]
+            for number, columns in enumerate(self.sources.all)
+            if number not in self._used and len(columns) == 1 and self._is_sure(columns[0])
+            if columns[0] not in candidates
+        )
+
+    def _is_sure(self, column: ColumnRef) -> bool:
+        rows = self._tables.get(column.table)
+        if rows is None or column.column == "*":
+            return False
+        return rows.columns is not None or column.column in rows.confirmed
+
+    def query(self, query: Query, parent: Scope | None) -> QueryColumns:
+        """The rows of a query."""
+        if isinstance(query, Select):
+            return self._select(query, parent)
+        if isinstance(query, SetOperation):
+            return self._set_operation(query, parent)
+        return self._values(query, parent)
+
+    def table(self, name: TableName) -> TableColumns:
+        """The rows of a base table."""
+        rows = self._tables.get(name)
+        if rows is None:
+            rows = self._tables[name] = TableColumns(self.sources, name, self._schema_of(name) or None)
+        return rows
+
+    # -- SELECT
+
+    def _select(self, select: Select, parent: Scope | None) -> QueryColumns:
+        outer = self._common.enter(select.common_tables, parent) if select.common_tables else None
+        try:
+            scope = Scope(self, parent, select)
+            indirect: dict[int, ColumnValue] = {}
+            for relation in select.relations:
+                rows, alias = self._rows_of(relation, scope)
+                join_relation(scope, relation, ScopedRelation(relation, rows, alias), indirect)
+            entries: list[Entry] = []
+            for item in select.projections:
+                if isinstance(item, Star):
+                    starred = star_entries(self, item, scope)
+                    entries += starred
+                    if select.clauses:  # ORDER BY means an output before any other column of that name
+                        for entry in starred:
+                            if isinstance(entry, tuple):
+                                scope.outputs.setdefault(*entry)
+                else:
+                    value = evaluate(scope, item.expression)
+                    entries.append((item.name, value))
+                    scope.outputs.setdefault(item.name, value)
+            made = QueryColumns(self.sources, entries, indirect, scope.tables)
+            if select.clauses:
+                apply_clauses(self, select.clauses, scope, made)
+            if select.distinct:
+                all_columns(self, made, GROUP_BY, made.indirect)
+            return made
+        finally:
+            if outer is not None:
+                self._common.view = outer
+
+    def _rows_of(self, relation: RelationSource, scope: Scope) -> tuple[AnyRows, str]:
+        """The rows of a FROM item and the name it goes by."""
+        source = relation.source
+        alias = relation.alias
+        rows: AnyRows
+        if isinstance(source, TableName):
+            found = self._common.find(source)
+            if found is not None:
+                rows, alias = found, alias or source.parts[0]
+            else:
+                rows = self.table(source)
+        elif isinstance(source, TableFunction):
+            rows = self._function(source, relation, scope)
+            if source.name is not None and self.table(source.name).columns is not None:
+                rows, alias = self.table(source.name), alias or source.label  # its body is known
+        else:
+            rows = self.query(source, scope if relation.lateral else scope.parent)
+        if relation.named_by is not None:
+            columns = self.table(relation.named_by).columns
+            rows = _as_rows(self.sources, rows)
+            if columns is not None:
+                rows = rename_columns(self.sources, rows, tuple(column.name for column in columns[: len(rows.entries)]))
+            else:  # by position, and the positions are not known: any of its columns may be meant
+                rows = QueryColumns(self.sources, rows.entries, rows.indirect, rows.tables, name_unknown=True)
+        if relation.columns and not isinstance(rows, FunctionColumns):
+            rows = rename_columns(self.sources, _as_rows(self.sources, rows), relation.columns)
+        for pivot in relation.pivots:
+            rows = pivot_rows(self, _as_rows(self.sources, rows), pivot, alias)
+            alias = pivot.alias or alias
+        return rows, alias
+
+    def _function(self, function: TableFunction, relation: RelationSource, scope: Scope) -> FunctionColumns:
+        values = [evaluate(scope, argument) for argument in function.arguments]
+        value = ColumnValue(combine((TRANSFORMATION, value) for value in values))
+        texts = ", ".join(value.text() for value in values)
+        value.known_as(f"{function.label.upper()}({texts})")
+        columns = relation.columns or tuple(name for name, _ in function.columns)
+        tables = {function.name: None} if function.name is not None else {}
+        if len(values) == 1 and function.label.upper() in ELEMENTS:
+            self._as_element(value, values[0], self.sources)
+        rows = FunctionColumns(self.sources, value, columns, relation.alias or function.label, tables)
+        rows.fields = value.fields if self.dialect.fields_unnested else None
+        if function.wide and not columns:
+            rows.entries = [UnexpandedStar(NO_TABLE, value=value)]
+        if function.label == _SEARCH:
+            match [each for each in values if each.fields is not None]:
+                case [base, query]:
+                    rows.entries = [("query", query), ("base", base), ("distance", value)]
+        if function.aligned:
+            own = [ColumnValue(combine([(TRANSFORMATION, each)])).known_as(f"UNNEST({each.text()})") for each in values]
+            if function.aligned > len(own):  # a map of Trino's gives two columns, and which argument is one is not said
+                between = self.sources.one_of(own, f"UNNEST({texts})")
+                own = [own[0], *[between] * (function.aligned - 2), own[-1]]
+            rows.entries = [*zip(columns, own, strict=False), *((name, value) for name in columns[len(own) :])]
+        return rows
+
+    @staticmethod
+    def _as_element(value: ColumnValue, array: ColumnValue, sources: ColumnSources) -> None:
+        """Give the value of an array's elements their type and their fields."""
+        fields = fields_of(array, sources)
+        type_ = array.type()
+        value.known_as(value.text(), type_[6:-1] if type_.startswith("ARRAY<") else "")
+        value.made_of(with_role(fields, TRANSFORMATION, {}, value) if fields is not None else None)
+
+    # -- set operations, VALUES, subqueries
+
+    def _set_operation(self, operation: SetOperation, parent: Scope | None) -> QueryColumns:
+        outer = self._common.enter(operation.common_tables, parent) if operation.common_tables else None
+        try:
+            branches = [self.query(branch, parent) for branch in operation.branches]
+            rows = QueryColumns(
+                self.sources,
+                combine_by_name(branches) if operation.by_name else combine_branches(self.sources, branches, operation),
+            )
+            for branch in branches:
+                rows.indirect.update(branch.indirect)
+                rows.tables.update(branch.tables)
+                if operation.role is not None:
+                    all_columns(self, branch, operation.role, rows.indirect)
+            if operation.clauses:
+                scope = Scope(self, parent)
+                scope.outputs = {entry[0]: entry[1] for entry in reversed(rows.entries) if isinstance(entry, tuple)}
+                scope.add(ScopedRelation(RelationSource(operation), rows, ""))
+                apply_clauses(self, operation.clauses, scope, rows)
+            return rows
+        finally:
+            if outer is not None:
+                self._common.view = outer
+
+    def _values(self, values: Values, parent: Scope | None) -> QueryColumns:
+        scope = Scope(self, parent)
+        columns: list[list[ColumnValue]] = [[] for _ in values.columns]
+        for row in values.rows:
+            for number, cell in enumerate(row):
+                columns[number].append(evaluate(scope, cell))
+        entries: list[Entry] = [
+            (name, ColumnValue(combine((IDENTITY, value) for value in column), None, (), column))
+            for name, column in zip(values.columns, columns, strict=True)
+        ]
+        return QueryColumns(self.sources, entries, {}, scope.tables)
+
+    def expand_star(self, star: Star, scope: Scope) -> list[Entry]:
+        """What a star stands for."""
+        return star_entries(self, star, scope)
+
+    def cte_value(self, name: str, scope: Scope) -> ColumnValue | None:
+        """ClickHouse: the value that WITH names; None where it names none so."""
+        return self._common.scalar(name, scope) if self._common.view else None
+
+
+def _as_rows(sources: ColumnSources, rows: AnyRows) -> QueryColumns:
+    return (
+        rows
+        if isinstance(rows, QueryColumns)
+        else QueryColumns(sources, rows.entries, dict(rows.indirect), dict(rows.tables))
+    )

@@ -1,0 +1,147 @@
+"""Stars: what `*`, `t.*` and COLUMNS(…) stand for, after EXCEPT, REPLACE and RENAME."""
+
+from __future__ import annotations
+
+import re
+
+from ingestion.analysis._columns import (
+    NO_TABLE,
+    ColumnValue,
+    Entry,
+    QueryColumns,
+    UnexpandedStar,
+    combine,
+    spellings,
+    union_of,
+    values_of,
+)
+from ingestion.analysis._ctes import rename_columns
+from ingestion.analysis._expressions import act, evaluate
+from ingestion.analysis._fields import fields_of
+from ingestion.analysis.form import Pivot, RelationSource, Select, Slot, Star, all_slots
+from ingestion.analysis.roles import CONDITIONAL, GROUP_BY, IDENTITY, TRANSFORMATION
+from ingestion.analysis.scope import AnalysisContext, Scope, ScopedRelation, entries_of
+from ingestion.model.lineage import ProblemKind
+
+
+def star_entries(analysis: AnalysisContext, star: Star, scope: Scope) -> list[Entry]:
+    """What a star stands for, after EXCEPT, REPLACE and RENAME: `* EXCEPT (a)` over a table of (a, b) is b."""
+    if star.value is not None:
+        entries = _fields(analysis, evaluate(scope, star.value))
+    else:
+        entries = _qualified_star(analysis, star, scope) if star.qualifier else scope.all_entries()
+    if star.excluded or star.renamed or star.replaced:
+        entries = _alter(entries, star, scope)
+    if star.pattern:
+        entries = _matching(analysis, entries, star.pattern)
+    if star.wrapped:
+        entries = [
+            (entry[0], ColumnValue(combine([(TRANSFORMATION, entry[1])])).known_as(entry[1].text()))
+            if isinstance(entry, tuple)
+            else entry
+            for entry in entries
+        ]
+    return entries
+
+
+def _qualified_star(analysis: AnalysisContext, star: Star, scope: Scope) -> list[Entry]:
+    inner: Scope | None = scope
+    while inner is not None:
+        visible = inner.relation(star.qualifier)
+        if visible is not None:
+            return entries_of(visible.rows)
+        inner = inner.parent
+    value = scope.lookup(star.qualifier)
+    if value is None:
+        analysis.problem(ProblemKind.UNKNOWN_COLUMN, ".".join((*star.qualifier, "*")))
+        return []
+    return _fields(analysis, value)
+
+
+def _fields(analysis: AnalysisContext, value: ColumnValue) -> list[Entry]:
+    """The fields of a value; a run of them, of which neither names nor number are known, where nothing says them."""
+    known = fields_of(value, analysis.sources)
+    if known is not None:
+        return list(known.entries)
+    analysis.problem(ProblemKind.UNSUPPORTED, "fields of a value of unknown type")
+    return [UnexpandedStar(NO_TABLE, value=value)]
+
+
+def _alter(entries: list[Entry], star: Star, scope: Scope) -> list[Entry]:
+    known = [entry[0] for entry in entries if isinstance(entry, tuple)]
+    excluded = spellings(known, star.excluded)
+    renamed = {called: new for old, new in star.renamed for called in spellings(known, (old,))}
+    replaced = {
+        called: evaluate(scope, item.expression) for item in star.replaced for called in spellings(known, (item.name,))
+    }
+    found: list[Entry] = []
+    open_ = any(isinstance(entry, UnexpandedStar) for entry in entries)
+    placed: set[str] = set()
+    for entry in entries:
+        if isinstance(entry, UnexpandedStar):
+            found.append(entry.without(excluded | replaced.keys()).with_renamed(star.renamed))
+            continue
+        name, value = entry
+        if name in excluded:
+            continue
+        if name in replaced:
+            placed.add(name)
+            value = replaced[name]
+        found.append((renamed.get(name, name), value))
+    if open_:  # its place among the unknown columns is not known: it comes last
+        found += [(name, value) for name, value in replaced.items() if name not in placed]
+    return found
+
+
+def _matching(analysis: AnalysisContext, entries: list[Entry], pattern: str) -> list[Entry]:
+    try:
+        matches = re.compile(pattern).search
+    except re.error:
+        analysis.problem(ProblemKind.UNSUPPORTED, "COLUMNS")
+        return []
+    if any(isinstance(entry, UnexpandedStar) for entry in entries):
+        analysis.problem(ProblemKind.UNSUPPORTED, "COLUMNS over unknown columns")
+    return [entry for entry in entries if isinstance(entry, UnexpandedStar) or matches(entry[0])]
+
+
+def pivot_rows(analysis: AnalysisContext, rows: QueryColumns, pivot: Pivot, alias: str) -> QueryColumns:
+    """The rows that a pivot gives: id and x of `PIVOT (SUM(v) FOR k IN ('x' AS x))` over rows of (id, k, v)."""
+    scope = Scope(analysis, None)
+    scope.add(ScopedRelation(RelationSource(Select(())), rows, alias))
+    starred = star_entries(analysis, pivot.star, scope) if pivot.star is not None else []
+    named = {slot.parts[-1] for slot in all_slots(pivot.consumed) if isinstance(slot, Slot)}
+    named |= {entry[0] for entry in starred if isinstance(entry, tuple)}
+    consumed = spellings(rows.names(), named)
+    chosen = [evaluate(scope, key) for key in pivot.keys]
+    indirect = dict(rows.indirect)
+    if pivot.kept is not None:
+        kept: list[Entry] = [(item.name, evaluate(scope, item.expression)) for item in pivot.kept]
+    else:
+        kept = [
+            entry.without(consumed) if isinstance(entry, UnexpandedStar) else entry
+            for entry in rows.entries
+            if isinstance(entry, UnexpandedStar) or entry[0] not in consumed
+        ]
+    if pivot.keys:  # PIVOT groups by what is left
+        for value in values_of(kept, analysis.sources):
+            act(indirect, value, GROUP_BY)
+    made: list[tuple[str, ColumnValue]] = []
+    for column in pivot.columns:
+        value = evaluate(scope, column.expression)
+        if chosen:
+            keys = combine([(IDENTITY, value), *((CONDITIONAL, key) for key in chosen)])
+            value = ColumnValue(keys).known_as(value.text(), value.type())
+        made.append((column.name, value))
+    for aggregate in pivot.unnamed:
+        value = evaluate(scope, aggregate)
+        keys = combine([(IDENTITY, value), *((CONDITIONAL, key) for key in chosen)])
+        kept.append(UnexpandedStar(NO_TABLE, value=ColumnValue(keys).known_as(value.text())))
+    if starred and made:
+        name, last = made[-1]
+        made[-1] = (name, union_of([*([last] if last.keys else []), *values_of(starred, analysis.sources)]))
+        if any(isinstance(entry, UnexpandedStar) for entry in kept):  # which of its columns are left is not known
+            analysis.problem(ProblemKind.UNSUPPORTED, "UNPIVOT over unknown columns")
+            kept = [entry for entry in kept if not isinstance(entry, UnexpandedStar)]
+    return rename_columns(
+        analysis.sources, QueryColumns(analysis.sources, [*kept, *made], indirect, rows.tables), pivot.names
+    )

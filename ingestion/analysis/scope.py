@@ -1,0 +1,423 @@
+"""Scopes: which relation, outer query or output a name in an expression means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Protocol
+
+from ingestion.analysis._columns import (
+    AnyRows,
+    ColumnSources,
+    ColumnValue,
+    Entry,
+    FunctionColumns,
+    QueryColumns,
+    TableColumns,
+    UnexpandedStar,
+    combine,
+    field_of,
+    spellings,
+    values_of,
+)
+from ingestion.analysis.form import (
+    OutputNames,
+    Query,
+    RelationSource,
+    Select,
+    Slot,
+    Star,
+    all_slots,
+    projected_expressions,
+)
+from ingestion.analysis.roles import TRANSFORMATION
+from ingestion.dialects import Dialect
+from ingestion.model.lineage import ProblemKind, TableName
+
+# The relations that a query's expressions see, and how they are called.
+
+
+class ScopedRelation:
+    """One relation in scope: how it may be called, and its columns. `hidden` ones are those of semi and anti joins."""
+
+    __slots__ = ("alias", "hidden", "parts", "rows", "written")
+
+    def __init__(self, relation: RelationSource, rows: AnyRows, alias: str) -> None:
+        self.rows = rows
+        self.alias = alias
+        self.parts = relation.source.parts if isinstance(relation.source, TableName) else ()
+        self.hidden = False
+        self.written = relation.written
+
+    @property
+    def name(self) -> str:
+        """What it is called by in one word."""
+        return self.alias or (self.parts[-1] if self.parts else "")
+
+    def is_called(self, qualifier: tuple[str, ...]) -> bool:
+        """Whether a column's qualifier means this relation.
+
+        In `SELECT t.a, web.t.b FROM web.t` both mean web.t; in `FROM web.t AS o` only `o.a` does.
+        """
+        if len(qualifier) == 1 and self.alias:
+            return qualifier[0] == self.alias
+        if self.alias:
+            return False
+        return _suffix(self.parts, qualifier)
+
+
+def _suffix(parts: tuple[str, ...], qualifier: tuple[str, ...]) -> bool:
+    if not parts or len(parts) < len(qualifier):
+        return bool(parts) and qualifier[-len(parts) :] == parts
+    return parts[-len(qualifier) :] == qualifier
+
+
+def find_relation(
+    relations: Sequence[ScopedRelation], qualifier: tuple[str, ...], *, loosely: bool
+) -> ScopedRelation | None:
+    """The relation that a qualifier means; `loosely` also by the name that its alias hides, and in another case.
+
+    `SELECT t.a FROM web.t AS o` finds web.t loosely alone.
+    """
+    for visible in relations:
+        if visible.is_called(qualifier):
+            return visible
+    if not loosely:
+        return None
+    for visible in relations:
+        if visible.alias and visible.parts and _suffix(visible.parts, qualifier):
+            return visible
+    if len(qualifier) == 1:
+        lowered = qualifier[0].lower()
+        same = [visible for visible in relations if visible.name.lower() == lowered]
+        return same[0] if len(same) == 1 else None
+    return None
+
+
+def entries_of(rows: AnyRows) -> list[Entry]:
+    """What `t.*` stands for, given the rows of t."""
+    return rows.all() if isinstance(rows, FunctionColumns) else rows.entries
+
+
+def unmerged_entries(relations: Sequence[ScopedRelation], merged_until: Mapping[str, int]) -> Iterator[Entry]:
+    """The columns of relations in order but those that USING merged; `merged_until` has the last relation of each."""
+    for number, visible in enumerate(relations):
+        if visible.hidden or visible.written:
+            continue
+        gone = spellings(visible.rows.names(), [name for name, until in merged_until.items() if number <= until])
+        for entry in entries_of(visible.rows):
+            if isinstance(entry, UnexpandedStar):
+                yield entry.without(gone) if gone else entry
+            elif entry[0] not in gone:
+                yield entry
+
+
+def by_position(relations: Sequence[ScopedRelation], number: int, name: str) -> ColumnValue | None:
+    """Snowflake's `SELECT $2 FROM t`: number 2 is the second column of what is read; of a stage, one of that name.
+
+    There is no number 0.
+    """
+    entries = [entry for visible in relations for entry in visible.rows.entries]
+    before = [entry[1] for entry in entries[:number] if isinstance(entry, tuple)]
+    if len(before) == number > 0:
+        return before[-1]
+    guesses = [guess for visible in relations for guess in visible.rows.guesses(name)]
+    return guesses[0] if len(guesses) == 1 else None
+
+
+def qualified_names(select: Select | None) -> dict[str, set[str]]:
+    """The columns that a SELECT names with a prefix, by the prefix."""
+    found: dict[str, set[str]] = {}
+    for slot in _slots_of(select) if select is not None else ():
+        if len(slot.parts) > 1:
+            found.setdefault(slot.parts[-2], set()).add(slot.parts[-1])
+    return found
+
+
+def _slots_of(select: Select) -> list[Slot]:
+    expressions = list(projected_expressions(select))
+    expressions += [clause.expression for clause in select.clauses if clause.expression is not None]
+    for relation in select.relations:
+        expressions += [clause.expression for clause in relation.on if clause.expression is not None]
+    return [slot for slot in all_slots(expressions) if type(slot) is Slot]
+
+
+# Scopes: which relation, outer query or output a name in an expression means.
+
+
+class AnalysisContext(Protocol):
+    """What the analysis of a part of a statement uses of the whole's."""
+
+    dialect: Dialect
+    sources: ColumnSources
+    functions: dict[TableName, None]
+
+    def problem(self, kind: ProblemKind, subject: str) -> None:
+        """Note what stays unresolved."""
+
+    def table(self, name: TableName) -> TableColumns:
+        """The rows of a base table."""
+
+    def query(self, query: Query, parent: Scope | None) -> QueryColumns:
+        """The rows of a query; `parent` is the scope around it."""
+
+    def expand_star(self, star: Star, scope: Scope) -> list[Entry]:
+        """What a star stands for."""
+
+    def cte_value(self, name: str, scope: Scope) -> ColumnValue | None:
+        """ClickHouse: the value that WITH names; None where it names none so."""
+
+
+class Scope:
+    """What one SELECT's expressions may name: u in `SELECT (SELECT MAX(b) FROM u) FROM t`, whose `parent` has t."""
+
+    __slots__ = (
+        "_known",
+        "_qualified",
+        "_visible",
+        "analysis",
+        "merged",
+        "merged_until",
+        "outputs",
+        "parent",
+        "relations",
+        "select",
+        "tables",
+    )
+
+    def __init__(self, analysis: AnalysisContext, parent: Scope | None, select: Select | None = None) -> None:
+        self.analysis = analysis
+        self.parent = parent
+        self.select = select
+        self.relations: list[ScopedRelation] = []
+        self.merged: dict[str, ColumnValue] = {}
+        self.merged_until: dict[str, int] = {}
+        self.outputs: dict[str, ColumnValue] = {}
+        self.tables: dict[TableName, None] = {}
+        self._known: dict[tuple[str, ...], ColumnValue] = {}
+        self._qualified: dict[str, set[str]] | None = None
+        self._visible = OutputNames.LATERAL
+
+    def add(self, visible: ScopedRelation) -> None:
+        """Bring a relation into scope."""
+        self.relations.append(visible)
+        if self._known:
+            self._known.clear()
+
+    def resolve(self, parts: tuple[str, ...]) -> ColumnValue:
+        """The value that a column's name means here; an empty one, and a problem noted, where there is none."""
+        value = self._known.get(parts)
+        if value is None:
+            value = self._known[parts] = self.lookup(parts) or self._unknown_column(parts)
+        return value
+
+    def _unknown_column(self, parts: tuple[str, ...]) -> ColumnValue:
+        name = ".".join(parts)
+        self.analysis.problem(ProblemKind.UNKNOWN_COLUMN, name)
+        return ColumnValue(()).known_as(name)
+
+    def lookup(self, parts: tuple[str, ...]) -> ColumnValue | None:
+        """The value of a name (`("t", "a")`), from the innermost query that can have it; None where none has."""
+        if len(parts) == 1:
+            return self._unprefixed_column(parts[0])
+        for loosely in (False, True):  # a name that an outer query has is not the hidden name of an inner table
+            for scope in self._outward():
+                found = scope._prefixed_column(parts, loosely=loosely)
+                if found is not None:
+                    return found
+        if self.analysis.dialect.struct_access:
+            base = self._unprefixed_column(parts[0])
+            return field_of(base, parts[1:]) if base is not None else None
+        return None
+
+    def _prefixed_column(self, parts: tuple[str, ...], *, loosely: bool) -> ColumnValue | None:
+        for length in range(len(parts) - 1, 0, -1):
+            visible = self.relation(parts[:length], loosely=loosely)
+            if visible is not None:
+                found = self._column_of(visible, parts[length])
+                if found is None:
+                    if length == 1 and len(self.relations) == 1 and self.analysis.dialect.struct_access:
+                        field = visible.rows.find(parts[0])
+                        if field is not None:
+                            return field_of(field, parts[1:])
+                    return self._unknown_column(parts)
+                rest = parts[length + 1 :]
+                return field_of(found, rest) if rest else found
+        return None
+
+    def relation(self, qualifier: tuple[str, ...], *, loosely: bool = True) -> ScopedRelation | None:
+        """The relation that a qualifier means in this scope; `loosely` also by the name that its alias hides."""
+        return find_relation(self.relations, qualifier, loosely=loosely)
+
+    def _column_of(self, visible: ScopedRelation, name: str) -> ColumnValue | None:
+        rows = visible.rows
+        if name == "*":
+            return self.whole_row(visible)
+        found = rows.find(name)
+        if found is not None:
+            return found
+        if isinstance(rows, FunctionColumns):
+            return rows.field(name) if rows.open else None
+        guesses = rows.guesses(name)
+        if not guesses:
+            return by_position([visible], int(name[1:]), name) if _is_position(name) else None
+        if isinstance(rows, TableColumns):
+            rows.confirmed.add(name)
+        return guesses[0] if len(guesses) == 1 else self._ambiguous(guesses, name)
+
+    def _unprefixed_column(self, name: str) -> ColumnValue | None:
+        if self.merged:
+            (called,) = spellings(self.merged, (name,))
+            if called in self.merged:
+                return self.merged[called]
+        if name == "*":
+            return self._all_relations()
+        scalar = self.analysis.cte_value(name, self)
+        if scalar is not None:
+            return scalar
+        definite: list[ColumnValue] = []
+        guesses: list[tuple[ScopedRelation, ColumnValue]] = []
+        for visible in self.relations:
+            if visible.hidden:
+                continue
+            rows = visible.rows
+            found = rows.find(name)
+            if found is not None:
+                if found not in definite:
+                    definite.append(found)
+            elif rows.open:
+                guesses += [(visible, guess) for guess in rows.guesses(name)]
+        if definite:
+            return definite[0] if len(definite) == 1 else self._ambiguous(definite, name)
+        if _is_position(name):
+            return by_position(self.relations, int(name[1:]), name)
+        if guesses:
+            return self._guess(guesses, name)
+        return self._elsewhere(name)
+
+    def _guess(self, guesses: list[tuple[ScopedRelation, ColumnValue]], name: str) -> ColumnValue:
+        if len(guesses) > 1:
+            confirmed = self._confirmed_candidate(guesses, name)
+            if confirmed is not None:
+                return confirmed
+        alias = self._output(name)
+        whole = self._maybe_whole_row(name)
+        if len(guesses) == 1:
+            visible, value = guesses[0]
+            rows = visible.rows
+            if isinstance(rows, TableColumns) and name in rows.confirmed:
+                return value
+            if whole is not None:
+                return self.analysis.sources.one_of([value, whole], name).made_of(whole.fields)
+            if alias is not None and alias is not value:
+                if self._visible is OutputNames.AFTER_COLUMNS:
+                    return alias
+                return self._ambiguous([value, alias], name)
+            outer = self.parent.known_outside(name) if self.parent is not None else None
+            if outer is not None:
+                return self._ambiguous([value, outer], name)
+            if isinstance(rows, TableColumns):
+                rows.confirmed.add(name)
+            return value
+        candidates = [value for _, value in guesses]
+        candidates += [other for other in (alias, whole) if other is not None]
+        return self._ambiguous(candidates, name).made_of(whole.fields if whole is not None else None)
+
+    def show_outputs(self, visible: OutputNames) -> None:
+        """Say whether the expressions that follow may use outputs: `b` in `SELECT a AS b FROM t ORDER BY b`."""
+        if visible is not self._visible:
+            self._visible = visible
+            if self.outputs:
+                self._known.clear()
+
+    def _output(self, name: str) -> ColumnValue | None:
+        if self._visible is OutputNames.HIDDEN:
+            return None
+        if self._visible is OutputNames.LATERAL and not self.analysis.dialect.lateral_aliases:
+            return None
+        return self.outputs.get(name)
+
+    def _confirmed_candidate(self, guesses: list[tuple[ScopedRelation, ColumnValue]], name: str) -> ColumnValue | None:
+        """The candidate that is surely there, from elsewhere in the statement: were it in two, this were an error."""
+        sure = [
+            value
+            for visible, value in guesses
+            if isinstance(visible.rows, TableColumns) and name in visible.rows.confirmed
+        ]
+        if len(sure) == 1:
+            return sure[0]
+        if self._qualified is None:
+            self._qualified = qualified_names(self.select)
+        qualified = self._qualified
+        found = [value for visible, value in guesses if name in qualified.get(visible.name, ())]
+        return found[0] if len(found) == 1 else None
+
+    def _maybe_whole_row(self, name: str) -> ColumnValue | None:
+        if not self.analysis.dialect.whole_rows:
+            return None
+        return next((self.whole_row(visible) for visible in self.relations if visible.name == name), None)
+
+    def _elsewhere(self, name: str) -> ColumnValue | None:
+        """A name that no relation here can have: a whole row, an earlier output, or the query around."""
+        for visible in self.relations:
+            if visible.alias == name or (not visible.alias and visible.parts[-1:] == (name,)):
+                return self.whole_row(visible)
+        alias = self._output(name)
+        if alias is not None:
+            return alias
+        fields = self.analysis.dialect.fields_unnested
+        functions = [v.rows for v in self.relations if isinstance(v.rows, FunctionColumns) and (fields or v.rows.open)]
+        function = functions[0] if len(functions) == 1 else None
+        if self.parent is None:
+            return function.field(name) if function is not None else None
+        if function is not None and fields:
+            outer = self.parent.known_outside(name)
+            if outer is None and (function.open or not self.parent.open):
+                return function.field(name)
+            if outer is not None and function.open:
+                return self._ambiguous([function.field(name), outer], name)
+        return self.parent._unprefixed_column(name)
+
+    @property
+    def open(self) -> bool:
+        """Whether a query around, or this one, may have columns that are not known."""
+        tables = (visible.rows for visible in self.relations if not isinstance(visible.rows, FunctionColumns))
+        return any(rows.open for rows in tables) or (self.parent is not None and self.parent.open)
+
+    def known_outside(self, name: str) -> ColumnValue | None:
+        """The value of a name that a query around surely has."""
+        visible = (one for scope in self._outward() for one in scope.relations if not one.hidden)
+        return next((found for one in visible if (found := one.rows.find(name)) is not None), None)
+
+    def _outward(self) -> Iterator[Scope]:
+        """This scope and those around it, the innermost first."""
+        scope: Scope | None = self
+        while scope is not None:
+            yield scope
+            scope = scope.parent
+
+    def whole_row(self, visible: ScopedRelation) -> ColumnValue:
+        """The value that stands for all columns of a relation, as t does in `SELECT t FROM t` and `COUNT(t)`."""
+        rows, label = visible.rows, visible.alias or ".".join(visible.parts)
+        fields = rows.value.fields if isinstance(rows, FunctionColumns) and not rows.declared else rows
+        return self._whole_of(rows.entries, f"{label}.*").made_of(fields)
+
+    def _all_relations(self) -> ColumnValue:
+        """The value that stands for all columns of all relations: STRUCT(*)."""
+        rows = QueryColumns(self.analysis.sources, self.all_entries())
+        return self._whole_of(rows.entries, "*").made_of(rows)
+
+    def _whole_of(self, entries: Sequence[Entry], text: str) -> ColumnValue:
+        values = values_of(entries, self.analysis.sources)
+        return ColumnValue(combine((TRANSFORMATION, value) for value in values)).known_as(text)
+
+    def all_entries(self) -> list[Entry]:
+        """What `*` stands for: columns merged by USING, then each relation's but the target's and semi joins'."""
+        return [*self.merged.items(), *unmerged_entries(self.relations, self.merged_until)]
+
+    def _ambiguous(self, candidates: Sequence[ColumnValue], name: str) -> ColumnValue:
+        self.analysis.problem(ProblemKind.AMBIGUOUS_COLUMN, name)
+        return self.analysis.sources.one_of(candidates, name)
+
+
+def _is_position(name: str) -> bool:
+    return name[0] == "$" and name[1:].isdigit()

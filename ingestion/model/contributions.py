@@ -1,0 +1,268 @@
+"""Who said what about an edge: the evidence that OpenMetadata's own details have no room for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from json import JSONEncoder
+from json.encoder import encode_basestring_ascii as quoted
+from typing import Any, ClassVar
+
+from ingestion.model.entities import EntityReference
+from ingestion.model.lineage import DIRECT_SUBTYPES, Json, LineageType, Subtype, Transformation
+
+JOBS_KEPT = 20
+"""Names of jobs that a contribution carries at most."""
+
+_ENCODER = JSONEncoder(sort_keys=True)
+_TRUTH = {True: "true", False: "false"}
+_DIRECT = f'"{LineageType.DIRECT}"'
+_INDIRECT = f'"{LineageType.INDIRECT}"'
+
+
+class ProducerKind(StrEnum):
+    """What speaks for an edge."""
+
+    QUERY = "query"
+    VIEW = "view"
+    PROCEDURE = "procedure"
+    EXTERNAL_TABLE = "external_table"
+    PLAN = "plan"
+    ENGINE = "engine"
+    MANUAL = "manual"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Producer:
+    """`key` tells producers of a kind apart: a query's fingerprint, a view's FQN, a job's name. Never a literal."""
+
+    kind: ProducerKind
+    key: str
+
+    def to_json(self) -> Json:
+        return {"kind": str(self.kind), "key": self.key}
+
+    @classmethod
+    def from_json(cls, json: Mapping[str, Any]) -> Producer:
+        return cls(ProducerKind(json["kind"]), str(json["key"]))
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class ColumnEvidence:
+    """How source columns (by FQN) take part in a target column.
+
+    An empty `to_column` means every column of the target (a filter). `certain` False: one of `from_columns`, it
+    is not known which, or none of them. `expression` is masked; "" where the column is taken as it is.
+    """
+
+    from_columns: tuple[str, ...]
+    to_column: str
+    transformation: Transformation
+    expression: str = ""
+    certain: bool = True
+    __normalizes__: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if len(self.from_columns) > 1:
+            object.__setattr__(self, "from_columns", tuple(sorted(set(self.from_columns))))
+
+    @property
+    def publishable(self) -> bool:
+        """Whether OpenMetadata's columnsLineage may carry it: certain, DIRECT, from columns to a column."""
+        direct = self.transformation.subtype in DIRECT_SUBTYPES
+        return self.certain and direct and bool(self.from_columns) and bool(self.to_column)
+
+    def json_text(self) -> str:
+        """Its JSON object with sorted keys, put together by hand: there are dozens of them for each statement."""
+        how = self.transformation
+        return (
+            f'{{"certain": {_TRUTH[self.certain]}, "expression": {quoted(self.expression)}, '
+            f'"from": [{", ".join(map(quoted, self.from_columns))}], "masking": {_TRUTH[how.masking]}, '
+            f'"subtype": "{how.subtype}", "to": {quoted(self.to_column) if self.to_column else "null"}, '
+            f'"type": {_DIRECT if how.subtype in DIRECT_SUBTYPES else _INDIRECT}}}'
+        )
+
+    @classmethod
+    def from_json(cls, json: Mapping[str, Any]) -> ColumnEvidence:
+        transformation = Transformation(Subtype(json["subtype"]), bool(json.get("masking", False)))
+        expression = str(json.get("expression") or "")
+        certain = bool(json.get("certain", True))
+        return cls(tuple(json["from"]), str(json.get("to") or ""), transformation, expression, certain)
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """What one producer says of one edge. Times are seconds since the epoch, UTC; `confidence` is 0 to 1.
+
+    `records` are digests (hexadecimal, 8 digits or more) of the distinct log records that said so, so that a
+    repeated log counts nothing twice. `jobs` are the names of what ran it, the same in every run: of more than
+    JOBS_KEPT the first.
+    """
+
+    producer: Producer
+    source: str
+    sql_query: str = ""
+    columns: tuple[ColumnEvidence, ...] = ()
+    parser: str = ""
+    confidence: float = 1.0
+    first_seen: float | None = None
+    last_seen: float | None = None
+    records: tuple[str, ...] = ()
+    pipeline: EntityReference | None = None
+    temp_lineage_tables: tuple[tuple[str, str], ...] = ()
+    jobs: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", _distinct(self.columns))
+        object.__setattr__(self, "records", tuple(sorted(set(self.records))))
+        object.__setattr__(self, "temp_lineage_tables", tuple(sorted(set(self.temp_lineage_tables))))
+        object.__setattr__(self, "jobs", tuple(sorted(set(self.jobs))[:JOBS_KEPT]))
+
+    @property
+    def key(self) -> tuple[Producer, str]:
+        """What replaces what: the same producer speaking again from the same kind of source."""
+        return self.producer, str(self.source)
+
+    @property
+    def count(self) -> int:
+        """How many distinct records said so."""
+        return len(self.records)
+
+    @property
+    def recency(self) -> tuple[float, str]:
+        """Order by which the text that stands for several is chosen: the one seen last, then by the text."""
+        return float("-inf") if self.last_seen is None else self.last_seen, self.sql_query
+
+    def json_text(self) -> str:
+        """Its JSON object."""
+        return f"{self.meaning_text()[:-1]}, {self.sightings_text()[1:]}"
+
+    def meaning_text(self) -> str:
+        """The part of its JSON object that tells what it says, as an object with sorted keys."""
+        columns = ", ".join([column.json_text() for column in self.columns])
+        others = {
+            "confidence": self.confidence,
+            "parser": self.parser or None,
+            "pipeline": self.pipeline.to_json() if self.pipeline else None,
+            "producer": self.producer.to_json(),
+            "source": str(self.source),
+            "sqlQuery": self.sql_query or None,
+            "tempLineageTables": [
+                {"fromEntity": source, "toEntity": target} for source, target in self.temp_lineage_tables
+            ],
+        }
+        return f'{{"columns": [{columns}], {_ENCODER.encode(others)[1:]}'
+
+    def sightings_text(self) -> str:
+        """The part of its JSON object that tells how often, when and in which jobs, as an object with sorted keys."""
+        sightings = {
+            "count": self.count,
+            "firstSeen": _millis(self.first_seen),
+            "jobs": self.jobs,
+            "lastSeen": _millis(self.last_seen),
+            "records": self.records,
+        }
+        return _ENCODER.encode(sightings)
+
+    @classmethod
+    def from_json(cls, json: Mapping[str, Any]) -> Contribution:
+        pipeline = json.get("pipeline")
+        return cls(
+            producer=Producer.from_json(json["producer"]),
+            source=str(json["source"]),
+            sql_query=str(json.get("sqlQuery") or ""),
+            columns=tuple(ColumnEvidence.from_json(item) for item in json.get("columns") or ()),
+            parser=str(json.get("parser") or ""),
+            confidence=float(json.get("confidence", 1.0)),
+            first_seen=_seconds(json.get("firstSeen")),
+            last_seen=_seconds(json.get("lastSeen")),
+            records=tuple(json.get("records") or ()),
+            pipeline=EntityReference.from_json(pipeline) if pipeline else None,
+            temp_lineage_tables=tuple(
+                (item["fromEntity"], item["toEntity"]) for item in json.get("tempLineageTables") or ()
+            ),
+            jobs=tuple(json.get("jobs") or ()),
+        )
+
+
+def certain_pairs(contributions: Iterable[Contribution]) -> dict[tuple[str, str], str]:
+    """Of what each target column is certainly made, by pairs, with the expression: of several the shortest.
+
+    "" where the column is taken as it is.
+    """
+    found: dict[tuple[str, str], str] = {}
+    for contribution in contributions:
+        for evidence in contribution.columns:
+            if evidence.publishable:
+                for column in evidence.from_columns:
+                    pair, expression = (evidence.to_column, column), evidence.expression
+                    known = found.setdefault(pair, expression)
+                    if known != expression:
+                        found[pair] = min(filter(None, (known, expression)), key=lambda text: (len(text), text))
+    return found
+
+
+def description_of_jobs(jobs: Iterable[str]) -> str | None:
+    """What ran something, as a sentence in Markdown; None where nobody told."""
+    names = sorted(set(jobs))[:JOBS_KEPT]
+    return f"Run by {', '.join(f'`{name}`' for name in names)}" if names else None
+
+
+def _millis(seconds: float | None) -> int | None:
+    return None if seconds is None else round(seconds * 1000)
+
+
+def _seconds(millis: int | None) -> float | None:
+    return None if millis is None else millis / 1000
+
+
+def _distinct(columns: Iterable[ColumnEvidence]) -> tuple[ColumnEvidence, ...]:
+    """Each once, in their order: by keys that are compared without a call, as there are thousands of them."""
+    found = []
+    last = None
+    for one in sorted(columns, key=_order_of):
+        order = _order_of(one)
+        if order != last:
+            found.append(one)
+            last = order
+    return tuple(found)
+
+
+def _order_of(one: ColumnEvidence) -> tuple[tuple[str, ...], str, str, bool, str, bool]:
+    how = one.transformation
+    return one.from_columns, one.to_column, how.subtype, how.masking, one.expression, one.certain
+
+
+def merge_contributions(contributions: Iterable[Contribution]) -> tuple[Contribution, ...]:
+    """One contribution per producer and source, in a fixed order: commutative, associative, idempotent.
+
+    Columns, hops, records and jobs are united, times widened, the surest confidence is kept; the text is the one seen
+    last.
+    """
+    groups: dict[tuple[Producer, str], list[Contribution]] = {}
+    for contribution in contributions:
+        groups.setdefault(contribution.key, []).append(contribution)
+    return tuple(_join(groups[key]) for key in sorted(groups))
+
+
+def _join(group: Sequence[Contribution]) -> Contribution:
+    if len(group) == 1:
+        return group[0]
+    latest = max(group, key=lambda item: item.recency)
+    surest = max(group, key=lambda item: (item.confidence, item.parser))
+    pipelines = [item.pipeline for item in group if item.pipeline is not None]
+    return Contribution(
+        producer=latest.producer,
+        source=latest.source,
+        sql_query=latest.sql_query,
+        columns=tuple(column for item in group for column in item.columns),
+        parser=surest.parser,
+        confidence=surest.confidence,
+        first_seen=min((item.first_seen for item in group if item.first_seen is not None), default=None),
+        last_seen=max((item.last_seen for item in group if item.last_seen is not None), default=None),
+        records=tuple(record for item in group for record in item.records),
+        pipeline=min(pipelines, key=lambda item: item.rank) if pipelines else None,
+        temp_lineage_tables=tuple(hop for item in group for hop in item.temp_lineage_tables),
+        jobs=tuple(job for item in group for job in item.jobs),
+    )

@@ -1,0 +1,79 @@
+"""The entities of a metadata platform that lineage joins, as far as lineage needs them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ingestion.model.fqn import build_fqn
+from ingestion.model.lineage import Column
+
+
+@dataclass(frozen=True, slots=True)
+class EntityReference:
+    """An entity of the platform by id and type (table, container, pipeline, storedProcedure …)."""
+
+    id: str
+    type: str
+    name: str | None = None
+    fully_qualified_name: str | None = None
+
+    @property
+    def rank(self) -> tuple[str, str, bool, str, str]:
+        """A total order; of two references to one entity, the one that names it comes first."""
+        fqn = self.fully_qualified_name or ""
+        return self.type, self.id, not fqn, fqn, self.name or ""
+
+    def to_json(self) -> dict[str, Any]:
+        json = {"id": self.id, "type": self.type}
+        if self.name:
+            json["name"] = self.name
+        if self.fully_qualified_name:
+            json["fullyQualifiedName"] = self.fully_qualified_name
+        return json
+
+    @classmethod
+    def from_json(cls, json: Mapping[str, Any]) -> EntityReference:
+        return cls(str(json["id"]), str(json["type"]), json.get("name"), json.get("fullyQualifiedName"))
+
+
+@dataclass(frozen=True, slots=True)
+class TableEntity:
+    """A table or view of the platform, with the columns and their types as the platform has them.
+
+    A container of files is one too: `type` says so, and it has no database and no schema. `columns_complete` False:
+    these are the columns that were met so far, there may be others. `filed_from_log`: it was registered from what a log
+    shows of it, and is brought up to date so. `definition` is a view's
+    own SQL as the platform keeps it: not masked, so never for a log or an edge.
+    """
+
+    id: str
+    fully_qualified_name: str
+    service: str
+    database: str
+    schema: str
+    name: str
+    columns: tuple[Column, ...] = ()
+    table_type: str = "Regular"
+    definition: str | None = None
+    type: str = "table"
+    columns_complete: bool = True
+    filed_from_log: bool = False
+
+    def __repr__(self) -> str:
+        return f"TableEntity({self.fully_qualified_name})"
+
+    @property
+    def reference(self) -> EntityReference:
+        return EntityReference(self.id, self.type, self.name, self.fully_qualified_name)
+
+    def column_fqn(self, column: str) -> str | None:
+        """The FQN of a column by its name, exact case before any case; None when the entity has no such column."""
+        names = [known.name for known in self.columns]
+        if column not in names:
+            folded = [name for name in names if name.casefold() == column.casefold()]
+            if len(folded) != 1:
+                return None
+            column = folded[0]
+        return f"{self.fully_qualified_name}.{build_fqn(column)}"

@@ -1,0 +1,135 @@
+"""Which relation a name means: a statement's own qualification, and the session's defaults for what it leaves out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ingestion.model.lineage import NameKind, TableName
+from ingestion.model.storage_paths import canonical_path
+
+QUALIFIED_PARTS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Namespace:
+    """Where a session looks for unqualified names: its database, and its schemas in order.
+
+    After `SET search_path TO web, public` in the database shop: `Namespace("shop", ("web", "public"))`.
+    """
+
+    database: str = ""
+    search_path: tuple[str, ...] = ()
+
+
+Mention = tuple[TableName, Namespace]
+"""A name, and where it was said."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamespaceDefaults:
+    """Where a session looks for names of which the log does not say.
+
+    `two_level`: the platform has no schemas below databases, so a session's database is what stands for a schema.
+    """
+
+    database: str
+    schema: str
+    two_level: bool = False
+
+    def namespace(self, database: str, search_path: tuple[str, ...]) -> Namespace:
+        """The namespace of a session with these, each "" or () where the log leaves it out."""
+        path = search_path or ((self.schema,) if self.schema else ())
+        if self.two_level:
+            return Namespace(self.database, search_path or ((database,) if database else path))
+        return Namespace(database or self.database, path)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class RelationKey:
+    """A relation's place: (database, schema, table), "" for what is not known; linked servers make it longer.
+
+    `session` is set for temporary relations, which other sessions cannot see.
+    """
+
+    parts: tuple[str, ...]
+    kind: NameKind = NameKind.TABLE
+    session: str | None = None
+
+    @property
+    def table(self) -> str:
+        return self.parts[-1]
+
+    @property
+    def schema(self) -> str:
+        return self.parts[-2] if len(self.parts) > 1 else ""
+
+    @property
+    def database(self) -> str:
+        return self.parts[-3] if len(self.parts) > QUALIFIED_PARTS - 1 else ""
+
+    @property
+    def mention(self) -> tuple[TableName, Namespace]:
+        """The place as a name that leaves nothing to a session."""
+        return TableName(self.parts, kind=self.kind), Namespace()
+
+    def __str__(self) -> str:
+        return ".".join(part for part in self.parts if part)
+
+
+def candidates(name: TableName, namespace: Namespace) -> tuple[RelationKey, ...]:
+    """The places where `name` may stand, in the order in which the session looks.
+
+    `SELECT a FROM t` with the search path (web, public) in shop: shop.web.t, then shop.public.t; `web.t`: shop.web.t.
+    """
+    if name.kind is NameKind.PATH:
+        return (RelationKey((canonical_path(name.dotted),), name.kind),)
+    if name.kind is NameKind.FUNCTION:
+        return _function_places(name, namespace)
+    if len(name.parts) >= QUALIFIED_PARTS:
+        return (RelationKey(name.parts),)
+    if len(name.parts) == QUALIFIED_PARTS - 1:
+        return (RelationKey((namespace.database, *name.parts)),)
+    return tuple(RelationKey((namespace.database, schema, name.table)) for schema in namespace.search_path or ("",))
+
+
+def _function_places(name: TableName, namespace: Namespace) -> tuple[RelationKey, ...]:
+    """A table function's name is one part, as it is written; it is looked up like a table's, whatever its case."""
+    parts = tuple(part.strip('"`[]').casefold() for part in name.dotted.split("."))
+    places = candidates(TableName(parts), namespace)
+    return tuple(RelationKey(tuple(part.casefold() for part in place.parts), name.kind) for place in places)
+
+
+def place_created(name: TableName, namespace: Namespace, session: str | None) -> RelationKey:
+    """The place of a relation that is created under `name`; `session` is given for a temporary one.
+
+    `CREATE TABLE t AS …` stands in the first schema of the search path. A temporary relation keeps only its own name:
+    its schema is the session's, whatever the search path says.
+    """
+    if session is not None:
+        return RelationKey((name.table,), name.kind, session)
+    return candidates(name, namespace)[0]
+
+
+def place_meant(
+    name: TableName, namespace: Namespace, session: str | None, exists: Callable[[RelationKey], bool]
+) -> RelationKey:
+    """The place that `name` means to a session: its temporary relation, else the first that exists, else the first.
+
+    After `CREATE TEMP TABLE t …` `FROM t` means that one, though shop.web.t exists; `FROM web.t` never does.
+    """
+    if name.kind is NameKind.TABLE and session is not None and may_be_temporary(name):
+        temporary = RelationKey((name.table,), name.kind, session)
+        if exists(temporary):
+            return temporary
+    places = candidates(name, namespace)
+    return next((place for place in places if exists(place)), places[0])
+
+
+def may_be_temporary(name: TableName) -> bool:
+    """Whether a name may mean a relation of the session itself: `t`, `pg_temp.t` and `tempdb..#t` may, `web.t` not."""
+    return len(name.parts) == 1 or name.parts[-2].lower() in _TEMPORARY_SCHEMAS
+
+
+# PostgreSQL's alias of the session's own schema, T-SQL's temp database (tempdb..#t), Snowflake has none.
+_TEMPORARY_SCHEMAS = frozenset({"pg_temp", "tempdb", "session", ""})

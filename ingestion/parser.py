@@ -1,0 +1,465 @@
+"""LineageParser: the lineage of a text in one object, with the names that OpenMetadata's users know, and its
+exports.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from itertools import islice
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+from ingestion.analysis.symbolic import loads
+from ingestion.arguments import kind_of, require_schema, require_seconds, require_text
+from ingestion.binding.binder import bind, under_last_names
+from ingestion.binding.timeline import Occurrence, SchemaProvider
+from ingestion.dialects import Dialect, dialect_of
+from ingestion.errors import (
+    ConfigError,
+    ParseCrash,
+    ParseMemory,
+    ParseTimeout,
+    RecordError,
+    Templated,
+    TooLarge,
+    Unparsable,
+)
+from ingestion.model.lineage import (
+    Column,
+    ColumnRef,
+    Flow,
+    Json,
+    LineageType,
+    Problem,
+    StatementLineage,
+    Subtype,
+    TableName,
+)
+from ingestion.model.namespaces import Namespace, RelationKey
+from ingestion.parsing._tiers import ParseOutcome
+from ingestion.scripts.statements import ScriptStatement, failure_text, parse_script_statements, script_statements
+
+if TYPE_CHECKING:
+    import networkx
+    import pandas
+
+
+# The edges of columns in one flow, as values that print as the query has them.
+
+
+@dataclass(frozen=True, slots=True)
+class TargetColumn:
+    """A column that a statement makes; `table` is None for a bare SELECT, whose columns print bare."""
+
+    table: TableName | None
+    column: str
+
+    def __str__(self) -> str:
+        return self.column if self.table is None else f"{self.table}.{self.column}"
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnEdge:
+    """One source column's part in one target column.
+
+    `certain` is False where a name is ambiguous, or where the target's column is taken to be named as the source's is
+    (an INSERT by position into a table of unknown schema); `expression` is masked, "" where the column is taken as is.
+    """
+
+    source: ColumnRef
+    target: TargetColumn
+    type: LineageType
+    subtype: Subtype
+    masking: bool
+    expression: str
+    certain: bool
+
+    def to_dict(self) -> Json:
+        """The edge for JSON, each name as the query has it."""
+        return {
+            "source": str(self.source),
+            "target": str(self.target),
+            "type": self.type.value,
+            "subtype": self.subtype.value,
+            "masking": self.masking,
+            "expression": self.expression,
+            "certain": self.certain,
+        }
+
+
+def edges_of(flow: Flow) -> Iterator[ColumnEdge]:
+    """Every column edge of a flow; an indirect one of the whole row goes to each column of the target."""
+    table = flow.target.name if flow.target is not None else None
+    for output in flow.outputs:
+        if output.star is not None:
+            source = ColumnRef(output.star.table, "*")
+            to = TargetColumn(table, "*")
+            yield ColumnEdge(
+                source, to, LineageType.DIRECT, Subtype.IDENTITY, masking=False, expression="", certain=True
+            )
+            continue
+        target = TargetColumn(table, output.name)
+        for reference in (*output.references, *flow.indirect):
+            how = reference.transformation
+            certain = reference.certain and not output.name_assumed
+            for source in reference.sources:
+                yield ColumnEdge(
+                    source, target, how.type, how.subtype, how.masking, reference.expression, certain=certain
+                )
+
+
+# The lineage of a parser as other libraries have it: plain values for JSON, a graph, a table of rows.
+
+JSON_VERSION = 1
+
+
+class TextLineage(Protocol):
+    """What LineageParser tells of a text."""
+
+    @property
+    def source_tables(self) -> Sequence[TableName]: ...
+    @property
+    def target_tables(self) -> Sequence[TableName]: ...
+    @property
+    def intermediate_tables(self) -> Sequence[TableName]: ...
+    @property
+    def table_lineage(self) -> Sequence[tuple[TableName, TableName]]: ...
+    @property
+    def edges(self) -> Sequence[ColumnEdge]: ...
+    @property
+    def problems(self) -> Sequence[Problem]: ...
+    @property
+    def failures(self) -> Sequence[str]: ...
+
+
+def to_dict(lineage: TextLineage) -> Json:
+    """Names by role, the edges of columns and tables, what stays unresolved and what could not be read."""
+    return {
+        "version": JSON_VERSION,
+        "source_tables": [str(name) for name in lineage.source_tables],
+        "target_tables": [str(name) for name in lineage.target_tables],
+        "intermediate_tables": [str(name) for name in lineage.intermediate_tables],
+        "column_lineage": [edge.to_dict() for edge in lineage.edges],
+        "table_lineage": [{"source": str(source), "target": str(target)} for source, target in lineage.table_lineage],
+        "problems": [problem_text(problem) for problem in lineage.problems],
+        "failures": list(lineage.failures),
+    }
+
+
+def problem_text(problem: Problem) -> str:
+    """A problem as people read it: `ambiguous column: a`."""
+    return f"{problem.kind.value.replace('_', ' ')}: {problem.subject}"
+
+
+def to_networkx(lineage: TextLineage) -> networkx.MultiDiGraph[str]:
+    """A graph with a node a column and an edge a ColumnEdge; a table spelled in two ways is one."""
+    graph: networkx.MultiDiGraph[str] = _library("networkx", "to_networkx").MultiDiGraph()
+    labels: dict[tuple[TableName | None, str], str] = {}
+    for edge in lineage.edges:
+        ends = []
+        for end in (edge.source, edge.target):
+            label = labels.setdefault((end.table, end.column), str(end))
+            if label not in graph:
+                graph.add_node(label, table=None if end.table is None else str(end.table), column=end.column)
+            ends.append(label)
+        graph.add_edge(*ends, **_how(edge))
+    return graph
+
+
+def to_pandas(lineage: TextLineage) -> pandas.DataFrame:
+    """A row an edge: both columns, each with its table (None for a bare SELECT's), and how one makes the other."""
+    rows = [
+        {
+            "source_table": str(edge.source.table),
+            "source_column": edge.source.column,
+            "target_table": None if edge.target.table is None else str(edge.target.table),
+            "target_column": edge.target.column,
+            **_how(edge),
+        }
+        for edge in lineage.edges
+    ]
+    columns = ("source_table", "source_column", "target_table", "target_column", *_HOW)
+    return _library("pandas", "to_pandas").DataFrame(rows, columns=columns)
+
+
+_HOW = ("type", "subtype", "masking", "expression", "certain")
+
+
+def _how(edge: ColumnEdge) -> dict[str, Any]:
+    known = edge.to_dict()
+    return {key: known[key] for key in _HOW}
+
+
+def _library(name: str, method: str) -> ModuleType:
+    try:
+        return import_module(name)
+    except ImportError:
+        raise ConfigError(f"{method} needs {name}, which is not installed: pip install {name}") from None
+
+
+# LineageParser: the lineage of a text in one object, with the names that OpenMetadata's users know.
+
+TableSchema = Mapping[str, str]
+"""Column name -> type as the source spells it, in the order of the table's columns."""
+_AT_ONCE = 200
+"""Scripts that are parsed together."""
+_SHOWN = 3
+"""Tables that a parser is shown with."""
+
+
+def given_schemas(schema: Mapping[str, TableSchema]) -> SchemaProvider:
+    """What stands before a script begins: the one given table that a name is a suffix of (or the other way round)."""
+    tables = {tuple(name.lower().split(".")): columns for name, columns in schema.items()}
+
+    def known_columns(key: RelationKey) -> Sequence[Column] | None:
+        wanted = tuple(part.lower() for part in key.parts if part)
+        found = [columns for name, columns in tables.items() if name[-len(wanted) :] == wanted[-len(name) :]]
+        return tuple(Column(name, type_) for name, type_ in found[0].items()) if len(found) == 1 else None
+
+    return SchemaProvider(known_columns)
+
+
+def _error_of(reason: str) -> type[RecordError]:
+    known = (ParseTimeout, ParseMemory, ParseCrash, Templated, TooLarge)
+    return next((error for error in known if reason.partition(":")[0] == error.code), Unparsable)
+
+
+def _occurrences(outcomes: Sequence[ParseOutcome]) -> list[Occurrence]:
+    return [
+        Occurrence(str(number), loads(outcome.symbolic), Namespace(), (0.0, number), "script")
+        for number, outcome in enumerate(outcomes)
+        if outcome.symbolic is not None
+    ]
+
+
+def _checked_arguments(
+    dialect: str, schema: Mapping[str, TableSchema] | None, timeout_seconds: float
+) -> tuple[Dialect, SchemaProvider]:
+    require_schema({} if schema is None else schema, "schema")
+    require_seconds(timeout_seconds, "timeout_seconds")
+    return dialect_of(dialect), given_schemas(schema or {})
+
+
+def _names_of(tables: Sequence[TableName]) -> str:
+    more = f" and {len(tables) - _SHOWN} more" if len(tables) > _SHOWN else ""
+    return ", ".join(str(name) for name in tables[:_SHOWN]) + more
+
+
+def _split(query: str, dialect: Dialect) -> tuple[ScriptStatement, ...] | RecordError:
+    require_text(query, "one of queries")
+    try:
+        return tuple(script_statements(query, dialect))
+    except RecordError as error:
+        return error
+
+
+def _bind(
+    found: Sequence[ScriptStatement], outcomes: Sequence[ParseOutcome], before: SchemaProvider
+) -> tuple[tuple[StatementLineage, ...], tuple[str, ...]]:
+    """The lineage of the statements that could be read, and why others could not be.
+
+    Raises RecordError where none could be.
+    """
+    reasons = {number: outcome.dead_reason for number, outcome in enumerate(outcomes) if outcome.dead_reason}
+    log = bind(_occurrences(outcomes), before)
+    from_failures = {number: f"{failure.reason}: {failure.place}" for (_, number), failure in log.failures.items()}
+    failed = {**reasons, **from_failures}
+    failures = tuple(failure_text(found[number], failed[number], outcomes[number]) for number in sorted(failed))
+    if failed and not log.statements:
+        error = _error_of(next(iter(reasons.values()))) if reasons else RecordError
+        raise error("; ".join(failures))
+    return under_last_names(log), failures
+
+
+class LineageParser:
+    """The lineage of `query` (one statement or a script), bound to `schema` as far as it goes.
+
+    Args:
+        query: the text.
+        dialect: sqlglot's name of the dialect, or "ansi", or a connection type ("Redshift").
+        schema: {"schema.table": {"column": "type"}}; tables that are not in it keep their stars symbolic.
+        timeout_seconds: for each parser of the cascade, enforced by killing its process.
+
+    Raises:
+        ConfigError: the dialect is unknown, or the time limit is no positive number.
+        TypeError: an argument is of another type; nothing was parsed.
+        RecordError: no statement of the text could be read (ParseTimeout, ParseMemory, ParseCrash, Unparsable,
+            Templated, TooLarge say why). Where some could be, `failures` names the others.
+    """
+
+    def __init__(
+        self,
+        query: str,
+        dialect: str = "ansi",
+        schema: Mapping[str, TableSchema] | None = None,
+        timeout_seconds: float = 30,
+    ) -> None:
+        require_text(query, "query")
+        self._dialect, before = _checked_arguments(dialect, schema, timeout_seconds)
+        found = tuple(script_statements(query, self._dialect))
+        outcomes = parse_script_statements(found, self._dialect, timeout_seconds)
+        self._statements, self.failures = _bind(found, outcomes, before)
+
+    @classmethod
+    def of_each(
+        cls,
+        queries: Iterable[str],
+        dialect: str = "ansi",
+        schema: Mapping[str, TableSchema] | None = None,
+        timeout_seconds: float = 30,
+    ) -> Iterator[Self | RecordError]:
+        """For each of `queries` its LineageParser, in order, or the error that it would raise.
+
+        Each is a script of its own; they are parsed together, which is quicker than one after the other. Raises
+        ConfigError and TypeError like LineageParser, before the first is parsed where all of them suffer from it.
+        """
+        if isinstance(queries, str) or not isinstance(queries, Iterable):
+            raise TypeError(f"queries is {kind_of(queries)}: give a list of texts; LineageParser(query) takes one")
+        known, before = _checked_arguments(dialect, schema, timeout_seconds)
+        return cls._of_scripts(iter(queries), known, before, timeout_seconds)
+
+    @classmethod
+    def _of_scripts(
+        cls, waiting: Iterator[str], known: Dialect, before: SchemaProvider, timeout_seconds: float
+    ) -> Iterator[Self | RecordError]:
+        while scripts := [_split(query, known) for query in islice(waiting, _AT_ONCE)]:
+            readable = [script for script in scripts if not isinstance(script, RecordError)]
+            outcomes = iter(
+                parse_script_statements([one for script in readable for one in script], known, timeout_seconds)
+            )
+            for script in scripts:
+                if isinstance(script, RecordError):
+                    yield script
+                else:
+                    yield cls._of_outcomes(script, list(islice(outcomes, len(script))), before, known)
+
+    @classmethod
+    def _of_outcomes(
+        cls,
+        found: Sequence[ScriptStatement],
+        outcomes: Sequence[ParseOutcome],
+        before: SchemaProvider,
+        dialect: Dialect,
+    ) -> Self | RecordError:
+        parser = cls.__new__(cls)
+        parser._dialect = dialect
+        try:
+            parser._statements, parser.failures = _bind(found, outcomes, before)
+        except RecordError as error:
+            return error
+        return parser
+
+    def __repr__(self) -> str:
+        to = _names_of(self.target_tables) or "(query)"
+        counts = [(len(self.edges), "column edge"), (len(self.problems), "problem"), (len(self.failures), "failure")]
+        shown = ", ".join(f"{n} {what}{'' if n == 1 else 's'}" for n, what in counts if n or what == "column edge")
+        return f"<LineageParser {self._dialect.name}: {_names_of(self.source_tables) or '(nothing)'} -> {to}; {shown}>"
+
+    def to_dict(self) -> Json:
+        """The lineage for JSON, with the keys that `ingest lineage --format json` has."""
+        return to_dict(self)
+
+    def to_networkx(self) -> networkx.MultiDiGraph[str]:
+        """A graph of columns, named as the query has them, with an edge for each way that one takes part in another.
+
+        Nodes know their `table` (None for a column of a bare SELECT) and `column`, edges what ColumnEdge does. Raises
+        ConfigError where networkx is not installed.
+        """
+        return to_networkx(self)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A row a column edge. Raises ConfigError where pandas is not installed."""
+        return to_pandas(self)
+
+    @cached_property
+    def _flows(self) -> tuple[Flow, ...]:
+        return tuple(flow for statement in self._statements for flow in statement.flows)
+
+    @cached_property
+    def _read(self) -> tuple[TableName, ...]:
+        return tuple(dict.fromkeys(name for flow in self._flows for name in flow.sources))
+
+    @cached_property
+    def _written(self) -> tuple[TableName, ...]:
+        return tuple(dict.fromkeys(flow.target.name for flow in self._flows if flow.target is not None))
+
+    @property
+    def source_tables(self) -> tuple[TableName, ...]:
+        """Tables that are read and not written by an earlier statement of the text, in order of appearance."""
+        between = frozenset(self.intermediate_tables)
+        return tuple(name for name in self._read if name not in between)
+
+    @property
+    def target_tables(self) -> tuple[TableName, ...]:
+        """Tables that are written and not read by a later statement, in order of appearance."""
+        between = frozenset(self.intermediate_tables)
+        return tuple(name for name in self._written if name not in between)
+
+    @cached_property
+    def intermediate_tables(self) -> tuple[TableName, ...]:
+        """Tables that one statement of the text writes and another one reads."""
+        readers = Counter(name for statement in self._statements for name in statement.sources)
+        found: list[TableName] = []
+        for statement in self._statements:
+            own = frozenset(statement.sources)
+            found.extend(name for name in statement.targets if readers[name] > (name in own))
+        return tuple(dict.fromkeys(found))
+
+    @cached_property
+    def table_lineage(self) -> tuple[tuple[TableName, TableName], ...]:
+        """Pairs of a table that a statement reads and the table that it fills with it."""
+        return tuple(
+            dict.fromkeys(
+                (source, flow.target.name) for flow in self._flows if flow.target is not None for source in flow.sources
+            )
+        )
+
+    @cached_property
+    def whole_columns(self) -> dict[TableName, tuple[str, ...]]:
+        """The columns of each table that the text makes, where all of them are known."""
+        found: dict[TableName, tuple[str, ...]] = {}
+        for flow in self._flows:
+            if flow.target is not None and flow.target.name not in found:
+                names = tuple(output.name for output in flow.outputs)
+                if names and all(output.star is None and output.name for output in flow.outputs):
+                    found[flow.target.name] = names
+        return found
+
+    @property
+    def table_aliases(self) -> dict[str, str]:
+        """Alias -> table name as written, over all statements."""
+        return {alias: table for statement in self._statements for alias, table in statement.aliases}
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What stays unresolved: unknown and ambiguous columns, constructs that were not followed."""
+        return tuple(problem for statement in self._statements for problem in statement.problems)
+
+    @cached_property
+    def edges(self) -> tuple[ColumnEdge, ...]:
+        """Every column edge, direct and indirect; an indirect one of the whole row goes to each target column."""
+        return tuple(dict.fromkeys(edge for flow in self._flows for edge in edges_of(flow)))
+
+    @cached_property
+    def referenced_columns(self) -> tuple[ColumnRef, ...]:
+        """Every source column that the text cannot do without: those of all edges, and those that it names in vain.
+
+        A column that a WITH item selects and nobody reads makes no edge, but the statement fails without it.
+        """
+        unused = (column for statement in self._statements for column in statement.unused)
+        return tuple(dict.fromkeys((*(edge.source for edge in self.edges), *unused)))
+
+    @property
+    def column_lineage(self) -> tuple[tuple[ColumnRef, TargetColumn], ...]:
+        """Pairs of source and target column: direct ones, and the columns in a CASE's conditions."""
+        return tuple(
+            dict.fromkeys(
+                (edge.source, edge.target)
+                for edge in self.edges
+                if edge.type is LineageType.DIRECT or edge.subtype is Subtype.CONDITIONAL
+            )
+        )

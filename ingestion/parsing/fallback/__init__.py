@@ -1,0 +1,1 @@
+"""The tiers for what sqlglot refuses: sqlfluff's tree, then sqlparse's tokens."""

@@ -1,0 +1,274 @@
+"""Calls of functions, aggregates and windows: what their arguments are to the result, and what keys only order."""
+
+from __future__ import annotations
+
+import re
+
+from sqlglot import exp
+
+from ingestion.analysis.form import Expression, Projection, QuerySlot, RelationSource, Select, Slot, Star, TypeRule
+from ingestion.analysis.roles import (
+    AGGREGATED,
+    ARGUMENT_ROLES,
+    ARGUMENTS,
+    ATOM,
+    COMPOSED,
+    CONDITIONAL,
+    FILTER,
+    IDENTITY,
+    SORT,
+    TRANSFORMED,
+    WINDOW,
+)
+from ingestion.dialects.functions import ArgumentUse, argument_uses, effect_of
+from ingestion.parsing.sqlglot.expressions._functions import FUNCTIONS, Behaviour, behaviour_of, write_in_dialect
+from ingestion.parsing.sqlglot.expressions._operators import write_decode
+from ingestion.parsing.sqlglot.expressions._terms import called_name
+from ingestion.parsing.sqlglot.expressions.names import named_table
+from ingestion.parsing.sqlglot.expressions.writer import ExpressionWriter, Handler
+
+# ClickHouse's lookups of values in relations that they name: dictGet(…), joinGet(…).
+
+_VALUES = re.compile(r"DICTGET(?!HIERARCHY|CHILDREN|DESCENDANTS)[A-Z0-9]*|JOINGET(?:ORNULL)?")
+_ROWS = re.compile(r"DICT(?:HAS|ISIN|GETHIERARCHY|GETCHILDREN|GETDESCENDANTS)")
+
+
+def write_lookup(w: ExpressionWriter, node: exp.Expr, name: str, role: int) -> bool:
+    """Append what dictGet, joinGet and their kin give: columns of the relation named first, chosen by the keys.
+
+    False, with nothing written, where the function is none of them or its relation's name is not constant.
+    """
+    if not w.names.dialect.relations_in_functions or not (_VALUES.fullmatch(name) or _ROWS.fullmatch(name)):
+        return False
+    arguments = node.expressions
+    table = named_table(arguments[0], w.names) if arguments else None
+    if table is None:
+        return False
+    relation = (RelationSource(w.names.table(table)),)
+    w.parts.append(name + "(")
+    if _ROWS.fullmatch(name):
+        w.slots.append(QuerySlot(Select((), relation), COMPOSED[role][FILTER], 0, exists=True))
+        w.parts.append(f"{relation[0].source}, ")
+        w.join(arguments[1:], TRANSFORMED[role])
+    else:
+        number = len(w.slots)
+        w.slots.append(QuerySlot(Select(_attributes(arguments[1:2]), relation), TRANSFORMED[role]))
+        w.parts.extend((number, ", "))
+        w.join(arguments[2:3], COMPOSED[role][FILTER])
+        if len(arguments) > 3:
+            w.parts.append(", ")
+            w.join(arguments[3:], TRANSFORMED[role] if "ORDEFAULT" in name else COMPOSED[role][FILTER])
+    w.parts.append(")")
+    return True
+
+
+def _attributes(nodes: list[exp.Expr]) -> tuple[Projection | Star, ...]:
+    """The columns that a text or a tuple of texts names; any of them where they are not constant."""
+    items = nodes[0].expressions if nodes and type(nodes[0]) is exp.Tuple else nodes
+    if not items or any(type(item) is not exp.Literal or not item.args.get("is_string") for item in items):
+        return (Star(),)
+    return tuple(Projection(item.name, Expression((0,), (Slot((item.name,), IDENTITY),), ATOM, 0)) for item in items)
+
+
+# Functions, aggregates and windows: what their arguments are to the result, and what keys only order.
+
+
+def _window(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
+    rule = w.write(node.args["this"], role)
+    w.parts.append(" OVER (")
+    _window_keys(w, node, COMPOSED[role][WINDOW])
+    w.parts.append(")")
+    return rule
+
+
+def _window_keys(w: ExpressionWriter, node: exp.Expr, role: int) -> None:
+    args = node.args
+    alias = args.get("alias")
+    base = w.windows.get(alias.name.lower()) if alias is not None else None
+    if base is not None and base is not node:
+        _window_keys(w, base, role)
+    keys = args.get("partition_by")
+    if keys:
+        w.parts.append("PARTITION BY ")
+        w.join(keys, role)
+    order = args.get("order")
+    if order is not None:
+        w.parts.append(" ORDER BY " if keys else "ORDER BY ")
+        w.join(order.args["expressions"], role)
+
+
+def _ordered_aggregate(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
+    rule = w.write(node.args["this"], role)
+    if node.args.get("desc"):
+        w.parts.append(" DESC")
+    return rule
+
+
+def _ordered_argument(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
+    """STRING_AGG(a ORDER BY b): the keys sort, they are not the value."""
+    this = node.args.get("this")
+    rule = w.write(this, role) if this is not None else None
+    w.parts.append(" ORDER BY ")
+    w.join(node.args["expressions"], COMPOSED[role][SORT])
+    return rule
+
+
+def _within_group(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
+    """LISTAGG(a) WITHIN GROUP (ORDER BY b) sorts by b; of PERCENTILE_CONT(x) it is the value."""
+    function = node.args["this"]
+    rule = w.write(function, role)
+    w.parts.append(" WITHIN GROUP (ORDER BY ")
+    order = node.args["expression"]
+    sorts = isinstance(function, exp.GroupConcat | exp.ArrayAgg | exp.ArrayUniqueAgg)
+    rules = w.join(order.args["expressions"], COMPOSED[role][SORT] if sorts else AGGREGATED[role])
+    w.parts.append(")")
+    return rule if sorts else rules[0]
+
+
+def _filter(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
+    rule = w.write(node.args["this"], role)
+    w.parts.append(" FILTER (WHERE ")
+    w.write(node.args["expression"].args["this"], COMPOSED[role][FILTER])
+    w.parts.append(")")
+    return rule
+
+
+def _ranked_aggregate(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
+    """MAX_BY(a, b): a flows, b only says which."""
+    w.parts.append("MAX_BY(" if type(node) is exp.ArgMax else "MIN_BY(")
+    rule = w.write(node.args["this"], AGGREGATED[role])
+    w.parts.append(", ")
+    w.write(node.args["expression"], COMPOSED[role][SORT])
+    w.parts.append(")")
+    return rule
+
+
+def _having(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
+    """ANY_VALUE(a HAVING MAX b): b only says which."""
+    rule = w.write(node.args["this"], role)
+    w.parts.append(" HAVING MAX " if node.args.get("max") else " HAVING MIN ")
+    w.write(node.args["expression"], COMPOSED[role][SORT])
+    return rule
+
+
+def _distinct(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
+    w.parts.append("DISTINCT ")
+    rules = w.join(node.args.get("expressions") or [], role)
+    return rules[0] if rules else None
+
+
+def _any(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
+    """`ANY(a)` is an aggregate; in `b = ANY(a)` it compares with each element."""
+    inner = role if isinstance(node.parent, exp.Predicate) else AGGREGATED[role]
+    w.parts.append("ANY(")
+    rules = _arguments(w, node, inner)
+    w.parts.append(")")
+    return rules[0] if rules and inner is not role else None
+
+
+def _end_value(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
+    """FIRST_VALUE(a): another row's value. Spark's analyzer has it as an aggregate with OVER too, PostgreSQL never."""
+    name = "FIRST_VALUE" if type(node) is exp.FirstValue else "LAST_VALUE"
+    w.parts.append(name + "(")
+    effect = effect_of(name, w.names.dialect.name)
+    rules = _arguments(w, node, ARGUMENTS[effect][role])
+    w.parts.append(")")
+    return rules[0] if rules else None
+
+
+def write_function(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
+    """Any function, and any other node, by its arguments."""
+    known: Behaviour = FUNCTIONS.get(type(node)) or behaviour_of(node)
+    name, by_kind = known.name, known
+    if name is None:  # a function that is known by its written name only
+        written = node.args["this"]
+        name = written.upper() if isinstance(written, str) else written.sql()
+        if name == "MULTIIF":
+            return write_decode(w, node, role, outer_precedence)
+        if write_lookup(w, node, name, role):
+            return None
+        first = node.args["expressions"][:1] if name == "VALUES" else []
+        if first and type(first[0]) is exp.Identifier:  # MySQL: VALUES(a) is the incoming row's a
+            return w.slot(("excluded", w.names.column(first[0])), role, outer_precedence)
+        uses = argument_uses(name, len(node.args["expressions"])) if type(node) is exp.Anonymous else ()
+        if uses:
+            return _by_argument(w, node, role, uses)
+        known = behaviour_of(node, name, w.names.dialect.name)
+    worded = write_in_dialect(w, node, known.inner[role]) if known.name is not None and known is by_kind else None
+    if worded is not None:
+        return _result_type(known.type, worded)
+    w.parts.append(name + "(")
+    rules = _arguments(w, node, known.inner[role])
+    if known.last_filters and w.slots and type(w.slots[-1]) is Slot:
+        w.slots[-1] = w.slots[-1]._replace(role=COMPOSED[role][FILTER])
+    if type(node) is exp.Anonymous:
+        w.call(called_name(node), TRANSFORMED[role])
+    w.parts.append(")")
+    return _result_type(known.type, rules)
+
+
+def _by_argument(w: ExpressionWriter, node: exp.Expr, role: int, uses: tuple[ArgumentUse, ...]) -> TypeRule:
+    """A function that does not do the same with all of its arguments, and has no node of its own: ZEROIFNULL(a)."""
+    w.parts.append(called_name(node) + "(")
+    for number, (item, use) in enumerate(zip(node.args["expressions"], uses, strict=True)):
+        if number:
+            w.parts.append(", ")
+        start = len(w.slots)
+        w.write(
+            item,
+            TRANSFORMED[role] if use in (ArgumentUse.VALUE, ArgumentUse.BOTH) else COMPOSED[role][ARGUMENT_ROLES[use]],
+        )
+        if use is ArgumentUse.BOTH:
+            w.also(start, COMPOSED[role][CONDITIONAL])
+    w.parts.append(")")
+    return None
+
+
+def _result_type(rule: TypeRule, rules: list[TypeRule]) -> TypeRule:
+    if rule == "same":
+        return rules[0] if rules else None
+    if rule == "widest":
+        return ("widest", *rules)
+    if rule in ("summed", "averaged", "listed", "element"):
+        return (rule, rules[0] if rules else None)
+    return rule
+
+
+def _arguments(w: ExpressionWriter, node: exp.Expr, role: int) -> list[TypeRule]:
+    """Write the arguments of a function, in order; returns their types."""
+    parts = w.parts
+    rules: list[TypeRule] = []
+    first = True
+    truncates = type(node) in _TRUNCATIONS and not w.names.dialect.bare_date_parts
+    for key, value in node.args.items():
+        if value is None or value is False or (key == "this" and isinstance(value, str)):
+            continue
+        for item in value if type(value) is list else (value,):
+            if not isinstance(item, exp.Expr):
+                continue
+            if not first:
+                parts.append(", ")
+            first = False
+            if truncates and key == "unit":
+                parts.append("?")  # a string in the text: DATE_TRUNC('month', a)
+            else:
+                rules.append(w.write(item, role))
+    return rules
+
+
+_TRUNCATIONS = (exp.DateTrunc, exp.TimestampTrunc, exp.DatetimeTrunc)
+
+HANDLERS: dict[type[exp.Expr], Handler] = {
+    exp.Any: _any,
+    exp.FirstValue: _end_value,
+    exp.LastValue: _end_value,
+    exp.Window: _window,
+    exp.Ordered: _ordered_aggregate,
+    exp.Order: _ordered_argument,
+    exp.WithinGroup: _within_group,
+    exp.Filter: _filter,
+    exp.ArgMax: _ranked_aggregate,
+    exp.ArgMin: _ranked_aggregate,
+    exp.Distinct: _distinct,
+    exp.HavingMax: _having,
+}

@@ -1,0 +1,310 @@
+"""What functions do to their arguments and of what type the result is, and how their own dialect writes them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect as SqlglotDialect
+from sqlglot.errors import ErrorLevel, SqlglotError
+
+from ingestion.analysis.form import TypeRule
+from ingestion.analysis.roles import ARGUMENTS, ATOM, TRANSFORMED
+from ingestion.dialects.functions import COUNTS, MOVING, TEXTS, Effect, effect_of
+from ingestion.parsing.sqlglot.expressions.types import literal_type
+from ingestion.parsing.sqlglot.expressions.writer import ExpressionWriter
+
+# What functions do to their arguments: aggregate them, hide them (hash, count), and of what type the result is.
+
+
+@dataclass(frozen=True, slots=True)
+class Behaviour:
+    """`inner[role]` is what an argument is to a result that plays `role`; `name` is None where the text has it."""
+
+    name: str | None
+    inner: tuple[int, ...]
+    type: TypeRule = None
+    last_filters: bool = False
+
+
+_RESULT_TYPES: dict[type[exp.Expr], TypeRule] = {
+    **dict.fromkeys((exp.Count, exp.CountIf, exp.ApproxDistinct, exp.RowNumber, exp.Rank, exp.DenseRank), "BIGINT"),
+    **dict.fromkeys(
+        (exp.Max, exp.Min, exp.AnyValue, exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.NthValue), "same"
+    ),
+    **dict.fromkeys((exp.First, exp.Last, exp.Abs, exp.Median, exp.Mode), "same"),
+    **dict.fromkeys((exp.Greatest, exp.Least), "widest"),
+    exp.Sum: "summed",
+    exp.Avg: "averaged",
+    exp.ArrayAgg: "listed",
+    exp.ArrayUniqueAgg: "listed",
+    exp.Explode: "element",
+    **dict.fromkeys(
+        (
+            exp.Concat,
+            exp.ConcatWs,
+            exp.Upper,
+            exp.Lower,
+            exp.Trim,
+            exp.Substring,
+            exp.Replace,
+            exp.RegexpReplace,
+            exp.RegexpExtract,
+            exp.GroupConcat,
+            exp.Initcap,
+            exp.Left,
+            exp.Right,
+            exp.Pad,
+            exp.Repeat,
+            exp.Reverse,
+            exp.SplitPart,
+            exp.ToChar,
+            exp.TimeToStr,
+            exp.MD5,
+            exp.SHA,
+            exp.SHA2,
+            exp.Hex,
+            exp.Translate,
+            exp.ArrayToString,
+            exp.JSONFormat,
+            exp.Chr,
+            exp.Space,
+        ),
+        "STRING",
+    ),
+    **dict.fromkeys((exp.Length, exp.StrPosition, exp.Extract, exp.Ascii, exp.ArraySize), "INT"),
+    **dict.fromkeys(
+        (exp.Year, exp.Month, exp.Day, exp.DayOfWeek, exp.DayOfYear, exp.Quarter, exp.Week, exp.Hour, exp.Minute), "INT"
+    ),
+    **dict.fromkeys((exp.DateDiff, exp.TimestampDiff, exp.DatetimeDiff, exp.Ntile), "BIGINT"),
+    **dict.fromkeys(
+        (exp.CurrentDate, exp.Date, exp.TsOrDsToDate, exp.StrToDate, exp.LastDay, exp.DateFromParts), "DATE"
+    ),
+    **dict.fromkeys((exp.DateTrunc, exp.DateAdd, exp.DateSub, exp.TimestampTrunc, exp.TsOrDsAdd), "same"),
+    **dict.fromkeys((exp.CurrentTimestamp, exp.TimestampAdd, exp.TimestampSub), "TIMESTAMPTZ"),
+    **dict.fromkeys(
+        (exp.CurrentDatetime, exp.StrToTime, exp.TsOrDsToTimestamp, exp.Timestamp, exp.UnixToTime), "TIMESTAMP"
+    ),
+    exp.CurrentTime: "TIME",
+    **dict.fromkeys(
+        (
+            exp.Sqrt,
+            exp.Exp,
+            exp.Ln,
+            exp.Log,
+            exp.Stddev,
+            exp.StddevPop,
+            exp.StddevSamp,
+            exp.Variance,
+            exp.VariancePop,
+            exp.Corr,
+            exp.CovarPop,
+            exp.CovarSamp,
+            exp.Pow,
+            exp.Rand,
+            exp.CumeDist,
+            exp.PercentRank,
+        ),
+        "DOUBLE",
+    ),
+    **dict.fromkeys((exp.Ceil, exp.Floor, exp.Round), "same"),
+    **dict.fromkeys(
+        (exp.LogicalAnd, exp.LogicalOr, exp.StartsWith, exp.EndsWith, exp.Contains, exp.ArrayContains, exp.IsNan),
+        "BOOLEAN",
+    ),
+    **dict.fromkeys((exp.ParseJSON, exp.JSONObject, exp.JSONArray), "JSON"),
+    exp.Uuid: "UUID",
+}
+_NAMED_TYPES: dict[str, TypeRule] = {
+    **dict.fromkeys(COUNTS, "BIGINT"),
+    **dict.fromkeys(TEXTS, "STRING"),
+}
+
+FUNCTIONS: dict[type[exp.Expr], Behaviour] = {}
+"""The behaviours met so far, by node type: the rules below are walked once for each."""
+
+_NAMED: dict[tuple[str, str], Behaviour] = {}
+
+
+def behaviour_of(node: exp.Expr, name: str | None = None, dialect: str = "") -> Behaviour:
+    """The behaviour of a node's kind; of one function where `name` is the name that the text gives it."""
+    if name is not None:
+        return _NAMED.get((dialect, name)) or _by_name(node, name, dialect)
+    kind = type(node)
+    if isinstance(node, exp.Anonymous | exp.AnonymousAggFunc | exp.ParameterizedAgg):
+        FUNCTIONS[kind] = Behaviour(None, TRANSFORMED)
+        return FUNCTIONS[kind]
+    FUNCTIONS[kind] = Behaviour(_display_name(kind), ARGUMENTS[_effect(node)], _RESULT_TYPES.get(kind))
+    return FUNCTIONS[kind]
+
+
+def is_count(node: exp.Expr | None) -> bool:
+    """Whether a function counts rows or values."""
+    if isinstance(node, exp.Anonymous):
+        return effect_of(str(node.this).upper()) is Effect.COUNT
+    return isinstance(node, exp.Func) and _effect(node) is Effect.COUNT
+
+
+def _effect(node: exp.Expr) -> Effect:
+    """By any of the names that sqlglot knows a function under; else an aggregate is known by its class."""
+    names = type(node).sql_names() if isinstance(node, exp.Func) else ()
+    for name in names:
+        effect = effect_of(name)
+        if effect is not Effect.VALUE:
+            return effect
+    return Effect.AGGREGATE if isinstance(node, exp.AggFunc) and MOVING.isdisjoint(names) else Effect.VALUE
+
+
+def _display_name(kind: type[exp.Expr]) -> str:
+    if issubclass(kind, exp.Func):
+        return str(kind.sql_names()[0]).replace("J_S_O_N", "JSON").removeprefix("EXPLODING_")
+    return kind.__name__.upper()
+
+
+def _by_name(node: exp.Expr, name: str, dialect: str) -> Behaviour:
+    plain = name.rpartition(".")[2]
+    filters = False
+    if isinstance(node, exp.AnonymousAggFunc | exp.ParameterizedAgg):  # ClickHouse: sumIf(value, condition)
+        filters = plain.endswith("IF")
+        plain = plain.removesuffix("IF")
+        inner = ARGUMENTS[Effect.COUNT if effect_of(plain) is Effect.COUNT else Effect.AGGREGATE]
+    else:
+        inner = ARGUMENTS[effect_of(plain, dialect)]
+    found = Behaviour(name, inner, _NAMED_TYPES.get(plain), filters)
+    if len(_NAMED) < 10_000:  # names come from queries: do not grow without bound
+        _NAMED[(dialect, name)] = found
+    return found
+
+
+# Functions in the words of their dialect: sqlglot has names and an order of arguments of its own.
+
+_PLACE = re.compile(r"__h(\d+)__", re.IGNORECASE)
+_LITERAL = re.compile(r"'[^']*+'|__l__|\b[0-9]++(?:\.[0-9]++)?", re.IGNORECASE)
+_NUMBER = "9"
+_WITHIN = (exp.TsOrDsToDate, exp.TsOrDsToTimestamp, exp.TsOrDsToTime, exp.TsOrDsToDatetime)
+"""What sqlglot puts around an argument, and writes as nothing, or as a cast, together with the function."""
+_KEPT = (exp.Var, exp.DataType, exp.WeekStart)
+"""Parts of a function that are words of it: units, types."""
+_OTHERWISE = (exp.Struct, exp.StarMap, exp.VarMap, exp.Map, exp.JSONObject, exp.Array, exp.Window, exp.Subquery)
+"""What is written in a form of its own."""
+_MOST = 10_000
+
+Wording: TypeAlias = tuple["str | int", ...]
+_known: dict[tuple[object, ...], Wording | None] = {}
+
+
+def write_in_dialect(w: ExpressionWriter, node: exp.Expr, role: int) -> list[TypeRule] | None:
+    """Write a function as its dialect does, its arguments playing `role`; returns their types.
+
+    None, and nothing is written, where sqlglot has no words of the dialect for it.
+    """
+    worded = _wording(node, w.names.dialect.sqlglot) if isinstance(node, exp.Func) else None
+    if worded is None or isinstance(node, _OTHERWISE):
+        return None
+    words, arguments = worded
+    rules: dict[int, TypeRule] = {}
+    for number, part in enumerate(words):
+        if isinstance(part, str):
+            w.parts.append(part)
+            continue
+        before, after = words[number - 1], words[number + 1] if number + 1 < len(words) else ")"
+        listed = str(before).endswith(("(", ", ")) and str(after).startswith((")", ","))
+        rules[id(arguments[part])] = w.write(arguments[part], role, 0 if listed else ATOM)
+    given = (item for value in node.args.values() for item in (value if type(value) is list else (value,)))
+    return [
+        literal_type(item) if type(item) is exp.Literal else rules.get(id(item))
+        for item in given
+        if isinstance(item, exp.Expr)
+    ]
+
+
+def _wording(node: exp.Expr, grammar: str) -> tuple[Wording, list[exp.Expr]] | None:
+    """A function's text in its dialect, with numbers where arguments stand, and the arguments.
+
+    None where the dialect has no words for it.
+    """
+    arguments: list[exp.Expr] = []
+    key = (grammar, *_shape(node, arguments))
+    if key not in _known:
+        if len(_known) >= _MOST:  # shapes come from queries: do not grow without bound
+            _known.clear()
+        _known[key] = _find_wording(node, grammar, len(arguments))
+    words = _known[key]
+    return None if words is None else (words, arguments)
+
+
+def _shape(node: exp.Expr, arguments: list[exp.Expr]) -> Iterator[object]:
+    """What the words of a function depend on; its arguments are gathered in order."""
+    yield type(node)
+    for name, value in node.args.items():
+        for item in value if type(value) is list else (value,):
+            if not isinstance(item, exp.Expr):
+                if item is not None and item is not False:
+                    yield name, str(item)
+            elif isinstance(item, _WITHIN):
+                yield name, *_shape(item, arguments)
+            elif isinstance(item, _KEPT) or _is_unit(name, item):
+                yield name, type(item), item.sql()
+            elif type(item) is exp.Literal:
+                yield name, exp.Literal, "text" if item.args.get("is_string") else "number"
+            else:
+                yield name, len(arguments)
+                arguments.append(item.this if type(item) is exp.TimeStrToTime else item)
+
+
+def _is_unit(name: str, node: exp.Expr) -> bool:
+    """Whether a literal is a unit of time, which most dialects write as a word."""
+    return name == "unit" and type(node) is exp.Literal and node.name.isalpha()
+
+
+def _stand_in(node: exp.Expr, places: Iterator[int]) -> exp.Expr:
+    """The function with names of places for arguments, and none of its literals."""
+    made = type(node)()
+    for name, value in node.args.items():
+        parts = [_part(name, item, places) for item in (value if type(value) is list else (value,))]
+        made.set(name, parts if type(value) is list else parts[0])
+    return made
+
+
+def _part(name: str, item: object, places: Iterator[int]) -> object:
+    if not isinstance(item, exp.Expr):
+        return item
+    if isinstance(item, _WITHIN):
+        return _stand_in(item, places)
+    if isinstance(item, _KEPT) or _is_unit(name, item):
+        return item.copy()
+    if type(item) is exp.Literal:
+        return exp.Literal.string("__l__") if item.args.get("is_string") else exp.Literal.number(_NUMBER)
+    return exp.column(f"__h{next(places)}__")
+
+
+def _find_wording(node: exp.Expr, grammar: str, count: int) -> Wording | None:
+    try:
+        generator = SqlglotDialect.get_or_raise(grammar).generator(unsupported_level=ErrorLevel.IGNORE)
+        text = generator.generate(_stand_in(node, iter(range(count))), copy=False)
+    except (SqlglotError, ValueError, AttributeError, TypeError, KeyError, IndexError):
+        return None  # it cannot be written of stand-ins: some functions look into their arguments
+    found = [int(place) for place in _PLACE.findall(text)]
+    if sorted(found) != list(range(count)):
+        return None
+    masked = _LITERAL.sub("?", text)
+    if not _is_call(masked):
+        masked = f"({masked})"
+    pieces = _PLACE.split(masked)
+    return tuple(int(piece) if number % 2 else piece for number, piece in enumerate(pieces) if piece)
+
+
+def _is_call(text: str) -> bool:
+    """Whether the text is one function's call: what binds more loosely needs brackets around it."""
+    name, bracket, _ = text.partition("(")
+    if not bracket:
+        return text.replace("_", "").isalnum()
+    depth = 0
+    for number, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if depth == 0 and number > len(name):
+            return number == len(text) - 1 and name.replace("_", "").replace(".", "").isalnum()
+    return False

@@ -1,0 +1,525 @@
+"""Names in sqlglot's tree: identifiers, relations and paths that functions name, and outputs that have no name."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from ingestion.analysis.form import AnySlot, Expression, FieldSlot, Slot
+from ingestion.dialects import POSTGRES, Dialect, fold, fold_column
+from ingestion.dialects.functions import FILE_READERS, ON_OTHER_MACHINES
+from ingestion.dialects.keywords import SEQUENCE_VALUES, reserved_words
+from ingestion.dialects.unfilled_templates import refuse_bound_name
+from ingestion.errors import Templated
+from ingestion.model.lineage import TableName
+from ingestion.model.storage_paths import location
+
+# Names in sqlglot's tree: identifiers folded as their dialect folds them, and relations' names.
+
+_FILE_FORMATS = frozenset({"avro", "binaryfile", "csv", "delta", "iceberg", "json", "orc", "parquet", "text", "xml"})
+_FILE_SUFFIXES = (
+    ".parquet",
+    ".csv",
+    ".json",
+    ".jsonl",
+    ".ndjson",
+    ".tsv",
+    ".csv.gz",
+    ".json.gz",
+    ".xlsx",
+    ".db",
+)
+
+
+_BOUND = (exp.Placeholder, exp.Parameter, exp.SessionParameter)
+_IDENTIFIER = exp.Identifier  # looked up once for each column of each statement
+
+
+class Names:
+    """Folds one statement's identifiers; each spelling is folded once."""
+
+    __slots__ = (
+        "_bare_columns",
+        "_bare_relations",
+        "_bare_tables",
+        "_sequences",
+        "dialect",
+        "quotes_are_text",
+        "reserved",
+    )
+
+    def __init__(self, dialect: Dialect) -> None:
+        self.dialect = dialect
+        # sqlglot's default grammar takes double quotes for a name's even where the dialect has strings in them.
+        self.quotes_are_text = not dialect.sqlglot and dialect.double_quotes_are_strings
+        self.reserved = reserved_words(dialect.name)
+        self._sequences = dialect.sequence_values
+        self._bare_columns: dict[str, str] = {}
+        self._bare_relations: dict[str, str] = {}
+        self._bare_tables: dict[str, TableName] = {}
+
+    def column(self, node: exp.Expr) -> str:
+        """The folded name of a column, output or alias."""
+        args = node.args
+        text: str = args["this"]
+        if args.get("quoted"):
+            return fold_column(text, self.dialect, quoted=True)
+        name = self._bare_columns.get(text)
+        if name is None:
+            name = self._bare_columns[text] = fold_column(text, self.dialect, quoted=False)
+        return name
+
+    def relation(self, node: exp.Expr) -> str:
+        """The folded name of a table, schema, database or relation alias."""
+        args = node.args
+        text: str = args["this"]
+        if args.get("quoted"):
+            return fold(text, self.dialect, quoted=True)
+        name = self._bare_relations.get(text)
+        if name is None:
+            name = self._bare_relations[text] = fold(text, self.dialect, quoted=False)
+        return name
+
+    def is_niladic(self, node: exp.Expr, parts: tuple[str, ...]) -> bool:
+        """Whether what is written like a column is a value that no relation has: USER, ROWNUM, seq.NEXTVAL."""
+        if len(parts) == 1:
+            this = node.args["this"]
+            return parts[0] in self.reserved and not this.args.get("quoted")
+        return self._sequences and parts[-1].upper() in SEQUENCE_VALUES
+
+    def column_parts(self, node: exp.Expr) -> tuple[str, ...]:
+        """The parts of a column's name, outermost first; a star as the last part is `*`."""
+        args = node.args
+        this = args["this"]
+        if type(this) is _IDENTIFIER:
+            spelled = this.args
+            last = self._bare_columns.get(spelled["this"]) if not spelled.get("quoted") else None
+            if last is None:
+                last = self.column(this)
+        elif type(this) is exp.Star:
+            last = "*"
+        elif type(this) is exp.Parameter:
+            last = "$" + str(this.args["this"].name)
+        else:
+            last = this.name
+        if len(args) == 1:
+            return (last,)
+        table = args.get("table")
+        if table is None:
+            return (last,)
+        db = args.get("db")
+        if db is None:
+            return (self._qualifier(table), last)
+        outer = [args.get("catalog"), db, table]
+        return (*(self._qualifier(part) for part in outer if part is not None), last)
+
+    def _qualifier(self, node: exp.Expr) -> str:
+        if type(node) is not _IDENTIFIER:
+            return str(node.name)
+        args = node.args
+        if len(args) <= 2:
+            name = self._bare_relations.get(args["this"]) if not args.get("quoted") else None
+            return name if name is not None else self.relation(node)
+        return self._temporary(node, self.relation(node))
+
+    @staticmethod
+    def _temporary(node: exp.Expr, name: str) -> str:
+        args = node.args
+        if len(args) <= 2:
+            return name
+        if args.get("temporary"):
+            return "#" + name
+        return "##" + name if args.get("global_") else name
+
+    def table(self, node: exp.Expr) -> TableName:
+        """The name of a relation, a path where the table is a file or a stage."""
+        args = node.args
+        this = args.get("this")
+        if type(this) is not _IDENTIFIER or args.get("db") is not None or len(this.args) > 2 or this.args.get("quoted"):
+            return self._any_table(node)
+        text: str = this.args["this"]
+        name = self._bare_tables.get(text)
+        if name is None:
+            refuse_bound_name((text,), self.dialect)
+            name = self._bare_tables[text] = TableName((self.relation(this),), text)
+        return name
+
+    def _any_table(self, node: exp.Expr) -> TableName:
+        path = _path(node)
+        if path is not None:
+            return location(path)
+        parts: list[str] = []
+        written: list[str] = []
+        named = _table_parts(node)
+        refuse_bound_name((_part_text(part, self.dialect) for part in named), self.dialect)
+        for part in named:
+            text = part.name
+            if not text:
+                if parts and self.dialect.default_schema:  # T-SQL and Snowflake: db..t
+                    parts.append(self.dialect.default_schema)
+                    written.append("")
+                continue
+            if type(part) is exp.Identifier:
+                parts.append(self._temporary(part, self.relation(part)))
+                written.append(self._temporary(part, text))
+            elif type(part) is exp.Parameter:  # a table variable: a temporary table, as it is in routines
+                parts.append("#" + fold(text, quoted=False, dialect=self.dialect))
+                written.append("#" + text)
+            else:
+                parts.append(text)
+                written.append(text)
+        return TableName(tuple(parts) or ("",), ".".join(written))
+
+
+def refuse_bound_function(node: exp.Expr, function: exp.Expr, dialect: Dialect) -> None:
+    """Raises Templated for a function that stands for a relation, or lies in a schema, that is bound later."""
+    if _is_identifier_of(function) or (type(node) is exp.TableFromRows and type(function) in _BOUND):
+        raise Templated(Templated.code)
+    for key in ("db", "catalog"):
+        if type(node.args.get(key)) in _BOUND:
+            refuse_bound_name((_part_text(node.args[key], dialect),), dialect)
+
+
+def _is_identifier_of(node: exp.Expr) -> bool:
+    """Whether it is Snowflake's and Spark's IDENTIFIER(…)."""
+    anonymous = type(node) is exp.Anonymous and str(node.this).upper() == "IDENTIFIER"
+    return anonymous or type(node) is exp.DynamicIdentifier
+
+
+def _argument(node: exp.Expr) -> exp.Expr | None:
+    """What is between the parentheses of IDENTIFIER(…), None where that is not one thing."""
+    if type(node) is exp.DynamicIdentifier:
+        return node.args.get("this")
+    return node.expressions[0] if len(node.expressions) == 1 else None
+
+
+def _constant_name(node: exp.Expr) -> bool:
+    text = _argument(node)
+    return type(text) is exp.Literal and bool(text.args.get("is_string"))
+
+
+def _part_text(part: exp.Expr, dialect: Dialect) -> str:
+    """A part of a name as it is told from one that is bound later; "" for one in quotes."""
+    if type(part) is _IDENTIFIER:
+        return "" if part.args.get("quoted") else str(part.name)
+    if type(part) in _BOUND:
+        mark = "@" if type(part) is exp.Parameter and dialect.table_variables else ":"
+        return mark + part.name
+    return "(" if _is_identifier_of(part) and not _constant_name(part) else ""
+
+
+def named_by_text(node: exp.Expr, grammar: str) -> exp.Expr:
+    """A relation that a constant text names (IDENTIFIER('s.t'), TABLE('s.t')) by its name; another as it is."""
+    this = node.args.get("this")
+    if type(node) is exp.Table and this is not None and _is_identifier_of(this):
+        text = _argument(this)
+    else:
+        text = this if type(node) is exp.TableFromRows else None
+    if type(text) is not exp.Literal or not text.args.get("is_string"):
+        return node
+    try:
+        named = exp.to_table(text.name, dialect=grammar)
+    except SqlglotError:
+        return node
+    for key in ("alias", "joins", "laterals", "pivots"):
+        if node.args.get(key):
+            named.set(key, node.args[key])
+    return named
+
+
+def _table_parts(node: exp.Expr) -> list[exp.Expr]:
+    """The parts of a relation's name, outermost first."""
+    if type(node) is not exp.Table:
+        return [node]
+    args = node.args
+    found: list[exp.Expr] = []
+    last = args["this"]
+    while type(last) is exp.Dot:
+        found.append(last.expression)
+        last = last.this
+    found.append(last)
+    outer = [part for part in (args.get("db"), args.get("catalog")) if part is not None]
+    found += [part if isinstance(part, exp.Expr) else exp.Identifier(this=part) for part in outer]
+    return found[::-1]
+
+
+def _path(node: exp.Expr) -> str | None:
+    args = node.args
+    this = args.get("this")
+    if type(this) is exp.Literal:
+        return str(this.name)
+    if type(this) is exp.Var and this.name.startswith("@"):
+        return str(this.name)
+    if type(this) is not exp.Identifier or not this.args.get("quoted"):
+        return None
+    text: str = this.name
+    db = args.get("db")
+    if db and db.name.lower() in _FILE_FORMATS and ("/" in text or "." in text):
+        return text
+    if db is None and ("://" in text or text.startswith(("@", "/")) or text.lower().endswith(_FILE_SUFFIXES)):
+        return text
+    return None
+
+
+def renamed_table(old: TableName, new: TableName) -> TableName:
+    """The new name of a table; bare, it stays in the schema of the old one."""
+    if len(new.parts) == 1 and len(old.parts) > 1:
+        return TableName((*old.parts[:-1], *new.parts), f"{str(old).rpartition('.')[0]}.{new}")
+    return new
+
+
+# The path that a table function of sqlglot's tree reads or writes, and never its credentials.
+
+_SPELLED_OUT = {"OPEN_J_S_O_N": "OPENJSON", "J_S_O_N_TABLE": "JSON_TABLE", "X_M_L_TABLE": "XMLTABLE"}
+_OPTIONS = frozenset({"path", "uri", "url", "file_path", "location"})
+_TEXTS = (exp.Concat, exp.DPipe, exp.Add, exp.Array, exp.Tuple, exp.Paren)
+_PAIRS = (exp.EQ, exp.PropertyEQ, exp.Kwarg)
+
+
+def function_name(function: exp.Expr) -> str:
+    """The function's name in capitals."""
+    if isinstance(function, exp.Anonymous):
+        return str(function.this).upper()
+    if isinstance(function, exp.Dot):
+        return function_name(function.expression)
+    if isinstance(function, exp.Func):
+        name = str(function.sql_names()[0]).removeprefix("EXPLODING_")
+        return _SPELLED_OUT.get(name, name)
+    return type(function).__name__.upper()
+
+
+def function_as_written(function: exp.Expr) -> str:
+    """The function's name in the statement's own spelling, as far as the tree has kept it."""
+    return str(function.this) if isinstance(function, exp.Anonymous) else function_name(function).lower()
+
+
+def is_reader(function: exp.Expr) -> bool:
+    """Whether the function reads or writes files."""
+    return type(function) is exp.ReadCSV or function_name(function) in FILE_READERS
+
+
+def path_of(function: exp.Expr) -> str | None:
+    """The path of a function that reads or writes files; None where it is not constant.
+
+    It stands at a place of its own: whatever else looks like a path may be a secret.
+    """
+    if not is_reader(function):
+        return None
+    arguments = [item for item in (function.args.get("this"), *function.expressions) if isinstance(item, exp.Expr)]
+    for pair in arguments:
+        if isinstance(pair, _PAIRS) and pair.this.name.lower() in _OPTIONS:
+            return _constant(pair.expression)
+    name = function_name(function)
+    places = [item for item in arguments if not isinstance(item, _PAIRS)][name.endswith("CLUSTER") :]
+    if name.startswith("AZUREBLOBSTORAGE"):
+        return _blob(places)
+    return _constant(places[0]) if places else None
+
+
+def _blob(places: list[exp.Expr]) -> str | None:
+    """ClickHouse: azureBlobStorage(account's address or connection string, container, path, …)."""
+    account, *inside = [_constant(place) or "" for place in places[:3]]
+    known = [part for part in ("" if ";" in account else account.rstrip("/"), *inside) if part]
+    return "/".join(known) or None
+
+
+def _constant(node: exp.Expr) -> str | None:
+    """The text, or what a list or a concatenation begins with."""
+    while isinstance(node, _TEXTS):
+        first = node.expressions[0] if node.expressions else node.args.get("this")
+        if not isinstance(first, exp.Expr):
+            return None
+        node = first
+    return str(node.name) if type(node) is exp.Literal and node.args.get("is_string") else None
+
+
+# Relations that ClickHouse's functions name in their arguments: cluster(…), remote(…), view(…).
+
+_EQUATIONS = (exp.EQ, exp.PropertyEQ)
+
+
+def table_elsewhere(function: exp.Expr, names: Names) -> TableName | None:
+    """The table that cluster(…) or remote(…) names; None where it is another function, or its name is not constant."""
+    if not names.dialect.relations_in_functions or function_name(function) not in ON_OTHER_MACHINES:
+        return None
+    pairs = {
+        str(item.this.name).lower(): item.expression for item in function.expressions if isinstance(item, _EQUATIONS)
+    }
+    if pairs:  # a named collection
+        return _join([pairs[key] for key in ("database", "table") if key in pairs], names)
+    places = function.expressions[1:3]
+    if places and _is_own_database(places[0]):
+        return _join(places[1:], names)
+    if places and not _is_whole(places[0]):
+        return _join(places, names)
+    return _join(places[:1], names)
+
+
+def function_elsewhere(function: exp.Expr, names: Names) -> exp.Expr | None:
+    """The table function or query that cluster(…) or remote(…) runs on other machines."""
+    if not names.dialect.relations_in_functions or function_name(function) not in ON_OTHER_MACHINES:
+        return None
+    inner = function.expressions[1] if len(function.expressions) > 1 else None
+    return inner if isinstance(inner, exp.Func) and not _is_own_database(inner) else None
+
+
+def query_of_view(function: exp.Expr, names: Names) -> exp.Expr | None:
+    """The query of view(SELECT …)."""
+    if not names.dialect.relations_in_functions or function_name(function) != "VIEW" or len(function.expressions) != 1:
+        return None
+    return function.expressions[0] if isinstance(function.expressions[0], exp.Query) else None
+
+
+def _is_own_database(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Func) and function_name(node).replace("_", "") in ("CURRENTDATABASE", "DATABASE")
+
+
+def _is_whole(node: exp.Expr) -> bool:
+    return bool(node.args.get("table")) or (type(node) is exp.Literal and "." in node.name)
+
+
+def _join(places: list[exp.Expr], names: Names) -> TableName | None:
+    tables = [named_table(place, names) for place in places]
+    if not tables or any(table is None for table in tables):
+        return None
+    table = tables[-1]
+    if len(tables) == 2 and table is not None and tables[0] is not None:
+        table.set("db", tables[0].this)
+    return names.table(table) if table is not None else None
+
+
+def named_table(node: exp.Expr, names: Names) -> exp.Table | None:
+    """The relation that a text or a name as an argument means."""
+    if type(node) is exp.Literal and node.args.get("is_string"):
+        try:
+            return exp.to_table(node.name, dialect=names.dialect.sqlglot)
+        except SqlglotError:
+            return None
+    if type(node) is exp.Column and type(node.this) is exp.Identifier:
+        parts = {"this": node.this, "db": node.args.get("table"), "catalog": node.args.get("db")}
+        return exp.Table(**{key: part.copy() for key, part in parts.items() if part is not None})
+    return None
+
+
+# The name that a system gives an output column that has none.
+
+
+def output_name(names: Names, node: exp.Expr, expression: Expression, number: int) -> str:
+    """The name of output `number` (from 0): PostgreSQL names it by its function, Trino by number, most by its text."""
+    while type(node) is exp.Paren:
+        node = node.this
+    if type(node) is exp.Dot or (type(node) is exp.JSONExtract and node.args.get("variant_extract")):
+        return _field_name(names, node) or fold_column(plain_text(expression), names.dialect, quoted=False)
+    if type(node) is exp.Column:
+        return names.column_parts(node)[-1]
+    dialect = names.dialect
+    if dialect.named_by_function:
+        return _by_function(names, node)
+    if dialect.numbered_output:
+        return dialect.numbered_output.format(number)
+    return fold_column(plain_text(expression), names.dialect, quoted=False)
+
+
+def plain_text(expression: Expression) -> str:
+    """The expression's text over the names as written, cut at 200 characters."""
+    slots = expression.slots
+    return "".join(part if isinstance(part, str) else _slot_text(slots[part]) for part in expression.parts)[:200]
+
+
+def _slot_text(slot: AnySlot) -> str:
+    if isinstance(slot, Slot):
+        return ".".join(slot.parts)
+    if isinstance(slot, FieldSlot):
+        return ".".join((plain_text(slot.value), *(slot.path if slot.shown else ())))
+    return "(subquery)"
+
+
+def _field_name(names: Names, node: exp.Expr) -> str:
+    last = node.expression
+    if type(last) is exp.JSONPath:
+        keys = [part for part in last.expressions if type(part) is exp.JSONPathKey]
+        return fold_column(str(keys[-1].this), names.dialect, quoted=False) if keys else ""
+    return names.column(last) if type(last) is exp.Identifier else str(last.name)
+
+
+def _by_function(names: Names, node: exp.Expr) -> str:
+    inner = node
+    while isinstance(inner, exp.Cast | exp.Window | exp.WithinGroup | exp.Filter | exp.Paren | exp.Bracket):
+        inner = inner.this
+    if type(inner) is exp.Column:
+        return names.column_parts(inner)[-1]
+    if type(inner) is exp.Dot:
+        return _field_name(names, inner) or "?column?"
+    if isinstance(inner, exp.Anonymous | exp.AnonymousAggFunc):
+        return str(inner.this).lower() if isinstance(inner.this, str) else "?column?"
+    if type(inner) is exp.Case:
+        default = inner.args.get("default")
+        named = _by_function(names, default) if default is not None and not isinstance(default, exp.Cast) else "case"
+        return "case" if named == "?column?" else named
+    if isinstance(inner, exp.Subquery | exp.Select):
+        return _subquery_name(names, inner)
+    if type(inner) is exp.GroupConcat:
+        return names.dialect.list_aggregate
+    if isinstance(inner, exp.Func) and not isinstance(inner, exp.Binary | exp.Connector):
+        return _postgres_name(inner)
+    if isinstance(node, exp.Cast):
+        written = str(node.args["to"].sql(POSTGRES.sqlglot)).lower().partition("(")[0]
+        return _POSTGRES_TYPES.get(written, written)
+    return "?column?"
+
+
+def _subquery_name(names: Names, node: exp.Expr) -> str:
+    query = node
+    while type(query) is exp.Subquery:
+        query = query.this
+    first = query.selects[0] if isinstance(query, exp.Query) and query.selects else None
+    if first is None:
+        return "?column?"
+    if type(first) is exp.Alias:
+        return names.column(first.args["alias"])
+    return names.column_parts(first)[-1] if type(first) is exp.Column else _by_function(names, first)
+
+
+_POSTGRES_NAMES: dict[type[exp.Expr], str] = {
+    exp.JSONArrayAgg: "json_agg",
+    exp.JSONObjectAgg: "json_object_agg",
+    exp.Substring: "substring",
+    exp.CurrentDate: "current_date",
+    exp.CurrentTimestamp: "now",
+    exp.StrToTime: "to_timestamp",
+    exp.TimeToStr: "to_char",
+    exp.Pow: "power",
+    exp.Extract: "extract",
+    exp.Trim: "btrim",
+    exp.Exists: "exists",
+    exp.Array: "array",
+    exp.LogicalAnd: "bool_and",
+    exp.LogicalOr: "bool_or",
+    exp.DateTrunc: "date_trunc",
+    exp.TimestampTrunc: "date_trunc",
+    exp.Explode: "unnest",
+    exp.ExplodingGenerateSeries: "generate_series",
+    exp.StrPosition: "strpos",
+    exp.Ceil: "ceil",
+    exp.Stddev: "stddev",
+    exp.Variance: "variance",
+    exp.VariancePop: "var_pop",
+}
+
+
+_POSTGRES_TYPES = {
+    "smallint": "int2",
+    "int": "int4",
+    "bigint": "int8",
+    "boolean": "bool",
+    "real": "float4",
+    "double precision": "float8",
+    "decimal": "numeric",
+    "char": "bpchar",
+}
+"""What the catalog calls types, whose names unnamed casts take."""
+
+
+def _postgres_name(node: exp.Func) -> str:
+    own = str(node.sql_name()).replace("J_S_O_N_B", "JSONB").replace("J_S_O_N", "JSON").lower()
+    return _POSTGRES_NAMES.get(type(node)) or own

@@ -1,0 +1,286 @@
+"""Select lists of sqlglot's tree, and the clauses that act on all outputs: WHERE, GROUP BY, ORDER BY and their kin."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Iterable, Iterator
+
+from sqlglot import exp
+
+from ingestion.analysis.form import Clause, OutputNames, Projection, Star
+from ingestion.analysis.roles import FILTER, GROUP_BY, IDENTITY, JOIN, SORT, TRANSFORMATION
+from ingestion.parsing.sqlglot.expressions.names import Names, output_name
+from ingestion.parsing.sqlglot.expressions.writer import QueryContext, column_expression
+from ingestion.parsing.sqlglot.queries.table_functions import (
+    Generated,
+    generated_columns,
+    generated_expressions,
+    merge_expressions,
+)
+
+# Select lists of sqlglot's tree: columns, stars, COLUMNS(…), and functions that give several columns.
+
+_LIKENESS = (exp.Like, exp.ILike, exp.SimilarTo, exp.Glob)
+
+
+def translate_projections(queries: QueryContext, nodes: list[exp.Expr]) -> Iterator[Projection | Star]:
+    """The output columns of a select list."""
+    names = queries.names
+    for number, node in enumerate(nodes):
+        kind = type(node)
+        if kind is exp.Column:
+            parts = names.column_parts(node)
+            if parts[-1] == "*":
+                yield _star(queries, node.this, parts[:-1])
+            else:
+                yield Projection(parts[-1], column_expression(names, node, parts, IDENTITY))
+        elif kind is exp.Alias:
+            name = names.column(node.args["alias"])
+            inner = node.args["this"]
+            if type(inner) is exp.Columns:
+                yield translate_columns(queries, inner)
+            else:
+                yield Projection(name, queries.expression(inner))
+        elif kind is exp.Star:
+            yield _star(queries, node, ())
+        else:
+            made = generated_columns(node.this if kind is exp.Aliases else node, names.dialect)
+            yield from (
+                _unnamed_outputs(queries, node, number) if made is None else _generated_outputs(queries, node, made)
+            )
+
+
+def fields_of(nodes: list[exp.Expr]) -> list[exp.Expr]:
+    """BigQuery: SELECT AS VALUE STRUCT(a AS x, b) gives the columns x and b."""
+    if len(nodes) != 1 or type(nodes[0]) is not exp.Struct:
+        return nodes
+    return [
+        exp.Alias(this=field.expression, alias=field.this) if type(field) is exp.PropertyEQ else field
+        for field in nodes[0].expressions
+    ]
+
+
+def _unnamed_outputs(queries: QueryContext, node: exp.Expr, number: int) -> Iterator[Projection | Star]:
+    kind = type(node)
+    if kind is exp.Aliases:  # one function that gives several columns
+        expression = queries.expression(node.this)
+        for alias in node.expressions:
+            yield Projection(queries.names.column(alias), expression._replace(type=None))
+    elif kind is exp.QueryTransform:
+        expressions = [queries.expression(item, TRANSFORMATION) for item in node.expressions]
+        transformed = merge_expressions("TRANSFORM", expressions)
+        schema = node.args.get("schema")
+        for column in schema.expressions if schema is not None else ():
+            yield Projection(
+                queries.names.column(column.this if type(column) is exp.ColumnDef else column), transformed
+            )
+    elif kind is exp.Columns:
+        yield translate_columns(queries, node)
+    elif kind is exp.Dot and type(node.expression) is exp.Star:
+        parts = _dotted_parts(queries.names, node.this)
+        star = _star(queries, node.expression, parts)
+        yield star if parts else star._replace(value=queries.expression(node.this))
+    elif kind is exp.Apply and type(node.this) is exp.Star:
+        yield _star(queries, node.this, ())._replace(wrapped=True)
+    elif kind is exp.PropertyEQ:  # T-SQL and MySQL variables: @x := value
+        yield Projection(node.this.name, queries.expression(node.expression))
+    elif kind is exp.EQ and _is_assigned(queries.names, node.this):
+        yield from _assigned_output(queries, node)
+    elif isinstance(node, _LIKENESS) and type(node.this) is exp.Star:  # DuckDB: * LIKE 'pattern'
+        yield _star(queries, node.this, ())._replace(pattern=_pattern(node))
+    elif isinstance(node, exp.Explode) and queries.names.dialect.row_generators:
+        expression = queries.expression(node)
+        yield from (Projection(name, expression) for name in _generated_names(node))
+    else:
+        columns = node.find(exp.Columns) if queries.names.dialect.columns_function else None
+        if columns is not None and type(columns.this) is not exp.Column:
+            if any(column.find_ancestor(exp.Columns) is None for column in node.find_all(exp.Column)):
+                queries.note_unsupported("COLUMNS beside other columns")
+            yield translate_columns(queries, columns)._replace(wrapped=True)
+            return
+        expression = queries.expression(node)
+        yield Projection(output_name(queries.names, node, expression, number), expression)
+
+
+def _generated_outputs(queries: QueryContext, node: exp.Expr, made: Generated) -> Iterator[Projection]:
+    own = [exp.to_identifier(name) for name in made.names]
+    aliases = node.expressions if type(node) is exp.Aliases else own
+    for alias, expression in zip(aliases, generated_expressions(queries, made), strict=False):
+        yield Projection(queries.names.column(alias), expression)
+
+
+def _is_assigned(names: Names, node: exp.Expr) -> bool:
+    return type(node) is exp.Parameter or (
+        names.dialect.assigned_names and type(node) is exp.Literal and bool(node.args.get("is_string"))
+    )
+
+
+def _assigned_output(queries: QueryContext, node: exp.Expr) -> Iterator[Projection]:
+    """T-SQL: 'name' = value is a column; @x = value gives none."""
+    if type(node.this) is exp.Literal:
+        name = queries.names.column(exp.to_identifier(node.this.name, quoted=True))
+        yield Projection(name, queries.expression(node.expression))
+
+
+def _generated_names(node: exp.Expr) -> tuple[str, ...]:
+    """The names that Spark and Hive give the columns of EXPLODE and POSEXPLODE."""
+    item = ("key", "value") if isinstance(node.this, exp.Map | exp.VarMap | exp.StarMap) else ("col",)
+    return ("pos", *item) if isinstance(node, exp.Posexplode) else item
+
+
+def _pattern(node: exp.Expr) -> str:
+    """The regular expression of LIKE, ILIKE, GLOB and SIMILAR TO; "" where it is not constant."""
+    literal = node.args["expression"]
+    if type(literal) is not exp.Literal:
+        return ""
+    text = str(literal.name)
+    if isinstance(node, exp.SimilarTo):
+        found = text
+    elif isinstance(node, exp.Glob):
+        found = fnmatch.translate(text)
+    else:
+        found = _like_pattern(text)
+    if isinstance(node, exp.ILike):
+        found = f"(?i:{found})"
+    return rf"\A(?!(?:{found})\Z)" if node.args.get("negate") else rf"\A(?:{found})\Z"
+
+
+def _like_pattern(text: str) -> str:
+    """The regular expression of a LIKE pattern."""
+    return "".join({"%": ".*", "_": "."}.get(letter) or re.escape(letter) for letter in text)
+
+
+def translate_columns(queries: QueryContext, node: exp.Expr) -> Star:
+    """The star that COLUMNS(…) stands for."""
+    inner = node.this
+    if type(inner) is exp.Star:
+        return _star(queries, inner, ())
+    return Star(pattern=inner.name if type(inner) is exp.Literal else "")
+
+
+def _star(queries: QueryContext, node: exp.Expr, qualifier: tuple[str, ...]) -> Star:
+    args = node.args
+    ilike = args.get("ilike")  # Snowflake: * ILIKE 'pattern'
+    pattern = rf"\A(?i:{_like_pattern(ilike.name)})\Z" if ilike is not None else None
+    if not (args.get("except_") or args.get("replace") or args.get("rename")):
+        return Star(qualifier, pattern=pattern)
+    excluded = tuple(
+        queries.names.column_parts(c)[-1] if type(c) is exp.Column else queries.names.column(c)
+        for c in args.get("except_") or ()
+    )
+    replaced = tuple(
+        Projection(queries.names.column(c.args["alias"]), queries.expression(c.this)) for c in args.get("replace") or ()
+    )
+    renamed = tuple(
+        (queries.names.column_parts(c.this)[-1], queries.names.column(c.args["alias"]))
+        for c in args.get("rename") or ()
+    )
+    return Star(qualifier, excluded, replaced, renamed, pattern)
+
+
+def _dotted_parts(names: Names, node: exp.Expr) -> tuple[str, ...]:
+    """The parts of a name, () where something else than names is in it."""
+    if type(node) is exp.Column:
+        return names.column_parts(node)
+    if type(node) is exp.Dot:
+        before, last = _dotted_parts(names, node.this), _dotted_parts(names, node.expression)
+        return (*before, *last) if before and last else ()
+    if type(node) is exp.Paren:
+        return _dotted_parts(names, node.this)
+    return (names.column(node),) if type(node) is exp.Identifier else ()
+
+
+# The clauses of sqlglot's SELECT that act on all outputs: WHERE, GROUP BY, HAVING, QUALIFY, ORDER BY and their kin.
+
+_CONDITIONS = (
+    ("where", OutputNames.LATERAL),
+    ("prewhere", OutputNames.LATERAL),
+    ("having", OutputNames.AFTER_COLUMNS),
+    ("qualify", OutputNames.AFTER_COLUMNS),
+)
+
+
+def conditions(
+    queries: QueryContext, node: exp.Expr | None, role: int, aliases: OutputNames = OutputNames.HIDDEN
+) -> Iterator[Clause]:
+    """A condition, one clause for each of the parts that AND joins: `WHERE a > 0 AND b > 0` is two, `role` FILTER."""
+    stack = [node] if node is not None else []
+    while stack:
+        part = stack.pop()
+        while type(part) is exp.Paren:
+            part = part.args["this"]
+        if type(part) is exp.And:
+            stack.append(part.args["expression"])
+            stack.append(part.args["this"])
+        elif type(part) not in (exp.Boolean, exp.Literal):
+            expression = queries.expression(part, role)
+            if expression.slots:
+                yield Clause(role, expression, 0, aliases)
+
+
+def select_clauses(queries: QueryContext, node: exp.Expr) -> Iterator[Clause]:
+    """The clauses of a SELECT in the order in which a name in them is looked up."""
+    args = node.args
+    for key, aliases in _CONDITIONS:
+        clause = args.get(key)
+        if clause is not None:
+            yield from conditions(queries, clause.this, FILTER, aliases)
+    connect = args.get("connect")
+    if connect is not None:
+        yield from conditions(queries, connect.args.get("start"), FILTER)
+        yield from conditions(queries, connect.args.get("connect"), JOIN)
+    group = args.get("group")
+    if group is not None:
+        yield from _keys(queries, _grouping_keys(group), GROUP_BY, OutputNames.AFTER_COLUMNS)
+        if group.args.get("all") and not group.expressions:
+            for number, item in enumerate(args["expressions"]):
+                if not item.find(exp.AggFunc):
+                    yield Clause(GROUP_BY, None, number + 1)
+    distinct = args.get("distinct")
+    if distinct is not None and distinct.args.get("on") is not None:
+        yield from _keys(queries, _flat([distinct.args["on"]]), GROUP_BY, OutputNames.BEFORE_COLUMNS)
+    limit_by = args.get("limit")
+    if limit_by is not None and limit_by.args.get("expressions"):  # ClickHouse: LIMIT n BY keys
+        yield from _keys(queries, limit_by.args["expressions"], GROUP_BY, OutputNames.AFTER_COLUMNS)
+    yield from order_clauses(queries, node)
+
+
+def order_clauses(queries: QueryContext, node: exp.Expr) -> Iterator[Clause]:
+    """ORDER BY and Hive's kin of it."""
+    args = node.args
+    for key in ("order", "sort", "cluster"):
+        order = args.get(key)
+        if order is not None:
+            yield from _keys(queries, order.expressions, SORT, OutputNames.BEFORE_COLUMNS)
+
+
+def _keys(queries: QueryContext, nodes: Iterable[exp.Expr], role: int, aliases: OutputNames) -> Iterator[Clause]:
+    for node in nodes:
+        key = node.this if type(node) is exp.Ordered else node
+        if type(key) is exp.Literal:
+            if not key.args.get("is_string") and key.name.isdigit():
+                yield Clause(role, None, int(key.name))
+            continue
+        expression = queries.expression(key, role)
+        if expression.slots:
+            yield Clause(role, expression, 0, aliases)
+
+
+def _grouping_keys(group: exp.Expr) -> Iterator[exp.Expr]:
+    yield from _flat(group.expressions)
+    for key in ("grouping_sets", "cube", "rollup"):
+        found = group.args.get(key)
+        if isinstance(found, list):
+            for item in found:
+                yield from _flat(item.expressions if isinstance(item, exp.Expr) else [])
+
+
+def _flat(nodes: list[exp.Expr]) -> Iterator[exp.Expr]:
+    for node in nodes:
+        if isinstance(node, exp.Tuple | exp.GroupingSets | exp.Cube | exp.Rollup):
+            yield from _flat(node.expressions)
+        elif type(node) is exp.Paren:
+            yield from _flat([node.this])
+        else:
+            yield node

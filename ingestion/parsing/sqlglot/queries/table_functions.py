@@ -1,0 +1,356 @@
+"""Table functions of sqlglot's tree: UNNEST, EXPLODE, FLATTEN, STACK, file readers, queries that other servers run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect as SqlglotDialect
+
+from ingestion.analysis.form import (
+    AnySlot,
+    Expression,
+    Pivot,
+    Query,
+    QuerySlot,
+    RelationSource,
+    Select,
+    Star,
+    TableFunction,
+    TypeRule,
+    Values,
+)
+from ingestion.analysis.roles import ATOM, TRANSFORMATION
+from ingestion.dialects import Dialect, fold
+from ingestion.dialects.functions import INLINES, REMOTE_QUERIES, TABLE_FUNCTIONS
+from ingestion.model.lineage import NameKind, TableName
+from ingestion.model.storage_paths import location
+from ingestion.parsing.sqlglot.expressions.names import (
+    Names,
+    function_as_written,
+    function_elsewhere,
+    function_name,
+    is_reader,
+    path_of,
+    query_of_view,
+    refuse_bound_function,
+    table_elsewhere,
+)
+from ingestion.parsing.sqlglot.expressions.types import type_name
+from ingestion.parsing.sqlglot.expressions.writer import QueryContext
+from ingestion.parsing.sqlglot.repairs.edits import REFUSALS
+
+# Functions that give several columns, each made of some of the arguments: STACK, INLINE, EXPLODE of a map.
+
+_TO_ROWS = (exp.Explode, exp.Posexplode)
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """The columns of a generator by the names it gives them, and what each is one of."""
+
+    label: str
+    names: tuple[str, ...]
+    cells: tuple[tuple[exp.Expr, ...], ...]
+
+
+def generated_columns(function: exp.Expr, dialect: Dialect) -> Generated | None:
+    """The columns of a generator whose arguments tell which column each of them goes to."""
+    if not dialect.row_generators:
+        return None
+    if type(function) is exp.Stack:
+        return _stack(function)
+    if isinstance(function, _TO_ROWS):
+        return _map_items(function)
+    label = str(function.sql_names()[0]) if isinstance(function, exp.Func) else ""
+    name = str(function.this).upper() if type(function) is exp.Anonymous else label
+    if name in INLINES:
+        return _inline(function, name)
+    return None
+
+
+def generated_expressions(queries: QueryContext, made: Generated) -> tuple[Expression, ...]:
+    """The expression of each column; one that only literals go to uses nothing."""
+    return tuple(
+        merge_expressions(made.label, [queries.expression(cell, TRANSFORMATION) for cell in column])
+        for column in made.cells
+    )
+
+
+def merge_expressions(function: str, expressions: list[Expression]) -> Expression:
+    """One function over several expressions."""
+    parts: list[str | int] = [function + "("]
+    slots: list[AnySlot] = []
+    for number, expression in enumerate(expressions):
+        if number:
+            parts.append(", ")
+        parts.extend(p + len(slots) if isinstance(p, int) else p for p in expression.parts)
+        slots.extend(expression.slots)
+    parts.append(")")
+    return Expression(tuple(parts), tuple(slots), ATOM)
+
+
+def _stack(function: exp.Expr) -> Generated | None:
+    """STACK(n, …): the values row by row in n rows; keys among them are mostly literals."""
+    rows = function.args["this"]
+    values = function.expressions
+    if type(rows) is not exp.Literal or not rows.name.isdigit() or not int(rows.name) or not values:
+        return None
+    width = -(-len(values) // int(rows.name))
+    return Generated(
+        "STACK",
+        tuple(f"col{number}" for number in range(width)),
+        tuple(tuple(values[number::width]) for number in range(width)),
+    )
+
+
+def _map_items(function: exp.Expr) -> Generated | None:
+    """EXPLODE(MAP(k, v, …)): keys and values; POSEXPLODE has the position before them."""
+    made = function.args["this"]
+    keys, values = made.args.get("keys"), made.args.get("values")
+    if not isinstance(keys, exp.Array) or not isinstance(values, exp.Array):
+        return None
+    cells = (tuple(keys.expressions), tuple(values.expressions))
+    if isinstance(function, exp.Posexplode):
+        return Generated("POSEXPLODE", ("pos", "key", "value"), ((), *cells))
+    return Generated("EXPLODE", ("key", "value"), cells)
+
+
+def _inline(function: exp.Expr, label: str) -> Generated | None:
+    """INLINE(ARRAY(STRUCT(a, b), …)): a row for each struct, named as the first one's fields are."""
+    made = function.args.get("this") if isinstance(function.args.get("this"), exp.Expr) else None
+    if type(function) is exp.Anonymous:
+        made = function.expressions[0] if len(function.expressions) == 1 else None
+    rows = made.expressions if type(made) is exp.Array else []
+    if not rows or any(type(row) is not exp.Struct for row in rows):
+        return None
+    first = rows[0].expressions
+    if not first or any(len(row.expressions) != len(first) for row in rows):
+        return None
+    fields = [[item.expression if type(item) is exp.PropertyEQ else item for item in row.expressions] for row in rows]
+    names = tuple(
+        str(item.this.name) if type(item) is exp.PropertyEQ else (item.output_name or f"col{number}")
+        for number, item in enumerate(first, 1)
+    )
+    return Generated(label, names, tuple(zip(*fields, strict=True)))
+
+
+# T-SQL's queries that another server answers: OPENQUERY(server, 'query'), OPENROWSET(provider, place, 'query').
+
+_NAMED = "openquery"
+_GRAMMARS = ("tsql", "", "mysql")
+"""What the other server speaks is not known: a query that one of these takes is plain enough."""
+_LEVELS = 3
+
+
+class _RemoteNames(Names):
+    """Names of a server's tables, but for those that the text itself gives with WITH."""
+
+    __slots__ = ("_common", "_server")
+
+    def __init__(self, dialect: Dialect, server: str, common: frozenset[str]) -> None:
+        super().__init__(dialect)
+        self._server = server
+        self._common = common
+
+    def table(self, node: exp.Expr) -> TableName:
+        name = super().table(node)
+        own = len(name.parts) == 1 and name.table in self._common
+        if own or name.kind is not NameKind.TABLE or len(name.parts) > _LEVELS:
+            return name
+        unsaid = ("",) * (_LEVELS - len(name.parts))
+        server = fold(self._server, self.dialect, quoted=False)
+        return TableName((server, *unsaid, *name.parts), ".".join((self._server, *unsaid, str(name))))
+
+
+def is_remote(function: exp.Expr, dialect: Dialect) -> bool:
+    """Whether the function's rows come from another server."""
+    return dialect.linked_servers and function_name(function) in REMOTE_QUERIES
+
+
+def remote_relation(queries: QueryContext, function: exp.Expr, alias: str, columns: tuple[str, ...]) -> RelationSource:
+    """The rows that the other server gives: those of the query, or a function whose sources are not known."""
+    name = function_name(function).lower()
+    query = _query(queries, name, list(function.expressions))
+    if query is not None:
+        return RelationSource(query, alias, columns)
+    queries.note_unsupported(f"{name}: what its text reads")
+    return RelationSource(TableName((name,), name, NameKind.FUNCTION), alias, columns)
+
+
+def _query(queries: QueryContext, name: str, arguments: list[exp.Expr]) -> Query | None:
+    """The query that the arguments of the function `name` hold; None where that is no plain query of a named server."""
+    server, text = arguments if name == _NAMED and len(arguments) == 2 else (None, None)
+    if not isinstance(server, exp.Expr) or type(text) is not exp.Literal or not text.args.get("is_string"):
+        return None
+    node = next(_trees(str(text.this)), None)
+    if node is None:
+        return None
+    dialect = queries.names.dialect
+    common = frozenset(fold(item.alias, dialect, quoted=False) for item in node.find_all(exp.CTE))
+    inner = queries.with_names(_RemoteNames(dialect, server.name, common))
+    query = inner.query(node)
+    queries.problems += [problem for problem in inner.problems if problem not in queries.problems]
+    return query
+
+
+def _trees(text: str) -> Iterator[exp.Expr]:
+    for grammar in _GRAMMARS:
+        try:
+            nodes = SqlglotDialect.get_or_raise(grammar).parse(text)
+        except REFUSALS:
+            continue
+        if len(nodes) == 1 and isinstance(nodes[0], exp.Query):
+            yield nodes[0]
+
+
+def remote_target(queries: QueryContext, node: exp.Expr) -> tuple[TableName, tuple[str, ...] | None] | None:
+    """The table and columns that INSERT OPENQUERY(server, 'SELECT columns FROM table') fills; None where it is none."""
+    function = node.this.this if type(node.this) is exp.Table else None
+    if not queries.names.dialect.linked_servers or type(function) is not exp.Identifier:
+        return None
+    name = function.name.lower()
+    if name.upper() not in REMOTE_QUERIES or node.this.args.get("db") is not None:
+        return None
+    query = _query(queries, name, list(node.expressions))
+    source = query.relations[0].source if isinstance(query, Select) and len(query.relations) == 1 else None
+    if not isinstance(query, Select) or not isinstance(source, TableName):
+        queries.note_unsupported(f"{name}: what its text reads")
+        return TableName((name,), name, NameKind.FUNCTION), None
+    if any(isinstance(item, Star) for item in query.projections):
+        return source, None
+    return source, tuple(item.name for item in query.projections if not isinstance(item, Star))
+
+
+# Table functions of sqlglot's tree: UNNEST, EXPLODE, LATERAL VIEW, FLATTEN, file readers, users' functions.
+
+_WIDE = (exp.VectorSearch, exp.AIForecast, exp.MLForecast)
+
+
+def is_function(node: exp.Expr) -> bool:
+    """Whether a table node holds a function rather than a name."""
+    this = node.args.get("this")
+    return this is None or (isinstance(this, exp.Func) and not isinstance(this, exp.Identifier))
+
+
+def translate_function(
+    queries: QueryContext, node: exp.Expr, alias: str, columns: tuple[str, ...], pivots: tuple[Pivot, ...]
+) -> RelationSource:
+    """The relation that a function makes, `FROM UNNEST(t.items) AS alias(columns)`; of a file's reader its path."""
+    function = _function_in(node)
+    refuse_bound_function(node, function, queries.names.dialect)
+    if type(function) is exp.Anonymous and str(function.this).upper() in ("TABLE", "LATERAL") and function.expressions:
+        function = function.expressions[0]
+    if type(function) in (exp.Column, exp.Parameter) or (type(function) is exp.Identifier):
+        return _array_relation(queries, function, alias, columns)
+    made = generated_columns(function, queries.names.dialect)
+    if made is not None:
+        cells = Values((generated_expressions(queries, made),), made.names)
+        return RelationSource(cells, alias, columns, lateral=True, pivots=pivots)
+    elsewhere = _elsewhere(queries, function)
+    if elsewhere is not None:
+        return replace(elsewhere, alias=alias, columns=columns, pivots=pivots)
+    if is_remote(function, queries.names.dialect):
+        return replace(remote_relation(queries, function, alias, columns), pivots=pivots)
+    name = function_name(function)
+    path = path_of(function)
+    if path is not None:
+        return RelationSource(location(path), alias, columns, pivots=pivots)
+    arguments: tuple[Expression, ...] = ()
+    known = None
+    if is_reader(function) or (isinstance(function, exp.Anonymous | exp.Dot) and name not in TABLE_FUNCTIONS):
+        written = function.sql().partition("(")[0] if type(function) is exp.Dot else function_as_written(function)
+        schemas = [str(node.args[part].name) for part in ("catalog", "db") if node.args.get(part) is not None]
+        written = ".".join((*schemas, written))
+        known = TableName((written.lower(),), written, NameKind.FUNCTION)
+    if not is_reader(function):
+        arguments = tuple(_argument(queries, argument, name) for argument in _arguments(node, function))
+    own = _own_columns(queries, function)
+    if name == "RANGE" and queries.names.dialect.range_column:
+        own = ((queries.names.dialect.range_column, "BIGINT"),)
+    several = type(function) is exp.Unnest or bool(node.args.get("rows_from"))
+    aligned = len(columns) if several and len(arguments) > 1 else 0
+    offset = node.args.get("offset") or function.args.get("offset")
+    if isinstance(offset, exp.Identifier):
+        columns = (*columns, queries.names.column(offset))
+    source = TableFunction(arguments, name.lower(), own, known, aligned, known is not None or type(function) in _WIDE)
+    return RelationSource(source, alias, columns, "", lateral=True, pivots=pivots)
+
+
+def _function_in(node: exp.Expr) -> exp.Expr:
+    """What stands in the place of a relation, without what is around it."""
+    while type(node) in (exp.Table, exp.Lateral, exp.TableFromRows, exp.Paren):
+        inner = node.args.get("this")
+        if inner is None:
+            break
+        node = inner
+    return node
+
+
+def _elsewhere(queries: QueryContext, function: exp.Expr) -> RelationSource | None:
+    """The relation behind ClickHouse's cluster(…), remote(…) and view(…)."""
+    inner = function_elsewhere(function, queries.names)
+    if inner is not None:
+        function = inner
+    query = query_of_view(function, queries.names)
+    if query is not None:
+        return RelationSource(queries.query(query))
+    if inner is not None:
+        return translate_function(queries, inner, "", (), ())
+    named = table_elsewhere(function, queries.names)
+    return None if named is None else RelationSource(named)
+
+
+def _argument(queries: QueryContext, node: exp.Expr, function: str) -> Expression:
+    """An argument; a query is one of rows, whose columns are its fields, but where a value is taken apart."""
+    if not isinstance(node, exp.Query) or function in TABLE_FUNCTIONS:
+        return queries.expression(node, TRANSFORMATION)
+    return Expression((0,), (QuerySlot(queries.query(node), TRANSFORMATION, struct=True),), ATOM)
+
+
+def _array_relation(queries: QueryContext, function: exp.Expr, alias: str, columns: tuple[str, ...]) -> RelationSource:
+    return RelationSource(TableFunction((queries.expression(function, TRANSFORMATION),)), alias, columns, lateral=True)
+
+
+def _arguments(node: exp.Expr, function: exp.Expr) -> list[exp.Expr]:
+    if type(node) is exp.Table and node.args.get("rows_from"):
+        return [table.this for table in node.args["rows_from"]]
+    if type(function) is exp.Unnest:
+        return list(function.expressions)
+    if type(function) is exp.Dot:
+        return [function]
+    if type(function) is exp.XMLTable:
+        return list(function.args.get("passing") or [])
+    found: list[exp.Expr] = []
+    for value in function.args.values():
+        for item in value if isinstance(value, list) else [value]:
+            if isinstance(item, exp.Kwarg):
+                found.append(item.expression)
+            elif isinstance(item, exp.Expr) and not isinstance(
+                item, exp.ColumnDef | exp.OpenJSONColumnDef | exp.JSONSchema
+            ):
+                found.append(item)
+    return found
+
+
+def _own_columns(queries: QueryContext, function: exp.Expr) -> tuple[tuple[str, TypeRule], ...]:
+    definitions = function.args.get("columns") or function.args.get("expressions") or []
+    schema = function.args.get("schema")
+    if isinstance(schema, exp.Expr):
+        definitions = schema.args.get("expressions") or []
+    return tuple(_declared_columns(queries, definitions)) if isinstance(definitions, list) else ()
+
+
+def _declared_columns(queries: QueryContext, definitions: list[exp.Expr]) -> Iterator[tuple[str, TypeRule]]:
+    for item in definitions:
+        if not isinstance(item, exp.ColumnDef | exp.OpenJSONColumnDef | exp.JSONColumnDef):
+            continue
+        nested = item.args.get("nested_schema")
+        if nested is not None:
+            yield from _declared_columns(queries, nested.expressions)
+            continue
+        this = item.this
+        name = queries.names.column(this) if type(this) is exp.Identifier else str(item.name)
+        kind = item.args.get("kind")
+        yield name, type_name(kind) if type(kind) is exp.DataType else None

@@ -1,0 +1,720 @@
+"""INSERT, CREATE AS, COPY, UPDATE, DELETE and MERGE of sqlglot's tree: the writes that each comes to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+from sqlglot.tokenizer_core import Token, TokenType
+
+from ingestion.analysis.form import (
+    Clause,
+    CommonTable,
+    Expression,
+    Projection,
+    Query,
+    QuerySlot,
+    RelationalStatement,
+    RelationSource,
+    Select,
+    Slot,
+    Star,
+    Values,
+    WriteForm,
+    all_slots,
+)
+from ingestion.analysis.roles import ATOM, FILTER, IDENTITY, JOIN
+from ingestion.dialects import Dialect
+from ingestion.dialects.definition import keywords
+from ingestion.model.lineage import NameKind, Problem, ProblemKind, StatementKind, TableName, Target, WriteMode
+from ingestion.model.storage_paths import location
+from ingestion.parsing.sqlglot.expressions.names import function_as_written, path_of, table_elsewhere
+from ingestion.parsing.sqlglot.queries.projections import conditions, translate_projections
+from ingestion.parsing.sqlglot.queries.relations import translate_relations
+from ingestion.parsing.sqlglot.queries.table_functions import remote_target
+from ingestion.parsing.sqlglot.queries.translator import QueryTranslator
+from ingestion.parsing.sqlglot.repairs.edits import at_depth_zero, matching, words
+from ingestion.parsing.sqlglot.statements.definitions import is_temporary
+
+# UPDATE and DELETE of sqlglot's tree, in the shapes that dialects give them.
+
+
+def column_name(queries: QueryTranslator, node: exp.Expr) -> str:
+    """The folded name of a column in a column list or on the left of an assignment."""
+    if type(node) is exp.Column:
+        return queries.names.column_parts(node)[-1]
+    inner = node.this if type(node) is exp.ColumnDef else node
+    if type(inner) is exp.Identifier:
+        return queries.names.column(inner)
+    return queries.names.column_parts(inner)[-1] if type(inner) is exp.Column else str(inner.name)
+
+
+def assignments(queries: QueryTranslator, nodes: list[exp.Expr]) -> Iterator[Projection]:
+    """The assignments of UPDATE SET, one projection for each column."""
+    for node in nodes:
+        if not isinstance(node, exp.EQ | exp.PropertyEQ):
+            continue
+        left, right = node.this, node.expression
+        if type(left) in (exp.Tuple, exp.Paren):
+            yield from _multiple(queries, left, right)
+        elif type(right) is exp.Column and not right.args.get("table") and right.name.lower() == "default":
+            continue
+        else:
+            yield Projection(column_name(queries, left), queries.expression(right))
+
+
+def _multiple(queries: QueryTranslator, left: exp.Expr, right: exp.Expr) -> Iterator[Projection]:
+    """(a, b) = (SELECT c, d …), and (a, b) = [ROW] (c, d)."""
+    items = left.expressions if type(left) is exp.Tuple else [left.this]
+    names = [column_name(queries, item) for item in items]
+    while type(right) is exp.Paren:
+        right = right.this
+    if type(right) is exp.Tuple or (type(right) is exp.Anonymous and str(right.this).upper() == "ROW"):
+        for name, value in zip(names, right.expressions, strict=False):
+            yield Projection(name, queries.expression(value))
+        return
+    if not isinstance(right, exp.Query):
+        yield from (Projection(name, queries.expression(right)) for name in names[: len(names) == 1])
+        return
+    query = queries.query(right)
+    for number, name in enumerate(names):
+        yield Projection(name, Expression((0,), (QuerySlot(_nth(query, number), IDENTITY),), ATOM, 0))
+
+
+def _nth(query: Query, number: int) -> Query:
+    """The query with its nth column only."""
+    if not isinstance(query, Select) or number >= len(query.projections):
+        return query
+    if any(isinstance(item, Star) for item in query.projections):
+        return query
+    return replace(query, projections=(query.projections[number],))
+
+
+def update_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteForm]:
+    """UPDATE in the shapes of PostgreSQL (FROM), MySQL (joins before SET), T-SQL (an alias of FROM) and Oracle."""
+    args = node.args
+    relations = list(translate_relations(queries, [node.this]))
+    from_ = args.get("from_")
+    others = translate_relations(queries, [from_.this, *(from_.args.get("joins") or [])]) if from_ is not None else ()
+    relations, target = _place_target(relations, list(others))
+    clauses = tuple(conditions(queries, args["where"].this if args.get("where") is not None else None, FILTER))
+    common_tables = queries.common_tables(node)
+    by_owner: dict[TableName, list[Projection]] = {}
+    for assigned, projection in zip(
+        _assignments(node.expressions), list(assignments(queries, node.expressions)), strict=False
+    ):
+        owner = _owner(queries, assigned, relations, target)
+        by_owner.setdefault(owner, []).append(projection)
+    for owner, projections in (by_owner or {target: []}).items():
+        own = tuple(replace(relation, written=relation.source == owner) for relation in relations)
+        name, renamed = _behind(owner, common_tables)
+        names = tuple(renamed.get(projection.name, projection.name) for projection in projections)
+        yield WriteForm(
+            Target(name, WriteMode.UPDATE, names, by_name=False, temporary=name.table.startswith("#")),
+            Select(tuple(projections), own, clauses, common_tables),
+        )
+
+
+def _behind(name: TableName, common_tables: tuple[CommonTable, ...]) -> tuple[TableName, dict[str, str]]:
+    """T-SQL changes a table through a WITH item: the table, and its own names of the item's columns."""
+    for common in reversed(common_tables):
+        query = common.query
+        if name.parts == (common.name,) and isinstance(query, Select) and query.relations:
+            table = query.relations[0].source
+            renamed = {
+                item.name: item.expression.slots[0].parts[-1]
+                for item in query.projections
+                if isinstance(item, Projection)
+                and len(item.expression.parts) == 1
+                and item.expression.slots
+                and isinstance(item.expression.slots[0], Slot)
+            }
+            if isinstance(table, TableName):
+                return table, renamed
+    return name, {}
+
+
+def _assignments(nodes: list[exp.Expr]) -> Iterator[exp.Expr]:
+    for node in nodes:
+        if isinstance(node, exp.EQ | exp.PropertyEQ):
+            right = node.expression
+            if type(node.this) is exp.Tuple:
+                yield from node.this.expressions
+            elif not (type(right) is exp.Column and not right.args.get("table") and right.name.lower() == "default"):
+                yield node.this
+
+
+def _place_target(
+    relations: list[RelationSource], others: list[RelationSource]
+) -> tuple[list[RelationSource], TableName]:
+    """All relations of an UPDATE or DELETE with its target marked; `UPDATE a … FROM t AS a` means t."""
+    first = relations[0]
+    if isinstance(first.source, TableName) and len(first.source.parts) == 1 and not first.alias:
+        for number, other in enumerate(others):
+            named = other.alias or (other.source.table if isinstance(other.source, TableName) else "")
+            if named == first.source.table and isinstance(other.source, TableName):
+                others[number] = replace(other, written=True)
+                return others + relations[1:], other.source
+    target = first.source if isinstance(first.source, TableName) else _inner_table(first)
+    relations[0] = replace(first, written=True)
+    return relations + others, target
+
+
+def _inner_table(relation: RelationSource) -> TableName:
+    source = relation.source
+    if isinstance(source, Select) and source.relations:
+        return _inner_table(source.relations[0])
+    return source if isinstance(source, TableName) else TableName(("",), "")
+
+
+def _owner(queries: QueryTranslator, node: exp.Expr, relations: list[RelationSource], target: TableName) -> TableName:
+    """The table that an assigned column belongs to: MySQL updates several at once."""
+    qualifier = queries.names.column_parts(node)[:-1] if type(node) is exp.Column else ()
+    if len(qualifier) == 1:
+        for relation in relations:
+            if relation.alias == qualifier[0] and isinstance(relation.source, TableName):
+                return relation.source
+    if qualifier:
+        for relation in relations:
+            source = relation.source
+            if isinstance(source, TableName) and not relation.alias and source.parts[-len(qualifier) :] == qualifier:
+                return source
+    return target
+
+
+def delete_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteForm]:
+    """DELETE: what it reads has a say in what is left, and nothing flows."""
+    args = node.args
+    own_tables = [node.this] if args.get("this") else args["tables"]  # without FROM: DELETE t WHERE …
+    relations = list(translate_relations(queries, own_tables))
+    using = args.get("using") or []
+    others = list(translate_relations(queries, using if isinstance(using, list) else [using]))
+    clauses = tuple(conditions(queries, args["where"].this if args.get("where") is not None else None, FILTER))
+    common_tables = queries.common_tables(node)
+    named = [queries.names.table(table) for table in args.get("tables") or () if args.get("this")]
+    if not named:
+        relations, target = _place_target(relations, others)
+        others = []
+        targets = [target]
+    else:
+        targets = [_named_target(name, relations + others) for name in named]
+    for target in dict.fromkeys(targets):
+        own = tuple(replace(relation, written=relation.source == target) for relation in relations + others)
+        name, _ = _behind(target, common_tables)
+        yield WriteForm(
+            Target(name, WriteMode.DELETE, temporary=name.table.startswith("#")),
+            Select((), own, clauses, common_tables),
+            deletes=True,
+        )
+
+
+def _named_target(name: TableName, relations: list[RelationSource]) -> TableName:
+    for relation in relations:
+        if isinstance(relation.source, TableName) and name.parts == (relation.alias,):
+            return relation.source
+    return name
+
+
+# Statements of sqlglot's tree that write: INSERT, CREATE … AS, SELECT INTO, COPY, UPDATE, DELETE and their kin.
+
+_PROCESSES = frozenset({"program", "stdin", "stdout"})
+
+
+def star_from(name: TableName) -> Select:
+    """All columns of one relation."""
+    return Select((Star(),), (RelationSource(name),))
+
+
+def path_name(node: exp.Expr) -> TableName:
+    """The location that a literal, stage or identifier names."""
+    return location(str(node.name) if not isinstance(node, exp.Table) else str(node.this.name))
+
+
+def target_of(
+    queries: QueryTranslator, node: exp.Expr, mode: WriteMode, *, by_name: bool = False
+) -> tuple[Target, tuple[str, ...]]:
+    """The target of an INSERT or COPY, and the columns that its static partition sets.
+
+    Of `INSERT INTO t PARTITION (day = 1) SELECT …`, t and `("day",)`; `by_name` is whether rows find their columns by
+    name, as INSERT … BY NAME says, rather than by position.
+    """
+    columns: tuple[str, ...] | None = None
+    if type(node) is exp.Schema:
+        remote = remote_target(queries, node)
+        if remote is not None:
+            return Target(remote[0], mode, remote[1], by_name), ()
+        columns = tuple(column_name(queries, item) for item in node.expressions) or None
+        node = node.this
+        if columns is not None:  # the partitions that the rows themselves choose come last
+            columns += _chosen_partition(queries, node.args.get("partition"))
+    if type(node) is exp.Directory:
+        return Target(path_name(node.this), mode), ()
+    if isinstance(node, exp.Func):  # ClickHouse: INSERT INTO FUNCTION
+        elsewhere = table_elsewhere(node, queries.names)
+        if elsewhere is not None:
+            return Target(elsewhere, mode), ()
+        path = path_of(node)
+        written = function_as_written(node)
+        name = TableName((written.lower(),), written, NameKind.FUNCTION) if path is None else location(path)
+        return Target(name, mode), ()
+    name = queries.names.table(node)
+    temporary = name.table.startswith("#")
+    return Target(name, mode, columns, by_name, temporary), _fixed_partition(queries, node.args.get("partition"))
+
+
+def _fixed_partition(queries: QueryTranslator, partition: exp.Expr | None) -> tuple[str, ...]:
+    if partition is None:
+        return ()
+    return tuple(
+        queries.names.column_parts(item.this)[-1]
+        for item in partition.expressions
+        if type(item) is exp.EQ and type(item.this) is exp.Column
+    )
+
+
+def _chosen_partition(queries: QueryTranslator, partition: exp.Expr | None) -> tuple[str, ...]:
+    if queries.names.dialect.named_partitions:
+        return ()
+    items = partition.expressions if partition is not None else ()
+    return tuple(queries.names.column_parts(item)[-1] for item in items if type(item) is exp.Column)
+
+
+def insert_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteForm]:
+    """INSERT and REPLACE; its ON CONFLICT branch is a write of its own."""
+    args = node.args
+    mode = WriteMode.OVERWRITE if args.get("overwrite") else WriteMode.APPEND
+    target, fixed = target_of(queries, node.this, mode, by_name=bool(args.get("by_name")))
+    outer = queries.common_tables(node)
+    source = args.get("expression") or args.get("source")  # INSERT INTO t TABLE s
+    if source is None:
+        yield WriteForm(target, None)
+        return
+    rows = star_from(queries.names.table(source)) if type(source) is exp.Table else queries.query(source)
+    query = with_tables(rows, outer)
+    yield WriteForm(target, query, fixed)
+    conflict = args.get("conflict")
+    if conflict is not None and conflict.expressions:
+        yield _on_conflict(queries, node, target, query)
+
+
+def with_tables(query: Query, outer: tuple[CommonTable, ...]) -> Query:
+    """The query with the WITH items of the statement that it stands in."""
+    if not outer:
+        return query
+    if isinstance(query, Values):
+        return Select((Star(),), (RelationSource(query),), (), outer)
+    return replace(query, common_tables=outer + query.common_tables)
+
+
+def _on_conflict(queries: QueryTranslator, node: exp.Expr, target: Target, query: Query) -> WriteForm:
+    """DO UPDATE: `excluded` is the row that was to be inserted."""
+    names = target.columns or ()
+    incoming = RelationSource(query, "excluded", names, named_by=None if names else target.name)
+    alias = getattr(node.args["expression"], "alias", "")
+    if alias and isinstance(node.args["expression"], exp.Values):
+        incoming = replace(incoming, alias=alias)
+    table = node.this.this if type(node.this) is exp.Schema else node.this
+    own = RelationSource(target.name, _queries_alias(queries, table), written=True)
+    projections = tuple(assignments(queries, node.args["conflict"].expressions))
+    where = node.args["conflict"].args.get("where")
+    clauses = tuple(conditions(queries, where.this if type(where) is exp.Where else where, FILTER))
+    return WriteForm(
+        replace(target, mode=WriteMode.UPDATE, columns=tuple(p.name for p in projections)),
+        Select(projections, (own, incoming), clauses),
+    )
+
+
+def _queries_alias(queries: QueryTranslator, node: exp.Expr) -> str:
+    """The alias of a statement's target, "" without one."""
+    alias = node.args.get("alias")
+    if type(alias) is exp.Identifier:
+        return queries.names.relation(alias)
+    return queries.names.relation(alias.this) if alias is not None and type(alias.this) is exp.Identifier else ""
+
+
+def create_writes(queries: QueryTranslator, node: exp.Expr) -> tuple[StatementKind, list[WriteForm]]:
+    """CREATE TABLE … AS and CREATE VIEW, with or without a column list."""
+    args = node.args
+    this = node.this
+    view = args["kind"] == "VIEW"
+    columns: tuple[str, ...] | None = None
+    if type(this) is exp.Schema:
+        columns = (
+            tuple(
+                column_name(queries, item)
+                for item in this.expressions
+                if isinstance(item, exp.ColumnDef | exp.Identifier | exp.Column)
+            )
+            or None
+        )
+        if not view and queries.names.dialect.create_as_by_name:
+            columns = None
+        this = this.this
+    name = queries.names.table(this)
+    target = Target(name, WriteMode.CREATE, columns, by_name=False, temporary=is_temporary(node, name), view=view)
+    source = args["expression"]
+    query = star_from(queries.names.table(source)) if type(source) is exp.Table else queries.query(source)
+    query = with_tables(query, queries.common_tables(node))
+    writes = [WriteForm(target, query)]
+    properties = args.get("properties")
+    writes += [  # ClickHouse: a materialized view writes another table
+        WriteForm(Target(queries.names.table(item.this), WriteMode.APPEND, by_name=True), query)
+        for item in (properties.expressions if properties is not None else ())
+        if type(item) is exp.ToTableProperty
+    ]
+    return (StatementKind.CREATE_VIEW if view else StatementKind.CREATE_TABLE_AS), writes
+
+
+def select_into(queries: QueryTranslator, node: exp.Expr, into: exp.Expr) -> WriteForm:
+    """SELECT … INTO t, given the INTO."""
+    name = queries.names.table(into.this)
+    temporary = bool(into.args.get("temporary")) or name.table.startswith("#")
+    return WriteForm(Target(name, WriteMode.CREATE, None, by_name=False, temporary=temporary), queries.query(node))
+
+
+def copy_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteForm]:
+    """COPY in both directions, between a table or query and files or stages."""
+    args = node.args
+    files = [file for file in args.get("files") or [] if not _is_process(file)]
+    this = node.this
+    if args.get("kind"):  # FROM
+        if _is_location(this):  # Snowflake unloads: COPY INTO @stage FROM t
+            target = Target(path_name(this), WriteMode.OVERWRITE)
+            for source in files:
+                yield WriteForm(target, _source_query(queries, source))
+            return
+        target, fixed = target_of(queries, this, WriteMode.APPEND)
+        for source in files:
+            yield WriteForm(target, _source_query(queries, source), fixed)
+        return
+    query = _source_query(queries, this)
+    for place in files:
+        yield WriteForm(Target(path_name(place), WriteMode.OVERWRITE), query)
+
+
+def _is_process(node: exp.Expr) -> bool:
+    """PostgreSQL: what a client or a command sends or takes has no name."""
+    return type(node) is exp.Identifier and not node.args.get("quoted") and node.name.lower() in _PROCESSES
+
+
+def _is_location(node: exp.Expr) -> bool:
+    inner = node.this if type(node) is exp.Table else node
+    return type(inner) in (exp.Literal, exp.Var) or (
+        type(inner) is exp.Identifier and ("://" in inner.name or inner.name.startswith("@"))
+    )
+
+
+def _source_query(queries: QueryTranslator, node: exp.Expr) -> Query:
+    if isinstance(node, exp.Query):
+        return queries.query(node)
+    if type(node) is exp.Schema:
+        columns = [column_name(queries, item) for item in node.expressions]
+        projections = tuple(Projection(name, Expression((0,), (Slot((name,), IDENTITY),), ATOM, 0)) for name in columns)
+        return Select(projections, (RelationSource(queries.names.table(node.this)),))
+    if type(node) is exp.Table and not _is_location(node):
+        return star_from(queries.names.table(node))
+    return star_from(path_name(node))
+
+
+# MERGE and the multi-table INSERTs of sqlglot's tree: one write for each branch.
+
+
+@dataclass(frozen=True, slots=True)
+class _Branch:
+    """What a WHEN branch sees: the target and the source, joined as they are there, and its own condition."""
+
+    queries: QueryTranslator
+    name: TableName
+    relations: tuple[RelationSource, ...]
+    clauses: tuple[Clause, ...]
+    common_tables: tuple[CommonTable, ...]
+
+    def select(self, projections: tuple[Projection | Star, ...], action: exp.Expr | None = None) -> Select:
+        """The columns that the branch writes; Oracle's branches have a WHERE of their own."""
+        where = action.args.get("where") if action is not None else None
+        own = tuple(conditions(self.queries, where.this, FILTER)) if where is not None else ()
+        return Select(projections, self.relations, self.clauses + own, self.common_tables)
+
+
+def merge_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteForm]:
+    """Each WHEN branch of a MERGE."""
+    args = node.args
+    own = replace(translate_relations(queries, [node.this])[0], written=True)
+    name = queries.names.table(node.this)
+    others = translate_relations(queries, [args["using"]])
+    on = tuple(conditions(queries, args.get("on"), JOIN))
+    common_tables = queries.common_tables(node)
+    for when in args["whens"].expressions:
+        clauses = tuple(conditions(queries, when.args.get("condition"), FILTER))
+        branch = _Branch(queries, name, _joined_relations(own, others, on, when), clauses, common_tables)
+        action = when.args["then"]
+        if isinstance(action, exp.Insert):
+            yield _insert_branch(branch, action)
+        elif isinstance(action, exp.Update):
+            yield _update_branch(branch, action)
+        elif action.name.lower() == "delete":
+            yield WriteForm(Target(name, WriteMode.DELETE), branch.select(()), deletes=True)
+
+
+def _joined_relations(
+    own: RelationSource, others: tuple[RelationSource, ...], on: tuple[Clause, ...], when: exp.Expr
+) -> tuple[RelationSource, ...]:
+    """Target and source as a branch sees them: rows without a match have the columns of their own side alone."""
+    if when.args.get("matched"):
+        last = replace(others[-1], on=others[-1].on + on)
+        return (own, *others[:-1], last)
+    if when.args.get("source"):
+        unseen = [replace(other, join="ANTI") for other in others]
+        return (own, *unseen[:-1], replace(unseen[-1], on=unseen[-1].on + on))
+    return (*others, replace(own, join="ANTI", on=on))
+
+
+def _insert_branch(branch: _Branch, action: exp.Expr) -> WriteForm:
+    target = Target(branch.name, WriteMode.APPEND)
+    this, values = action.args.get("this"), action.args.get("expression")
+    columns = (
+        tuple(column_name(branch.queries, item) for item in this.expressions) if isinstance(this, exp.Tuple) else None
+    )
+    if not isinstance(values, exp.Expr):  # INSERT *, and by position INSERT ROW: the target itself is not in the star
+        by_name = type(this) is exp.Star and not _takes_places(branch.queries)
+        stars = tuple(translate_projections(branch.queries, [this])) if isinstance(this, exp.Star) else (Star(),)
+        return WriteForm(replace(target, columns=columns, by_name=by_name), branch.select(stars, action))
+    cells = values.expressions if isinstance(values, exp.Tuple) else [values]
+    projections = tuple(translate_projections(branch.queries, cells))
+    return WriteForm(replace(target, columns=columns), branch.select(projections, action))
+
+
+def _update_branch(branch: _Branch, action: exp.Expr) -> WriteForm:
+    target = Target(branch.name, WriteMode.UPDATE)
+    stars: list[exp.Expr] = [item for item in action.expressions if type(item) is exp.Star]
+    if stars:  # UPDATE SET *
+        columns = tuple(translate_projections(branch.queries, stars[:1]))
+        by_name = not _takes_places(branch.queries)
+        return WriteForm(replace(target, by_name=by_name), branch.select(columns, action))
+    projections = tuple(assignments(branch.queries, action.expressions))
+    names = tuple(projection.name for projection in projections)
+    return WriteForm(replace(target, columns=names), branch.select(projections, action))
+
+
+def _takes_places(queries: QueryTranslator) -> bool:
+    """Whether a star in a branch gives the target its columns by their places, as DuckDB does."""
+    return queries.names.dialect.merge_star_by_place
+
+
+def multitable_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteForm]:
+    """INSERT ALL and FIRST (Oracle, Snowflake), and Hive's FROM … INSERT … INSERT …."""
+    base = translate_relations(queries, [node.args["source"]])
+    common_tables = queries.common_tables(node)
+    for item in node.expressions:
+        insert = item.this if type(item) is exp.ConditionalInsert else item
+        expression = insert.args.get("expression")
+        if type(expression) is exp.Select and expression.args.get("from_") is None:
+            yield from _hive_branch(queries, insert, base, common_tables)
+            continue
+        condition = item.args.get("expression") if insert is not item else None
+        clauses = tuple(conditions(queries, condition, FILTER))
+        target, fixed = target_of(queries, insert.this, WriteMode.APPEND)
+        projections: tuple[Projection | Star, ...] = (Star(),)
+        if type(expression) is exp.Values:
+            row = expression.expressions[0]
+            cells = row.expressions if type(row) is exp.Tuple else [row]
+            projections = tuple(translate_projections(queries, cells))
+        yield WriteForm(target, Select(projections, base, clauses, common_tables), fixed)
+
+
+def _hive_branch(
+    queries: QueryTranslator, insert: exp.Expr, base: tuple[RelationSource, ...], common_tables: tuple[CommonTable, ...]
+) -> Iterator[WriteForm]:
+    for write in insert_writes(queries, insert):
+        query = write.query
+        if isinstance(query, Select):
+            query = replace(query, relations=base + query.relations, common_tables=common_tables + query.common_tables)
+        yield replace(write, query=query)
+
+
+# Rows beside a statement: T-SQL's OUTPUT gives those that it changes, INSERT … EXEC takes those that a text gives.
+
+CHANGED_ROWS = "changed rows"
+_CHANGES = keywords("INSERT UPDATE DELETE MERGE")
+_STATEMENTS = keywords("INSERT UPDATE DELETE MERGE WITH")
+_CHANGED_ROWS = keywords("INSERTED DELETED $ACTION")
+_AFTER_FILE = keywords("FROM UNION")
+_WORD = re.compile(r"\b(?:output|exec(?:ute)?)\b", re.IGNORECASE)
+_AFTER = keywords("FROM WHERE SELECT VALUES EXEC EXECUTE WITH OPTION DEFAULT OUTPUT ;")
+
+
+def has_rows_beside(text: str, dialect: Dialect) -> bool:
+    """Whether it is worth looking for the clause, or for an execution."""
+    return dialect.output_clause and _WORD.search(text) is not None
+
+
+def without_output(text: str, tokens: list[Token]) -> tuple[str, str] | None:
+    """The statement without the first of its OUTPUT clauses, and an INSERT of what it gives INTO a table ("" if none).
+
+    `tokens` are those of the text; None where there is no such clause.
+    """
+    if not tokens or tokens[0].text.upper() not in _STATEMENTS:
+        return None
+    clause = _clause(tokens)
+    if clause is None:
+        return None
+    first, last = clause
+    into = next((n for n in at_depth_zero(tokens, first + 1) if n <= last and tokens[n].text.upper() == "INTO"), None)
+    columns = tokens[first + 1 : into if into is not None else last + 1]
+    if not columns or (into is None and not any(token.text.upper() in _CHANGED_ROWS for token in columns)):
+        return None
+    if into is not None and into < last:
+        last = _end_of_target(tokens, into + 1)
+    plain = text[: tokens[first].start] + text[tokens[last].end + 1 :]
+    if into is None:
+        return plain, ""
+    target = text[tokens[into + 1].start : tokens[last].end + 1]
+    return plain, f"INSERT INTO {target} SELECT {''.join(_texts(text, columns))}"
+
+
+def _clause(tokens: list[Token]) -> tuple[int, int] | None:
+    """The first and the last token of the first OUTPUT clause, without the table behind its INTO."""
+    clauses = (n for n in at_depth_zero(tokens, 1) if tokens[n].text.upper() == "OUTPUT")
+    first = next((n for n in clauses if n + 1 < len(tokens) and tokens[n + 1].text not in ("=", ",", ".")), None)
+    if first is None:
+        return None
+    ends = (n for n in at_depth_zero(tokens, first + 1) if tokens[n].text.upper() in _AFTER)
+    return first, next(ends, len(tokens)) - 1
+
+
+def nested_change(text: str, tokens: list[Token]) -> tuple[str, str] | None:
+    """INSERT … SELECT … FROM (DELETE … OUTPUT …) x as an INSERT from the changed rows, and the change that keeps them.
+
+    `tokens` are those of the text; None where it has no such rows.
+    """
+    for opening in range(2, len(tokens) - 2):
+        if tokens[opening].text != "(" or tokens[opening + 1].text.upper() not in _CHANGES:
+            continue
+        closing = matching(tokens, opening)
+        inner = tokens[opening + 1 : closing]
+        clause = _clause(inner)
+        if clause is not None:
+            start, kept = inner[0].start, inner[clause[1]].end + 1
+            change = f"{text[start:kept]} INTO [{CHANGED_ROWS}] {text[kept : tokens[closing].start]}"
+            return f"{text[: tokens[opening].start]}[{CHANGED_ROWS}]{text[tokens[closing].end + 1 :]}", change
+    return None
+
+
+def with_changed_rows(statement: RelationalStatement, change: RelationalStatement) -> RelationalStatement:
+    """The statement over the rows that the change gives, and the change itself."""
+    rows = next((write.query for write in change.writes if _keeps_rows(write)), None)
+    writes = tuple(write for write in change.writes if not _keeps_rows(write))
+    writes += tuple(
+        replace(write, query=_over(write.query, rows)) if isinstance(write.query, Select) else write
+        for write in statement.writes
+    )
+    problems = dict.fromkeys((*statement.problems, *change.problems))
+    return replace(statement, writes=writes, aliases=statement.aliases + change.aliases, problems=tuple(problems))
+
+
+def _keeps_rows(write: WriteForm) -> bool:
+    return write.target is not None and write.target.name.parts == (CHANGED_ROWS,)
+
+
+def _over(query: Select, rows: Query | None) -> Select:
+    """The query with the changed rows where it reads them."""
+    relations = tuple(
+        replace(relation, source=rows)
+        if rows is not None and isinstance(relation.source, TableName) and relation.source.parts == (CHANGED_ROWS,)
+        else relation
+        for relation in query.relations
+    )
+    return replace(query, relations=relations)
+
+
+def _end_of_target(tokens: list[Token], start: int) -> int:
+    """The last token of a table's name and its column list."""
+    end = start
+    while end + 1 < len(tokens) and (tokens[end].text in (".", "@", "#") or tokens[end + 1].text == "."):
+        end += 1
+    listed = end + 2 < len(tokens) and tokens[end + 1].token_type is TokenType.L_PAREN
+    if listed and tokens[end + 2].text.upper() not in ("SELECT", "WITH", "("):
+        end = matching(tokens, end + 1)
+    return end
+
+
+def _texts(text: str, tokens: list[Token]) -> Iterator[str]:
+    """The clause's columns; what was done to a row is no data of any table."""
+    at = tokens[0].start
+    for token in tokens:
+        yield text[at : token.start]
+        yield "NULL" if token.text.upper() == "$ACTION" else text[token.start : token.end + 1]
+        at = token.end + 1
+
+
+def without_file(text: str, tokens: list[Token]) -> tuple[str, str] | None:
+    """The query without its INTO OUTFILE 'path' and what is said of the file, and the path."""
+    for number in at_depth_zero(tokens, 0):
+        if words(tokens, number, "INTO") and tokens[number + 1].text.upper() in ("OUTFILE", "DUMPFILE"):
+            if number + 2 >= len(tokens) or tokens[number + 2].token_type is not TokenType.STRING:
+                return None
+            later = (n for n in at_depth_zero(tokens, number + 3) if tokens[n].text.upper() in _AFTER_FILE)
+            rest = next((tokens[n].start for n in later), len(text))
+            return f"{text[: tokens[number].start]} {text[rest:]}", tokens[number + 2].text
+    return None
+
+
+def inserted_execution(text: str, tokens: list[Token]) -> tuple[str, str] | None:
+    """INSERT INTO t EXEC …, as an INSERT of a row and the EXEC; None where it is no such statement."""
+    if not tokens or tokens[0].text.upper() != "INSERT":
+        return None
+    place = next((n for n in at_depth_zero(tokens, 1) if tokens[n].text.upper() in ("EXEC", "EXECUTE")), None)
+    if place is None or any(token.text.upper() in ("SELECT", "VALUES") for token in tokens[:place]):
+        return None
+    start = tokens[place].start
+    return f"{text[:start]} SELECT NULL", text[start:]
+
+
+def with_execution(statement: RelationalStatement, executed: RelationalStatement) -> RelationalStatement:
+    """The INSERT of what a text gives; of a procedure it is not known what that is."""
+    query = next((write.query for write in executed.writes if write.target is None), None)
+    problems = () if query is not None else (Problem(ProblemKind.UNSUPPORTED, "rows of a procedure"),)
+    writes = tuple(replace(write, query=query) for write in statement.writes)
+    return replace(statement, writes=writes, problems=statement.problems + problems)
+
+
+def with_output(statement: RelationalStatement, into: RelationalStatement) -> RelationalStatement:
+    """The statement with one more write: `into`, whose columns are those of the changed rows or of what it reads."""
+    changed = next((write for write in statement.writes if write.target is not None), None)
+    if changed is None or changed.target is None:
+        return statement
+    others: tuple[RelationSource, ...] = ()
+    common_tables: tuple[CommonTable, ...] = ()
+    if isinstance(changed.query, Select):
+        others, common_tables = changed.query.relations, changed.query.common_tables
+    seen = [replace(relation, join="", on=(), using=()) for relation in others if not relation.written]
+    seen += [RelationSource(changed.target.name, alias) for alias in ("inserted", "deleted")]
+    writes = [
+        replace(write, query=replace(_reading(write.query, seen), common_tables=common_tables))
+        for write in into.writes
+        if write.target is not None and isinstance(write.query, Select)
+    ]
+    return replace(
+        statement, writes=(*statement.writes, *writes), problems=tuple({*statement.problems, *into.problems})
+    )
+
+
+def _reading(query: Select, relations: list[RelationSource]) -> Select:
+    """The query over those of the relations that it names."""
+    named = {qualifier[-1] for qualifier in _qualifiers(query) if qualifier}
+    return replace(query, relations=tuple(relation for relation in relations if _name(relation) in named))
+
+
+def _name(relation: RelationSource) -> str:
+    source = relation.source
+    return relation.alias or (source.table if isinstance(source, TableName) else "")
+
+
+def _qualifiers(query: Select) -> Iterator[tuple[str, ...]]:
+    for item in query.projections:
+        if isinstance(item, Star):
+            yield item.qualifier
+        elif isinstance(item, Projection):
+            yield from (slot.parts[:-1] for slot in all_slots((item.expression,)) if isinstance(slot, Slot))

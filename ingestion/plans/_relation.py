@@ -1,0 +1,329 @@
+"""The relations and attributes of a plan: what an expression id stands for, and how plans print lists of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+
+from ingestion.model.lineage import DIRECT_SUBTYPES, ColumnRef, Problem, Subtype, TableName, Transformation
+
+# What a plan's node gives: columns with their lineage, and what decided the rows.
+
+LONGEST_EXPRESSION = 2000
+"""Characters of a canonical expression that are kept: nested plans compose exponentially otherwise."""
+
+STRENGTH = {Subtype.IDENTITY: 0, Subtype.TRANSFORMATION: 1, Subtype.AGGREGATION: 2}
+
+IndirectUse = tuple[ColumnRef, Subtype]
+"""A column that had an indirect say, and how."""
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeLineage:
+    """Where one value comes from.
+
+    `direct` has the strongest direct use of each source column; `expression` is canonical and masked, "" for a column
+    taken as it is. `opaque`: made by code that a plan does not show. `incomplete`: text was cut, or names an attribute
+    that is not in scope, so sources may be missing. `fields` has the parts of a struct made here.
+    """
+
+    direct: Mapping[ColumnRef, Transformation] = field(default_factory=dict)
+    indirect: frozenset[IndirectUse] = frozenset()
+    expression: str = ""
+    opaque: bool = False
+    incomplete: bool = False
+    fields: Mapping[str, AttributeLineage] | None = None
+
+    @property
+    def columns(self) -> frozenset[ColumnRef]:
+        """Every source column, whatever its role."""
+        return frozenset(self.direct) | {column for column, _ in self.indirect}
+
+    @property
+    def identity(self) -> bool:
+        return len(self.direct) == 1 and all(how.subtype is Subtype.IDENTITY for how in self.direct.values())
+
+
+NOTHING = AttributeLineage()
+MISSING = AttributeLineage(incomplete=True)
+
+
+def base_column(column: ColumnRef) -> AttributeLineage:
+    """The lineage of a column that is read from a table or a path."""
+    return AttributeLineage({column: Transformation(Subtype.IDENTITY)})
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """A column of a plan's output: Spark's expression id, the name as printed, its lineage."""
+
+    id: int
+    name: str
+    lineage: AttributeLineage = NOTHING
+
+
+@dataclass(slots=True)
+class PlanRelation:
+    """A node's output in order, with the row-level influences and the tables read below it.
+
+    `grouped` is set while a value is between the stages of one aggregation: the relation below the first stage, whose
+    functions are `functions` as printed.
+    """
+
+    attributes: list[Attribute]
+    indirect: frozenset[IndirectUse] = frozenset()
+    sources: dict[TableName, None] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+    grouped: PlanRelation | None = None
+    functions: str = "[]"
+
+    @property
+    def scope(self) -> dict[int, Attribute]:
+        return {attribute.id: attribute for attribute in self.attributes}
+
+    def with_attributes(
+        self, attributes: list[Attribute], influences: Iterable[IndirectUse] = (), problems: Iterable[Problem] = ()
+    ) -> PlanRelation:
+        """The same rows with other columns, and more influences on which rows there are."""
+        return PlanRelation(
+            attributes, self.indirect | frozenset(influences), self.sources, (*self.problems, *problems)
+        )
+
+
+def join_relations(relations: Iterable[PlanRelation]) -> PlanRelation:
+    """Columns side by side, influences and sources together; one relation alone is itself."""
+    relations = list(relations)
+    if len(relations) == 1:
+        return relations[0]
+    attributes: list[Attribute] = []
+    indirect: frozenset[IndirectUse] = frozenset()
+    sources: dict[TableName, None] = {}
+    problems: tuple[Problem, ...] = ()
+    for relation in relations:
+        attributes.extend(relation.attributes)
+        indirect |= relation.indirect
+        sources.update(relation.sources)
+        problems += relation.problems
+    return PlanRelation(attributes, indirect, sources, problems)
+
+
+def influences(lineage: AttributeLineage, subtype: Subtype) -> set[IndirectUse]:
+    """An indirect use of a value is an indirect use of all that made it."""
+    return {(column, subtype) for column in lineage.columns}
+
+
+def stronger(one: Transformation | None, other: Transformation) -> Transformation:
+    if one is None:
+        return other
+    subtype = max(one.subtype, other.subtype, key=lambda item: STRENGTH[item])
+    return Transformation(subtype, one.masking or other.masking)
+
+
+def unite_lineages(lineages: Iterable[AttributeLineage]) -> AttributeLineage:
+    """The lineage of a column of a UNION: either side may have given the value."""
+    direct: dict[ColumnRef, Transformation] = {}
+    indirect: frozenset[IndirectUse] = frozenset()
+    expressions: list[str] = []
+    opaque = incomplete = False
+    for lineage in lineages:
+        for column, how in lineage.direct.items():
+            direct[column] = stronger(direct.get(column), how)
+        indirect |= lineage.indirect
+        opaque |= lineage.opaque
+        incomplete |= lineage.incomplete
+        expressions.append(lineage.expression)
+    distinct = [text for text in dict.fromkeys(expressions) if text]
+    expression = distinct[0] if len(distinct) == 1 else ""
+    return AttributeLineage(direct, indirect, expression, opaque, incomplete)
+
+
+def is_direct(subtype: Subtype) -> bool:
+    return subtype in DIRECT_SUBTYPES
+
+
+# Lists of attributes and of named expressions as plans print them.
+
+ID = re.compile(r"#(\d+)L?(?:-T\d+ms)?")
+"""An expression id: `L` follows a bigint's, `-T…ms` that of a column with a watermark."""
+
+SUBQUERY = re.compile(
+    r"(?:ReusedSubquery )?(?:Subquery )?(?:scalar-|lateral-)?(subquery|exists|list)#(\d+)"
+    r"(?:, \[id=#\d+\]| \[[^\[\]]*\])"
+)
+"""A subquery inside an expression: a physical one names its exchange, a logical one its outer references."""
+
+MORE_FIELDS = re.compile(r"(?:, ?)?\.\.\. (\d+) more fields?")
+"""Where Spark cut a list (spark.sql.debug.maxToStringFields)."""
+CUT_END = re.compile(r"(?:, ?)?\.\.\. \d+ more fields?$")
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """One named expression of a list: `expression` is "" for an attribute that is passed on."""
+
+    id: int
+    name: str
+    expression: str = ""
+
+
+def inside(text: str) -> str:
+    """A list's text without its brackets."""
+    text = text.strip()
+    return text[1:-1] if text.startswith("[") and text.endswith("]") else text
+
+
+def is_truncated(text: str) -> bool:
+    """Whether Spark cut this text."""
+    return MORE_FIELDS.search(text) is not None
+
+
+def attribute_list(text: str, separator: str = ", ") -> list[Element]:
+    """The attributes of a printed output list. A list that was cut gives the attributes that are left."""
+    body = CUT_END.sub("", inside(text))
+    found: list[Element] = []
+    start = 0
+    for match in ID.finditer(body):
+        if match.end() < len(body) and not body.startswith(separator, match.end()):
+            continue
+        found.append(Element(int(match.group(1)), body[start : match.start()]))
+        start = match.end() + len(separator)
+    return found
+
+
+def attribute_spans(text: str, scope: Mapping[int, Attribute]) -> list[tuple[int, int, Attribute]]:
+    """Where attributes in scope stand in a text: an id counts only behind its own name (literals are raw)."""
+    spans: list[tuple[int, int, Attribute]] = []
+    for match in ID.finditer(text):
+        attribute = scope.get(int(match.group(1)))
+        if attribute is None:
+            continue
+        start = match.start() - len(attribute.name)
+        if start < 0 or text[start : match.start()].casefold() != attribute.name.casefold():
+            continue
+        if start and attribute.name[:1].isalnum() and (text[start - 1].isalnum() or text[start - 1] == "_"):
+            continue
+        while spans and spans[-1][1] > start:
+            spans.pop()
+        spans.append((start, match.end(), attribute))
+    return spans
+
+
+def element_list(
+    text: str, scope: Mapping[int, Attribute], expected: Sequence[Element] = (), count: int | None = None
+) -> list[Element]:
+    """The named expressions of a list over the attributes of `scope`.
+
+    `count` is the length that Spark printed and `expected` the attributes that the node above reads; where the list,
+    cut by the ids alone, does not have that length, the expected attributes (id -1: only the name is known) mark its
+    elements' ends.
+    """
+    body = CUT_END.sub("", inside(text))
+    found = _by_scope(body, scope)
+    if count in (None, len(found)) and _same_names(found, expected):
+        return found
+    by_names = _by_expected(body, expected)
+    return by_names if by_names and count in (None, len(by_names)) else found
+
+
+def _same_names(found: Sequence[Element], expected: Sequence[Element]) -> bool:
+    return not expected or [item.name for item in found] == [item.name for item in expected]
+
+
+def _by_scope(body: str, scope: Mapping[int, Attribute]) -> list[Element]:
+    spans = attribute_spans(body, scope)
+    passed = {start: (end, attribute) for start, end, attribute in spans}
+    depth = nesting(body, spans)
+    ended = {position for start, end, _ in spans for position in range(start + 1, end)}  # a name may have ids in it
+    for subquery in SUBQUERY.finditer(body):
+        ended.update(range(subquery.start(), subquery.end() + 1))
+    ends = [match for match in ID.finditer(body) if _at_end(body, match.end()) and match.end() not in ended]
+    found: list[Element] = []
+    start = position = 0
+    while start < len(body):
+        if start in passed and _at_end(body, passed[start][0]):
+            end, attribute = passed[start]
+            found.append(Element(attribute.id, body[start : start + len(attribute.name)]))
+        else:
+            while position < len(ends) and ends[position].start() < start:
+                position += 1
+            match = _element_end(body, start, ends[position:], depth)
+            if match is None:
+                break
+            end = match.end()
+            found.append(_named_element(body[start : match.start()], int(match.group(1))))
+        start = end + 2
+    return found
+
+
+def _element_end(body: str, start: int, ends: Sequence[re.Match[str]], depth: Sequence[int]) -> re.Match[str] | None:
+    """The id that closes the element begun at `start`: the first behind a balanced expression, else the first alias."""
+    fallback: re.Match[str] | None = None
+    for match in ends:
+        alias = body.rfind(" AS ", start, match.start())
+        stop = alias if alias >= 0 else match.start()
+        if depth[stop] == depth[start]:
+            return match
+        if fallback is None and alias >= 0:
+            fallback = match
+    return fallback or (ends[-1] if ends else None)
+
+
+def _named_element(text: str, id: int) -> Element:
+    """An element's name, which may have the text of an expression: a cast in its brackets begins no name."""
+    start = end = text.rfind(" AS ")
+    while start >= 0 and text.count("(", start) != text.count(")", start):
+        start = text.rfind(" AS ", 0, start)
+    start = start if start >= 0 else end
+    return Element(id, text[start + len(" AS ") :], text[:start]) if start >= 0 else Element(id, text, text)
+
+
+def _by_expected(body: str, expected: Sequence[Element]) -> list[Element]:
+    """Cut a list at the attributes that the node above reads from it, in their order."""
+    found: list[Element] = []
+    start = 0
+    for element in expected:
+        identifier = str(element.id) if element.id >= 0 else r"\d+"
+        ending = re.escape(element.name) + "#(" + identifier + r")L?(?:-T\d+ms)?(?=, |$)"
+        passed = re.compile(ending).match(body, start)
+        match = passed or re.compile(" AS " + ending).search(body, start)
+        if match is None:
+            return []
+        expression = "" if passed else body[start : match.start()]
+        found.append(Element(int(match.group(1)), element.name, expression))
+        start = match.end() + 2
+    return found if start >= len(body) else []
+
+
+def _at_end(body: str, end: int) -> bool:
+    return end == len(body) or body.startswith(", ", end)
+
+
+def nesting(body: str, spans: Sequence[tuple[int, int, Attribute]]) -> list[int]:
+    """The bracket depth before each character, names of attributes left out."""
+    steps = [0] * (len(body) + 1)
+    for index, character in enumerate(body):
+        if character in "([":
+            steps[index + 1] = 1
+        elif character in ")]":
+            steps[index + 1] = -1
+    for start, end, _ in spans:
+        steps[start + 1 : end + 1] = [0] * (end - start)
+    return list(accumulate(steps))
+
+
+def arguments(text: str) -> list[str]:
+    """An argument text cut at the commas that stand outside of all brackets."""
+    found: list[str] = []
+    depth = start = 0
+    for index, character in enumerate(text):
+        if character in "([":
+            depth += 1
+        elif character in ")]":
+            depth -= 1
+        elif character == "," and depth <= 0 and text.startswith(", ", index):
+            found.append(text[start:index])
+            start = index + 2
+    found.append(text[start:])
+    return found

@@ -1,0 +1,167 @@
+"""MERGE, UPDATE and DELETE: as Spark rewrites them (Iceberg and other V2 tables) and as Delta Lake's own commands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from ingestion.model.lineage import ColumnRef, StatementKind, Subtype, TableName
+from ingestion.plans._expressions import AttributeScope, read_expression, read_influences
+from ingestion.plans._physical import opaque, unnamed_list
+from ingestion.plans._relation import (
+    MISSING,
+    Attribute,
+    AttributeLineage,
+    Element,
+    IndirectUse,
+    PlanRelation,
+    attribute_list,
+    is_truncated,
+    unite_lineages,
+)
+from ingestion.plans._scans import CUT, PlanNodeInput, cut
+
+METADATA = frozenset("_file _pos _spec_id _partition _deleted _row_id _last_updated_sequence_number".split())  # noqa: SIM905
+"""Columns that a table format adds to rows which it rewrites."""
+
+OPERATION_COLUMN = "__row_"
+ROW_OPERATION, DELETED = "__row_operation", "1"
+"""The column that says what becomes of a row, and its value for one that is deleted."""
+_INSTRUCTION = re.compile(r"\b(keep|discard|split)\(")
+_CONTEXT = re.compile(r"^(?:Copy|Update|Insert|Delete), ")
+_CLAUSE = re.compile(r"\b(Update|Insert|Delete) \[")
+_ACTION = re.compile(r"(?:^|, )`((?:[^`]|``)+)` = ")
+
+
+def merge_rows(step: PlanNodeInput) -> PlanRelation:
+    """A rewritten MERGE: instructions say which rows are kept and what each of their columns becomes.
+
+    The one-line form prints the columns only: each may come from any of the rows that were joined.
+    """
+    head, listed, outputs = step.node.args.rpartition(", [")
+    if not listed:
+        return opaque(step)
+    columns = attribute_list("[" + outputs)
+    scope = step.below.scope
+    parts: list[list[AttributeLineage]] = [[] for _ in columns]
+    found: set[IndirectUse] = set()
+    for kind, body in _instructions(head):
+        condition, *values = unnamed_list(_CONTEXT.sub("", body), scope) or [""]
+        found |= read_influences(condition, step.scope, Subtype.FILTER)
+        if kind == "discard":
+            continue
+        for row in _rows_made(values, columns):
+            for position, text in enumerate(row):
+                parts[position].append(read_expression(text, step.scope) if text is not None else MISSING)
+    made = [Attribute(item.id, item.name, unite_lineages(parts[i])) for i, item in enumerate(columns)]
+    return step.below.with_attributes(made, found, cut(step.node.args))
+
+
+def _rows_made(values: Sequence[str], columns: Sequence[Element]) -> Iterator[Sequence[str | None]]:
+    """The rows that an instruction makes of one: two for a split, whose first is the old row's deletion.
+
+    A deletion carries no values. Where the values are not told apart (a literal has commas), none is known.
+    """
+    width = len(columns)
+    if width == 0 or len(values) % width or not values:
+        yield [None] * width
+        return
+    for start in range(0, len(values), width):
+        row = values[start : start + width]
+        if not (columns[0].name == ROW_OPERATION and row[0] == DELETED):
+            yield row
+
+
+def _instructions(text: str) -> Iterator[tuple[str, str]]:
+    """Each instruction of a MergeRows node with its arguments."""
+    for match in _INSTRUCTION.finditer(text):
+        yield match.group(1), _balanced_text(text, match.end(), "(", ")")
+
+
+def _balanced_text(text: str, start: int, opening: str, closing: str) -> str:
+    """The text from `start` to the bracket that closes one opened just before it."""
+    depth = 1
+    for index in range(start, len(text)):
+        depth += (text[index] == opening) - (text[index] == closing)
+        if depth == 0:
+            return text[start:index]
+    return text[start:]
+
+
+# --- Delta's commands ------------------------------------------------------------------------------------------------
+
+
+def delta_merge(args: str, made: Mapping[int, Attribute]) -> PlanRelation:
+    """Delta's MERGE: its clauses name the columns; their ids are those of the scans beside it."""
+    scope = AttributeScope(made, known=set(made))
+    found: set[IndirectUse] = set()
+    columns: dict[str, list[AttributeLineage]] = {}
+    first = _CLAUSE.search(args)
+    condition = args[: first.start()] if first else args
+    found |= read_influences(condition.partition("], ")[2], scope, Subtype.JOIN)
+    for match in _CLAUSE.finditer(args):
+        body = _balanced_text(args, match.end(), "[", "]")
+        test, _, actions = body.partition("actions: [")
+        found |= read_influences(test.removeprefix("condition: "), scope, Subtype.FILTER)
+        for name, text in _assignments(actions.removesuffix("]")):
+            columns.setdefault(name, []).append(read_expression(text, scope))
+    attributes = [Attribute(-1 - i, name, unite_lineages(parts)) for i, (name, parts) in enumerate(columns.items())]
+    problems = (CUT,) if is_truncated(args) else ()
+    lineages = [lineage for parts in columns.values() for lineage in parts]
+    tables = {c.table: None for lineage in lineages for c in lineage.columns} | {c.table: None for c, _ in found}
+    return PlanRelation(attributes, frozenset(found), tables, problems)
+
+
+def _assignments(actions: str) -> Iterator[tuple[str, str]]:
+    """The columns that a clause sets, each with its expression."""
+    found = list(_ACTION.finditer(actions))
+    ends = [match.start() for match in found[1:]] + [len(actions)]
+    for match, end in zip(found, ends, strict=False):
+        yield match.group(1).replace("``", "`"), actions[match.end() : end]
+
+
+# --- what a row operation leaves ------------------------------------------------------------------------------------
+
+
+def without_own(relation: PlanRelation, name: TableName) -> PlanRelation:
+    """A row operation's relation without what only carries the target's own rows on: no lineage to itself."""
+    kept: list[Attribute] = []
+    for attribute in relation.attributes:
+        if attribute.name in METADATA or attribute.name.startswith(OPERATION_COLUMN):
+            continue
+        lineage = attribute.lineage
+        direct = {column: how for column, how in lineage.direct.items() if column.table != name}
+        indirect = frozenset(item for item in lineage.indirect if item[0].table != name)
+        if direct or indirect or lineage.incomplete:
+            expression = lineage.expression
+            kept.append(
+                Attribute(
+                    attribute.id,
+                    attribute.name,
+                    AttributeLineage(direct, indirect, expression, lineage.opaque, lineage.incomplete),
+                )
+            )
+    rows = frozenset(item for item in relation.indirect if item[0].table != name)
+    sources = {table: None for table in relation.sources if table != name}
+    return PlanRelation(kept, rows, sources, relation.problems)
+
+
+def row_operation_kind(kinds: frozenset[str], relation: PlanRelation, name: TableName) -> StatementKind:
+    """Which statement a rewritten plan stands for: MERGE has its rows merged, DELETE changes no column.
+
+    `kinds` are the names of the plan's operators, `relation` is what it writes and `name` the table it writes to.
+    """
+    if "MergeRows" in kinds or "MergeIntoCommand" in kinds:
+        return StatementKind.MERGE
+    changed = any(
+        attribute.name not in METADATA
+        and not attribute.name.startswith(OPERATION_COLUMN)
+        and not _is_carried(attribute, name)
+        for attribute in relation.attributes
+    )
+    return StatementKind.UPDATE if changed else StatementKind.DELETE
+
+
+def _is_carried(attribute: Attribute, name: TableName) -> bool:
+    """Whether a column is the target's own, unchanged."""
+    return attribute.lineage.identity and set(attribute.lineage.direct) == {ColumnRef(name, attribute.name)}

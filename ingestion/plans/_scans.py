@@ -1,0 +1,372 @@
+"""The leaves of plans: scans of tables, files, JDBC sources and frames, and what an operator is given."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from ingestion.model.lineage import ColumnRef, Problem, ProblemKind, Subtype, TableName
+from ingestion.plans._expressions import AttributeScope, read_expression, read_influences
+from ingestion.plans._relation import (
+    MISSING,
+    NOTHING,
+    Attribute,
+    AttributeLineage,
+    Element,
+    PlanRelation,
+    arguments,
+    attribute_list,
+    base_column,
+    is_truncated,
+    join_relations,
+    unite_lineages,
+)
+from ingestion.plans._tree import PlanNode
+from ingestion.plans.names import NameMapping, plain_parts, quoted_parts
+
+# What every operator is given: a node, its inputs' relations, and what the evaluation around it knows.
+
+CUT = Problem(ProblemKind.INCOMPLETE, "more fields")
+_STRUCT = re.compile(r"^(?:named_)?struct\(")
+
+
+class EvaluationContext(Protocol):
+    """What operators use of the evaluation that they are part of: its state, and trees and nodes evaluated for them."""
+
+    names: NameMapping
+    remembered: Mapping[int, Attribute]
+    paths: Mapping[int, str]
+    through_views: bool
+    batch: PlanRelation | None
+    known: set[int]
+    by_id: dict[int, PlanRelation]
+    ctes: dict[int, PlanRelation]
+    expected: dict[int, list[Element]]
+    by_number: dict[int, PlanRelation]
+    loop: PlanRelation | None
+
+    def scope(self, node: PlanNode, relation: PlanRelation, outer: Mapping[int, Attribute]) -> AttributeScope:
+        """What the expressions of `node` may refer to over its input."""
+
+    def relation(self, root: PlanNode, outer: Mapping[int, Attribute] | None = None) -> PlanRelation:
+        """The relation of a tree."""
+
+    def unknown_relation(self, node: PlanNode, kind: str, inputs: list[PlanRelation]) -> PlanRelation:
+        """The relation of a node of a kind, or of a form, that is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanNodeInput:
+    """One node, the relations of its children, the scope of the query around it, and the evaluation it is part of."""
+
+    node: PlanNode
+    inputs: list[PlanRelation]
+    outer: Mapping[int, Attribute]
+    evaluation: EvaluationContext
+
+    @property
+    def below(self) -> PlanRelation:
+        return self.inputs[0] if len(self.inputs) == 1 else join_relations(self.inputs)
+
+    @property
+    def scope(self) -> AttributeScope:
+        return self.evaluation.scope(self.node, self.below, self.outer)
+
+
+def named_attributes(elements: list[Element], scope: AttributeScope) -> list[Attribute]:
+    """Each element with the lineage of its expression; what is passed on keeps its own."""
+    made: list[Attribute] = []
+    for element in elements:
+        if not element.expression:
+            passed = scope.attributes.get(element.id) or scope.outer.get(element.id)
+            made.append(Attribute(element.id, element.name, passed.lineage if passed else MISSING))
+        else:
+            lineage = read_expression(element.expression, scope)
+            if _STRUCT.match(element.expression):
+                lineage = _with_fields(lineage, element.expression, scope)
+            made.append(Attribute(element.id, element.name, lineage))
+    return made
+
+
+def _with_fields(lineage: AttributeLineage, expression: str, scope: AttributeScope) -> AttributeLineage:
+    """A struct's lineage with that of its parts: Spark merges scalar subqueries into one struct."""
+    parts = arguments(expression[expression.index("(") + 1 : -1])
+    if len(parts) % 2:
+        return lineage
+    fields = {parts[i]: read_expression(parts[i + 1], scope) for i in range(0, len(parts), 2)}
+    return AttributeLineage(
+        lineage.direct, lineage.indirect, lineage.expression, lineage.opaque, lineage.incomplete, fields
+    )
+
+
+def cut(text: str) -> list[Problem]:
+    return [CUT] if is_truncated(text) else []
+
+
+# The leaves of plans: tables, views, paths, JDBC tables, and rows that come from nowhere.
+
+_ROWS = """
+    LocalTableScan LocalRelation OneRowRelation Range EmptyRelation DummyRelation CommandResult RateStreamRelation
+    MultiInstanceRelation ExpressionEncoder ShowTables ShowNamespaces
+"""
+ROWS = frozenset(_ROWS.split())
+"""Leaves whose rows come from no table."""
+
+LOCATION = re.compile(r"\b\w++(?:\(\d++ paths?\))? ?\[(?P<paths>[^\]]*+)(?:\]|(?P<open>\Z))")
+JDBC_RELATION = re.compile(r"\bJDBCRelation\((?P<what>.*?)\)(?: \[numPartitions=\d+\]|$)", re.DOTALL)
+JDBC_BEHIND = re.compile(r" JDBCRelation\(.*\)(?: \[numPartitions=\d+\])?$", re.DOTALL)
+JDBC_TABLE = re.compile(r"JDBCTable\((.+?),StructType\(")
+JDBC_CATALOG = "org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCTableCatalog"
+_HIVE_COLUMNS = re.compile(r"(?:Data|Partition) Cols: (?=\[)")
+_END_OF_LIST = re.compile(r"\](?=, |\])")
+OWN_FILTERS = ("PartitionFilters", "RequiredDataFilters")
+"""The filters of a scan that no Filter node repeats."""
+
+PUSHED = re.compile(r"\bfilters=(.*?)(?:, (?:runtimeFilters|groupedBy|caseSensitive)=|(?P<open>\Z))", re.DOTALL)
+"""The filters that an Iceberg scan applies itself: no Filter node repeats those of partitions."""
+
+_DESCRIBED = re.compile(r"(?P<name>(?=[^\s/]+?\.[^\s/])[^\s/]++) \(branch=")
+"""How a stream's scan of an Iceberg table tells its name."""
+
+V2_KINDS = ("RelationV2", "DataSourceV2", "StreamingDataSourceV2", "BatchScan", "MicroBatchScan")
+V2_FILES = re.compile(
+    r"(?:\w+Table\()?[a-z]\w* (?P<paths>(?:[a-z][a-z0-9+.-]*:)?/.*?)(?=,org\.apache\.spark\.|,? \.\.\. |$)", re.DOTALL
+)
+NEXT_FILE = re.compile(r",(?=[a-z][a-z0-9+.-]*:/)")
+NEXT_PATH = re.compile(r", (?=[a-z][a-z0-9+.-]*:/|/|\.\.\.)")
+CUT_PATH = re.compile(r"\.\.\.(?:, |$)")
+MORE_PATHS = Problem(ProblemKind.UNSUPPORTED, "more paths")
+"""A scan of several paths of which Spark printed only the first ones."""
+
+CATALOG_TABLE = re.compile(r"(?:^|\n)(?:Catalog: (?P<catalog>.+)\n)?Database: (?P<database>.+)\nTable: (?P<table>.+)")
+
+_CTE_REFERENCE = re.compile(r"^(\d+), (?:true|false), (\[.*?\])(?:, (?:true|false|\d+|None|Some).*)?$", re.DOTALL)
+
+
+def leaf(node: PlanNode, kind: str, evaluation: EvaluationContext) -> PlanRelation:
+    """The relation of a leaf, an operator without children; `kind` is its name without what the plan adds to it."""
+    if kind == "CTERelationRef":
+        return _cte_reference(node, evaluation)
+    if kind == "UnionLoopRef" and evaluation.loop is not None:
+        return relation_with_columns(_outputs(node, kind), evaluation.loop)
+    if kind == "ReusedExchange":
+        return _reused_exchange(node, evaluation)
+    columns = _outputs(node, kind)
+    if kind in ROWS:
+        return PlanRelation([Attribute(item.id, item.name) for item in columns])
+    if kind in ("LogicalRDD", "ExternalRDD") or node.name.startswith(("Scan ExistingRDD", "Scan[obj")):
+        return _remembered_rows(columns, evaluation)
+    found_names = _source_names(node, kind, columns, evaluation)
+    problems = [CUT] if is_truncated(node.fields.get("Output", "") or node.args) else []
+    if not found_names:
+        problems = [*problems, Problem(ProblemKind.UNSUPPORTED, kind)]
+        return PlanRelation([Attribute(item.id, item.name, MISSING) for item in columns], problems=tuple(problems))
+    if None in found_names:
+        problems = [*problems, MORE_PATHS]
+    sources = {name: None for name in found_names if name is not None}
+    made = [
+        Attribute(item.id, item.name, unite_lineages(base_column(ColumnRef(name, item.name)) for name in sources))
+        for item in columns
+    ]
+    relation = PlanRelation(made, frozenset(), sources, tuple(problems))
+    filters = " ".join(node.fields.get(field, "") for field in OWN_FILTERS)
+    found = read_influences(filters, AttributeScope(relation.scope), Subtype.FILTER)
+    pushed = PUSHED.search(node.fields.get("Description", ""))
+    if pushed and pushed["open"] is None:
+        found |= {
+            (ColumnRef(name, item.name), Subtype.FILTER)
+            for name in sources
+            for item in columns
+            if re.search(rf"(?:^|, |\(|NOT )`?{re.escape(item.name)}`? (?:IS|=|!=|<|>|IN|NOT|STARTS)", pushed.group(1))
+        }
+    return relation.with_attributes(made, found) if found else relation
+
+
+def _outputs(node: PlanNode, kind: str) -> list[Element]:
+    """The attributes that a leaf gives, however it prints them."""
+    if "Output" in node.fields:
+        return attribute_list(node.fields["Output"])
+    args = node.args
+    if kind == "Relation":
+        listed = JDBC_BEHIND.sub("", args)
+        listed = listed[listed.find("[") : listed.rfind("]") + 1]
+        return attribute_list(listed, ",") if listed.startswith("[") else []
+    if kind == "HiveTableRelation":
+        return [item for text in _column_lists(args) for item in attribute_list(text)] or _first_list(args)
+    return _first_list(args)
+
+
+def _column_lists(args: str) -> Iterator[str]:
+    """The bracketed lists of a Hive table's columns, those of its data before those of its partitions."""
+    place = 0
+    while (begun := _HIVE_COLUMNS.search(args, place)) and (ended := _END_OF_LIST.search(args, begun.end())):
+        yield args[begun.end() : ended.end()]
+        place = ended.end()
+
+
+def _first_list(args: str) -> list[Element]:
+    """The first bracketed list of attributes in an argument text."""
+    for found in re.finditer(r"\[(?:[^\[]*?#\d+L?(?:-T\d+ms)?)(?=\]|, \.\.\. )", args):
+        return attribute_list(found.group() + "]", ", " if ", " in found.group() else ",")
+    return []
+
+
+def _remembered_rows(columns: list[Element], evaluation: EvaluationContext) -> PlanRelation:
+    """Rows held by the application: a checkpoint whose ids an earlier plan explains, or data that no plan does."""
+    batch = evaluation.batch
+    if batch is not None and [item.name for item in columns] == [item.name for item in batch.attributes]:
+        return relation_with_columns(columns, batch)
+    made: list[Attribute] = []
+    sources: dict[TableName, None] = {}
+    unknown = False
+    for item in columns:
+        known = evaluation.remembered.get(item.id)
+        unknown |= known is None
+        made.append(Attribute(item.id, item.name, known.lineage if known else NOTHING))
+        if known:
+            sources.update({column.table: None for column in known.lineage.columns})
+    problems = (Problem(ProblemKind.UNSUPPORTED, "LogicalRDD"),) if unknown else ()
+    return PlanRelation(made, frozenset(), sources, problems)
+
+
+def _cte_reference(node: PlanNode, evaluation: EvaluationContext) -> PlanRelation:
+    match = _CTE_REFERENCE.match(node.args)
+    definition = evaluation.ctes.get(int(match.group(1))) if match else None
+    columns = attribute_list(match.group(2)) if match else _first_list(node.args)
+    if definition is None:
+        return PlanRelation([Attribute(item.id, item.name, MISSING) for item in columns], problems=(CUT,))
+    return relation_with_columns(columns, definition)
+
+
+def _reused_exchange(node: PlanNode, evaluation: EvaluationContext) -> PlanRelation:
+    """An exchange read twice: other ids for the same columns, by position."""
+    number = re.search(r"operator id: (\d+)", node.name + node.args)
+    columns = attribute_list(node.fields.get("Output", ""))
+    original = evaluation.by_number.get(int(number.group(1))) if number else None
+    if original is None:
+        return PlanRelation([Attribute(item.id, item.name, MISSING) for item in columns], problems=(CUT,))
+    return relation_with_columns(columns, original)
+
+
+def relation_with_columns(columns: list[Element], original: PlanRelation) -> PlanRelation:
+    made = [
+        Attribute(item.id, item.name, original.attributes[i].lineage if i < len(original.attributes) else MISSING)
+        for i, item in enumerate(columns)
+    ]
+    return original.with_attributes(made)
+
+
+# --- names ------------------------------------------------------------------------------------------------------
+
+
+def _source_names(
+    node: PlanNode, kind: str, columns: list[Element], evaluation: EvaluationContext
+) -> tuple[TableName | None, ...]:
+    """The table or the paths that a leaf reads, None standing for others; none for a leaf that names neither."""
+    if files := _v2_files(node, kind):
+        return tuple(dict.fromkeys(evaluation.names.path(path) for path in files))
+    name = _source_name(node, kind, evaluation)
+    if name is not None:
+        return (name,)
+    paths = next((evaluation.paths[item.id] for item in columns if item.id in evaluation.paths), "")
+    return _location_names(node.fields.get("Location") or paths, evaluation.names)
+
+
+def _source_name(node: PlanNode, kind: str, evaluation: EvaluationContext) -> TableName | None:
+    """The table that a leaf reads; None for a leaf that names none."""
+    names = evaluation.names
+    if kind in ("LogicalRelation", "Relation", "HiveTableRelation"):
+        return _logical_name(node, kind, names)
+    if kind.startswith(V2_KINDS):
+        return v2_name(node, names)
+    if kind == "Scan" or kind.startswith("FileScan"):
+        return _scan_name(node, names)
+    return None
+
+
+def _scan_name(node: PlanNode, names: NameMapping) -> TableName | None:
+    """`Scan parquet db.t`, `Scan hive db.t`, `Scan JDBCRelation(t)`, or a path's location."""
+    match = JDBC_RELATION.search(node.name) or JDBC_RELATION.match(node.args)
+    if match:
+        return _jdbc_name(match.group("what"), names)
+    if " JDBC v1 Relation from v2 scan " in node.name:
+        return names.table(plain_parts(node.name.rpartition(" ")[2]))
+    words = node.name.split(" ", 2)
+    if len(words) > 2 and words[2].strip():
+        return names.table(plain_parts(words[2].strip()))
+    return None
+
+
+def _location_names(text: str, names: NameMapping) -> tuple[TableName | None, ...]:
+    """The paths of a scan, each once; None stands for those that Spark left out or cut. None at all without a path."""
+    match = LOCATION.search(text)
+    found: list[TableName | None] = []
+    for path in NEXT_PATH.split(match.group("paths")) if match and match["open"] is None else ():
+        if path.startswith("...") or CUT_PATH.search(path):
+            return (*dict.fromkeys(found), None) if found else ()
+        if path:
+            found.append(names.path(path))
+    return tuple(dict.fromkeys(found))
+
+
+def _jdbc_name(what: str, names: NameMapping) -> TableName | None:
+    """A JDBC table by name; a query sent to the database names no table that a plan could tell."""
+    if what.lstrip().startswith("("):
+        return None
+    return names.jdbc(plain_parts(what.strip().replace('"', "`")))
+
+
+def jdbc_table(args: str, names: NameMapping) -> TableName | None:
+    """The table of a JDBC catalog, which prints the catalog's class at most; None where `args` begin otherwise."""
+    match = JDBC_TABLE.match(args)
+    if match is None:
+        return None
+    catalog = names.of_class(JDBC_CATALOG)
+    parts = plain_parts(match.group(1).replace('"', "`"))
+    return names.jdbc(parts) if catalog is None else names.table((catalog, *parts))
+
+
+def _logical_name(node: PlanNode, kind: str, names: NameMapping) -> TableName | None:
+    args = node.args
+    match = JDBC_RELATION.search(args)
+    if match:
+        return _jdbc_name(match.group("what"), names)
+    if kind == "Relation":
+        named = args.partition("[")[0].strip()
+        return names.table(plain_parts(named)) if named else None
+    quoted = re.search(r"`[^`]+`\.`", args)
+    if quoted:
+        return names.table(quoted_parts(args[quoted.start() :]))
+    catalog = CATALOG_TABLE.search(args)
+    if catalog:
+        parts = (catalog.group("catalog"), catalog.group("database"), catalog.group("table"))
+        return names.table(tuple(part for part in parts if part))
+    return None
+
+
+def _v2_files(node: PlanNode, kind: str) -> list[str]:
+    """The paths of a scan of files through the V2 interface, which calls them a table by their format and paths."""
+    if not kind.startswith(V2_KINDS):
+        return []
+    places = (node.name.partition(" ")[2], node.args.rpartition("]")[2].strip(), node.args)
+    found = next((match for text in places if (match := V2_FILES.match(text))), None)
+    return NEXT_FILE.split(found.group("paths")) if found else []
+
+
+def v2_name(node: PlanNode, names: NameMapping) -> TableName | None:
+    """The table of a V2 read: in the node's name, or behind its attribute list."""
+    words = node.name.split(" ")
+    if len(words) > 1 and words[1]:
+        by_path = re.match(r"^(?:[a-z][a-z0-9+.-]*:)?/", words[1])
+        return names.path(words[1]) if by_path else names.table(plain_parts(words[1]))
+    if table := jdbc_table(node.args, names):
+        return table
+    if described := _DESCRIBED.match(node.fields.get("Description", "")):
+        return names.table(plain_parts(described.group("name")))
+    behind = node.args.rpartition("]")[2] if "[" in node.args else node.args
+    if not behind.strip() and "[" in node.args:
+        behind = node.args.partition("[")[0]
+    named = behind.strip(" ,").split(" ")[0]
+    return names.table(plain_parts(named)) if named else None

@@ -1,0 +1,207 @@
+"""SQL files as people keep them: one statement, a script, routines, a lone query that stands for a model, a dbt
+model.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from ingestion.dialects import Dialect
+from ingestion.dialects.unfilled_templates import template_in_code, template_in_quotes
+from ingestion.errors import Templated, Unparsable
+from ingestion.parsing._tiers import ParseOutcome, ParseRequest
+from ingestion.parsing.parser_pool import warm_parser
+from ingestion.parsing.sandbox.protocol import ILL_FORMED
+from ingestion.statements import SkipReason, StatementText, classify, split
+from ingestion.statements.classification import BLOCKS
+from ingestion.statements.routines.bodies import block_steps, routines_in
+from ingestion.statements.routines.definition import quote_name
+from ingestion.statements.routines.steps import RoutineStep
+
+# dbt models as they are written: their references as names, without what only dbt reads.
+
+_TEXT = r"(?:'([^'\\]*)'|\"([^\"\\]*)\")"
+_OPEN, _CLOSE = r"\{\{-?\s*", r"\s*-?\}\}"
+_REF = re.compile(
+    rf"{_OPEN}ref\(\s*{_TEXT}(?:\s*,\s*{_TEXT})?(?:\s*,\s*v(?:ersion)?\s*=\s*['\"]?(\w+)['\"]?)?\s*\){_CLOSE}"
+)
+_SOURCE = re.compile(rf"{_OPEN}source\(\s*{_TEXT}\s*,\s*{_TEXT}\s*\){_CLOSE}")
+_THIS = re.compile(rf"{_OPEN}this{_CLOSE}")
+_CONFIG = re.compile(rf"{_OPEN}config\s*\((?:[^{{}}]|\{{[^{{}}]*\}})*\){_CLOSE}")
+_COMMENT = re.compile(r"\{#(?:[\s\S]*?#\}|(?P<open>[\s\S]*+))")
+_CONDITION = re.compile(r"\{%-?\s*(?:if\s[^%]*|endif\s*-?)%\}")
+_PLAIN = re.compile(r"[A-Za-z_]\w*")
+
+
+def without_templates(text: str, model: str) -> str:
+    """The text of the dbt model `model` with ref, source and this as names, on the same lines.
+
+    config, comments and the tags of if go, what stands under an if stays. Other templates stay as they are, for what
+    they would become is not known: a parser refuses the statement then.
+    """
+    if "{{" not in text and "{%" not in text and "{#" not in text:
+        return text
+    for gone in (_COMMENT, _CONFIG, _CONDITION):
+        text = gone.sub(_line_ends, text)
+    text = _REF.sub(_reference, text)
+    text = _SOURCE.sub(lambda match: ".".join(_texts(match)) if _are_plain(match) else match.group(), text)
+    return _THIS.sub(model, text) if _PLAIN.fullmatch(model) else text
+
+
+def _line_ends(match: re.Match[str]) -> str:
+    if match.lastgroup == "open":
+        return match.group()
+    return "\n" * match.group().count("\n") or " "
+
+
+def _reference(match: re.Match[str]) -> str:
+    if not _are_plain(match):
+        return match.group()
+    version = match.group(5)
+    return _texts(match)[-1] + (f"_v{version}" if version else "")
+
+
+def _texts(match: re.Match[str]) -> list[str]:
+    return [text for text in match.groups()[:4] if text is not None]
+
+
+def _are_plain(match: re.Match[str]) -> bool:
+    return all(_PLAIN.fullmatch(text) for text in _texts(match))
+
+
+# SQL files as people keep them: one statement, a script, routines, or a lone query that stands for a model.
+
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_OPENED_IN = re.compile(r"(opened in line )(\d+)")
+_WITHOUT_LINEAGE = frozenset(
+    {
+        SkipReason.COMMENT,
+        SkipReason.CURSOR,
+        SkipReason.DDL_OTHER,
+        SkipReason.EMPTY,
+        SkipReason.FILE_TRANSFER,
+        SkipReason.GRANT,
+        SkipReason.INDEX,
+        SkipReason.LOCK,
+        SkipReason.MAINTENANCE,
+        SkipReason.SESSION_SETTING,
+        SkipReason.SESSION_STATE,
+        SkipReason.SHOW,
+        SkipReason.TRANSACTION,
+        SkipReason.TRUNCATE,
+        SkipReason.VARIABLE,
+    }
+)
+"""What a parser need not understand: such a statement neither moves data nor makes a relation."""
+_LONE_QUERY = re.compile(r"[\s(]*+(select|with|from|values)\b", re.IGNORECASE)
+
+
+def lone_query_as_view(text: str, name: str, dialect: Dialect) -> str:
+    """A lone query as the definition of the view `name`, on the same lines; any other text as it is.
+
+    Of a dbt model the references are names (`ingestion.scripts.statements`).
+    """
+    text = without_templates(text, name)
+    statements = split(text, dialect.name)
+    if len(statements) != 1 or not _LONE_QUERY.match(statements[0].text):
+        return text
+    view = name if _PLAIN_NAME.fullmatch(name) else quote_name(name, dialect)
+    above = "\n" * (statements[0].line - 1)
+    return f"{above}CREATE VIEW {view} AS {statements[0].text}"
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptStatement:
+    """A statement to parse and the line (from 1) it begins on; without a text, `problem` says why it has none.
+
+    `column` (from 1) is where in that line the very text stands, 0 where the script does not have it like that.
+    """
+
+    line: int
+    text: str = ""
+    problem: str = ""
+    column: int = 0
+
+
+def script_statements(script: str, dialect: Dialect) -> Iterator[ScriptStatement]:
+    """The statements of a script; of a block, a script with control flow or a routine's definition those in it."""
+    end = 0
+    for statement in split(script, dialect.name):
+        start = script.find(statement.text, end)
+        column = start - script.rfind("\n", 0, start) if start >= 0 else 0
+        end = max(end, start + len(statement.text))
+        try:
+            steps = tuple(_steps(statement.text, dialect))
+        except Exception as error:  # noqa: BLE001 the statement's boundary: what it fails on costs it alone
+            yield ScriptStatement(statement.line, problem=f"internal_error:{type(error).__name__}")
+            continue
+        for step in steps:
+            if step.problem or step.text:
+                piece = _script_statement(statement, step, dialect)
+                yield replace(piece, column=column) if step.text == statement.text else piece
+
+
+def _script_statement(statement: StatementText, step: RoutineStep, dialect: Dialect) -> ScriptStatement:
+    template = template_in_code(step.text, dialect)
+    if template is None or _is_without_lineage(step.text, dialect):
+        return ScriptStatement(statement.line, step.text, step.problem)
+    below = template.line - 1 if step.text == statement.text else 0  # a step's own lines are not the script's
+    return ScriptStatement(statement.line + below, problem=f"{Templated.code}: {template.expression}")
+
+
+def parse_script_statements(
+    found: Sequence[ScriptStatement], dialect: Dialect, timeout_seconds: float
+) -> list[ParseOutcome]:
+    """What became of each piece; `timeout_seconds` is for each parser on one piece.
+
+    One without lineage that no parser takes is not dead: there is nothing to miss.
+    """
+    requests = [ParseRequest(str(number), piece.text, dialect.name) for number, piece in enumerate(found) if piece.text]
+    outcomes = {outcome.key: outcome for outcome in warm_parser(timeout_seconds).parse(requests)}
+    return [_outcome(piece, outcomes.get(str(number)), dialect) for number, piece in enumerate(found)]
+
+
+def _outcome(piece: ScriptStatement, parsed: ParseOutcome | None, dialect: Dialect) -> ParseOutcome:
+    if parsed is None:
+        return ParseOutcome("", None, None, dead_reason=piece.problem)
+    if parsed.dead_reason == Templated.code and (template := template_in_quotes(piece.text, dialect)) is not None:
+        return replace(parsed, dead_reason=f"{Templated.code}: {template.expression}")
+    if parsed.dead_reason and _is_without_lineage(piece.text, dialect):
+        return replace(parsed, dead_reason=None)
+    return parsed
+
+
+def failure_text(piece: ScriptStatement, reason: str, outcome: ParseOutcome) -> str:
+    """Where and why a piece could not be read: `line 2, column 31: unparsable: sqlglot: expecting ) at SELECT`.
+
+    The place is where the parser stopped, as far as it is known; the words are the first parser's, without a literal.
+    """
+    if reason.startswith(ILL_FORMED):
+        # what is wrong is told by the line of the statement, not of the script
+        return f"line {piece.line}: {_OPENED_IN.sub(lambda at: f'{at[1]}{int(at[2]) + piece.line - 1}', reason)}"
+    first = next(iter(outcome.attempts), None)
+    if reason != Unparsable.code or first is None or not first.detail or first.reason != Unparsable.code:
+        return f"line {piece.line}: {reason}"
+    words = f"{reason}: {first.tier}: {first.detail}"
+    if not (first.line and piece.column):
+        return f"line {piece.line}: {words}"
+    column = first.column + (piece.column - 1 if first.line == 1 else 0)
+    return f"line {piece.line + first.line - 1}, column {column}: {words}"
+
+
+def _is_without_lineage(text: str, dialect: Dialect) -> bool:
+    return classify(text, dialect).skip_reason in _WITHOUT_LINEAGE
+
+
+def _steps(text: str, dialect: Dialect) -> Iterator[RoutineStep]:
+    reason = classify(text, dialect).skip_reason
+    if reason in BLOCKS:
+        yield from block_steps(text, dialect)
+        return
+    routines = routines_in(text, dialect) if reason is SkipReason.ROUTINE_DEFINITION else ()
+    if not routines:
+        yield RoutineStep(text)
+    for routine in routines:
+        yield from (step for step in routine.steps if classify(step.text, dialect).skip_reason is not SkipReason.SELECT)

@@ -1,0 +1,336 @@
+"""What each literal of a statement is for: a value like any other, part of the statement's shape, or a name of data."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from enum import Enum
+from typing import NamedTuple
+
+from ingestion.dialects import Dialect
+from ingestion.dialects.definition import keywords
+from ingestion.dialects.functions import (
+    ALSO_WORDS,
+    CONVERTERS,
+    FILE_READERS,
+    FROM_IN_ARGUMENTS,
+    NAMED_IN_TEXTS,
+    ON_OTHER_MACHINES,
+    REMOTE_QUERIES,
+)
+from ingestion.dialects.lexing import COMMENT, DOLLAR, HINT, NAME, NUMBER, OPEN, STRING, Lexicon, unterminated_error
+
+# What the words around a literal tell of it: the rules by which it is a value, a part of the shape, or a name.
+
+NAME_MARK, STRING_MARK, NUMBER_MARK, PREFIXED_MARK = "\x01", "\x02", "\x03", "\x04"
+MARKS = frozenset((NAME_MARK, STRING_MARK, NUMBER_MARK, PREFIXED_MARK))
+
+
+class Role(Enum):
+    """What a quoted name, or a literal that is no mere value, stands for."""
+
+    IDENTIFIER = "identifier"
+    STRUCTURE = "structure"  # a type's length, a position in GROUP BY or ORDER BY
+    NAME = "name"  # a path, a field, a column to be, SQL to be run
+    ALIAS = "alias"  # AS 'x' in a query
+
+
+# Words and characters after which an expression starts.
+_EXPRESSION_AFTER = (
+    keywords("= < > ! + - * / | & ^ % ( , ~ ; ? {")
+    | MARKS - {NAME_MARK}
+    | keywords("and or not in like ilike rlike regexp glob similar between then else case when select distinct all any")
+    | keywords("some where having on by return values is limit offset top")
+)
+# After these a string is a value; after any other word it may name something.
+_VALUE_AFTER = _EXPRESSION_AFTER | keywords(
+    ": interval date time timestamp timestamptz datetime timestamp_ntz timestamp_ltz timestamp_tz json jsonb zone"
+    " escape uescape of separator default collate binary null"
+)
+_SECRETS = keywords(
+    "credentials password passwd pwd secret key token access_key_id secret_access_key session_token iam_role"
+    " master_symmetric_key identified authorization"
+)
+_DATA_FUNCTIONS = frozenset(
+    name.lower() for name in FILE_READERS | ON_OTHER_MACHINES | REMOTE_QUERIES | NAMED_IN_TEXTS | ALSO_WORDS
+)
+_LOOKED_UP = keywords(
+    "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 date datetime uuid string ipv4 ipv6"
+)
+_DICTIONARY_LOOKUPS = frozenset(
+    f"dictget{type_}{otherwise}" for type_ in ("", *_LOOKED_UP) for otherwise in ("", "ordefault")
+)
+RUNS_TEXT = keywords("exec execute immediate sp_executesql")
+_TRANSFERS = keywords("copy unload load export import bulk")
+_DATA_OPTIONS = keywords("location url uri uris path file files external_location stage data_source dbtable query")
+_DEFINES = keywords("create alter export import copy load unload replace")
+_BY = keywords("group order partition sort cluster distribute")
+_BY_LIST_ENDS = keywords(
+    "; having order limit window qualify union except intersect minus select fetch offset rows range groups insert from"
+    " where for separator with into"
+)
+_GROUPINGS = keywords("rollup cube sets")
+_OPERATORS = keywords("+ - * / % | < > = ! : ( [ .")
+_TYPES = keywords(
+    "char varchar nvarchar nchar varchar2 nvarchar2 character varying decimal numeric number dec float double time"
+    " timestamp timestamptz datetime datetime2 datetime64 datetimeoffset smalldatetime timestamp_ltz timestamp_ntz"
+    " timestamp_tz binary varbinary bit varbit bpchar string int integer bigint smallint tinyint mediumint year text"
+    " decimal32 decimal64 decimal128 decimal256 fixedstring raw blob clob bignumeric vector identity"
+)
+_COLLECTIONS = keywords("array map struct row nullable lowcardinality tuple list")
+
+_LONGEST_FROM = 60
+_STRINGS = frozenset((STRING_MARK, PREFIXED_MARK))
+NAMING = _DATA_FUNCTIONS | _DICTIONARY_LOOKUPS
+"""Functions, and clauses like PIVOT, whose literals may name data."""
+
+
+def opens_names(words: Sequence[str], place: int) -> bool:
+    """Whether the function at `place`, one of NAMING, is called here with literals that name data."""
+    if words[place + 1 : place + 2] != ["("]:
+        return False
+    return words[place].upper() not in ALSO_WORDS or (place + 2 < len(words) and words[place + 2] in _STRINGS)
+
+
+def closing(words: Sequence[str], opening: int) -> int:
+    """The place of the parenthesis that closes the one at `opening`, or the end."""
+    depth = 0
+    for place in range(opening, len(words)):
+        if words[place] == "(":
+            depth += 1
+        elif words[place] == ")":
+            depth -= 1
+            if depth == 0:
+                return place
+    return len(words)
+
+
+def string_role(words: Sequence[str], place: int, dialect: Dialect) -> Role | None:
+    """What the string at `place` is for; None for a value."""
+    if _is_option_of_files(words, place):
+        return Role.NAME
+    if words[place] == PREFIXED_MARK:  # E'...', N'...': what stands before the prefix counts
+        place -= 1
+    before = words[place - 1] if place else ";"
+    earlier = words[place - 2] if place > 1 else ""
+    if before in _VALUE_AFTER:
+        return Role.NAME if _names_after_operator(words, place, dialect) else None
+    if before == "[":
+        return _subscript(words, place)
+    if before == "as":
+        aliased = "select" in words[:place] and "identified" not in words[:place]
+        return Role.ALIAS if aliased else Role.NAME
+    if before in _SECRETS or (before == "to" and earlier == "similar"):
+        return None
+    if before == "from" and (earlier == "distinct" or _function_around(words, place).upper() in FROM_IN_ARGUMENTS):
+        return None
+    return Role.NAME
+
+
+def _is_option_of_files(words: Sequence[str], place: int) -> bool:
+    """Whether the string at `place` is an option of what a statement reads or writes: one of them is the path."""
+    for at in range(place - 1, max(0, place - _LONGEST_FROM), -1):
+        if words[at] in ("(", ")", "select"):
+            options = words[at] == "(" and words[at - 1] == "options"
+            return options and (words[0] == "create" or "directory" in words[max(0, at - 10) : at])
+    return False
+
+
+def _names_after_operator(words: Sequence[str], place: int, dialect: Dialect) -> bool:
+    """Whether a string that stands where a value does names something all the same."""
+    before, earlier = words[place - 1], words[place - 2] if place > 1 else ""
+    if before == ">":
+        return earlier in ("-", ">", "#")  # -> ->> #>>
+    if before == "=":
+        return earlier in _DATA_OPTIONS and words[0] in _DEFINES and "select" not in words[:place]
+    if before in ("(", ",", "{"):
+        key = words[place + 1 : place + 2] == [":"] and words[place + 2 : place + 3] != [":"] and before != "("
+        return words[0] in _TRANSFERS or key or (before == "," and _in_from(words, place, dialect))
+    return before in ("ilike", "like") and earlier == "*"  # SELECT * ILIKE picks columns
+
+
+def _in_from(words: Sequence[str], place: int, dialect: Dialect) -> bool:
+    """Whether a string after a comma is a relation, as DuckDB has it: FROM 'a.csv', 'b.csv'."""
+    if not dialect.strings_in_from:
+        return False
+    depth = 0
+    for word in reversed(words[max(0, place - _LONGEST_FROM) : place]):
+        if word == ")":
+            depth += 1
+        elif word == "(":
+            if not depth:
+                return False
+            depth -= 1
+        elif not depth and word in ("from", "join"):
+            return True
+        elif not depth and word in ("=", "<", ">", "select", "where", "by", "set", "values"):
+            return False
+    return False
+
+
+def _subscript(words: Sequence[str], place: int) -> Role | None:
+    """`column['field']` names a field, `ARRAY['x']` and `= ['x']` hold values; an option's list names files."""
+    before = words[place - 2] if place > 1 else ""
+    if before == "=":
+        return Role.NAME if place > 2 and words[place - 3] in _DATA_OPTIONS else None
+    if before == "array" or words[place + 1 : place + 2] != ["]"]:
+        return None
+    return None if before in _VALUE_AFTER or before == "[" else Role.NAME
+
+
+def _function_around(words: Sequence[str], place: int) -> str:
+    for at in range(place - 1, max(0, place - 12), -1):
+        if words[at] == "(":
+            return words[at - 1]
+    return ""
+
+
+def number_role(words: Sequence[str], place: int, positions: set[int]) -> Role | None:
+    """What the number at `place` is for, given the places of list positions; None for a value."""
+    before = words[place - 1] if place else ""
+    if before == "(":
+        opening = place - 1
+    elif before == "," and place > 3 and words[place - 2] == NUMBER_MARK and words[place - 3] == "(":
+        opening = place - 3
+    else:
+        return Role.STRUCTURE if place in positions else None
+    if opening and words[opening - 1] in _TYPES and _is_type(words, opening - 1):
+        return Role.STRUCTURE
+    return Role.STRUCTURE if place in positions else None
+
+
+def _is_type(words: Sequence[str], place: int) -> bool:
+    """Whether the type's name at `place` is a type, or a function of that name: CHAR(5) or CHAR(65)."""
+    before = words[place - 1] if place else ";"
+    if before == ":":
+        return True
+    if before in ("(", "<", ","):
+        for at in range(place - 1, max(0, place - 60), -1):
+            if words[at] in ("(", "<"):
+                return words[at - 1] in _COLLECTIONS or (words[at] == "(" and words[at - 1].upper() in CONVERTERS)
+        return False
+    return before not in _EXPRESSION_AFTER
+
+
+def list_positions(words: Sequence[str], start: int) -> Iterator[int]:
+    """The places, from `start` on, of the numbers that are whole items of a GROUP BY or ORDER BY list."""
+    outside, item_starts, within_item = range(3)
+    state, around = outside, []
+    for place in range(start, len(words)):
+        word = words[place]
+        if word == "by" and words[place - 1] in _BY:
+            state = item_starts
+        elif word == "(":
+            around.append(state)
+            grouping = state == item_starts or (state and words[place - 1] in _GROUPINGS)
+            state = item_starts if grouping else outside
+        elif word == ")":
+            state = within_item if around and around.pop() else outside
+        elif state and word == ",":
+            state = item_starts
+        elif state and word in _BY_LIST_ENDS:
+            state = outside
+        elif state:
+            following = words[place + 1] if place + 1 < len(words) else ""
+            if state == item_starts and word == NUMBER_MARK and following not in _OPERATORS:
+                yield place
+            state = within_item
+
+
+# What each literal of a statement is for: a value like any other, part of the statement's shape, or a name of data.
+
+_CONTROL = str.maketrans(dict.fromkeys(MARKS, " "))
+_BLANKS = {
+    COMMENT: " ",
+    HINT: " ",
+    STRING: STRING_MARK,
+    DOLLAR: STRING_MARK,
+    NAME: NAME_MARK,
+    NUMBER: NUMBER_MARK,
+}
+_LONGEST_LENGTH = 10
+_PREFIX = re.compile(r"(?<![\w$])(?:[enbxrq]|nq|br|rb|_\w+)\Z", re.IGNORECASE)
+_WATCHED = MARKS | {"by"} | RUNS_TEXT | NAMING
+
+
+class UnchangedLiteral(NamedTuple):
+    """A quoted name, or a literal that is no mere value: its mark's place among the words, and its own place."""
+
+    place: int
+    literal: int
+    role: Role
+
+
+class Scan(NamedTuple):
+    """A text with a space for each comment and a mark for each literal and quoted name, and those in order."""
+
+    blanked: str
+    literals: list[str]
+
+
+def prefix_before(text: str, start: int) -> re.Match[str] | None:
+    """The prefix (E, N, X, r, _utf8...) that the string at `start` has."""
+    before = text[start - 1 : start]
+    if not (before.isalnum() or before == "_"):
+        return None
+    return _PREFIX.search(text, max(0, start - 20), start)
+
+
+def scan(text: str, lexicon: Lexicon) -> Scan:
+    """Takes the comments, literals and quoted names out of `text`; raises Unparsable where one never ends."""
+    literals: list[str] = []
+    keep = literals.append
+
+    def mark(match: re.Match[str]) -> str:
+        kind = match.lastgroup
+        if kind == OPEN:
+            raise unterminated_error(match)
+        sign = _BLANKS[kind]  # type: ignore[index]
+        if sign == " ":
+            return sign
+        keep(match.group())
+        start = match.start()
+        if sign == STRING_MARK and start and match.string[start - 1].isalpha() and prefix_before(match.string, start):
+            return PREFIXED_MARK
+        return sign
+
+    for control in MARKS:
+        if control in text:
+            text = text.translate(_CONTROL)
+    return Scan(lexicon.marks.sub(mark, text), literals)
+
+
+def is_structure(literal: str) -> bool:
+    """Whether a number is one that a type's length or a list's position can be."""
+    return literal.isdigit() and len(literal) <= _LONGEST_LENGTH
+
+
+def kept_literals(words: Sequence[str], dialect: Dialect) -> list[UnchangedLiteral]:
+    """The quoted names and the literals that are no mere values, in order, given a statement's words in lower case."""
+    kept: list[UnchangedLiteral] = []
+    literal = -1
+    names_until = 0
+    positions: set[int] = set()
+    by_seen = False
+    for place, word in enumerate(words):
+        if word not in _WATCHED:
+            continue
+        if word in MARKS:
+            literal += 1
+            role: Role | None = Role.NAME
+            if word == NAME_MARK:
+                role = Role.IDENTIFIER
+            elif place >= names_until:
+                is_number = word == NUMBER_MARK
+                role = number_role(words, place, positions) if is_number else string_role(words, place, dialect)
+            if role is not None:
+                kept.append(UnchangedLiteral(place, literal, role))
+        elif word == "by":
+            if not by_seen:
+                positions.update(list_positions(words, place))
+            by_seen = True
+        elif word in RUNS_TEXT:
+            names_until = len(words)
+        elif place >= names_until and opens_names(words, place):
+            names_until = closing(words, place + 1)
+    return kept

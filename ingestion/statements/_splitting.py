@@ -1,0 +1,470 @@
+"""A script's statements, ended where the script's dialect ends them: blocks, T-SQL's missing separators, SQL*Plus."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from ingestion.dialects import dialect_of
+from ingestion.dialects.definition import Dialect, DollarQuotes, Separator, keywords
+from ingestion.dialects.lexing import NAME, WORD, lexicon_of, tokens
+from ingestion.statements.cleaning import (
+    EDGE,
+    clean,
+    unescape_line_ends,
+    unwrap_executable_comments,
+    without_client_commands,
+)
+
+# Which semicolons stand inside a block (BEGIN...END, a routine's body, a script's IF or LOOP) and end nothing.
+
+_TRANSACTION = keywords(
+    "; tran transaction work name deferred immediate exclusive concurrent isolation read not distributed dialog"
+) | {""}
+_ROUTINE = keywords("procedure proc function trigger package event task")
+_BEFORE_ROUTINE = keywords("; is as declare member static constructor")
+_NOT_ROUTINE = keywords(
+    "table view index schema database user role login sequence synonym stage stream pipe warehouse policy"
+)
+_CONTROL = keywords("if while loop for repeat")
+# After these a word is a column's name even where it is spelled BEGIN or END.
+_BEFORE_COLUMN = keywords(", . = < ( select and or by on where not")
+
+
+def statement_ends(text: str, dialect: Dialect, start: int, end: int) -> Iterator[int]:
+    """The positions, between `start` and `end`, of the semicolons that end a statement."""
+    blocks = _Blocks(dialect)
+    before, word, position = "", "", start
+    for token in tokens(text, dialect, start, end):
+        after = token.text.lower() if token.kind != NAME else '"'
+        if word and blocks.see(before, word, after):
+            yield position
+            before = ""
+        elif word:
+            before = word
+        word, position = after, token.start
+    if word and blocks.see(before, word, ""):
+        yield position
+
+
+@dataclass(slots=True)
+class _Blocks:
+    """What is open at a point of a script; `see` is told each token with its neighbours."""
+
+    dialect: Dialect
+    open: list[str] = field(default_factory=list)
+    parentheses: int = 0
+    creating: bool = False
+    routine: bool = False
+    body_awaited: bool = False  # an IS or AS will open a routine's declarations
+    label: str = ""  # what stands before the colon of `name: BEGIN`
+    whole_batch: bool = False  # T-SQL: a routine reaches to the end of its batch
+
+    @property
+    def _transact(self) -> bool:
+        return self.dialect.separator is Separator.GO
+
+    def see(self, before: str, word: str, after: str) -> bool:
+        """Takes one token; True when it is a semicolon that ends the statement."""
+        if word == ";" and self._transact and after[:1] == "'":
+            return False
+        if word == ";":
+            self.body_awaited = False
+            if self.open or self.whole_batch:
+                return False
+            self._reset()
+            return True
+        if word in "()":
+            self.parentheses += 1 if word == "(" else -1
+        elif not before:
+            self.label = word if after == ":" else ""
+            self._first(word, after)
+        elif before == ":" and self.label:
+            self.label = ""
+            self._first(word, after)
+        elif before != "." and after != ".":
+            self._next(before, word, after)
+        return False
+
+    def _reset(self) -> None:
+        self.parentheses = 0
+        self.creating = self.routine = self.body_awaited = False
+
+    def _first(self, word: str, after: str) -> None:
+        if word in ("create", "alter"):
+            self.creating = True
+        elif word == "begin":
+            if self.dialect.dollar_quotes is not DollarQuotes.TAGGED and after not in _TRANSACTION:
+                self.open.append("begin")
+        elif (word == "declare" and self.dialect.declare_opens_block) or (
+            word in _CONTROL and self.dialect.control_opens_block
+        ):
+            self.open.append(word)
+
+    def _next(self, before: str, word: str, after: str) -> None:
+        if self.creating and word in _NOT_ROUTINE:
+            self.creating = False
+        elif (word in _ROUTINE or (before, word) == ("type", "body")) and (
+            self.creating or self._in_declarations(before) or before == "with"
+        ):
+            self.creating, self.routine = False, True
+            self.body_awaited = self.dialect.declarations_after_is and word != "trigger"
+            self.whole_batch = self._transact
+        elif self.body_awaited and word in ("is", "as") and not self.parentheses:
+            self.body_awaited = False
+            if after not in ("language", "external", "mle"):
+                self.open.append("declare")
+        elif not self.open:
+            opening = ("begin", "declare", "compound") if self.routine else ("begin",) if self._transact else ()
+            if word in opening and before not in _BEFORE_COLUMN and after not in _TRANSACTION:
+                self.open.append(word)
+        elif word == "case" or before not in _BEFORE_COLUMN:
+            self._inside(before, word, after)
+
+    def _in_declarations(self, before: str) -> bool:
+        return bool(self.open) and self.open[-1] == "declare" and before in _BEFORE_ROUTINE
+
+    def _inside(self, before: str, word: str, after: str) -> None:
+        top = self.open[-1]
+        if word == "begin":
+            if top == "declare":
+                self.open[-1] = "begin"
+            elif after not in _TRANSACTION:
+                self.open.append("begin")
+        elif word == "case" and before != "end":
+            self.open.append("case")
+        elif word == "end":
+            if after not in _CONTROL or after == top:
+                self.open.pop()
+        elif word == self.open[0] and word in _CONTROL and before in (";", "then", "else", "do", "loop", "begin"):
+            self.open.append(word)
+
+
+# Where T-SQL's statements begin: its semicolons are optional, and most logs have none.
+
+_VERBS = keywords(
+    "select insert update delete merge truncate create alter drop declare set exec execute print use if while begin"
+    " commit rollback return grant revoke deny raiserror throw waitfor open close deallocate bulk"
+)
+_VERB_ON_LINE = re.compile(rf"\n[^\S\n]*+({'|'.join(sorted(_VERBS))})\b", re.IGNORECASE)
+_INSERT_OF_QUERY = re.compile(
+    r"\s*+insert\b(?:(?!\b(?:select|values|exec(?:ute)?|default)\b)[\s\S])*?\n[^\S\n]*+select\b", re.IGNORECASE
+)
+# After these a verb goes on with the statement that it stands in.
+_GOES_ON_AFTER = keywords(
+    ", ( = . then for on of after as union all except intersect else when and or not with grant revoke deny instead"
+)
+_BODIES = keywords("if while")
+_ROUTINES = keywords("procedure proc function trigger")
+
+
+def unseparated_starts(text: str, dialect: Dialect, start: int, end: int) -> Iterator[int]:
+    """The positions of the verbs that begin a statement at the start of a line, after the first; none in a routine."""
+    on_lines = _VERB_ON_LINE.findall(text, start, end)
+    if not on_lines or (len(on_lines) == 1 and _INSERT_OF_QUERY.match(text, start, end)):
+        return
+    reading = _SeparatorReading()
+    after = start
+    for token in tokens(text, dialect, start, end):
+        word = token.text.lower() if token.kind in (WORD, "punctuation") else '"'
+        if reading.verb in ("create", "alter") and word in _ROUTINES:
+            return
+        begins_line = "\n" in text[after : token.start]
+        if reading.begins(word, begins_line=begins_line):
+            yield token.start
+        after = token.start + len(token.text)
+
+
+@dataclass(slots=True)
+class _SeparatorReading:
+    """How far a batch is read: the statement's verb, what it still waits for, and what is open."""
+
+    verb: str = ""
+    before: str = ""
+    query_due: bool = False  # INSERT INTO t ... and WITH x AS (...) wait for their SELECT
+    body_due: bool = False  # IF and WHILE wait for a statement
+    parentheses: int = 0
+    blocks: int = 0
+
+    def begins(self, word: str, *, begins_line: bool) -> bool:
+        """Takes one token; True when it begins another statement."""
+        before, self.before = self.before, word
+        if word in "()":
+            self.parentheses += 1 if word == "(" else -1
+        elif self.parentheses or before == ".":
+            return False
+        elif word in ("case", "begin", "end", "tran", "transaction"):
+            return self._block(word, before, begins_line=begins_line)
+        elif self.blocks:
+            return False
+        elif word == "else":
+            self.body_due = True
+        elif word == "with" and before in ("", "as"):
+            self.verb = self.verb or word
+            self.query_due = True
+        elif word == "values":
+            self.query_due = False
+        elif word in _VERBS:
+            return self._verb(word, before, begins_line=begins_line)
+        return False
+
+    def _block(self, word: str, before: str, *, begins_line: bool) -> bool:
+        if word == "end":
+            self.blocks = max(self.blocks - 1, 0)
+            return False
+        if word in ("tran", "transaction"):
+            self.blocks -= before == "begin"
+            return False
+        begins = word == "begin" and not self.blocks and self._verb(word, before, begins_line=begins_line)
+        self.blocks += 1
+        return begins
+
+    def _verb(self, word: str, before: str, *, begins_line: bool) -> bool:
+        if self.verb and (self._goes_on(word) or before in _GOES_ON_AFTER):
+            return False
+        begins = bool(self.verb) and begins_line
+        if begins or not self.verb:
+            self.verb = word
+            self.query_due = word == "insert"
+            self.body_due = word in _BODIES
+        return begins
+
+    def _goes_on(self, word: str) -> bool:
+        """Whether the statement so far waits for this verb; what it waited for is then there."""
+        if self.body_due:
+            self.body_due = word in _BODIES
+            self.verb, self.query_due = word, word == "insert"
+            return True
+        if self.query_due and word in ("select", "exec", "execute"):
+            self.query_due = False
+            return True
+        if self.verb == "with" and word in ("insert", "update", "delete", "merge"):
+            self.verb, self.query_due = word, word == "insert"
+            return True
+        return (
+            (word == "set" and self.verb in ("update", "merge", "alter"))
+            or (word in ("alter", "drop") and self.verb == "alter")
+            or (word == "if" and self.verb in ("drop", "create", "alter"))
+            or (word == "select" and self.verb == "declare")
+        )
+
+
+# Scripts of Oracle's SQL*Plus: its own commands end with their line, and none begins inside a statement.
+
+_COMMAND = re.compile(
+    r"[ \t]*+(?:@|!|set\s++(?!role\b|transaction\b|constraints?\b)\w"
+    r"|(?:rem(?:ark)?|pro(?:mpt)?|col(?:umn)?|spo(?:ol)?|def(?:ine)?|undef(?:ine)?|acc(?:ept)?|var(?:iable)?|print"
+    r"|exit|quit|pau(?:se)?|cl(?:ear)?|ttitle|btitle|repheader|repfooter|bre(?:ak)?|comp(?:ute)?|ho(?:st)?|sta(?:rt)?"
+    r"|desc(?:ribe)?|sho(?:w)?|timi(?:ng)?|disc(?:onnect)?|conn(?:ect)?|whenever\s++(?:sql|os)error)"
+    r"(?![\w.$#]))",
+    re.IGNORECASE,
+)
+_CALL = re.compile(r"[ \t]*+exec(?:ute)?\s++(?!immediate\b)\S", re.IGNORECASE)
+_BLOCK = re.compile(
+    r"[ \t]*+(?:declare|begin|<<|create\s++(?:or\s++replace\s++)?+(?:(?:non)?editionable\s++)?+"
+    r"(?:procedure|function|package|trigger|type|library))\b",
+    re.IGNORECASE,
+)
+_SQLPLUS = re.compile(rf"^(?:{_COMMAND.pattern}|{_CALL.pattern})", re.IGNORECASE | re.MULTILINE)
+
+
+def without_sqlplus_commands(text: str) -> str:
+    """The script without the client's commands, each statement on the line where it was; EXECUTE's lines are ended.
+
+    A statement begins with the first line that is no command, and ends with a line that ends in a semicolon, or that
+    is a slash; a block ends with the slash alone.
+    """
+    if _SQLPLUS.search(text) is None:
+        return text
+    reading = _ScriptReading()
+    return "\n".join(reading.read(line) for line in text.split("\n"))
+
+
+@dataclass(slots=True)
+class _ScriptReading:
+    """What the script is in: a statement, a block, a comment, or a command that goes on in the next line."""
+
+    statement: bool = False
+    block: bool = False
+    comment: bool = False
+    command: bool = False
+    call: bool = False
+
+    def read(self, line: str) -> str:
+        """The line, or "" where it is the client's."""
+        plain = line.strip()
+        if self.call:
+            return self._call_line(line)
+        if plain == "." and not self.comment:  # what was typed so far is not run
+            self.statement = False
+            return "/"
+        if self.statement:
+            self.statement = plain != "/" and (self.block or not plain.endswith(";"))
+        elif self.comment or plain.startswith("/*"):
+            self.comment = "*/" not in plain
+        elif self.command or _COMMAND.match(line) is not None:
+            self.command = plain.endswith("-")
+            return ""
+        elif _CALL.match(line) is not None:
+            return self._call_line(line)
+        elif plain and plain != "/" and not plain.startswith("--"):
+            self.block = _BLOCK.match(line) is not None
+            self.statement = self.block or not plain.endswith(";")
+        return line
+
+    def _call_line(self, line: str) -> str:
+        """A line of EXECUTE, which goes on in the next one behind a dash."""
+        plain = line.rstrip()
+        self.call = plain.endswith("-")
+        if self.call:
+            return plain[:-1]
+        return plain if plain.endswith(";") else f"{plain};"
+
+
+# A script's statements, ended where the script's dialect ends them.
+
+_OPENS_BLOCK = re.compile(
+    r"\b(?:begin|declare|proc(?:edure)?|function|trigger|package|event|task)\b"
+    r"|(?:\A|;)\s*+(?:\w++\s*+:\s*+)?+(?:if|while|loop|for|repeat)\b",
+    re.IGNORECASE,
+)
+_OTHER_LANGUAGE = re.compile(r"\s*+%(?!sql\b)\w")
+"""How a notebook's cell begins that is not SQL."""
+_SEPARATOR_LINES = {
+    Separator.GO: re.compile(r"^[ \t]*+GO(?:[ \t]++[0-9]++)?+[ \t]*+;?[ \t\r]*+$", re.IGNORECASE | re.MULTILINE),
+    Separator.CELL: re.compile(r"^--[ \t]*+COMMAND[ \t]++-++[ \t\r]*+$", re.MULTILINE),
+    Separator.SLASH: re.compile(r"^[ \t]*+/[ \t\r]*+$", re.MULTILINE),
+    Separator.DELIMITER: re.compile(r"^[ \t]*+DELIMITER[ \t]++(\S++)[ \t\r]*+$", re.IGNORECASE | re.MULTILINE),
+}
+
+
+_GOES_ON = {Separator.GO: r"(?!\s*+')"}
+"""No statement begins with a text: T-SQL's OPENROWSET parts its arguments with semicolons."""
+
+
+@dataclass(frozen=True, slots=True)
+class StatementText:
+    """One statement, cleaned, and the line of the text (from 1) where it begins."""
+
+    text: str
+    line: int
+
+
+def split(text: str, dialect: Dialect | str) -> tuple[StatementText, ...]:
+    """The statements of a script in order; empty when it holds none.
+
+    Semicolons end statements, except inside strings, comments and dollar quotes and in a routine's or a script's
+    block; so do T-SQL's `GO`, Oracle's `/`, the line between two cells of a notebook and whatever MySQL's `DELIMITER`
+    named. A block that never ends keeps the rest of the text together, and so does a BigQuery script that declares
+    variables.
+    """
+    dialect = dialect_of(dialect) if isinstance(dialect, str) else dialect
+    if is_single(text, dialect):
+        cleaned = clean(text, dialect)
+        return (StatementText(cleaned, 1 + _lines_before(text, cleaned, dialect)),) if cleaned else ()
+    text = _prepare(text, dialect)
+    found = []
+    line, counted = 1, 0
+    for start, end in _spans(text, dialect):
+        first = next(tokens(text, dialect, start, end), None)
+        cleaned = clean(text[first.start : end], dialect) if first else ""
+        if first and cleaned:
+            line += text.count("\n", counted, first.start)
+            counted = first.start
+            found.append(StatementText(cleaned, line))
+    return tuple(found)
+
+
+def is_single(text: str, dialect: Dialect) -> bool:
+    """Whether nothing in `text` could end a statement before its end, told without looking at quotes."""
+    if ";" in text.rstrip(EDGE) or "\\" in text or (dialect.stage_names and "!" in text):
+        return False
+    if (dialect.separator is Separator.GO or dialect.sqlplus_commands) and "\n" in text:
+        return False
+    line = _SEPARATOR_LINES.get(dialect.separator)
+    return line is None or ("/*!" not in text and "/*M!" not in text and line.search(text) is None)
+
+
+def _lines_before(text: str, cleaned: str, dialect: Dialect) -> int:
+    if text.startswith(cleaned[:1]) and cleaned[0].isalpha():
+        return 0
+    return text.count("\n", 0, next(tokens(text, dialect)).start)
+
+
+def _prepare(text: str, dialect: Dialect) -> str:
+    if dialect.sqlplus_commands:
+        text = without_sqlplus_commands(text)
+    if "\\" in text or dialect.stage_names:
+        text = unescape_line_ends(without_client_commands(text, dialect), dialect)
+    return unwrap_executable_comments(text) if dialect.separator is Separator.DELIMITER else text
+
+
+def _spans(text: str, dialect: Dialect) -> Iterator[tuple[int, int]]:
+    for start, end, delimiter in _batches(text, dialect):
+        if dialect.separator is Separator.CELL and _OTHER_LANGUAGE.match(text, start, end):
+            yield start, end
+            continue
+        begin = start
+        for stop in _ends(text, dialect, (start, end), delimiter):
+            yield from _unseparated_ranges(text, dialect, begin, stop)
+            begin = stop + len(delimiter)
+        yield from _unseparated_ranges(text, dialect, begin, end)
+
+
+def _unseparated_ranges(text: str, dialect: Dialect, start: int, end: int) -> Iterator[tuple[int, int]]:
+    if dialect.separator is Separator.GO and "\n" in text[start:end]:
+        for begin in unseparated_starts(text, dialect, start, end):
+            yield start, begin
+            start = begin
+    yield start, end
+
+
+def _batches(text: str, dialect: Dialect) -> Iterator[tuple[int, int, str]]:
+    """The stretches between separator lines, each with what ends a statement in it."""
+    line = _SEPARATOR_LINES.get(dialect.separator)
+    start, delimiter = 0, ";"
+    if line is not None and line.search(text):
+        for match in _unquoted_pattern(line.pattern, dialect.name).finditer(text):
+            if match.lastgroup == "found" and not _divides(text, dialect, start, match.start()):
+                yield start, match.start(), delimiter
+                start = match.end()
+                if dialect.separator is Separator.DELIMITER:
+                    delimiter = match.group().split()[1]
+    yield start, len(text), delimiter
+
+
+def _divides(text: str, dialect: Dialect, start: int, end: int) -> bool:
+    """Whether a slash on a line of its own stands inside a statement of a block: then it ends nothing."""
+    if dialect.separator is not Separator.SLASH or text[start:end].rstrip().endswith(";"):
+        return False
+    if not _OPENS_BLOCK.search(text, start, end):
+        return False
+    last = ""
+    for token in tokens(text, dialect, start, end):
+        last = token.text
+    return last != ";"
+
+
+def _ends(text: str, dialect: Dialect, span: tuple[int, int], delimiter: str) -> Iterator[int]:
+    start, end = span
+    if text.find(delimiter, start, end) < 0:
+        return iter(())
+    if dialect.declare_opens_script and _declares(text, dialect, start, end):
+        return iter(())
+    if delimiter == ";" and _OPENS_BLOCK.search(text, start, end):
+        return statement_ends(text, dialect, start, end)
+    pattern = _unquoted_pattern(re.escape(delimiter) + _GOES_ON.get(dialect.separator, ""), dialect.name)
+    return (match.start() for match in pattern.finditer(text, start, end) if match.lastgroup == "found")
+
+
+def _declares(text: str, dialect: Dialect, start: int, end: int) -> bool:
+    first = next(tokens(text, dialect, start, end), None)
+    return first is not None and first.text.lower() == "declare"
+
+
+@lru_cache(maxsize=256)
+def _unquoted_pattern(pattern: str, dialect: str) -> re.Pattern[str]:
+    """Matches `pattern` as the group "found", and what is quoted as other groups."""
+    return re.compile(f"(?P<found>(?im:{pattern}))|{lexicon_of(dialect).quoted.pattern}")

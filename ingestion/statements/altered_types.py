@@ -1,0 +1,217 @@
+"""The types that an ALTER TABLE gives to columns, in the spelling of any dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ingestion.dialects import Dialect
+from ingestion.dialects.cursor import Code
+from ingestion.dialects.definition import keywords
+from ingestion.dialects.lexing import NAME, NUMBER, PUNCTUATION, WORD
+from ingestion.dialects.types import standard_type
+from ingestion.model.lineage import Column
+
+_RELATIONS = keywords("table view")
+TYPE_VERBS = keywords("alter modify change")
+OTHER_VERBS = keywords(
+    "add drop rename set reset enable disable validate owner cluster partition unset comment with nocheck check rebuild"
+    " attach detach force order engine convert replica inherit no move shrink logging nologging parallel noparallel"
+    " compress cache nocache read allocate deallocate split merge coalesce recluster suspend resume tablespace lock"
+    " algorithm auto_increment row_format default character collate truncate optimize repair analyze swap exchange"
+)
+_NO_TYPE = keywords(
+    "set drop add comment default rename first after position encode unset remove statistics reset restart options"
+    " constraint index check partition row policy modify sort distkey sortkey diststyle column"
+)
+_IN_TYPE = keywords("varying precision unsigned signed array large object")
+_IN_TYPE_AFTER = {
+    "long": keywords("raw varchar varbinary"),
+    "national": keywords("char character varchar"),
+}
+_COLUMNS = ("column", "columns")
+_NO_NAME = _NO_TYPE | keywords(
+    "not null visible invisible hidden sparse encrypted ephemeral materialized alias identity key compress unusable"
+    " encrypt decrypt generated sort substitutable annotations collate domain unique reservable enable disable"
+)
+_NO_COLUMN = keywords(
+    "partition subpartition constraint nested lob primary unique varray default opaque clustering ordering collection"
+    " index zonemap"
+)
+"""Behind MODIFY, where columns need no word of their own."""
+_AFTER_TYPE = keywords("not null collate ;")
+_ZONES = (("with", "time", "zone"), ("without", "time", "zone"), ("with", "local", "time", "zone"))
+_OTHER_TYPES = keywords(
+    "national long interval inet cidr macaddr bitmap hll vector bfile rowid urowid sql_variant hierarchyid ipv4 ipv6"
+    " nullable lowcardinality aggregatefunction simpleaggregatefunction linestring multipoint tsvector varbit"
+)
+"""Types beside those that have a standard type."""
+
+
+def altered_types(text: str, dialect: Dialect) -> tuple[tuple[str, ...], tuple[Column, ...]] | None:
+    """The table's name and the columns that the ALTER TABLE `text` gives a type, None where it gives none.
+
+    A type's own literals (those of an ENUM) are left out. What stands behind a MODIFY, CHANGE or ALTER that may be
+    something else than a column (`MODIFY TTL`) is only one where a known type follows.
+    """
+    code = Code.of(text, dialect)
+    if code.word(0) != "alter":
+        return None
+    kind = next((place for place in range(1, 5) if code.word(place) in _RELATIONS), None)
+    if kind is None:
+        return None
+    place = kind + 1
+    while code.word(place) in ("if", "exists", "only"):
+        place += 1
+    name, place = code.dotted_name(place)
+    if code.words(place, 2) == ("on", "cluster"):
+        place += 3
+    columns = tuple(_columns(code, place)) if name else ()
+    return (name, columns) if columns else None
+
+
+def _columns(code: Code, place: int) -> Iterator[Column]:
+    verb = ""
+    for first, last in _items(code, place, len(code.tokens)):
+        word = code.word(first)
+        if word in TYPE_VERBS | OTHER_VERBS and code.word(first + 1) != ".":
+            verb = word
+            first += 1
+        if verb not in TYPE_VERBS:
+            continue
+        bare = verb == "modify" and code.dialect.modify_names_columns and code.word(first) not in _NO_COLUMN
+        named = code.word(first) in _COLUMNS or bare
+        while code.word(first) in (*_COLUMNS, "if", "exists"):
+            first += 1
+        if code.word(first) == "(":
+            for begin, end in _items(code, first + 1, code.closing(first)):
+                yield from _column(code, begin, end, verb, named=named)
+        else:
+            yield from _column(code, first, last, verb, named=named)
+
+
+def _column(code: Code, first: int, last: int, verb: str, *, named: bool) -> Iterator[Column]:
+    """The column with its type; `named`: the word COLUMN stands before it, or no other thing can."""
+    path, place = code.dotted_name(first)
+    if len(path) != 1:
+        return  # a field of a nested value: the column's own type stays what it is
+    name = path[0]
+    following = code.name(place)
+    if verb == "change" and following and code.word(place) not in _NO_TYPE | {"type"} and place + 1 < last:
+        name, place = following, place + 1  # CHANGE a b type
+    announced = True
+    if code.words(place, 3) == ("set", "data", "type"):
+        place += 3
+    elif code.word(place) == "type":
+        place += 1
+    elif code.word(place) in _NO_TYPE and not _is_set_type(code, place):
+        return
+    else:
+        announced = False
+    end = _type_end(code, place, last)
+    if announced or _is_type(code, place, end, last) or (named and _is_own_type(code, place, end, last)):
+        written = _type_text(code, place, end)
+        if written:
+            yield Column(name, written)
+
+
+def _items(code: Code, first: int, last: int) -> Iterator[tuple[int, int]]:
+    """The stretches between the commas of a list, but for those within the angles of a type."""
+    begin = first
+    for _, end in code.items(first, last):
+        if _angles(code, begin, end) == 0:
+            yield begin, end
+            begin = end + 1
+    if begin < last:
+        yield begin, last
+
+
+def _angles(code: Code, first: int, last: int) -> int:
+    """How many angles of types are open at `last`."""
+    depth = 0
+    for place in range(first, last):
+        word = code.word(place)
+        if word == "<" and (depth or bool(standard_type(code.word(place - 1)))):
+            depth += 1
+        elif word == ">" and depth:
+            depth -= 1
+    return depth
+
+
+def _is_type(code: Code, place: int, end: int, last: int) -> bool:
+    """Whether it is surely a type that stands there, though no word says so."""
+    path, _ = code.dotted_name(place)
+    following = code.word(end)
+    if end <= place or (end < last and following != ";" and not following[:1].isalpha()):
+        return False
+    word = code.word(place)
+    return len(path) > 1 or word in _OTHER_TYPES or bool(standard_type(word, code.dialect.name))
+
+
+def _is_set_type(code: Code, place: int) -> bool:
+    """Whether SET is MySQL's type, which lists texts; PostgreSQL's SET (…) has options of the column."""
+    return code.words(place, 2) == ("set", "(") and place + 2 < len(code.tokens) and _is_text(code, place + 2)
+
+
+def _is_own_type(code: Code, place: int, end: int, last: int) -> bool:
+    """Whether nothing else than a type of the user's own can stand there, behind COLUMN and a name.
+
+    What has brackets is none: those of a codec, of a computed value or of options look alike, and may hold literals.
+    """
+    is_name = place < last and code.tokens[place].kind in (WORD, NAME) and code.word(place) not in _NO_NAME
+    plain = code.dotted_name(place)[1] == end
+    return is_name and plain and (end >= last or code.word(end) in _AFTER_TYPE)
+
+
+def _type_end(code: Code, place: int, last: int) -> int:
+    """The index after a type: its name, what is in brackets, and the words that only types have."""
+    first = code.word(place)
+    inside = _IN_TYPE | _IN_TYPE_AFTER.get(first, frozenset())
+    _, end = code.dotted_name(place)
+    while end < last:
+        word = code.word(end)
+        zone = next((one for one in _ZONES if code.words(end, len(one)) == one), ())
+        if word == "(":
+            end = code.closing(end) + 1
+        elif word in ("<", "["):
+            end = _closing(code, end, last) + 1
+        elif zone:
+            end += len(zone)
+        elif word in inside:
+            end += 1
+        else:
+            break
+    return min(end, last)
+
+
+def _closing(code: Code, index: int, last: int) -> int:
+    """The index of the bracket that closes the one at an index."""
+    opening = code.word(index)
+    closing = {"<": ">", "[": "]"}[opening]
+    depth = 0
+    for place in range(index, last):
+        depth += (code.word(place) == opening) - (code.word(place) == closing)
+        if not depth:
+            return place
+    return last
+
+
+def _type_text(code: Code, place: int, end: int) -> str:
+    """A type as it is written, without comments and without brackets that have a text in them; "" for what is none."""
+    parts: list[str] = []
+    behind = 0
+    while place < end:
+        if code.word(place) == "(":
+            closing = code.closing(place)
+            if any(_is_text(code, inner) for inner in range(place, min(closing, end))):
+                behind, place = 0, closing + 1
+                continue
+        token = code.tokens[place]
+        if _is_text(code, place):
+            return ""
+        parts.append(f" {token.text}" if 0 < behind < token.start else token.text)
+        behind, place = token.start + len(token.text), place + 1
+    return "".join(parts)
+
+
+def _is_text(code: Code, index: int) -> bool:
+    return code.tokens[index].kind not in (WORD, NAME, PUNCTUATION, NUMBER)

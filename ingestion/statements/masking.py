@@ -1,0 +1,280 @@
+"""Statements without their literals: the text that may be stored, and the fingerprint by which equal ones are known."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import NamedTuple
+
+from ingestion.arguments import DIALECT_NAME, require_text
+from ingestion.dialects import Dialect
+from ingestion.dialects.definition import Fold, Separator
+from ingestion.dialects.lexing import COMMENT, HINT, NAME, NUMBER, Lexicon, lexicon_of, unbalanced_parentheses
+from ingestion.errors import Unparsable
+from ingestion.statements._literals import (
+    MARKS,
+    NAME_MARK,
+    Role,
+    Scan,
+    is_structure,
+    kept_literals,
+    prefix_before,
+    scan,
+)
+from ingestion.statements.cleaning import unwrap_executable_comments
+
+# A statement written anew without its literals, comments and passwords.
+
+_TYPE_BEFORE = re.compile(
+    r"(?<![\w$.])(?:date|time|timestamp|timestamptz|datetime|json|jsonb|bignumeric|timestamp_ntz|timestamp_ltz|timestamp_tz"
+    r"|time(?:stamp)?\s+with(?:out)?\s+time\s+zone)\s*\Z",
+    re.IGNORECASE,
+)
+_UNICODE_PREFIX = re.compile(r"(?<![\w$])[uU]&\Z")
+_LABEL = re.compile(r"['\"][^'\"\\\r\n]{1,64}['\"]")
+_VALUE_ONLY_AFTER = frozenset(("=", "<", ">", "like", "ilike", "then", "else", "between"))
+_LISTS = frozenset(("in", "values", "value"))
+_LONGEST_LIST = 400
+_READINGS = 6
+_USER_INFO = re.compile(r"(?<=://)[^/@\s`\"\]]*@")
+_QUERY_STRING = re.compile(r"[?#][^`\"\]]*")
+_HINT_LITERAL = re.compile(r"'[^']*'?|(?<![\w$])[0-9]+(?:\.[0-9]+)?(?![\w$])")
+_HINT_TEXT = re.compile(r"/\*\+[\w\s(),.@?\"`$#*=:%-]*\*/")
+_BLANK_LINES = re.compile(r"(?<![ \t])[ \t]*+\n(?:[ \t\r]*+\n)++")
+_ITEM = r"(?:-\s*)?(?:\?|null|\$\d+)"
+_IN_LIST = re.compile(rf"\b(in)\s*\(\s*{_ITEM}(?:\s*,\s*{_ITEM})++\s*\)", re.IGNORECASE)
+_ROWS = re.compile(r"\b(values\s*)(\((?:[^()]|\([^()]*\))*+\))(?:\s*,\s*\2)++", re.IGNORECASE)
+_SECRET = r"(?:\"[^\"]*+\"?|`[^`]*+`?|[^\s;,()]++)"
+_PASSWORDS = re.compile(
+    rf"\b(identified\s+(?:by|with\s+\S+\s+(?:as|by))\s+(?:values\s+|password\s+)?|replace\s+|password\s*=?\s*){_SECRET}",
+    re.IGNORECASE,
+)
+_ACCOUNTS = frozenset(("user", "role", "login", "group", "profile", "database", "link"))
+_CONNECTION = re.compile(r"\s*(?:\\?connect|conn|\.?logon)\b", re.IGNORECASE)
+_SETTING = re.compile(r"\s*set\b[^=]*=\s*(?![(\s])", re.IGNORECASE)
+_INLINE_DATA = re.compile(r"\bformat\s+\w+(?=\s)", re.IGNORECASE)
+
+
+def masked_text(query: str, lexicon: Lexicon) -> str:
+    """`query` with `?` for its literals, such that masking it again changes nothing.
+
+    Raises Unparsable when a quote or comment never ends, or when the text reads differently each time.
+    """
+    for _ in range(_READINGS):
+        masked = _masked_once(query, lexicon)
+        if masked == query:
+            return masked
+        query = masked
+    raise Unparsable("the text without its literals reads differently than with them")
+
+
+def _masked_once(query: str, lexicon: Lexicon) -> str:
+    scanned = scan(query, lexicon)
+    words = lexicon.words.findall(scanned.blanked.lower())
+    writer = _Writer(query, lexicon, words)
+    for match in lexicon.literals.finditer(query):
+        writer.take(match)
+    masked = writer.text()
+    if "in" in words:
+        masked = _IN_LIST.sub(r"\1 (?)", masked)
+    if "values" in words:
+        masked = _ROWS.sub(r"\1\2", masked)
+    if "://" in masked:
+        masked = _USER_INFO.sub("", masked)
+    return _without_passwords(_without_bare_values(masked, words, lexicon.dialect), words)
+
+
+def _without_bare_values(masked: str, words: Sequence[str], dialect: Dialect) -> str:
+    """The text without what stands in it for a value and is no literal: a setting's, or the data of an INSERT."""
+    kept = None
+    if words[:1] == ["set"] and dialect.unquoted_settings:
+        kept = _SETTING.match(masked)
+    elif words[:1] == ["insert"] and dialect.inline_data and "select" not in words:
+        kept = _INLINE_DATA.search(masked)
+    return masked if kept is None else f"{masked[: kept.end()].rstrip()} ?"
+
+
+@dataclass(slots=True)
+class _Writer:
+    """The masked text as far as it is written; `take` is told each comment, literal and quoted name in order."""
+
+    query: str
+    lexicon: Lexicon
+    words: Sequence[str]
+    roles: dict[int, tuple[int, Role]] = field(default_factory=dict)
+    pieces: list[str] = field(default_factory=list)
+    written: int = 0
+    literal: int = -1
+    after_string: bool = False
+    uncommented: bool = False
+
+    def __post_init__(self) -> None:
+        kept = kept_literals(self.words, self.lexicon.dialect)
+        self.roles = {literal: (place, role) for place, literal, role in kept}
+
+    def take(self, match: re.Match[str]) -> None:
+        between = self.query[self.written : match.start()]
+        self.written = match.end()
+        kind, text = match.lastgroup, match.group()
+        if kind in (COMMENT, HINT):
+            self.pieces += [between, self._comment(text, match)]
+            return
+        self.literal += 1
+        place, role = self.roles.get(self.literal, (-1, None))
+        if kind == NAME:
+            self.pieces += [between, self._name(text, place)]
+        elif (role is Role.STRUCTURE and is_structure(text)) or (role is Role.ALIAS and _LABEL.fullmatch(text)):
+            self.pieces += [between, text]
+        else:
+            self._mask(between, match)
+            return
+        self.after_string = False
+
+    def _mask(self, between: str, match: re.Match[str]) -> None:
+        is_string = match.lastgroup != NUMBER
+        if is_string and self.after_string and not between.strip():
+            return  # strings side by side are one literal
+        if is_string:
+            prefix = prefix_before(match.string, match.start())
+            if prefix is None and between.endswith("&"):
+                prefix = _UNICODE_PREFIX.search(between)
+            if prefix is not None and between:
+                between = between[: len(between) - len(prefix.group())]
+            if between.rstrip()[-1:].isalpha():
+                between = _TYPE_BEFORE.sub("", between)
+        before = between[-1:] or (self.pieces[-1][-1:] if self.pieces else "")
+        following = match.string[match.end() : match.end() + 1]
+        space_before = " " if before.isalnum() or before in ("_", "?") else ""
+        space_after = " " if following.isalnum() or (following and following in "_:|&?'\"") else ""
+        self.pieces += [between, f"{space_before}?{space_after}"]
+        self.after_string = is_string
+
+    def _comment(self, text: str, match: re.Match[str]) -> str:
+        if match.lastgroup == HINT:
+            hint = _HINT_LITERAL.sub("?", text)
+            if _HINT_TEXT.fullmatch(hint):
+                return hint
+        self.uncommented = True
+        neighbours = self.query[match.start() - 1 : match.start()], self.query[match.end() : match.end() + 1]
+        return " " if all(character and not character.isspace() for character in neighbours) else ""
+
+    def _name(self, text: str, place: int) -> str:
+        if text[0] == '"' and self.lexicon.dialect.loose_double_quotes and self._only_a_value_stands(place):
+            return "?"
+        if "://" not in text:
+            return text
+        scheme, location = text.split("://", 1)
+        return _USER_INFO.sub("", f"{scheme}://{_QUERY_STRING.sub('', location)}")
+
+    def _only_a_value_stands(self, place: int) -> bool:
+        """Whether the double-quoted text at `place` stands where a value does, and no name goes on from it."""
+        if place + 1 < len(self.words) and self.words[place + 1] == ".":
+            return False
+        first = max(place - _LONGEST_LIST, 2)
+        while place > first and self.words[place - 1] == "," and self.words[place - 2] in MARKS:
+            place -= 2
+        before = self.words[place - 1] if place else ""
+        return before in _VALUE_ONLY_AFTER or (before == "(" and self.words[place - 2] in _LISTS)
+
+    def text(self) -> str:
+        """The whole, once every match was taken."""
+        masked = "".join([*self.pieces, self.query[self.written :]])
+        return _BLANK_LINES.sub("\n", masked).strip() if self.uncommented else masked.strip()
+
+
+def _without_passwords(masked: str, words: Sequence[str]) -> str:
+    connection = _CONNECTION.match(masked)
+    if connection is not None:
+        return masked[: connection.end()] + " ?"
+    if "identified" in words or ("password" in words[:40] and _ACCOUNTS.intersection(words[1:4])):
+        return _PASSWORDS.sub(r"\1?", masked)
+    return masked
+
+
+# Statements without their literals: the text that may be stored, and the fingerprint by which equal ones are known.
+
+_FORM_ITEM = r"(?:- )?(?:[\x02\x03?]|\w+ \x04|\$\d+|% s|null|NULL)"
+_FORM_IN_LIST = re.compile(rf" ([iI][nN]|array|ARRAY) [(\[] {_FORM_ITEM}(?: , {_FORM_ITEM})*+ [)\]]")
+_ROW_LIST = re.compile(rf" ([iI][nN]) \( (\( {_FORM_ITEM}(?: , {_FORM_ITEM})*+ \))(?: , \2)*+ \)")
+_FORM_ROWS = re.compile(r"\b(values) (\( [^()]*+\))(?: , \2)++", re.IGNORECASE)
+
+
+class MaskedTemplate(NamedTuple):
+    """What statements that differ only in their literals have in common."""
+
+    fingerprint: str
+    masked: str
+
+
+def fingerprint(text: str, dialect: Dialect | str) -> str:
+    """32 hexadecimal digits, equal for statements that differ only in literals, comments and white space.
+
+    Literals that name data (paths, fields, SQL in strings, PIVOT's columns) and type lengths count, as does the case
+    of quoted names and, where the dialect tells case apart, of bare ones. Lists of literals after IN count as one,
+    and so do rows of VALUES that are alike. Raises Unparsable when a quote, comment or parenthesis never closes.
+    """
+    lexicon = lexicon_of(dialect)
+    return _fingerprint(scan(text, lexicon), lexicon)
+
+
+def template(text: str, dialect: Dialect | str) -> MaskedTemplate:
+    """A statement's fingerprint and its masked text; raises Unparsable as `fingerprint` does."""
+    return MaskedTemplate(fingerprint(text, dialect), QueryMasker(dialect).mask(text))
+
+
+def _fingerprint(scanned: Scan, lexicon: Lexicon) -> str:
+    problem = unbalanced_parentheses(scanned.blanked)
+    if problem is not None:
+        raise Unparsable(problem)
+    lowered = lexicon.words.findall(scanned.blanked.lower())
+    words = lowered
+    if lexicon.dialect.relations.bare is Fold.KEEP:
+        words = lexicon.words.findall(scanned.blanked)
+        if len(words) != len(lowered):  # a letter whose lower case is two characters
+            words = lowered
+    kept = kept_literals(lowered, lexicon.dialect)
+    if kept and words is lowered:
+        words = lowered.copy()
+    for place, literal, role in kept:
+        text = scanned.literals[literal]
+        if role is not Role.STRUCTURE or is_structure(text):
+            words[place] = NAME_MARK + text
+    normal = " ".join(words)
+    if scanned.literals:
+        normal = _FORM_IN_LIST.sub(" \\1 \x05", normal)
+        if "( (" in normal:
+            normal = _ROW_LIST.sub(" \\1 \x05 \\2", normal)
+        if ") , (" in normal:
+            normal = _FORM_ROWS.sub(r"\1 \2", normal)
+    return blake2b(normal.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+class QueryMasker:
+    """Masks the literals of one dialect's statements.
+
+    Every string and number becomes `?`, typed and prefixed literals as a whole (`DATE '...'`, `E'...'`), and dollar
+    quotes too. What stays is structure: positions in GROUP BY and ORDER BY, the lengths of types, the aliases of
+    columns even where they are written as strings. Comments go; hints stay, masked. Lists of literals after IN become
+    `(?)`, and of rows of VALUES that are alike one stays. Where a dialect reads double quotes as names or as strings
+    by its settings, they are masked where only a value can stand. Passwords go however they are written, and so do
+    the user, query and signature of a location in a quoted name.
+    """
+
+    def __init__(self, dialect: Dialect | str) -> None:
+        """Raises ConfigError when there is no such dialect."""
+        if not isinstance(dialect, Dialect):
+            require_text(dialect, "dialect", DIALECT_NAME)
+        self._lexicon = lexicon_of(dialect)
+
+    def mask(self, query: str) -> str:
+        """The query without its literals; masking it again changes nothing.
+
+        Raises Unparsable when a quote or comment never ends: then no part of the text is known to be free of
+        literals, and none may be stored.
+        """
+        require_text(query, "query")
+        if self._lexicon.dialect.separator is Separator.DELIMITER:
+            query = unwrap_executable_comments(query)
+        return masked_text(query, self._lexicon)

@@ -1,0 +1,603 @@
+"""Bodies read statement by statement: through declarations, control flow and assignments, with semicolons or
+without.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from ingestion.dialects import Dialect
+from ingestion.dialects.cursor import Code
+from ingestion.dialects.definition import Separator, keywords
+from ingestion.dialects.lexing import WORD
+from ingestion.statements.routines.steps import (
+    DYNAMIC,
+    RoutineStep,
+    Variables,
+    column_queries,
+    constant,
+    routine_called_at,
+    with_parameters,
+    without_repetition,
+)
+
+# What declarations, assignments and SELECT … INTO make of a routine's variables.
+
+_QUERY = frozenset({"select", "with"})
+
+
+def query_between(code: Code, first: int, last: int, variables: Variables) -> str | None:
+    """A query from `first` to `last`, in parentheses or not, or the one of a cursor that is named there."""
+    while code.word(first) == "(" and code.closing(first) == last - 1:
+        first, last = first + 1, last - 1
+    if code.word(first) in _QUERY:
+        return with_parameters(code, first, last, variables)
+    named = code.name(first)
+    return variables.query_of(named) if named else None
+
+
+def declare(code: Code, first: int, until: int, variables: Variables) -> None:
+    """One declaration, from `first` to its semicolon: names with a type and a value, or a cursor with its query."""
+    if code.word(first) == "pragma":
+        return
+    if "cursor" in code.words(first, 5):
+        named = code.name(first + 1 if code.word(first) == "cursor" else first)
+        start = code.find(first, _QUERY)
+        if start < until:
+            variables.record(named, code.between(start, until), replaces=True)
+        return
+    value = next((place for place in range(first, until) if code.word(place) in ("=", "default")), until)
+    for begin, _end in code.items(first, value):
+        variables.declare(code.name(begin))
+    if value < until:
+        assign(code, code.name(first), (value + 1, until), variables)
+
+
+def assign(code: Code, name: str, value: tuple[int, int], variables: Variables) -> None:
+    """`name := value`, the tokens of a query, a cursor's name, or perhaps a constant text."""
+    query = query_between(code, *value, variables)
+    if query is not None:
+        variables.fill(name, query)
+        variables.record(name, query)
+    else:
+        variables.set_constant(name, constant(code, *value))
+
+
+def select_into(code: Code, places: tuple[int, int, int], variables: Variables) -> None:
+    """`SELECT a, b INTO x, y FROM t`; `places` are those of SELECT, of INTO and of the statement's end."""
+    select, into, until = places
+    first = into + 2 if code.word(into + 1) == "strict" else into + 1
+    rest = code.find(first, frozenset({"from", "where", ";"}))
+    head = with_parameters(code, select, into, variables)
+    tail = with_parameters(code, rest, until, variables) if rest < until else ""
+    fill_names(code, (first, min(rest, until)), f"{head} {tail}".strip(), variables)
+
+
+def fill_names(code: Code, listed: tuple[int, int], query: str, variables: Variables) -> None:
+    """Fills the variables `listed` with the columns of a query by position; one alone may be a record of it."""
+    names = [code.name(end - 1) for _begin, end in code.items(*listed)]
+    found = column_queries(query, names, code)
+    for name in names:
+        if name in found:
+            variables.fill(name, found[name])
+        elif len(names) == 1:
+            variables.record(name, query)
+        else:
+            variables.declare(name)
+
+
+# T-SQL's bodies: statements need no semicolon, so each ends where the next one can begin.
+
+_FLOWS = keywords("insert update delete merge select with create drop alter truncate bulk copy")
+_CONTROL_WORDS = keywords(
+    "if while begin end else declare set exec execute print return raiserror throw commit rollback save open close"
+    " fetch deallocate goto waitfor break continue use go grant revoke deny try catch backup restore dbcc kill"
+    " checkpoint reconfigure shutdown"
+)
+_STARTS = _FLOWS | _CONTROL_WORDS
+# After these words a verb goes on with the statement that has begun.
+_CONTINUES_SELECT = keywords("union all except intersect as ( into from by")
+_NO_START_AFTER = keywords(". , = <")
+_NO_FLOW_AFTER = keywords("on for after of grant revoke deny or instead not")
+_OPTIONS = keywords(
+    "( nowait log seterror recompile result ties grant check nocheck encryption schemabinding native_compilation"
+    " differential init noinit norecovery recovery replace move stats file no_infomsgs tableresults override"
+)
+"""What WITH may be followed by within a statement; a query of its own begins with a name."""
+_ALTERED_PARTS = keywords("column constraint period")
+_INTO = frozenset({"into"})
+_TABLE_VARIABLE = re.compile(r"@([\w@#$]+)")
+
+
+def transact_body(code: Code, variables: Variables) -> tuple[tuple[RoutineStep, ...], tuple[str, ...]]:
+    """What a T-SQL body does, in order, and the expressions that it returns."""
+    reader = _TransactReader(code, variables=variables)
+    for first, last in _statements(code):
+        reader.take(first, last)
+    return without_repetition(reader.steps), tuple(reader.returned)
+
+
+def _statements(code: Code) -> Iterator[tuple[int, int]]:
+    """The stretches of tokens that are one statement or one piece of control flow each."""
+    first = place = 0
+    cases = 0
+    state = _TsqlStatement()
+    while place < len(code.tokens):
+        word = code.word(place)
+        if word == "(":
+            state.see(word)
+            place = code.closing(place) + 1
+            continue
+        cases += word == "case"
+        ends_case = word == "end" and cases > 0
+        cases -= ends_case
+        may = _may_start(code, place, state.verb)
+        starts = not cases and not ends_case and may and state.ends_before(word, code, place)
+        if place > first and (word == ";" or starts):
+            yield first, place
+            first = place + (word == ";")
+            state = _TsqlStatement()
+        elif word == ";":
+            first = place + 1
+        if word != ";":
+            state.see(word)
+        place += 1
+    if first < len(code.tokens):
+        yield first, len(code.tokens)
+
+
+def _may_start(code: Code, place: int, verb: str) -> bool:
+    word, before = code.word(place), code.word(place - 1)
+    if verb == "set" and before == "on":  # SET NOCOUNT ON
+        return word in _STARTS
+    if word not in _STARTS or before in _NO_START_AFTER or code.word(place + 1) == ".":
+        return False
+    if (word == "if" and _asks_for_a_name(code, place)) or (verb == "alter" and code.word(place + 1) in _ALTERED_PARTS):
+        return False
+    return word not in _FLOWS or before not in _NO_FLOW_AFTER
+
+
+def _asks_for_a_name(code: Code, place: int) -> bool:
+    """Whether an IF is that of DROP TABLE IF EXISTS t, and not the control flow's IF EXISTS (SELECT …)."""
+    after = place + 1 + (code.word(place + 1) == "not")
+    return code.word(after) == "exists" and code.word(after + 1) != "("
+
+
+@dataclass(slots=True)
+class _TsqlStatement:
+    """The statement that is being read: which verbs still belong to it."""
+
+    verb: str = ""
+    main: bool = False
+    before: str = ""
+
+    def see(self, word: str) -> None:
+        if not self.verb and word:
+            self.verb = word
+            self.main = word != "with"
+        elif word == "with" and self.verb == "declare" and self.before == "for":  # a cursor's query
+            self.verb, self.main = "with", False
+        self.before = word
+
+    def ends_before(self, word: str, code: Code, place: int) -> bool:
+        """Whether `word` is the next statement's first."""
+        if not self.verb or self.verb in ("begin", "else", "end"):
+            return bool(self.verb)
+        if self.verb == "merge":
+            return False  # ends with its semicolon
+        if word == "select":
+            return self._select_begins()
+        if word == "set":
+            return self.verb not in ("update", "with", "alter")
+        if self.verb == "with" and not self.main and word in _FLOWS:
+            self.main, self.verb = True, word
+            return False
+        if word in ("exec", "execute") and self.verb == "insert" and not self.main_query:
+            self.verb = "select"
+            return False
+        if word == "begin" and self.verb == "create":
+            return True
+        if word == "with":
+            return code.word(place + 1) not in _OPTIONS and self.before != "as"
+        return not (self.verb == "declare" and word in ("select", "with"))
+
+    @property
+    def main_query(self) -> bool:
+        return self.verb == "select"
+
+    def _select_begins(self) -> bool:
+        if self.verb == "insert" or (self.verb == "with" and not self.main):
+            self.verb, self.main = "select", True
+            return False
+        if self.verb == "declare":
+            return self.before != "for"
+        return self.before not in _CONTINUES_SELECT
+
+
+def _first_selected(code: Code, select: int) -> int:
+    """Where the list of a SELECT begins: behind DISTINCT and TOP (n) PERCENT WITH TIES."""
+    place = select + 1
+    place += code.word(place) in ("distinct", "all")
+    if code.word(place) == "top":
+        place = (code.closing(place + 1) if code.word(place + 1) == "(" else place + 1) + 1
+        place += code.word(place) == "percent"
+        place += 2 * (code.words(place, 2) == ("with", "ties"))
+    return place
+
+
+@dataclass(slots=True)
+class _TransactReader:
+    code: Code
+    steps: list[RoutineStep] = field(default_factory=list)
+    variables: Variables = field(default_factory=Variables)
+    tables: set[str] = field(default_factory=set)
+    returned: list[str] = field(default_factory=list)
+
+    def take(self, first: int, last: int) -> None:
+        """One statement, from token to token."""
+        verb = self.code.word(first)
+        if verb == "set" and not self.code.word(first + 1).startswith("@"):
+            return  # an option of the session
+        if verb in ("declare", "set"):
+            self._declare(first, last)
+        elif verb in ("exec", "execute"):
+            self._execute(first, last)
+        elif verb == "fetch":
+            self._fetch(first, last)
+        elif verb == "return" and last > first + 1:
+            self.returned.append(with_parameters(self.code, first + 1, last, self.variables))
+        elif verb == "select" and self._assigns(first, last):
+            self._assigned_by_select(first, last)
+        elif verb in _FLOWS and (verb != "select" or self.code.find(first, _INTO, last) < last):
+            self._statement(first, last)
+
+    def _statement(self, first: int, last: int) -> None:
+        text = with_parameters(self.code, first, last, self.variables)
+        self.steps.append(RoutineStep(_TABLE_VARIABLE.sub(self._table, text) if self.tables else text))
+
+    def _table(self, match: re.Match[str]) -> str:
+        """A table variable is a temporary table."""
+        return f"#{match[1]}" if match[1].casefold() in self.tables else match[0]
+
+    def _declare(self, first: int, last: int) -> None:
+        cursor = self.code.find(first, frozenset({"for"}), last)
+        if "cursor" in self.code.words(first + 2, 6) and cursor < last:
+            query = with_parameters(self.code, cursor + 1, last, self.variables)
+            self.variables.record(self.code.tokens[first + 1].text, query, replaces=True)
+            return
+        for begin, end in self.code.items(first + 1, last):
+            name = self.code.tokens[begin].text
+            after = begin + 1 + (self.code.word(begin + 1) == "as")
+            if self.code.word(after) == "table":
+                self.tables.add(name[1:].casefold())
+                self.steps.append(RoutineStep(f"CREATE TABLE #{name[1:]} {self.code.between(after + 1, end)}"))
+                continue
+            self.variables.declare(name)
+            value = next((p for p in range(begin, end) if self.code.word(p) == "="), end)
+            if value < end:
+                self._takes(name, value + 1, end)
+
+    def _takes(self, name: str, first: int, last: int) -> None:
+        if self.code.word(first) == "(" and self.code.word(first + 1) == "select":
+            self.variables.fill(name, with_parameters(self.code, first + 1, last - 1, self.variables))
+        else:
+            self.variables.set_constant(name, constant(self.code, first, last))
+
+    def _assigns(self, first: int, last: int) -> bool:
+        return (
+            self.code.word(_first_selected(self.code, first)).startswith("@")
+            and self.code.word(_first_selected(self.code, first) + 1) == "="
+            and self.code.find(first, _INTO, last) >= last
+        )
+
+    def _assigned_by_select(self, first: int, last: int) -> None:
+        """SELECT @a = x, @b = y FROM t."""
+        until = self.code.find(first, frozenset({"from"}), last)
+        rest = with_parameters(self.code, until, last, self.variables) if until < last else ""
+        for begin, end in self.code.items(_first_selected(self.code, first), until):
+            name = self.code.tokens[begin].text
+            if self.code.word(begin + 1) != "=" or not rest:
+                self.variables.declare(name)
+                continue
+            self.variables.fill(name, f"SELECT {self.code.between(begin + 2, end)} {rest}")
+
+    def _fetch(self, first: int, last: int) -> None:
+        into = self.code.find(first, _INTO, last)
+        query = self.variables.query_of(self.code.tokens[into - 1].text) if into < last else None
+        if query is None:
+            return
+        names = [self.code.tokens[begin].text for begin, _end in self.code.items(into + 1, last)]
+        for name, value in column_queries(query, names, self.code).items():
+            self.variables.fill(name, value)
+
+    def _execute(self, first: int, last: int) -> None:
+        called = routine_called_at(self.code, first)
+        if called:
+            self.steps.append(RoutineStep(calls=called))
+            return
+        tokens = [
+            place for place in range(first + 1, last) if self.code.tokens[place].kind != WORD or place > first + 1
+        ]
+        start = next((place for place in tokens if self.code.word(place) not in ("(",)), last)
+        stop = next((place for place in range(start, last) if self.code.word(place) in (",", ")")), last)
+        text = constant(self.code, start, stop)
+        if text is None:
+            text = self._text_of_variable(first, last)
+        if text is None:
+            self.steps.append(RoutineStep(problem=DYNAMIC))
+        else:
+            self.steps += transact_body(Code.of(text, self.code.dialect), Variables())[0]
+
+    def _text_of_variable(self, first: int, last: int) -> str | None:
+        named = [self.code.tokens[p].text for p in range(first, last) if self.code.word(p).startswith("@")]
+        return self.variables.text_of(named[0]) if len(named) == 1 or (named and last - first < 8) else None
+
+
+# Bodies whose statements end with semicolons: a walk through declarations, control flow and statements.
+
+_DEPTH = 3
+_VERBS = keywords(
+    "insert update delete merge with create drop alter truncate copy unload load replace rename upsert exchange"
+)
+_ENDS_STATEMENT = frozenset({";"})
+
+
+def read_steps(text: str, dialect: Dialect, variables: Variables, depth: int = 0) -> tuple[RoutineStep, ...]:
+    """The steps of a body in its dialect; `depth` counts the texts that ran texts on the way to it."""
+    return read_body(text, dialect, variables, depth)[0]
+
+
+def read_body(
+    text: str, dialect: Dialect, variables: Variables, depth: int = 0
+) -> tuple[tuple[RoutineStep, ...], tuple[str, ...]]:
+    """The steps of a body, and the expressions that it returns.
+
+    `depth` counts the texts that ran texts on the way to it. `BEGIN INSERT INTO t SELECT a FROM s; RETURN 1; END` has
+    one step, the INSERT, and returns "1".
+    """
+    code = Code.of(text, dialect)
+    if dialect.separator is Separator.GO:
+        return transact_body(code, variables)
+    reader = _Reader(code, variables, depth)
+    reader.read()
+    return without_repetition(reader.steps), tuple(reader.returned)
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Goes through a body once; `place` is always where a statement or a piece of control flow begins."""
+
+    code: Code
+    variables: Variables
+    depth: int
+    steps: list[RoutineStep] = field(default_factory=list)
+    place: int = 0
+    declaring: bool = False
+    returned: list[str] = field(default_factory=list)
+
+    def read(self) -> None:
+        # Oracle's body begins with its declarations, right after IS or AS.
+        first = self.code.word(0)
+        self.declaring = self.code.dialect.declarations_after_is and first not in _VERBS | {"begin", "declare"}
+        while self.place < len(self.code.tokens):
+            before = self.place
+            self._next()
+            if self.place <= before:
+                self.place = before + 1
+
+    def _next(self) -> None:
+        word = self.code.word(self.place)
+        if self.declaring and word not in ("begin", "procedure", "function"):
+            self._declaration(self.place)
+            return
+        if self.declaring and word != "begin":  # a routine inside: its declarations, then its body
+            self.place = self.code.find(self.place, frozenset({"is", "as", ";"})) + 1
+            return
+        control = _CONTROL.get(word)
+        if control is not None:
+            control(self)
+        elif word in _VERBS:
+            self._statement(self.place)
+        elif self.code.word(self.place + 1) == ":" and self.code.word(self.place + 2) == "=":
+            self._assign(self.place, self.place + 3)
+        elif self.code.word(self.place + 1) == ":":  # a label
+            self.place += 2
+        else:
+            self._plain_call()
+
+    def _end(self, first: int) -> int:
+        return self.code.find(first, _ENDS_STATEMENT)
+
+    def _skip(self) -> None:
+        self.place = self._end(self.place) + 1
+
+    def _word(self) -> None:
+        self.place += 1
+
+    def _label(self) -> None:
+        """<<name>>, before what it names."""
+        self.place = min(self.place + 5, self.code.find(self.place, frozenset({";"})))
+
+    def _begin(self) -> None:
+        self.declaring = False
+        self.place += 1
+        while self.code.word(self.place) in ("transaction", "atomic", "not", "tran", "work"):
+            self.place += 1
+
+    def _condition(self) -> None:
+        """IF, WHILE, WHEN and their kin: to the word behind which statements begin."""
+        until = self.code.find(self.place + 1, frozenset({"then", "do", "loop", ";"}))
+        self.place = until + 1
+
+    def _section(self) -> None:
+        """A timing point of Oracle's compound trigger, AFTER EACH ROW IS, up to its body."""
+        self.place = self.code.find(self.place + 1, frozenset({"is", ";"})) + 1
+
+    def _until(self) -> None:
+        self.place = self.code.find(self.place + 1, frozenset({"end", ";"}))
+
+    def _for(self) -> None:
+        """A loop over rows makes a record of its variable, one over numbers a plain variable."""
+        name, start = self.code.name(self.place + 1), self.place + 2
+        until = self.code.find(start, frozenset({"loop", "do", ";"}))
+        inside = self.code.find(start, frozenset({"in"}), until)
+        if inside < until:
+            query = query_between(self.code, inside + 1, until, self.variables)
+            if query is not None:
+                self.variables.record(name, query, replaces=True)
+            else:
+                self.variables.declare(name)
+        self.place = until + 1
+
+    def _forall(self) -> None:
+        """Oracle's FORALL i IN ... runs one statement."""
+        self.place = self.code.find(self.place + 1, _VERBS | {";"})
+
+    def _declare(self) -> None:
+        self.place += 1
+        if self.code.dialect.declare_section:
+            self.declaring = True
+            return
+        if "handler" in self.code.words(self.place, 3):
+            self.place = self.code.find(self.place, frozenset({"begin", "set", ";"}) | _VERBS)
+            return
+        self._declaration(self.place)
+
+    def _declaration(self, first: int) -> None:
+        """One declaration, up to its semicolon: names with a type and a value, or a cursor with its query."""
+        until = self._end(first)
+        self.place = until + 1
+        declare(self.code, first, until, self.variables)
+
+    def _set(self) -> None:
+        """SET x = value, in the dialects whose variables are set so; anything else that is SET is no variable."""
+        name = self.place + 1 + (self.code.word(self.place + 1) == "@")
+        if self.code.word(name + 1) == "=" or self.code.words(name + 1, 2) == (":", "="):
+            value = name + 2 if self.code.word(name + 1) == "=" else name + 3
+            self._assign(name, value)
+        else:
+            self._skip()
+
+    def _let(self) -> None:
+        """Snowflake's LET name [type] := value, or LET name CURSOR FOR query."""
+        self._declaration(self.place + 1)
+
+    def _assign(self, name_at: int, first: int) -> None:
+        until = self._end(first)
+        assign(self.code, self.code.name(name_at), (first, until), self.variables)
+        self.place = until + 1
+
+    def _select(self) -> None:
+        """SELECT ... INTO fills variables; one that calls a function alone runs it; others give rows to nobody."""
+        until = self._end(self.place)
+        called = routine_called_at(self.code, self.place)
+        into = self.code.find(self.place, frozenset({"into", ";"}))
+        if called:
+            self.steps.append(RoutineStep(calls=called))
+        elif into < until and self.code.word(into) == "into":
+            select_into(self.code, (self.place, into, until), self.variables)
+        self.place = until + 1
+
+    def _fetch(self) -> None:
+        """FETCH cursor INTO names: the cursor's columns by position, or its record."""
+        until = self._end(self.place)
+        into = self.code.find(self.place, frozenset({"into", ";"}))
+        query = self.variables.query_of(self.code.name(into - 1))
+        if query is not None and into < until:
+            fill_names(self.code, (into + 1, until), query, self.variables)
+        self.place = until + 1
+
+    def _open(self) -> None:
+        """OPEN cursor FOR query."""
+        until = self._end(self.place)
+        start = self.code.find(self.place, frozenset({"select", "with", ";"}))
+        if start < until:
+            self.variables.record(self.code.name(self.place + 1), self.code.between(start, until))
+        self.place = until + 1
+
+    def _execute(self) -> None:
+        """A text that is run: the statement in it where the text is constant."""
+        until = self._end(self.place)
+        called = () if self.code.word(self.place + 1) == "immediate" else routine_called_at(self.code, self.place)
+        first = self.place + 1 + (self.code.word(self.place + 1) == "immediate")
+        last = self.code.find(first, frozenset({"using", "into", ";"}))
+        text = constant(self.code, first, min(last, until))
+        if text is None and last - first <= 2:
+            named = self.code.name(last - 1)
+            text = self.variables.text_of(named)
+            called = () if named.casefold() in self.variables.declared else called
+        if text is not None and self.depth < _DEPTH:
+            self.steps += read_steps(text, self.code.dialect, self.variables, self.depth + 1)
+        elif called and not self.code.dialect.execute_runs_text:
+            self.steps.append(RoutineStep(calls=called))
+        else:
+            self.steps.append(RoutineStep(problem=DYNAMIC))
+        self.place = until + 1
+
+    def _prepare(self) -> None:
+        """MySQL's PREPARE name FROM a text or a variable, which EXECUTE name runs."""
+        until = self._end(self.place)
+        source = self.code.find(self.place, frozenset({"from"}), until) + 1
+        text = constant(self.code, source, until)
+        if text is None:
+            text = self.variables.text_of(self.code.name(until - 1))
+        self.variables.set_constant(self.code.name(self.place + 1), text)
+        self.place = until + 1
+
+    def _call(self) -> None:
+        called = routine_called_at(self.code, self.place)
+        if called:
+            self.steps.append(RoutineStep(calls=called))
+        self._skip()
+
+    def _plain_call(self) -> None:
+        """PL/SQL's `name(...);`: a call without a verb."""
+        name, after = self.code.dotted_name(self.place)
+        if name and self.code.dialect.bare_calls and self.code.word(after) in ("(", ";"):
+            self.steps.append(RoutineStep(calls=name))
+        self._skip()
+
+    def _return(self) -> None:
+        if self.code.words(self.place, 2) == ("return", "query"):
+            self.place += 2
+            return
+        until = self._end(self.place)
+        if until > self.place + 1:
+            self.returned.append(with_parameters(self.code, self.place + 1, until, self.variables))
+        self.place = until + 1
+
+    def _statement(self, first: int) -> None:
+        until = self._end(first)
+        self.steps.append(RoutineStep(with_parameters(self.code, first, until, self.variables)))
+        self.place = until + 1
+
+
+_CONTROL: Mapping[str, Callable[[_Reader], None]] = {
+    "begin": _Reader._begin,
+    "declare": _Reader._declare,
+    "set": _Reader._set,
+    "let": _Reader._let,
+    "for": _Reader._for,
+    "foreach": _Reader._for,
+    "forall": _Reader._forall,
+    "until": _Reader._until,
+    "select": _Reader._select,
+    "perform": _Reader._select,
+    "fetch": _Reader._fetch,
+    "open": _Reader._open,
+    "execute": _Reader._execute,
+    "prepare": _Reader._prepare,
+    **dict.fromkeys(("before", "after", "instead"), _Reader._section),
+    "<": _Reader._label,
+    "call": _Reader._call,
+    "exec": _Reader._call,
+    "return": _Reader._return,
+    **dict.fromkeys(("if", "elseif", "elsif", "while", "when", "case"), _Reader._condition),
+    **dict.fromkeys(("else", "loop", "repeat", "exception", "then", "do", ";", ">"), _Reader._word),
+    **dict.fromkeys(
+        ("end", "close", "raise", "null", "commit", "rollback", "exit", "continue", "leave", "iterate", "get", "goto"),
+        _Reader._skip,
+    ),
+}

@@ -1,0 +1,173 @@
+"""The head of CREATE PROCEDURE, FUNCTION, TASK or EVENT: the routine's name, parameters, language, and its body."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ingestion.dialects import Dialect
+from ingestion.dialects.cursor import Code
+from ingestion.dialects.definition import Separator, keywords
+from ingestion.dialects.lexing import DOLLAR, NAME, STRING, WORD
+from ingestion.statements.routines.steps import unquote
+
+PROCEDURES = keywords("procedure proc")
+_SCHEDULED = keywords("task event")
+_WITH_ROUTINES = keywords("trigger package")
+_KINDS = PROCEDURES | _SCHEDULED | {"function"}
+_MODES = keywords("in out inout variadic")
+_QUERIES = keywords("select with insert update delete merge replace call truncate set return if")
+_STARTS_BODY = keywords("begin declare")
+_NOT_BODY_AFTER_AS = keywords("caller owner self user restricted")
+_LANGUAGES = keywords("sql plpgsql tsql plsql")
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What stands before a body. `parameters` are names; `path` is the search path that the routine brings along,
+    `columns` are those that RETURNS TABLE names.
+    """
+
+    kind: str
+    name: tuple[str, ...]
+    body: str
+    language: str = ""
+    parameters: tuple[str, ...] = ()
+    path: tuple[str, ...] = ()
+    returns_table: bool = False
+    returns_trigger: bool = False
+    columns: tuple[str, ...] = ()
+
+    @property
+    def readable(self) -> bool:
+        """Whether the body is SQL."""
+        return not self.language or self.language in _LANGUAGES
+
+
+@dataclass(slots=True)
+class _Found:
+    language: str = ""
+    path: list[str] = field(default_factory=list)
+    returns_table: bool = False
+    returns_trigger: bool = False
+    columns: tuple[str, ...] = ()
+
+
+def read_header(text: str, dialect: Dialect) -> Header | None:
+    """The head of a routine's definition; None where the text defines no routine that runs statements."""
+    code = Code.of(text, dialect)
+    kind_at = object_at(code)
+    if kind_at is None or code.word(kind_at) not in _KINDS:
+        return None
+    kind = "procedure" if code.word(kind_at) in PROCEDURES else code.word(kind_at)
+    place = kind_at + 1
+    if code.words(place, 3) == ("if", "not", "exists"):
+        place += 3
+    name, place = code.dotted_name(place)
+    if not name:
+        return None
+    parameters: tuple[str, ...] = ()
+    if code.word(place) == ";":  # T-SQL's ;1
+        place += 2
+    if code.word(place) == "(" and kind not in _SCHEDULED:
+        closing = code.closing(place)
+        parameters = tuple(_parameters(code, place + 1, closing))
+        place = closing + 1
+    found = _Found()
+    body = _body(code, place, found, scheduled=kind in _SCHEDULED)
+    if body is None:
+        return None
+    return Header(
+        kind,
+        name,
+        body,
+        found.language,
+        parameters,
+        tuple(found.path),
+        found.returns_table,
+        found.returns_trigger,
+        found.columns,
+    )
+
+
+def object_at(code: Code) -> int | None:
+    """The token that says what kind of routine a statement defines; None where it defines none."""
+    if code.word(0) not in ("create", "alter", "replace"):
+        return None
+    objects = _KINDS | _WITH_ROUTINES
+    return next((place for place in range(1, min(12, len(code.tokens))) if code.word(place) in objects), None)
+
+
+def _parameters(code: Code, first: int, last: int) -> Iterator[str]:
+    for begin, end in code.items(first, last):
+        place = begin
+        while place < end and code.word(place) in _MODES:
+            place += 1
+        # A type alone (PostgreSQL) is no name.
+        if end - place > 1 and code.tokens[place].kind in (WORD, NAME):
+            yield code.name(place)
+
+
+def _body(code: Code, place: int, found: _Found, *, scheduled: bool) -> str | None:
+    """The text of the body, found after the clauses between."""
+    body: str | None = None
+    while place < len(code.tokens):
+        word, token = code.word(place), code.tokens[place]
+        if word == "(":
+            place = code.closing(place)
+        elif word == "language":
+            found.language = code.name(place + 1).lower()
+            place += 1
+        elif word == "returns" and code.word(place + 1) in ("table", "setof"):
+            found.returns_table = True
+            if code.word(place + 2) == "(":
+                found.columns = tuple(_parameters(code, place + 3, code.closing(place + 2)))
+        elif word == "returns" and code.word(place + 1) == "trigger":
+            found.returns_trigger = True
+        elif word == "set" and code.word(place + 1) == "search_path":
+            place = _read_path(code, place + 2, found) - 1
+        elif word == "as" and code.word(place - 1) == "execute":
+            place += 1
+        elif body is None and token.kind in (DOLLAR, STRING) and code.word(place - 1) in ("as", "is", "n"):
+            body = unquote(token.text, code.dialect)
+        elif body is None and (start := _inline_start(code, place, scheduled=scheduled)) is not None:
+            return code.text[code.start_of(start) :]
+        place += 1
+    return body
+
+
+def _inline_start(code: Code, place: int, *, scheduled: bool) -> int | None:
+    """Where a body begins that is not in quotes."""
+    word = code.word(place)
+    following = place + 1
+    if word in ("as", "is"):
+        if following >= len(code.tokens) or code.word(following) in _NOT_BODY_AFTER_AS:
+            return None
+        quoted = code.tokens[following].kind in (STRING, DOLLAR)
+        return None if quoted or code.word(following) in ("language", "external", "n") else following
+    if word in _STARTS_BODY:
+        return place
+    if scheduled:
+        return following if word == "do" else None
+    # MySQL's routines of one statement; what comes between name and body has none of these verbs first.
+    if code.dialect.separator is Separator.DELIMITER and word in _QUERIES and code.word(place - 1) not in ("sql", "on"):
+        return place
+    return place if word == "return" and code.dialect.separator in (Separator.NONE, Separator.CELL) else None
+
+
+def _read_path(code: Code, place: int, found: _Found) -> int:
+    """PostgreSQL's SET search_path TO a, b; the index after it."""
+    if code.word(place) in ("to", "="):
+        place += 1
+    while place < len(code.tokens):
+        name = code.name(place)
+        if not name and code.tokens[place].kind == STRING:
+            name = unquote(code.tokens[place].text, code.dialect)
+        if not name:
+            break
+        found.path.append(name)
+        place += 1
+        if code.word(place) != ",":
+            break
+        place += 1
+    return place

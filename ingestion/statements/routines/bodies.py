@@ -1,0 +1,319 @@
+"""A routine's or a trigger's body as steps. Control flow decides whether a statement runs, not what it reads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from ingestion.dialects import Dialect, dialect_of
+from ingestion.dialects.cursor import Code
+from ingestion.dialects.definition import Separator, keywords
+from ingestion.dialects.lexing import NAME, WORD
+from ingestion.statements.routines._reader import read_steps
+from ingestion.statements.routines._signature import Header, object_at, read_header
+from ingestion.statements.routines.definition import Definition
+from ingestion.statements.routines.steps import RoutineStep, Variables, constant
+
+# Triggers: what runs when a table is written. NEW and OLD, inserted and deleted are rows of that table.
+
+WHOLE_ROWS = "whole_rows"
+"""Why a step has no statement: it writes all columns of a trigger's row beside other relations, by position."""
+
+_ROWS = ("new", "old")
+_BODY = keywords("begin declare call insert update delete merge replace with set")
+_AFTER_TABLE = keywords(
+    "for referencing when begin declare as with after before instead follows precedes not from execute"
+)
+_PSEUDO_TABLES = keywords("inserted deleted")
+_READS = keywords("from join ,")
+_NO_ALIAS = keywords(
+    "on where group order union except intersect inner left right full cross join having set when output values for"
+    " select insert update delete merge end begin if while return"
+)
+_ALL_COLUMNS = re.compile(r"\b(new|old)\s*\.\s*\*", re.IGNORECASE)
+_VALUES_OF_ROW = re.compile(r"\bvalues\s*\(\s*((?:new|old)\s*\.\s*\*)\s*\)\s*\Z", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Trigger:
+    """`table` as it is written, with its `parts`; either a `body` or the function that it `runs`.
+
+    `rows` are its names for the new and the old row.
+    """
+
+    name: tuple[str, ...]
+    table: str
+    parts: tuple[str, ...]
+    body: str = ""
+    runs: tuple[str, ...] = ()
+    rows: tuple[str, ...] = _ROWS
+
+
+def read_trigger(code: Code, at: int) -> Trigger | None:
+    """The trigger that a definition makes; `at` is the token TRIGGER."""
+    place = at + 1
+    if code.words(place, 3) == ("if", "not", "exists"):
+        place += 3
+    name, place = code.dotted_name(place)
+    on = code.find(place, frozenset({"on"})) + 1
+    parts, after = code.dotted_name(on)
+    if not name or not parts:
+        return None
+    table = code.between(on, after)
+    rows = _row_names(code, after)
+    for place in range(after, len(code.tokens)):
+        word = code.word(place)
+        if word == "execute" and code.word(place + 1) in ("function", "procedure"):
+            runs, _end = code.dotted_name(place + 2)
+            return Trigger((*parts[:-1], f"{parts[-1]}.{name[-1]}"), table, parts, runs=runs)
+        if code.dialect.separator is Separator.GO:
+            if word == "as" and code.word(place - 1) != "execute":
+                return Trigger(name, table, parts, code.text[code.start_of(place + 1) :])
+        elif word in _BODY and code.word(place - 1) not in ("or", "after", "before", "of", "instead"):
+            return Trigger(name, table, parts, code.text[code.start_of(place) :], rows=rows)
+    return None
+
+
+def steps_of_trigger(trigger: Trigger, dialect: Dialect) -> tuple[RoutineStep, ...]:
+    """What a trigger does in its own body, or the function that it runs."""
+    if trigger.runs:
+        return (RoutineStep(calls=trigger.runs),)
+    if dialect.separator is Separator.GO:
+        return read_steps(_with_table(Code.of(trigger.body, dialect), trigger.table), dialect, Variables())
+    return _bind(trigger.body, dialect, _variables(trigger.table, trigger.rows), trigger.table)
+
+
+def function_steps(text: str, dialect: Dialect, table: str) -> tuple[RoutineStep, ...]:
+    """What a trigger's function, which `text` defines, does for the rows of one table."""
+    header = read_header(text, dialect)
+    if header is None or not header.readable:
+        return ()
+    variables = _variables(table, _ROWS)
+    for parameter in header.parameters:
+        variables.declare(parameter)
+    return _bind(header.body, dialect, variables, table)
+
+
+def _row_names(code: Code, place: int) -> tuple[str, ...]:
+    """What REFERENCING calls the rows: NEW [ROW] [AS] n."""
+    names = list(_ROWS)
+    while place < len(code.tokens) and code.word(place) not in _BODY | {"for", "when"}:
+        word = code.word(place)
+        if word in _ROWS:
+            named = place + 1
+            while code.word(named) in ("row", "table", "as"):
+                named += 1
+            if code.tokens[named : named + 1] and code.tokens[named].kind in (WORD, NAME):
+                names.append(code.name(named))
+                place = named
+        place += 1
+    return tuple(names)
+
+
+def _variables(table: str, rows: tuple[str, ...]) -> Variables:
+    variables = Variables()
+    for row in rows:
+        variables.record(row, f"SELECT * FROM {table}", replaces=True)
+    return variables
+
+
+def _bind(body: str, dialect: Dialect, variables: Variables, table: str) -> tuple[RoutineStep, ...]:
+    return tuple(_with_whole_rows(step, dialect, table) for step in read_steps(body, dialect, variables))
+
+
+def _with_whole_rows(step: RoutineStep, dialect: Dialect, table: str) -> RoutineStep:
+    """NEW.* is all columns of the table, where no other relation is read beside it."""
+    starred = _ALL_COLUMNS.search(step.text)
+    if starred is None:
+        return step
+    row = f"{table} {starred[1]}"
+    listed = _VALUES_OF_ROW.search(step.text)
+    if listed is not None:
+        return RoutineStep(f"{step.text[: listed.start()]}SELECT {listed[1]} FROM {row}")
+    code = Code.of(step.text, dialect)
+    rows = {match[1].lower() for match in _ALL_COLUMNS.finditer(step.text)}
+    if len(rows) > 1 or code.find(0, frozenset({"from", "union"})) < len(code.tokens):
+        return RoutineStep(problem=WHOLE_ROWS)
+    return RoutineStep(f"{step.text} FROM {row}")
+
+
+def _with_table(code: Code, table: str) -> str:
+    """T-SQL's inserted and deleted as the table itself."""
+    pieces: list[str] = []
+    written = 0
+    for place, token in enumerate(code.tokens):
+        if code.word(place) not in _PSEUDO_TABLES or code.word(place - 1) not in _READS or code.word(place + 1) == ".":
+            continue
+        following = place + 1
+        named = following < len(code.tokens) and code.tokens[following].kind in (WORD, NAME)
+        aliased = named and code.word(following) not in _NO_ALIAS
+        pieces += [code.text[written : token.start], table if aliased else f"{table} AS {token.text}"]
+        written = code.end_of(place)
+    return "".join((*pieces, code.text[written:]))
+
+
+# A routine's body as steps. Control flow decides whether a statement runs, not what it reads: it is looked through.
+
+_MEMBERS = keywords("procedure function")
+_OPENS = keywords("begin case if loop")
+_ENDS_HEAD = keywords("is as ;")
+
+
+def _read_package(code: Code, at: int) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+    """A package's name, and (name, definition) of each of its members; `at` is the token PACKAGE.
+
+    A package's head, which only declares, has none.
+    """
+    if code.word(at + 1) != "body":
+        return (), ()
+    name, place = code.dotted_name(at + 2)
+    return name, tuple(_members(code, place + 1))
+
+
+def _members(code: Code, place: int) -> Iterator[tuple[str, str]]:
+    while place < len(code.tokens):
+        word = code.word(place)
+        if word in _MEMBERS:
+            begin, name = place, code.name(place + 1)
+            place = code.find(place, _ENDS_HEAD)
+            if code.word(place) != ";":
+                place = _end_of_body(code, place + 1)
+                yield name, f"CREATE {code.between(begin, min(place + 1, len(code.tokens)))}"
+        elif word == "begin":  # what the package does when it is loaded
+            return
+        place += 1
+
+
+def _end_of_body(code: Code, place: int) -> int:
+    """The semicolon that ends a member: its declarations may hold members too."""
+    if code.word(place) in ("language", "external", "mle"):
+        return code.find(place, frozenset({";"}))
+    depth = 0
+    while place < len(code.tokens):
+        word = code.word(place)
+        if not depth and word in _MEMBERS:
+            head = code.find(place, _ENDS_HEAD)
+            place = head if code.word(head) == ";" else _end_of_body(code, head + 1)
+        elif word == "end":
+            depth -= 1
+            if code.word(place + 1) in _OPENS:  # END IF, END LOOP
+                place += 1
+            if depth <= 0:
+                return code.find(place + 1, frozenset({";"}))
+        elif word in _OPENS:
+            depth += 1
+        place += 1
+    return place
+
+
+@dataclass(frozen=True, slots=True)
+class Routine:
+    """A routine: its name as its definition has it, and what it does. `language` is "" where it is SQL.
+
+    `path` is the search path that it sets for itself, `package` the package that it is part of, `table` the one that it
+    is a trigger of, as it is written.
+    """
+
+    kind: str
+    name: tuple[str, ...]
+    steps: tuple[RoutineStep, ...]
+    language: str = ""
+    path: tuple[str, ...] = ()
+    package: str = ""
+    table: str = ""
+
+
+def routines_in(text: str, dialect: Dialect | str) -> tuple[Routine, ...]:
+    """The routines that `text` defines: those of a package body, or the one that it is."""
+    rules = dialect_of(dialect) if isinstance(dialect, str) else dialect
+    code = Code.of(text, rules)
+    kind_at = object_at(code)
+    if kind_at is None or code.word(kind_at) != "package":
+        routine = take_apart(text, rules)
+        return () if routine is None else (routine,)
+    package, members = _read_package(code, kind_at)
+    if not package:  # a client was to put a name there
+        return ()
+    found: dict[str, Routine] = {}
+    for name, definition in members:
+        routine = take_apart(definition, rules)
+        if routine is None:
+            continue
+        known = found.get(name)  # overloads: a call is not told from another by its arguments
+        steps = (*known.steps, *routine.steps) if known is not None else routine.steps
+        full = (*package[:-1], f"{package[-1]}.{name}")
+        found[name] = replace(routine, name=full, package=package[-1], steps=steps)
+    return tuple(found.values())
+
+
+def take_apart(text: str, dialect: Dialect | str) -> Routine | None:
+    """The routine that `text` defines; None where it defines none. One in another language has no steps."""
+    rules = dialect_of(dialect) if isinstance(dialect, str) else dialect
+    code = Code.of(text, rules)
+    kind_at = object_at(code)
+    if kind_at is not None and code.word(kind_at) == "trigger":
+        return _trigger(read_trigger(code, kind_at), rules)
+    header = read_header(text, rules)
+    if header is None:
+        return None
+    if not header.readable or header.returns_trigger:  # for whose rows, only a trigger says
+        return Routine(header.kind, header.name, (), header.language, header.path)
+    return Routine(header.kind, header.name, _steps(header, rules), "", header.path)
+
+
+def block_steps(text: str, dialect: Dialect | str) -> tuple[RoutineStep, ...]:
+    """What an anonymous block, a DO or a script with control flow does; also a body alone, without its head."""
+    rules = dialect_of(dialect) if isinstance(dialect, str) else dialect
+    code = Code.of(text, rules)
+    if code.word(0) == "do":
+        texts = (constant(code, place, place + 1) for place in range(1, len(code.tokens)))
+        text = next((body for body in texts if body is not None), text)
+    return read_steps(text, rules, Variables(), 0)
+
+
+def _trigger(trigger: Trigger | None, dialect: Dialect) -> Routine | None:
+    if trigger is None:
+        return None
+    return Routine("trigger", trigger.name, steps_of_trigger(trigger, dialect), table=trigger.table)
+
+
+def _steps(header: Header, dialect: Dialect) -> tuple[RoutineStep, ...]:
+    variables = Variables()
+    for parameter in header.parameters:
+        variables.declare(parameter)
+    return read_steps(header.body, dialect, variables, 0)
+
+
+# The functions that a database's triggers run, over the rows of the tables that the triggers are on.
+
+_RoutinePlace = tuple[str, str, str]
+
+_MARK = "trigger"
+_HEAD = 60
+"""Characters at the beginning of a definition among which a trigger's has the mark."""
+
+
+@dataclass(frozen=True, slots=True)
+class TriggerRun:
+    """A trigger that is defined, the function that it runs, and what that does for the trigger's table."""
+
+    trigger: _RoutinePlace
+    function: _RoutinePlace
+    steps: tuple[RoutineStep, ...]
+
+
+def trigger_runs(definitions: Sequence[Definition], dialect: str) -> tuple[TriggerRun, ...]:
+    """Of those definitions that are triggers, each whose function is among them, both named in full."""
+    functions = {definition.place: definition for definition in definitions}
+    found: list[TriggerRun] = []
+    for definition in definitions:
+        routine = take_apart(definition.text, dialect) if _MARK in definition.text[:_HEAD].lower() else None
+        if routine is None or not routine.table or not routine.steps:
+            continue
+        schema, name = ("", *routine.steps[0].calls)[-2:]
+        function = functions.get((definition.place[0], schema, name))
+        if function is not None:
+            steps = function_steps(function.text, dialect_of(dialect), routine.table)
+            found.append(TriggerRun(definition.place, function.place, steps))
+    return tuple(found)

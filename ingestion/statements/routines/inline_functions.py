@@ -1,0 +1,117 @@
+"""Functions that read tables: views with parameters, through which lineage passes like through any view.
+
+One that gives rows is the view of its query; one that gives a value is a view of one row, whose conditions act on that
+value alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ingestion.analysis.form import RelationalStatement, WriteForm
+from ingestion.analysis.symbolic import Symbolic
+from ingestion.dialects import Dialect, dialect_of
+from ingestion.dialects.cursor import Code
+from ingestion.dialects.definition import keywords
+from ingestion.model.lineage import NameKind, TableName
+from ingestion.statements.routines._reader import read_body
+from ingestion.statements.routines._signature import Header, read_header
+from ingestion.statements.routines.definition import quote_name
+from ingestion.statements.routines.steps import Variables, with_parameters
+
+_DEFINES_FUNCTION = re.compile(r"\s*(?:create|alter)\b(?:\s+\w+){0,5}?\s+function\b", re.IGNORECASE)
+_QUERIES = keywords("select with values")
+_STATEMENTS = keywords("begin declare return if set insert update delete merge call")
+_READS = re.compile(r"\bfrom\b", re.IGNORECASE)
+RESULT = "result"
+"""The column under which a function's value is read."""
+
+
+def function_as_view(text: str, dialect: str) -> str | None:
+    """CREATE VIEW under the function's name with the query that it comes to; None where it is more than a query.
+
+    A function that gives a value gives it as the column `result`; one that reads no table is no view.
+    """
+    if not _DEFINES_FUNCTION.match(text):
+        return None
+    rules = dialect_of(dialect)
+    header = read_header(text, rules)
+    if header is None or header.kind != "function" or not header.readable:
+        return None
+    query = _only_query(header.body, rules, _parameters(header)) if header.returns_table else _value_of(header, rules)
+    if query is None:
+        return None
+    name = ".".join(quote_name(part, rules) for part in header.name)
+    columns = ", ".join(quote_name(column, rules) for column in header.columns)
+    return f"CREATE VIEW {name} {f'({columns}) ' if columns else ''}AS {query}"
+
+
+def _value_of(header: Header, dialect: Dialect) -> str | None:
+    """The query of the value that a function gives, where that is read from tables and nothing is written."""
+    if not _READS.search(header.body):
+        return None
+    query = _only_query(header.body, dialect, _parameters(header))
+    if query is not None:
+        return f"SELECT ({query}) AS {RESULT}"
+    steps, returned = read_body(header.body, dialect, _parameters(header))
+    if steps:
+        return None
+    if not returned and (expression := _only_expression(header.body, dialect, _parameters(header))):
+        returned = (expression,)
+    read = [expression for expression in dict.fromkeys(returned) if _READS.search(expression)]
+    return " UNION ALL ".join(f"SELECT ({expression}) AS {RESULT}" for expression in read) or None
+
+
+def _parameters(header: Header) -> Variables:
+    variables = Variables()
+    for parameter in header.parameters:
+        variables.declare(parameter)
+    return variables
+
+
+def _only_expression(body: str, dialect: Dialect, variables: Variables) -> str:
+    """A body that is an expression, as BigQuery's and Snowflake's are; "" where it is more than that."""
+    code = Code.of(body, dialect)
+    last = len(code.tokens)
+    while last and code.word(last - 1) == ";":
+        last -= 1
+    if code.word(0) in _STATEMENTS or code.find(0, frozenset({";"})) < last:
+        return ""
+    return with_parameters(code, 0, last, variables)
+
+
+def as_function(symbolic: Symbolic) -> Symbolic:
+    """The lineage of such a view, as that of a table function of the same name."""
+    if not isinstance(symbolic, RelationalStatement):
+        return symbolic
+    return replace(symbolic, writes=tuple(_rename(symbolic.writes)))
+
+
+def _rename(writes: tuple[WriteForm, ...]) -> Iterator[WriteForm]:
+    for write in writes:
+        if write.target is None:
+            yield write
+            continue
+        name = write.target.name
+        function = TableName((name.dotted.lower(),), str(name), NameKind.FUNCTION)
+        yield replace(write, target=replace(write.target, name=function))
+
+
+def _only_query(body: str, dialect: Dialect, variables: Variables) -> str | None:
+    code = Code.of(body, dialect)
+    first, last = 0, len(code.tokens)
+    if code.word(first) == "begin" and code.words(first, 2) != ("begin", "atomic"):
+        return None
+    if code.words(first, 2) == ("begin", "atomic"):
+        first, last = first + 2, next((p for p in range(last - 1, 0, -1) if code.word(p) == "end"), last)
+    if code.word(first) == "return":
+        first += 1
+    while last > first and code.word(last - 1) == ";":
+        last -= 1
+    while code.word(first) == "(" and code.closing(first) == last - 1:
+        first, last = first + 1, last - 1
+    if code.word(first) not in _QUERIES or code.find(first, frozenset({";"})) < last:
+        return None
+    return with_parameters(code, first, last, variables)

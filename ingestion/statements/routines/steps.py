@@ -1,0 +1,291 @@
+"""What a routine's body comes to: statements in order, calls of other routines, values of its variables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+from ingestion.dialects import Dialect, dialect_of
+from ingestion.dialects.cursor import Code
+from ingestion.dialects.definition import DollarQuotes, Separator, keywords
+from ingestion.dialects.lexing import DOLLAR, NAME, STRING, WORD, tokens
+
+# What a routine's body comes to: statements in order, calls of other routines, and what could not be followed.
+
+_PREFIXES = frozenset({"n", "e", "r", "q", "nq"})
+DYNAMIC = "dynamic_sql"
+"""Why a step has no statement: the text that it runs is put together as it runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoutineStep:
+    """One thing that a body does: runs a statement (`text`), calls a routine (`calls`), or what `problem` says.
+
+    In `text` the routine's variables are parameters (`:name`), or the query that they were filled from.
+    """
+
+    text: str = ""
+    calls: tuple[str, ...] = ()
+    problem: str = ""
+
+
+def constant(code: Code, first: int, last: int) -> str | None:
+    """The text that string literals from `first` to `last` make, joined by || or +; None where it is not constant."""
+    pieces: list[str] = []
+    for place in range(first, last):
+        token = code.tokens[place]
+        if token.kind in (STRING, DOLLAR):
+            freely = code.dialect.q_quotes and code.word(place - 1) in ("q", "nq")
+            pieces.append(token.text[2:-2] if freely else unquote(token.text, code.dialect))
+        elif token.kind == WORD and token.text.lower() in _PREFIXES and place + 1 < last:
+            continue
+        elif token.text not in ("|", "+", "(", ")"):
+            return None
+    return "".join(pieces) if pieces else None
+
+
+def unquote(text: str, dialect: Dialect) -> str:
+    """A string literal's content."""
+    if text.startswith("$"):
+        tag = text[: text.index("$", 1) + 1]
+        return text[len(tag) : -len(tag)]
+    if dialect.triple_quotes and text[:3] in ('"""', "'''"):
+        return text[3:-3]
+    content = text[1:-1].replace(text[0] * 2, text[0])
+    return content.replace(f"\\{text[0]}", text[0]).replace("\\\\", "\\") if dialect.backslash_escapes else content
+
+
+def without_repetition(steps: Sequence[RoutineStep]) -> tuple[RoutineStep, ...]:
+    """Steps that say the same twice in a row (both branches of an IF) once."""
+    kept: list[RoutineStep] = []
+    for step in steps:
+        if not kept or kept[-1] != step:
+            kept.append(step)
+    return tuple(kept)
+
+
+_HEAD = 40
+_VERBS = frozenset({"call", "exec", "execute", "select", "perform"})
+_NO_ROUTINES = frozenset({"sp_executesql", "sp_rename", "immediate"})
+
+
+def called_routine(text: str, dialect: Dialect | str) -> tuple[str, ...]:
+    """The name of the routine that a statement runs, folded as the dialect folds; empty where it runs none."""
+    rules = dialect_of(dialect) if isinstance(dialect, str) else dialect
+    code = Code(text, tuple(islice(tokens(text, rules), _HEAD)), rules)
+    if rules.separator is Separator.GO and code.word(0) not in _VERBS:  # T-SQL runs what a batch begins with
+        return _executed_name(code, 0)
+    return routine_called_at(code, 0)
+
+
+def routine_called_at(code: Code, place: int) -> tuple[str, ...]:
+    """The routine that the statement starting at a token runs."""
+    verb = code.word(place)
+    if verb == "call":
+        return code.dotted_name(place + 1)[0]
+    if verb in ("exec", "execute"):
+        return _executed_name(code, place + 1)
+    if verb in ("select", "perform"):
+        return _selected_name(code, place + 1)
+    return ()
+
+
+def _executed_name(code: Code, place: int) -> tuple[str, ...]:
+    """T-SQL's EXEC [@status =] name; Snowflake's EXECUTE TASK name; Oracle's EXEC name."""
+    if code.word(place) in ("task", "procedure"):
+        place += 1
+    if code.word(place).startswith("@") and code.word(place + 1) == "=":
+        place += 2
+    if code.word(place)[:1] in ("@", "("):
+        return ()
+    name, after = code.dotted_name(place)
+    return () if not name or name[-1].lower() in _NO_ROUTINES or code.word(after) == "=" else name
+
+
+def _selected_name(code: Code, place: int) -> tuple[str, ...]:
+    """SELECT f(...) with nothing else: how PostgreSQL runs a function for what it does."""
+    if code.dialect.dollar_quotes is not DollarQuotes.TAGGED:
+        return ()
+    if code.words(place, 2) == ("*", "from"):
+        place += 2
+    name, after = code.dotted_name(place)
+    if not name or code.word(after) != "(":
+        return ()
+    closing = code.closing(after)
+    return name if code.word(closing + 1) in ("", ";") and closing < len(code.tokens) else ()
+
+
+# A routine's variables: no columns, but what they were filled from may be read through them.
+
+_NAMED_AFTER = frozenset({".", "as", "@"})
+_ENDS_SET = frozenset({"from", "where", ";", "when"})
+_LONGEST = 4_000
+"""Characters of a query that is put in a variable's place: variables made of variables grow without end."""
+_INTO_TABLE = keywords("insert merge overwrite ignore")
+_QUERY_STARTS = keywords("select sel with from")
+_LISTED_AFTER = frozenset({"into", "update", "conflict"})
+_SQL = keywords("select with insert update delete merge create replace copy truncate call")
+
+
+@dataclass(slots=True)
+class Variables:
+    """What a body's names stand for, as far as its text has been read.
+
+    `queries` has the query of each record and cursor, `values` the query of a variable that was filled once,
+    `texts` its constant text. A variable that is filled twice stands for neither.
+    """
+
+    declared: set[str] = field(default_factory=set)
+    queries: dict[str, str] = field(default_factory=dict)
+    values: dict[str, str | None] = field(default_factory=dict)
+    texts: dict[str, str | None] = field(default_factory=dict)
+
+    def declare(self, name: str) -> None:
+        """A name that is a variable from here on."""
+        if name:
+            self.declared.add(name.casefold())
+
+    def fill(self, name: str, query: str) -> None:
+        """A variable takes the value of a query."""
+        key = name.casefold()
+        self.declared.add(key)
+        known = self.values.get(key, query)
+        self.values[key] = query if known == query and len(query) <= _LONGEST else None
+
+    def record(self, name: str, query: str, *, replaces: bool = False) -> None:
+        """A record or cursor stands for the rows of a query: of the first one, or `replaces` of this one."""
+        self.declare(name)
+        if replaces:
+            self.queries.pop(name.casefold(), None)
+        if len(query) <= _LONGEST:
+            self.queries.setdefault(name.casefold(), query)
+
+    def set_constant(self, name: str, text: str | None) -> None:
+        """A variable takes a text; None where that is not constant."""
+        key = name.casefold()
+        self.declared.add(key)
+        self.texts[key] = None if key in self.texts and self.texts[key] != text else text
+
+    def text_of(self, name: str) -> str | None:
+        """The one constant text of a variable."""
+        return self.texts.get(name.casefold())
+
+    def query_of(self, name: str) -> str | None:
+        """The query behind a record or cursor."""
+        return self.queries.get(name.casefold())
+
+
+def with_parameters(code: Code, first: int, last: int, variables: Variables) -> str:
+    """The text from token to token with every variable replaced: by its query, else by a parameter."""
+    pieces: list[str] = []
+    written = code.start_of(first)
+    marked = code.dialect.marked_variables and _is_sql(code, first)
+    listed = set(_listed_names(code, first, last))
+    for place in range(first, last):
+        token = code.tokens[place]
+        if token.kind not in (WORD, NAME) or place in listed or code.word(place - 1) in _NAMED_AFTER:
+            continue
+        put = _replacement(code, place, variables)
+        if put is None or _names_an_argument(code, place):
+            continue
+        text, until = put
+        is_marked = code.word(place - 1) == ":"
+        if until == place and not is_marked and (marked or _names_relation(code, first, place)):
+            continue
+        start = code.start_of(place - 1) if is_marked and place > first else token.start
+        pieces += [code.text[written:start], text]
+        written = code.end_of(until)
+    pieces.append(code.text[written : code.end_of(last - 1)] if last > first else "")
+    return "".join(pieces)
+
+
+def _names_relation(code: Code, first: int, place: int) -> bool:
+    """Whether a name stands where only a relation can, whatever variable is called the same."""
+    before = code.word(place - 1)
+    if code.tokens[place].text.startswith("@"):
+        return False
+    if before in ("update", "table") or (before == "into" and code.word(place - 2) in _INTO_TABLE):
+        return True
+    if before not in ("from", "join"):
+        return False
+    depth = 0
+    for each in range(place - 1, first, -1):
+        depth += {")": 1, "(": -1}.get(code.word(each), 0)
+        if depth < 0:
+            return code.word(each + 1) in _QUERY_STARTS  # and not EXTRACT(YEAR FROM v)
+    return True
+
+
+def _is_sql(code: Code, first: int) -> bool:
+    """Whether the text from `first` on is a statement of SQL or a query, and not an expression of the script."""
+    while code.word(first) == "(":
+        first += 1
+    return code.word(first) in _SQL
+
+
+def _names_an_argument(code: Code, place: int) -> bool:
+    """Whether a name is that of a function's parameter: f(name => value)."""
+    return code.words(place + 1, 2) == ("=", ">") and code.end_of(place + 1) == code.start_of(place + 2)
+
+
+def _replacement(code: Code, place: int, variables: Variables) -> tuple[str, int] | None:
+    """What stands for the name at `place`, and the last token that it stands for."""
+    token = code.tokens[place]
+    key = code.name(place).casefold()
+    follows = code.word(place + 1)
+    query = variables.query_of(key)
+    if query is not None and follows == ".":
+        field_name = code.tokens[place + 2].text if place + 2 < len(code.tokens) else ""
+        if field_name == "*":
+            return None
+        return f"(SELECT {token.text}.{field_name} FROM ({query}) {token.text})", place + 2
+    if key not in variables.declared or follows in (".", "("):
+        return None
+    value = variables.values.get(key)
+    if value is not None:
+        return f"({value})", place
+    if query is not None and key not in variables.values and code.dialect.dollar_quotes is DollarQuotes.TAGGED:
+        return f"(SELECT {token.text} FROM ({query}) {token.text})", place  # the row as one value
+    return (token.text if token.text.startswith("@") else f":{token.text}"), place
+
+
+def _listed_names(code: Code, first: int, last: int) -> Iterator[int]:
+    """The tokens that must be columns: INSERT's list, and what SET assigns to."""
+    place = first
+    while place < last:
+        word = code.word(place)
+        if word in _LISTED_AFTER:
+            _parts, after = code.dotted_name(place + 1)
+            if code.word(after) == "(":
+                closing = code.closing(after)
+                yield from range(after, min(closing, last))
+                place = closing
+        elif word == "set":
+            for begin, end in code.items(place + 1, code.find(place + 1, _ENDS_SET, last)):
+                if code.word(begin + 1) in ("=", ".") and begin < last:
+                    yield from range(begin, code.find(begin, frozenset({"="}), end))
+        place += 1
+
+
+def _projections(query: str, code: Code) -> tuple[Sequence[str], str, str]:
+    """The output expressions of a plain SELECT, its WITH, and the text after them; nothing where it is not plain."""
+    inner = Code.of(query, code.dialect)
+    select = inner.find(0, frozenset({"select"})) if inner.word(0) == "with" else 0
+    if inner.word(select) != "select":
+        return (), "", ""
+    start = select + 2 if inner.word(select + 1) in ("distinct", "all") else select + 1
+    until = inner.find(start, frozenset({"from", "union", "intersect", "except", ";"}))
+    if inner.word(until) not in ("from", ""):
+        return (), "", ""
+    listed = [inner.between(begin, end) for begin, end in inner.items(start, until)]
+    rest = inner.text[inner.start_of(until) :] if until < len(inner.tokens) else ""
+    return listed, inner.text[: inner.start_of(select)], rest
+
+
+def column_queries(query: str, names: Sequence[str], code: Code) -> Mapping[str, str]:
+    """For each variable that a query fills by position: the query of its value alone."""
+    listed, common, rest = _projections(query, code)
+    if len(listed) != len(names):
+        return {}
+    return {name: f"{common}SELECT {expression} {rest}".strip() for name, expression in zip(names, listed, strict=True)}

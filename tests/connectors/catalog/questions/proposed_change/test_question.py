@@ -1,0 +1,211 @@
+"""What a proposed change does downstream, asked of a catalog that a few statements filled."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import requests
+from typer.testing import CliRunner
+
+from connectors.catalog.http.server import CatalogConfig, running_catalog
+from connectors.catalog.questions.file import When
+from connectors.catalog.questions.proposed_change.question import ChangeOptions, proposed_change
+from connectors.catalog.questions.proposed_change.report import ChangeReport
+from tests.support.published_scripts import publish
+from workflows.cli import app
+
+TABLES = {
+    "raw.customers": {"id": "int", "name": "text", "email": "text", "city": "varchar(50)"},
+    "raw.orders": {"id": "int", "cid": "int", "total": "numeric(10,2)", "placed": "date"},
+    "old.orders": {"id": "int"},
+    "core.people": {"id": "int", "name": "text", "email_hash": "text", "city": "varchar(50)"},
+    "core.sales": {"id": "int", "city": "varchar(50)", "total": "numeric(10,2)"},
+    "mart.by_city": {"city": "varchar(50)", "total": "numeric"},
+    "mart.copy": {"id": "int", "city": "varchar(50)", "total": "numeric(10,2)"},
+    "mart.dark": {"x": "int"},
+}
+PEOPLE = "CREATE VIEW core.people AS SELECT c.id, c.name, md5(c.email) AS email_hash, c.city FROM raw.customers c"
+STATEMENTS = (
+    PEOPLE,
+    "INSERT INTO core.sales SELECT o.id, city, total FROM raw.orders o JOIN core.people p ON p.id = o.cid "
+    "WHERE o.placed > '2020-01-01'",
+    "CREATE VIEW mart.by_city AS SELECT city, sum(total) AS total FROM core.sales GROUP BY city",
+    "INSERT INTO mart.copy SELECT * FROM core.sales",
+)
+
+
+@pytest.fixture(scope="module")
+def catalog(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """email is PII; mart.by_city is the finance team's."""
+    file = tmp_path_factory.mktemp("changes") / "catalog.db"
+    publish(file, TABLES, STATEMENTS)
+    with running_catalog(CatalogConfig(file, port=0)) as address:
+        send = requests.Session()
+        team = send.put(f"{address.url}/v1/teams", json={"name": "finance", "teamType": "Group"}, timeout=10).json()
+        patches = {
+            "s.shop.raw.customers": {"op": "add", "path": "/columns/2/tags", "value": [{"tagFQN": "PII.Sensitive"}]},
+            "s.shop.mart.by_city": {"op": "add", "path": "/owners", "value": [{"id": team["id"], "type": "team"}]},
+        }
+        headers = {"Content-Type": "application/json-patch+json"}
+        for name, patch in patches.items():
+            answer = send.patch(f"{address.url}/v1/tables/name/{name}", json=[patch], headers=headers, timeout=10)
+            answer.raise_for_status()
+    return file
+
+
+def asked(catalog: Path, ddl: str, dialect: str | None = None, default_schema: str = "") -> ChangeReport:
+    return proposed_change(
+        catalog, ChangeOptions(ddl=ddl, dialect=dialect, default_schema=default_schema), When(days=0)
+    )
+
+
+def lines(report: ChangeReport) -> set[str]:
+    """Each effect as `kind name`, without what all full names begin with; changes without effects as themselves."""
+    found = {f"{one.kind} {one.name}" for change in report.changes for one in change.effects}
+    found |= {f"{one.kind}: {one.name}" for one in report.changes if not one.effects}
+    return {line.replace("s.shop.", "") for line in found} | set(report.unknown)
+
+
+SALES = ("core.sales", "mart.by_city", "mart.copy")
+TOTAL = {f"{table}.total" for table in SALES}
+CITY = {*(f"{table}.city" for table in SALES), "mart.by_city.total"}  # it is grouped by city
+EACH = {*CITY, *TOTAL, "core.sales.id", "mart.copy.id"}
+
+
+def each(kind: str, names: set[str]) -> set[str]:
+    return {f"{kind} {name}" for name in names}
+
+
+CASES: dict[str, tuple[set[str], int]] = {
+    "ALTER TABLE raw.orders DROP COLUMN total": (each("breaks", TOTAL), 4),
+    "ALTER TABLE raw.orders DROP COLUMN placed": (each("breaks", EACH), 4),
+    "ALTER TABLE raw.customers RENAME COLUMN city TO town": ({"column renamed: raw.customers.city"}, 0),
+    "ALTER TABLE raw.orders RENAME COLUMN total TO amount": (each("breaks", TOTAL), 4),
+    "ALTER TABLE raw.orders ALTER COLUMN total TYPE numeric(12,2)": (each("type", TOTAL), 0),
+    "ALTER TABLE raw.orders ALTER COLUMN total TYPE text": (each("breaks", TOTAL), 4),
+    "ALTER TABLE raw.orders ALTER COLUMN total TYPE my_money": (each("may break", TOTAL), 1),
+    "ALTER TABLE raw.orders ADD COLUMN note text": ({"column added: raw.orders.note"}, 0),
+    "ALTER TABLE raw.orders ADD COLUMN city text": ({"breaks core.sales"}, 4),
+    "ALTER TABLE core.sales ADD COLUMN note text": ({"breaks mart.copy"}, 4),
+    f"DROP VIEW core.people; {PEOPLE}": (set(), 0),
+    "DROP VIEW core.people": (each("breaks", EACH), 4),
+    "DROP SCHEMA core CASCADE": (each("breaks", EACH - {"core.sales.id", "core.sales.city", "core.sales.total"}), 4),
+    "DROP TABLE mart.copy": ({"table dropped: mart.copy"}, 0),
+    "CREATE OR REPLACE VIEW core.people AS SELECT c.id, c.name, md5(c.email) AS email_hash, upper(c.city) AS city "
+    "FROM raw.customers AS c": (each("meaning", CITY), 0),
+    "CREATE OR REPLACE VIEW core.people AS SELECT id, name, md5(email) AS email_hash FROM raw.customers": (
+        each("breaks", CITY),
+        4,
+    ),
+    "UPDATE core.sales SET city = c.email FROM raw.customers c WHERE c.id = core.sales.id": (
+        {*each("meaning", CITY - {"core.sales.city"}), "sensitivity mart.by_city.city", "sensitivity mart.copy.city"},
+        0,
+    ),
+    "DROP TABLE orders": (
+        {
+            "orders may be one of s.shop.old.orders, s.shop.raw.orders",
+            "orders is not in this catalog: what depends on it is not known",
+        },
+        1,
+    ),
+    "DROP TABLE nothing.there": ({"nothing.there is not in this catalog: what depends on it is not known"}, 1),
+    "ALTER TABLE raw.orders DROP COLUMN nope": ({"s.shop.raw.orders.nope is not in this catalog"}, 1),
+    "DROP FUNCTION f(int)": ({"<ddl>:1: what depends on what DROP FUNCTION changes is not followed"}, 1),
+    "CREATE INDEX i ON raw.orders (id); GRANT SELECT ON raw.orders TO x": (set(), 0),
+    "ALTER TABLE raw.orders RENAME TO orders_2; CREATE VIEW raw.orders AS SELECT * FROM raw.orders_2": (
+        {"table added: raw.orders_2", *each("meaning", EACH)},
+        0,
+    ),
+    "CREATE TABLE core.new AS SELECT id FROM raw.orders": ({"table added: core.new"}, 0),
+    "INSERT INTO mart.dark SELECT nope FROM raw.orders": ({"s.shop.mart.dark: unknown column: nope"}, 1),
+    "ALTER TABLE raw.orders DROP COLUMN total; SELECT 'secret FROM": (
+        {"<ddl>:1: ill_formed:unterminated quote ' opened in line 1", *each("breaks", TOTAL)},
+        4,
+    ),
+}
+
+
+@pytest.mark.parametrize("ddl", CASES)
+def test_effects_of_a_change(catalog: Path, ddl: str) -> None:
+    report = asked(catalog, ddl)
+    expected, code = CASES[ddl]
+    assert lines(report) == expected
+    assert (4 if report.breaks else 0 if report.complete else 1) == code
+
+
+def test_names_stand_in_the_schema_that_is_given(catalog: Path) -> None:
+    dropped = "ALTER TABLE orders DROP COLUMN total"
+    assert lines(asked(catalog, dropped, default_schema="raw")) == each("breaks", TOTAL)
+    assert lines(asked(catalog, f"SET search_path TO raw; {dropped}")) == each("breaks", TOTAL)
+
+
+def test_a_dialect_may_refuse_what_another_allows(catalog: Path) -> None:
+    short = "ALTER TABLE mart.copy ADD COLUMN note text"
+    assert not asked(catalog, short).breaks
+    assert lines(asked(catalog, short, "duckdb")) == {"breaks mart.copy"}
+    renamed = "ALTER TABLE raw.customers RENAME COLUMN city TO town"
+    assert asked(catalog, renamed, "duckdb").breaks
+
+
+def folder(path: Path, **files: str) -> str:
+    path.mkdir()
+    for name, text in files.items():
+        (path / f"{name}.sql").write_text(text)
+    return str(path)
+
+
+def test_two_folders_are_compared_by_what_they_leave(catalog: Path, tmp_path: Path) -> None:
+    """A migration that is new, a view that is written anew, and one that reads it and is not."""
+    people = PEOPLE
+    reader = "CREATE VIEW core.names AS SELECT name, city FROM core.people"
+    base = folder(tmp_path / "base", a=people, b=reader, c="ALTER TABLE raw.orders ADD COLUMN seen date")
+    head = folder(
+        tmp_path / "head",
+        a=people.replace(", c.city", ""),
+        b=reader,
+        c="ALTER TABLE raw.orders ADD COLUMN seen date",
+        d="ALTER TABLE raw.orders DROP COLUMN total",
+    )
+    renamed = "ALTER TABLE old.orders RENAME COLUMN id TO oid; ALTER TABLE old.orders ADD COLUMN id text"
+    for one in (base, head):
+        (Path(one) / "_renamed.sql").write_text(f"{renamed}; DROP FUNCTION f(int); DO $$ BEGIN EXECUTE x; END $$")
+    same = proposed_change(catalog, ChangeOptions(diff=(base, base)), When(days=0))
+    assert (same.changes, same.unknown) == ((), ())
+    report = proposed_change(catalog, ChangeOptions(diff=(base, head)), When(days=0))
+    assert (report.reads, report.writes, report.unknown) == (("s.shop.raw.customers",), ("s.shop.core.people",), ())
+    assert each("breaks", {*CITY, *TOTAL, "core.names.city"}) <= lines(report)
+    assert report.breaks
+
+
+def test_the_answer_is_written_for_people_machines_and_pull_requests(catalog: Path) -> None:
+    command = ["impact", "--catalog", str(catalog), "--days", "0", "--ddl"]
+    change = (
+        "CREATE OR REPLACE VIEW mart.by_city AS SELECT city FROM core.sales WHERE city <> 's3cret'; "
+        "DROP VIEW core.people"
+    )
+    done = CliRunner().invoke(app, [*command, change])
+    assert done.exit_code == 4
+    assert "breaks      s.shop.core.sales.city" in done.output
+    data = json.loads(CliRunner().invoke(app, [*command, change, "--format", "json"]).output)
+    assert (data["breaking"], data["complete"]) == (True, True)
+    effects = [effect for one in data["changes"] if one["name"] == "s.shop.core.people" for effect in one["effects"]]
+    copy = next(one for one in effects if one["name"] == "s.shop.mart.copy.city")
+    assert copy["path"] == ["s.shop.core.people.city", "s.shop.core.sales.city", "s.shop.mart.copy.city"]
+    page = CliRunner().invoke(app, [*command, change, "--format", "markdown"]).output
+    assert page.startswith("### Lineage: downstream ")
+    assert "| ❌ breaks | `s.shop.mart.copy.city` |" in page
+    assert all("s3cret" not in text for text in (done.output, json.dumps(data), page))
+    owned = CliRunner().invoke(app, [*command, "ALTER TABLE core.sales DROP COLUMN total"])
+    assert "mart.by_city.total  (owner finance)" in owned.output
+
+
+def test_what_cannot_be_answered_is_refused(catalog: Path) -> None:
+    ran = CliRunner()
+    drop = ["impact", "--ddl", "DROP TABLE a"]
+    for wrong in (["impact"], [*drop, "--sql", "a.sql"], [*drop, "--format", "csv"]):
+        assert ran.invoke(app, [*wrong, "--catalog", str(catalog)]).exit_code == 2
+    unread = ran.invoke(app, ["impact", "--ddl", "ALTER TABLE 'secret", "--catalog", str(catalog)])
+    assert unread.exit_code == 1
+    assert "secret" not in unread.output

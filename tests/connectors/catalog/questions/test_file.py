@@ -1,0 +1,107 @@
+"""Questions to a catalog's file by the end of a name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import requests
+
+from connectors.catalog.http.server import CatalogConfig, running_catalog
+from connectors.catalog.questions.file import When, ask_diff, ask_impact
+from ingestion.errors import ConfigError
+
+FIRST, SECOND, END = 1_000_000, 2_000_000, 3_000_000
+
+
+def table(name: str, *columns: str) -> dict[str, object]:
+    return {
+        "name": name,
+        "databaseSchema": "s.d.shop",
+        "columns": [{"name": column, "dataType": "INT"} for column in columns],
+    }
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> Path:
+    """orders.total makes report.sum; then orders loses total."""
+    file = tmp_path / "catalog.db"
+    parents = {
+        "services": [{"name": "s", "serviceType": "Postgres"}],
+        "databases": [{"name": "d", "service": "s"}],
+        "schemas": [{"name": "shop", "database": "s.d"}],
+    }
+    with running_catalog(CatalogConfig(file, port=0)) as address:
+
+        def post(path: str, body: object) -> dict[str, list[dict[str, str]]]:
+            answer = requests.post(f"{address.url}/v1/headwater/{path}", json=body, timeout=10)
+            answer.raise_for_status()
+            return dict(answer.json())
+
+        tables = [table("orders", "id", "total"), table("report", "sum")]
+        made = post("tables", {**parents, "tables": tables, "at": FIRST})["tables"]
+        edge = {
+            "fromEntity": {"id": made[0]["id"], "type": "table"},
+            "toEntity": {"id": made[1]["id"], "type": "table"},
+            "contribution": {
+                "producer": {"kind": "query", "key": "q"},
+                "source": "QueryLineage",
+                "columns": [{"from": ["s.d.shop.orders.total"], "to": "s.d.shop.report.sum", "type": "DIRECT"}],
+                "firstSeen": FIRST,
+                "lastSeen": FIRST,
+            },
+        }
+        post("lineage", {"batchId": "b", "edges": [edge]})
+        post("tables", {"tables": [table("orders", "id")], "replaceColumns": True, "at": SECOND})
+    return file
+
+
+def test_a_column_is_found_by_the_end_of_its_name(catalog: Path) -> None:
+    answer = ask_impact(catalog, "orders.total", When(as_of=FIRST, days=0))
+    assert answer["root"] == "s.d.shop.orders.total"
+    assert [one["column"] for one in answer["impacted"]] == ["s.d.shop.report.sum"]
+
+
+def test_an_unknown_name_is_answered_with_the_nearest(catalog: Path) -> None:
+    with pytest.raises(ConfigError, match=r"did you mean shop\.orders\?"):
+        ask_impact(catalog, "shop.ordres", When())
+    with pytest.raises(ConfigError, match="has no column"):
+        ask_impact(catalog, "shop.orders.totel", When())
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="ingest run"):
+        ask_impact(tmp_path / "none.db", "t", When())
+
+
+def test_a_dropped_column_that_something_needs_breaks(catalog: Path) -> None:
+    answer = ask_diff(catalog, FIRST, END)
+    assert answer["breaking"]
+    assert [(change["kind"], change["column"]) for change in answer["schemaChanges"]] == [
+        ("columnDropped", "s.d.shop.orders.total")
+    ]
+    assert not ask_diff(catalog, SECOND, END)["breaking"]
+
+
+def test_records_that_prove_lineage_count_as_readings(catalog: Path) -> None:
+    with running_catalog(CatalogConfig(catalog, port=0)) as address:
+        calls = f"{address.url}/v1/headwater"
+        ids = {
+            name: requests.get(f"{address.url}/v1/tables/name/s.d.shop.{name}", timeout=10).json()["id"]
+            for name in ("orders", "report")
+        }
+        said = {
+            "producer": {"kind": "query", "key": "q2"},
+            "source": "QueryLineage",
+            "firstSeen": END,
+            "lastSeen": END,
+            "records": ["00000000000000aa", "00000000000000bb"],
+        }
+        ends = {f"{end}Entity": {"id": ids[n], "type": "table"} for end, n in (("from", "orders"), ("to", "report"))}
+        for batch in ("b2", "b3"):
+            body = {"batchId": batch, "edges": [{**ends, "contribution": said}]}
+            requests.post(f"{calls}/lineage", json=body, timeout=10).raise_for_status()
+        graph = requests.get(f"{calls}/graph", params={"root": "s.d.shop.orders", "days": 0}, timeout=10).json()
+        usage = {node["fullyQualifiedName"]: node["usage"] for node in graph["nodes"]}
+        assert usage["s.d.shop.orders"] == {"reads": 2, "lastRead": END}
+        assert usage["s.d.shop.report"]["reads"] == 0

@@ -1,0 +1,74 @@
+"""What comes out of a file in each platform's own form: `expected_records.txt` has it, one record a line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from connectors.platforms.index import PROFILES
+from tests.support.query_log_exports import Record, layout_of, read_file
+
+LONG = 1000
+HERE = Path(__file__).parent
+EXPORTS = sorted((HERE / "exports").iterdir())
+
+
+def sections() -> dict[str, list[str]]:
+    """By file: the exporter and the form that it is told to have, then its records."""
+    found: dict[str, list[str]] = {}
+    for line in (HERE / "expected_records.txt").read_text("utf-8").splitlines():
+        if line.startswith("== "):
+            name, *form = line.removeprefix("== ").split(": ", 1)
+            lines = found[name] = form
+        elif line:
+            lines.append(line)
+    return found
+
+
+def shown(record: Record) -> str:
+    """Outcome; start, end, seconds; user, session, database, schema, type, job; text."""
+    times = [clock(record["start_time"]), clock(record["end_time"]), seconds(record["duration"])]
+    names = [record[name] or "-" for name in ("user", "session", "database", "schema", "query_type", "job")]
+    outcome = record["problem"] or record["status"] or "ran"
+    return " | ".join([outcome, " ".join(times), " ".join(names), shortened(record["text"])])
+
+
+def shortened(text: str | None) -> str:
+    return repr(text) if text is None or len(text) < LONG else f"{text[:40]!r} and more: {len(text)}"
+
+
+def clock(time: float | None) -> str:
+    return "-" if time is None else datetime.fromtimestamp(time, UTC).strftime("%d.%H:%M:%S.%f").rstrip("0").rstrip(".")
+
+
+def seconds(duration: float | None) -> str:
+    return "-" if duration is None else f"{duration:g}s"
+
+
+def rendered(file: Path) -> Iterator[str]:
+    layout = layout_of(file.read_bytes(), file.name)
+    assert layout.reading is not None
+    yield f"{layout.reading.profile.name}, {layout.form.value}"
+    yield from map(shown, read_file(file))
+
+
+@pytest.mark.parametrize("file", EXPORTS, ids=lambda file: file.name)
+def test_an_export_is_read_as_its_platform_means_it(file: Path) -> None:
+    assert list(rendered(file)) == sections()[file.name]
+
+
+def test_every_exporter_has_an_export() -> None:
+    named = {lines[0].rpartition(", ")[0] for lines in sections().values()}
+    assert {profile.name for profile in PROFILES} - named == set()
+    assert sections().keys() == {file.name for file in EXPORTS}
+
+
+@pytest.mark.parametrize("profile", PROFILES, ids=lambda profile: profile.name)
+def test_a_profile_names_columns_as_they_are_compared(profile: object) -> None:
+    """Otherwise a unit or a state would be for a column that no input has."""
+    names = set(profile.names)
+    assert set(profile.units) | set(profile.patterns) <= names
+    assert all(set(mark) <= names for mark in (*profile.marks, *profile.own_marks) if profile.pieces)

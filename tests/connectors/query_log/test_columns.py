@@ -1,0 +1,129 @@
+"""Columns that the user names, whatever they are called and wherever they stand."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from datetime import timedelta, timezone
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from connectors.log_columns import LogColumn
+from connectors.query_log._columns import ReadingHints
+from ingestion.errors import ConfigError
+from tests.support.query_log_exports import Record, layout_of, read_export
+
+FIELDS = ("text", "start_time", "duration", "user", "session", "status", "failure")
+ROWS = [
+    ("insert into t\nselect 'a, b'", "1795161600250", "2500", "ann", "s1", "success", ""),
+    ("insert into gone select 1", "1795161660000", "", "", "s2", "success", "1146"),
+    ('use "Mart"', "1795161720000", "1", "bob", "s1", "canceled", ""),
+]
+UNITS = {"start_time": 1e-3, "duration": 1e-3}
+names = st.from_regex(r"[a-z]{1,6}(_[a-z]{1,6})?", fullmatch=True)
+
+
+def mapped(columns: dict[str, str]) -> ReadingHints:
+    return ReadingHints(columns={name: LogColumn(column, unit=UNITS.get(name)) for name, column in columns.items()})
+
+
+def as_csv(header: list[str], rows: list[tuple[str, ...]]) -> bytes:
+    out = io.StringIO(newline="")
+    csv.writer(out).writerows([header, *rows])
+    return out.getvalue().encode()
+
+
+def without_places(records: list[Record]) -> list[Record]:
+    return [{name: value for name, value in record.items() if name != "source_id"} for record in records]
+
+
+EXPECTED = without_places(read_export(as_csv([*FIELDS], ROWS), hints=mapped(dict(zip(FIELDS, FIELDS, strict=True)))))
+
+
+def test_a_mapping_says_what_columns_mean() -> None:
+    assert [(one["start_time"], one["duration"], one["status"]) for one in EXPECTED] == [
+        (1795161600.25, 2.5, None),
+        (1795161660.0, None, "failed"),
+        (1795161720.0, 0.001, "failed"),
+    ]
+
+
+@settings(max_examples=60)
+@given(st.lists(names, min_size=9, max_size=9, unique=True), st.permutations(range(9)), st.booleans())
+def test_neither_the_order_nor_the_names_of_mapped_columns_change_anything(
+    called: list[str], order: list[int], in_json: bool
+) -> None:
+    """Two columns are nobody's: whatever they are called, the mapping wins."""
+    header = [called[position] for position in order]
+    rows = [tuple((*row, "select 9", "2001-01-01")[position] for position in order) for row in ROWS]
+    content = as_csv(header, rows)
+    if in_json:
+        content = "\n".join(json.dumps(dict(zip(header, row, strict=True))) for row in rows).encode()
+    hints = mapped(dict(zip(FIELDS, called, strict=False)))
+    found = without_places(read_export(content, hints=hints))
+    own = [name for name in EXPECTED[0] if name in FIELDS]
+    assert [{name: one[name] for name in own} for one in found] == [
+        {name: one[name] for name in own} for one in EXPECTED
+    ]  # fmt: skip
+
+
+def test_what_all_records_have_is_no_column() -> None:
+    hints = ReadingHints(columns={"database": LogColumn(value="shop"), "schema": LogColumn(value="sales")})
+    (record,) = read_export(b"query,db\nselect 1,other\n", hints=hints)
+    assert (record["database"], record["schema"]) == ("shop", "sales")
+    (record,) = read_export(b'{"query": "select 1", "db": "other"}', hints=hints)
+    assert (record["database"], record["schema"]) == ("shop", "sales")
+
+
+def test_a_zone_is_that_of_one_column() -> None:
+    at = LogColumn("at", zone=timezone(timedelta(hours=2)))
+    (record,) = read_export(b"query,at\nselect 1,2026-11-20 10:00:00\n", hints=ReadingHints(columns={"start_time": at}))
+    assert record["start_time"] == 1795161600.0
+
+
+def test_a_mapping_goes_before_what_an_exporter_has_there() -> None:
+    header = b"QUERY_TEXT,WAREHOUSE_NAME,START_TIME,masked_text\n"
+    hints = ReadingHints("Snowflake", columns={"text": LogColumn("masked_text")})
+    (record,) = read_export(header + b"raw,w,2026-11-20,select 1\n", hints=hints)
+    assert (record["text"], record["start_time"]) == ("select 1", 1795132800.0)
+
+
+@pytest.mark.parametrize(
+    "content", [b"argument,event_time\nselect 1,2026-11-20\n", b'{"argument":"x y","event_time":1}']
+)
+def test_a_column_that_is_not_there_is_told_with_the_nearest_and_those_that_are(content: bytes) -> None:
+    hints = ReadingHints(columns={"text": LogColumn("argument"), "start_time": LogColumn("evnt_time")})
+    expected = (
+        r"headwater\.queryLogColumns\.time: no column evnt_time; did you mean event_time\?; "
+        r"there are argument, event_time$"
+    )
+    with pytest.raises(ConfigError, match=expected):
+        layout_of(content, hints=hints)
+
+
+def test_a_mapped_column_of_numbers_is_no_text_either() -> None:
+    with pytest.raises(ConfigError, match="no column for the query text"):
+        layout_of(b"argument,event_time\n42,2026-11-20\n", hints=ReadingHints(columns={"text": LogColumn("argument")}))
+
+
+PAGE = {
+    "next_page_token": "CiQ", "has_next_page": True, "res": [
+        {"query_id": "26b5", "status": "FINISHED", "query_text": "insert into t select 1", "user_id": [7],
+         "query_start_time_ms": 1795161600250, "execution_end_time_ms": 1795161600500, "user_name": "ann"},
+    ],
+}  # fmt: skip
+
+
+def test_a_page_of_an_api_is_its_records_and_a_unit_in_a_times_name_is_no_hindrance() -> None:
+    (record,) = read_export(json.dumps(PAGE).encode())
+    assert (record["text"], record["user"], record["status"]) == ("insert into t select 1", "ann", None)
+    assert (record["start_time"], record["end_time"]) == (1795161600.25, 1795161600.5)
+
+
+def test_a_record_with_one_list_of_objects_is_no_page() -> None:
+    record = {"query": "insert into t select 1", "user": "ann", "labels": [{"key": "app", "value": "etl"}]}
+    (read,) = read_export(json.dumps(record).encode())
+    assert (read["text"], read["user"]) == ("insert into t select 1", "ann")

@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from connectors.query_log._values import parse_duration, parse_flag, parse_state, parse_time, parse_times
+
+BERLIN = ZoneInfo("Europe/Berlin")
+MOMENT = datetime(2026, 11, 20, 8, 24, 58, tzinfo=UTC).timestamp()
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "2026-11-20 08:24:58 UTC",
+        "2026-11-20T08:24:58Z",
+        "2026-11-20T08:24:58.000+00:00",
+        "2026-11-20 09:24:58 CET",
+        "2026-11-20 09:24:58+01",
+        "2026-11-20 00:24:58.000 -0800",
+        "2026/11/20 8:24:58",
+        "20261120082458",
+        "Fri, 20 Nov 2026 00:24:58 -0800",
+        "1795163098",
+        "1795163098.0",
+        "1795163098000",
+        "1795163098000000",
+        "1795163098000000000",
+    ],
+)
+def test_every_way_to_write_a_moment_is_the_same_moment(written: str) -> None:
+    assert parse_time(written, UTC) == MOMENT
+    assert parse_times([written] * 2, UTC) == ([MOMENT] * 2, [])
+
+
+def test_a_time_without_zone_is_in_the_logs_zone() -> None:
+    assert parse_time("2026-11-20 09:24:58", BERLIN) == MOMENT
+    assert parse_times(["2026-11-20 09:24:58", "2026-07-01 02:00:00"], BERLIN) == ([MOMENT, 1782864000.0], [])
+
+
+def test_the_logs_own_zone_decides_what_an_abbreviation_means() -> None:
+    assert parse_time("2026-11-20 13:54:58 IST", ZoneInfo("Asia/Kolkata")) == MOMENT
+    assert parse_time("2026-11-20 10:24:58 IST", UTC) == MOMENT
+
+
+def test_no_value_is_no_time_and_garbage_is_named() -> None:
+    values = ["", "2026-11-20 08:24:58", "yesterday", "2026-13-01", "NULL", "99999999999999999999999", "-1", "XYZ 12"]
+    times, wrong = parse_times(values, UTC)
+    assert times == [None, MOMENT, None, None, None, None, None, None]
+    assert wrong == [2, 3, 5, 6, 7]
+
+
+@given(st.lists(st.datetimes(min_value=datetime(1971, 1, 1), max_value=datetime(2499, 1, 1)), min_size=1, max_size=5))
+def test_many_times_at_once_equal_one_at_a_time(moments: list[datetime]) -> None:
+    for written in (
+        [moment.isoformat(" ") for moment in moments],
+        [moment.isoformat() + "+02:00" for moment in moments],
+        [f"{moment.isoformat(' ')} UTC" for moment in moments],
+    ):
+        times, wrong = parse_times(written, UTC)
+        assert not wrong
+        assert times == pytest.approx([parse_time(value, UTC) for value in written], abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("written", "unit", "seconds"),
+    [
+        ("12.5", 1.0, 12.5),
+        ("12.5", 1e-3, 0.0125),
+        ("250 ms", 1.0, 0.25),
+        ("3s", 1e-3, 3.0),
+        ("00:01:30.5", 1.0, 90.5),
+        ("1 day 01:00:00", 1.0, 90000.0),
+        ("", 1.0, None),
+        ("long", 1.0, None),
+        ("5 fortnights", 1.0, None),
+    ],
+)
+def test_durations_count_in_their_own_unit_or_the_columns(written: str, unit: float, seconds: float | None) -> None:
+    assert parse_duration(written, unit) == seconds
+
+
+def test_states_say_whether_a_statement_ran() -> None:
+    for word in ("success", "SUCCEEDED", "ok", "FINISHED", "Done", "Completed", "0", "00000", "true", "t", ""):
+        assert parse_state(word) is None, word
+    for word in ("failed", "FAIL", "error", "ABORTED", "cancelled", "Canceled", "timeout", "42601", "f", "killed"):
+        assert parse_state(word) == "failed", word
+    for word in ("running", "QUEUED", "pending"):
+        assert parse_state(word) == "unfinished", word
+    assert parse_state("purple") == "unknown_state"
+
+
+def test_an_error_column_fails_a_statement_by_any_value_but_none() -> None:
+    assert [parse_flag(value) for value in ("", "0", "f", "No", "NULL")] == [None] * 5
+    assert [parse_flag(value) for value in ("1", "true", "relation does not exist")] == ["failed"] * 3
+
+
+@pytest.mark.parametrize("old", ["1900-01-01 00:00:00", "0001-01-01T00:00:00Z", "1969-12-31 23:59:59", "1753-01-01"])
+@pytest.mark.parametrize("others", [[], ["2026-01-01 00:00:00"], ["1767225600"]])
+def test_a_time_before_1970_stands_for_none(old: str, others: list[str]) -> None:
+    times, wrong = parse_times([old, *others], UTC)
+    assert (times[0], wrong) == (None, [])
+    assert times[1:] == [1_767_225_600.0] * len(others)

@@ -1,0 +1,251 @@
+"""`ingest lineage`: files, directories and standard input, at once and without Spark."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from connectors.sql_files.scripts import read_script
+from ingestion.dialects import dialect_of
+from ingestion.errors import ConfigError
+from workflows.cli import app
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(autouse=True)
+def in_an_empty_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def lineage(*arguments: str, stdin: str | None = None) -> tuple[int, str, str]:
+    result = CliRunner().invoke(app, ["lineage", *arguments], input=stdin)
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    return result.exit_code, result.stdout, result.stderr
+
+
+def as_json(*arguments: str, stdin: str | None = None) -> dict[str, object]:
+    code, shown, errors = lineage(*arguments, "--format", "json", stdin=stdin)
+    assert (code, errors) == (0, "")
+    found: dict[str, object] = json.loads(shown)
+    return found
+
+
+def pairs(found: dict[str, object]) -> set[tuple[str, str]]:
+    edges = found["column_lineage"]
+    assert isinstance(edges, list)
+    return {(edge["source"], edge["target"]) for edge in edges if edge["type"] == "DIRECT"}
+
+
+def test_a_file_is_one_script_whose_statements_know_each_other() -> None:
+    Path("job.sql").write_text(
+        "create table stage as select id, price * 2 as double from raw.orders;\n"
+        "insert into mart.sales (id, total)\nselect id, sum(double) from stage group by id;\n"
+    )
+
+    found = as_json("job.sql", "--dialect", "postgres")
+
+    assert found["source_tables"] == ["raw.orders"]
+    assert found["intermediate_tables"] == ["stage"]
+    assert found["target_tables"] == ["mart.sales"]
+    assert ("raw.orders.price", "stage.double") in pairs(found)
+    assert ("stage.double", "mart.sales.total") in pairs(found)
+
+
+def test_the_tree_shows_each_column_with_its_sources() -> None:
+    code, shown, _ = lineage("-", "-d", "postgres", stdin="create view v as select a, upper(b) as c from t where d > 5")
+
+    assert code == 0
+    lines = shown.splitlines()
+    assert lines[0] == "v"
+    assert any(line.startswith("  a <- t.a") and "identity" in line for line in lines)
+    assert any(line.startswith("  c <- t.b") and "transformation" in line for line in lines)
+    assert [line for line in lines if "t.d" in line] == ["  (every column) <- t.d  filter, t.d > ?"]
+
+
+def test_in_a_directory_a_lone_select_is_a_view_named_after_its_file() -> None:
+    Path("models/deep").mkdir(parents=True)
+    Path("models/orders_by_day.sql").write_text("-- a comment\nselect day, n from stg_orders\n")
+    Path("models/deep/stg_orders.sql").write_text("with x as (select * from raw.orders) select day, n from x;\n")
+    Path("models/load.sql").write_text("insert into log select 1; insert into log select 2;\n")
+    Path("models/notes.txt").write_text("not sql")
+
+    found = as_json("models", "--dialect", "bigquery")
+
+    assert ("stg_orders.day", "orders_by_day.day") in pairs(found)
+    assert ("raw.orders.day", "stg_orders.day") in pairs(found)
+    assert found["source_tables"] == ["raw.orders"]
+
+
+def test_a_file_name_that_is_no_plain_name_is_quoted() -> None:
+    Path("models").mkdir()
+    Path("models/my model.sql").write_text("select a from t")
+
+    assert read_script("models", dialect_of("mysql")).text.startswith("CREATE VIEW `my model` AS select a from t")
+    assert read_script("models", dialect_of("tsql")).text.startswith("CREATE VIEW [my model] AS")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("schema.sql", "create table s.t (a int, b text);"),
+        ("schema.json", '{"s.t": {"a": "int", "b": "text"}}'),
+    ],
+)
+def test_a_schema_settles_stars(name: str, text: str) -> None:
+    Path(name).write_text(text)
+
+    found = as_json("-", "-d", "postgres", "--schema", name, stdin="create table x as select * from s.t")
+
+    assert pairs(found) == {("s.t.a", "x.a"), ("s.t.b", "x.b")}
+
+
+def test_a_statement_that_cannot_be_read_is_named_by_file_and_line_and_exits_1() -> None:
+    Path("models").mkdir()
+    Path("models/a.sql").write_text("create view good as select a from t;\n")
+    Path("models/b.sql").write_text("create view ok as select a from t;\n\nselect ((( 'secret_literal' from;\n")
+
+    code, shown, errors = lineage("models", "-d", "postgres")
+
+    assert code == 1
+    assert "good" in shown
+    assert errors.startswith("ingest: models/b.sql:3: ")
+    assert "secret_literal" not in shown + errors
+
+
+def test_a_template_that_nobody_filled_in_is_named_by_file_line_and_expression_and_exits_1() -> None:
+    Path("models").mkdir()
+    Path("models/a.sql").write_text("select id from {{ ref('b') }}\n")
+    Path("models/b.sql").write_text("{{ config(tags=['x']) }}\nselect id,\n{{ cents('price', 2) }} as p from s")
+    Path("models/c.sql").write_text("grant select on {{ this }} to role r; create view c as select id from ${x}.s;")
+
+    code, shown, errors = lineage("models", "-d", "snowflake")
+
+    assert code == 1
+    assert "a" in shown.splitlines()[0].lower()
+    assert errors.splitlines() == [
+        "ingest: models/b.sql:3: templated: {{ cents(?, ?) }}",
+        "ingest: models/c.sql:1: templated: ${x}",
+    ]
+
+
+def test_only_hopeless_text_exits_1_with_its_place() -> None:
+    code, shown, errors = lineage("-", "-d", "postgres", stdin="\n\nselect ((( 'secret_literal' from")
+
+    assert code == 1
+    assert errors.startswith("ingest: <stdin>:3: ")
+    assert "secret_literal" not in shown + errors
+
+
+def test_text_without_lineage_says_so() -> None:
+    code, shown, _ = lineage("-", stdin="select 1")
+
+    assert code == 0
+    assert "no lineage" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["no.sql"], "no.sql: no such file"),
+        (["jop.sql"], "did you mean job.sql?"),
+        (["job.sql", "--dialect", "snowflak"], "did you mean Snowflake?"),
+        (["empty"], "empty holds no *.sql file"),
+        (["job.sql", "--schema", "no.sql"], "no.sql: no such file"),
+        (["job.sql", "--schema", "bad.json"], "bad.json:2: not valid JSON"),
+        (["job.sql", "--schema", "list.json"], "list.json: expected"),
+        (["bytes.sql"], "bytes.sql:2: not UTF-8 text"),
+    ],
+)
+def test_a_wrong_argument_is_one_line_and_exits_2(arguments: list[str], message: str) -> None:
+    Path("job.sql").write_text("select 1")
+    Path("bytes.sql").write_bytes(b"select\n'\xff'")
+    Path("bad.json").write_text('{\n"a": }')
+    Path("list.json").write_text("[1]")
+    Path("empty").mkdir()
+
+    code, shown, errors = lineage(*arguments)
+
+    assert (code, shown) == (2, "")
+    assert message in errors
+    assert len(errors.splitlines()) == 1
+
+
+def test_lines_lead_back_to_their_files() -> None:
+    Path("a.sql").write_text("select 1;\nselect 2")
+    Path("m").mkdir()
+    Path("m/b.sql").write_text("x;\ny;\n")
+    Path("m/c.sql").write_text("z;\n")
+
+    script = read_script("m", dialect_of("ansi"), before=Path("a.sql"))
+
+    lines = script.text.splitlines()
+    for word, place in {"select 2": "a.sql:2", "y;": "m/b.sql:2", "z;": "m/c.sql:1"}.items():
+        assert script.place(lines.index(word) + 1) == place
+    with pytest.raises(ConfigError):
+        read_script("absent", dialect_of("ansi"))
+
+
+def test_it_runs_without_spark() -> None:
+    Path("job.sql").write_text("create view v as select a from t")
+    program = (
+        "import sys; from connectors.sql_files.lineage import script_lineage as s;"
+        "s('job.sql', 'postgres', None, 30.0); print('pyspark' in sys.modules)"
+    )
+
+    found = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+
+    assert found.stdout == "False\n"
+
+
+def test_standard_input_that_is_closed_or_no_text_is_one_line(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", "from workflows.cli import main; main()", "lineage", "-"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    closed = subprocess.run(["sh", "-c", 'exec "$0" "$@" <&-', *command], capture_output=True, env=environment)
+    assert (closed.returncode, closed.stdout) == (2, b"")
+    assert closed.stderr.startswith(b"ingest: standard input is closed")
+    garbled = subprocess.run(command, input=b"select a\nfrom \xff", capture_output=True, env=environment)
+    assert (garbled.returncode, garbled.stderr) == (2, b"ingest: <stdin>:2: not UTF-8 text\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("deep.json", b"[" * 100_000, "deep.json: nested too deeply"),
+        ("digits.json", b'{"s": {"a": ' + b"9" * 100_000 + b"}}", "digits.json: a number of more digits than one has"),
+        ("empty.json", b"", "empty.json:1: not valid JSON"),
+        ("list.json", b'{"s": ["a"]}', 'list.json: s: expected {"schema.table": {"column": "type"}}'),
+        ("type.json", b'{"s": {"a": "int", "b": 3}}', "type.json: s.b: expected the name of a type"),
+        ("bytes.json", b'{"s":\n"\xff"}', "bytes.json:2: not UTF-8 text"),
+        ("wide.sql", "create table s (a int);".encode("utf-16"), "wide.sql:1: not UTF-8 text"),
+        ("open.sql", b"select 1;\n\ncreate table s (a int;\n", "open.sql:3: ill_formed:unbalanced parentheses"),
+        (
+            "quote.sql",
+            b"create table s (a text default 'x);\n" + b"y\n" * 10_000,
+            "quote.sql:1: ill_formed:unterminated",
+        ),
+        ("later.sql", b"select 1;\ncreate table {{ s }} (a int)", "later.sql:2: templated"),
+    ],
+    ids=lambda value: value if isinstance(value, str) and value.endswith((".sql", ".json")) else "",
+)
+def test_a_hostile_schema_is_one_line_and_exits_2(name: str, content: bytes, message: str) -> None:
+    Path(name).write_bytes(content)
+    Path("a.sql").write_text("create table t as select a from s")
+    command = ["explain", "t.a"] if name.startswith(("open", "type")) else ["lineage"]
+    result = CliRunner().invoke(app, [*command, "a.sql", "--dialect", "postgres", "--schema", name])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"ingest: {message}")
+    assert len(result.stderr.splitlines()) == 1

@@ -1,0 +1,108 @@
+"""Frozen values are written by their fields, and all else as it writes itself."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import pickletools
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import pytest
+
+from ingestion.analysis.form import Slot
+from ingestion.model.lineage import NameKind, StatementKind, TableChange, TableName
+from ingestion.model.pickling import dumps
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A value that makes one of its fields itself."""
+
+    name: str
+    length: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "length", len(self.name))
+
+
+@dataclass(slots=True)
+class Changing:
+    """A value that may have another field's value by now than when it was made."""
+
+    name: str
+    seen: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class One:
+    """A value of one field, which may be a tuple."""
+
+    parts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ordered:
+    """A value whose fields are brought into order."""
+
+    parts: tuple[str, ...]
+    __normalizes__: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parts", tuple(sorted(self.parts)))
+
+
+@dataclass(frozen=True, slots=True)
+class Small:
+    """A value that writes less than it has."""
+
+    name: str
+    notes: tuple[str, ...] = field(default=(), compare=False, repr=False)
+
+    def __reduce__(self) -> tuple[type[Small], tuple[str]]:
+        return Small, (self.name,)
+
+
+VALUES = [
+    TableChange(StatementKind.RENAME, TableName(("s", "t"), "S.t"), other=TableName(("/x",), kind=NameKind.PATH)),
+    Slot(("t", "c"), 3),
+    One(("a", "b")),
+    Counted("abc"),
+    Ordered(("b", "a")),
+    Small("abc", ("left out",)),
+    Changing("a", ["b"]),
+    Counter("aab"),
+    re.compile("a+"),
+    int | str,
+    Counted,
+    NameKind,
+]
+
+
+@pytest.mark.parametrize("value", VALUES, ids=repr)
+def test_what_is_written_is_read_back(value: object) -> None:
+    read = pickle.loads(dumps(value))
+    assert (read, repr(read)) == (value, repr(value))
+
+
+def test_frozen_values_are_made_by_a_call_and_no_state_is_set() -> None:
+    operations = {operation.name for operation, _argument, _place in pickletools.genops(dumps(VALUES[0]))}
+    assert "REDUCE" in operations
+    assert "BUILD" not in operations
+
+
+def test_what_brings_its_fields_into_order_is_made_by_a_call_too() -> None:
+    operations = {operation.name for operation, _argument, _place in pickletools.genops(dumps(Ordered(("b", "a"))))}
+    assert "BUILD" not in operations
+
+
+def test_a_class_decides_what_it_writes() -> None:
+    assert pickle.loads(dumps(Small("abc", ("left out",)))).notes == ()
+
+
+def test_a_value_that_is_met_twice_is_written_once() -> None:
+    name = TableName(("s", "t"))
+    first, second = pickle.Unpickler(io.BytesIO(dumps((name, name)))).load()
+    assert first is second

@@ -1,0 +1,299 @@
+"""LineageParser: the lineage of a text in one object."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import Any
+
+import pytest
+
+from ingestion import LineageParser, QueryMasker, lineage_graph
+from ingestion.analysis.analyzer import analyze
+from ingestion.errors import ConfigError, ParseTimeout, RecordError, Templated, Unparsable
+from ingestion.model.lineage import NameKind, StatementLineage
+
+
+def pairs(parser: LineageParser) -> set[tuple[str, str]]:
+    return {(str(source), str(target)) for source, target in parser.column_lineage}
+
+
+def test_an_insert_has_sources_a_target_and_its_columns() -> None:
+    parser = LineageParser("INSERT INTO mart.t (x, y) SELECT s.a, upper(u.b) FROM s JOIN raw.u AS u ON s.id = u.id")
+    assert [str(name) for name in parser.source_tables] == ["s", "raw.u"]
+    assert [str(name) for name in parser.target_tables] == ["mart.t"]
+    assert parser.intermediate_tables == ()
+    assert pairs(parser) == {("s.a", "mart.t.x"), ("raw.u.b", "mart.t.y")}
+    assert parser.table_aliases == {"u": "raw.u"}
+
+
+def test_edges_tell_direct_from_indirect() -> None:
+    parser = LineageParser("INSERT INTO t (x) SELECT CASE WHEN s.f > 1 THEN s.a END FROM s WHERE s.k = 'secret'")
+    kinds = {(str(edge.source), edge.type.value, edge.subtype.value) for edge in parser.edges}
+    assert kinds == {
+        ("s.a", "DIRECT", "TRANSFORMATION"),
+        ("s.f", "INDIRECT", "CONDITIONAL"),
+        ("s.k", "INDIRECT", "FILTER"),
+    }
+    assert all("secret" not in edge.expression for edge in parser.edges)
+    assert pairs(parser) == {("s.a", "t.x"), ("s.f", "t.x")}
+
+
+def test_names_print_as_the_query_wrote_them() -> None:
+    parser = LineageParser("INSERT INTO Mart.Sales SELECT * FROM RAW.Orders", dialect="snowflake")
+    assert [str(name) for name in parser.source_tables] == ["RAW.Orders"]
+    assert [str(name) for name in parser.target_tables] == ["Mart.Sales"]
+
+
+def test_a_bare_select_has_no_target_and_bare_columns() -> None:
+    parser = LineageParser("SELECT a AS x FROM s")
+    assert parser.target_tables == ()
+    assert pairs(parser) == {("s.a", "x")}
+
+
+def test_a_script_has_intermediate_tables() -> None:
+    parser = LineageParser("CREATE TABLE b AS SELECT x FROM a; INSERT INTO c SELECT x FROM b")
+    assert [str(name) for name in parser.source_tables] == ["a"]
+    assert [str(name) for name in parser.intermediate_tables] == ["b"]
+    assert [str(name) for name in parser.target_tables] == ["c"]
+
+
+def test_a_schema_expands_stars_and_places_positions() -> None:
+    schema = {"s": {"a": "int", "b": "text"}, "t": {"x": "int", "y": "text"}}
+    parser = LineageParser("INSERT INTO t SELECT * FROM s", dialect="postgres", schema=schema)
+    assert pairs(parser) == {("s.a", "t.x"), ("s.b", "t.y")}
+
+
+def test_a_qualified_schema_serves_a_bare_name_that_only_it_can_mean() -> None:
+    parser = LineageParser("SELECT * FROM orders", schema={"shop.orders": {"a": "int"}})
+    assert pairs(parser) == {("orders.a", "a")}
+
+
+def test_without_a_schema_a_star_stays_a_star() -> None:
+    assert pairs(LineageParser("INSERT INTO t SELECT * FROM s")) == {("s.*", "t.*")}
+
+
+def test_a_column_that_may_be_of_two_tables_is_uncertain() -> None:
+    parser = LineageParser("INSERT INTO t (x) SELECT a FROM s, u")
+    assert {(str(edge.source), edge.certain) for edge in parser.edges} == {("s.a", False), ("u.a", False)}
+
+
+def test_a_target_column_that_position_alone_gives_is_uncertain_without_its_schema() -> None:
+    (edge,) = LineageParser("INSERT INTO t SELECT a FROM s").edges
+    assert (str(edge.target), edge.certain) == ("t.a", False)
+    (edge,) = LineageParser("INSERT INTO t SELECT a FROM s", schema={"t": {"x": "int"}}).edges
+    assert (str(edge.target), edge.certain) == ("t.x", True)
+
+
+def test_one_bad_statement_costs_itself_only_and_is_named_by_line() -> None:
+    parser = LineageParser("INSERT INTO t SELECT a FROM s;\nINSERT INTO u SELECT a FROM (((s;\nSELECT 1")
+    assert [str(name) for name in parser.target_tables] == ["t"]
+    assert len(parser.failures) == 1
+    assert parser.failures[0].startswith("line 2: ")
+
+
+def test_a_column_that_nobody_reads_makes_no_edge_but_is_referenced() -> None:
+    parser = LineageParser("WITH w AS (SELECT a, b FROM s) SELECT a FROM w", schema={"s": {"a": "int", "b": "int"}})
+    assert {str(edge.source) for edge in parser.edges} == {"s.a"}
+    assert {str(column) for column in parser.referenced_columns} == {"s.a", "s.b"}
+
+
+def test_what_is_renamed_and_swapped_is_followed() -> None:
+    parser = LineageParser(
+        "CREATE TABLE a AS SELECT x AS p FROM s; CREATE TABLE b AS SELECT y AS p FROM u;"
+        "ALTER TABLE a RENAME TO c; ALTER TABLE b RENAME TO a; ALTER TABLE c RENAME TO b;"
+        "INSERT INTO t (x) SELECT p FROM a; INSERT INTO t (y) SELECT p FROM b",
+        dialect="postgres",
+    )
+    assert pairs(parser) == {("s.x", "b.p"), ("u.y", "a.p"), ("a.p", "t.x"), ("b.p", "t.y")}
+    parser = LineageParser(
+        "CREATE TABLE d.n AS SELECT x FROM s; ALTER TABLE d.n SWAP WITH d.t; INSERT INTO u (x) SELECT x FROM d.t",
+        dialect="snowflake",
+    )
+    assert pairs(parser) == {("s.X", "d.t.X"), ("d.t.X", "u.X")}
+    parser = LineageParser(
+        "CREATE TABLE d.o AS SELECT x FROM s; ALTER TABLE d.o RENAME TO n; CREATE VIEW v AS SELECT x FROM d.n",
+        dialect="redshift",
+    )
+    assert pairs(parser) == {("s.x", "d.n.x"), ("d.n.x", "v.x")}
+    parser = LineageParser(
+        "CREATE TABLE d.n AS SELECT x FROM s; ALTER TABLE d.n SWAP WITH d.t; INSERT INTO u (x) SELECT x FROM d.t",
+        dialect="snowflake",
+    )
+    assert [str(name) for name in parser.source_tables] == ["s"]
+
+
+def test_a_block_is_the_statements_in_it() -> None:
+    text = "DO $$ DECLARE v int; BEGIN INSERT INTO t (x, y) SELECT v, a FROM s; END $$"
+    assert pairs(LineageParser(text, dialect="postgres")) == {("s.a", "t.y")}
+    text = "DECLARE v INT64 DEFAULT 1; INSERT INTO t (x, y) SELECT v, a FROM s"
+    assert pairs(LineageParser(text, dialect="bigquery")) == {("s.a", "t.y")}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        ("tsql", "CREATE PROC p @d date AS BEGIN IF @d > 1 INSERT INTO t (x) SELECT a FROM s WHERE d = @d END"),
+        (
+            "snowflake",
+            "CREATE PROCEDURE p() RETURNS INT LANGUAGE SQL AS $$ BEGIN INSERT INTO t (x) SELECT a FROM s; END $$",
+        ),
+        ("bigquery", "CREATE PROCEDURE d.p(OUT n INT64) BEGIN INSERT INTO t (x) SELECT a FROM s; SET n = 1; END"),
+        ("oracle", "CREATE PACKAGE BODY k AS PROCEDURE p IS BEGIN INSERT INTO t (x) SELECT a FROM s; END; END k;"),
+        ("snowflake", "CREATE TASK k SCHEDULE = '5 minute' AS INSERT INTO t (x) SELECT a FROM s"),
+        ("snowflake", "CREATE PIPE k AUTO_INGEST = TRUE AS COPY INTO t (x) FROM (SELECT a FROM s)"),
+    ],
+)
+def test_a_routine_is_the_statements_that_it_runs(dialect: str, text: str) -> None:
+    parser = LineageParser(text, dialect)
+    assert {(source.lower(), target.lower()) for source, target in pairs(parser)} == {("s.a", "t.x")}
+    assert parser.failures == ()
+
+
+def test_what_a_routine_puts_together_as_it_runs_is_told() -> None:
+    text = "CREATE PROCEDURE p() AS BEGIN INSERT INTO t (x) SELECT a FROM s; EXECUTE IMMEDIATE :q; END"
+    parser = LineageParser(text, "snowflake")
+    assert parser.edges
+    assert parser.failures == ("line 1: dynamic_sql",)
+    with pytest.raises(Unparsable, match="dynamic_sql"):
+        LineageParser("CREATE PROCEDURE p() AS BEGIN EXECUTE IMMEDIATE :q; END", "snowflake")
+
+
+def test_text_that_is_run_is_a_block_or_told() -> None:
+    text = "EXECUTE IMMEDIATE $$ BEGIN INSERT INTO t (x) SELECT a FROM s; END $$"
+    assert pairs(LineageParser(text, "snowflake")) == {("s.A", "t.X")}
+    parser = LineageParser("INSERT INTO t (x) SELECT a FROM s; EXEC sp_executesql @q", "tsql")
+    assert parser.failures == ("line 1: dynamic_sql",)
+
+
+def test_a_statement_without_lineage_that_no_parser_takes_is_no_failure() -> None:
+    text = (
+        "ALTER WAREHOUSE w SET WAREHOUSE_SIZE = 'LARGE'; CREATE STREAM r ON TABLE s; INSERT INTO t (x) SELECT a FROM s"
+    )
+    assert LineageParser(text, "snowflake").failures == ()
+    assert LineageParser("CREATE STAGE k URL = 's3://b/p' ENCRYPTION = (TYPE = 'X')", "snowflake").edges == ()
+    assert LineageParser("INSERT INTO t (x) SELECT a FROM s; SELECT 1 +", "snowflake").failures
+
+
+def test_text_that_is_no_sql_raises() -> None:
+    with pytest.raises(Unparsable):
+        LineageParser("INSERT INTO t SELECT a FROM s WHERE x = 'never closed")
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        ("clickhouse", "select * from s3('https://u:SECRET@b/x?sig=SECRET', 'k', 'SECRET', 'CSV')"),
+        ("clickhouse", "insert into function s3('https://b/x?sig=SECRET', 'CSV') select a from t"),
+        ("clickhouse", "select a from s3Cluster('c.d', 'https://b/x', 'k', 'SECRET/k.', 'CSV')"),
+        ("clickhouse", "insert into t (a) select a from azureBlobStorage('AccountKey=SECRET/;B=1', 'c', 'x.csv')"),
+        ("clickhouse", "insert into function azureBlobStorage('AccountKey=SECRET/;B=1', 'c', 'x') select a from t"),
+        ("clickhouse", "insert into function mysql(c, password = 'SECRET') select a from t"),
+        ("doris", "select a from s3('ACCESS_KEY' = 'SECRET/a.b', 'uri' = 's3://b/x.csv')"),
+        ("tsql", "select a from openrowset(bulk 'https://a/c/x.csv?sig=SECRET', format = 'CSV') with (a int 1) as r"),
+        ("duckdb", "copy (select a from 'https://u:SECRET@h/x.parquet?s=SECRET') to 's3://k:SECRET@b/o?sig=SECRET'"),
+        ("snowflake", "copy into t from 'azure://a/b?sig=SECRET' credentials = (azure_sas_token = 'SECRET')"),
+        ("redshift", "unload ('select a from t') to 's3://b/u?x=SECRET' secret_access_key 'SECRET'"),
+        ("postgres", "copy t from '/x?sig=SECRET'"),
+        ("mysql", "load data infile '/x?sig=SECRET' into table t"),
+        ("bigquery", "export data options (uri = 'gs://b/x?sig=SECRET') as select a from t"),
+        ("spark", "insert into t select * from csv.`s3://u:SECRET@b/x?sig=SECRET`"),
+        ("hive", "insert overwrite directory 's3a://k:SECRET@b/o' select a from t"),
+        ("hive", "load data inpath 's3://u:SECRET@b/x?sig=SECRET' into table t"),
+    ],
+)
+def test_a_path_leaves_without_login_and_signature(dialect: str, text: str) -> None:
+    parser = LineageParser(text, dialect)
+    assert parser.edges
+    assert "SECRET" not in repr((parser.edges, parser.source_tables, parser.target_tables, parser.problems))
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        ("tsql", "insert into t (a) select q.a from openrowset('P', 's;Pwd=SECRET.x', 'select a from d.u') q"),
+        ("tsql", "insert into t (a) select q.a from openrowset('P', 'Pwd=SECRET.x', d.u) q"),
+        ("clickhouse", "insert into t (a) select a from s3(concat({base:String}, 'x'), 'k', 'SECRET/k.d', 'CSV')"),
+        ("duckdb", "create table t as select a from read_csv(getvariable('p'), dateformat = '%d.SECRET')"),
+    ],
+)
+def test_no_other_argument_stands_in_for_a_path_that_is_not_constant(dialect: str, text: str) -> None:
+    parser = LineageParser(text, dialect)
+    assert [name.kind for name in parser.source_tables] == [NameKind.FUNCTION]
+    assert "SECRET" not in repr((parser.edges, parser.source_tables, parser.target_tables, parser.problems))
+
+
+def test_a_parser_that_overruns_its_time_is_killed() -> None:
+    columns = ", ".join(f"CASE WHEN a{n} > 1 THEN (SELECT max(b{n}) FROM u) END AS c{n}" for n in range(20_000))
+    with pytest.raises(ParseTimeout):
+        LineageParser(f"INSERT INTO t SELECT {columns} FROM s", timeout_seconds=0.05)
+    assert LineageParser("SELECT a FROM s", timeout_seconds=0.05).column_lineage
+
+
+def test_an_unknown_dialect_is_a_configuration_error() -> None:
+    with pytest.raises(ConfigError, match="postgres"):
+        LineageParser("SELECT 1", dialect="postgress")
+
+
+def test_the_masker_is_public_too() -> None:
+    assert QueryMasker("postgres").mask("SELECT 1 FROM t WHERE name = 'x'") == "SELECT ? FROM t WHERE name = ?"
+
+
+def test_a_long_script_costs_what_its_statements_cost() -> None:
+    parser = LineageParser("; ".join(f"INSERT INTO t{n + 1} SELECT a FROM t{n}" for n in range(3_000)))
+    begun = time.process_time()
+    assert [str(name) for name in (*parser.source_tables, *parser.target_tables)] == ["t0", "t3000"]
+    assert len(parser.intermediate_tables) == 2_999
+    assert time.process_time() - begun < 2
+
+
+def test_a_statement_whose_analysis_fails_costs_itself_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(statement: Any, schema_of: Any) -> StatementLineage:
+        if "marked" in repr(statement):
+            raise IndexError("of SELECT 'secret-canary'")
+        return analyze(statement, schema_of)
+
+    monkeypatch.setattr("ingestion.analysis.analyzer.analyze", failing)
+    bad, good = "INSERT INTO marked (a) SELECT a FROM s", "INSERT INTO t (x) SELECT s.a FROM s"
+    parser = LineageParser(f"{good};\n{bad};\n{good.replace('t (x)', 'u (x)')}")
+    assert pairs(parser) == {("s.a", "t.x"), ("s.a", "u.x")}
+    (failure,) = parser.failures
+    assert failure.startswith("line 2: analysis_failed: IndexError at test_lineage_parser.py")
+    graph = lineage_graph([bad, good])
+    assert [failure.partition(": IndexError")[0] for failure in graph.failures] == ["[0] line 1: analysis_failed"]
+    assert set(graph.tables) == {"s", "t"}
+    with pytest.raises(RecordError, match="analysis_failed") as caught:
+        LineageParser(bad)
+    assert "canary" not in str(caught.value) + "".join(parser.failures)
+
+
+@pytest.mark.parametrize("likes", ["CREATE TABLE a LIKE a", "CREATE TABLE a LIKE b; CREATE TABLE b LIKE a"])
+def test_tables_that_are_like_themselves_have_no_known_columns(likes: str) -> None:
+    parser = LineageParser(f"{likes}; INSERT INTO x (k) SELECT a.k FROM a", "mysql")
+    assert (pairs(parser), parser.failures) == ({("a.k", "x.k")}, ())
+
+
+def test_many_texts_in_one_call_are_scripts_of_their_own() -> None:
+    """The second does not read what the first made, and one that cannot be read costs no other."""
+    texts = [
+        "CREATE TABLE t AS SELECT a FROM one; INSERT INTO u SELECT * FROM t",
+        "INSERT INTO u SELECT * FROM t",
+        "SELECT {{ name }} FROM t",
+        "INSERT INTO v SELECT x.b FROM s x",
+        "SELECT 'that never ends",
+    ] * 80
+    found = list(LineageParser.of_each(texts, "postgres", {"s": {"b": "int"}, "v": {"w": "int"}}))
+    assert len(found) == len(texts)
+    for text, one in zip(texts[:5], found[-5:], strict=True):
+        if isinstance(one, RecordError):
+            with pytest.raises(type(one), match=re.escape(str(one))):
+                LineageParser(text, "postgres")
+            continue
+        alone = LineageParser(text, "postgres", {"s": {"b": "int"}, "v": {"w": "int"}})
+        assert (one.edges, one.table_lineage, one.failures) == (alone.edges, alone.table_lineage, alone.failures)
+    assert [type(one) for one in found[:4]] == [LineageParser, LineageParser, Templated, LineageParser]
+
+
+def test_a_dialect_that_is_none_is_told_before_the_first_text() -> None:
+    with pytest.raises(ConfigError):
+        next(LineageParser.of_each([], "klingon"))

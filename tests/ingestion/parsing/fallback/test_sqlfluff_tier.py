@@ -1,0 +1,123 @@
+"""sqlfluff's tier: sqlglot's lineage where both read the text, tables where columns are not followed."""
+
+from __future__ import annotations
+
+import pytest
+
+from ingestion.analysis.analyzer import analyze
+from ingestion.errors import Unparsable
+from ingestion.model.lineage import ProblemKind, StatementLineage
+from ingestion.parsing.fallback import sqlfluff_tier
+from ingestion.parsing.fallback.sqlfluff_tier import parse
+from ingestion.parsing.sqlglot import tier as sqlglot_tier
+
+
+def lineage(text: str, dialect: str = "postgres") -> StatementLineage:
+    return analyze(parse(text, dialect), lambda _name: None)
+
+
+def edges(found: StatementLineage) -> set[tuple[str, str, str, bool]]:
+    return {
+        (output.name, str(source), reference.transformation.subtype.value, reference.transformation.masking)
+        for flow in found.flows
+        for output in flow.outputs
+        for reference in (*output.references, *flow.indirect)
+        for source in reference.sources
+    }
+
+
+BOTH = [
+    "INSERT INTO t (x, y) SELECT s.a, b AS c FROM s",
+    "CREATE TABLE t AS SELECT q.a + q.b AS ab, sum(q.c) AS total FROM s AS q GROUP BY 1",
+    "CREATE VIEW v (x) AS SELECT CASE WHEN a > 1 THEN b ELSE c END FROM s",
+    "INSERT INTO t SELECT d.a FROM (SELECT a, k FROM s WHERE z = 'x') d LEFT JOIN u ON d.k = u.k WHERE u.m IS NULL",
+    "WITH c AS (SELECT a AS b FROM s) SELECT c.b FROM c",
+    "WITH c (x) AS (SELECT a FROM s) INSERT INTO t SELECT x FROM c",
+    "INSERT INTO t SELECT a FROM s UNION ALL SELECT b FROM u",
+    "INSERT INTO t SELECT a FROM s UNION SELECT b FROM u",
+    "INSERT INTO t SELECT a FROM s EXCEPT SELECT b FROM u",
+    "INSERT INTO t SELECT * FROM s",
+    "INSERT INTO t SELECT q.*, u.a FROM s q JOIN u USING (k)",
+    "INSERT INTO t SELECT a FROM s WHERE k IN (SELECT k FROM u WHERE u.z = 1)",
+    "CREATE TABLE t AS SELECT count(*) AS n, count(a) AS m, CAST(max(b) AS int) AS b FROM s HAVING count(c) > 2",
+    "CREATE TABLE t AS SELECT sum(v) OVER (PARTITION BY w ORDER BY u) AS r FROM s ORDER BY u",
+    "SELECT a FROM s ORDER BY 1",
+]
+
+
+@pytest.mark.parametrize("text", BOTH)
+def test_both_trees_give_the_same_lineage(text: str) -> None:
+    ours, theirs = lineage(text), analyze(sqlglot_tier.parse(text, "postgres"), lambda _name: None)
+    assert (ours.kind, ours.sources, ours.targets) == (theirs.kind, theirs.sources, theirs.targets)
+    assert edges(ours) == edges(theirs)
+    assert ours.problems == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "CREATE TABLE t AS SELECT a AS b FROM s WHERE b > 1",
+        "CREATE TABLE t AS SELECT a AS b, k AS r FROM s QUALIFY r = 1",
+    ],
+)
+def test_conditions_use_output_names_as_the_dialect_does(text: str) -> None:
+    ours, theirs = lineage(text, "snowflake"), analyze(sqlglot_tier.parse(text, "snowflake"), lambda _name: None)
+    assert edges(ours) == edges(theirs)
+
+
+@pytest.mark.parametrize(
+    ("text", "dialect", "sources", "target"),
+    [
+        ("UPDATE x SET x.a += s.a FROM dbo.t AS x JOIN s ON x.k = s.k", "tsql", {"s"}, "dbo.t"),
+        ("MERGE INTO t USING s ON t.k = s.k WHEN MATCHED THEN UPDATE SET a = s.a", "snowflake", {"s"}, "t"),
+        ("SELECT a INTO #t FROM dbo.s", "tsql", {"dbo.s"}, "#t"),
+        ("INSERT OVERWRITE TABLE t PARTITION (d = 'x') SELECT a FROM s", "sparksql", {"s"}, "t"),
+        ("INSERT INTO t SELECT q.b FROM s LATERAL VIEW explode(a) q AS b", "spark", {"s"}, "t"),
+        ("WITH c AS (SELECT a FROM s) SELECT a FROM c, LATERAL f(c.a) g", "postgres", {"s"}, None),
+    ],
+)
+def test_tables_are_kept_where_columns_are_not_followed(
+    text: str, dialect: str, sources: set[str], target: str | None
+) -> None:
+    found = lineage(text, "spark" if dialect == "sparksql" else dialect)
+    assert {str(name) for name in found.sources} == sources
+    assert {str(name) for name in found.targets} == ({target} if target else set())
+
+
+@pytest.mark.parametrize(
+    ("text", "dialect"),
+    [
+        ("CREATE TABLE t AS SELECT q.a FROM s q DISTRIBUTED BY (a)", "greenplum"),
+        ("CREATE TABLE t AS SELECT q.a FROM s q SEGMENTED BY HASH(a) ALL NODES", "vertica"),
+        ("CREATE TABLE t ON COMMIT DROP AS SELECT q.a FROM s q", "postgres"),
+        ("INSERT t WITH (TABLOCK) SELECT q.a FROM s q", "tsql"),
+        ("INSERT INTO t SELECT q.a FROM s q WITH UR", "db2"),
+    ],
+)
+def test_columns_are_followed_through_clauses_that_only_a_warehouse_has(text: str, dialect: str) -> None:
+    found = lineage(text, dialect)
+    assert [str(name).lower() for name in (*found.sources, *found.targets)] == ["s", "t"]
+    assert {source.lower() for _, source, kind, _ in edges(found) if kind == "IDENTITY"} == {"s.a"}
+    assert found.problems == ()
+
+
+def test_columns_that_were_not_followed_are_marked() -> None:
+    found = lineage("INSERT INTO t SELECT q.b FROM s LATERAL VIEW explode(a) q AS b", "spark")
+    assert {problem.kind for problem in found.problems} == {ProblemKind.UNSUPPORTED}
+
+
+@pytest.mark.parametrize(
+    ("text", "dialect"),
+    [
+        ("INSERT INTO t SELECT a FROM s WHERE ((", "postgres"),
+        ("INSERT INTO t SELECT a ~~~ FROM s ???", "postgres"),
+        ("SELECT 1", "postgres"),
+        ("DROP TABLE s", "postgres"),
+        ("CREATE TABLE t (a int)", "postgres"),
+        ("INSERT INTO t SELECT a FROM s; INSERT INTO u SELECT a FROM v", "postgres"),
+        ("", "postgres"),
+    ],
+)
+def test_what_it_does_not_understand_whole_is_refused(text: str, dialect: str) -> None:
+    with pytest.raises(Unparsable):
+        sqlfluff_tier.parse(text, dialect)

@@ -1,0 +1,108 @@
+"""Warm parsers: shared by threads, none of another process, few, and gone when nobody needs them."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from ingestion import LineageParser
+from ingestion.analysis.symbolic import names_in_bytes
+from ingestion.errors import ConfigError
+from ingestion.parsing._tiers import ParseRequest
+from ingestion.parsing.parser_pool import close_warm_parsers, warm_parser
+from ingestion.parsing.sandbox.process import CHILD_MODULE
+
+
+@pytest.fixture(autouse=True)
+def no_parser_left() -> Iterator[None]:
+    close_warm_parsers()
+    yield
+    close_warm_parsers()
+
+
+def edge(number: int) -> tuple[str, str]:
+    (found,) = LineageParser(f"INSERT INTO t (x) SELECT a{number} FROM s{number}").edges
+    return str(found.source), str(found.target)
+
+
+def parser_processes() -> list[psutil.Process]:
+    return [child for child in psutil.Process().children() if CHILD_MODULE in child.cmdline()]
+
+
+def _edge_of_a_fork(connection: multiprocessing.connection.Connection) -> None:
+    connection.send(edge(2))
+
+
+def test_nobody_asks_a_warm_parser_for_names() -> None:
+    (outcome,) = warm_parser(30).parse([ParseRequest("", "INSERT INTO t SELECT a FROM s", "ansi")])
+    assert outcome.symbolic is not None
+    assert names_in_bytes(outcome.symbolic) is None
+
+
+def test_a_forked_process_has_a_parser_of_its_own() -> None:
+    assert edge(1) == ("s1.a1", "t.x")
+    context = multiprocessing.get_context("fork")
+    receiver, sender = context.Pipe()
+    child = context.Process(target=_edge_of_a_fork, args=(sender,))
+    child.start()
+    assert receiver.poll(60)
+    assert receiver.recv() == ("s2.a2", "t.x")
+    child.join(60)
+    assert child.exitcode == 0
+    assert len(parser_processes()) == 1
+    assert edge(3) == ("s3.a3", "t.x")
+
+
+def test_a_forked_process_that_ends_in_good_order_leaves_its_parents_parser_alone() -> None:
+    script = (
+        "import os, sys\nfrom ingestion import LineageParser\nLineageParser('select 1')\n"
+        "child = os.fork()\nif not child:\n    sys.exit()\nos.waitpid(child, 0)\n"
+        "print(LineageParser('select a from t').edges[0].source)"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[4])}
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, env=environment)
+    assert (ended.stdout, ended.stderr) == ("t.a\n", "")
+
+
+def test_threads_share_one_process_and_each_has_its_own_answer() -> None:
+    wrong: list[int] = []
+
+    def work(first: int) -> None:
+        wrong.extend(n for n in range(first, first + 20) if edge(n) != (f"s{n}.a{n}", "t.x"))
+
+    threads = [threading.Thread(target=work, args=(number * 20,)) for number in range(5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+    assert len(parser_processes()) == 1
+
+
+def test_a_killed_process_is_replaced() -> None:
+    edge(1)
+    for process in parser_processes():
+        process.kill()
+    assert edge(2) == ("s2.a2", "t.x")
+
+
+def test_few_stay_however_many_limits_were_asked_for() -> None:
+    for number in range(6):
+        LineageParser("SELECT a FROM s", timeout_seconds=20 + number)
+    assert len(parser_processes()) <= 4
+    close_warm_parsers()
+    assert parser_processes() == []
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf")])
+def test_a_limit_that_is_none_is_refused(seconds: float) -> None:
+    with pytest.raises(ConfigError, match="timeout_seconds"):
+        warm_parser(seconds)

@@ -1,0 +1,152 @@
+"""Triggers: what runs when a table is written, over the rows of that table."""
+
+from __future__ import annotations
+
+import pytest
+
+from ingestion.model.namespaces import Namespace
+from ingestion.parser import LineageParser
+from ingestion.statements.routines._registry import known_routines
+from ingestion.statements.routines.bodies import WHOLE_ROWS, take_apart
+from ingestion.statements.routines.definition import Definition, DefinitionKind
+
+FUNCTION = """CREATE FUNCTION audit.on_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO audit.changes (who, id, amount) VALUES (current_user, NEW.id, NEW.amount - OLD.amount);
+  IF TG_OP = 'DELETE' THEN
+    INSERT INTO audit.gone SELECT OLD.*;
+    INSERT INTO audit.kept VALUES (OLD.*);
+    INSERT INTO audit.wide SELECT OLD.*, c.city FROM customers c;
+  END IF;
+  RETURN NEW;
+END $$"""
+
+
+def columns(text: str, dialect: str) -> set[tuple[str, str]]:
+    """("table.column", "table.column") of every pair whose value flows, in lower case."""
+    schema = {name: {"id": "int", "amount": "int"} for name in ("shop.orders", "audit.gone")}
+    parser = LineageParser(text, dialect, schema)
+    return {(str(source).lower(), str(target).lower()) for source, target in parser.column_lineage}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        (
+            "mysql",
+            "CREATE TRIGGER t1 AFTER UPDATE ON orders FOR EACH ROW"
+            " INSERT INTO changes (id, was) VALUES (NEW.id, OLD.amount)",
+        ),
+        (
+            "mysql",
+            "CREATE DEFINER=`r`@`%` TRIGGER t1 BEFORE INSERT ON `orders` FOR EACH ROW FOLLOWS t0 BEGIN"
+            " SET NEW.amount = NEW.amount * 2; INSERT INTO changes (id, was) VALUES (NEW.id, NEW.amount); END",
+        ),
+        (
+            "oracle",
+            "CREATE OR REPLACE TRIGGER t1 BEFORE INSERT OR UPDATE OF amount ON orders FOR EACH ROW WHEN (NEW.id > 0)"
+            " DECLARE n NUMBER; BEGIN INSERT INTO changes (id, was) VALUES (:NEW.id, :OLD.amount); END;",
+        ),
+        (
+            "oracle",
+            "CREATE TRIGGER t1 AFTER DELETE ON orders REFERENCING OLD AS o FOR EACH ROW BEGIN"
+            " INSERT INTO changes (id, was) VALUES (:o.id, :o.amount); END;",
+        ),
+        (
+            "sqlite",
+            "CREATE TRIGGER IF NOT EXISTS t1 INSTEAD OF UPDATE OF amount ON orders WHEN NEW.id > 1 BEGIN"
+            " INSERT INTO changes (id, was) SELECT NEW.id, OLD.amount; END",
+        ),
+        (
+            "tsql",
+            "CREATE TRIGGER dbo.t1 ON orders WITH EXECUTE AS OWNER AFTER INSERT, UPDATE AS BEGIN SET NOCOUNT ON"
+            " INSERT INTO changes (id, was) SELECT i.id, deleted.amount FROM inserted i"
+            " JOIN deleted ON deleted.id = i.id END",
+        ),
+        ("tsql", "CREATE TRIGGER t1 ON orders FOR DELETE AS INSERT changes (id, was) SELECT id, amount FROM deleted"),
+    ],
+)
+def test_the_rows_of_a_trigger_are_its_table_s(dialect: str, text: str) -> None:
+    routine = take_apart(text, dialect)
+    assert routine is not None
+    assert (routine.kind, routine.name[-1].lower()) == ("trigger", "t1")
+    (step,) = routine.steps
+    assert columns(step.text, dialect) == {("orders.id", "changes.id"), ("orders.amount", "changes.was")}
+
+
+def test_every_section_of_a_compound_trigger_is_read() -> None:
+    text = (
+        "CREATE OR REPLACE TRIGGER t1 FOR INSERT OR UPDATE ON orders COMPOUND TRIGGER"
+        " BEFORE STATEMENT IS n NUMBER; BEGIN INSERT INTO began SELECT a FROM s; END BEFORE STATEMENT;"
+        " AFTER EACH ROW IS BEGIN INSERT INTO changes (id) VALUES (:NEW.id); END AFTER EACH ROW; END t1;"
+    )
+    routine = take_apart(text, "oracle")
+    assert routine is not None
+    first, second = routine.steps
+    assert first.text == "INSERT INTO began SELECT a FROM s"
+    assert columns(second.text, "oracle") == {("orders.id", "changes.id")}
+
+
+def known(*texts: str, dialect: str = "postgres") -> list[tuple[str, str, str]]:
+    """(owner, text, problem) of what the triggers among these definitions do."""
+    logged = [(text, "db", ("public",), float(at)) for at, text in enumerate(texts)]
+    routines = known_routines(dialect, lambda database, path: Namespace(database, path or ("public",)), (), logged)
+    return [
+        (owner.key, step.text, step.problem)
+        for key in sorted(set(routines.by_key) - routines.called_by_others())
+        for owner, step in routines.steps(routines.by_key[key][-1])
+    ]
+
+
+def test_a_trigger_s_function_runs_over_the_rows_of_each_table_that_it_is_put_on() -> None:
+    trigger = "CREATE TRIGGER watch AFTER UPDATE ON {} FOR EACH ROW EXECUTE FUNCTION audit.on_change()"
+    found = known(FUNCTION, trigger.format("shop.orders"), trigger.format("shop.returns"))
+    assert {owner for owner, _text, _problem in found} == {"db.audit.on_change"}
+    assert [problem for _owner, text, problem in found if not text] == [WHOLE_ROWS] * 2
+    first, gone, kept = [text for _owner, text, _problem in found if "shop.orders" in text]
+    assert columns(first, "postgres") == {
+        ("shop.orders.id", "audit.changes.id"),
+        ("shop.orders.amount", "audit.changes.amount"),
+    }
+    assert columns(gone, "postgres") == {
+        ("shop.orders.id", "audit.gone.id"),
+        ("shop.orders.amount", "audit.gone.amount"),
+    }
+    assert kept == "INSERT INTO audit.kept SELECT OLD.* FROM shop.orders OLD"
+    assert len([text for _owner, text, _problem in found if "shop.returns" in text]) == 3
+
+
+def test_a_bare_table_is_in_the_trigger_s_schema() -> None:
+    trigger = "CREATE TRIGGER watch AFTER UPDATE ON orders FOR EACH ROW EXECUTE PROCEDURE audit.on_change('x')"
+    assert '(SELECT * FROM "public".orders)' in known(FUNCTION, trigger)[0][1]
+
+
+def test_a_trigger_s_function_alone_says_nothing() -> None:
+    assert known(FUNCTION) == []
+    assert known(FUNCTION.replace("trigger", "void")) != []
+
+
+def test_a_whole_row_is_every_column_of_the_table() -> None:
+    text = FUNCTION.replace("NEW.id, NEW.amount - OLD.amount", "to_jsonb(NEW), 1").replace("id, amount)", "data, n)")
+    trigger = "CREATE TRIGGER watch AFTER UPDATE ON shop.orders FOR EACH ROW EXECUTE FUNCTION audit.on_change()"
+    assert columns(known(text, trigger)[0][1], "postgres") >= {
+        ("shop.orders.id", "audit.changes.data"),
+        ("shop.orders.amount", "audit.changes.data"),
+    }
+
+
+@pytest.mark.parametrize("text", ["CREATE TRIGGER", "CREATE TRIGGER t", "CREATE TRIGGER t AFTER INSERT ON", "trigger"])
+def test_what_is_no_whole_trigger_is_none(text: str) -> None:
+    assert take_apart(text, "postgres") is None
+
+
+def test_a_live_database_s_trigger_is_followed_too() -> None:
+    trigger = "CREATE TRIGGER watch AFTER INSERT ON shop.orders FOR EACH ROW EXECUTE FUNCTION audit.on_change()"
+    definitions = [
+        Definition(DefinitionKind.ROUTINE, ("db", "audit", "on_change"), FUNCTION, language="plpgsql"),
+        Definition(DefinitionKind.ROUTINE, ("db", "shop", "orders.watch"), trigger, language="sql"),
+    ]
+    routines = known_routines("postgres", lambda database, path: Namespace(database, path), definitions, ())
+    steps = [(owner.key, step) for owner, step in routines.steps(routines.by_key['db.shop."orders.watch"'][0])]
+    assert {owner for owner, _step in steps} == {"db.audit.on_change"}
+    assert len(steps) == 4

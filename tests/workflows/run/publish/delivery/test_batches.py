@@ -1,0 +1,59 @@
+"""How many batches are sent at once, and what is remembered of one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from connectors.sink import TargetBatch, target_batches
+from ingestion.model.contributions import ColumnEvidence, Contribution, Producer, ProducerKind
+from ingestion.model.entities import EntityReference
+from ingestion.model.lineage import Subtype, Transformation
+from ingestion.model.requests import EdgeSource, Replacement, request_of
+from workflows.run.publish.delivery import chunks, published_state, without_orders
+
+
+def batch(target: str, contributions: int, replacements: tuple[Replacement, ...] = ()) -> TargetBatch:
+    said = [
+        Contribution(Producer(ProducerKind.QUERY, str(number)), EdgeSource.QUERY, "INSERT")
+        for number in range(contributions)
+    ]
+    end = EntityReference(target, "table")
+    (made,) = target_batches([request_of(EntityReference("s", "table"), end, said)], replacements)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("sizes", "expected"),
+    [
+        ([], []),
+        ([3, 3, 3], [[3, 3], [3]]),
+        ([6, 1], [[6], [1]]),
+        ([2, 9, 2], [[2], [9], [2]]),  # a batch is never cut
+        ([2, 2, 2, 1], [[2, 2, 2], [1]]),
+    ],
+)
+def test_batches_go_together_up_to_so_many_contributions(sizes: list[int], expected: list[list[int]]) -> None:
+    batches = [batch(f"t{number}", size) for number, size in enumerate(sizes)]
+    found = list(chunks(batches, 6))
+    assert [[one.size for one in chunk] for chunk in found] == expected
+    assert [one for chunk in found for one in chunk] == batches
+
+
+def test_contributions_to_wide_tables_go_in_more_calls() -> None:
+    wide = tuple(
+        ColumnEvidence((f"s.c{number}",), f"t.c{number}", Transformation(Subtype.IDENTITY)) for number in range(20_000)
+    )
+    said = Contribution(Producer(ProducerKind.QUERY, "q"), EdgeSource.QUERY, "INSERT", wide)
+    requests = [request_of(EntityReference("s", "table"), EntityReference(f"t{n}", "table"), [said]) for n in range(5)]
+    assert [len(chunk) for chunk in chunks(target_batches(requests, ()), 500)] == [2, 2, 1]
+
+
+def test_an_order_to_end_a_word_is_no_part_of_what_is_remembered() -> None:
+    target = EntityReference("t", "table")
+    view, order = Replacement(target), Replacement(target, EdgeSource.QUERY, Producer(ProducerKind.QUERY, "gone"))
+    made = batch("t", 2, (view, order))
+    assert without_orders(made) == replace(made, replacements=(view,))
+    assert published_state(without_orders(made)) == published_state(batch("t", 2, (view,)))
+    assert published_state(made).digest != published_state(batch("t", 2)).digest

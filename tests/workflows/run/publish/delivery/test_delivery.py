@@ -1,0 +1,98 @@
+"""What a run orders to end of what was said before, and what it says of whoever else spoke there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from connectors.sink import Outcome, TargetBatch, WriteReport, WriteResult, target_batches
+from ingestion.model.contributions import Contribution, Producer, ProducerKind
+from ingestion.model.entities import EntityReference
+from ingestion.model.requests import AddLineageRequest, Replacement, request_of
+from workflows.run.publish.delivery import Publisher
+from workflows.runtime.options import RunOptions
+from workflows.state.acknowledgements import CompleteScope, PublishedState
+
+TARGET = EntityReference("t", "table", "t", "svc.db.public.t")
+LOAD, NIGHTLY = Producer(ProducerKind.PROCEDURE, "db.public.load"), Producer(ProducerKind.QUERY, "fingerprint")
+
+
+@dataclass
+class RecordingSink:
+    """A sink that takes everything."""
+
+    ended: list[Replacement] = field(default_factory=list)
+
+    def write(self, batches: Sequence[TargetBatch]) -> WriteReport:
+        self.ended += [replacement for batch in batches for replacement in batch.replacements]
+        return WriteReport(tuple(WriteResult(request, Outcome.NEW) for batch in batches for request in batch.requests))
+
+
+def says(producer: Producer, *sources: str, at: float = 10.0) -> list[AddLineageRequest]:
+    contribution = Contribution(producer, "QueryLineage", "INSERT", first_seen=at, last_seen=at)
+    return [request_of(EntityReference(source, "table"), TARGET, [contribution]) for source in sources]
+
+
+def delivered(
+    before: Sequence[AddLineageRequest], now: Sequence[AddLineageRequest], rebound: CompleteScope
+) -> tuple[Replacement, ...]:
+    """The orders of a run that says `now`, after one that said `before`."""
+    known: dict[str, PublishedState] = {}
+    orders: tuple[Replacement, ...] = ()
+    for requests in (before, now):
+        sink = RecordingSink()
+
+        def note(done: Mapping[str, PublishedState]) -> None:
+            known.update(done)
+
+        deliverer = Publisher(sink, dict(known), note, 100, RunOptions("r"))
+        deliverer.deliver(target_batches(requests), rebound, lambda _count: None)
+        orders = tuple(sink.ended)
+    return orders
+
+
+ALL = CompleteScope(frozenset({LOAD.key, NIGHTLY.key}))
+
+
+def test_what_a_redefined_procedure_said_before_ends() -> None:
+    (order,) = delivered(says(LOAD, "a", "b"), says(LOAD, "a", at=20.0), ALL)
+    assert (order.to_entity, order.producer, order.at, order.until) == (TARGET, LOAD, 10.0, 20.0)
+    assert not order.shared
+
+
+def test_what_it_says_again_ends_nothing() -> None:
+    assert delivered(says(LOAD, "a", "b"), says(LOAD, "a", "b", at=20.0), ALL) == ()
+
+
+@pytest.mark.parametrize(
+    ("others", "rebound", "shared"),
+    [
+        (says(NIGHTLY, "b"), ALL, False),  # the same word again: nothing of it can be lost
+        ([], CompleteScope(frozenset({LOAD.key})), True),  # older than what this run has read
+        ([], ALL, False),  # it is known not to be said any more
+    ],
+)
+def test_who_else_spoke_there_is_told(others: list[AddLineageRequest], rebound: CompleteScope, shared: bool) -> None:
+    before = [*says(LOAD, "a"), *says(NIGHTLY, "b")]
+    orders = delivered(before, [*says(LOAD, "c"), *others], rebound)
+    (order,) = [order for order in orders if order.producer == LOAD]
+    assert order.shared is shared
+
+
+def test_a_procedure_of_which_not_all_is_known_ends_nothing() -> None:
+    assert delivered(says(LOAD, "a"), says(LOAD, "b"), replace(ALL, since=15.0)) == ()
+    assert delivered(says(LOAD, "a"), says(LOAD, "b"), CompleteScope()) == ()
+
+
+@pytest.mark.parametrize("kind", [ProducerKind.PLAN, ProducerKind.EXTERNAL_TABLE, ProducerKind.QUERY])
+@pytest.mark.parametrize("still_said", [True, False])
+def test_what_was_said_under_a_replaced_key_ends(kind: ProducerKind, still_said: bool) -> None:
+    """Whether the same edge is said under the new key, or nothing is said of the target any more."""
+    old, new = Producer(kind, "old"), Producer(kind, "new")
+    now = says(new, "a") if still_said else []
+    (order,) = delivered(says(old, "a"), now, CompleteScope(ended=frozenset({"old"}), since=50.0, window=10.0))
+    assert (order.to_entity.id, order.producer, order.shared) == (TARGET.id, old, False)
+    assert delivered(says(old, "a"), now, CompleteScope(ended=frozenset({"old"}), window=11.0)) == ()
+    assert delivered(says(old, "a"), now, CompleteScope(frozenset({"new"}))) == ()

@@ -1,1 +1,0 @@
-"""Commands that ask a catalog, or change what it says."""

@@ -1,0 +1,113 @@
+"""`ingest export`: a catalog's lineage as one page that opens from disk, or as JSON."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ingestion.errors import ConfigError
+from ingestion.model.lineage import Json
+from workflows.commands.options import DEFAULT_CATALOG, FORMATS, AsOf, CatalogFile, Days, SqlDialect, millis
+from workflows.runtime.error_reporting import shows_errors
+
+_STANDARD_OUTPUT = Path("-")
+_PARSER_SECONDS = 30.0
+
+
+Page = Annotated[
+    Path | None, typer.Option("--html", metavar="FILE", help="Write the explorer with the lineage inside.")
+]
+Graph = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the graph; - is standard output.")]
+Tables = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME", help="Only the surroundings of this table (service.database.schema.table)."),
+]
+
+
+Compare = Annotated[
+    datetime | None, typer.Option("--compare", help="What changed since then (UTC) as well.", formats=FORMATS)
+]
+Manifests = Annotated[
+    tuple[Path, Path] | None,
+    typer.Option("--manifest", metavar="BASE HEAD", help="Instead of a catalog: what changes between manifests."),
+]
+Hops = Annotated[int, typer.Option(min=0, max=100, help="Hops on this side of --table.")]
+
+
+@shows_errors
+def export(
+    catalog: CatalogFile = DEFAULT_CATALOG,
+    html: Page = None,
+    as_json: Graph = None,
+    table: Tables = None,
+    upstream: Hops = 100,
+    downstream: Hops = 100,
+    as_of: AsOf = None,
+    days: Days = None,
+    compare: Compare = None,
+    manifest: Manifests = None,
+    dialect: SqlDialect = None,
+) -> None:
+    """Write a catalog's lineage to a file, or what changed in it, or between two manifests of dbt's.
+
+    The page needs no network and no server: open it, mail it, keep it beside a release.
+
+    \b
+    Examples:
+      ingest export --html lineage.html
+      ingest export --html sofa.html --table mimic.mimic.mimiciii_derived.sofa --downstream 0
+      ingest export --json - --as-of 2026-01-31 | jq '.edges | length'
+      ingest export --html changes.html --compare 2026-11-01
+      ingest export --html pull_request.html --manifest base.json head.json
+    """
+    if html is None and as_json is None:
+        raise ConfigError("nothing to write: give --html FILE or --json FILE")
+    if manifest is not None:
+        document = _manifest_document(manifest, dialect)
+    else:
+        steps = [(name, upstream, downstream) for name in table or ()]
+        document = _catalog_document(catalog, steps, (as_of, days), compare)
+    _write_document(document, html, as_json, ", ".join(table or ()) or f"Lineage of {catalog.name}")
+
+
+def _catalog_document(
+    catalog: Path, steps: list[tuple[str, int, int]], when: tuple[datetime | None, int | None], compare: datetime | None
+) -> Json:
+    """`steps` as of a moment and within so many days (`when`); `compare`: beside what it was then."""
+    from connectors.catalog.page.export import ExportScope, catalog_document, compared_document
+    from connectors.catalog.picture.neighbourhood import NeighbourhoodStep
+
+    as_of, days = when
+    scope = ExportScope(tuple(NeighbourhoodStep(*step) for step in steps), millis(as_of) if as_of else None, days)
+    return catalog_document(catalog, scope) if compare is None else compared_document(catalog, scope, millis(compare))
+
+
+def _write_document(document: Json, html: Path | None, as_json: Path | None, title: str) -> None:
+    from ingestion.explorer import self_contained_page
+
+    if html is not None:
+        _write(html, self_contained_page(document, "Lineage" if "compared" in document else title))
+    if as_json is not None:
+        _write(as_json, json.dumps(document, indent=1, ensure_ascii=False) + "\n")
+    if _STANDARD_OUTPUT not in (html, as_json):
+        typer.echo(f"{len(document['nodes'])} tables, {len(document['edges'])} edges between them")
+
+
+def _manifest_document(manifests: tuple[Path, Path], dialect: str | None) -> Json:
+    from connectors.sql_files.manifest_diff import manifest_document
+
+    return manifest_document(*manifests, dialect, _PARSER_SECONDS)
+
+
+def _write(file: Path, text: str) -> None:
+    if file == _STANDARD_OUTPUT:
+        typer.echo(text, nl=False)
+        return
+    try:
+        file.write_text(text, "utf-8")
+    except OSError as error:
+        raise ConfigError(f"{file} cannot be written ({error.strerror})") from None

@@ -1,0 +1,111 @@
+"""`ingest metrics`: what queries measure, by which dimensions, and who runs them."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ingestion.errors import ConfigError
+from workflows.commands.options import ParserSeconds, SchemaFile, SqlDialect, end_with
+from workflows.runtime.error_reporting import shows_errors
+
+if TYPE_CHECKING:
+    from ingestion.metrics.report import MetricReport
+
+
+class MetricsFormat(StrEnum):
+    """How metrics are written."""
+
+    TEXT = "text"
+    JSON = "json"
+    METRICFLOW = "metricflow"
+
+
+Queries = Annotated[
+    str | None, typer.Argument(metavar="[FILE.sql|DIR|-]", help="SQL, a dbt project or its manifest; - is stdin.")
+]
+MetricsCatalog = Annotated[
+    Path | None,
+    typer.Option("--catalog", metavar="FILE", help="File them in this catalog; without SQL, list what it has."),
+]
+
+
+MetricsOrigin = Annotated[
+    str | None,
+    typer.Option("--origin", metavar="NAME", help="Whose metrics they are in the catalog; default: the path of SQL."),
+]
+
+
+@shows_errors
+def metrics(
+    sql: Queries = None,
+    catalog: MetricsCatalog = None,
+    dialect: SqlDialect = None,
+    schema: SchemaFile = None,
+    output: Annotated[MetricsFormat, typer.Option("--format", help="How to write it.")] = MetricsFormat.TEXT,
+    timeout: ParserSeconds = 30.0,
+    origin: MetricsOrigin = None,
+) -> None:
+    """List the metrics that queries compute: measure, view, dimensions, filters, variants that differ.
+
+    Each query is taken apart; those of one view, one measure and the same filters are one metric. A query of which
+    that is not certain is counted with the reason. Exit code 1 if a statement could not be read.
+
+    \b
+    Examples:
+      ingest metrics reports/ --dialect snowflake
+      ingest metrics reports/ --dialect bigquery --format metricflow > models/semantic_models.yml
+      ingest metrics reports/ --dialect snowflake --catalog .headwater/catalog.db
+      ingest metrics --catalog .headwater/catalog.db
+      ingest metrics - --dialect postgres --schema ddl.sql --format json < queries.sql
+    """
+    from connectors.sql_files.metrics import file_metrics
+
+    if sql is None:
+        _print_filed(catalog, output)
+        return
+    found = file_metrics(sql, dialect, schema, timeout)
+    warnings: tuple[str, ...] = ()
+    if catalog is not None:
+        from workflows.commands._metric_filing import file_report
+
+        warnings = file_report(catalog, found, origin or _origin_of(sql))
+    _print_report(found, output)
+    for note in (*found.notes, *warnings):
+        typer.echo(f"note: {note}", err=True)
+    end_with(found.failures)
+
+
+def _origin_of(sql: str) -> str:
+    """Two folders of one name are two origins, and one folder is one from wherever it is named."""
+    return sql if sql == "-" else str(Path(sql).resolve())
+
+
+def _print_filed(catalog: Path | None, output: MetricsFormat) -> None:
+    if catalog is None:
+        raise ConfigError("give SQL to read, or --catalog FILE")
+    if output is MetricsFormat.METRICFLOW:
+        raise ConfigError("--format metricflow is for SQL")
+    from ingestion.metrics.report import metrics_text
+    from workflows.commands._metric_filing import filed_metrics
+
+    filed = filed_metrics(catalog)
+    if output is MetricsFormat.JSON:
+        typer.echo(json.dumps({"metrics": filed}, indent=2, ensure_ascii=False))
+    else:
+        typer.echo("\n".join(metrics_text(filed)) or "no metrics of queries are in this catalog")
+
+
+def _print_report(found: MetricReport, output: MetricsFormat) -> None:
+    if output is MetricsFormat.JSON:
+        typer.echo(json.dumps(found.to_json(), indent=2, ensure_ascii=False))
+    elif output is MetricsFormat.METRICFLOW:
+        from ingestion.metrics.metricflow import metricflow_yaml
+
+        typer.echo(metricflow_yaml(found), nl=False)
+    else:
+        typer.echo(found.to_text())

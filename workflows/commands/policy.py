@@ -1,0 +1,172 @@
+"""`ingest policy`: tags along lineage, planned, applied and checked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ingestion.errors import ConfigError
+from workflows.commands.options import DEFAULT_CATALOG, Days
+from workflows.runtime.error_reporting import shows_errors
+
+if TYPE_CHECKING:
+    from connectors.openmetadata.client import Platform
+    from ingestion.policies import Policy
+    from ingestion.policies.plan import CatalogColumns, PolicyPlan
+
+UNTAGGED = 4
+"""Exit code of a check that finds tagged data in an untagged place."""
+
+policy = typer.Typer(name="policy", no_args_is_help=True, help="Tags that follow the data, by rules in a YAML file.")
+
+PolicyFile = Annotated[Path, typer.Argument(metavar="POLICY.yaml", help="The rules.")]
+PolicyCatalog = Annotated[
+    Path | None, typer.Option("--catalog", metavar="FILE", help=f"The catalog's file; usually {DEFAULT_CATALOG}.")
+]
+ServerConfig = Annotated[
+    str | None, typer.Option("--config", "-c", metavar="FILE", help="Or a workflow's YAML: the catalog that it names.")
+]
+
+
+class PlanFormat(StrEnum):
+    """How a plan is written: for people, as JSON, or as SQL for a warehouse."""
+
+    TEXT = "text"
+    JSON = "json"
+    SNOWFLAKE = "snowflake"
+    DATABRICKS = "databricks"
+    POSTGRES = "postgres"
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a policy is planned or applied."""
+
+    catalog: Path | None
+    config: str | None
+    days: int | None
+
+
+@policy.command()
+@shows_errors
+def plan(
+    rules: PolicyFile,
+    catalog: PolicyCatalog = None,
+    config: ServerConfig = None,
+    output: Annotated[PlanFormat, typer.Option("--format", help="How to write it.")] = PlanFormat.TEXT,
+    days: Days = None,
+) -> None:
+    """Print which tags the rules put on which columns, and which they take away again, with the path of each.
+
+    \b
+    Examples:
+      ingest policy plan pii.yaml
+      ingest policy plan pii.yaml --format snowflake > tags.sql
+    """
+    found = _load_rules(rules)
+    with _open_place(_Place(catalog, config, days)) as (columns, _platform):
+        _print_plan(found, columns, output)
+
+
+@policy.command()
+@shows_errors
+def apply(
+    rules: PolicyFile,
+    catalog: PolicyCatalog = None,
+    config: ServerConfig = None,
+    days: Days = None,
+    *,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would be done, and do nothing.")] = False,
+) -> None:
+    """Put the tags on, and take away those whose path is gone. What people have set is never taken away.
+
+    \b
+    Examples:
+      ingest policy apply pii.yaml
+      ingest policy apply pii.yaml -c lineage.yaml
+    """
+    from connectors.openmetadata.policies import apply_plan
+
+    given = _load_rules(rules)
+    with _open_place(_Place(catalog, config, days), writes=not dry_run) as (columns, platform):
+        found = _print_plan(given, columns, PlanFormat.TEXT)
+        if platform is None or dry_run:
+            return
+        lost = apply_plan(platform, found)
+    for one in lost:
+        typer.echo(f"ingest: {one}", err=True)
+    if lost:
+        raise typer.Exit(1)
+
+
+@policy.command()
+@shows_errors
+def check(rules: PolicyFile, catalog: PolicyCatalog = None, config: ServerConfig = None, days: Days = None) -> None:
+    """Print the plan, and end with exit code 4 when tagged data lies in an untagged place.
+
+    \b
+    Examples:
+      ingest policy check pii.yaml
+    """
+    given = _load_rules(rules)
+    with _open_place(_Place(catalog, config, days)) as (columns, _platform):
+        found = _print_plan(given, columns, PlanFormat.TEXT)
+    if found.untagged:
+        raise typer.Exit(UNTAGGED)
+
+
+def _load_rules(file: Path) -> Policy:
+    """The policy in a file: read before anything is asked of a catalog."""
+    from workflows.config.policies import load_policy
+
+    return load_policy(file)
+
+
+def _print_plan(rules: Policy, columns: CatalogColumns, output: PlanFormat) -> PolicyPlan:
+    from ingestion.policies.plan import policy_plan
+    from ingestion.policies.tag_statements import TagWarehouse, plan_statements
+
+    found = policy_plan(columns, rules, datetime.now(UTC).date())
+    if output is PlanFormat.JSON:
+        typer.echo(json.dumps(found.to_json(), indent=2, ensure_ascii=False))
+    elif output is PlanFormat.TEXT:
+        for line in found.lines():
+            typer.echo(line)
+    else:
+        for statement in plan_statements(found, columns.table_types, TagWarehouse(output.value)):
+            typer.echo(statement)
+    return found
+
+
+@contextmanager
+def _open_place(place: _Place, *, writes: bool = False) -> Iterator[tuple[CatalogColumns, Platform | None]]:
+    """The columns of the place, and its platform where that is a server, or `writes` is asked for."""
+    from workflows.config import EmbeddedCatalog, Server, load_config
+
+    if place.catalog is not None and place.config is not None:
+        raise ConfigError("give --catalog or --config")
+    target: EmbeddedCatalog | Server = EmbeddedCatalog(place.catalog or DEFAULT_CATALOG)
+    if place.config is not None:
+        target = load_config(place.config, may_lack_log=True).target
+    from connectors.catalog.questions.file import When
+    from connectors.openmetadata.policies import columns_of_file, columns_of_platform
+    from workflows.target import platform_of
+
+    if isinstance(target, EmbeddedCatalog):
+        columns = columns_of_file(target.file, When(days=place.days))
+        if not writes:
+            yield columns, None
+            return
+        with platform_of(target) as platform:
+            yield columns, platform
+    else:
+        with platform_of(target) as platform:
+            yield columns_of_platform(platform), platform

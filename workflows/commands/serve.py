@@ -1,0 +1,81 @@
+"""`ingest serve`: the embedded catalog, kept up."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ingestion.errors import ConfigError, Interrupted
+from workflows.commands.options import DEFAULT_CATALOG, CatalogFile
+from workflows.runtime.error_reporting import shows_errors, without_secrets
+
+if TYPE_CHECKING:
+    from connectors.catalog import CatalogAddress
+
+
+TakesOpenLineage = Annotated[
+    bool,
+    typer.Option("--openlineage", help="Take OpenLineage's events at /api/v1/lineage, its clients' default."),
+]
+KeepsRows = Annotated[
+    bool, typer.Option("--sample-data", help="Keep rows of data that clients send; without it they are refused (403).")
+]
+
+
+@shows_errors
+def serve(
+    catalog: CatalogFile = DEFAULT_CATALOG,
+    host: Annotated[
+        str, typer.Option(help="The address to listen on; any but loopback demands a token.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")] = 8585,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TOKEN",
+            help="The token that callers must send. Better in HEADWATER_TOKEN, or as ${file:/path}: other users "
+            "of the machine see command lines.",
+        ),
+    ] = None,
+    openlineage: TakesOpenLineage = False,
+    sample_data: KeepsRows = False,
+) -> None:
+    """Keep the embedded catalog up: the lineage page, and OpenMetadata's REST API, until a signal ends it.
+
+    \b
+    Examples:
+      ingest serve
+      ingest serve --catalog /var/lib/headwater/catalog.db --port 0
+      HEADWATER_TOKEN=... ingest serve --host 0.0.0.0 --openlineage
+    """
+    from connectors.catalog import CatalogConfig
+    from connectors.catalog import serve as serve_catalog
+    from workflows.runtime.garbage_collection import collect_seldom
+    from workflows.runtime.logs import Redactor
+    from workflows.runtime.signals import interrupted_by_signals
+
+    secret = token_of(token or os.environ.get("HEADWATER_TOKEN"))
+    try:
+        with without_secrets(Redactor([secret] if secret else [])), interrupted_by_signals():
+            config = CatalogConfig(catalog, host, port, secret, openlineage=openlineage, sample_data=sample_data)
+            collect_seldom()
+            serve_catalog(config, _announce)
+    except Interrupted as error:
+        # What ends a server in good order is no failure to speak of.
+        raise typer.Exit(error.exit_code) from None
+
+
+def _announce(address: CatalogAddress) -> None:
+    typer.echo(f"The lineage page is at {address.url.removesuffix('api')}, the REST API at {address.url}")
+
+
+def token_of(given: str | None) -> str | None:
+    """The token that an option or the environment gives. Raises ConfigError for a bad reference in it."""
+    from workflows.config.yaml.references import BadReference, interpolate
+
+    try:
+        return interpolate(given, os.environ).text if given else None
+    except BadReference as error:
+        raise ConfigError(f"--token: {error}") from None

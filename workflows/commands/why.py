@@ -1,0 +1,65 @@
+"""`ingest why`: what is wrong upstream of a table or a column, asked of a catalog's file."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from workflows.commands.options import DEFAULT_CATALOG, FORMATS, CatalogFile, millis
+from workflows.runtime.error_reporting import shows_errors
+
+
+class WhyFormat(StrEnum):
+    """How a report is written."""
+
+    TEXT = "text"
+    JSON = "json"
+    MARKDOWN = "markdown"
+
+
+@shows_errors
+def why(
+    name: Annotated[str, typer.Argument(metavar="TABLE[.COLUMN]", help="A full name, or as much of its end as tells.")],
+    at: Annotated[
+        datetime | None,
+        typer.Option("--at", metavar="TIME", help="When it was wrong (UTC); else now.", formats=FORMATS),
+    ] = None,
+    catalog: CatalogFile = DEFAULT_CATALOG,
+    dead_letters: Annotated[
+        Path | None,
+        typer.Option("--dead-letters", metavar="FILE", help="What runs gave up on."),
+    ] = None,
+    output: Annotated[WhyFormat, typer.Option("--format", help="How to write it.")] = WhyFormat.TEXT,
+    days: Annotated[
+        int | None, typer.Option(min=0, help="How far back to look; 0 is as far as is known. Usually 30.")
+    ] = None,
+) -> None:
+    """Rank what may have made a table or a column wrong: changes, failures, late loads and failing tests upstream.
+
+    Exit code 1 when that is not known: nothing is seen to have changed, but not everything is told.
+
+    \b
+    Examples:
+      ingest why mart.daily.revenue
+      ingest why mart.daily --at 2026-11-20T06:00
+      ingest why mart.daily --format markdown
+    """
+    from connectors.catalog.questions.file import When
+    from connectors.catalog.questions.why.report import as_markdown, as_text
+    from connectors.catalog.questions.why.search import causes_in_file
+
+    report = causes_in_file(catalog, name, When(millis(at) if at else None, days), dead_letters)
+    if output is WhyFormat.JSON:
+        typer.echo(json.dumps(report.to_json(), indent=2, ensure_ascii=False))
+    elif output is WhyFormat.MARKDOWN:
+        typer.echo(as_markdown(report), nl=False)
+    else:
+        for line in as_text(report):
+            typer.echo(line)
+    if not report.known:
+        raise typer.Exit(1)

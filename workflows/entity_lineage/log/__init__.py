@@ -1,1 +1,0 @@
-"""Metrics of a query log: its SELECTs counted by who ran them, taken apart once, and filed."""

@@ -1,0 +1,459 @@
+"""A shard that is too large to be bound at once: its timeline is one, read from names; all else is done in parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import repeat
+from typing import cast
+
+from networkx.utils import UnionFind
+
+from ingestion.analysis.symbolic import Symbolic, is_resolved
+from ingestion.binding.binder import (
+    BoundLog,
+    BoundStatement,
+    RelationSchemas,
+    Schema,
+    ShownColumns,
+    bound_lineage,
+    levels,
+    log_of,
+    shown_columns,
+)
+from ingestion.binding.name_states import own_name
+from ingestion.binding.relations import Order, Relation
+from ingestion.binding.temporary_tables import inline_temporary_tables
+from ingestion.binding.timeline import Occurrence, Timeline, read_timeline
+from ingestion.model.isolation import Failure, FailureStage, Isolation
+from ingestion.model.lineage import Column, StatementKind, StatementLineage, TableName, TableUsageNames, WriteMode
+from ingestion.model.namespaces import RelationKey
+from workflows.config.namespaces import SourceSettings
+from workflows.run.bind.binding import LineageSource, folding, occurrence_of
+from workflows.run.execution import InDriver, Place
+from workflows.run.group.occurrences import OccurrenceGroup
+from workflows.run.parse.templates import ParsedTemplate
+from workflows.run.passes import BoundShard, NamesMet, PassContext, look_up_shard
+from workflows.runtime.garbage_collection import collection_paused
+from workflows.runtime.spill import SpillList, pack, unpack
+
+# Statements of a batch that is too large to be bound at once, analysed some at a time.
+
+UNREAD = StatementLineage(StatementKind.OTHER)
+"""Stands for what a statement says where its names alone are at hand."""
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedStatement:
+    """A statement by its number, whose `occurrence` has names alone, and the columns that it finds under these."""
+
+    number: int
+    occurrence: Occurrence
+    schemas: Mapping[TableName, Schema | None]
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisChunk:
+    """Statements none of which reads what another makes, and their templates by fingerprint."""
+
+    templates: Mapping[str, ParsedTemplate]
+    statements: tuple[NumberedStatement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysedStatement:
+    """The lineage of a statement, packed where it can be, and the columns that it shows."""
+
+    number: int
+    order: Order
+    lineage: bytes | StatementLineage
+    shown: tuple[ShownColumns, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkAnalysis:
+    """What the statements of a piece say, and why some of them were given up on."""
+
+    statements: tuple[AnalysedStatement, ...]
+    failures: Mapping[Order, Failure]
+
+
+def analyse_chunk(stages: PassContext, piece: AnalysisChunk, _given: None) -> tuple[None, ChunkAnalysis]:
+    """What the statements of a `piece` say."""
+    isolation = Isolation[Order](stages.binding.probe)
+    forms: dict[str, Symbolic] = {}
+    known: dict[object, StatementLineage] = {}
+    found = []
+    for one in piece.statements:
+        order, template = one.occurrence.order, one.occurrence.template
+        with isolation.around(FailureStage.ANALYSIS, order):
+            if template not in forms:
+                forms[template] = piece.templates[template].statement()
+            symbolic = forms[template]
+            isolation.probe(FailureStage.ANALYSIS, replace(one.occurrence, symbolic=symbolic))
+            lineage = bound_lineage(symbolic, one.schemas, known)
+            shown = shown_columns(lineage, carried_out=isinstance(symbolic, StatementLineage))
+            found.append(AnalysedStatement(one.number, order, pack(lineage) or lineage, shown))
+    return None, ChunkAnalysis(tuple(found), isolation.failures)
+
+
+# Slices of a batch that is too large to go on as one: after binding less hangs together than before it.
+
+
+@dataclass(frozen=True, slots=True)
+class UninlinedShard:
+    """A part of a bound batch before what folds is folded; its statements' lineage is packed where it can be."""
+
+    source: LineageSource
+    occurrences: tuple[Occurrence, ...]
+    lineages: tuple[bytes | StatementLineage, ...]
+    meanings: tuple[dict[TableName, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InlinedShard:
+    """What a slice names, or the failures of statements without which its batch is to be bound again."""
+
+    met: NamesMet | None
+    failures: Mapping[Order, Failure]
+
+
+def inline_shard(stages: PassContext, part: UninlinedShard, _given: None) -> tuple[BoundShard | None, InlinedShard]:
+    """A `part` whose flows are those between relations that stay, and its names looked up. Raises TargetDown."""
+    isolation = Isolation[Order](stages.binding.probe)
+    lineages = (unpack(one) if isinstance(one, bytes) else one for one in part.lineages)
+    statements = tuple(
+        BoundStatement(occurrence, cast(StatementLineage, lineage), meaning)
+        for occurrence, lineage, meaning in zip(part.occurrences, lineages, part.meanings, strict=True)
+    )
+    log = replace(part.source.log, statements=statements)
+    flows = inline_temporary_tables(log, folding(part.source.settings), isolation)
+    if isolation.failures:
+        return None, InlinedShard(None, isolation.failures)
+    bound, met = look_up_shard(stages, replace(part.source, log=log, flows=flows, probe=stages.binding.probe))
+    return bound, InlinedShard(met, {})
+
+
+@dataclass(frozen=True, slots=True)
+class BoundWhole:
+    """A batch whose statements are bound: `groups` are all of it, `occurrences` those that are bound.
+
+    `log` has no statements, `meanings` stand for these; `lineage` gives what one says, by its number, and `views` are
+    the relations that the statements (by number) make as views. `failures`: why others could not be bound.
+    """
+
+    groups: tuple[OccurrenceGroup, ...]
+    templates: Mapping[str, ParsedTemplate]
+    settings: SourceSettings
+    occurrences: Sequence[Occurrence]
+    meanings: Sequence[dict[TableName, int]]
+    log: BoundLog
+    lineage: Callable[[int], bytes | StatementLineage]
+    views: Mapping[int, Collection[int]]
+    failures: Mapping[Order, Failure]
+
+    def folded_relations(self) -> frozenset[int]:
+        """The relations that fold away."""
+        folds = folding(self.settings)
+        return frozenset(relation.number for relation in self.log.relations if folds(relation))
+
+    def targets(self, number: int) -> frozenset[int]:
+        """The relations that a statement brings something into."""
+        names = self.occurrences[number].names
+        written = names.written if names is not None else ()
+        return frozenset(self.meanings[number][name] for name, _temporary, _mode in written)
+
+    def masked_text(self, number: int) -> str:
+        """The text of a statement that may be stored; "" where it cannot be masked."""
+        return self.templates[self.occurrences[number].template].masked
+
+
+def shards_of_whole(whole: BoundWhole, most: int) -> Iterator[UninlinedShard]:
+    """The whole in slices of about so many templates at most; what hangs together is never parted."""
+    slicer = _Slicer(whole)
+    parts = slicer.parts(most)
+    for place, part in enumerate(parts):
+        one = slicer.slice_of(part)
+        yield one if place == 0 else replace(one, source=replace(one.source, log=_without_events(one.source.log)))
+
+
+def _without_events(log: BoundLog) -> BoundLog:
+    """DDL is told in one order, by one slice."""
+    return replace(log, events=(), type_events=(), column_events=())
+
+
+class _Slicer:
+    def __init__(self, whole: BoundWhole) -> None:
+        self._whole = whole
+        self._folding = whole.folded_relations()
+        self._numbers = {one.order: number for number, one in enumerate(whole.occurrences)}
+        self._into = [whole.targets(number) - self._folding for number in range(len(whole.occurrences))]
+        self._filled = {target for targets in self._into for target in targets}
+        self._in_force = {one.key: one.number for one in whole.log.relations if not one.superseded}
+        self._defining = self._definitions()
+
+    def parts(self, most: int) -> list[list[int]]:
+        """The groups (by number) of each slice."""
+        joined: UnionFind[tuple[str, object]] = UnionFind()
+        for group in self._whole.groups:
+            joined.union(("template", group.template), *self._bonds(group))
+        units: dict[object, list[int]] = {}
+        for place, group in enumerate(self._whole.groups):
+            units.setdefault(joined["template", group.template], []).append(place)
+        parts: list[list[int]] = []
+        held = most
+        for unit in units.values():
+            size = len({self._whole.groups[place].template for place in unit})
+            if held + size > most:
+                parts.append([])
+                held = 0
+            parts[-1] += unit
+            held += size
+        return [sorted(part) for part in parts]
+
+    def _bonds(self, group: OccurrenceGroup) -> Iterator[tuple[str, object]]:
+        """What joins a group with others."""
+        if group.routine:
+            yield "routine", group.routine
+        number = self._numbers.get(group.order)
+        if number is not None:
+            yield from (("folding", one) for one in self._folding.intersection(self._whole.meanings[number].values()))
+            for target in self._into[number]:
+                relation = self._whole.log.relations[target]
+                yield "target", relation.key.table.casefold()
+                yield "target", own_name(relation.mention[0]).casefold()
+
+    def _definitions(self) -> dict[RelationKey, int]:
+        """The statement (by number) that defines what stands in each place as a view."""
+        last: dict[int, int] = {}
+        for number, views in sorted(self._whole.views.items()):
+            last.update((relation, number) for relation in views if relation not in self._folding)
+        return {self._whole.log.relations[relation].key: number for relation, number in last.items()}
+
+    def _statements_in(self, part: Sequence[int]) -> list[int]:
+        """The statements (by number) of a part."""
+        numbers = (self._numbers.get(self._whole.groups[place].order) for place in part)
+        return [number for number in numbers if number is not None]
+
+    def slice_of(self, part: Sequence[int]) -> UninlinedShard:
+        """A part as a slice, whose relations have numbers of its own, in the order of the whole."""
+        whole, numbers = self._whole, self._statements_in(part)
+        filled = {target for number in numbers for target in self._into[number]}
+        groups = tuple(whole.groups[place] for place in part)
+        named = {relation for number in numbers for relation in whole.meanings[number].values()}
+        # What took the place of another tells which of that one's columns are lost.
+        others = (self._in_force.get(whole.log.relations[n].key) for n in named if whole.log.relations[n].superseded)
+        relations = sorted(named.union(n for n in others if n is not None))
+        local = {relation: place for place, relation in enumerate(relations)}
+        keys = {whole.log.relations[relation].key for relation in relations}
+        orders = {group.order for group in groups}
+        source = LineageSource(
+            templates={key: replace(whole.templates[key], symbolic=None) for key in {one.template for one in groups}},
+            groups=groups,
+            settings=whole.settings,
+            bound=tuple(group for group in groups if group.order in self._numbers),
+            log=replace(
+                whole.log,
+                relations=tuple(_as_a_part(whole.log.relations[relation], place) for relation, place in local.items()),
+                schemas={place: whole.log.schemas[n] for n, place in local.items() if n in whole.log.schemas},
+                failures={order: why for order, why in whole.failures.items() if order in orders},
+            ),
+            flows=(),
+            failures={order: why for order, why in whole.failures.items() if order in orders},
+            definitions={key: whole.masked_text(self._defining[key]) for key in keys if key in self._defining},
+            filled_elsewhere=frozenset(local[one] for one in self._filled.intersection(local) - filled),
+        )
+        return UninlinedShard(
+            source,
+            tuple(whole.occurrences[number] for number in numbers),
+            tuple(whole.lineage(number) for number in numbers),
+            tuple({name: local[one] for name, one in whole.meanings[number].items()} for number in numbers),
+        )
+
+
+def _as_a_part(relation: Relation, number: int) -> Relation:
+    """What is asked of a relation once all is bound; what made it is counted as in the whole."""
+    return replace(relation, number=number, declared=None, like=None, alterations=[])
+
+
+# A batch that is too large to be bound at once: its timeline is one, read from names; all else is done in parts.
+
+_AT_ONCE = 250
+"""Statements of a piece, whose forms are in memory: a second of work."""
+
+
+@dataclass(frozen=True, slots=True)
+class LargeShard:
+    """Occurrences that hang together, in time order, to go on in slices of `most` templates (by fingerprint)."""
+
+    templates: Mapping[str, ParsedTemplate]
+    groups: tuple[OccurrenceGroup, ...]
+    most: int
+
+
+def bind_large(
+    batch: LargeShard,
+    places: tuple[Place, InDriver],
+    leave: SpillList[BoundShard],
+    take: Callable[[NamesMet], None],
+) -> None:
+    """Binds a batch part by part, in the first of the `places`, or in the driver where that is sooner done.
+
+    `leave` gets what is left of each slice, and `take` what it tells: together the same as of the batch in one piece.
+    Raises TargetDown.
+    """
+    binding = _LargeBinding(batch, places)
+    while not binding.bind():
+        pass  # what a statement that fails has left behind must not be seen by the others
+    binding.hand_over(leave, take)
+
+
+@dataclass(slots=True)
+class _BoundStatements:
+    """What is kept of the statements of a batch, by their numbers."""
+
+    schemas: RelationSchemas
+    timeline: Timeline
+    lineages: SpillList[StatementLineage] = field(default_factory=lambda: SpillList(0))
+    places: dict[int, int] = field(default_factory=dict)
+    views: dict[int, frozenset[int]] = field(default_factory=dict)
+    columns: dict[Column, Column] = field(default_factory=dict)
+
+    def add(self, one: AnalysedStatement) -> None:
+        """Takes in a statement."""
+        self.schemas.note(one.number, one.order, [self._with_common_columns(shown) for shown in one.shown])
+        views = frozenset(self.timeline.meanings[one.number][shown.target] for shown in one.shown if shown.view)
+        if views:
+            self.views[one.number] = views
+        lineage, lineages = one.lineage, self.lineages
+        place = lineages.append_packed(lineage) if isinstance(lineage, bytes) else lineages.append(lineage)
+        self.places[one.number] = place
+
+    def _with_common_columns(self, shown: ShownColumns) -> ShownColumns:
+        """The same, with one value for equal columns: tables that are made from each other have mostly the same."""
+        if shown.columns is None:
+            return shown
+        return replace(shown, columns=tuple(self.columns.setdefault(column, column) for column in shown.columns))
+
+    def lineage(self, number: int) -> bytes | StatementLineage:
+        """What a statement says, packed where it can be."""
+        place = self.places[number]
+        return self.lineages.packed_value(place) or self.lineages[place]
+
+
+class _LargeBinding:
+    def __init__(self, batch: LargeShard, places: tuple[Place, InDriver]) -> None:
+        self._batch = batch
+        self._place, self._driver = places
+        stages = self._driver.stages
+        self._settings = stages.binding.settings
+        self._before = stages.before()
+        self._isolation = Isolation[Order](stages.binding.probe)
+        self._carried_out: set[str] = set()
+        self._occurrences = self._named_occurrences()
+        self._slices: SpillList[BoundShard | None] = SpillList(0)
+        self._met: SpillList[NamesMet] = SpillList(0)
+
+    def bind(self) -> bool:
+        """Whether all is bound but what failed before this."""
+        failed = len(self._isolation.failures)
+        remaining = [one for one in self._occurrences if one.order not in self._isolation.failures]
+        with collection_paused():
+            timeline = read_timeline(remaining, self._before, self._isolation)
+        if timeline is None:
+            return False
+        bound = self._analyse(remaining, timeline)
+        log = log_of(timeline, (), bound.schemas, self._isolation)
+        if len(self._isolation.failures) > failed:
+            return False
+        whole = BoundWhole(
+            self._batch.groups,
+            self._batch.templates,
+            self._settings,
+            remaining,
+            timeline.meanings,
+            log,
+            bound.lineage,
+            bound.views,
+            self._isolation.failures,
+        )
+        self._fold(shards_of_whole(whole, self._batch.most))
+        return len(self._isolation.failures) == failed
+
+    def hand_over(self, leave: SpillList[BoundShard], take: Callable[[NamesMet], None]) -> None:
+        """Gives away what was bound."""
+        for number, met in enumerate(self._met):
+            packed = self._slices.packed_value(number)
+            value = self._slices[number] if packed is None else None
+            if packed is not None:
+                leave.append_packed(packed)
+            elif value is not None:
+                leave.append(value)
+            take(met)
+
+    def _named_occurrences(self) -> list[Occurrence]:
+        """The groups that can be bound, by their names alone."""
+        names: dict[str, TableUsageNames | None] = {}
+        found = []
+        for group in self._batch.groups:
+            with self._isolation.around(FailureStage.ANALYSIS, group.order):
+                if group.template not in names:
+                    names[group.template] = self._names_of(group.template)
+                if (known := names[group.template]) is not None:
+                    found.append(occurrence_of(group, UNREAD, known, self._settings))
+        return found
+
+    def _names_of(self, fingerprint: str) -> TableUsageNames | None:
+        """The names of a template; None where it could not be parsed."""
+        template = self._batch.templates[fingerprint]
+        if template.symbolic is None:
+            return None
+        if is_resolved(template.symbolic):
+            self._carried_out.add(fingerprint)
+        return template.names()
+
+    def _analyse(self, occurrences: list[Occurrence], timeline: Timeline) -> _BoundStatements:
+        found = _BoundStatements(RelationSchemas(timeline, self._before), timeline)
+
+        def take(analysis: ChunkAnalysis) -> None:
+            for order, failure in analysis.failures.items():
+                self._isolation.failures.setdefault(order, failure)
+            for one in analysis.statements:
+                with self._isolation.around(FailureStage.ANALYSIS, one.order):
+                    found.add(one)
+
+        def widened_relations(number: int) -> Collection[int]:
+            one = occurrences[number]
+            written = one.names.written if one.names is not None and one.template in self._carried_out else ()
+            return [
+                timeline.meanings[number][name] for name, _temporary, mode in written if mode is not WriteMode.CREATE
+            ]
+
+        size = min(_AT_ONCE, self._batch.most)
+        for level in levels(timeline, widened_relations):
+            pieces = (
+                self._piece([occurrences[number] for number in some], some, found.schemas)
+                for some in (level[start : start + size] for start in range(0, len(level), size))
+            )
+            place = self._place if len(level) > size else self._driver
+            place.carry_out(analyse_chunk, (pieces, repeat(None)), SpillList[None](len(level)), take)
+        return found
+
+    def _piece(self, occurrences: list[Occurrence], numbers: list[int], schemas: RelationSchemas) -> AnalysisChunk:
+        placed = []
+        for number, one in zip(numbers, occurrences, strict=True):
+            with self._isolation.around(FailureStage.ANALYSIS, one.order):
+                placed.append(NumberedStatement(number, one, schemas.read_by(number, one.order)))
+        templates = self._batch.templates
+        return AnalysisChunk({key: templates[key] for key in {one.template for one in occurrences}}, tuple(placed))
+
+    def _fold(self, slices: Iterable[UninlinedShard]) -> None:
+        self._slices, self._met = SpillList(0), SpillList(0)
+
+        def take(folded: InlinedShard) -> None:
+            for order, failure in folded.failures.items():
+                self._isolation.failures.setdefault(order, failure)
+            if folded.met is not None:
+                self._met.append(folded.met)
+
+        self._place.carry_out(inline_shard, (slices, repeat(None)), self._slices, take)

@@ -1,0 +1,266 @@
+"""What a shard tells of itself once it is resolved and once it is published, and what is kept of all shards: counts,
+and what concerns them all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from connectors.sink import EdgeCounts
+from ingestion.binding.relations import Relation
+from ingestion.model.contributions import Contribution, ProducerKind
+from ingestion.model.isolation import Failure
+from ingestion.model.lineage import ProblemKind
+from ingestion.model.requests import AddLineageRequest
+from workflows.config.namespaces import SourceSettings
+from workflows.counts import AGREE, ONLY_ENGINE, ONLY_LOG, RunCounts
+from workflows.run.group.occurrences import Templates
+from workflows.run.publish.publishing import PublishedLineage, SharedLineage
+from workflows.run.publish.warnings import DoubtfulNames
+from workflows.run.resolve.entities import GIVEN_UP, EntityStatus
+from workflows.run.resolve.lineage import SourceLineage, StatementOutcome, StatementStatus, processed_routines
+from workflows.run.resolve.resolution import ResolvedNames
+from workflows.run.resolve.routines import RoutineEntities
+
+# Where what the engine recorded itself and what was read off the log say the same, and where not.
+
+Edge = tuple[str, ...]
+"""What is compared: the ends of an edge, its target last."""
+
+
+def compared_edges(requests: Iterable[AddLineageRequest]) -> Counter[str]:
+    """Edges between tables by who says so: into those tables alone of which the engine says anything."""
+    return _compare(requests, lambda request, _contribution: {request.edge.key})
+
+
+def compared_columns(requests: Iterable[AddLineageRequest]) -> Counter[str]:
+    """Likewise of columns that others are certainly made of, into those tables of whose columns the engine speaks."""
+    return _compare(
+        requests, lambda request, contribution: {(*pair, request.edge.to_entity.id) for pair in _pairs(contribution)}
+    )
+
+
+def _compare(
+    requests: Iterable[AddLineageRequest], edges_of: Callable[[AddLineageRequest, Contribution], set[Edge]]
+) -> Counter[str]:
+    engine: set[Edge] = set()
+    others: list[tuple[AddLineageRequest, Contribution]] = []
+    for request in requests:
+        for contribution in request.contributions:
+            if contribution.producer.kind is ProducerKind.ENGINE:
+                engine.update(edges_of(request, contribution))
+            elif contribution.producer.kind is not ProducerKind.MANUAL:
+                others.append((request, contribution))
+    known = {edge[-1] for edge in engine}
+    log = {edge for request, one in others if request.edge.to_entity.id in known for edge in edges_of(request, one)}
+    return +Counter({AGREE: len(engine & log), ONLY_ENGINE: len(engine - log), ONLY_LOG: len(log - engine)})
+
+
+def _pairs(contribution: Contribution) -> Iterable[tuple[str, str]]:
+    return ((source, one.to_column) for one in contribution.columns if one.publishable for source in one.from_columns)
+
+
+# What the stages of a run count, as parts of the run's counts.
+
+
+def parse_counts(templates: Templates, met: Collection[str]) -> RunCounts:
+    """Of the templates (by fingerprint) that this run's statements have, and those that it had to parse."""
+    known = len(set(met) - templates.parsed)
+    return RunCounts(templates=len(met), templates_known=known) + templates.counts
+
+
+def statement_counts(outcomes: Iterable[StatementOutcome]) -> RunCounts:
+    """Of the statements that this run read."""
+    skipped: Counter[str] = Counter()
+    dead: Counter[str] = Counter()
+    published = 0
+    for outcome in outcomes:
+        fresh = outcome.group.fresh
+        if outcome.status is StatementStatus.PUBLISHED:
+            published += fresh
+        elif fresh:
+            (dead if outcome.status is StatementStatus.DEAD else skipped)[outcome.reason] += fresh
+    return RunCounts(published=published, skipped=dict(skipped), dead=dict(dead))
+
+
+def agreement_counts(requests: Collection[AddLineageRequest]) -> RunCounts:
+    """Of the edges that an engine recorded itself, beside those of the log."""
+    return RunCounts(engine_edges=compared_edges(requests), engine_columns=compared_columns(requests))
+
+
+def name_counts(names: Mapping[EntityStatus, Mapping[str, int]], statuses: Iterable[EntityStatus]) -> RunCounts:
+    """Of the names by what they resolved to; `statuses` are those of the relations that were not counted before.
+
+    `names` tells how often each name of a status was met.
+    """
+    by_status = Counter(statuses)
+    unresolved = [EntityStatus.UNRESOLVED, EntityStatus.UNPLACED, *sorted(GIVEN_UP)]
+    return RunCounts(
+        resolved=by_status[EntityStatus.RESOLVED],
+        unresolved=sum(by_status[status] for status in unresolved),
+        ambiguous=by_status[EntityStatus.AMBIGUOUS],
+        unresolved_names=dict(sum((Counter(names.get(status, {})) for status in unresolved), start=Counter())),
+        ambiguous_names=dict(names.get(EntityStatus.AMBIGUOUS, {})),
+    )
+
+
+# What a batch tells of itself once it is resolved, and once it is published: counts, and what concerns all batches.
+
+
+@dataclass(frozen=True, slots=True)
+class LineageSummary:
+    """Of what a batch says, before it is published.
+
+    `statuses`: those of its relations, each with what another batch may know it by.
+    `names`: how often each name of a status was met. `targets`: the ids of the entities that something is said of,
+    `given_up` those of edges that cannot be said. `met`: the templates that this run's statements have. `incomplete`:
+    how many of its plans were cut.
+    """
+
+    statuses: tuple[tuple[bytes, EntityStatus], ...]
+    names: Mapping[EntityStatus, Mapping[str, int]]
+    doubtful: DoubtfulNames
+    routines: RoutineEntities
+    complete: frozenset[str]
+    failures: Mapping[str, Failure]
+    incomplete: int
+    met: frozenset[str]
+    requests: int
+    targets: frozenset[str]
+    given_up: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedSummary:
+    """Of what became of a batch: counts, why templates (by fingerprint) are dead, and the routines that are done."""
+
+    counts: RunCounts
+    dead: Mapping[str, str]
+    processed: frozenset[str]
+
+
+def lineage_summary(lineage: SourceLineage, names: ResolvedNames, settings: SourceSettings) -> LineageSummary:
+    """What a batch says, in short; its `names` are those of its `lineage`."""
+    source = lineage.source
+    doubtful = DoubtfulNames(settings)
+    doubtful.add(names, source.log)
+    targets = {request.edge.to_entity.id for request in lineage.requests}
+    targets.update(one.to_entity.id for one in lineage.replacements)
+    return LineageSummary(
+        statuses=tuple((_mark(source.log.relations[n]), status) for n, status in names.entities.statuses.items()),
+        names=names.entities.names,
+        doubtful=doubtful,
+        routines=names.routines,
+        complete=lineage.complete,
+        failures=lineage.template_failures,
+        incomplete=source.problems()[ProblemKind.INCOMPLETE],
+        met=frozenset(group.template for group in source.groups if group.fresh),
+        requests=len(lineage.requests),
+        targets=frozenset(targets),
+        given_up=frozenset(target for _source, target in lineage.given_up),
+    )
+
+
+def published_summary(lineage: SourceLineage, published: PublishedLineage) -> PublishedSummary:
+    """What became of a batch, in short."""
+    outcomes = published.outcomes
+    counts = statement_counts(outcomes) + RunCounts(edges=published.counts) + agreement_counts(published.requests)
+    dead = {one.group.template: one.reason for one in outcomes if one.status is StatementStatus.DEAD}
+    return PublishedSummary(counts, dead, processed_routines(lineage, outcomes, published.edges))
+
+
+def _mark(relation: Relation) -> bytes:
+    """What no other relation of the log has, in few bytes: they are kept of all."""
+    return hashlib.blake2b(repr(relation.identity).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+# What is kept of the batches of a log once they are gone: counts, and what can only be told of all of them.
+
+
+class ShardSums:
+    """Sums over batches, told of each as it goes by.
+
+    `complete`: the templates (by fingerprint) and routines of which the log says all there is; `targets`: the ids of
+    the entities that something is said of, `shared` those that several batches speak of, and `sharing` the numbers of
+    these batches; `met`: the templates that this run's statements have; `dead` and `failures`: why templates are dead,
+    by fingerprint.
+    """
+
+    def __init__(self, settings: SourceSettings) -> None:
+        self._counts = RunCounts()
+        self._batches = 0
+        self._counted: set[bytes] = set()
+        self.doubtful = DoubtfulNames(settings)
+        self.routines = RoutineEntities()
+        self.processed: frozenset[str] = frozenset()
+        self.complete: set[str] = set()
+        self.targets: set[str] = set()
+        self._first_batches: dict[str, int] = {}
+        self.shared: set[str] = set()
+        self.sharing: set[int] = set()
+        self.requests = 0
+        self.met: set[str] = set()
+        self.dead: dict[str, str] = {}
+        self.failures: dict[str, Failure] = {}
+        self.event_failures: tuple[Failure, ...] = ()
+        self.incomplete = 0
+
+    def add_registered(self, made: int) -> None:
+        """So many tables and containers were made."""
+        self._counts += RunCounts(tables_registered=made)
+
+    def add_lineage(self, summary: LineageSummary) -> None:
+        """What a batch says, before it is published."""
+        self._counts += name_counts(summary.names, self._new_statuses(summary))
+        self.doubtful.merge(summary.doubtful)
+        self.routines = _both(self.routines, summary.routines)
+        self.complete |= summary.complete
+        self.failures |= summary.failures
+        self.incomplete += summary.incomplete
+        self.met |= summary.met
+        self.requests += summary.requests
+        self.targets |= summary.targets
+        # an edge that one batch gives up is not to be sent as another alone would have it
+        for target in summary.targets | summary.given_up:
+            first = self._first_batches.setdefault(target, self._batches)
+            if first != self._batches:
+                self.shared.add(target)
+                self.sharing |= {first, self._batches}
+        self._batches += 1
+
+    def add_shared(self, shared: SharedLineage) -> None:
+        """What became of what several batches say."""
+        self._counts += RunCounts(edges=shared.counts) + agreement_counts(shared.requests)
+
+    def add_published(self, summary: PublishedSummary) -> None:
+        """What became of a batch."""
+        self._counts += summary.counts
+        self.dead |= summary.dead
+        self.processed |= summary.processed
+
+    def add_withdrawn(self, counts: EdgeCounts) -> None:
+        """What became of what nothing is said of any more."""
+        self._counts += RunCounts(edges=counts)
+
+    def counts(self) -> RunCounts:
+        """All counts."""
+        return self._counts
+
+    def _new_statuses(self, summary: LineageSummary) -> Iterator[EntityStatus]:
+        """The statuses of relations that no other batch named."""
+        for relation, status in summary.statuses:
+            if relation not in self._counted:
+                self._counted.add(relation)
+                yield status
+
+
+def _both(one: RoutineEntities, other: RoutineEntities) -> RoutineEntities:
+    return RoutineEntities(
+        {**one.references, **other.references},
+        one.filtered | other.filtered,
+        {**one.failures, **other.failures},
+        (*one.unplaced, *other.unplaced),
+    )

@@ -1,0 +1,1 @@
+"""Fourth stage: statements bound to each other over time, when schemas are known."""

@@ -1,0 +1,220 @@
+"""From flows between relations to requests between entities: each statement contributes to the edges that it proves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from ingestion.binding.binder import BoundLog
+from ingestion.binding.temporary_tables import FlowSources, PersistedFlow, RelationReference, reachable_relations
+from ingestion.model.contributions import ColumnEvidence, Contribution, Producer, ProducerKind, merge_contributions
+from ingestion.model.entities import EntityReference, TableEntity
+from ingestion.model.isolation import Failure, FailureStage, Isolation, Probe
+from ingestion.model.lineage import NameKind
+from ingestion.model.requests import AddLineageRequest, EdgeSource, request_of
+from workflows.run.group.occurrences import OccurrenceGroup
+from workflows.run.parse.templates import ENGINE_TIER, PLAN_TIER, ParsedTemplate
+
+EdgeKey = tuple[str, str]
+"""Ids of the entities that an edge joins."""
+
+_CONFIDENCE = {"sqlglot": 1.0, PLAN_TIER: 1.0, ENGINE_TIER: 1.0, "sqlfluff": 0.8, "sqlparse": 0.4}
+_LESS_SURE = 0.5
+"""Factor where a flow's columns are not all resolved: a star over an unknown schema, or hops beyond the limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeContributions:
+    """What a flow proves: contributions by edge. `self_only`: it only moved data within one entity."""
+
+    contributions: Mapping[EdgeKey, tuple[TableEntity, TableEntity, Contribution]]
+    self_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ContributionBuilder:
+    """Turns flows into evidence, given the entity of each relation (by number) and routine (by key) that has one."""
+
+    log: BoundLog
+    groups: tuple[OccurrenceGroup, ...]
+    templates: Mapping[str, ParsedTemplate]
+    entities: Mapping[int, TableEntity]
+    routines: Mapping[str, EntityReference] = field(default_factory=dict)
+    _lost: Mapping[int, Callable[[str], bool]] = field(init=False)
+    _column_fqns: dict[str, _ColumnFqns] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_lost", self.log.lost_columns())
+
+    def of(self, flow: PersistedFlow) -> EdgeContributions:
+        """The contributions of one flow whose target has an entity; sources without one contribute nothing."""
+        target = self.entities[flow.target]
+        kind, whole = self._contribution(flow, target)
+        found: dict[EdgeKey, tuple[TableEntity, TableEntity, Contribution]] = {}
+        for number in sorted(flow.content.sources):
+            source = self.entities.get(number)
+            if source is None or source.id == target.id:
+                continue
+            key = source.id, target.id
+            one = whole(
+                source=_crossing(kind, source, target),
+                columns=tuple(self._columns_from(number, source, target, flow.content)),
+                temp_lineage_tables=self._hops(flow, number),
+            )
+            if key in found:
+                one = merge_contributions((found[key][2], one))[0]
+            found[key] = source, target, one
+        sources = {entity.id for n in flow.content.sources if (entity := self.entities.get(n)) is not None}
+        return EdgeContributions(found, self_only=sources == {target.id})
+
+    def _contribution(self, flow: PersistedFlow, target: TableEntity) -> tuple[EdgeSource, Callable[..., Contribution]]:
+        """What a flow is read from, and what makes its contributions, given what each says of its own edge."""
+        group = self.groups[flow.statement]
+        template = self.templates[group.template]
+        producer, source = self._producer(flow, group, template, target)
+        confidence = _CONFIDENCE[template.tier]
+        if flow.too_deep or flow.content.stars:
+            confidence *= _LESS_SURE
+        return source, partial(
+            Contribution,
+            producer=producer,
+            sql_query=template.masked,
+            parser=template.tier,
+            confidence=confidence,
+            first_seen=group.first_seen or None,
+            last_seen=group.last_seen or None,
+            jobs=group.jobs,
+            records=tuple(f"{digest & _UNSIGNED:016x}" for digest in group.digests),
+            pipeline=self.routines.get(group.routine) if group.routine else None,
+        )
+
+    def _columns_from(
+        self, number: int, source: TableEntity, target: TableEntity, content: FlowSources
+    ) -> Iterator[ColumnEvidence]:
+        from_columns, to_columns = self._fqns_of(source), self._fqns_of(target)
+        for name, references in content.columns.items():
+            to_column = to_columns[name]
+            if to_column is not None:
+                certain = name not in content.assumed
+                yield from self._evidence(number, from_columns, to_column, references, certain=certain)
+        yield from self._evidence(number, from_columns, "", content.indirect, certain=True)
+
+    def _evidence(
+        self, number: int, fqns: _ColumnFqns, to_column: str, uses: Iterable[RelationReference], *, certain: bool
+    ) -> Iterator[ColumnEvidence]:
+        lost = self._lost.get(number)
+        for use in uses:
+            for column in use.sources:
+                fqn = fqns[column.column] if column.relation == number else None
+                if fqn is not None:
+                    # What is defined anew without a column gives none, whatever was read from it before.
+                    sure = certain and use.certain and not (lost is not None and lost(column.column))
+                    yield ColumnEvidence((fqn,), to_column, use.transformation, use.expression, sure)
+
+    def _fqns_of(self, entity: TableEntity) -> _ColumnFqns:
+        found = self._column_fqns.get(entity.id)
+        if found is None:
+            found = self._column_fqns[entity.id] = _ColumnFqns(entity)
+        return found
+
+    def _hops(self, flow: PersistedFlow, source: int) -> tuple[tuple[str, str], ...]:
+        """The hops by which data came from one of the sources, and none by which it came from the others."""
+        hops = flow.content.hops
+        if not hops:
+            return ()
+        after, before = (
+            reachable_relations({source}, hops),
+            reachable_relations({flow.target}, ((b, a) for a, b in hops)),
+        )
+        return tuple(sorted({(self._name(a), self._name(b)) for a, b in hops if a in after and b in before}))
+
+    def _producer(
+        self, flow: PersistedFlow, group: OccurrenceGroup, template: ParsedTemplate, target: TableEntity
+    ) -> tuple[Producer, EdgeSource]:
+        if is_view(self.log, flow):
+            return Producer(ProducerKind.VIEW, target.fully_qualified_name), EdgeSource.VIEW
+        if group.routine:
+            return Producer(ProducerKind.PROCEDURE, group.routine), EdgeSource.QUERY
+        names = [self.log.relations[number].key for number in (*flow.content.sources, flow.target)]
+        over_files = any(name.kind is NameKind.PATH for name in names)
+        if template.tier == ENGINE_TIER:
+            source = EdgeSource.EXTERNAL_TABLE if over_files else EdgeSource.QUERY
+            return Producer(ProducerKind.ENGINE, template.fingerprint), source
+        if over_files:
+            return Producer(ProducerKind.EXTERNAL_TABLE, template.fingerprint), EdgeSource.EXTERNAL_TABLE
+        if template.tier == PLAN_TIER:
+            return Producer(ProducerKind.PLAN, template.fingerprint), EdgeSource.SPARK
+        return Producer(ProducerKind.QUERY, template.fingerprint), EdgeSource.QUERY
+
+    def _name(self, number: int) -> str:
+        entity = self.entities.get(number)
+        return entity.fully_qualified_name if entity else str(self.log.relations[number].key)
+
+
+class _ColumnFqns(dict[str, str | None]):
+    """The FQNs of an entity's columns by the names that were asked for, None where it has no such column."""
+
+    def __init__(self, entity: TableEntity) -> None:
+        super().__init__()
+        self._entity = entity
+
+    def __missing__(self, column: str) -> str | None:
+        found = self[column] = self._entity.column_fqn(column)
+        return found
+
+
+_UNSIGNED = (1 << 64) - 1
+
+
+def _crossing(source_of_edge: str, source: TableEntity, target: TableEntity) -> str:
+    """What the wire calls lineage of a query whose ends are in different databases."""
+    tables = source.type == target.type == "table"
+    crosses = (source.service, source.database) != (target.service, target.database)
+    return EdgeSource.CROSS_DATABASE if source_of_edge == EdgeSource.QUERY and tables and crosses else source_of_edge
+
+
+def is_view(log: BoundLog, flow: PersistedFlow) -> bool:
+    """Whether the flow defines a view."""
+    statement = log.statements[flow.statement]
+    return any(
+        f.target is not None and f.target.view and statement.meaning[f.target.name] == flow.target
+        for f in statement.lineage.flows
+    )
+
+
+def repetitions(
+    in_force: Iterable[EdgeContributions], superseded: Collection[EdgeContributions]
+) -> Iterator[EdgeContributions]:
+    """Of definitions that were replaced, what stands word for word in one in force: it was seen so much earlier."""
+    if not superseded:
+        return
+    earlier = {(key, _without_sightings(c)) for one in in_force for key, (_, _, c) in one.contributions.items()}
+    for one in superseded:
+        again = {k: found for k, found in one.contributions.items() if (k, _without_sightings(found[2])) in earlier}
+        if again:
+            yield EdgeContributions(again)
+
+
+def _without_sightings(contribution: Contribution) -> Contribution:
+    return replace(contribution, first_seen=None, last_seen=None, records=(), jobs=())
+
+
+def requests_of(
+    evidences: Iterable[EdgeContributions], probe: Probe
+) -> tuple[tuple[AddLineageRequest, ...], Mapping[EdgeKey, Failure]]:
+    """One request for each edge, in the order of their keys, with everything that was contributed to it.
+
+    And why no request could be made of others.
+    """
+    isolation = Isolation[EdgeKey](probe)
+    requests = []
+    edges: dict[EdgeKey, tuple[TableEntity, TableEntity, list[Contribution]]] = {}
+    for evidence in evidences:
+        for key, (source, target, contribution) in evidence.contributions.items():
+            edges.setdefault(key, (source, target, []))[2].append(contribution)
+    for key, (source, target, contributions) in sorted(edges.items()):
+        with isolation.around(FailureStage.PUBLISHING, key):
+            isolation.probe(FailureStage.PUBLISHING, (source, target))
+            requests.append(request_of(source.reference, target.reference, contributions))
+    return tuple(requests), isolation.failures

@@ -1,0 +1,1 @@
+"""Third stage: the runs of each statement, grouped by what they mean."""

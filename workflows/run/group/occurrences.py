@@ -1,0 +1,305 @@
+"""Occurrences: the runs of a log that mean the same, in the order of time."""
+
+from __future__ import annotations
+
+import hashlib
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pyspark.sql import DataFrame
+
+from ingestion.analysis.symbolic import is_resolved
+from ingestion.binding.name_states import ANY_SESSION
+from ingestion.binding.relations import NameStates
+from ingestion.model.isolation import Failure, Isolation, Probe
+from ingestion.model.lineage import TableUsageNames
+from ingestion.model.namespaces import NamespaceDefaults
+from workflows.counts import RunCounts
+from workflows.run.group.names import changing_names, names_by_template
+from workflows.run.group.runs import FEW, Tally, groups, small_groups, with_namespace, with_namespaces
+from workflows.run.parse.templates import ParsedTemplate, Parsing, TemplateKey, parse_templates
+from workflows.runtime.spill import SpillMapping
+
+# Occurrences: the runs of a log that mean the same, in the order of time.
+
+
+@dataclass(frozen=True, slots=True)
+class OccurrenceGroup:
+    """Runs that mean the same: one occurrence for binding. Times are seconds since the epoch, `duration` their sum.
+
+    `fresh` of the `count` runs were read by this run of the workflow, the others by earlier ones. `jobs` are at most
+    JOBS_KEPT names of what ran them. `routine` is the routine (database.schema.name) that they are part of;
+    `already_published` marks a definition whose lineage an earlier run published. `states`: what stood under its
+    names, where that changes.
+    """
+
+    template: str
+    database: str
+    search_path: tuple[str, ...]
+    session: str | None
+    order: tuple[float, int]
+    first_seen: float
+    last_seen: float
+    count: int
+    users: tuple[str, ...]
+    digests: tuple[int, ...]
+    duration: float
+    jobs: tuple[str, ...] = ()
+    routine: str | None = None
+    already_published: bool = False
+    fresh: int = 0
+    states: NameStates | None = None
+
+
+class GroupedRuns:
+    """The runs of a log by what they mean, each occurrence a number; of more than are to be `held`, most are in a file.
+
+    `templates`: the fingerprint of each; `namespaces`: its database and search path; `routines`: the routine that it
+    is part of.
+    """
+
+    def __init__(self, tallies: Iterable[Tally], held: int) -> None:
+        found: SpillMapping[object, Tally] = SpillMapping(held)
+        for tally in tallies:
+            key = _key_of(tally)
+            if key in found:
+                known = found[key]
+                known.merge(tally)
+                tally = known
+            found.put(key, tally)
+        self._tallies = found
+        moments, ends = [], []
+        self.templates: list[str] = []
+        self.namespaces: list[tuple[str, tuple[str, ...]]] = []
+        self.routines: dict[int, str] = {}
+        self._keys = list(found)
+        shared: dict[object, Any] = {}
+        for number, key in enumerate(self._keys):
+            tally = found[key]
+            runs = tally.runs
+            moments.append((tally.at, runs.fingerprint, number))
+            ends.append((tally.last, number))
+            self.templates.append(shared.setdefault(runs.fingerprint, runs.fingerprint))
+            place = runs.database, runs.search_path
+            self.namespaces.append(shared.setdefault(place, place))
+            if runs.routine is not None:
+                self.routines[number] = shared.setdefault(runs.routine, runs.routine)
+        self._positions = _ranks([number for *_moment, number in sorted(moments)])
+        moments.clear()
+        # Of those that ended at once, in the order of their beginning.
+        self._last = _ranks(
+            [number for _last, number in sorted(ends, key=lambda end: (end[0], self._positions[end[1]]))]
+        )
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def in_time_order(self) -> list[int]:
+        """The numbers of all occurrences, in the order of time."""
+        return sorted(range(len(self)), key=self._positions.__getitem__)
+
+    def occurrences(self, numbers: Iterable[int]) -> tuple[OccurrenceGroup, ...]:
+        """The occurrences of these numbers, in the order of time."""
+        ordered = sorted(numbers, key=self._positions.__getitem__)
+        return tuple(
+            _occurrence(self._tallies[self._keys[number]], self._positions[number], self._last[number])
+            for number in ordered
+        )
+
+
+def _key_of(tally: Tally) -> object:
+    """What two tallies of the same runs have in common, in few bytes."""
+    return hashlib.blake2b(repr(tally.key).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _ranks(ordered: Iterable[int]) -> array[int]:
+    """The position of each number."""
+    numbers = list(ordered)
+    ranks = array("q", bytes(8 * len(numbers)))
+    for position, number in enumerate(numbers):
+        ranks[number] = position
+    return ranks
+
+
+def _occurrence(tally: Tally, position: int, rank: int) -> OccurrenceGroup:
+    runs, meaning = tally.runs, tally.meaning
+    # Only what finds or leaves something under a changing name has states to be put back.
+    follows = bool(meaning.before or meaning.after)
+    return OccurrenceGroup(
+        template=runs.fingerprint,
+        database=runs.database,
+        search_path=runs.search_path,
+        session=ANY_SESSION if follows else None,
+        order=(tally.at[0], position),
+        first_seen=tally.at[0],
+        last_seen=tally.last[0],
+        count=tally.count,
+        fresh=tally.fresh,
+        users=tuple(sorted(tally.users)),
+        digests=tuple(sorted(tally.digests)),
+        duration=tally.duration,
+        jobs=tuple(sorted(tally.jobs)),
+        routine=runs.routine,
+        already_published=runs.already_published,
+        states=NameStates(meaning.before, meaning.after, (tally.last[0], rank)) if follows else None,
+    )
+
+
+# The second stage of a run: each distinct statement parsed once, and its runs grouped, on Spark.
+
+_TEMPLATES_AT_ONCE = 500
+"""Kept together: what a run that is killed parses again."""
+
+
+class TemplatesByFingerprint(Mapping[str, ParsedTemplate]):
+    """The templates of several mappings, the last of which counts, as one by fingerprint.
+
+    Those that `failures` (by fingerprint) names are dead.
+    """
+
+    def __init__(
+        self, found: Sequence[Mapping[TemplateKey, ParsedTemplate]], failures: Mapping[str, Failure] | None = None
+    ) -> None:
+        self._found = found
+        self._failures = failures or {}
+        self._places = {key[0]: (number, key) for number, templates in enumerate(found) for key in templates}
+
+    def __getitem__(self, fingerprint: str) -> ParsedTemplate:
+        number, key = self._places[fingerprint]
+        template = self._found[number][key]
+        failure = self._failures.get(fingerprint)
+        return template if failure is None else replace(template, symbolic=None, dead=failure.reason)
+
+    def __contains__(self, fingerprint: object) -> bool:
+        return fingerprint in self._places
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def without(self, failures: Mapping[str, Failure]) -> TemplatesByFingerprint:
+        """The same templates, with those that `failures` names dead."""
+        return TemplatesByFingerprint(self._found, {**self._failures, **failures})
+
+
+@dataclass(frozen=True, slots=True)
+class Templates:
+    """Distinct statements by fingerprint; `parsed` are those that this run parsed, with what it counted of them.
+
+    `failures` (by fingerprint): why some were given up on after they had been parsed.
+    """
+
+    by_fingerprint: TemplatesByFingerprint
+    parsed: frozenset[str] = frozenset()
+    counts: RunCounts = field(default_factory=RunCounts)
+    failures: Mapping[str, Failure] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateParsing:
+    """Takes statements, gives their templates: those that are `known`, and the others parsed.
+
+    `keep` is told of what was parsed, some at a time, so that no later run need parse it again. Of more than are to be
+    `held`, the others are in a file.
+    """
+
+    parsing: Parsing
+    known: Mapping[TemplateKey, ParsedTemplate]
+    keep: Callable[[Sequence[ParsedTemplate]], None]
+    held: int
+
+    def parse(
+        self,
+        statements: DataFrame,
+        expected: int,
+        texts: Mapping[TemplateKey, str],
+        advance: Callable[[], None],
+        *,
+        known_too: bool = False,
+    ) -> Templates:
+        """The templates of all statements, of which about so many are `expected`, and of `texts`.
+
+        `known_too` parses those that are known as well. `advance` is called for each.
+        Raises what `keep` raises, and SparkLost.
+        """
+        parsed: SpillMapping[TemplateKey, ParsedTemplate] = SpillMapping(self.held)
+        tiers: Counter[str] = Counter()
+        timed_out = 0
+        waiting: list[ParsedTemplate] = []
+        known = () if known_too else self.known.keys()
+        for template in parse_templates(statements, self.parsing, expected, known, texts):
+            parsed.put((template.fingerprint, template.dialect), template)
+            if template.symbolic is not None:
+                tiers[template.tier] += 1
+            timed_out += template.timed_out
+            waiting.append(template)
+            if len(waiting) == _TEMPLATES_AT_ONCE:
+                self.keep(waiting)
+                waiting = []
+            advance()
+        if waiting:
+            self.keep(waiting)
+        counts = RunCounts(parsed_by_tier=dict(tiers), timed_out=timed_out)
+        fingerprints = frozenset(fingerprint for fingerprint, _dialect in parsed)
+        return Templates(TemplatesByFingerprint((self.known, parsed)), fingerprints, counts)
+
+
+@dataclass(frozen=True, slots=True)
+class Sessions:
+    """What the runs of a log have in common: what sessions begin with, whether any changes that, and how many they are.
+
+    There may be less `statements` than it says.
+    """
+
+    defaults: NamespaceDefaults
+    change: bool
+    statements: int
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrences:
+    """The `runs` of templates, and the `names` of each template (by fingerprint) that was parsed.
+
+    `plans`: the templates that show columns that a table has once it is written.
+    """
+
+    templates: Templates
+    runs: GroupedRuns
+    names: Mapping[str, TableUsageNames]
+    plans: frozenset[str]
+
+
+def occurrences(
+    statements: DataFrame, templates: Templates, probe: Probe, sessions: Sessions, held: int
+) -> Occurrences:
+    """The runs of all statements, grouped, and the templates without those whose names could not be read off.
+
+    Of more than are to be `held`, the others are in a file.
+    """
+    isolation = Isolation[str](probe)
+    known = templates.by_fingerprint
+    plans = set[str]()
+
+    def note_plans() -> Iterator[ParsedTemplate]:
+        for template in known.values():
+            if template.symbolic is not None and is_resolved(template.symbolic):
+                plans.add(template.fingerprint)
+            yield template
+
+    mentioned = names_by_template(note_plans(), isolation, held)
+    names = changing_names(mentioned)
+    few = sessions.statements <= FEW
+    if few or not sessions.change:
+        # In one partition nothing is to be shuffled.
+        placed = with_namespace(statements.coalesce(1) if few else statements, session_changes=sessions.change)
+    else:
+        placed = with_namespaces(statements)
+    tallies = (small_groups if few else groups)(placed, names, sessions.defaults)
+    runs = GroupedRuns((tally for tally in tallies if tally.runs.fingerprint in known), held)
+    left = replace(templates, by_fingerprint=known.without(isolation.failures), failures=isolation.failures)
+    return Occurrences(left, runs, mentioned, frozenset(plans))

@@ -1,0 +1,462 @@
+"""Which statements ran where and when, tallied so that the driver sees templates and not rows."""
+
+from __future__ import annotations
+
+import heapq
+import pickle
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import pyarrow as pa
+from pyspark import StorageLevel
+from pyspark.sql import Column, DataFrame, Row, Window
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import ArrayType, BooleanType, DoubleType, IntegerType, LongType, StringType, StructType
+
+from ingestion.binding.name_states import Meaning, NamedStatement, NameStateTracker
+from ingestion.model.contributions import JOBS_KEPT
+from ingestion.model.namespaces import NamespaceDefaults
+from workflows.run.group.names import TemplateNames
+
+# What each run of a statement means, and one tally for all runs that mean the same.
+
+DIGESTS_KEPT = 1000
+"""Record digests that an occurrence carries at most; beyond it only their count is exact."""
+Moment = tuple[float, str, int, int, int]
+"""Time, file, line, position, step: the order of a log."""
+
+
+class StatementRuns(NamedTuple):
+    """What runs have in common that may mean the same."""
+
+    fingerprint: str
+    database: str
+    search_path: tuple[str, ...]
+    routine: str | None
+    already_published: bool
+
+
+class Run(NamedTuple):
+    """One run of a statement; a row of RUN_COLUMNS."""
+
+    fingerprint: str
+    database: str | None
+    search_path: Sequence[str] | None
+    routine: str | None
+    already_published: bool
+    session: str
+    user: str | None
+    duration: float | None
+    digest: int | None
+    job: str | None
+    fresh: bool
+    time: float
+    file: str
+    line: int
+    position: int
+    step: int
+
+    @property
+    def moment(self) -> Moment:
+        return self.time, self.file, self.line, self.position, self.step
+
+
+_COLUMN_OF_FIELD = {
+    "database": "namespace_database",
+    "search_path": "namespace_path",
+    "already_published": "standing",
+}
+RUN_COLUMNS = tuple(_COLUMN_OF_FIELD.get(name, name) for name in Run._fields)
+
+
+@dataclass(slots=True)
+class Tally:
+    """Runs that mean the same, with the lowest of their record digests and jobs. `duration`: the sum, in seconds."""
+
+    runs: StatementRuns
+    meaning: Meaning
+    at: Moment
+    last: Moment
+    count: int = 0
+    fresh: int = 0
+    users: set[str] = field(default_factory=set)
+    digests: set[int] = field(default_factory=set)
+    jobs: set[str] = field(default_factory=set)
+    duration: float = 0.0
+
+    @property
+    def key(self) -> tuple[StatementRuns, object]:
+        """Two tallies of one key are one."""
+        return self.runs, self.meaning.before
+
+    def add(self, run: Run) -> None:
+        """Counts one more run."""
+        moment = run.moment
+        self.at, self.last = min(self.at, moment), max(self.last, moment)
+        self.count += 1
+        self.fresh += run.fresh
+        self.duration += run.duration or 0.0
+        if run.user is not None:
+            self.users.add(run.user)
+        if run.digest is not None:
+            self.digests.add(run.digest)
+            if len(self.digests) > 4 * DIGESTS_KEPT:
+                self.digests = self._lowest_digests()
+        if run.job is not None:
+            self.jobs.add(run.job)
+            if len(self.jobs) > JOBS_KEPT:
+                self.jobs.remove(max(self.jobs))
+
+    def merge(self, other: Tally) -> None:
+        """Takes in the runs of another tally of the same key."""
+        self.at, self.last = min(self.at, other.at), max(self.last, other.last)
+        self.count += other.count
+        self.fresh += other.fresh
+        self.duration += other.duration
+        self.users |= other.users
+        self.digests |= other.digests
+        self.jobs |= other.jobs
+        self.cut()
+
+    def cut(self) -> None:
+        """Lets go of what is more than is kept."""
+        self.digests = self._lowest_digests()
+        self.jobs = set(heapq.nsmallest(JOBS_KEPT, self.jobs))
+
+    def _lowest_digests(self) -> set[int]:
+        return set(heapq.nsmallest(DIGESTS_KEPT, self.digests))
+
+
+@dataclass(slots=True)
+class _StatementTallies:
+    """The tallies of a statement, which is None where it always means the same, by the identity of their meaning.
+
+    A statement has one object for each of its meanings: what they say need not be looked at again with each run.
+    """
+
+    statement: NamedStatement | None
+    by_meaning: dict[int, Tally] = field(default_factory=dict)
+
+
+class RunTallies:
+    """Tallies of runs that are told in the order of time."""
+
+    def __init__(self, templates: TemplateNames, defaults: NamespaceDefaults) -> None:
+        self._templates = templates
+        self._defaults = defaults
+        self._states = NameStateTracker()
+        self._statements: dict[StatementRuns, _StatementTallies] = {}
+
+    def add(self, run: Run) -> None:
+        """Counts a run to those that mean the same."""
+        runs = StatementRuns(
+            run.fingerprint, run.database or "", tuple(run.search_path or ()), run.routine, run.already_published
+        )
+        own = self._statements.get(runs)
+        if own is None:
+            own = self._statements[runs] = _StatementTallies(self._statement_of(runs))
+        meaning = _ALWAYS if own.statement is None else self._states.run(own.statement, run.session)
+        tally = own.by_meaning.get(id(meaning))
+        if tally is None:
+            tally = own.by_meaning[id(meaning)] = Tally(runs, meaning, run.moment, run.moment)
+        tally.add(run)
+
+    def begin(self) -> None:
+        """What follows has nothing to do with what came before."""
+        self._states.forget()
+
+    def tallies(self) -> Iterator[Tally]:
+        """The tallies of all runs."""
+        for own in self._statements.values():
+            for tally in own.by_meaning.values():
+                tally.cut()
+                yield tally
+
+    def _statement_of(self, runs: StatementRuns) -> NamedStatement | None:
+        names = self._templates.names.get(runs.fingerprint)
+        if names is None:
+            return None
+        namespace = self._defaults.namespace(runs.database, runs.search_path)
+        key = "\0".join((runs.fingerprint, runs.database, *runs.search_path))
+        return NamedStatement(key, names, namespace, self._templates.changing)
+
+
+_ALWAYS = Meaning()
+
+
+def tally_task(
+    templates: TemplateNames, defaults: NamespaceDefaults
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """Tallies the rows of a Spark task, which come sorted by `stream` and moment, as pickles."""
+
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        tallies, stream = RunTallies(templates, defaults), None
+        for batch in batches:
+            streams = batch.column("stream").to_pylist()
+            columns = (batch.column(name).to_pylist() for name in RUN_COLUMNS)
+            for own, row in zip(streams, zip(*columns, strict=True), strict=True):
+                if own != stream:
+                    stream = own
+                    tallies.begin()
+                tallies.add(Run._make(row))
+        found = [pickle.dumps(tally) for tally in tallies.tallies()]
+        yield pa.RecordBatch.from_pydict({"tally": pa.array(found, pa.binary())})
+
+    return run
+
+
+# Tallies of the runs of templates that always mean the same, made where the runs are, in no order.
+
+_MOMENT = (
+    StructType()
+    .add("time", DoubleType())
+    .add("file", StringType())
+    .add("line", LongType())
+    .add("position", IntegerType())
+    .add("step", IntegerType())
+)
+PLAIN_TALLY_SCHEMA = (
+    StructType()
+    .add("fingerprint", StringType())
+    .add("namespace_database", StringType())
+    .add("namespace_path", ArrayType(StringType()))
+    .add("routine", StringType())
+    .add("standing", BooleanType())
+    .add("count", LongType())
+    .add("fresh", LongType())
+    .add("users", ArrayType(StringType()))
+    .add("digests", ArrayType(LongType()))
+    .add("jobs", ArrayType(StringType()))
+    .add("duration", DoubleType())
+    .add("at", _MOMENT)
+    .add("last", _MOMENT)
+)
+_ARROW_SCHEMA = to_arrow_schema(PLAIN_TALLY_SCHEMA)
+_TALLIES_A_BATCH = 500
+
+
+def tally_plain_runs(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Of the rows of a task (RUN_COLUMNS), a row for each tally (PLAIN_TALLY_SCHEMA).
+
+    However often a template ran, no more of its runs is at hand than a tally keeps.
+    """
+    tallies = RunTallies(TemplateNames(), NamespaceDefaults("", ""))
+    for batch in batches:
+        columns = (batch.column(name).to_pylist() for name in RUN_COLUMNS)
+        for row in zip(*columns, strict=True):
+            tallies.add(Run._make(row))
+    found = [*tallies.tallies()]
+    for start in range(0, len(found), _TALLIES_A_BATCH):
+        rows = map(_row, found[start : start + _TALLIES_A_BATCH])
+        yield pa.RecordBatch.from_pylist([*rows], schema=_ARROW_SCHEMA)
+
+
+def _row(tally: Tally) -> dict[str, object]:
+    runs = tally.runs
+    values = (
+        *(runs.fingerprint, runs.database, runs.search_path, runs.routine, runs.already_published),
+        *(tally.count, tally.fresh, sorted(tally.users), sorted(tally.digests), sorted(tally.jobs), tally.duration),
+        *(dict(zip(_MOMENT.names, moment, strict=True)) for moment in (tally.at, tally.last)),
+    )
+    return dict(zip(_ARROW_SCHEMA.names, values, strict=True))
+
+
+# Which statements ran where and when, tallied so that the driver sees templates and not rows.
+
+RECORD_ORDER = ("time", "file", "line")
+ORDER = (*RECORD_ORDER, "position", "step")
+FEW = 20_000
+"""Statements that are cheaper to work on in one partition than to be shuffled."""
+_LOOKED_UP = 10_000
+"""Changes of what sessions have set that are looked up for each statement, and those of one session."""
+_LOOKED_UP_IN_A_SESSION = 100
+_RUNS = ("fingerprint", "namespace_database", "namespace_path", "routine", "standing")
+
+
+def with_namespace(statements: DataFrame, *, session_changes: bool) -> DataFrame:
+    """Adds `namespace_database` and `namespace_path`: where the session looked for names when the statement ran.
+
+    A `SET search_path` or `USE` holds until the next one of its session. A log that tells each statement's own default
+    schema overrules it: recognised by a value other than the one that stood at the change itself. Where the log names
+    no sessions, one may have said it and another run the statement: what a record tells of itself overrules it too.
+    `session_changes` is false where there is none.
+    """
+    if not session_changes:
+        return statements.withColumn("namespace_database", F.col("database")).withColumn("namespace_path", _own_path())
+    before = Window.partitionBy("session").orderBy(*ORDER).rowsBetween(Window.unboundedPreceding, -1)
+    followed = statements.withColumns({name: of.over(before) for name, of in _set_so_far().items()})
+    return _with_what_was_set(followed)
+
+
+def with_namespaces(statements: DataFrame) -> DataFrame:
+    """The same as `with_namespace` of many statements: without going through each session where few changes differ."""
+    states = _session_states(statements)
+    if states is None:
+        return with_namespace(statements, session_changes=True)
+    moment = F.struct(*ORDER)
+    holds = (F.col("of_session") == F.col("session")) & (moment > F.col("since"))
+    holds &= F.col("until").isNull() | (moment <= F.col("until"))
+    return _with_what_was_set(statements.join(F.broadcast(states), holds, "left").drop("of_session", "since", "until"))
+
+
+def _session_states(statements: DataFrame) -> DataFrame | None:
+    """What sessions had set, and from when to when; None where it changed too often to be looked up."""
+    own = Window.partitionBy("session").orderBy(*ORDER)
+    setting = statements.where(F.col("set_database").isNotNull() | F.col("set_path").isNotNull())
+    states = setting.select("session", *ORDER, *(of.over(own).alias(name) for name, of in _set_so_far().items()))
+    state = F.struct(*_set_so_far())
+    new = states.withColumn("was", F.lag(state).over(own)).where(~state.eqNullSafe(F.col("was")))
+    since, of_session = F.struct(*ORDER).alias("since"), F.col("session").alias("of_session")
+    until = F.lead(F.struct(*ORDER)).over(own).alias("until")
+    found = new.select(of_session, since, until, *_set_so_far())
+    rows = found.limit(_LOOKED_UP + 1).collect()
+    most_in_a_session = max(Counter(row["of_session"] for row in rows).values(), default=0)
+    if len(rows) > _LOOKED_UP or most_in_a_session > _LOOKED_UP_IN_A_SESSION:
+        return None
+    return statements.sparkSession.createDataFrame(rows, found.schema)
+
+
+def _set_so_far() -> dict[str, Column]:
+    """What a session has set last, by the names of the columns that it is kept in."""
+    path = F.when(F.col("set_path").isNotNull(), F.struct("set_path", "schema"))
+    return {
+        "set_database_before": F.last("set_database", ignorenulls=True),
+        "set_path_before": F.last(path, ignorenulls=True),
+    }
+
+
+def _own_path() -> Column:
+    return F.coalesce("path", F.when(F.col("schema").isNotNull(), F.array("schema")))
+
+
+def _with_what_was_set(followed: DataFrame) -> DataFrame:
+    """The namespaces of statements that have what their sessions had set before."""
+    guessed = _is_guessed(F.col("session"))
+    other_schema = guessed | ~F.col("schema").eqNullSafe(F.col("set_path_before.schema"))
+    names_another_schema = F.col("schema").isNotNull() & other_schema
+    set_before = F.col("set_path_before").isNotNull() & F.col("path").isNull() & ~names_another_schema
+    path = F.when(set_before, F.col("set_path_before.set_path")).otherwise(_own_path())
+    # A routine with a path of its own is in its own database too, wherever it is called from.
+    own_database = F.col("path").isNotNull() | (guessed & F.col("database").isNotNull())
+    set_database = F.when(~own_database, F.col("set_database_before"))
+    return (
+        followed.withColumn("namespace_path", path)
+        .withColumn("namespace_database", F.coalesce(set_database, "database"))
+        .drop(*_set_so_far())
+    )
+
+
+def _is_guessed(session: Column) -> Column:
+    """Whether a session is but what one user did in one database (`session_of`)."""
+    user, database = (F.coalesce(name, F.lit("")) for name in ("user", "database"))
+    guess = F.concat(user, F.lit("@"), database)
+    # To make letters small costs more than all else that is asked of a statement here: only where that may decide.
+    return (session == guess) | (F.contains(session, F.lit("@")) & (F.lower(session) == F.lower(guess)))
+
+
+def groups(statements: DataFrame, templates: TemplateNames, defaults: NamespaceDefaults) -> Iterator[Tally]:
+    """A tally for all runs that mean the same, of all lineage-bearing statements; of a chain's, there may be several.
+
+    `statements` have a namespace, and `fresh`: whether this run read them.
+    """
+    return _tallies(statements.where(F.col("fingerprint").isNotNull()), templates, defaults)
+
+
+def small_groups(statements: DataFrame, templates: TemplateNames, defaults: NamespaceDefaults) -> Iterator[Tally]:
+    """The same as `groups`, without a shuffle: of statements that are few enough to be brought here."""
+    bearing = statements.where(F.col("fingerprint").isNotNull())
+    runs = sorted((Run._make(row) for row in bearing.select(*RUN_COLUMNS).collect()), key=lambda run: run.moment)
+    tallies = RunTallies(templates, defaults)
+    for run in runs:
+        tallies.add(run)
+    yield from tallies.tallies()
+
+
+def _tallies(bearing: DataFrame, templates: TemplateNames, defaults: NamespaceDefaults) -> Iterator[Tally]:
+    spark = bearing.sparkSession
+    if not templates.chains:
+        yield from (_tally(row) for row in _rows(_plain_tallies(bearing)))
+        return
+    rows = [(template, chain.number, chain.in_session) for template, chain in templates.chains.items()]
+    chains = spark.createDataFrame(rows, "fingerprint string, chain int, in_session boolean")
+    marked = bearing.join(F.broadcast(chains), "fingerprint", "left")
+    yield from (_tally(row) for row in _rows(_plain_tallies(marked.where(F.col("chain").isNull()))))
+    stream = F.struct("chain", F.when(F.col("in_session"), F.col("session")).alias("session"))
+    streams = marked.where(F.col("chain").isNotNull()).select(stream.alias("stream"), *RUN_COLUMNS)
+    ordered = streams.repartition("stream").sortWithinPartitions("stream", *ORDER)
+    for row in _rows(ordered.mapInArrow(tally_task(templates, defaults), "tally binary")):
+        yield pickle.loads(row["tally"])
+
+
+def _rows(found: DataFrame) -> Iterator[Row]:
+    """The rows, a partition at a time: they are never here all at once, and Spark makes them all at once."""
+    kept = found.persist(StorageLevel.DISK_ONLY)
+    try:
+        kept.count()
+        yield from kept.toLocalIterator()
+    finally:
+        kept.unpersist()
+
+
+def _plain_tallies(bearing: DataFrame) -> DataFrame:
+    """Those of each task first, which has no more of a template at hand than is kept, however often it ran."""
+    of_tasks = bearing.select(*RUN_COLUMNS).mapInArrow(tally_plain_runs, PLAIN_TALLY_SCHEMA)
+    return of_tasks.groupBy(*_RUNS).agg(
+        F.sum("count").alias("count"),
+        F.sum("fresh").alias("fresh"),
+        _union_of("users").alias("users"),
+        F.slice(F.array_sort(_union_of("digests")), 1, DIGESTS_KEPT).alias("digests"),
+        F.slice(F.array_sort(_union_of("jobs")), 1, JOBS_KEPT).alias("jobs"),
+        F.sum("duration").alias("duration"),
+        F.min("at").alias("at"),
+        F.max("last").alias("last"),
+    )
+
+
+def _union_of(name: str) -> Column:
+    return F.array_distinct(F.flatten(F.collect_list(name)))
+
+
+def _tally(row: Row) -> Tally:
+    runs = StatementRuns(
+        row["fingerprint"],
+        row["namespace_database"] or "",
+        tuple(row["namespace_path"] or ()),
+        row["routine"],
+        row["standing"],
+    )
+    return Tally(
+        runs,
+        Meaning(),
+        tuple(row["at"]),
+        tuple(row["last"]),
+        row["count"],
+        row["fresh"],
+        set(row["users"]),
+        set(row["digests"]),
+        set(row["jobs"]),
+        row["duration"] or 0.0,
+    )
+
+
+# Where the sessions of statements looked for names, told from what they had set before.
+
+OF_SESSION = ("session", *ORDER, "user", "database", "schema", "path", "set_database", "set_path")
+"""The columns of a statement that its namespace is told from."""
+
+
+def with_session_namespaces(rows: DataFrame, whole: DataFrame | None, *, are_few: bool = False) -> DataFrame:
+    """Statements (with OF_SESSION), and the namespace that their session had: `with_namespace`.
+
+    `whole` has all that their sessions did; None where nothing changed what a session had set. Both `are_few` where
+    neither has more than FEW.
+    """
+    if whole is None:
+        return with_namespace(rows, session_changes=False)
+    changes = whole.where("sets").select(*OF_SESSION).withColumn("asked", F.lit(False))
+    both = rows.withColumn("asked", F.lit(True)).unionByName(changes, allowMissingColumns=True)
+    placed = with_namespace(both.coalesce(1), session_changes=True) if are_few else with_namespaces(both)
+    return placed.where("asked").drop("asked")

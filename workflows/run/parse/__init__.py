@@ -1,0 +1,1 @@
+"""Second stage: each distinct statement parsed once."""

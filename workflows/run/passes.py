@@ -1,0 +1,231 @@
+"""What is done with a shard of a log, pass by pass: one function each, the same in the driver and in a task of
+Spark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Protocol
+
+from ingestion.binding.binder import BoundLog, BoundStatement, Schema
+from ingestion.binding.temporary_tables import FlowSources
+from ingestion.binding.timeline import SchemaEvents, SchemaProvider
+from ingestion.model.entities import TableEntity
+from ingestion.model.lineage import Flow, StatementKind, StatementLineage
+from ingestion.model.requests import AddLineageRequest
+from ingestion.resolution import Resolver
+from workflows.config import RunConfig
+from workflows.run._summaries import LineageSummary, PublishedSummary, lineage_summary, published_summary
+from workflows.run.bind.binding import Binding, LineageSource, Texts
+from workflows.run.group.occurrences import OccurrenceGroup
+from workflows.run.parse.templates import ParsedTemplate
+from workflows.run.publish.delivery import Publisher
+from workflows.run.publish.publishing import PublishOrder, publish_shard
+from workflows.run.publish.query_records import RepeatedQuery, queries_behind
+from workflows.run.resolve.lineage import SourceLineage, lineage_of
+from workflows.run.resolve.resolution import NameResolution, NamesBefore, RegisteredNames, RelationFacts, ResolvedNames
+from workflows.run.resolve.routines import RoutineEntities
+from workflows.runtime.options import RunOptions
+from workflows.state.acknowledgements import PublishedState
+from workflows.target import RunTarget
+
+# What a batch takes along from one pass to the next, where it waits outside of memory or crosses to another process.
+
+
+def resolvable(source: LineageSource) -> LineageSource:
+    """What resolving needs of a bound batch, and what comes after it: no statement's form, none of its columns."""
+    if source.outlined:  # it was packed before
+        return source
+    log = source.log
+    return replace(
+        source,
+        definitions=None,
+        templates={key: replace(template, symbolic=None) for key, template in source.templates.items()},
+        log=replace(log, statements=tuple(map(_outline, log.statements)), schemas=_schemas_in_force(log)),
+        outlined=True,
+    )
+
+
+def publishable(lineage: SourceLineage) -> SourceLineage:
+    """What publishing needs of a resolved batch: its columns are those of the requests."""
+    source = resolvable(lineage.source)
+    flows = tuple(replace(flow, content=_ends(flow.content)) for flow in source.flows)
+    return replace(lineage, source=replace(source, flows=flows, log=replace(source.log, schemas={})))
+
+
+def _outline(statement: BoundStatement) -> BoundStatement:
+    """What a statement is, what it writes and changes, and what was wrong with it."""
+    lineage = statement.lineage
+    outline = StatementLineage(
+        lineage.kind,
+        tuple(Flow(flow.target, ()) for flow in lineage.flows),
+        lineage.changes,
+        problems=lineage.problems,
+    )
+    occurrence = replace(statement.occurrence, symbolic=_nothing_of(lineage.kind), names=None)
+    return BoundStatement(occurrence, outline, statement.meaning)
+
+
+@lru_cache
+def _nothing_of(kind: StatementKind) -> StatementLineage:
+    return StatementLineage(kind)
+
+
+def _schemas_in_force(log: BoundLog) -> dict[int, Schema]:
+    """The schemas of what took the place of another."""
+    names = {relation.key for relation in log.relations if relation.superseded}
+    return {n: schema for n, schema in log.schemas.items() if log.relations[n].key in names} if names else {}
+
+
+def _ends(content: FlowSources) -> FlowSources:
+    return FlowSources({}, frozenset(), content.sources, frozenset(), content.via, content.depth)
+
+
+# What is done with a batch of a log, pass by pass: one function each, the same in the driver and in a task of Spark.
+
+
+class Course(Protocol):
+    """Is told of a pass while it is at work on a batch."""
+
+    def note(self, done: Mapping[str, PublishedState]) -> None:
+        """Keeps what the target has acknowledged, by its id."""
+
+    def advance(self, count: int) -> None:
+        """So many more requests are done."""
+
+
+@dataclass(frozen=True, slots=True)
+class PassContext:
+    """What the batches of a log go through, in one process.
+
+    `before` gives what stood before the log; `resolver` has not seen what this run registers.
+    """
+
+    config: RunConfig
+    options: RunOptions
+    target: RunTarget
+    names: NameResolution
+    binding: Binding
+    before: Callable[[], SchemaProvider]
+    resolver: Resolver
+    texts: Texts
+    course: Course
+
+
+@dataclass(frozen=True, slots=True)
+class UnboundShard:
+    """Occurrences that hang together, and their templates by fingerprint."""
+
+    templates: Mapping[str, ParsedTemplate]
+    groups: tuple[OccurrenceGroup, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BoundShard:
+    """What a batch says of relations, and their entities before anything is registered."""
+
+    source: LineageSource
+    survey: NamesBefore
+
+    def __reduce__(self) -> tuple[type[BoundShard], tuple[LineageSource, NamesBefore]]:
+        """Packed, it has what resolving it needs."""
+        return BoundShard, (resolvable(self.source), self.survey)
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedShard:
+    """What a batch says of entities."""
+
+    lineage: SourceLineage
+    names: ResolvedNames
+
+    def __reduce__(self) -> tuple[type[ResolvedShard], tuple[SourceLineage, ResolvedNames]]:
+        """Packed, it has what publishing it needs."""
+        return ResolvedShard, (publishable(self.lineage), self.names)
+
+
+@dataclass(frozen=True, slots=True)
+class NamesMet:
+    """What is known of the relations of a batch that may be registered, and the masked statements of its routines.
+
+    `flows` and `relations` are how many it has.
+    """
+
+    flows: int
+    relations: int
+    facts: tuple[RelationFacts, ...]
+    routines: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedShard:
+    """What became of a batch, and what is filed beside its edges: queries by their masked text, DDL.
+
+    `requests` and, by their ids, the `entities` at their ends only where these are asked for; `stood` are the requests
+    whose edges no person rejected.
+    """
+
+    summary: PublishedSummary
+    queries: Mapping[str, RepeatedQuery]
+    ddl: SchemaEvents
+    requests: tuple[AddLineageRequest, ...] = ()
+    stood: tuple[AddLineageRequest, ...] = ()
+    entities: Mapping[str, TableEntity] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class AfterRegistration:
+    """What was registered for all batches, and the entities of the batch's own routines."""
+
+    registered: RegisteredNames
+    routines: RoutineEntities
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """How to publish a batch; `tells_requests`: the driver shows them, or sends events of them."""
+
+    order: PublishOrder
+    tells_requests: bool
+
+
+def bind_shard(stages: PassContext, batch: UnboundShard, _given: None) -> tuple[BoundShard, NamesMet]:
+    """A `batch` bound, and its names looked up. Raises TargetDown."""
+    return look_up_shard(stages, stages.binding.bind(batch.templates, batch.groups, stages.before(), stages.texts))
+
+
+def look_up_shard(stages: PassContext, source: LineageSource) -> tuple[BoundShard, NamesMet]:
+    """What is bound, with its names looked up. Raises TargetDown."""
+    survey = stages.names.survey(source, stages.resolver)
+    met = NamesMet(len(source.flows), len(survey.entities.statuses), survey.facts, source.routine_statements())
+    return BoundShard(source, replace(survey, facts=())), met
+
+
+def resolve_shard(
+    stages: PassContext, bound: BoundShard, given: AfterRegistration
+) -> tuple[ResolvedShard, LineageSummary]:
+    """What a `bound` batch says of entities, once all that the target lacked was registered. Raises TargetDown."""
+    names = stages.names.resolve_batch(bound.source, bound.survey, given.registered, given.routines)
+    lineage = lineage_of(bound.source, names.entities, names.routines)
+    return ResolvedShard(lineage, names), lineage_summary(lineage, names, stages.names.settings)
+
+
+def send_shard(stages: PassContext, resolved: ResolvedShard, given: Publication) -> tuple[None, PublishedShard]:
+    """A `resolved` batch published. Raises TargetDown and ConfigError; what was acknowledged until then is noted."""
+    lineage, names = resolved.lineage, resolved.names
+    known, chunk = given.order.acknowledged, stages.config.batch_size
+    publisher = Publisher(stages.target.sink, known, stages.course.note, chunk, stages.options)
+    published = publish_shard(lineage, given.order, publisher, stages.target.platform, stages.course.advance)
+    edges = published.edges
+    summary = PublishedShard(
+        published_summary(lineage, published),
+        queries_behind(lineage, names.entities, edges),
+        lineage.source.log.ddl_events,
+    )
+    if given.tells_requests:
+        stood: Sequence[AddLineageRequest] = [one for one in lineage.requests if not edges[one.edge.key].overruled]
+        entities = {entity.id: entity for entity in names.entities.resolved.values()}
+        summary = replace(summary, requests=published.requests, stood=tuple(stood), entities=entities)
+    return None, summary

@@ -1,0 +1,259 @@
+"""Publishing in chunks: what the target has acknowledged is noted at once, so that no run sends it again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from connectors.sink import EdgeCounts, Sink, TargetBatch, WriteReport
+from ingestion.model.contributions import Contribution, Producer, ProducerKind
+from ingestion.model.entities import EntityReference
+from ingestion.model.isolation import FailureStage, Isolation
+from ingestion.model.lineage import Json
+from ingestion.model.requests import AddLineageRequest, Replacement
+from workflows.run.bind.contributions import EdgeKey
+from workflows.run.resolve.lineage import EdgeOutcome
+from workflows.runtime.options import RunOptions
+from workflows.state.acknowledgements import CompleteScope, ContributionDigest, ContributionKey, PublishedState
+
+# What to remember of a batch once its target has taken it, and how many are sent at once.
+
+_MOST_COLUMNS = 50_000
+"""That contributions of one call speak of."""
+
+
+def chunks(batches: Iterable[TargetBatch], size: int) -> Iterator[list[TargetBatch]]:
+    """The batches, in their order, in lists of at most `size` contributions; one that is larger is alone.
+
+    Of wide tables fewer go together: what a target works on for a minute, it may not answer in time.
+    """
+    chunk: list[TargetBatch] = []
+    held = columns = 0
+    for batch in batches:
+        width = batch.columns
+        if chunk and (held + batch.size > size or columns + width > _MOST_COLUMNS):
+            yield chunk
+            chunk, held, columns = [], 0, 0
+        chunk.append(batch)
+        held += batch.size
+        columns += width
+    if chunk:
+        yield chunk
+
+
+def without_orders(batch: TargetBatch) -> TargetBatch:
+    """As the next run will make it: orders to end one producer's word are given once."""
+    return replace(batch, replacements=tuple(one for one in batch.replacements if one.producer is None))
+
+
+def published_state(batch: TargetBatch) -> PublishedState:
+    """What to remember of a batch once the target has taken it."""
+    contents: list[str] = []
+    words: dict[ContributionKey, list[_SourcedContribution]] = {}
+    for request in batch.requests:
+        # what a request has contributions of says nothing beside them
+        contents_of_request = ["{}" if request.contributions else _text(request.to_json())]
+        for contribution in request.contributions:
+            one = _SourcedContribution.of(request.edge.from_entity.id, contribution)
+            words.setdefault(_key_of(contribution), []).append(one)
+            contents_of_request += [one.meaning, one.sightings]
+        contents.append("\0".join((*request.edge.key, *contents_of_request)))
+    contents.sort()
+    contents += sorted(_text(replacement.to_json()) for replacement in batch.replacements)
+    return PublishedState(batch.target.type, _digest(contents), {key: _word(found) for key, found in words.items()})
+
+
+@dataclass(frozen=True, slots=True)
+class _SourcedContribution:
+    """What one contribution says of an edge from `source`, and apart from that how often, when and in which job."""
+
+    source: str
+    meaning: str
+    sightings: str
+    first: float | None
+    last: float | None
+
+    @classmethod
+    def of(cls, source: str, contribution: Contribution) -> _SourcedContribution:
+        texts = contribution.meaning_text(), contribution.sightings_text()
+        return cls(source, *texts, contribution.first_seen, contribution.last_seen)
+
+
+def _key_of(contribution: Contribution) -> ContributionKey:
+    producer = contribution.producer
+    return ContributionKey(str(producer.kind), producer.key, str(contribution.source))
+
+
+def _word(found: Sequence[_SourcedContribution]) -> ContributionDigest:
+    digest = _digest(sorted(one.source + one.meaning for one in found))
+    first = [one.first for one in found if one.first is not None]
+    last = [one.last for one in found if one.last is not None]
+    timed = len(first) == len(last) == len(found)
+    return ContributionDigest(digest, min(first) if timed else None, max(last) if timed else None)
+
+
+def _text(value: Json) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+def _digest(texts: Iterable[str]) -> str:
+    digest = hashlib.sha256()
+    for text in texts:
+        digest.update(text.encode() + b"\0")
+    return digest.hexdigest()
+
+
+# Publishing in chunks: what the target has acknowledged is noted at once, so that no run sends it again.
+
+
+@dataclass(slots=True)
+class PublishResult:
+    """What became of each edge, by its ends, and the sums."""
+
+    edges: dict[EdgeKey, EdgeOutcome] = field(default_factory=dict)
+    counts: EdgeCounts = field(default_factory=EdgeCounts)
+
+    def add(self, report: WriteReport) -> None:
+        """What the sink tells of a chunk."""
+        self.counts += report.counts
+        for result in report.results:
+            reason = None if result.accepted else result.reason or "rejected"
+            self.edges[result.request.edge.key] = EdgeOutcome(reason)
+
+    def give_up(self, requests: Sequence[AddLineageRequest], reason: str) -> None:
+        """What could not be said."""
+        self.counts += EdgeCounts(rejected=len(requests))
+        self.edges.update({request.edge.key: EdgeOutcome(reason) for request in requests})
+
+    def pass_over(self, batch: TargetBatch) -> None:
+        """What the sink has acknowledged in an earlier run."""
+        columns = sum(len(contribution.columns) for r in batch.requests for contribution in r.contributions)
+        self.counts += EdgeCounts(unchanged=len(batch.requests), column_edges=columns)
+        self.edges.update({request.edge.key: EdgeOutcome() for request in batch.requests})
+
+    def has_accepted(self, batch: TargetBatch) -> bool:
+        """Whether nothing of it was rejected."""
+        return all(self.edges[request.edge.key].rejected is None for request in batch.requests)
+
+
+@dataclass(frozen=True, slots=True)
+class Publisher:
+    """Sends to one sink what it has not acknowledged, `chunk` contributions at a time.
+
+    `note` keeps what was acknowledged (by the target's id) before the next chunk is sent.
+    """
+
+    sink: Sink
+    acknowledged: Mapping[str, PublishedState]
+    note: Callable[[Mapping[str, PublishedState]], None]
+    chunk: int
+    options: RunOptions
+
+    def deliver(
+        self, batches: Sequence[TargetBatch], complete: CompleteScope, advance: Callable[[int], None]
+    ) -> PublishResult:
+        """What became of the batches, each of another target; `advance` is told of every so many requests.
+
+        What producers within `complete` said before and do not say now is ended. Raises TargetDown, LeaseHeld and
+        Interrupted; what was acknowledged until then is noted.
+        """
+        result = PublishResult()
+        isolation = Isolation[str](self.options.failpoints.probe)
+        waiting = []
+        for batch in self._with_withdrawals(batches, complete):
+            with isolation.around(FailureStage.PUBLISHING, batch.target.id):
+                if self._is_known(batch):
+                    result.pass_over(batch)
+                    advance(len(batch.requests))
+                else:
+                    waiting.append(self._superseding(batch, complete))
+            if batch.target.id in isolation.failures:
+                result.give_up(batch.requests, isolation.failures[batch.target.id].reason)
+        for chunk in chunks(waiting, self.chunk):
+            self._send(chunk, result)
+            advance(sum(len(batch.requests) for batch in chunk))
+            self.options.failpoints.reach("publish")
+        return result
+
+    def _send(self, batches: Sequence[TargetBatch], result: PublishResult) -> None:
+        with self.options.drain.hold():
+            self.options.failpoints.reach("send")
+            whole = self._write(batches, result)
+            self.options.failpoints.reach("sent")
+            self.note({batch.target.id: self._published_state(batch) for batch in whole if result.has_accepted(batch)})
+
+    def _write(self, batches: Sequence[TargetBatch], result: PublishResult) -> list[TargetBatch]:
+        """The batches that were written whole.
+
+        Where anything goes wrong that is not the target's, each half by itself, down to the requests of one batch; what
+        it was to replace stays then, since the new truth is not whole.
+        """
+        isolation = Isolation[EdgeKey](self.options.failpoints.probe)
+        with isolation.around(FailureStage.PUBLISHING, ("", "")):
+            isolation.probe(FailureStage.PUBLISHING, [request for batch in batches for request in batch.requests])
+            result.add(self.sink.write(batches))
+            return list(batches)
+        if len(batches) > 1:
+            middle = len(batches) // 2
+            return self._write(batches[:middle], result) + self._write(batches[middle:], result)
+        for request in batches[0].requests:
+            with isolation.around(FailureStage.PUBLISHING, request.edge.key):
+                isolation.probe(FailureStage.PUBLISHING, request)
+                result.add(self.sink.write([TargetBatch(batches[0].target, (request,))]))
+            if request.edge.key in isolation.failures:
+                result.give_up([request], isolation.failures[request.edge.key].reason)
+        return []
+
+    def _published_state(self, batch: TargetBatch) -> PublishedState:
+        """What stands now: what was said in this run, and what was said before and not ended."""
+        now = published_state(without_orders(batch))
+        known = self.acknowledged.get(batch.target.id)
+        words = dict(now.words)
+        ended = {
+            ContributionKey(str(r.producer.kind), r.producer.key, str(r.source))
+            for r in batch.replacements
+            if r.producer
+        }
+        for contribution_key, word in known.words.items() if known is not None else ():
+            if contribution_key in words:
+                words[contribution_key] = words[contribution_key].widen(word)
+            else:
+                words[contribution_key] = replace(word, digest="") if contribution_key in ended else word
+        return replace(now, words=words)
+
+    def _is_known(self, batch: TargetBatch) -> bool:
+        known = self.acknowledged.get(batch.target.id)
+        return known is not None and bool(batch.requests) and known.digest == published_state(batch).digest
+
+    def _with_withdrawals(self, batches: Sequence[TargetBatch], complete: CompleteScope) -> Iterator[TargetBatch]:
+        """The batches, and those targets of which nothing is said any more although something was."""
+        yield from batches
+        here = {batch.target.id for batch in batches}
+        for target, known in sorted(self.acknowledged.items()):
+            if target not in here and any(
+                word.digest and complete.covers(who, word) for who, word in known.words.items()
+            ):
+                yield TargetBatch(EntityReference(target, known.kind))
+
+    def _superseding(self, batch: TargetBatch, complete: CompleteScope) -> TargetBatch:
+        """The batch with the order to end what its producers said before and do not say now."""
+        known = self.acknowledged.get(batch.target.id)
+        if known is None:
+            return batch
+        now = published_state(batch).words
+        orders = []
+        shared = False
+        for contribution_key, before in sorted(known.words.items(), key=lambda item: item[0]):
+            word = now.get(contribution_key, replace(before, digest=""))
+            if word.digest == before.digest:
+                continue
+            if not complete.covers(contribution_key, before):
+                shared = True
+                continue
+            span = word.widen(before)
+            producer = Producer(ProducerKind(contribution_key.kind), contribution_key.key)
+            orders.append(Replacement(batch.target, contribution_key.source, producer, span.first_seen, span.last_seen))
+        orders = [replace(order, shared=shared) for order in orders]
+        return replace(batch, replacements=(*batch.replacements, *orders))

@@ -1,0 +1,95 @@
+"""The second sink: what was published to the catalog, as OpenLineage's run events."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+
+from connectors.openlineage import (
+    DatasetNames,
+    Emitter,
+    JobRun,
+    Origin,
+    RunResult,
+    Transport,
+    job_runs,
+    open_emitter,
+    outcome_event,
+)
+from ingestion.model.contributions import Producer
+from ingestion.model.entities import TableEntity
+from ingestion.model.isolation import Failure, FailureStage, Isolation, in_parts
+from ingestion.model.requests import AddLineageRequest
+from workflows.config import OpenLineage, RunConfig
+from workflows.counts import RunCounts
+from workflows.runtime.options import RunOptions
+from workflows.state.acknowledgements import PublishedState
+from workflows.state.workflow_state import WorkflowState
+
+_EVENTS_AT_ONCE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class EventSink:
+    """Sends what its receiver has not taken yet; a repetition sends nothing."""
+
+    settings: OpenLineage
+    origin: Origin
+    memory: WorkflowState
+    options: RunOptions
+
+    @classmethod
+    def of(cls, config: RunConfig, options: RunOptions, memory: WorkflowState) -> EventSink | None:
+        """The configured one, None where no events are wanted or the run only shows what it would do."""
+        settings = config.open_lineage
+        if settings is None or options.dry_run:
+            return None
+        names = DatasetNames(settings.dataset_namespace)
+        dialect = config.source.dialect or ""
+        origin = Origin(config.state.workflow, options.run_id, settings.namespace, dialect, names)
+        return cls(settings, origin, memory, options)
+
+    def send(
+        self, requests: Sequence[AddLineageRequest], entities: Mapping[str, TableEntity]
+    ) -> tuple[int, tuple[Failure, ...]]:
+        """How many events were sent, one for each producer, and why others could not be.
+
+        Raises TargetDown and ConfigError.
+        """
+        isolation = Isolation[Producer](self.options.failpoints.probe)
+        jobs = list(job_runs(requests, entities, self.origin, isolation))
+        known = self.memory.acknowledged_states(self._name, [job.key for job in jobs])
+        news = [job for job in jobs if not _is_known(job.digest, known.get(job.key))]
+        failures = list(isolation.failures.values())
+        for start in range(0, len(news), _EVENTS_AT_ONCE):
+            with self.options.drain.hold():
+                left = in_parts(news[start : start + _EVENTS_AT_ONCE], self._emit, FailureStage.EVENTS, isolation.probe)
+            failures += [failure for _job, failure in left]
+            self.options.failpoints.reach("events")
+        return len(news) - len(failures) + len(isolation.failures), tuple(failures)
+
+    def _emit(self, jobs: Sequence[JobRun]) -> None:
+        with self._emitter() as emitter:
+            for job in jobs:
+                emitter.emit(job.event)
+        self.memory.acknowledge(self._name, {job.key: PublishedState("job", job.digest, {}) for job in jobs})
+
+    def conclude(self, counts: RunCounts) -> None:
+        """Tells what became of the run. Raises TargetDown and ConfigError."""
+        with self._emitter() as emitter:
+            emitter.emit(outcome_event(self.origin, RunResult(counts.statements, counts.dead), time.time()))
+
+    def _emitter(self) -> AbstractContextManager[Emitter]:
+        return open_emitter(Transport(self.settings.transport))
+
+    @property
+    def _name(self) -> str:
+        place = (Transport(self.settings.transport).place, self.settings.namespace, self.settings.dataset_namespace)
+        return f"events {hashlib.sha256(repr(place).encode()).hexdigest()[:32]}"
+
+
+def _is_known(digest: str, known: PublishedState | None) -> bool:
+    return known is not None and known.digest == digest

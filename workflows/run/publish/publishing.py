@@ -1,0 +1,230 @@
+"""What a log says goes to the sink, and what else is filed beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from connectors.openmetadata.client import Platform, rejected_edges
+from connectors.sink import EdgeCounts, TargetBatch, target_batches
+from ingestion.binding.timeline import SchemaEvents
+from ingestion.model.entities import EntityReference
+from ingestion.model.isolation import Failure, Probe
+from ingestion.model.requests import AddLineageRequest, Replacement, request_of
+from workflows.config import RunConfig
+from workflows.run.bind.binding import LineageSource
+from workflows.run.bind.contributions import EdgeKey
+from workflows.run.publish._ddl_events import publish_events_of_batches
+from workflows.run.publish.dbt_project import DbtPublishing
+from workflows.run.publish.delivery import Publisher, PublishResult
+from workflows.run.publish.query_records import LogQueries
+from workflows.run.resolve.lineage import (
+    EdgeOutcome,
+    EdgeOutcomes,
+    SourceLineage,
+    StatementOutcome,
+    overruled_outcomes,
+    statement_outcomes,
+)
+from workflows.run.resolve.resolution import NameResolution
+from workflows.runtime.options import RunOptions
+from workflows.state.acknowledgements import CompleteScope, PublishedState
+from workflows.state.workflow_state import WorkflowState
+from workflows.target import RunTarget, sink_name
+
+# Targets of which several batches of a log say something: a target takes all that is said of it at once.
+
+
+@dataclass(frozen=True, slots=True)
+class SharedLineage:
+    """What became of the edges into such targets, by the id of each, and the `requests` that were made for them."""
+
+    edges: Mapping[str, EdgeOutcomes] = field(default_factory=dict)
+    counts: EdgeCounts = field(default_factory=EdgeCounts)
+    requests: tuple[AddLineageRequest, ...] = ()
+
+    def within(self, targets: Collection[str]) -> SharedLineage:
+        """What became of the edges into those of these targets (by id) that are shared, and no more than that."""
+        return SharedLineage({target: self.edges[target] for target in targets if target in self.edges})
+
+
+def merged_targets(
+    lineages: Iterable[SourceLineage], shared: frozenset[str]
+) -> tuple[list[TargetBatch], Mapping[EdgeKey, Failure]]:
+    """What all these say of the `shared` targets, as one log would; and the edges that some could not speak of."""
+    edges: dict[EdgeKey, list[AddLineageRequest]] = {}
+    views: dict[EntityReference, Replacement] = {}
+    given_up: dict[EdgeKey, Failure] = {}
+    for lineage in lineages:
+        given_up.update({key: failure for key, failure in lineage.given_up.items() if key[1] in shared})
+        for request in lineage.requests:
+            if request.edge.to_entity.id in shared:
+                edges.setdefault(request.edge.key, []).append(request)
+        for one in lineage.replacements:
+            if one.to_entity.id in shared:
+                known = views.get(one.to_entity, one)
+                views[one.to_entity] = replace(one, whole=one.whole and known.whole)
+    requests = [_merge(found) for key, found in sorted(edges.items()) if key not in given_up]
+    replacements = sorted(views.values(), key=lambda one: one.to_entity.id)
+    return target_batches(requests, replacements), given_up
+
+
+def _merge(found: list[AddLineageRequest]) -> AddLineageRequest:
+    first = found[0].edge
+    contributions = [contribution for request in found for contribution in request.contributions]
+    return request_of(first.from_entity, first.to_entity, contributions)
+
+
+# The fourth stage of a run: what a log says goes to the sink, and what else is filed beside it.
+
+_WITHDRAWN_AT_ONCE = 2_000
+"""Targets whose acknowledged state is looked at together."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedLineage:
+    """What became of the edges of a batch, by their ends, and of its statements.
+
+    `requests` are those into targets of which no other batch says anything.
+    """
+
+    edges: EdgeOutcomes
+    outcomes: tuple[StatementOutcome, ...]
+    counts: EdgeCounts
+    requests: tuple[AddLineageRequest, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PublishOrder:
+    """What to know for publishing a batch: what the target has `acknowledged` of its targets, by their ids.
+
+    `scope`: what the run knows the whole of, as far as these targets were told of it; `shared`: what became of the
+    edges into those of its targets that other batches speak of too.
+    """
+
+    acknowledged: Mapping[str, PublishedState]
+    scope: CompleteScope
+    shared: SharedLineage
+
+
+def publish_shard(
+    lineage: SourceLineage,
+    order: PublishOrder,
+    publisher: Publisher,
+    platform: Platform,
+    advance: Callable[[int], None],
+) -> PublishedLineage:
+    """Sends what the target has not acknowledged of a batch; `advance` is told of every so many requests.
+
+    Raises as the `publisher`, and TargetDown where the `platform` does not tell which edges a person rejected; what was
+    acknowledged until then is noted.
+    """
+    batches = target_batches(lineage.requests, lineage.replacements)
+    own = [batch for batch in batches if batch.target.id not in order.shared.edges]
+    requests = tuple(request for batch in own for request in batch.requests)
+    result = publisher.deliver(own, order.scope, advance)
+    given_up = {key: EdgeOutcome(failure.reason) for key, failure in lineage.given_up.items()}
+    shared = {key: outcome for outcomes in order.shared.edges.values() for key, outcome in outcomes.items()}
+    found = {**shared, **result.edges, **given_up}
+    edges = overruled_outcomes(found, rejected_edges(platform))
+    return PublishedLineage(edges, statement_outcomes(lineage, edges), result.counts, requests)
+
+
+@dataclass(frozen=True, slots=True)
+class Publishing:
+    """Takes a SourceLineage, gives what became of it; `memory` keeps what the target has acknowledged.
+
+    `names` resolve what is filed beside the edges, once these are there.
+    """
+
+    config: RunConfig
+    options: RunOptions
+    target: RunTarget
+    memory: WorkflowState
+    names: NameResolution
+    dbt: DbtPublishing | None = None
+
+    def scope(self, complete: frozenset[str], replaced: Mapping[str, frozenset[str]]) -> CompleteScope:
+        """What the run knows the whole of: the templates and routines that are `complete` in all its batches.
+
+        `replaced`: the templates (by fingerprint) that are no more, each with those of its records now.
+        """
+        removed = frozenset[str]()
+        if self.dbt is not None:
+            removed = self.dbt.removed_models(self.memory.acknowledged_states(self._sink_name))
+        return self.memory.complete_scope(complete | removed, replaced)
+
+    def publish_shared(
+        self, lineages: Iterable[SourceLineage], shared: frozenset[str], scope: CompleteScope
+    ) -> SharedLineage:
+        """Sends what several batches say of `shared` targets (by id), put together. Raises as `publish_batch`."""
+        if not shared:
+            return SharedLineage()
+        batches, given_up = merged_targets(lineages, shared)
+        requests = tuple(request for batch in batches for request in batch.requests)
+        self.show(requests)
+        result = self._deliver(batches, scope, lambda _count: None)
+        outcomes = {key: EdgeOutcome(failure.reason) for key, failure in given_up.items()}
+        edges: dict[str, dict[EdgeKey, EdgeOutcome]] = {target: {} for target in shared}
+        for key, outcome in (result.edges | outcomes).items():
+            edges[key[1]][key] = outcome
+        return SharedLineage(edges, result.counts, requests)
+
+    def order(self, targets: Collection[str], scope: CompleteScope, shared: SharedLineage) -> PublishOrder:
+        """What to know for publishing a batch that speaks of these `targets` (by id)."""
+        own = [target for target in targets if target not in shared.edges]
+        known = self.memory.acknowledged_states(self._sink_name, own)
+        keys = {word.key for state in known.values() for word in state.words}
+        own_scope = replace(scope, templates=scope.templates & keys, ended=scope.ended & keys)
+        return PublishOrder(known, own_scope, shared.within(targets))
+
+    def acknowledge(self, done: Mapping[str, PublishedState]) -> None:
+        """Keeps what the target has acknowledged (by its id). Raises LeaseHeld."""
+        self.memory.acknowledge(self._sink_name, done)
+
+    def withdraw(self, published: Collection[str], scope: CompleteScope) -> EdgeCounts:
+        """Ends what was said of targets of which nothing is said any more: all but those `published` (by id)."""
+        here = set(published)
+        others = [target for target in self.memory.acknowledged_targets(self._sink_name) if target not in here]
+        counts = EdgeCounts()
+        for start in range(0, len(others), _WITHDRAWN_AT_ONCE):
+            some = others[start : start + _WITHDRAWN_AT_ONCE]
+            counts += self._publisher(some).deliver((), scope, lambda _count: None).counts
+        return counts
+
+    def _deliver(
+        self, batches: Sequence[TargetBatch], scope: CompleteScope, advance: Callable[[int], None]
+    ) -> PublishResult:
+        return self._publisher([batch.target.id for batch in batches]).deliver(batches, scope, advance)
+
+    def _publisher(self, targets: Collection[str]) -> Publisher:
+        known = self.memory.acknowledged_states(self._sink_name, targets)
+        return Publisher(self.target.sink, known, self.acknowledge, self.config.batch_size, self.options)
+
+    def file_events(self, batches: Sequence[SchemaEvents]) -> tuple[str, ...]:
+        """Files changes of names and types, of all batches; what to warn of where some could not be filed."""
+        return publish_events_of_batches(self.target, batches, self.names.resolver(), self._probe)
+
+    def file_project(self, source: LineageSource) -> tuple[str, ...]:
+        """Files what a dbt project says beside its lineage; what to warn of. Raises TargetDown and ConfigError."""
+        if self.dbt is None:
+            return ()
+        return (*self.dbt.warnings(source), *self.dbt.describe(self.target.platform, self._probe))
+
+    def file_queries(self, queries: LogQueries) -> tuple[str, ...]:
+        """Files the queries behind the edges; what to warn of where some could not be filed."""
+        return queries.file(self.target, self.config.source.service, self._probe)
+
+    def show(self, requests: Iterable[AddLineageRequest]) -> None:
+        """Shows the requests of a dry run."""
+        if self.options.show is not None:
+            for request in requests:
+                self.options.show(request.to_json())
+
+    @property
+    def _sink_name(self) -> str:
+        return sink_name(self.config.target, self.target.platform)
+
+    @property
+    def _probe(self) -> Probe:
+        return self.options.failpoints.probe

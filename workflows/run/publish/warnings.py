@@ -1,0 +1,203 @@
+"""Runs that end well and are not, and names of which a log tells too little: what to look at, and the key that mends
+it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from ingestion.binding.binder import BoundLog
+from ingestion.model.lineage import NameKind
+from workflows.config import RunConfig, SourceKind
+from workflows.config.namespaces import SourceSettings
+from workflows.counts import RunCounts, most_frequent
+from workflows.run.read.statements import NOT_SQL
+from workflows.run.read.statistics import OUTSIDE_WINDOW
+from workflows.run.resolve.entities import EntityStatus, RelationEntities
+from workflows.run.resolve.resolution import ResolvedNames
+from workflows.state.runs import RecordedRun
+
+# Runs that end well and are not: what their counts give away.
+
+_NAMES_SHOWN = 5
+_LOOK = "look at what `ingest validate --connect` shows, and name columns under headwater.queryLogColumns"
+_NO_LINEAGE = "no_lineage"
+_MANY = 10
+"""Statements that lineage came of in the last run, from which on none at all is strange."""
+_NO_LOG = (
+    "there is no log of statements: only definitions were read; set queryLogFilePath, or, in a PostgreSQL, install"
+    " pg_stat_statements"
+)
+
+
+def warnings_of(config: RunConfig, counts: RunCounts, before: RecordedRun | None) -> tuple[str, ...]:
+    """What a person should look into; `before` is the last run of the workflow that came to its end, None if none."""
+    warnings = [*_nothing_read(config, counts), *_left_out(config, counts), *_nothing_published(counts, before)]
+    if counts.unresolved:
+        named = ", ".join(f"{name} {count}" for name, count in most_frequent(counts.unresolved_names, _NAMES_SHOWN))
+        warnings.append(f"{counts.unresolved} names are not in the catalog, most often {named}")
+    return tuple(warnings)
+
+
+def _nothing_read(config: RunConfig, counts: RunCounts) -> list[str]:
+    if counts.records_read_before:
+        return []
+    if not counts.records_read and config.query_log.is_given:
+        return ["the log is empty: nothing was read; check queryLogFilePath"]
+    if not counts.records_read and config.source.kind is SourceKind.DATABASE:
+        return [_NO_LOG]
+    if (lost := counts.dead.get(NOT_SQL, 0)) * 10 > counts.statements:
+        return [f"{lost} of {counts.statements} texts are no SQL: is it the right column? {_LOOK}"]
+    if not counts.templates:
+        return ["no statement of the log bears lineage; the skipped ones are listed by reason"]
+    writes = counts.statements - counts.skipped_total + counts.skipped.get(_NO_LINEAGE, 0)
+    if not counts.published and writes:
+        given_up = f" ({counts.dead_total} of them dead)" if counts.dead_total else ""
+        return [f"no lineage came of any statement that may write, of which there are {writes}{given_up}: {_LOOK}"]
+    return []
+
+
+def _left_out(config: RunConfig, counts: RunCounts) -> list[str]:
+    """What the window has left out, without which a short window looks like a log without lineage."""
+    outside = counts.skipped.get(OUTSIDE_WINDOW, 0)
+    if not outside:
+        return []
+    days = config.query_log.days
+    window = f"the {days} days up to the newest record" if days is not None else "what came since the last run"
+    return [
+        f"{outside} of {counts.statements} statements are outside the window ({window}): set queryLogDuration, "
+        "or read a stretch again with --since and --until"
+    ]
+
+
+def replay_warnings(templates: int) -> tuple[str, ...]:
+    """A warning of dead templates whose masked texts stood in for their records; none where none did."""
+    if not templates:
+        return ()
+    return (f"the log has the records of {templates} dead templates no more: their masked text was replayed",)
+
+
+def ahead_of_time(statements: int) -> tuple[str, ...]:
+    """A warning of statements whose time is in the future; none where there are none."""
+    if not statements:
+        return ()
+    return (f"{statements} statements have a time in the future: they count as without one; look at the log's clock",)
+
+
+def _nothing_published(counts: RunCounts, before: RecordedRun | None) -> list[str]:
+    if before is None or counts.published or not counts.statements:
+        return []
+    published = before.report.get("counts", {}).get("published", 0)
+    if published < _MANY:
+        return []
+    return [f"no statement of {counts.statements} has lineage, and {published} of the last run had: look at the log"]
+
+
+# Names of which a log tells too little, or two of which may be one: what to look at, and the key that mends it.
+
+_TablePath = tuple[str, str, str]
+"""Database, schema and name."""
+
+_OPEN = frozenset({EntityStatus.UNPLACED, EntityStatus.UNRESOLVED, EntityStatus.AMBIGUOUS})
+
+
+@dataclass(frozen=True, slots=True)
+class DoubtfulNames:
+    """Such names of all batches of a log."""
+
+    settings: SourceSettings
+    _schemaless: set[str] = field(default_factory=set)
+    _missing: set[str] = field(default_factory=set)
+    _places: set[_TablePath] = field(default_factory=set)
+
+    def add(self, names: ResolvedNames, log: BoundLog) -> None:
+        """Takes in those of a batch."""
+        entities, settings = names.entities, self.settings
+        open_keys = [log.relations[number].key for number, status in entities.statuses.items() if status in _OPEN]
+        tables = [key for key in open_keys if key.kind is NameKind.TABLE]
+        self._schemaless.update(key.table for key in tables if not (key.schema or settings.default_schema))
+        self._schemaless.update(names.routines.unplaced)
+        missing = [key for key in tables if key.schema and key.database == settings.guessed_database != ""]
+        self._missing.update(f"{key.schema}.{key.table}" for key in missing)
+        self._places.update(_places(entities, log))
+
+    def merge(self, other: DoubtfulNames) -> None:
+        """Takes in those of another batch."""
+        self._schemaless.update(other._schemaless)
+        self._missing.update(other._missing)
+        self._places.update(other._places)
+
+    def warnings(self) -> tuple[str, ...]:
+        """A warning for each kind of such names, none where there are none."""
+        return (
+            *_without_schema(self._schemaless, self.settings),
+            *_without_database(self._missing),
+            *_alike_but_for_case(self._places),
+            *_alike_but_for_database(self._places, self.settings),
+        )
+
+
+def _without_schema(names: Iterable[str], settings: SourceSettings) -> Iterator[str]:
+    found = sorted(set(names))
+    if found:
+        mend = "headwater.defaults.schema" + (", which is the database there" if settings.two_level else "")
+        yield (
+            f"{len(found)} names have no schema, and neither their session nor the dialect has a default one "
+            f"({_some(found)}): set {mend}"
+        )
+
+
+def _without_database(names: Iterable[str]) -> Iterator[str]:
+    found = sorted(names)
+    if found:
+        yield (
+            f"nothing tells the database of {len(found)} names that were not found ({_some(found)}): "
+            "set headwater.defaults.database"
+        )
+
+
+def _alike_but_for_case(places: Iterable[_TablePath]) -> Iterator[str]:
+    found: dict[_TablePath, list[_TablePath]] = {}
+    for database, schema, table in sorted(places):
+        folded = (database.casefold(), schema.casefold(), table.casefold())
+        found.setdefault(folded, []).append((database, schema, table))
+    pairs = [" and ".join(map(".".join, alike)) for alike in found.values() if len(alike) > 1]
+    if pairs:
+        yield f"{len(pairs)} tables go by names that differ in case alone, and are kept apart ({_some(pairs)})"
+
+
+def _alike_but_for_database(places: Iterable[_TablePath], settings: SourceSettings) -> Iterator[str]:
+    """Tables that have one name in a database that nobody named, and in one that somebody did."""
+    guessed = settings.guessed_database
+    named: dict[tuple[str, str], str] = {}
+    for database, schema, table in sorted(places):
+        if database != guessed:
+            named[schema, table] = database
+    pairs = sorted(
+        f"{schema}.{table} and {named[schema, table]}.{schema}.{table}"
+        for database, schema, table in places
+        if guessed and database == guessed and (schema, table) in named
+    )
+    if pairs:
+        yield (
+            f"{len(pairs)} tables stand with a database and without one ({_some(pairs)}), and are kept apart: "
+            "if they are one, set headwater.defaults.database"
+        )
+
+
+def _places(entities: RelationEntities, log: BoundLog) -> frozenset[_TablePath]:
+    """Where the tables are that edges join: in the catalog, or where the log has them."""
+    found = set()
+    for number in entities.statuses:
+        key, entity = log.relations[number].key, entities.resolved.get(number)
+        if entity is not None and entity.type == "table":
+            found.add((sys.intern(entity.database), sys.intern(entity.schema), entity.name))
+        elif entity is None and key.kind is NameKind.TABLE and key.session is None:
+            found.add((sys.intern(key.database), sys.intern(key.schema), key.table))
+    return frozenset(found)
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:_NAMES_SHOWN])

@@ -1,0 +1,1 @@
+"""First stage: the source's records as statements, on Spark."""

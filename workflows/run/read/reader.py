@@ -1,0 +1,345 @@
+"""What a run reads: the records of its source as statements, with those that it leaves out marked and counted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+
+from pyspark.errors import AnalysisException, ParseException
+from pyspark.sql import Column as SparkColumn
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
+
+from connectors.dbt.model_statements import DbtProject
+from connectors.openmetadata.client import Platform
+from connectors.platforms.profile import FAILED
+from connectors.postgres import PostgresDatabase
+from connectors.query_log import QueryLogInput, QueryLogOptions, open_query_log
+from connectors.records import RECORD_SCHEMA, RecordWork
+from connectors.spark._event_logs import Listing, SparkHistoryOptions, list_history
+from connectors.spark._events import UNREAD
+from connectors.spark.history import read_event_logs
+from ingestion.errors import ConfigError
+from ingestion.model.lineage import Column
+from ingestion.model.namespaces import RelationKey
+from ingestion.plans.names import NameMapping
+from workflows.config import QueryLog, RunConfig, SourceKind, SparkHistory
+from workflows.config.namespaces import SourceSettings, dialect_name
+from workflows.counts import RunCounts
+from workflows.run.group.runs import RECORD_ORDER
+from workflows.run.parse.templates import TemplateKey
+from workflows.run.read.called_routines import with_routines
+from workflows.run.read.definitions import LiveDefinitions, live_definitions, spark_catalog, with_views
+from workflows.run.read.journal_frames import (
+    files_folder,
+    kept_journal,
+    reach_files,
+    segments,
+    with_journal,
+    without_texts,
+)
+from workflows.run.read.statements import NO_RECORD, STATEMENT_SCHEMA, to_statements
+from workflows.run.read.statistics import (
+    BEARING,
+    OUTSIDE_WINDOW,
+    StatementStatistics,
+    first_of_record,
+    statement_statistics,
+)
+from workflows.runtime.spill import kept_frame
+from workflows.state.dead_letters import DeadLetter
+from workflows.state.journal import SECONDS_A_DAY, FileMarks, ReadState
+from workflows.state.segments import Segment, any_session_change, stored_segment
+
+# What a run reads: the records of its source as statements, with those that it leaves out marked and counted.
+
+FILTERED = "filtered"
+_NOT_FOR_USERS = frozenset({"symbolic", "edges", "problem", "status"})
+
+
+def with_condition(records: DataFrame, condition: str | None) -> DataFrame:
+    """Marks the records for which the condition does not hold: they are counted as filtered, and not read.
+
+    Raises ConfigError where it is no condition over a record's columns; the error does not quote it.
+    """
+    if condition is None:
+        return records
+    try:
+        wanted = F.coalesce(F.expr(condition), F.lit(False))
+        outside = F.col("status").isNull() & F.col("problem").isNull() & ~wanted
+        status = F.when(outside, FILTERED).otherwise(F.col("status"))
+        # What failed keeps its reason; without its text it is no failed load of those that are asked for.
+        text = F.when(~F.col("status").eqNullSafe(FAILED) | wanted, F.col("text"))
+        return records.withColumns({"status": status, "text": text})
+    except (AnalysisException, ParseException) as error:
+        reason = error.getCondition() or "not a condition"
+    columns = ", ".join(name for name in RECORD_SCHEMA.fieldNames() if name not in _NOT_FOR_USERS)
+    raise ConfigError(
+        f"filterCondition is not a Spark SQL condition over a record ({reason.lower()}); its columns are {columns}"
+    )
+
+
+_NOT_A_STATEMENT = "not_a_statement"
+_SMALL_LOG = 16 << 20
+"""Bytes."""
+_OF_READ_STATEMENTS = ("fingerprint", "dead", "query", "called", "failure")
+_IS_READ = f"skipped is null or skipped not in {NO_RECORD}"
+
+
+@dataclass(frozen=True, slots=True)
+class Statements:
+    """The statements of a source: `frame` has what this run read, `whole` what bears on lineage in the window.
+
+    `survey` is of those that this run read; its counts have what has ended already. `session_changes`: whether any of
+    the whole changes its session's defaults; `bearing`: how many they are at most. `listing` has the files of a Spark
+    history, `live_columns` the columns of the live database or of Spark's catalogs. The files `written` have all that
+    the journal is to have of the frame, None where that is to be packed (into the `folder`, where there is one).
+    """
+
+    frame: DataFrame
+    whole: DataFrame
+    survey: StatementStatistics
+    session_changes: bool
+    bearing: int
+    listing: Listing = field(default_factory=Listing)
+    live_columns: Mapping[RelationKey, tuple[Column, ...]] = field(default_factory=dict)
+    written: tuple[str, ...] | None = None
+    folder: Path | None = None
+
+    def segments(self) -> list[Segment]:
+        """What the journal is to have of what this run read."""
+        if self.written is None:
+            return segments(self.frame, self.folder)
+        return [stored_segment(Path(file)) for file in self.written]
+
+    @property
+    def counts(self) -> RunCounts:
+        """What has ended already."""
+        return self.survey.counts
+
+
+@contextmanager
+def read_statements(
+    spark: SparkSession, config: RunConfig, settings: SourceSettings, definitions: LiveDefinitions, past: ReadState
+) -> Iterator[Statements]:
+    """The statements of the configured source, which Spark keeps for the block.
+
+    Raises ConfigError where it cannot be read.
+    """
+    dialect = definitions.dialect
+    source = _source(spark, config, definitions.database, past)
+    known = past.known if reach_files(spark, past) else past.known.all_at_hand()
+    folder = files_folder(spark, past)
+    work = with_journal(to_statements(dialect, known, past.literal_key), folder)
+    reading = partial(_statements_of, source, config.filters.condition)
+    since = _since(config, past)
+    kept_rows = kept_frame(spark, reading, work, STATEMENT_SCHEMA, are_few=source.size < _SMALL_LOG)
+    with kept_rows as kept, kept_journal(spark, past, since) as journal:
+        survey = statement_statistics(kept, past.latest)
+        as_read = kept.where(_IS_READ)
+        in_window = _in_window(as_read, survey, config, past)
+        frame = defined = with_views(in_window, definitions.definitions, dialect, definitions.failures)
+        if config.steps.procedures:
+            frame = with_routines(frame, survey, definitions.definitions, dialect, settings)
+        whole = _whole(frame, journal, past)
+        # Definitions are in no journal.
+        is_as_read = in_window is as_read and frame is defined and folder is not None
+        written = survey.written if is_as_read else None
+        if frame is not as_read:
+            survey = _survey_again(frame, survey)
+        survey = replace(survey, counts=survey.counts + RunCounts(exporters=source.exporters))
+        changes = bool(survey.session_changes) or any_session_change(past.journal)
+        bearing = survey.bearing + sum(segment.statements for segment in past.journal)
+        yield Statements(frame, whole, survey, changes, bearing, source.listing, definitions.columns, written, folder)
+
+
+def _in_window(statements: DataFrame, survey: StatementStatistics, config: RunConfig, past: ReadState) -> DataFrame:
+    """The statements with possible times, those marked that this run leaves out; the same frame where all are so."""
+    possible = _with_possible_times(statements, past) if survey.ahead else statements
+    return _within(possible, survey, config.query_log, past) if config.query_log.is_given else possible
+
+
+def _survey_again(statements: DataFrame, before: StatementStatistics) -> StatementStatistics:
+    """The figures of what was made of statements, of whose records some were read by earlier runs."""
+    survey = statement_statistics(statements)
+    read_before = RunCounts(records_read_before=before.counts.records_read_before)
+    return replace(survey, counts=survey.counts + read_before, ahead=before.ahead)
+
+
+def files_done(statements: Statements) -> FileMarks:
+    """The files of a Spark history that need no reading until they change: not those that could not be had."""
+    places: tuple[str, ...] = ()
+    if UNREAD in statements.counts.skipped:
+        unread = statements.frame.where(F.col("skipped") == UNREAD).select("file").distinct()
+        places = tuple(row["file"] for row in unread.toLocalIterator())
+    done = (file for file in statements.listing.to_read if not any(place.startswith(file.log) for place in places))
+    return {file.path: (file.size, file.modified) for file in done}
+
+
+def _with_possible_times(statements: DataFrame, past: ReadState) -> DataFrame:
+    """A time that cannot be yet is none: it would end the window after all others, and outlive them in the catalog."""
+    return statements.withColumn("time", F.when(F.col("time") <= past.latest, F.col("time")).otherwise(F.lit(0.0)))
+
+
+def _since(config: RunConfig, past: ReadState) -> float | None:
+    """Where the window that lineage is bound over begins."""
+    return None if past.newest is None else past.newest - config.query_log.days_kept * SECONDS_A_DAY
+
+
+def _whole(frame: DataFrame, journal: DataFrame | None, past: ReadState) -> DataFrame:
+    """The statements that bear on lineage, `fresh` where this run read them."""
+    fresh = without_texts(frame.where(BEARING)).withColumn("fresh", F.lit(True))
+    if journal is None:
+        return fresh
+    before = _with_possible_times(journal, past)
+    if past.rereads:
+        again = frame.where(F.col("digest").isNotNull()).select("digest").distinct()
+        before = journal.join(again, "digest", "left_anti").select(journal.columns)
+    return fresh.unionByName(before.withColumn("fresh", F.lit(False)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """The log, or the records of another source; the files of a Spark history; who exported how many files of a log."""
+
+    records: QueryLogInput | DataFrame
+    listing: Listing = field(default_factory=Listing)
+    exporters: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def size(self) -> float:
+        """About how many bytes of text; infinite where that is not known."""
+        return self.records.size if isinstance(self.records, QueryLogInput) else math.inf
+
+
+def _statements_of(source: _Source, condition: str | None, work: RecordWork, schema: StructType) -> DataFrame:
+    records = source.records
+    if isinstance(records, QueryLogInput):
+        if condition is None:
+            return records.map_records(work, schema)
+        records = records.records()
+    return with_condition(records, condition).mapInArrow(work, schema)
+
+
+def _source(spark: SparkSession, config: RunConfig, database: PostgresDatabase | None, past: ReadState) -> _Source:
+    if config.spark_history is not None:
+        options = _history(config, config.spark_history, past)
+        listing = list_history(spark, options)
+        return _Source(read_event_logs(spark, listing, options), listing)
+    if config.query_log.is_given:
+        try:
+            log = open_query_log(spark, log_options(config))
+            return _Source(log, exporters=log.exporters)
+        except ConfigError:
+            if not past.log_may_be_gone:
+                raise
+            return _Source(spark.createDataFrame([], RECORD_SCHEMA))
+    if config.source.kind is SourceKind.QUERY_LOG:
+        raise ConfigError(f"{config.origin}: set sourceConfig.config.queryLogFilePath to the query log")
+    rows = database.statements(config.query_log.limit) if database is not None else None
+    names = RECORD_SCHEMA.fieldNames()
+    return _Source(spark.createDataFrame([tuple(row.get(name) for name in names) for row in rows or ()], RECORD_SCHEMA))
+
+
+def log_options(config: RunConfig) -> QueryLogOptions:
+    """Where the configured query log is, and what its columns mean."""
+    log, connection = config.query_log, config.source.connection
+    kind = connection.type if connection is not None else None
+    return QueryLogOptions(log.path, log.timezone, kind, log.columns, log.table, log.jdbc)
+
+
+def _history(config: RunConfig, history: SparkHistory, past: ReadState) -> SparkHistoryOptions:
+    return SparkHistoryOptions(
+        event_log_directory=history.directory,
+        history_server=history.server,
+        min_date=history.since,
+        status=None if history.status == "all" else history.status,
+        names=NameMapping(config.places),
+        known=past.files,
+        read_until=_since(config, past),
+    )
+
+
+def _within(statements: DataFrame, survey: StatementStatistics, log: QueryLog, past: ReadState) -> DataFrame:
+    """Marks what is older than the window, which ends at the newest record, and what comes after the limit.
+
+    Of more records than the limit the oldest are taken, so that a later run goes on where this one ended.
+    """
+    if survey.newest is None:
+        return statements
+    newest = survey.newest if past.newest is None else max(survey.newest, past.newest)
+    begin, end = past.between or (_window_begin(newest, log, past), float("inf"))
+    if survey.records <= log.limit and (survey.oldest is None or begin <= survey.oldest <= survey.newest < end):
+        return statements
+    # Without a time a record is inside: it cannot be shown to be old.
+    outside = (F.col("time") > 0) & ((F.col("time") < begin) | (F.col("time") >= end))
+    marked = _skipping(statements, outside, OUTSIDE_WINDOW)
+    if survey.records <= log.limit:
+        return marked
+    at = F.struct(*RECORD_ORDER)
+    inside = marked.where(first_of_record() & ~outside)
+    last = inside.select(at.alias("at")).orderBy("at").limit(log.limit).agg(F.max("at").alias("at")).first()
+    if last is None or last["at"] is None:
+        return marked
+    limit = F.struct(*(F.lit(last["at"][name]).alias(name) for name in RECORD_ORDER))
+    return _skipping(marked, ~outside & (at > limit), "over_limit")
+
+
+def _window_begin(newest: float, log: QueryLog, past: ReadState) -> float:
+    """Without a window a log is read whole once, and then what came since, or came as late as is remembered."""
+    if log.days is not None:
+        return newest - log.days * SECONDS_A_DAY
+    return float("-inf") if past.newest is None else past.newest - log.days_kept * SECONDS_A_DAY
+
+
+def _skipping(statements: DataFrame, condition: SparkColumn, reason: str) -> DataFrame:
+    """Marks the statements that are left out; session changes among them still hold."""
+    left_out = condition & ~F.col("skipped").eqNullSafe(_NOT_A_STATEMENT)
+    gone = {name: F.when(~left_out, F.col(name)) for name in _OF_READ_STATEMENTS}
+    skipped = F.when(left_out, reason).otherwise(F.col("skipped"))
+    return statements.withColumns({**gone, "skipped": skipped})
+
+
+# The first stage of a run: the source's records as statements, on Spark.
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Takes a Spark session, gives the statements that this run reads and those of its journal.
+
+    `live` is the database or the dbt project that is read, None where there is none; `past` is what needs no reading.
+    """
+
+    config: RunConfig
+    settings: SourceSettings
+    platform: Platform
+    live: PostgresDatabase | DbtProject | None
+    past: ReadState
+
+    @contextmanager
+    def statements(self, spark: SparkSession) -> Iterator[Statements]:
+        """The statements, which Spark keeps for the block.
+
+        Raises ConfigError where the source cannot be read, TargetDown where the catalog does not answer.
+        """
+        live = self.live or spark_catalog(self.config, spark, self.settings.default_database)
+        definitions = live_definitions(self.config, dialect_name(self.config), self.platform, live)
+        with read_statements(spark, self.config, self.settings, definitions, self.past) as statements:
+            yield statements
+
+
+def texts_of_the_dead(statements: DataFrame, letters: Collection[DeadLetter]) -> dict[TemplateKey, str]:
+    """For a replay: the masked texts of dead templates of which the log has no statement any more."""
+    masked = {
+        (letter.fingerprint, str(letter.details["dialect"])): str(letter.details["masked"])
+        for letter in letters
+        if letter.fingerprint and letter.details.get("masked")
+    }
+    here = statements.where(F.col("fingerprint").isin([key[0] for key in masked]))
+    found = {row["fingerprint"] for row in here.select("fingerprint").distinct().toLocalIterator()}
+    return {key: text for key, text in masked.items() if key[0] not in found}

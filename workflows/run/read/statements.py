@@ -1,0 +1,633 @@
+"""From records to statements, inside a Spark task: what records have in common by columns, what they say one by one."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import (
+    ArrayType,
+    BinaryType,
+    BooleanType,
+    DoubleType,
+    IntegerType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+)
+
+from connectors.platforms.profile import FAILED
+from connectors.records import CUT, MALFORMED_EDGES, RECORD_SCHEMA, UNSUPPORTED, RecordWork
+from ingestion.dialects import dialect_of, fold
+from ingestion.dialects.cursor import Code
+from ingestion.dialects.definition import keywords
+from ingestion.dialects.lexing import tokens
+from ingestion.dialects.unfilled_templates import template_in_code
+from ingestion.errors import Templated, TooLarge, Unparsable
+from ingestion.model.lineage import StatementKind
+from ingestion.parsing.written_tables import written_tables
+from ingestion.plans.rendering import plan_fingerprint
+from ingestion.statements import Classification, SkipReason, StatementText, classify, holds_sql, split
+from ingestion.statements.classification import BLOCKS
+from ingestion.statements.fingerprints import FingerprintCache, SeenQueries
+from ingestion.statements.masking import fingerprint
+from ingestion.statements.routines.bodies import block_steps
+from ingestion.statements.routines.inline_functions import function_as_view
+from ingestion.statements.routines.steps import RoutineStep, called_routine
+from workflows.run.parse.templates import REPORTED
+from workflows.state.segments import Digests, KnownRecords, record_digests, sessions_of, times_of
+
+# Texts whose end the source has cut: the last statement in them says nothing, unless it is plain what it was.
+
+_TAKEN_APART = BLOCKS | {SkipReason.ROUTINE_DEFINITION}
+"""Skipped as a whole, and read by their parts."""
+
+
+def without_lost_end(read: Sequence[dict[str, object]], text: str, dialect: str) -> list[dict[str, object]]:
+    """The rows that were `read` of a cut text, those of its last statement dead where its end may have told more."""
+    last = max(_position(own) for own in read)
+    return [_without_end(own, text, dialect) if _position(own) == last else own for own in read]
+
+
+def _position(own: dict[str, object]) -> int:
+    position = own.get("position", 0)
+    return position if isinstance(position, int) else 0
+
+
+def _without_end(own: dict[str, object], text: str, dialect: str) -> dict[str, object]:
+    place: dict[str, object] = {name: own[name] for name in ("position", "step") if name in own}
+    reason = own.get("skipped")
+    if (reason == SkipReason.SELECT or own.get("dead")) and _only_reads(text, dialect):
+        return {**place, "skipped": SkipReason.SELECT}
+    if reason is None or reason == SkipReason.SELECT or reason in _TAKEN_APART:
+        return {**place, "dead": CUT}
+    return own
+
+
+def _only_reads(text: str, dialect: str) -> bool:
+    """Whether the last statement is a query that can write nothing any more: an INTO stands before its FROM."""
+    depth, first, words = 0, "", set[str]()
+    for token in tokens(text, dialect):
+        word = token.text.lower()
+        depth += (word == "(") - (word == ")")
+        if depth:
+            continue
+        if word == ";":
+            first, words = "", set()
+        else:
+            first = first or word
+            words.add(word)
+    return first in ("select", "sel", "with") and "from" in words and "into" not in words
+
+
+# The writes among the statements that failed: which tables they would have filled, and which template they are of.
+
+_NO_WRITE: dict[str, object] = {"skipped": FAILED}
+_LOADS = frozenset(
+    {
+        StatementKind.CREATE_TABLE_AS,
+        StatementKind.CREATE_VIEW,
+        StatementKind.INSERT,
+        StatementKind.MERGE,
+        StatementKind.COPY,
+        StatementKind.OTHER,
+    }
+)
+"""Of statements that are not skipped: of these a run that did not fail is known, and so whether a failure lasted.
+
+Rows of values are those of a client, one by one; so are, often, those that an UPDATE or a DELETE changes.
+"""
+_CREATING_KINDS = frozenset({StatementKind.CREATE_TABLE_AS, StatementKind.CREATE_VIEW})
+_TAKEN_NAME = keywords("42P07 42S01 42710 1050 2714 955 2002 3803 601 57 ALREADY_EXISTS duplicate")
+"""Codes of a CREATE that failed since what it makes is there, numbers without a sign: the standard's and ODBC's states,
+MySQL, SQL Server, Oracle, Snowflake, Teradata, Db2, ClickHouse; Trino and BigQuery."""
+_UNDOING = keywords("rollback abort")
+_NEXT = keywords("insert update delete merge truncate drop create declare begin commit rollback")
+"""What begins a statement, and is no name, in a dialect whose statements may stand side by side."""
+_MOST_WRITES = 20_000
+"""Templates that are kept at most; a log with more begins anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class _FailedWrite:
+    """What a text that failed was to write: the row that tells it, and the fingerprint, "" where that is nothing.
+
+    `creates`: it makes what it fills.
+    """
+
+    row: dict[str, object]
+    template: str
+    creates: bool
+
+
+_NOTHING = _FailedWrite(_NO_WRITE, "", creates=False)
+
+
+class FailedWrites:
+    """What one task has seen of them."""
+
+    def __init__(self) -> None:
+        self._shapes: dict[str, FingerprintCache] = {}
+        self._writes: dict[tuple[str, str], _FailedWrite] = {}
+
+    def row(self, text: str | None, dialect: str, code: str | None = None) -> dict[str, object]:
+        """What the row of a record that failed has of its own: its `failure`, where it was to write a table.
+
+        `code`: of its error, where one is known.
+        """
+        write = self._write(text, dialect) if text else _NOTHING
+        return _NO_WRITE if write.creates and _says_that_the_name_is_taken(code) else write.row
+
+    def _write(self, text: str, dialect: str) -> _FailedWrite:
+        shapes = self._shapes.get(dialect) or self._shapes.setdefault(dialect, FingerprintCache(dialect))
+        shape = shapes.shape_of(text)
+        known = shapes.fingerprint(shape) if shape is not None else None
+        if known is not None and (dialect, known) in self._writes:
+            return self._writes[dialect, known]
+        write = _read(text, dialect)
+        if shape is not None and write.template:
+            if len(self._writes) >= _MOST_WRITES:
+                self._writes.clear()
+            shapes.learn(shape, write.template)
+            self._writes[dialect, write.template] = write
+        return write
+
+
+def _read(text: str, dialect: str) -> _FailedWrite:
+    try:
+        load = _failed_load(text, dialect)
+        tables = written_tables(load[0], dialect_of(dialect)) if load is not None else ()
+        template = fingerprint(load[0], dialect) if load is not None and tables else ""
+    except Unparsable:
+        return _NOTHING
+    if load is None or not template:
+        return _NOTHING
+    targets = [list(name.parts) for name in tables]
+    row: dict[str, object] = {"skipped": FAILED, "failure": {"template": template, "targets": targets}}
+    return _FailedWrite(row, template, load[1] in _CREATING_KINDS)
+
+
+def _says_that_the_name_is_taken(code: str | None) -> bool:
+    return code is not None and (code in _TAKEN_NAME or code.lstrip("-0") in _TAKEN_NAME)
+
+
+def _failed_load(text: str, dialect: str) -> tuple[str, StatementKind] | None:
+    """The load that a text ends with, and its kind: whichever of its statements failed, this one did, or never ran.
+
+    None where it may have come though the text failed, or is undone there on purpose. What stands before it may have
+    come to its end.
+    """
+    definition, statements = dialect_of(dialect), split(text, dialect)
+    if definition.goes_on_after_errors and (len(statements) > 1 or _holds_others(Code.of(text, definition))):
+        return None
+    for statement in reversed(statements):
+        if Code.of(statement.text, definition).word(0) in _UNDOING:
+            return None
+        found = classify(statement.text, dialect)
+        if found.skip_reason is None and found.kind in _LOADS:
+            return statement.text, found.kind
+        if found.skip_reason is not SkipReason.TRANSACTION:
+            return None
+    return None
+
+
+def _holds_others(code: Code) -> bool:
+    """Whether another statement stands behind the first, with nothing between the two."""
+    place = code.find(2 if code.word(0) == "bulk" else 1, _NEXT)
+    if code.word(0) == "with":
+        place = code.find(place + 1, _NEXT)
+    while place < len(code.tokens) and code.word(place - 1) == "then":  # of a MERGE
+        place = code.find(place + 1, _NEXT)
+    return place < len(code.tokens)
+
+
+# What the rows of a text's statements have of their own: split, cleaned, classified, fingerprinted.
+
+Row = dict[str, object]
+"""A row of STATEMENT_SCHEMA, or what one has of its own."""
+
+NOT_SQL = "not_sql"
+"""Why a statement is dead that has no word of SQL: most often the wrong column was taken for the text."""
+STEP_STRIDE = 10_000
+"""Between two steps of a block there is room for what a call runs."""
+_CALLS_ALONE = re.compile(r"\s*+select\s++(?:\*\s*+from\s++)?[\w$.\"]++\s*+\(", re.IGNORECASE)
+_NO_SESSION_CHANGE: Row = {"sets": False, "set_database": None, "set_path": None}
+_USES = re.compile(r"use\b", re.IGNORECASE)
+_UNKNOWN_SCHEMA = ""
+_OWN_SCHEMA = "$user"
+"""PostgreSQL's schema of the session's own user: rarely there, and never known from a log."""
+_MOST_TEXTS, _MOST_CHARACTERS = 20_000, 8 << 20
+"""Texts that are kept at most, and characters in them; a log with more begins anew."""
+
+
+class RepeatedTexts:
+    """The rows of texts that were met before word for word, as those that open, set or end a session are."""
+
+    def __init__(self) -> None:
+        self._rows: dict[tuple[str, str], list[Row]] = {}
+        self._characters = 0
+
+    def rows(self, text: str, dialect: str) -> list[Row] | None:
+        """The rows of a text that was learned."""
+        return self._rows.get((text, dialect))
+
+    def learn(self, text: str, dialect: str, rows: list[Row]) -> None:
+        """Keeps the rows of a text, save the texts of templates, which leave a task once."""
+        if len(self._rows) >= _MOST_TEXTS or self._characters >= _MOST_CHARACTERS:
+            self._rows.clear()
+            self._characters = 0
+        self._rows[text, dialect] = [
+            _without_text(row) if row.get("fingerprint") or row.get("query") else row for row in rows
+        ]
+        self._characters += len(text)
+
+
+def _without_text(row: Row) -> Row:
+    return {name: value for name, value in row.items() if name != "text"}
+
+
+@dataclass(slots=True)
+class TaskState:
+    """What one task has seen: a template's text leaves it once. Rows that say the same are one object, where known.
+
+    `queries`: the SELECTs, where they are taken apart.
+    """
+
+    dialect: str
+    queries: SeenQueries | None = None
+    seen: set[tuple[str, str]] = field(default_factory=set)
+    shapes: dict[str, FingerprintCache] = field(default_factory=dict)
+    of_fingerprint: dict[str, list[Row]] = field(default_factory=dict)
+    repeated: RepeatedTexts = field(default_factory=RepeatedTexts)
+    failed: FailedWrites = field(default_factory=FailedWrites)
+
+
+def text_rows(text: str, dialect: str, state: TaskState) -> list[Row]:
+    """What the rows of a text's statements have of their own."""
+    again = state.repeated.rows(text, dialect)
+    if again is not None:
+        return again
+    shapes = state.shapes.get(dialect) or state.shapes.setdefault(dialect, FingerprintCache(dialect))
+    shape = shapes.shape_of(text)
+    known = shapes.fingerprint(shape) if shape is not None else None
+    if known is not None:
+        return state.of_fingerprint.get(known) or state.of_fingerprint.setdefault(known, [{"fingerprint": known}])
+    found = [
+        {"position": position, **own}
+        for position, statement in enumerate(split(text, dialect))
+        for own in _with_steps(statement, dialect, state)
+    ]
+    fingerprints = [str(own["fingerprint"]) for own in found if own.get("fingerprint")]
+    if shape is not None and len(found) == 1 and fingerprints:
+        shapes.learn(shape, fingerprints[0])
+    found = found or [{"skipped": "empty"}]
+    state.repeated.learn(text, dialect, found)
+    return found
+
+
+def _with_steps(statement: StatementText, dialect: str, state: TaskState) -> list[Row]:
+    """A statement's row, and where it is a block one for each statement in it."""
+    row = _statement(statement.text, dialect, state)
+    if row.get("skipped") not in BLOCKS:
+        return [row]
+    steps = block_steps(statement.text, dialect)
+    rows = ({"step": number * STEP_STRIDE, **step_row(step, dialect, state)} for number, step in enumerate(steps, 1))
+    return [row, *rows]
+
+
+def step_row(step: RoutineStep, dialect: str, state: TaskState) -> Row:
+    """What the row of one step of a block or routine has of its own."""
+    if step.problem:
+        return {"skipped": step.problem}
+    if step.calls:
+        return {"skipped": SkipReason.CALL, "called": list(step.calls)}
+    return {**_statement(step.text, dialect, state), **_NO_SESSION_CHANGE}
+
+
+def _statement(text: str, dialect: str, state: TaskState) -> Row:
+    try:
+        found = classify(text, dialect)
+        if _picks_a_template(found, text, dialect):
+            return {"dead": Templated.code, "sets": True, "set_path": [_UNKNOWN_SCHEMA]}
+        if found.skip_reason is not None and not _gives_rows(found, text, dialect):
+            return {
+                "skipped": found.skip_reason,
+                **_session_change(found),
+                **_of_routine(found.skip_reason, text, dialect),
+                **_of_query(found.skip_reason, text, dialect, state),
+            }
+        if found.kind is StatementKind.OTHER and not holds_sql(text, dialect):
+            return {"dead": NOT_SQL}
+        key = fingerprint(text, dialect)
+    except Unparsable:
+        return {"dead": Templated.code if template_in_code(text, dialect) is not None else "ill_formed"}
+    if (dialect, key) in state.seen:
+        return {"fingerprint": key}
+    state.seen.add((dialect, key))
+    return {"fingerprint": key, "text": text}
+
+
+def _picks_a_template(found: Classification, text: str, dialect: str) -> bool:
+    """Whether a statement picks a schema for its session that a template was to name: nobody knows which."""
+    picks = found.skip_reason is SkipReason.SESSION_STATE or _USES.match(text) is not None
+    return picks and template_in_code(text, dialect) is not None
+
+
+def _gives_rows(found: Classification, text: str, dialect: str) -> bool:
+    """Whether a definition is that of a function with nothing but a query in it, which is read like a view."""
+    is_definition = found.skip_reason is SkipReason.ROUTINE_DEFINITION
+    return is_definition and function_as_view(text, dialect) is not None
+
+
+def _of_routine(reason: SkipReason, text: str, dialect: str) -> Row:
+    """What a routine's definition and its calls keep, so that the one can be put in the place of the other."""
+    if reason is SkipReason.ROUTINE_DEFINITION:
+        return {"text": text}
+    if reason is SkipReason.CALL or (reason is SkipReason.SELECT and _CALLS_ALONE.match(text)):
+        called = called_routine(text, dialect)
+        return {"called": list(called)} if called else {}
+    return {}
+
+
+def _of_query(reason: SkipReason, text: str, dialect: str, state: TaskState) -> Row:
+    """What a SELECT keeps so that it can be taken apart."""
+    if state.queries is None or reason is not SkipReason.SELECT:
+        return {}
+    return state.queries.row(text, dialect)
+
+
+def _session_change(found: Classification) -> Row:
+    change = found.session
+    if change is None:
+        return {}
+    path = [schema for schema in change.schemas if schema != _OWN_SCHEMA] if change.schemas is not None else None
+    return {"sets": True, "set_database": change.database, "set_path": [] if change.reset else path}
+
+
+# From records to statements, inside a Spark task: what records have in common by columns, what they say one by one.
+
+STATEMENT_SCHEMA = StructType(
+    [
+        StructField("source_id", StringType(), False),
+        StructField("time", DoubleType(), False),  # seconds since the epoch; 0 where the log has no times
+        StructField("file", StringType(), False),
+        StructField("line", LongType(), False),
+        StructField("position", IntegerType(), False),  # in its record
+        StructField("step", IntegerType(), False),  # in its block or routine; 0 is the statement itself
+        StructField("session", StringType(), False),
+        StructField("database", StringType()),
+        StructField("schema", StringType()),
+        StructField("sets", BooleanType(), False),  # whether it changes the session's defaults
+        StructField("set_database", StringType()),
+        StructField("set_path", ArrayType(StringType())),
+        StructField("path", ArrayType(StringType())),  # where a routine looks for names, whatever its caller does
+        StructField("called", ArrayType(StringType())),  # the routine that it runs, as it names it
+        StructField("routine", StringType()),  # the routine that it is part of
+        StructField("standing", BooleanType(), False),  # a definition whose lineage was published before (in journals)
+        StructField("fingerprint", StringType()),  # null: bears no lineage
+        StructField("dialect", StringType(), False),
+        StructField("text", StringType()),  # of a routine's definition, and the first of a template in a task
+        StructField("symbolic", BinaryType()),
+        # of a SELECT that is taken apart: its fingerprint, and a digest of its literals
+        StructField("query", StringType()),
+        StructField("literals", StringType()),
+        StructField("skipped", StringType()),  # the reason
+        StructField("dead", StringType()),  # the reason
+        StructField("user", StringType()),
+        StructField("duration", DoubleType()),
+        StructField("job", StringType()),  # what ran it, by a name that is the same in every run
+        # of what failed and would have written: its fingerprint, and the tables by the parts of their names
+        StructField(
+            "failure",
+            StructType(
+                [StructField("template", StringType()), StructField("targets", ArrayType(ArrayType(StringType())))]
+            ),
+        ),
+        StructField("error_code", StringType()),
+        StructField("rows", LongType()),  # that it wrote
+        # of session, time and text: what makes a record the same record; null: it was not seen to run
+        StructField("digest", LongType()),
+    ]
+)
+"""A row for every statement, and one for each record without any."""
+
+READ_BEFORE = "read_before"
+"""Why records are skipped that an earlier run has read; `line` of such a row is their number."""
+SEGMENT_WRITTEN = "segment_written"
+"""Why a row is skipped that is of no record: it names the `file` that statements were written into."""
+NO_RECORD = (READ_BEFORE, SEGMENT_WRITTEN)
+"""Why rows are skipped that stand for nothing that this run has read."""
+_BATCH = 10_000
+_NOT_GIVEN: Row = {"position": 0, "step": 0, "sets": False, "standing": False}
+"""What rows have that do not say otherwise; null in all other columns."""
+_AS_IN_RECORDS = ("source_id", "user", "duration", "job", "error_code", "rows")
+_MOST_DIGITS = 18
+"""Of a line's number that surely is one of 64 bits."""
+
+
+class _Content(NamedTuple):
+    """What a record says, beside who ran it where and when."""
+
+    text: str | None
+    status: str | None
+    problem: str | None
+    symbolic: bytes | None
+    edges: bytes | None
+    error_code: str | None
+    dialect: str
+
+
+def to_statements(dialect: str, known: KnownRecords, literal_key: bytes | None = None) -> RecordWork:
+    """What makes statements (STATEMENT_SCHEMA) of records (RECORD_SCHEMA); `dialect` where a record names none.
+
+    Records that are `known` are not read again: a row that is skipped as READ_BEFORE stands for many. Under the
+    `literal_key` SELECTs are told apart by their literals; without one they are not told apart.
+    """
+
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        state = TaskState(dialect, None if literal_key is None else SeenQueries(literal_key))
+        for batch in batches:
+            digests = record_digests(batch)
+            before = known.among(digests, pc.coalesce(times_of(batch), 0.0).to_numpy(zero_copy_only=False))
+            if before.any():
+                yield _read_before(int(before.sum()), dialect)
+                batch, digests = batch.filter(pa.array(~before)), digests[~before]
+            yield from _statement_batches(batch, digests, state)
+
+    return run
+
+
+def rows_of(records: Iterable[Row], dialect: str) -> list[Row]:
+    """The statements of records that are at hand: definitions, which are few beside a log."""
+    batch = pa.RecordBatch.from_pylist(list(records), schema=_RECORD_ARROW_SCHEMA)
+    found = _statement_batches(batch, record_digests(batch), TaskState(dialect))
+    return [row for statements in found for row in statements.to_pylist()]
+
+
+def _read_before(records: int, dialect: str) -> pa.RecordBatch:
+    return _no_record({"line": records, "dialect": dialect, "skipped": READ_BEFORE})
+
+
+def segment_row(file: str) -> pa.RecordBatch:
+    """The row that names a file of statements."""
+    return _no_record({"file": file, "skipped": SEGMENT_WRITTEN})
+
+
+def _no_record(row: Row) -> pa.RecordBatch:
+    place = {"source_id": "", "time": 0.0, "file": "", "line": 0, "session": "", "dialect": ""}
+    return pa.RecordBatch.from_pylist([{**_NOT_GIVEN, **place, **row}], schema=_ARROW_SCHEMA)
+
+
+def _statement_batches(records: pa.RecordBatch, digests: Digests, state: TaskState) -> Iterator[pa.RecordBatch]:
+    if not records.num_rows:
+        return
+    dialects = [dialect or state.dialect for dialect in records.column("dialect").to_pylist()]
+    common = _record_columns(records, dialects, digests)
+    contents = (records.column(name).to_pylist() for name in _Content._fields if name != "dialect")
+    of_record: list[int] = []
+    own: list[Row] = []
+    for number, content in enumerate(map(_Content, *contents, dialects)):
+        found = _rows_of_record(content, state)
+        own += found
+        of_record += [number] * len(found)
+        if len(own) >= _BATCH:
+            yield _statement_batch(common, of_record, own)
+            of_record, own = [], []
+    if own:
+        yield _statement_batch(common, of_record, own)
+
+
+def _statement_batch(common: Mapping[str, pa.Array], of_record: list[int], own: list[Row]) -> pa.RecordBatch:
+    """Rows that are of these records by their numbers, and say of themselves what is in `own`.
+
+    Most say what others say too, and are the same object then.
+    """
+    distinct = {id(row): row for row in own}
+    place = {key: number for number, key in enumerate(distinct)}
+    records, alike = pa.array(of_record, pa.int32()), pa.array([place[id(row)] for row in own], pa.int32())
+    given = {name for row in distinct.values() for name in row}
+    columns = []
+    for column in _ARROW_SCHEMA:
+        default = _NOT_GIVEN.get(column.name)
+        if column.name == "rows":
+            columns.append(_rows_of_single_statements(common["rows"], of_record, own))
+        elif column.name in common:
+            columns.append(common[column.name].take(records))
+        elif column.name in given:
+            values = pa.array([row.get(column.name, default) for row in distinct.values()], column.type)
+            columns.append(values.take(alike))
+        else:
+            columns.append(pa.repeat(pa.scalar(default, column.type), len(own)))
+    return pa.RecordBatch.from_arrays(columns, schema=_ARROW_SCHEMA)
+
+
+def _rows_of_single_statements(rows: pa.Array, of_record: list[int], own: list[Row]) -> pa.Array:
+    """The rows that records wrote, for their statements: of several in one record it is not told which wrote them."""
+    taken = rows.take(pa.array(of_record, pa.int32()))
+    if taken.null_count == len(taken):
+        return taken
+    own_statements = (
+        number
+        for number, row in zip(of_record, own, strict=True)
+        if not str(row.get("fingerprint") or "").startswith(REPORTED)
+    )
+    counts = Counter(own_statements)
+    return pc.if_else(pa.array([counts[number] <= 1 for number in of_record]), taken, None)
+
+
+def _rows_of_record(record: _Content, state: TaskState) -> list[Row]:
+    """The record boundary: whatever goes wrong inside one record costs that record and no other."""
+    try:
+        return _statements_of(record, state)
+    except Exception as error:  # noqa: BLE001 the one place where a record may fail in a way nobody foresaw
+        return [{"dead": f"internal_error:{type(error).__name__}"}]
+
+
+def _statements_of(record: _Content, state: TaskState) -> list[Row]:
+    """What the rows of a record's statements have of their own; one row where it has no statement."""
+    text, dialect = record.text or "", record.dialect
+    if record.problem:
+        return [{"dead": TooLarge.code if record.problem.startswith(TooLarge.code) else "malformed_record"}]
+    if record.status == CUT:
+        read = text_rows(text, dialect, TaskState(state.dialect))  # a whole one brings its own text
+        return without_lost_end(read, text, dialect)
+    if record.status == FAILED:
+        return [state.failed.row(record.text, dialect, record.error_code)]
+    if record.status:
+        return [{"dead" if record.status.startswith(UNSUPPORTED) else "skipped": record.status}]
+    if record.symbolic is not None:
+        fingerprinted = plan_fingerprint(record.symbolic)
+        return [{"fingerprint": fingerprinted, "symbolic": record.symbolic, "text": record.text}]
+    if record.edges is None:
+        return text_rows(text, dialect, state)
+    found = text_rows(text, dialect, state) if text else []
+    return [*found, {"position": len(found), **_edges_row(record.edges)}]
+
+
+def _edges_row(edges: bytes) -> Row:
+    """What the row of an engine's own lineage has of its own: a statement beside those of the text."""
+    if edges == MALFORMED_EDGES:
+        return {"dead": "malformed_lineage"}
+    return {"fingerprint": f"{REPORTED}{plan_fingerprint(edges)}", "symbolic": edges}
+
+
+def _record_columns(records: pa.RecordBatch, dialects: Sequence[str], digests: Digests) -> dict[str, pa.Array]:
+    """By column of a statement, a value for each record; there is at least one record."""
+    files, lines = _files_and_lines(records.column("source_id"))
+    databases, schemas = _own_places(records, dialects)
+    return {
+        **{name: records.column(name) for name in _AS_IN_RECORDS},
+        "time": pc.coalesce(times_of(records), 0.0),
+        "file": files,
+        "line": lines,
+        "session": sessions_of(records),
+        "database": databases,
+        "schema": schemas,
+        "dialect": pa.array(dialects, pa.string()),
+        "digest": pa.array(digests, pa.int64()),
+    }
+
+
+def _files_and_lines(source_ids: pa.Array) -> tuple[pa.Array, pa.Array]:
+    """At once where all are lines of one file, as those are that are read together."""
+    file, mark, _line = source_ids[0].as_py().rpartition(":")
+    numbers = pc.utf8_slice_codeunits(source_ids, len(file) + len(mark))
+    are_lines = pc.and_(pc.ascii_is_decimal(numbers), pc.less_equal(pc.binary_length(numbers), _MOST_DIGITS))
+    if mark and pc.all(pc.and_(pc.starts_with(source_ids, file + mark), are_lines)).as_py():
+        return pa.repeat(pa.scalar(file, pa.string()), len(source_ids)), numbers.cast(pa.int64())
+    files, lines = zip(*map(_file_and_line, source_ids.to_pylist()), strict=True)
+    return pa.array(files, pa.string()), pa.array(lines, pa.int64())
+
+
+def _file_and_line(source_id: str) -> tuple[str, int]:
+    # "<file>:<line>", and "<log>#<execution>" for what a history has no line for.
+    file, _mark, line = source_id.rpartition(":")
+    if not line.isdecimal():
+        file, _mark, line = source_id.rpartition("#")
+    return file, int(line) if line.isdecimal() else 0
+
+
+def _own_places(records: pa.RecordBatch, dialects: Sequence[str]) -> tuple[pa.Array, pa.Array]:
+    """The databases and schemas that the records name."""
+    given = (records.column(name).to_pylist() for name in ("database", "schema"))
+    databases, schemas = zip(*map(_own_place, *given, dialects), strict=True)
+    return pa.array(databases, pa.string()), pa.array(schemas, pa.string())
+
+
+@lru_cache(10_000)
+def _own_place(database: str | None, schema: str | None, dialect: str) -> tuple[str | None, str | None]:
+    """The database and schema that a record names, folded; without schemas below databases its database is both."""
+    own, below = (fold(place or "", dialect, quoted=True) or None for place in (database, schema))
+    return own, below or (own if dialect_of(dialect).two_level else None)
+
+
+_ARROW_SCHEMA = to_arrow_schema(STATEMENT_SCHEMA)
+_RECORD_ARROW_SCHEMA = to_arrow_schema(RECORD_SCHEMA)

@@ -1,0 +1,1 @@
+"""Last stage: what the next run need not do again."""

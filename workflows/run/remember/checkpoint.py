@@ -1,0 +1,157 @@
+"""What the next run need not do again, and the statements that were given up on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import IO
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from ingestion.dialects.unfilled_templates import template_in_code, template_in_quotes
+from ingestion.errors import ConfigError, Templated
+from ingestion.model.isolation import Failure
+from workflows.counts import RunCounts
+from workflows.run.parse.templates import ParsedTemplate
+from workflows.run.read.reader import Statements, files_done
+from workflows.state.dead_letters import DeadLetter
+from workflows.state.templates import ParserSettings
+from workflows.state.workflow_state import RunCheckpoint, WorkflowState
+
+# Statements that were given up on, kept where a person can look at them: masked, with the reason and their place.
+
+_COLUMNS = ("source_id", "position", "step", "fingerprint", "dead", "dialect", "time", "digest")
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetterWriter:
+    """Writes the letters of one run; what cannot be masked has no text in it.
+
+    `failures`: what went wrong with templates (by fingerprint) that were parsed.
+    """
+
+    run_id: str
+    templates: Mapping[str, ParsedTemplate]
+    settings: ParserSettings
+    failures: Mapping[str, Failure] = field(default_factory=dict)
+
+    def letters(self, statements: DataFrame, dead: Mapping[str, str]) -> Iterator[DeadLetter]:
+        """A letter for every dead statement; `dead` has the reasons by fingerprint."""
+        gone = statements.where(F.col("dead").isNotNull() | F.col("fingerprint").isin(list(dead)))
+        for row in gone.select(*_COLUMNS).orderBy("file", "line", "position", "step").toLocalIterator():
+            yield DeadLetter(
+                place=(row["source_id"], row["position"], row["step"]),
+                reason=row["dead"] or dead[row["fingerprint"]],
+                run_id=self.run_id,
+                digest=row["digest"],
+                fingerprint=row["fingerprint"],
+                details={**self._details(row["fingerprint"]), "dialect": row["dialect"], "time": row["time"] or None},
+            )
+
+    def _details(self, fingerprint: str | None) -> dict[str, object]:
+        template = self.templates.get(fingerprint or "")
+        failure = self.failures.get(fingerprint or "")
+        limits = self.settings.limits
+        error = failure.place if failure is not None else _template_of(template)
+        return {
+            **({"error": error} if error else {}),
+            "masked": template.masked if template is not None else "",
+            "tier": template.tier if template is not None else "",
+            "limits": {"seconds": limits.seconds, "memory_mb": limits.memory_mb, "bytes": limits.max_bytes},
+            "version": self.settings.version,
+        }
+
+
+def _template_of(parsed: ParsedTemplate | None) -> str:
+    """Which template was left in a statement, and in which line of its masked text."""
+    if parsed is None or parsed.dead != Templated.code:
+        return ""
+    masked, dialect = parsed.masked, parsed.dialect
+    left = template_in_code(masked, dialect) or template_in_quotes(masked, dialect)
+    return f"line {left.line}: {left.expression}" if left is not None else ""
+
+
+def read_again(statements: DataFrame, source_ids: Collection[str]) -> frozenset[str]:
+    """Those of the places at which this run has read a record."""
+    if not source_ids:
+        return frozenset()
+    found = statements.where(F.col("source_id").isin(sorted(source_ids))).select("source_id").distinct()
+    return frozenset(row["source_id"] for row in found.toLocalIterator())
+
+
+def check_dead_letters(file: Path) -> None:
+    """Raises ConfigError where dead letters could not be written to the file: better now than after the work."""
+    with _writable(file, "a"):
+        pass
+
+
+def write_dead_letters(file: Path, letters: Iterable[DeadLetter]) -> None:
+    """Writes a JSON line for every open letter, in place of what an earlier run left.
+
+    Raises ConfigError where the file cannot be written.
+    """
+    with _writable(file, "w") as out:
+        for letter in letters:
+            source_id, position, _step = letter.place
+            line = {"source_id": source_id, "statement": position + 1, "reason": letter.reason, **letter.details}
+            out.write(json.dumps(line, ensure_ascii=False) + "\n")
+
+
+@contextmanager
+def _writable(file: Path, mode: str) -> Iterator[IO[str]]:
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open(mode, encoding="utf-8") as out:
+            yield out
+    except OSError as error:
+        raise ConfigError(f"dead letters cannot be written to {file}: set headwater.deadLetters") from error
+
+
+# The last stage of a run: what the next one need not do again.
+
+
+@dataclass(frozen=True, slots=True)
+class LineageResult:
+    """What came of the statements: counts, warnings, and what became of their templates (by fingerprint).
+
+    `dead` has the reasons, `failures` those of the templates that had been parsed; of the `succeeded` no statement is
+    dead.
+    """
+
+    counts: RunCounts = field(default_factory=RunCounts)
+    warnings: tuple[str, ...] = ()
+    templates: Mapping[str, ParsedTemplate] = field(default_factory=dict)
+    dead: Mapping[str, str] = field(default_factory=dict)
+    failures: Mapping[str, Failure] = field(default_factory=dict)
+    succeeded: frozenset[str] = frozenset()
+
+
+def checkpoint_of(statements: Statements, lineage: LineageResult, memory: WorkflowState, run_id: str) -> RunCheckpoint:
+    """What to commit of a run that read `statements`, beside what `memory` has of earlier ones.
+
+    Its letters are made as they are filed, while Spark still has the statements.
+    """
+    counts = lineage.counts
+    checkpoint = RunCheckpoint(
+        succeeded=lineage.succeeded,
+        to_retry=counts.edges.rejected + counts.unresolved + counts.ambiguous,
+        files_there=[file.path for file in statements.listing.there],
+        files_read=files_done(statements) if statements.listing.to_read else {},
+    )
+    if not statements.counts.statements:
+        return checkpoint
+    frame, last = statements.frame, statements.survey.last
+    letters = DeadLetterWriter(run_id, lineage.templates, memory.parsing, lineage.failures)
+    any_dead = lineage.dead or statements.counts.dead
+    return replace(
+        checkpoint,
+        segments=statements.segments(),
+        newest=last[0] if last is not None else None,
+        source_id=last[1] if last is not None else "",
+        letters=letters.letters(frame, lineage.dead) if any_dead else (),
+        read_again=read_again(frame, {letter.place[0] for letter in memory.letters}),
+    )

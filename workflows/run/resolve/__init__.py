@@ -1,0 +1,1 @@
+"""Fifth stage: names become the entities of the target."""

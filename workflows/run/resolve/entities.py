@@ -1,0 +1,125 @@
+"""The entity behind each relation of a log: resolved, or the reason why there is none."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from ingestion.binding.binder import BoundLog
+from ingestion.binding.relations import Relation
+from ingestion.binding.temporary_tables import PersistedFlow
+from ingestion.model.entities import TableEntity
+from ingestion.model.lineage import NameKind
+from ingestion.resolution import PREFETCHED, Ambiguous, FoundBy, Missing, Resolution, Resolved, Resolver, Unresolved
+from workflows.config import Filters
+
+
+class EntityStatus(StrEnum):
+    """Whether a relation can be an end of an edge."""
+
+    RESOLVED = "resolved"
+    UNRESOLVED = "unresolved"
+    AMBIGUOUS = "ambiguous"
+    FILTERED = "filtered"
+    NOT_STORED = "not_stored"  # a table function: data without a place
+    FAILED = "resolution_failed"  # looking it up went wrong: whether it is there is not known
+    UNPLACED = "no_default_schema"  # neither the query nor its session says in which schema it is
+    REFUSED = "registration_failed"  # it was to be registered, and could not be
+
+
+GIVEN_UP = frozenset({EntityStatus.FAILED, EntityStatus.REFUSED})
+"""What is no answer to where a name leads: a statement that needs such a name is dead."""
+
+
+@dataclass(frozen=True, slots=True)
+class RelationEntities:
+    """By relation number. `names` tells how often each name of a status was met."""
+
+    resolved: Mapping[int, TableEntity]
+    statuses: Mapping[int, EntityStatus]
+    names: Mapping[EntityStatus, Mapping[str, int]] = field(default_factory=dict)
+
+    def status(self, relation: int) -> EntityStatus:
+        return self.statuses[relation]
+
+    def with_status(self, relations: Collection[int], status: EntityStatus) -> RelationEntities:
+        """The same, with the unresolved ones of `relations` with another status."""
+        open_ones = {number for number in relations if self.statuses.get(number) is EntityStatus.UNRESOLVED}
+        return replace(self, statuses={**self.statuses, **dict.fromkeys(open_ones, status)}) if open_ones else self
+
+
+def relations_in(flows: Iterable[PersistedFlow]) -> Counter[int]:
+    """The relations that edges would join, and in how many flows each takes part."""
+    counted: Counter[int] = Counter()
+    for flow in flows:
+        counted.update({flow.target, *flow.content.sources})
+    return counted
+
+
+def resolve_relations(
+    log: BoundLog, wanted: Mapping[int, int], resolver: Resolver, filters: Filters, *, registers: bool = False
+) -> RelationEntities:
+    """The entities of the relations that are `wanted` (number -> how often it is met).
+
+    Where the run `registers` what it meets, it does so at its own place: what an earlier run registered elsewhere, from
+    less of the log, does not stand in.
+    """
+    resolved: dict[int, TableEntity] = {}
+    statuses: dict[int, EntityStatus] = {}
+    names: dict[EntityStatus, Counter[str]] = {}
+    relations = [log.relations[number] for number in sorted(wanted)]
+    stored = [relation for relation in relations if relation.key.kind is not NameKind.FUNCTION]
+    found = _resolutions(stored, resolver, registers=registers)
+    statuses.update(dict.fromkeys(wanted, EntityStatus.NOT_STORED))
+    for relation, resolution in zip(stored, found, strict=True):
+        if isinstance(resolution, Resolved):
+            allowed = is_allowed(resolution.entity, filters)
+            statuses[relation.number] = EntityStatus.RESOLVED if allowed else EntityStatus.FILTERED
+            if allowed:
+                resolved[relation.number] = resolution.entity
+            continue
+        status = statuses[relation.number] = _status_of(resolution)
+        names.setdefault(status, Counter())[str(relation.key)] += wanted[relation.number]
+    return RelationEntities(resolved, statuses, names)
+
+
+def _status_of(resolution: Ambiguous | Unresolved) -> EntityStatus:
+    if isinstance(resolution, Ambiguous):
+        return EntityStatus.AMBIGUOUS
+    return EntityStatus.FAILED if resolution.reason is Missing.LOOKUP_FAILED else EntityStatus.UNRESOLVED
+
+
+def is_allowed(entity: TableEntity, filters: Filters) -> bool:
+    """Whether the configuration's filters let an entity be."""
+    return (
+        filters.database.allows(entity.database)
+        and filters.schema.allows(entity.schema)
+        and filters.table.allows(entity.name)
+    )
+
+
+def _resolutions(relations: Sequence[Relation], resolver: Resolver, *, registers: bool) -> Iterator[Resolution]:
+    """By the place where each relation stands; where nothing is there, by the name that led to it."""
+    # some at a time: a name that says its place is not asked for again, as what was found of it is remembered still
+    for start in range(0, len(relations), PREFETCHED):
+        some = relations[start : start + PREFETCHED]
+        found = resolver.resolve_all(relation.key.mention for relation in some)
+        if registers:  # the one of that name that a log showed in some schema is not what a name without a schema means
+            for number, relation in enumerate(some):
+                if is_guess(found[number]):
+                    found[number] = Unresolved(Missing.NO_SUCH_TABLE, str(relation.key))
+        missing = [number for number, resolution in enumerate(found) if isinstance(resolution, Unresolved)]
+        again = resolver.resolve_all(some[number].mention for number in missing)
+        for number, resolution in zip(missing, again, strict=True):
+            if not (registers and is_guess(resolution)):
+                found[number] = resolution
+        yield from found
+
+
+def is_guess(resolution: Resolution) -> bool:
+    """Whether nothing but its being the only one speaks for it, and that only since some log was read."""
+    if not isinstance(resolution, Resolved):
+        return False
+    return resolution.found_by is FoundBy.ONLY_ONE and resolution.entity.filed_from_log

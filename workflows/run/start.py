@@ -1,0 +1,98 @@
+"""One run: its lease taken, its course noted, however it ends."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ingestion.errors import Interrupted, LineageError, StateLost, TargetDown
+from workflows.config import RunConfig
+from workflows.counts import RunSummary, report
+from workflows.runtime.options import RunOptions
+from workflows.runtime.progress import Progress
+from workflows.runtime.scratch import scratch_folder
+from workflows.runtime.spark import SparkStart
+from workflows.state.lease import Lease, hold_lease
+from workflows.state.metrics import write_metrics
+from workflows.state.runs import RecordedRun, RunOutcome, begin_run, end_run
+from workflows.state.store import StateStore, open_state
+
+if TYPE_CHECKING:
+    from connectors.dbt.model_statements import DbtProject
+
+
+def run_workflow(config: RunConfig, options: RunOptions, progress: Progress) -> RunSummary:
+    """Carries out the workflow of `config` and tells what became of every statement.
+
+    Raises ConfigError, TargetDown, LeaseHeld, SparkLost, Interrupted, and Unaccounted where the counts do not add up.
+    """
+    with _state(config, options) as store, hold_lease(store, config.state.workflow, options.run_id) as lease:
+        run = RecordedRun(options.run_id, config.state.workflow, time.time(), None, RunOutcome.RUNNING)
+        with store.write() as connection:
+            begin_run(connection, run.workflow, run.run_id, run.started)
+        try:
+            summary = _carried_out(config, options, progress, (store, lease))
+        except BaseException as error:
+            message = str(error) if isinstance(error, LineageError) else type(error).__name__
+            with suppress(StateLost):  # what ended the run is what to tell
+                _end(store, run, _outcome(error), message)
+            raise
+        fell_short = config.fail_below_threshold and summary.counts.success_percent < config.success_threshold
+        outcome = RunOutcome.BELOW_THRESHOLD if fell_short else RunOutcome.DONE
+        _end(store, run, outcome, "", summary)
+        if config.metrics_file is not None and not options.dry_run:
+            write_metrics(store, config.metrics_file)
+        return summary
+
+
+@contextmanager
+def _state(config: RunConfig, options: RunOptions) -> Iterator[StateStore]:
+    """The state store; for a dry run an empty one that is thrown away, so that it shows all that the log has."""
+    with scratch_folder("state") as scratch:
+        store = open_state(str(scratch / "state.db") if options.dry_run else config.state.url)
+        try:
+            yield store
+        finally:
+            store.close()
+
+
+@contextmanager
+def _opened_project(config: RunConfig) -> Iterator[tuple[RunConfig, DbtProject | None]]:
+    """The configuration with dbt's artifacts on this machine's disk, and the project in them; of another, itself."""
+    if config.dbt is None:
+        yield config, None
+        return
+    from workflows.run.read.definitions import local_artifacts, open_dbt
+
+    with local_artifacts(config) as whole:
+        yield whole, open_dbt(whole)
+
+
+def _carried_out(
+    config: RunConfig, options: RunOptions, progress: Progress, state: tuple[StateStore, Lease]
+) -> RunSummary:
+    started = time.time()
+    with _opened_project(config) as (whole, project), closing(SparkStart(whole.spark)) as spark:
+        # They take seconds to load: the JVM starts meanwhile.
+        from workflows.run.pipeline import BegunRun, run_stages
+
+        summary = run_stages(whole, options, progress, BegunRun(started, *state, spark, project))
+    return replace(summary, ended=time.time())
+
+
+def _outcome(error: BaseException) -> RunOutcome:
+    if isinstance(error, TargetDown):
+        return RunOutcome.TARGET_DOWN
+    return RunOutcome.INTERRUPTED if isinstance(error, Interrupted | KeyboardInterrupt) else RunOutcome.FAILED
+
+
+def _end(
+    store: StateStore, run: RecordedRun, outcome: RunOutcome, message: str, summary: RunSummary | None = None
+) -> None:
+    content = report(summary) if summary is not None else {}
+    ended = RecordedRun(run.run_id, run.workflow, run.started, time.time(), outcome, message, content)
+    with store.write() as connection:
+        end_run(connection, ended)

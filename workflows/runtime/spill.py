@@ -1,0 +1,249 @@
+"""What is too much to be held waits on the disk: values in a file of their own, frames of Spark by columns."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import re
+import tempfile
+import uuid
+import zlib
+from array import array
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Generic, TypeVar, cast, overload
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark import SparkContext, StorageLevel
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StringType, StructField, StructType
+
+from connectors.records import RecordWork
+from ingestion.errors import StateLost
+from ingestion.model import pickling
+from workflows.runtime.garbage_collection import collection_paused
+from workflows.runtime.spark_kinds import is_one_process
+
+# Values that are too many to be held: beyond the first ones they are in a file, and read when they are asked for.
+
+Value = TypeVar("Value")
+Key = TypeVar("Key", bound=Hashable)
+
+_QUICKLY = 1
+"""How hard zlib tries."""
+
+
+class SpillList(Sequence[Value], Generic[Value]):
+    """A list of values of which the first so many are `held` in memory and the others in a file.
+
+    The file has no name: nothing is left of it however the process ends. A value that cannot be pickled is held.
+    """
+
+    def __init__(self, held: int) -> None:
+        self._most = held
+        self._held: dict[int, Value] = {}
+        self._ends = array("q")
+        self._file: IO[bytes] | None = None
+
+    def append(self, value: Value) -> int:
+        """Adds a value; its number. Raises StateLost where there is no room for it."""
+        number = len(self._ends)
+        if number >= self._most and (packed := pack(value)) is not None:
+            return self.append_packed(packed)
+        self._held[number] = value
+        self._ends.append(self._end)
+        return number
+
+    def append_packed(self, packed: bytes) -> int:
+        """Adds a value that `pack` has packed, to the file; its number. Raises StateLost as `append` does."""
+        number, end = len(self._ends), self._end
+        try:
+            self._write(packed, end)
+        except OSError as error:
+            raise _no_room(error) from error
+        self._ends.append(end + len(packed))
+        return number
+
+    def packed_value(self, number: int) -> bytes | None:
+        """A value as `pack` packs it; None where it cannot be."""
+        if number in self._held or self._file is None:
+            return pack(self._held[number])
+        return self._read(self._file, number)
+
+    @overload
+    def __getitem__(self, index: int) -> Value: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Value]: ...
+
+    def __getitem__(self, index: int | slice) -> Value | Sequence[Value]:
+        if isinstance(index, slice):
+            return [self[number] for number in range(*index.indices(len(self)))]
+        if not 0 <= index < len(self._ends):
+            raise IndexError(index)
+        if index in self._held or self._file is None:
+            return self._held[index]
+        return cast(Value, unpack(self._read(self._file, index)))
+
+    def __len__(self) -> int:
+        return len(self._ends)
+
+    def _read(self, file: IO[bytes], number: int) -> bytes:
+        start = self._ends[number - 1] if number else 0
+        return os.pread(file.fileno(), self._ends[number] - start, start)
+
+    def _write(self, packed: bytes, place: int) -> None:
+        if self._file is None:
+            self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115  it lives as long as the shelf
+        left = memoryview(packed)
+        while left:  # on a disk that is nearly full, the system takes a part of it
+            written = os.pwrite(self._file.fileno(), left, place)
+            left, place = left[written:], place + written
+
+    @property
+    def _end(self) -> int:
+        return self._ends[-1] if self._ends else 0
+
+
+class SpillMapping(Mapping[Key, Value], Generic[Key, Value]):
+    """A mapping whose values stand on a shelf; its keys are held."""
+
+    def __init__(self, held: int) -> None:
+        self._shelf: SpillList[Value] = SpillList(held)
+        self._numbers: dict[Key, int] = {}
+
+    def put(self, key: Key, value: Value) -> None:
+        """Sets the value of a key, in place of the one that it had."""
+        self._numbers[key] = self._shelf.append(value)
+
+    def __getitem__(self, key: Key) -> Value:
+        return self._shelf[self._numbers[key]]
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._numbers
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self._numbers)
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+
+def _no_room(error: OSError) -> StateLost:
+    return StateLost(
+        f"the directory for temporary files {tempfile.gettempdir()} does not work ({error.strerror or error}): make "
+        "room there, or name another one in TMPDIR; what was noted until now is kept: run the same command again"
+    )
+
+
+def pack(value: object) -> bytes | None:
+    """A value as bytes; None where it is too deep for that."""
+    try:
+        return zlib.compress(pickling.dumps(value), _QUICKLY)
+    except RecursionError:
+        return None
+
+
+def unpack(packed: bytes) -> object:
+    """The value that was packed."""
+    with collection_paused():
+        return pickle.loads(zlib.decompress(packed))
+
+
+# What Spark's tasks make, kept on the disk by columns while a run works with it.
+
+_FILE_SCHEMA = StructType([StructField("file", StringType(), False)])
+_ENCRYPTION = "spark.io.encryption.enabled"
+_ROWS_A_GROUP, _BYTES_A_GROUP = 100_000, 64 << 20
+"""Rows that a task has at hand until they are written, and bytes of them."""
+_QUICKLY_COMPRESSED = "snappy"
+
+
+@contextmanager
+def kept_by_spark(frame: DataFrame) -> Iterator[DataFrame]:
+    """The frame, whose rows Spark keeps on its disk for the block once they are made."""
+    kept = frame.persist(StorageLevel.DISK_ONLY)
+    try:
+        yield kept
+    finally:
+        # At once: a later run in this session must not be given what this one kept.
+        kept.unpersist(blocking=True)
+
+
+@contextmanager
+def kept_frame(
+    spark: SparkSession,
+    made: Callable[[RecordWork, StructType], DataFrame],
+    work: RecordWork,
+    schema: StructType,
+    *,
+    are_few: bool = False,
+) -> Iterator[DataFrame]:
+    """What the `work` of tasks gives, rows of a schema, kept on the disk for the block.
+
+    `made` has Spark do a work that gives rows of a schema. Where one process does all, the tasks write their rows
+    themselves: what goes through Spark is copied into it row by row, and once more into what it keeps. Where they
+    `are_few`, that costs less than the code that reads such files. What Spark is to encrypt on its disk it keeps
+    itself.
+    """
+    if are_few or not _tasks_write(spark.sparkContext):
+        with kept_by_spark(made(work, schema)) as kept:
+            yield kept
+        return
+    # In a folder of Spark's own, below spark.local.dir, which goes when Spark does.
+    # A task that another one's failure overtook may still be writing there.
+    within = spark.sparkContext._temp_dir
+    with tempfile.TemporaryDirectory(prefix="rows-", dir=within, ignore_cleanup_errors=True) as folder:
+        writing = _into_files(work, folder, to_arrow_schema(schema))
+        files = [row["file"] for row in made(writing, _FILE_SCHEMA).collect()]
+        if files:
+            yield spark.read.schema(schema).parquet(*map(_spark_path, files))
+        else:
+            yield spark.createDataFrame([], schema)
+
+
+def _tasks_write(context: SparkContext) -> bool:
+    return is_one_process(str(context.master)) and context.getConf().get(_ENCRYPTION, "").lower() != "true"
+
+
+def _spark_path(file: str) -> str:
+    """A file of this machine as Spark reads it: on no other file system, and nothing in its name is a pattern."""
+    return "file:" + re.sub(r"([\\\[\]{}*?])", r"\\\1", file)
+
+
+def _into_files(work: RecordWork, folder: str, schema: pa.Schema) -> RecordWork:
+    """The work, whose results are written into a file of the task; a row names it where there are any."""
+
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        file = Path(folder, f"{uuid.uuid4().hex}.parquet")
+        if sum(_write(file, work(batches), schema)):
+            yield pa.RecordBatch.from_pydict({"file": [str(file)]})
+
+    return run
+
+
+def _write(file: Path, batches: Iterator[pa.RecordBatch], schema: pa.Schema) -> Iterator[int]:
+    """Writes batches in groups of rows; the number of rows in each."""
+    texts = [field.name for field in schema if pa.types.is_string(field.type)]
+    with pq.ParquetWriter(
+        file, schema, compression=_QUICKLY_COMPRESSED, use_dictionary=texts, write_statistics=False
+    ) as writer:
+        for group in _groups(batches):
+            table = pa.Table.from_batches(group, schema)
+            writer.write_table(table, row_group_size=_ROWS_A_GROUP)
+            yield table.num_rows
+
+
+def _groups(batches: Iterator[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:
+    waiting: list[pa.RecordBatch] = []
+    rows = size = 0
+    for batch in batches:
+        waiting.append(batch)
+        rows, size = rows + batch.num_rows, size + batch.nbytes
+        if rows >= _ROWS_A_GROUP or size >= _BYTES_A_GROUP:
+            yield waiting
+            waiting, rows, size = [], 0, 0
+    if waiting:
+        yield waiting
