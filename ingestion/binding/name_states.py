@@ -7,11 +7,11 @@ their names in the same states mean the same, whoever ran them and however often
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from ingestion.analysis.analyzer import CREATING_KINDS
+from ingestion.model.digests import digest
 from ingestion.model.lineage import NameKind, StatementKind, TableChange, TableName, TableUsageNames, WriteMode
 from ingestion.model.namespaces import Namespace, RelationKey, candidates, may_be_temporary, place_created
 
@@ -25,6 +25,8 @@ States = tuple[tuple[RelationKey, str], ...]
 _Found = tuple[tuple[str, ...], States]
 """The states of a statement's places in their order, and those of places elsewhere."""
 _NOTHING: Mapping[RelationKey, str] = {}
+_DIGEST = 12
+"""Bytes: a log of a million definitions has two of one digest with a chance below 1 in 10^16."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +196,7 @@ class _Effect:
 
     def _make(self, name: TableName, *, temporary: bool) -> None:
         place = place_created(name, self._statement.namespace, ANY_SESSION if temporary else None)
-        self._set(place, _History(_digest((self._statement.key, str(place), *_texts(self._before)))))
+        self._set(place, _History(digest(self._statement.key, str(place), *_texts(self._before), size=_DIGEST)))
 
     def _drop(self, name: TableName) -> None:
         subjects = self._subjects(name)
@@ -226,13 +228,13 @@ class _Effect:
 
     def _write_into(self, place: RelationKey, history: _History) -> _Write:
         others = (pair for pair in self._before if pair[0] != place)
-        what = _digest((self._statement.key, history.made, *history.altered, *_texts(others)))
+        what = digest(self._statement.key, history.made, *history.altered, *_texts(others), size=_DIGEST)
         if place not in self._statement.reads:
             return _Write(what, what)
         # What it writes of what was written before: of writes like itself only which, or each would make a new one.
-        statement = _digest((self._statement.key,))
+        statement = digest(self._statement.key, size=_DIGEST)
         read = sorted({write.token for write in history.written} - {statement})
-        return _Write(statement, _digest((what, *read)))
+        return _Write(statement, digest(what, *read, size=_DIGEST))
 
     def _subjects(self, name: TableName) -> tuple[RelationKey, ...]:
         """The places one of which is meant: which one, only a catalog knows."""
@@ -257,7 +259,7 @@ class _Effect:
 
     def _state(self, history: _History) -> str:
         written = (write.digest for write in history.written)
-        state = _digest((history.made, "|", *history.altered, "|", *written))
+        state = digest(history.made, "|", *history.altered, "|", *written, size=_DIGEST)
         self._histories[state] = history
         return state
 
@@ -273,7 +275,3 @@ def _places_after_rename(
 
 def _texts(states: Iterable[tuple[RelationKey, str]]) -> tuple[str, ...]:
     return tuple(f"{place} {place.session or ''} {state}" for place, state in states)
-
-
-def _digest(parts: Iterable[str]) -> str:
-    return hashlib.blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()

@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from hashlib import blake2b
 from itertools import permutations, product
 from math import factorial, prod
 
 from sqlglot import exp
 
 from ingestion.metrics.inlining import Block, FullJoin, Leaf, QueryRows, Refusal, leaf_number, numbers_in
+from ingestion.model.digests import digest
 
 _COMMUTATIVE = (exp.And, exp.Or, exp.Add, exp.Mul)
 _SYMMETRIC = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ)
@@ -62,7 +62,7 @@ class Normalizer:
         if kind is exp.Literal and self.comparison.any_literal:
             return "'any'"
         if kind is exp.Literal:
-            return f"'{digest(self.comparison.key, ('text' if node.is_string else 'number') + str(node.name))}'"
+            return f"'{keyed_digest(self.comparison.key, ('text' if node.is_string else 'number') + str(node.name))}'"
         if isinstance(node, _COMMUTATIVE):
             operands = list(node.flatten())
             written = [self.expression(one) for one in operands]
@@ -175,9 +175,9 @@ class Normalizer:
         return f"{columns} of {text}"
 
 
-def digest(key: bytes, text: str) -> str:
+def keyed_digest(key: bytes, text: str) -> str:
     """What stands for a text: without the key neither the text nor a guess at it can be told from it."""
-    return blake2b(text.encode("utf-8", "surrogatepass"), key=key, digest_size=12).hexdigest()
+    return digest(text, size=12, key=key)
 
 
 def best_normalizers(rows: QueryRows, leaves: Mapping[int, Leaf], comparison: Comparison) -> tuple[Normalizer, ...]:
@@ -192,7 +192,7 @@ def best_normalizers(rows: QueryRows, leaves: Mapping[int, Leaf], comparison: Co
             names[leaf.number] = leaf.table.dotted if leaf.table is not None else ""
         else:
             writer = next(iter(best_normalizers(inner, leaves, comparison)))
-            names[leaf.number] = digest(comparison.key, writer.rows(inner, with_columns=False))
+            names[leaf.number] = keyed_digest(comparison.key, writer.rows(inner, with_columns=False))
     alike: dict[str, list[int]] = {}
     for number, name in names.items():
         alike.setdefault(name, []).append(number)

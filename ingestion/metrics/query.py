@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from ingestion.dialects import Dialect
 from ingestion.dialects.keywords import DATE_PARTS
-from ingestion.metrics._normalizer import Comparison, Normalizer, best_normalizers, digest
+from ingestion.metrics._normalizer import Comparison, Normalizer, best_normalizers, keyed_digest
 from ingestion.metrics._rendering import QueryRendering, query_rendering
 from ingestion.metrics.collection import free_name
 from ingestion.metrics.inlining import (
@@ -184,7 +184,7 @@ class _InlinedQuery:
 
     def _expression(self, value: exp.Expr) -> EntityExpression:
         text = min(writer.expression(value) for writer in self._writers)
-        key = digest(self._context.comparison.key, text)
+        key = keyed_digest(self._context.comparison.key, text)
         return EntityExpression(self._shown.text(value), key, tuple(self._fields(value)), self._is_measure(value))
 
     def _fields(self, value: exp.Expr) -> Iterator[ViewField]:
@@ -248,7 +248,7 @@ class _InlinedQuery:
         first = self._leaves[min(found)] if found else None
         name = "" if first is None else first.alias or (first.table.table if first.table is not None else "query")
         sql = masked_text(f"SELECT * FROM {self._shown.relations(block)}") if block.members else ""
-        return View(name, digest(self._context.comparison.key, text), sql, tables)
+        return View(name, keyed_digest(self._context.comparison.key, text), sql, tables)
 
     def _tables(self, rows: QueryRows) -> Iterator[str]:
         for leaf in rows.block.leaves():

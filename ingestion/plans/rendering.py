@@ -7,12 +7,12 @@ that is added later changes nothing that was said without it.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable
 from functools import lru_cache
 
 from ingestion.analysis.symbolic import loads
+from ingestion.model.digests import digest
 from ingestion.model.lineage import (
     ColumnRef,
     Flow,
@@ -42,7 +42,7 @@ def plan_fingerprint(symbolic: bytes) -> str:
     lineage = loads(symbolic)
     if not isinstance(lineage, StatementLineage):
         raise TypeError("a plan's lineage is complete as it is: relational forms have the fingerprint of their text")
-    return hashlib.blake2b(render(lineage).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    return digest(render(lineage))
 
 
 def render(lineage: StatementLineage) -> str:

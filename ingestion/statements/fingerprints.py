@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from hashlib import blake2b
-
 from ingestion.dialects.lexing import lexicon_of
 from ingestion.errors import Unparsable
+from ingestion.model.digests import digest
 from ingestion.statements import is_single
 from ingestion.statements._literals import MARKS, Scan, kept_literals, scan
 from ingestion.statements.cleaning import EDGE
@@ -89,8 +88,7 @@ class SeenQueries:
             values = scan(text, lexicon_of(dialect)).literals
         except Unparsable:
             return {}
-        joined = "\0".join(values).encode("utf-8", "surrogatepass")
-        literals = blake2b(joined, key=self._key, digest_size=16).hexdigest()
+        literals = digest(*values, key=self._key)
         row: dict[str, object] = {"query": query, "literals": literals}
         seen = self._literals.setdefault((dialect, query), set())
         if literals not in seen and len(seen) <= MOST_LITERALS:

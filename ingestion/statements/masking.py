@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from typing import NamedTuple
 
 from ingestion.arguments import DIALECT_NAME, require_text
@@ -13,6 +12,7 @@ from ingestion.dialects import Dialect
 from ingestion.dialects.definition import Fold, Separator
 from ingestion.dialects.lexing import COMMENT, HINT, NAME, NUMBER, Lexicon, lexicon_of, unbalanced_parentheses
 from ingestion.errors import Unparsable
+from ingestion.model.digests import digest
 from ingestion.statements._literals import (
     MARKS,
     NAME_MARK,
@@ -248,7 +248,7 @@ def _fingerprint(scanned: Scan, lexicon: Lexicon) -> str:
             normal = _ROW_LIST.sub(" \\1 \x05 \\2", normal)
         if ") , (" in normal:
             normal = _FORM_ROWS.sub(r"\1 \2", normal)
-    return blake2b(normal.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    return digest(normal)
 
 
 class QueryMasker:
