@@ -13,7 +13,7 @@ from typing import Any
 
 import requests
 
-from connectors.catalog import CatalogConfig, running_catalog
+from connectors.catalog.http.server import CatalogConfig, running_catalog
 
 COLUMNS = 15
 SERVICE = "warehouse"

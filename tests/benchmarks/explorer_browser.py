@@ -20,7 +20,7 @@ from typing import Any
 
 import psutil
 
-from connectors.catalog import CatalogConfig, running_catalog
+from connectors.catalog.http.server import CatalogConfig, running_catalog
 from tests.support.browser import Page, browser
 from tests.support.http_client import Client
 

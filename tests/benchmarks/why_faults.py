@@ -30,7 +30,7 @@ import yaml
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from connectors.catalog import CatalogConfig, running_catalog
+from connectors.catalog.http.server import CatalogConfig, running_catalog
 from connectors.catalog.questions.file import When
 from connectors.catalog.questions.why.report import CauseReport
 from connectors.catalog.questions.why.search import causes_in_file

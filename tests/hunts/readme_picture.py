@@ -12,7 +12,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from connectors.catalog import CatalogConfig, running_catalog
+from connectors.catalog.http.server import CatalogConfig, running_catalog
 from tests.support.browser import browser
 from tests.support.catalog_contents import REPOSITORY
 from tests.support.served_page import resize

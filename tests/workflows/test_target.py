@@ -10,7 +10,7 @@ import pytest
 from pydantic import SecretStr
 from pytest_httpserver import HTTPServer
 
-from connectors.catalog import CatalogConfig, running_catalog
+from connectors.catalog.http.server import CatalogConfig, running_catalog
 from connectors.openmetadata.connection import Connection
 from ingestion.errors import ConfigError, LineageError, TargetDown
 from workflows.config import Server, Tls, load_config

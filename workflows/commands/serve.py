@@ -12,7 +12,7 @@ from workflows.commands.options import DEFAULT_CATALOG, CatalogFile
 from workflows.runtime.error_reporting import shows_errors, without_secrets
 
 if TYPE_CHECKING:
-    from connectors.catalog import CatalogAddress
+    from connectors.catalog.http.server import CatalogAddress
 
 
 TakesOpenLineage = Annotated[
@@ -50,8 +50,8 @@ def serve(
       ingest serve --catalog /var/lib/headwater/catalog.db --port 0
       HEADWATER_TOKEN=... ingest serve --host 0.0.0.0 --openlineage
     """
-    from connectors.catalog import CatalogConfig
-    from connectors.catalog import serve as serve_catalog
+    from connectors.catalog.http.server import CatalogConfig
+    from connectors.catalog.http.server import serve as serve_catalog
     from workflows.runtime.garbage_collection import collect_seldom
     from workflows.runtime.logs import Redactor
     from workflows.runtime.signals import interrupted_by_signals

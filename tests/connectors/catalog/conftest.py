@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from connectors.catalog import CatalogConfig, running_catalog
+from connectors.catalog.http.server import CatalogConfig, running_catalog
 from tests.support.http_client import Client
 
 

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 import pytest
 
-from connectors.catalog import CatalogConfig, running_catalog
+from connectors.catalog.http.server import CatalogConfig, running_catalog
 from connectors.openmetadata import client, edges, entities
 from connectors.openmetadata.client import CatalogSearch, Platform, connect
 from connectors.openmetadata.connection import Connection

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from connectors.catalog import CatalogConfig, running_catalog
+from connectors.catalog.http.server import CatalogConfig, running_catalog
 from connectors.openmetadata import _edge_writer as edge_writer
 from connectors.openmetadata.client import Platform
 from connectors.openmetadata.connection import Connection

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from connectors.catalog import CatalogConfig, running_catalog
+from connectors.catalog.http.server import CatalogConfig, running_catalog
 from tests.support.http_client import Client
 from tests.support.shop_history import CHANGED, SCHEMA, fill
 from workflows.cli import app

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from connectors.catalog import CatalogConfig, running_catalog
+from connectors.catalog.http.server import CatalogConfig, running_catalog
 from tests.support.forked_run import in_a_fork
 from tests.support.growing_log import configuration, contributions_in, rows_of, write_log
 from tests.support.http_client import Client

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import pytest
 import requests
 
-from connectors.catalog import CatalogConfig, running_catalog
+from connectors.catalog.http.server import CatalogConfig, running_catalog
 from ingestion.errors import ConfigError
 from tests.support.http_client import Client
 

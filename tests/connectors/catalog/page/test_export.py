@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from connectors.catalog import CatalogConfig, running_catalog
+from connectors.catalog.http.server import CatalogConfig, running_catalog
 from ingestion import lineage_graph
 from tests.support.browser import ENTER, Page, browser
 from tests.support.http_client import Client

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 from selenium.webdriver.common.by import By
 
-from connectors.catalog import CatalogConfig, running_catalog
+from connectors.catalog.http.server import CatalogConfig, running_catalog
 from tests.support.browser import DOWN, ENTER, ESCAPE, LEFT, RIGHT
 from tests.support.http_client import Client
 from tests.support.sample_catalog import fill, name

@@ -16,7 +16,7 @@ from typing import Any
 
 import requests
 
-from connectors.catalog import CatalogConfig, running_catalog
+from connectors.catalog.http.server import CatalogConfig, running_catalog
 from tests.support.http_client import Client
 from tests.support.lineage_statements import graph, pairs, said, send
 
@@ -24,7 +24,7 @@ COLUMNS = [f"c{number}" for number in range(12)]
 SERVER = """
 import sys
 from pathlib import Path
-from connectors.catalog import CatalogConfig, serve
+from connectors.catalog.http.server import CatalogConfig, serve
 serve(CatalogConfig(Path(sys.argv[1]), port=int(sys.argv[2])), lambda address: None)
 """
 

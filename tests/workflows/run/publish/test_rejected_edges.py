@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from connectors.catalog import CatalogConfig, running_catalog
+from connectors.catalog.http.server import CatalogConfig, running_catalog
 from tests.support.growing_log import configuration, rows_of, write_log
 from tests.support.http_client import Client
 from tests.support.run_in_session import run

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from connectors.catalog import CatalogConfig, running_catalog
+from connectors.catalog.http.server import CatalogConfig, running_catalog
 from tests.support.http_client import Client
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from connectors.catalog import CatalogConfig, running_catalog
+from connectors.catalog.http.server import CatalogConfig, running_catalog
 from ingestion.errors import ConfigError
 from tests.support.http_client import Client, escaped, ref
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import requests
 
-from connectors.catalog import CatalogConfig, running_catalog
+from connectors.catalog.http.server import CatalogConfig, running_catalog
 from ingestion.explorer import ASSETS, POLICY
 from tests.support.http_client import Client, ref
 from tests.support.sample_catalog import fill, name

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from sqlalchemy import delete, text
 
-from connectors.catalog import CatalogConfig, running_catalog
+from connectors.catalog.http.server import CatalogConfig, running_catalog
 from connectors.catalog.store.database import open_database
 from connectors.catalog.store.schema import entity_activity, entity_labels, meta
 from tests.support.http_client import Client, ref

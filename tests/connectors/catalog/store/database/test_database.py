@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from connectors.catalog import CatalogConfig, running_catalog
+from connectors.catalog.http.server import CatalogConfig, running_catalog
 from connectors.catalog.store import database
 from connectors.catalog.store.database import open_database
 from connectors.catalog.store.schema import endings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from connectors.catalog import CatalogConfig, running_catalog
+from connectors.catalog.http.server import CatalogConfig, running_catalog
 from tests.support.http_client import Client
 from tests.support.lineage_statements import graph, pairs, said, send
 
