@@ -23,7 +23,6 @@ from ingestion.model import fqn
 from ingestion.model.entities import EntityReference
 from ingestion.model.fqn import split_fqn
 from ingestion.model.lineage import Json
-from ingestion.policies import ColumnNode
 from ingestion.policies.plan import (
     LABEL_TYPE,
     CatalogColumns,
@@ -34,6 +33,7 @@ from ingestion.policies.plan import (
     path_in,
     reason_of,
 )
+from ingestion.walk import ColumnNode
 
 # Columns with their labels and dependencies, out of a catalog's file or over the platform's REST API.
 

@@ -19,6 +19,7 @@ from ingestion.dialects.functions import AGGREGATES, COUNTS, GROUPINGS, HASHES, 
 from ingestion.errors import RecordError
 from ingestion.model import fqn
 from ingestion.model.lineage import LineageType, Subtype
+from ingestion.walk import ColumnNode
 
 # Whether a value can be read in what is made of it, as a dependency's subtype and expression tell.
 
@@ -33,10 +34,6 @@ class ValueFlow(StrEnum):
     MASKED = "masked"
     INDIRECT = "indirect"
     UNCLEAR = "unclear"
-
-
-ColumnNode = tuple[str, str | None]
-"""The full name of a table (or of whatever else has lineage) and a column's path in it; None: the whole of it."""
 
 
 class Dependency(Protocol):

@@ -9,7 +9,6 @@ from enum import StrEnum
 
 from ingestion.model.lineage import Json
 from ingestion.policies import (
-    ColumnNode,
     Declassification,
     Dependency,
     Path,
@@ -19,6 +18,7 @@ from ingestion.policies import (
     column_name,
     propagate,
 )
+from ingestion.walk import ColumnNode
 
 REASON = "Lineage policy: "
 """What the reason of each label begins with that a policy put on."""

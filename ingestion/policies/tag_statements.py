@@ -8,9 +8,9 @@ from enum import StrEnum
 from ingestion.dialects import Dialect, dialect_of
 from ingestion.model import fqn
 from ingestion.model.fqn import decode_name, split_fqn
-from ingestion.policies import ColumnNode
 from ingestion.policies.plan import PolicyPlan, TagAction, TagChange
 from ingestion.statements.routines.definition import quote_name
+from ingestion.walk import ColumnNode
 
 _MARK = r"\s*\[tags: [^\]]*\]"
 

@@ -11,13 +11,13 @@ from pydantic import Field
 
 from connectors.catalog.contract.errors import bad_request, not_found
 from connectors.catalog.contract.models import Millis, Model, Name
+from connectors.catalog.graph import CatalogGraph
 from connectors.catalog.http._context import ERRORS, NO_CONDITION, Store, reply
 from connectors.catalog.http._questions import AtMoment
 from connectors.catalog.http._questions import Name as EntityName
 from connectors.catalog.picture import areas, history, neighbourhood
 from connectors.catalog.picture import neighbourhood as neighbours
 from connectors.catalog.picture.whereabouts import whereabouts
-from connectors.catalog.questions.impact import sources_of
 from connectors.catalog.store.lineage.window import moments, window
 from ingestion.explorer import ASSETS, POLICY, asset, hosted_page
 
@@ -139,7 +139,7 @@ def upstream(store: Store, entity: EntityName, column: EntityName, when: AtMomen
         if row is None:
             raise not_found("entity", entity)
         span = window(connection, when.as_of, when.days)
-        inside, truncated = sources_of(connection, (row.id, column), span.moment, MAX_CARDS)
+        inside, truncated = CatalogGraph(connection, span.moment).entities_behind((row.id, column), MAX_CARDS)
         document = neighbourhood.graph_document(connection, inside, span)
         return reply({**document, "roots": [row.id], "truncated": truncated})
 

@@ -13,12 +13,12 @@ from cachetools import LRUCache
 from sqlalchemy import Connection
 
 from connectors.catalog.answer.pages import Answer
+from connectors.catalog.graph import CatalogGraph
 from connectors.catalog.picture.cards import MAX_CARDS
 from connectors.catalog.picture.neighbourhood import graph_document
 from connectors.catalog.questions import diff, entities, lineage, row_answers, sql
 from connectors.catalog.questions import impact as impact_queries
 from connectors.catalog.questions.file import When, existing_database, named_node
-from connectors.catalog.questions.impact import sources_of
 from connectors.catalog.questions.lineage import ColumnGraph
 from connectors.catalog.questions.proposed_change.question import ChangeOptions, change_report
 from connectors.catalog.questions.proposed_change.report import change_answer
@@ -130,7 +130,7 @@ class CatalogAnswers:
             row, path = named_node(connection, column)
             if path is None:
                 raise ConfigError(f"{row.fqn} is a table: name one of its columns, which `describe` lists")
-            identifiers, cut = sources_of(connection, (row.id, path), span.moment, MAX_CARDS)
+            identifiers, cut = CatalogGraph(connection, span.moment).entities_behind((row.id, path), MAX_CARDS)
             document = graph_document(connection, identifiers, span)
             return row_answers.explanation_answer(explain(document, f"{row.fqn}.{path}"), complete=not cut)
 

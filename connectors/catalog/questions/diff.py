@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, and_, or_, select, union
 
-from connectors.catalog.questions.impact import Downstream, Node
+from connectors.catalog.graph import CatalogGraph
 from connectors.catalog.store.database import loads
 from connectors.catalog.store.entities.entities import EntityRow, any_rows_of
 from connectors.catalog.store.lineage import reads
@@ -16,6 +16,7 @@ from connectors.catalog.store.lineage.reads import ContributionView, Moment
 from connectors.catalog.store.rows import chunks_of
 from connectors.catalog.store.schema import attributes, corrections, intervals, name_events
 from ingestion.model.lineage import Json
+from ingestion.walk import DIRECT, ColumnNode
 
 MAX_CHANGES = 2_000
 MAX_NAMED = 100
@@ -42,16 +43,16 @@ def diff(connection: Connection, start: int, end: int) -> Json:
     lineage = _lineage_changes(connection, start, end)
     truncated = max(len(schema), len(lineage)) > MAX_CHANGES
     schema, lineage = schema[:MAX_CHANGES], lineage[:MAX_CHANGES]
-    before = Downstream(connection, Moment(start))
-    after = Downstream(connection, Moment(end))
+    before = CatalogGraph(connection, Moment(start))
+    after = CatalogGraph(connection, Moment(end))
     rows = any_rows_of(connection, {change.entity for change in schema})
     changes = []
     for change in schema:
-        walk = after if change.kind in {"columnAdded", "entityAdded"} else before
-        changes.append(_answer(connection, change, rows[change.entity], walk))
+        graph = after if change.kind in {"columnAdded", "entityAdded"} else before
+        changes.append(_answer(connection, change, rows[change.entity], graph))
     for item in lineage:
-        walk = before if item["kind"].endswith("Removed") else after
-        item["reaches"] = _reaches(connection, walk, item.pop("node"), itself=True)
+        graph = before if item["kind"].endswith("Removed") else after
+        item["reaches"] = _reaches(connection, graph, item.pop("node"), itself=True)
     return {
         "from": start,
         "to": end,
@@ -62,9 +63,9 @@ def diff(connection: Connection, start: int, end: int) -> Json:
     }
 
 
-def _answer(connection: Connection, change: _SchemaChange, row: EntityRow, walk: Downstream) -> Json:
-    node: Node = (change.entity, change.path or None)
-    reaches = _reaches(connection, walk, node)
+def _answer(connection: Connection, change: _SchemaChange, row: EntityRow, graph: CatalogGraph) -> Json:
+    node: ColumnNode = (change.entity, change.path or None)
+    reaches = _reaches(connection, graph, node)
     answer: Json = {
         "kind": change.kind,
         "entity": {"id": row.id, "type": row.type, "fullyQualifiedName": row.fqn},
@@ -80,19 +81,16 @@ def _answer(connection: Connection, change: _SchemaChange, row: EntityRow, walk:
     return answer
 
 
-def _reaches(connection: Connection, walk: Downstream, node: Node, *, itself: bool = False) -> Json:
-    reached = walk.downstream_of(node)
-    nodes = (
-        [(node, "DIRECT"), *((one.node, one.type) for one in reached)]
-        if itself
-        else [(one.node, one.type) for one in reached]
-    )
+def _reaches(connection: Connection, graph: CatalogGraph, node: ColumnNode, *, itself: bool = False) -> Json:
+    nodes = [(way.node, way.strength) for way in graph.reached_from(node)]
+    if itself:
+        nodes.insert(0, (node, DIRECT))
     rows = any_rows_of(connection, {entity for (entity, _), _ in nodes[:MAX_NAMED]})
     named = [
         {"name": rows[entity].fqn if path is None else f"{rows[entity].fqn}.{path}", "type": kind}
         for (entity, path), kind in nodes[:MAX_NAMED]
     ]
-    return {"count": len(nodes), "direct": sum(kind == "DIRECT" for _, kind in nodes), "named": named}
+    return {"count": len(nodes), "direct": sum(kind == DIRECT for _, kind in nodes), "named": named}
 
 
 def _schema_changes(connection: Connection, start: int, end: int) -> list[_SchemaChange]:

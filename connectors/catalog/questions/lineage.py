@@ -10,11 +10,11 @@ from sqlalchemy import Connection
 
 from connectors.catalog.answer.pages import Answer, NumberedTexts, Row, fact
 from connectors.catalog.answer.writing import Name
-from connectors.catalog.questions.impact import Node
 from connectors.catalog.store.entities.entities import any_rows_of
 from connectors.catalog.store.lineage import reads
 from connectors.catalog.store.lineage.reads import ColumnDependency, ContributionView, Moment, dependencies_of
 from ingestion.model.lineage import Json
+from ingestion.walk import ColumnNode as Node
 
 # The graph of columns of a catalog, read as far as a walk goes: what is read once is kept for the rest of it.
 

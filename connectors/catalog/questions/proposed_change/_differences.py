@@ -13,7 +13,8 @@ from connectors.catalog.questions.proposed_change.report import ChangeKind
 from connectors.catalog.questions.tables import LocalTables
 from connectors.catalog.store.lineage.reads import ColumnDependency
 from ingestion.dialects.types import standard_type, widest
-from ingestion.policies import ColumnNode, ValueFlow, value_flow
+from ingestion.policies import ValueFlow, value_flow
+from ingestion.walk import ColumnNode
 
 # The changes of tables and columns from what stands to what a script leaves, without their effects.
 

@@ -15,7 +15,8 @@ from ingestion.binding.binder import BoundLog
 from ingestion.dialects import Dialect
 from ingestion.model.lineage import Column, ProblemKind, WriteMode
 from ingestion.model.namespaces import Namespace
-from ingestion.policies import ColumnNode, ValueFlow, value_flow
+from ingestion.policies import ValueFlow, value_flow
+from ingestion.walk import ColumnNode
 
 # What lies downstream of a table or a column, in the catalog and in the scripts, after a change.
 

@@ -29,11 +29,11 @@ from ingestion.model.lineage import (
 )
 from ingestion.model.namespaces import Namespace, RelationKey
 from ingestion.parsing._tiers import ParseOutcome
-from ingestion.policies import ColumnNode
 from ingestion.scripts.statements import ScriptStatement, parse_script_statements, script_statements
 from ingestion.scripts.unfollowed_changes import dropped_namespace, unfollowed_change
 from ingestion.statements import classify
 from ingestion.statements.altered_types import altered_types
+from ingestion.walk import ColumnNode
 
 # SQL files read as one script and bound to the tables of a catalog.
 

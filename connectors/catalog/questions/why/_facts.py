@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from connectors.catalog.store.lineage.reads import ColumnDependency
 from connectors.catalog.store.lineage.window import DAY
-from ingestion.policies import ColumnNode
+from ingestion.walk import ColumnNode
 
 # What is known of a table's past: what happened upstream of it, what tests told, and what nothing tells of.
 

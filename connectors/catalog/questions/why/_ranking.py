@@ -16,7 +16,7 @@ from connectors.catalog.questions.why._facts import (
     UpstreamFacts,
 )
 from connectors.catalog.store.lineage.reads import ColumnDependency
-from ingestion.policies import ColumnNode
+from ingestion.walk import ColumnNode
 
 # Ways between columns, each as strong as its weakest hop: values flow, values decide, or only rows come through.
 

@@ -13,7 +13,7 @@ from connectors.catalog.answer.writing import Name, code, short_text, visible_te
 from connectors.catalog.questions.why._facts import Symptom, UpstreamFacts
 from connectors.catalog.questions.why._ranking import Suspect
 from ingestion.model.lineage import Json
-from ingestion.policies import ColumnNode
+from ingestion.walk import ColumnNode
 
 # Why something is wrong, as far as it is known: the suspects in their order, the timeline, and what nothing tells.
 

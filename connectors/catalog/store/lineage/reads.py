@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, and_, case, exists, func, or_, select
 
@@ -24,7 +24,7 @@ from connectors.catalog.store.schema import (
 )
 from ingestion.model.contributions import JOBS_KEPT
 from ingestion.model.lineage import Json
-from ingestion.policies import ColumnNode
+from ingestion.walk import DIRECT, TABLE, ColumnNode
 
 # Reading lineage: what is said about edges at a moment, and the union of it.
 
@@ -213,15 +213,49 @@ def sights_of(connection: Connection, identifiers: Sequence[int], until: int | N
     return found
 
 
-# What producers say of edges, as dependencies between columns.
+# What producers say of edges, column by column.
+
+
+class StoredEdge(NamedTuple):
+    """One source column's part in a target, as one contribution tells it; by ids of entities.
+
+    `type` is DIRECT, INDIRECT, or TABLE where no columns are known; `column` is its entry in the contribution's
+    content, None where it has none.
+    """
+
+    source: ColumnNode
+    target: ColumnNode
+    type: str
+    certain: bool
+    view: ContributionView
+    column: Json | None
+
+    @property
+    def subtype(self) -> str:
+        return str(self.column.get("subtype") or "") if self.column is not None else ""
+
+    @property
+    def expression(self) -> str:
+        return str(self.column.get("expression") or "") if self.column is not None else ""
+
+
+def edges_of(view: ContributionView, columns: Iterable[Json] | None = None) -> Iterator[StoredEdge]:
+    """The edges that a contribution tells of; those of these `columns` of its content alone, if given."""
+    source, target = view.edge
+    given = view.content.get("columns") or ()
+    if not given:
+        yield StoredEdge((source, None), (target, None), TABLE, certain=True, view=view, column=None)
+        return
+    for column in given if columns is None else columns:
+        end = target, column.get("to")
+        type_, certain = column.get("type") or DIRECT, column.get("certain", True) is not False
+        for path in column["from"]:
+            yield StoredEdge((source, path), end, type_, certain, view, column)
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnDependency:
-    """What one producer says of a source and a target; `type` is DIRECT, INDIRECT, or TABLE where no columns are known.
-
-    `producer` is its kind (query, view, …), `sql` its masked text.
-    """
+    """The same by full names, on its own: `producer` is its kind (query, view, …), `sql` its masked text."""
 
     source: ColumnNode
     target: ColumnNode
@@ -239,20 +273,16 @@ def dependencies_of(
 ) -> Iterator[ColumnDependency]:
     """What a contribution says of a source and a target; of these `columns` of its content alone, if given."""
     text = str(view.content.get("sql") or "")
-    given = view.content.get("columns") or ()
-    if not given:
-        yield ColumnDependency((source, None), (target, None), "TABLE", producer=view.kind, sql=text)
-        return
-    for column in given if columns is None else columns:
-        for path in column["from"]:
-            yield ColumnDependency(
-                (source, path),
-                (target, column.get("to")),
-                str(column.get("type") or "DIRECT"),
-                str(column.get("subtype") or ""),
-                bool(column.get("masking")),
-                str(column.get("expression") or ""),
-                column.get("certain", True) is not False,
-                view.kind,
-                text,
-            )
+    for edge in edges_of(view, columns):
+        masking = edge.column is not None and bool(edge.column.get("masking"))
+        yield ColumnDependency(
+            (source, edge.source[1]),
+            (target, edge.target[1]),
+            edge.type,
+            edge.subtype,
+            masking,
+            edge.expression,
+            edge.certain,
+            view.kind,
+            text,
+        )
