@@ -38,7 +38,7 @@ from ingestion.statements.masking import template
 
 
 @dataclass(frozen=True, slots=True)
-class EdgeEvidence:
+class _EdgeEvidence:
     """Where a statement's lineage was read from: masked text, its fingerprint, the parser tier that read it."""
 
     masked: str
@@ -46,8 +46,8 @@ class EdgeEvidence:
     parser: str
 
 
-def graph_document(
-    log: BoundLog, flows: Sequence[PersistedFlow], evidence: Mapping[str, EdgeEvidence], isolation: Isolation[Order]
+def _graph_document(
+    log: BoundLog, flows: Sequence[PersistedFlow], evidence: Mapping[str, _EdgeEvidence], isolation: Isolation[Order]
 ) -> Json:
     """The document of a bound log and its flows; `evidence` is of its statements, by their templates.
 
@@ -61,7 +61,7 @@ class _Document:
         self,
         log: BoundLog,
         flows: Sequence[PersistedFlow],
-        evidence: Mapping[str, EdgeEvidence],
+        evidence: Mapping[str, _EdgeEvidence],
         isolation: Isolation[Order],
     ) -> None:
         self._log = log
@@ -216,7 +216,7 @@ def _contribute(contributions: list[Json], new: Mapping[str, Any]) -> None:
     contributions.append(dict(new))
 
 
-def columns_of(document: Mapping[str, Any]) -> dict[str, tuple[Column, ...]]:
+def _columns_of(document: Mapping[str, Any]) -> dict[str, tuple[Column, ...]]:
     """The tables of a document with their columns, by name."""
     return {
         card["fullyQualifiedName"]: tuple(
@@ -244,7 +244,7 @@ class LineageGraph:
     @property
     def tables(self) -> dict[str, tuple[Column, ...]]:
         """Every table that is read or written, with the columns that are known."""
-        return columns_of(self.document)
+        return _columns_of(self.document)
 
     def to_json(self) -> dict[str, Any]:
         """The graph as the catalog's graph call answers it, with `failures`."""
@@ -291,7 +291,7 @@ def lineage_graph(
     statements = _statements(source, language)
     outcomes = parse_script_statements([piece for _, piece in statements], language, timeout_seconds)
     occurrences: list[Occurrence] = []
-    evidence: dict[str, EdgeEvidence] = {}
+    evidence: dict[str, _EdgeEvidence] = {}
     reasons = {number: outcome.dead_reason for number, outcome in enumerate(outcomes) if outcome.dead_reason}
     for number, ((_name, piece), outcome) in enumerate(zip(statements, outcomes, strict=True)):
         if outcome.symbolic is None:
@@ -300,7 +300,7 @@ def lineage_graph(
         evidence[str(number)] = _evidence(piece.text, language, outcome)
     isolation, folds = Isolation[Order](), _no_relation if keep_temporary else is_transient
     log, flows = bind_and_inline(occurrences, given_schemas(schema or {}), folds, isolation)
-    document = graph_document(log, flows, evidence, isolation)
+    document = _graph_document(log, flows, evidence, isolation)
     reasons |= {number: f"{failure.reason}: {failure.place}" for (_, number), failure in isolation.failures.items()}
     return LineageGraph(document, _failures(statements, outcomes, reasons))
 
@@ -329,13 +329,13 @@ def _no_relation(_relation: Relation) -> bool:
     return False
 
 
-def _evidence(text: str, dialect: Dialect, outcome: ParseOutcome) -> EdgeEvidence:
+def _evidence(text: str, dialect: Dialect, outcome: ParseOutcome) -> _EdgeEvidence:
     try:
         known = template(text, dialect)
     except Unparsable:
         # read by a parser, but not safe to show
-        return EdgeEvidence("", f"statement {outcome.key}", outcome.tier or "")
-    return EdgeEvidence(known.masked, known.fingerprint, outcome.tier or "")
+        return _EdgeEvidence("", f"statement {outcome.key}", outcome.tier or "")
+    return _EdgeEvidence(known.masked, known.fingerprint, outcome.tier or "")
 
 
 def _view_pieces(text: str, view: str, dialect: Dialect) -> Iterator[ScriptStatement]:

@@ -91,7 +91,7 @@ class ColumnEdge:
         }
 
 
-def edges_of(flow: Flow) -> Iterator[ColumnEdge]:
+def _edges_of(flow: Flow) -> Iterator[ColumnEdge]:
     """Every column edge of a flow; an indirect one of the whole row goes to each column of the target."""
     table = flow.target.name if flow.target is not None else None
     for output in flow.outputs:
@@ -117,7 +117,7 @@ def edges_of(flow: Flow) -> Iterator[ColumnEdge]:
 JSON_VERSION = 1
 
 
-class TextLineage(Protocol):
+class _TextLineage(Protocol):
     """What LineageParser tells of a text."""
 
     @property
@@ -136,7 +136,7 @@ class TextLineage(Protocol):
     def failures(self) -> Sequence[str]: ...
 
 
-def to_dict(lineage: TextLineage) -> Json:
+def _to_dict(lineage: _TextLineage) -> Json:
     """Names by role, the edges of columns and tables, what stays unresolved and what could not be read."""
     return {
         "version": JSON_VERSION,
@@ -155,7 +155,7 @@ def problem_text(problem: Problem) -> str:
     return f"{problem.kind.value.replace('_', ' ')}: {problem.subject}"
 
 
-def to_networkx(lineage: TextLineage) -> networkx.MultiDiGraph[str]:
+def _to_networkx(lineage: _TextLineage) -> networkx.MultiDiGraph[str]:
     """A graph with a node a column and an edge a ColumnEdge; a table spelled in two ways is one."""
     graph: networkx.MultiDiGraph[str] = _library("networkx", "to_networkx").MultiDiGraph()
     labels: dict[tuple[TableName | None, str], str] = {}
@@ -170,7 +170,7 @@ def to_networkx(lineage: TextLineage) -> networkx.MultiDiGraph[str]:
     return graph
 
 
-def to_pandas(lineage: TextLineage) -> pandas.DataFrame:
+def _to_pandas(lineage: _TextLineage) -> pandas.DataFrame:
     """A row an edge: both columns, each with its table (None for a bare SELECT's), and how one makes the other."""
     rows = [
         {
@@ -361,7 +361,7 @@ class LineageParser:
 
     def to_dict(self) -> Json:
         """The lineage for JSON, with the keys that `ingest lineage --format json` has."""
-        return to_dict(self)
+        return _to_dict(self)
 
     def to_networkx(self) -> networkx.MultiDiGraph[str]:
         """A graph of columns, named as the query has them, with an edge for each way that one takes part in another.
@@ -369,11 +369,11 @@ class LineageParser:
         Nodes know their `table` (None for a column of a bare SELECT) and `column`, edges what ColumnEdge does. Raises
         ConfigError where networkx is not installed.
         """
-        return to_networkx(self)
+        return _to_networkx(self)
 
     def to_pandas(self) -> pandas.DataFrame:
         """A row a column edge. Raises ConfigError where pandas is not installed."""
-        return to_pandas(self)
+        return _to_pandas(self)
 
     @cached_property
     def _flows(self) -> tuple[Flow, ...]:
@@ -442,7 +442,7 @@ class LineageParser:
     @cached_property
     def edges(self) -> tuple[ColumnEdge, ...]:
         """Every column edge, direct and indirect; an indirect one of the whole row goes to each target column."""
-        return tuple(dict.fromkeys(edge for flow in self._flows for edge in edges_of(flow)))
+        return tuple(dict.fromkeys(edge for flow in self._flows for edge in _edges_of(flow)))
 
     @cached_property
     def referenced_columns(self) -> tuple[ColumnRef, ...]:

@@ -87,7 +87,7 @@ class EntitySearch(Protocol):
         """Containers and external tables that lie exactly there, however the path's scheme is written."""
 
 
-class RememberedSearch:
+class _RememberedSearch:
     """An EntitySearch that is asked each thing once, as long as the last 1,000 answers hold it.
 
     That a name means nothing, where that is sure, is remembered longer: 20,000 of them.
@@ -120,7 +120,7 @@ class RememberedSearch:
         self._count(field_searches=1)
         pattern = search_pattern(service, name.database, name.schema, name.table)
         found = self._search.field_search(pattern)
-        hits = Hits(tuple(fqn for fqn in found.fqns if agrees(fqn, service, name)), found.complete, found.current)
+        hits = Hits(tuple(fqn for fqn in found.fqns if _agrees(fqn, service, name)), found.complete, found.current)
         self._remember_hits(service, name, hits)
         return hits
 
@@ -159,7 +159,7 @@ class RememberedSearch:
             for entity in entities:
                 self._remember(self._entities, entity.fully_qualified_name, entity)
             fqns = (entity.fully_qualified_name for entity in entities)
-            agreeing = tuple(fqn for fqn in fqns if agrees(fqn, service, name))
+            agreeing = tuple(fqn for fqn in fqns if _agrees(fqn, service, name))
             self._remember_hits(service, name, Hits(agreeing, complete=True, current=True))
 
     def _remembered_hits(self, service: str, name: PartialName) -> Hits | None:
@@ -187,7 +187,7 @@ class RememberedSearch:
             self._remembered += remembered
 
 
-def agrees(fqn: str, service: str, name: PartialName) -> bool:
+def _agrees(fqn: str, service: str, name: PartialName) -> bool:
     """Whether an FQN is that of a table of the service, and has the parts of the name that are known, case ignored."""
     try:
         parts = split_fqn(fqn)
@@ -292,7 +292,7 @@ class Resolver:
     def __init__(self, search: EntitySearch, scope: SearchScope, probe: Probe = no_probe) -> None:
         self._probe = probe
         self._catalog = search
-        self._search = RememberedSearch(search)
+        self._search = _RememberedSearch(search)
         self._scope = scope
         self._catalogs = {name.casefold(): target for name, target in scope.catalogs.items()}
         self._services = scope.places.services
@@ -402,7 +402,7 @@ class Resolver:
         """What one database or schema has of the name, read off the hits in all of them where they are all there."""
         if not everywhere.complete:
             return self._search.candidates(lookup.service, lookup.name)
-        here = tuple(fqn for fqn in everywhere.fqns if agrees(fqn, lookup.service, lookup.name))
+        here = tuple(fqn for fqn in everywhere.fqns if _agrees(fqn, lookup.service, lookup.name))
         return Hits(here, current=everywhere.current)
 
     def _along_path(self, lookup: _Lookup, everywhere: Hits) -> Resolution:

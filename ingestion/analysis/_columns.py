@@ -70,7 +70,7 @@ class ColumnValue:
                     length += len(text)
                 if length > TEXT_LIMIT:
                     break
-            return cut(" | ".join(texts))
+            return _cut(" | ".join(texts))
         expression = self.expression
         if expression is None:
             return "NULL"
@@ -89,7 +89,7 @@ class ColumnValue:
             length += len(piece)
             if length > TEXT_LIMIT:
                 break
-        return cut("".join(pieces))
+        return _cut("".join(pieces))
 
     def type(self, depth: int = 0) -> str:
         """The type in the standard set, "" where it does not follow."""
@@ -123,7 +123,7 @@ class ColumnValue:
         return self
 
 
-def cut(text: str) -> str:
+def _cut(text: str) -> str:
     """The text, cut at the limit."""
     return text if len(text) <= TEXT_LIMIT else text[: TEXT_LIMIT - 1] + "…"
 
@@ -354,7 +354,7 @@ def _inside(value: ColumnValue, path: Sequence[str]) -> ColumnValue:
     for name in path:
         type_ = field_type(type_, name)
     text = value.text() if value.precedence == ATOM else f"({value.text()})"
-    return ColumnValue(keys).known_as(cut(".".join((text, *path))), type_)
+    return ColumnValue(keys).known_as(_cut(".".join((text, *path))), type_)
 
 
 # A column out of a run of columns that no schema has named yet.
@@ -365,7 +365,7 @@ def star_column(sources: ColumnSources, star: UnexpandedStar, name: str) -> Colu
     return star.own(sources, name) if star.value is None else field_of(star.value, (name,))
 
 
-def star_value(sources: ColumnSources, star: UnexpandedStar, column: str) -> ColumnValue:
+def _star_value(sources: ColumnSources, star: UnexpandedStar, column: str) -> ColumnValue:
     """A column out of a run: certain in its own table, and some column of the runs beside it."""
     own = star_column(sources, star, column)
     if not star.others:
@@ -471,7 +471,7 @@ class QueryColumns:
         for star in self.stars:
             original = star.original(name)
             if original is not None:
-                found.append(star_value(self.sources, star, original))
+                found.append(_star_value(self.sources, star, original))
         return found
 
     def names(self) -> Iterator[str]:

@@ -35,7 +35,7 @@ from ingestion.model.lineage import ColumnRef, Problem, ProblemKind, Reference, 
 # Joins: relations brought into scope, with the columns that USING and NATURAL merge.
 
 
-def join_relation(
+def _join_relation(
     scope: Scope, relation: RelationSource, visible: ScopedRelation, indirect: dict[int, ColumnValue]
 ) -> None:
     """Bring one FROM item into scope; what acts on its rows, and the join's condition, acts on all outputs."""
@@ -184,7 +184,7 @@ class QueryAnalysis:
             indirect: dict[int, ColumnValue] = {}
             for relation in select.relations:
                 rows, alias = self._rows_of(relation, scope)
-                join_relation(scope, relation, ScopedRelation(relation, rows, alias), indirect)
+                _join_relation(scope, relation, ScopedRelation(relation, rows, alias), indirect)
             entries: list[Entry] = []
             for item in select.projections:
                 if isinstance(item, Star):

@@ -35,7 +35,7 @@ from ingestion.model.lineage import (
 _IDENTITY = Transformation(Subtype.IDENTITY)
 
 
-def bind_lineage(lineage: StatementLineage, schema_of: SchemaLookup) -> StatementLineage:
+def _bind_lineage(lineage: StatementLineage, schema_of: SchemaLookup) -> StatementLineage:
     """The lineage with its stars expanded and its candidates narrowed where schemas are known."""
     flows = tuple(_bind(flow, schema_of) for flow in lineage.flows)
     return lineage if flows == lineage.flows else replace(lineage, flows=flows)
@@ -194,7 +194,7 @@ def analyze(statement: RelationalStatement | StatementLineage, schema_of: Schema
     (`SELECT a FROM t, u`: t.a and u.a), so that the same statement can be analysed again when more schemas are known.
     """
     if isinstance(statement, StatementLineage):
-        return bind_lineage(statement, schema_of)
+        return _bind_lineage(statement, schema_of)
     analysis = QueryAnalysis(statement.dialect, schema_of)
     flows = tuple(_flow(analysis, write, schema_of) for write in statement.writes)
     return StatementLineage(
@@ -208,7 +208,7 @@ def analyze(statement: RelationalStatement | StatementLineage, schema_of: Schema
     )
 
 
-def analyze_tables(statement: RelationalStatement | StatementLineage) -> StatementLineage:
+def _analyze_tables(statement: RelationalStatement | StatementLineage) -> StatementLineage:
     """What `analyze` says of tables and functions where no schema is known, without a word of columns."""
     if isinstance(statement, StatementLineage):
         return statement
@@ -330,7 +330,7 @@ CREATING_KINDS = frozenset(
 
 def mentions(symbolic: RelationalStatement | StatementLineage) -> TableUsageNames:
     """The names of one statement; which relation each means is the timeline's to say."""
-    return names_in(analyze_tables(symbolic))
+    return names_in(_analyze_tables(symbolic))
 
 
 def names_in(lineage: StatementLineage) -> TableUsageNames:

@@ -71,7 +71,7 @@ def _suffix(parts: tuple[str, ...], qualifier: tuple[str, ...]) -> bool:
     return parts[-len(qualifier) :] == qualifier
 
 
-def find_relation(
+def _find_relation(
     relations: Sequence[ScopedRelation], qualifier: tuple[str, ...], *, loosely: bool
 ) -> ScopedRelation | None:
     """The relation that a qualifier means; `loosely` also by the name that its alias hides, and in another case.
@@ -98,7 +98,7 @@ def entries_of(rows: AnyRows) -> list[Entry]:
     return rows.all() if isinstance(rows, FunctionColumns) else rows.entries
 
 
-def unmerged_entries(relations: Sequence[ScopedRelation], merged_until: Mapping[str, int]) -> Iterator[Entry]:
+def _unmerged_entries(relations: Sequence[ScopedRelation], merged_until: Mapping[str, int]) -> Iterator[Entry]:
     """The columns of relations in order but those that USING merged; `merged_until` has the last relation of each."""
     for number, visible in enumerate(relations):
         if visible.hidden or visible.written:
@@ -111,7 +111,7 @@ def unmerged_entries(relations: Sequence[ScopedRelation], merged_until: Mapping[
                 yield entry
 
 
-def by_position(relations: Sequence[ScopedRelation], number: int, name: str) -> ColumnValue | None:
+def _by_position(relations: Sequence[ScopedRelation], number: int, name: str) -> ColumnValue | None:
     """Snowflake's `SELECT $2 FROM t`: number 2 is the second column of what is read; of a stage, one of that name.
 
     There is no number 0.
@@ -124,7 +124,7 @@ def by_position(relations: Sequence[ScopedRelation], number: int, name: str) -> 
     return guesses[0] if len(guesses) == 1 else None
 
 
-def qualified_names(select: Select | None) -> dict[str, set[str]]:
+def _qualified_names(select: Select | None) -> dict[str, set[str]]:
     """The columns that a SELECT names with a prefix, by the prefix."""
     found: dict[str, set[str]] = {}
     for slot in _slots_of(select) if select is not None else ():
@@ -246,7 +246,7 @@ class Scope:
 
     def relation(self, qualifier: tuple[str, ...], *, loosely: bool = True) -> ScopedRelation | None:
         """The relation that a qualifier means in this scope; `loosely` also by the name that its alias hides."""
-        return find_relation(self.relations, qualifier, loosely=loosely)
+        return _find_relation(self.relations, qualifier, loosely=loosely)
 
     def _column_of(self, visible: ScopedRelation, name: str) -> ColumnValue | None:
         rows = visible.rows
@@ -259,7 +259,7 @@ class Scope:
             return rows.field(name) if rows.open else None
         guesses = rows.guesses(name)
         if not guesses:
-            return by_position([visible], int(name[1:]), name) if _is_position(name) else None
+            return _by_position([visible], int(name[1:]), name) if _is_position(name) else None
         if isinstance(rows, TableColumns):
             rows.confirmed.add(name)
         return guesses[0] if len(guesses) == 1 else self._ambiguous(guesses, name)
@@ -289,7 +289,7 @@ class Scope:
         if definite:
             return definite[0] if len(definite) == 1 else self._ambiguous(definite, name)
         if _is_position(name):
-            return by_position(self.relations, int(name[1:]), name)
+            return _by_position(self.relations, int(name[1:]), name)
         if guesses:
             return self._guess(guesses, name)
         return self._elsewhere(name)
@@ -346,7 +346,7 @@ class Scope:
         if len(sure) == 1:
             return sure[0]
         if self._qualified is None:
-            self._qualified = qualified_names(self.select)
+            self._qualified = _qualified_names(self.select)
         qualified = self._qualified
         found = [value for visible, value in guesses if name in qualified.get(visible.name, ())]
         return found[0] if len(found) == 1 else None
@@ -412,7 +412,7 @@ class Scope:
 
     def all_entries(self) -> list[Entry]:
         """What `*` stands for: columns merged by USING, then each relation's but the target's and semi joins'."""
-        return [*self.merged.items(), *unmerged_entries(self.relations, self.merged_until)]
+        return [*self.merged.items(), *_unmerged_entries(self.relations, self.merged_until)]
 
     def _ambiguous(self, candidates: Sequence[ColumnValue], name: str) -> ColumnValue:
         self.analysis.problem(ProblemKind.AMBIGUOUS_COLUMN, name)

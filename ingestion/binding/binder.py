@@ -40,7 +40,7 @@ from ingestion.model.namespaces import RelationKey
 # In which order statements are bound: what makes a relation before whatever reads it, wherever the log has them.
 
 
-def creators_in_dependency_order(timeline: Timeline) -> list[int]:
+def _creators_in_dependency_order(timeline: Timeline) -> list[int]:
     """Numbers of the occurrences that create relations, each after those whose relations it reads."""
     relations = timeline.relations
     creators = sorted({r.creator for r in relations if r.creator is not None})
@@ -81,7 +81,7 @@ def levels(timeline: Timeline, widened_relations: Callable[[int], Collection[int
 
     `widened_relations`: the relations (by number) of which an occurrence shows columns though it does not make them.
     """
-    creators = creators_in_dependency_order(timeline)
+    creators = _creators_in_dependency_order(timeline)
     made = frozenset(creators)
     found: list[list[int]] = []
     shown: dict[int, int] = {}
@@ -360,7 +360,7 @@ def _bind(occurrences: Sequence[Occurrence], before: SchemaProvider, isolation: 
     if timeline is None:
         return None
     binder = _Binder(occurrences, timeline, before, isolation)
-    for number in creators_in_dependency_order(timeline):
+    for number in _creators_in_dependency_order(timeline):
         binder.bind(number)
     bound = [binder.bind(number) for number in range(len(occurrences))]
     return log_of(timeline, (one for one in bound if one is not None), binder.schemas, isolation)

@@ -94,7 +94,7 @@ def merge_contents(contents: Iterable[FlowSources]) -> FlowSources:
 
 
 @dataclass(frozen=True, slots=True)
-class InlinedTables:
+class _InlinedTables:
     """A relation that folds: what it held when it was read; `name_of` gives a relation's name for people."""
 
     relation: int
@@ -102,7 +102,7 @@ class InlinedTables:
     name_of: Callable[[int], str]
 
 
-def read_through(content: FlowSources, folded: InlinedTables) -> FlowSources:
+def _read_through(content: FlowSources, folded: _InlinedTables) -> FlowSources:
     """`content` with its reads of a folded relation replaced by reads of what that relation held.
 
     Where n was filled by `SELECT UPPER(a) AS x FROM s`, `SELECT x FROM n` reads s.a, transformed.
@@ -146,7 +146,7 @@ def _expand(
         stars.append((relation, replace(inner, excluded=excluded, renamed=(*inner.renamed, *star.renamed))))
 
 
-def _through(reference: RelationReference, folded: InlinedTables) -> Iterable[RelationReference]:
+def _through(reference: RelationReference, folded: _InlinedTables) -> Iterable[RelationReference]:
     relation, held = folded.relation, folded.held
     if all(source.relation != relation for source in reference.sources):
         yield reference
@@ -167,7 +167,7 @@ def _through(reference: RelationReference, folded: InlinedTables) -> Iterable[Re
         yield compose(reference, column, inner, folded.name_of)
 
 
-def _through_ambiguous(reference: RelationReference, folded: InlinedTables) -> Iterable[RelationReference]:
+def _through_ambiguous(reference: RelationReference, folded: _InlinedTables) -> Iterable[RelationReference]:
     sources: set[RelationColumn] = set()
     for source in reference.sources:
         if source.relation != folded.relation:
@@ -397,7 +397,7 @@ class _Inliner:
         folds = content.sources if target in self._folding else content.sources & self._folding
         content = replace(content, hops=frozenset((source, target) for source in folds))
         for relation, state in sorted(self._reads[index].items()):
-            content = read_through(content, InlinedTables(relation, states.get(state, EMPTY), self._name_of))
+            content = _read_through(content, _InlinedTables(relation, states.get(state, EMPTY), self._name_of))
         return content
 
     def _name_of(self, relation: int) -> str:

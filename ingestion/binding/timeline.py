@@ -77,7 +77,7 @@ class SchemaEvents:
     columns: tuple[ColumnNameEvent, ...] = ()
 
 
-def with_final_events(events: Iterable[NameEvent], final: Iterable[FinalState]) -> tuple[NameEvent, ...]:
+def _with_final_events(events: Iterable[NameEvent], final: Iterable[FinalState]) -> tuple[NameEvent, ...]:
     """The events in time order, and how the log leaves names that it ended before, since each is told only once."""
     found = list(events)
     latest = {event.key: event for event in found}
@@ -305,7 +305,7 @@ class _TimelineReader:
         final = tuple(self._restored.leave_as_at_the_end())
         rebuilt = self._rebuilt_places(final)
         kept = [event for event in self.events if rebuilt.get(event.key) != self._renamed.get(event, -1)]
-        self.events = [*without_names_in_between(with_final_events(kept, final))]
+        self.events = [*without_names_in_between(_with_final_events(kept, final))]
         for place, number in rebuilt.items():
             self.relations[number].key = place
         replaced = {state.place for state in final if state.relation is None}

@@ -232,7 +232,7 @@ Nested = Callable[[exp.Expr, NameScope], Leaf]
 """What stands for a query inside an expression."""
 
 
-def rewrite_expression(node: exp.Expr, scope: NameScope, nested: Nested) -> exp.Expr:
+def _rewrite_expression(node: exp.Expr, scope: NameScope, nested: Nested) -> exp.Expr:
     """The expression of a `node` over base columns, without comments.
 
     Raises Refusal where a part of it is not certain.
@@ -278,7 +278,7 @@ def _column(node: exp.Expr, scope: NameScope) -> exp.Expr:
     return scope.column(parts)
 
 
-def conjuncts(node: exp.Expr) -> Iterator[exp.Expr]:
+def _conjuncts(node: exp.Expr) -> Iterator[exp.Expr]:
     """The conditions that AND joins; a BETWEEN is two of them."""
     stack = [node]
     while stack:
@@ -314,7 +314,7 @@ def has_aggregate(node: exp.Expr) -> bool:
     return any(is_aggregate(found) and type(found.parent) is not exp.Window for found in node.walk())
 
 
-def has_window(node: exp.Expr) -> bool:
+def _has_window(node: exp.Expr) -> bool:
     """Whether a function over a window is in the expression."""
     return node.find(exp.Window) is not None
 
@@ -325,7 +325,7 @@ Rewrite = Callable[[exp.Expr], exp.Expr]
 _PASSED_ON = "a condition on a total over everything"
 
 
-def grouping_keys(node: exp.Expr, rows: QueryRows, scope: NameScope, rewrite: Rewrite) -> list[exp.Expr] | None:
+def _grouping_keys(node: exp.Expr, rows: QueryRows, scope: NameScope, rewrite: Rewrite) -> list[exp.Expr] | None:
     """The keys of the GROUP BY of a SELECT (`node`) over base columns, None without one.
 
     Raises Refusal where one is not certain.
@@ -368,7 +368,7 @@ def _flat(group: exp.Expr) -> Iterator[exp.Expr]:
             yield key
 
 
-def has_levels(node: exp.Expr) -> bool:
+def _has_levels(node: exp.Expr) -> bool:
     """Whether it groups at several levels at once (ROLLUP), so that rows of one hold rows of another."""
     group = node.args.get("group")
     return group is not None and any(
@@ -376,14 +376,14 @@ def has_levels(node: exp.Expr) -> bool:
     )
 
 
-def only_groups(block: Block) -> Leaf | None:
+def _only_groups(block: Block) -> Leaf | None:
     """The one occurrence that a FROM clause has, where its rows are groups."""
     if len(block.members) != 1 or block.attached or not isinstance(block.members[0], Leaf):
         return None
     return block.members[0] if block.members[0].rows is not None else None
 
 
-def pass_groups_on(rows: QueryRows, groups: Leaf, conditions: list[exp.Expr]) -> QueryRows:
+def _pass_groups_on(rows: QueryRows, groups: Leaf, conditions: list[exp.Expr]) -> QueryRows:
     """A SELECT over groups alone as one that groups itself: its conditions choose keys, or groups."""
     inner = groups.rows
     assert inner is not None
@@ -413,7 +413,7 @@ def _inline(value: Value, groups: Leaf, inner: QueryRows) -> Value:
     return value
 
 
-def group_by_all(rows: QueryRows) -> None:
+def _group_by_all(rows: QueryRows) -> None:
     """SELECT DISTINCT: rows are groups by all of the columns."""
     if rows.keys is not None:
         raise Refusal("DISTINCT over groups inside the query")
@@ -434,32 +434,32 @@ _READ_OF_JOIN = ("this", "side", "kind", "on", "using", "hint", "directed", "glo
 _KINDS = frozenset({"", "INNER", "CROSS", "OUTER"})
 
 
-class Joined(NamedTuple):
+class _Joined(NamedTuple):
     """What a join brings: how it is called, and its rows."""
 
     relation: NamedRelation
     block: Block
 
 
-def refuse_parts(node: exp.Expr, read: Collection[str]) -> None:
+def _refuse_parts(node: exp.Expr, read: Collection[str]) -> None:
     """Raises Refusal where a node has a part that is not among those that are understood."""
     for key, value in node.args.items():
         if value and key not in read:
             raise Refusal(f"{key.strip('_').replace('_', ' ')} in a {type(node).__name__.lower()}")
 
 
-def join_blocks(
-    join: exp.Expr, block: Block, other: Joined, scope: NameScope, rewrite: Callable[[exp.Expr], exp.Expr]
+def _join_blocks(
+    join: exp.Expr, block: Block, other: _Joined, scope: NameScope, rewrite: Callable[[exp.Expr], exp.Expr]
 ) -> Block:
     """The block with what a join brings; `scope` gets its names. Raises Refusal for a join that is not understood."""
-    refuse_parts(join, _READ_OF_JOIN)
+    _refuse_parts(join, _READ_OF_JOIN)
     side, kind = str(join.args.get("side") or "").upper(), str(join.args.get("kind") or "").upper()
     if kind not in _KINDS:
         raise Refusal(f"a {kind.lower()} join")
     on = _shared_columns(join, other.relation, scope, side)
     scope.relations.append(other.relation)
     if join.args.get("on") is not None:
-        on += [rewrite(part) for part in conjuncts(join.args["on"])]
+        on += [rewrite(part) for part in _conjuncts(join.args["on"])]
     if side == "FULL":
         for relation in scope.relations:
             relation.make_optional()
@@ -579,14 +579,14 @@ class QueryInliner:
 
     def _query(self, node: exp.Expr, items: Items, around: NameScope | None, *, at_the_end: bool = False) -> QueryRows:
         while type(node) in (exp.Subquery, exp.Paren):
-            refuse_parts(node, ("this", "alias", "with_"))
+            _refuse_parts(node, ("this", "alias", "with_"))
             items = self._with(node, items)
             node = node.this
         if isinstance(node, exp.SetOperation):
             raise Refusal("a set operation")
         if type(node) is not exp.Select:
             raise Refusal("a query that is no SELECT")
-        refuse_parts(node, _AT_THE_END if at_the_end else _READ_OF_SELECT)
+        _refuse_parts(node, _AT_THE_END if at_the_end else _READ_OF_SELECT)
         return self._select(node, self._with(node, items), around, at_the_end=at_the_end)
 
     def _with(self, node: exp.Expr, items: Items) -> Items:
@@ -607,31 +607,31 @@ class QueryInliner:
         scope = NameScope(self.names, around=around, at_the_end=at_the_end)
 
         def rewrite(part: exp.Expr) -> exp.Expr:
-            return rewrite_expression(part, scope, lambda query, inner: self._fold_nested(query, items, inner))
+            return _rewrite_expression(part, scope, lambda query, inner: self._fold_nested(query, items, inner))
 
         block = self._from(node, items, scope, rewrite)
         where = node.args.get("where")
-        groups = only_groups(block)
-        conditions = [rewrite(part) for part in conjuncts(where.this)] if where is not None else []
+        groups = _only_groups(block)
+        conditions = [rewrite(part) for part in _conjuncts(where.this)] if where is not None else []
         columns, open_ = self._outputs(node, scope, rewrite)
         rows = QueryRows(block, columns, open_)
-        rows.keys = grouping_keys(node, rows, scope, rewrite)
+        rows.keys = _grouping_keys(node, rows, scope, rewrite)
         totals = any(isinstance(one, exp.Expr) and has_aggregate(one) for one in columns.values())
         having = node.args.get("having")
         if rows.keys is None and (totals or having is not None):
             rows.keys = []
         if rows.keys is None and groups is not None and node.args.get("distinct") is None:
-            return pass_groups_on(rows, groups, conditions)
+            return _pass_groups_on(rows, groups, conditions)
         block.conditions += conditions
         if having is not None:
             scope.outputs = columns
-            rows.having = [rewrite(part) for part in conjuncts(having.this)]
-        if has_levels(node) and not at_the_end:
+            rows.having = [rewrite(part) for part in _conjuncts(having.this)]
+        if _has_levels(node) and not at_the_end:
             raise Refusal("several levels of groups inside the query")
         if node.args.get("distinct") is not None:
-            refuse_parts(node.args["distinct"], ())
+            _refuse_parts(node.args["distinct"], ())
             if not (at_the_end and rows.keys is not None):
-                group_by_all(rows)
+                _group_by_all(rows)
         return rows
 
     def _fold_nested(self, node: exp.Expr, items: Items, scope: NameScope) -> Leaf:
@@ -646,10 +646,10 @@ class QueryInliner:
         for join in [*(from_.this.args.get("joins") or ()), *(node.args.get("joins") or ())]:
             if join.this.args.get("joins"):
                 raise Refusal("a join in brackets")
-            block = join_blocks(join, block, self._relation(join.this, items), scope, rewrite)
+            block = _join_blocks(join, block, self._relation(join.this, items), scope, rewrite)
         return block
 
-    def _relation(self, node: exp.Expr, items: Items) -> Joined:
+    def _relation(self, node: exp.Expr, items: Items) -> _Joined:
         alias = node.args.get("alias")
         name = self.names.relation(alias.this) if alias is not None and alias.this is not None else ""
         columns = tuple(self.names.column(one) for one in (alias.args.get("columns") if alias else None) or ())
@@ -657,7 +657,7 @@ class QueryInliner:
             return self._of_rows(self._query(node, items, None), (name,) if name else (), columns)
         if type(node) is not exp.Table or is_function(node):
             raise Refusal("a table function")
-        refuse_parts(node, _TABLE_PARTS)
+        _refuse_parts(node, _TABLE_PARTS)
         table = self.names.table(node)
         item = items.get(table.parts[0]) if len(table.parts) == 1 else None
         if item is not None:
@@ -674,18 +674,18 @@ class QueryInliner:
         table = table if place is None else TableName(place)
         leaf = self._leaf(table, "")
         known: dict[str, Value] = {column: leaf.column(column) for column in leaf.known or ()}
-        return Joined(NamedRelation((name,) if name else table.parts, known, () if known else (leaf,)), Block([leaf]))
+        return _Joined(NamedRelation((name,) if name else table.parts, known, () if known else (leaf,)), Block([leaf]))
 
-    def _of_rows(self, rows: QueryRows, name: tuple[str, ...], columns: tuple[str, ...]) -> Joined:
+    def _of_rows(self, rows: QueryRows, name: tuple[str, ...], columns: tuple[str, ...]) -> _Joined:
         rows = _rename_columns(rows, columns)
         if rows.keys is None:
-            return Joined(NamedRelation(name, rows.columns, rows.open), rows.block)
+            return _Joined(NamedRelation(name, rows.columns, rows.open), rows.block)
         leaf = self._leaf(None, name[-1] if name else "", rows)
         made: dict[str, Value] = {
             column: value if isinstance(value, Refusal) else leaf.column(column)
             for column, value in rows.columns.items()
         }
-        return Joined(NamedRelation(name, made), Block([leaf]))
+        return _Joined(NamedRelation(name, made), Block([leaf]))
 
     def _outputs(
         self, node: exp.Expr, scope: NameScope, rewrite: Callable[[exp.Expr], exp.Expr]
@@ -701,7 +701,7 @@ class QueryInliner:
                 value: Value = rewrite(inner)
             except Refusal as refusal:
                 value = refusal
-            if isinstance(value, exp.Expr) and has_window(value):
+            if isinstance(value, exp.Expr) and _has_window(value):
                 value = Refusal("a window function")
             if type(item) is exp.Alias:
                 name = self.names.column(item.args["alias"])
@@ -718,7 +718,7 @@ class QueryInliner:
 
     def _star(self, star: exp.Expr, scope: NameScope, columns: dict[str, Value]) -> tuple[Leaf, ...]:
         inner = star if type(star) is exp.Star else star.this
-        refuse_parts(inner, ())
+        _refuse_parts(inner, ())
         qualifier = self.names.column_parts(star)[:-1] if type(star) is exp.Column else ()
         open_: tuple[Leaf, ...] = ()
         columns.update({} if qualifier else scope.merged)

@@ -41,7 +41,7 @@ _COMPARISONS = (exp.EQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.In)
 _NOW = (exp.CurrentDate, exp.CurrentTimestamp, exp.CurrentDatetime)
 
 
-def grain_of(node: exp.Expr) -> str:
+def _grain_of(node: exp.Expr) -> str:
     """What a time is cut to: DATE_TRUNC('month', d) -> "month"; "" where it is no such cut."""
     if isinstance(node, _TIME_CUTS):
         unit = node.args.get("unit")
@@ -51,9 +51,9 @@ def grain_of(node: exp.Expr) -> str:
     return ""
 
 
-def is_time(node: exp.Expr, leaves: Mapping[int, Leaf]) -> bool:
+def _is_time(node: exp.Expr, leaves: Mapping[int, Leaf]) -> bool:
     """Whether a key is a time by its cut, or by the type that its column is known to have."""
-    if grain_of(node):
+    if _grain_of(node):
         return True
     if type(node) is not exp.Column:
         return False
@@ -61,7 +61,7 @@ def is_time(node: exp.Expr, leaves: Mapping[int, Leaf]) -> bool:
     return known is not None and bool(_TIME_TYPE.match(known.get(node.name, "")))
 
 
-def is_compared_with_time(column: exp.Expr, conditions: Iterable[exp.Expr]) -> bool:
+def _is_compared_with_time(column: exp.Expr, conditions: Iterable[exp.Expr]) -> bool:
     """Whether a condition compares the column itself with a date."""
     for condition in conditions:
         if isinstance(condition, _COMPARISONS):
@@ -296,9 +296,9 @@ class _InlinedQuery:
     def _dimension(self, key: exp.Expr) -> Dimension:
         expression = self._expression(key)
         names = [name for name, value in self._rows.columns.items() if value == key and not name.startswith("#")]
-        grain = grain_of(key)
-        time = is_time(key, self._leaves) or any(
-            is_compared_with_time(column, self._rows.block.conditions) for column in columns_in(key)
+        grain = _grain_of(key)
+        time = _is_time(key, self._leaves) or any(
+            _is_compared_with_time(column, self._rows.block.conditions) for column in columns_in(key)
         )
         name = names[0] if names else key.name or _name_of(expression.text)
         return Dimension(name, expression, time=time and (type(key) is exp.Column or bool(grain)), grain=grain)

@@ -34,7 +34,7 @@ _ROLES = {ArgumentUse.CONDITION: Subtype.CONDITIONAL, ArgumentUse.ORDER: Subtype
 
 
 @dataclass(slots=True)
-class OpenBracket:
+class _OpenBracket:
     """A bracket or a CASE that is open: the role of what stands in it."""
 
     role: Subtype | None  # None: the value itself
@@ -56,7 +56,7 @@ class OpenBracket:
             self.tested = use is ArgumentUse.BOTH
 
 
-def field_behind(value: AttributeLineage, text: str, end: int) -> tuple[AttributeLineage, int]:
+def _field_behind(value: AttributeLineage, text: str, end: int) -> tuple[AttributeLineage, int]:
     """The field of a struct that the text behind a value names, and where its name ends: `r#5.z`."""
     for name, part in sorted((value.fields or {}).items(), key=lambda item: -len(item[0])):
         if text.startswith(f".{name}", end):
@@ -64,7 +64,7 @@ def field_behind(value: AttributeLineage, text: str, end: int) -> tuple[Attribut
     return value, end
 
 
-def text_inside(text: str, opening: int) -> str:
+def _text_inside(text: str, opening: int) -> str:
     """What stands in the brackets that open at `opening`."""
     depth = 0
     for bracket in _BRACKET.finditer(text, opening):
@@ -114,7 +114,7 @@ def read_expression(text: str, scope: AttributeScope) -> AttributeLineage:
     visible = {**scope.outer, **scope.attributes}
     inner = _unwrap(text)
     for start, end, attribute in attribute_spans(inner, visible):
-        taken, reached = field_behind(attribute.lineage, inner, end)
+        taken, reached = _field_behind(attribute.lineage, inner, end)
         if start == 0 and reached == len(inner):
             return taken
     return _ExpressionReading(text, visible, scope).lineage()
@@ -152,7 +152,7 @@ class _ExpressionReading:
         self.text = text
         self.scope = scope
         self.uses: list[_Use] = []
-        self.places = [OpenBracket(None, aggregated=False, masking=False)]
+        self.places = [_OpenBracket(None, aggregated=False, masking=False)]
         self.pieces: list[str] = []
         self.words: list[str] = ["", ""]  # the last two tokens that are not space
         self.doubtful = is_truncated(text)
@@ -190,7 +190,7 @@ class _ExpressionReading:
     def _step(self, position: int) -> int:
         if position in self.spans:
             end, attribute = self.spans[position]
-            lineage, end = field_behind(attribute.lineage, self.text, end)
+            lineage, end = _field_behind(attribute.lineage, self.text, end)
             self._use(lineage, attribute.name)
             return end
         if position in self.skip:
@@ -231,7 +231,7 @@ class _ExpressionReading:
         if kind == "exists" or not relation.attributes:
             self._use(rows)
             return end
-        value, end = field_behind(relation.attributes[0].lineage, self.text, end)
+        value, end = _field_behind(relation.attributes[0].lineage, self.text, end)
         self._use(
             AttributeLineage(
                 value.direct, value.indirect | rows.indirect, value.expression, value.opaque, value.incomplete
@@ -276,7 +276,7 @@ class _ExpressionReading:
             role = role or Subtype.WINDOW
         self._push(role, aggregated=word in vocabulary.AGGREGATES, masking=word in vocabulary.MASKING)
         if role is None and word.upper() in WITH_USES:
-            uses = argument_uses(word.upper(), len(arguments(text_inside(self.text, position))))
+            uses = argument_uses(word.upper(), len(arguments(_text_inside(self.text, position))))
             self.places[-1].arguments = uses
             self.places[-1].next_argument()
             self.roles_set = True
@@ -287,7 +287,7 @@ class _ExpressionReading:
         place = self.places[-1]
         self.roles_set |= role is not place.role or case
         inherited = (place.aggregated or aggregated, place.masking or masking)
-        self.places.append(OpenBracket(role, *inherited, case, place.role, len(self.uses)))
+        self.places.append(_OpenBracket(role, *inherited, case, place.role, len(self.uses)))
 
     def _branch(self, word: str) -> None:
         place = self.places[-1]

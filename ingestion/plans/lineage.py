@@ -45,7 +45,7 @@ class EvaluatedWrite:
 # --- from several executions to one statement ---------------------------------------------------------------------
 
 
-def merge_writes(found: Sequence[EvaluatedWrite]) -> list[EvaluatedWrite]:
+def _merge_writes(found: Sequence[EvaluatedWrite]) -> list[EvaluatedWrite]:
     """One write a target. A statement's executions repeat it: one has the name, another the path and the plan."""
     creates = any(item.write.kind is StatementKind.CREATE_TABLE_AS for item in found)
     unnamed = [item for item in found if item.write.name is None or (item.write.partial and creates)]
@@ -95,7 +95,7 @@ def _doubt(item: EvaluatedWrite) -> tuple[int, int, int, int, int]:
 # --- to the model -------------------------------------------------------------------------------------------------
 
 
-def to_flow(item: EvaluatedWrite) -> Flow | None:
+def _to_flow(item: EvaluatedWrite) -> Flow | None:
     write, relation = item.write, item.relation
     name = write.name or write.location
     if name is None or relation is None:
@@ -104,19 +104,19 @@ def to_flow(item: EvaluatedWrite) -> Flow | None:
     names: Sequence[str] | None = None
     if columns is not None and len(columns) == len(relation.attributes):
         names = columns
-    outputs = outputs_of(relation, names)
+    outputs = _outputs_of(relation, names)
     explicit = tuple(output.name for output in outputs)
     named = write.kind is StatementKind.INSERT or write.view
     target = Target(name, write.mode, explicit if named else None, temporary=write.temporary, view=write.view)
-    return Flow(target, outputs, influence_references(relation.indirect), sources_of(relation))
+    return Flow(target, outputs, _influence_references(relation.indirect), _sources_of(relation))
 
 
-def sources_of(relation: PlanRelation) -> tuple[TableName, ...]:
+def _sources_of(relation: PlanRelation) -> tuple[TableName, ...]:
     """The tables that a relation reads, in the order of their names."""
     return tuple(sorted(relation.sources, key=str))
 
 
-def outputs_of(relation: PlanRelation, names: Sequence[str] | None) -> tuple[Output, ...]:
+def _outputs_of(relation: PlanRelation, names: Sequence[str] | None) -> tuple[Output, ...]:
     return tuple(
         Output(names[i] if names else attribute.name, _references(attribute.lineage))
         for i, attribute in enumerate(relation.attributes)
@@ -133,10 +133,10 @@ def _references(lineage: AttributeLineage) -> tuple[Reference, ...]:
             Reference((column,), how, "" if how.subtype is Subtype.IDENTITY else lineage.expression)
             for column, how in lineage.direct.items()
         ]
-    return (*direct, *influence_references(lineage.indirect))
+    return (*direct, *_influence_references(lineage.indirect))
 
 
-def influence_references(indirect: frozenset[IndirectUse]) -> tuple[Reference, ...]:
+def _influence_references(indirect: frozenset[IndirectUse]) -> tuple[Reference, ...]:
     return tuple(
         Reference((column,), Transformation(subtype)) for column, subtype in sorted(indirect, key=_influence_order)
     )
@@ -146,11 +146,11 @@ def _influence_order(item: IndirectUse) -> tuple[str, str]:
     return (str(item[0]), item[1].value)
 
 
-def problems_of(item: EvaluatedWrite) -> tuple[Problem, ...]:
-    return relation_problems(item.relation) if item.relation is not None else ()
+def _problems_of(item: EvaluatedWrite) -> tuple[Problem, ...]:
+    return _relation_problems(item.relation) if item.relation is not None else ()
 
 
-def relation_problems(relation: PlanRelation) -> tuple[Problem, ...]:
+def _relation_problems(relation: PlanRelation) -> tuple[Problem, ...]:
     """The plan's problems, and each column whose sources may not be all."""
     doubtful = [
         Problem(ProblemKind.INCOMPLETE, attribute.name)
@@ -175,7 +175,7 @@ _REWRITTEN_FILES = "TahoeBatchFileIndex"
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class _Read:
     """What a plan that writes nothing reads; `place` is its execution's among the statement's.
 
     `rewritten` marks a read of files that a command of Delta's chose itself.
@@ -187,19 +187,19 @@ class Read:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class _Placed:
     """An evaluated write and its execution's place among the statement's."""
 
     place: int
     item: EvaluatedWrite
 
 
-def reads_delta_log(text: PlanText) -> bool:
+def _reads_delta_log(text: PlanText) -> bool:
     """Whether a plan reads the log of a Delta table: that is no data of the table's."""
     return any(_is_log_read(leaf) for leaf in _leaves(text))
 
 
-def reads_rewritten_files(text: PlanText) -> bool:
+def _reads_rewritten_files(text: PlanText) -> bool:
     """Whether all files that a plan reads were chosen by a command of Delta's."""
     places = [place for leaf in _leaves(text) if (place := _location_of(leaf))]
     return bool(places) and all(place.startswith(_REWRITTEN_FILES) for place in places)
@@ -228,7 +228,9 @@ def _is_log_read(leaf: PlanNode) -> bool:
     return any(known <= columns for known in LOG_COLUMNS)
 
 
-def with_queries(found: Sequence[Placed], reads: Sequence[Read], made: Mapping[int, Attribute]) -> list[EvaluatedWrite]:
+def _with_queries(
+    found: Sequence[_Placed], reads: Sequence[_Read], made: Mapping[int, Attribute]
+) -> list[EvaluatedWrite]:
     """The writes, each with its query: that of an execution beside it, or Delta's MERGE from the scans beside it.
 
     `found` and `reads` are the writes and the scans of all executions; `made` has each attribute by its expression id.
@@ -236,7 +238,7 @@ def with_queries(found: Sequence[Placed], reads: Sequence[Read], made: Mapping[i
     return [_complete(write, _reads_of(write, found, reads), made) for write in found]
 
 
-def _reads_of(write: Placed, found: Sequence[Placed], reads: Sequence[Read]) -> list[Read]:
+def _reads_of(write: _Placed, found: Sequence[_Placed], reads: Sequence[_Read]) -> list[_Read]:
     """The reads that may be a write's query: they follow it, and precede the next write of another target."""
     name = write.item.write.name
     others = (
@@ -248,7 +250,7 @@ def _reads_of(write: Placed, found: Sequence[Placed], reads: Sequence[Read]) -> 
     return [read for read in reads if write.place < read.place < end]
 
 
-def _complete(placed: Placed, reads: Sequence[Read], made: Mapping[int, Attribute]) -> EvaluatedWrite:
+def _complete(placed: _Placed, reads: Sequence[_Read], made: Mapping[int, Attribute]) -> EvaluatedWrite:
     item = placed.item
     write = item.write
     if item.relation is not None:
@@ -263,7 +265,7 @@ def _complete(placed: Placed, reads: Sequence[Read], made: Mapping[int, Attribut
     return EvaluatedWrite(write, relation, item.logical)
 
 
-def _query_beside(root: str, reads: Sequence[Read]) -> PlanRelation | None:
+def _query_beside(root: str, reads: Sequence[_Read]) -> PlanRelation | None:
     """The relation of the read that is a write's query, of which the write has the line of the root.
 
     The read whose columns stand in that line, by id or by name, is surest; a root without a list of columns (a filter,
@@ -309,30 +311,30 @@ def statement_lineage(
     is kept. `stream` tells a micro-batch, whose first plan is what its others may read. What is missing or was cut is a
     problem of the result, never an error.
     """
-    found: list[Placed] = []
-    reads: list[Read] = []
+    found: list[_Placed] = []
+    reads: list[_Read] = []
     made: dict[int, Attribute] = {}
     for place, description in enumerate(descriptions):
         text = parse_plan_text(description)
-        if (len(descriptions) > 1 and _repeats(text)) or reads_delta_log(text):
+        if (len(descriptions) > 1 and _repeats(text)) or _reads_delta_log(text):
             continue
-        evaluated = [Placed(place, item) for item in _evaluate_writes(text, application, made)]
+        evaluated = [_Placed(place, item) for item in _evaluate_writes(text, application, made)]
         found.extend(evaluated)
         if not evaluated:
-            rewritten = reads_rewritten_files(text)
-            reads.extend(Read(place, relation, rewritten) for relation in _evaluate_query(text, application, made))
+            rewritten = _reads_rewritten_files(text)
+            reads.extend(_Read(place, relation, rewritten) for relation in _evaluate_query(text, application, made))
             application.batch = reads[0].relation if stream and reads else None
     application.batch = None
-    merged = merge_writes(with_queries(found, reads, made))
-    flows = tuple(flow for item in merged if (flow := to_flow(item)) is not None)
-    problems = tuple(dict.fromkeys(problem for item in merged for problem in problems_of(item)))
+    merged = _merge_writes(_with_queries(found, reads, made))
+    flows = tuple(flow for item in merged if (flow := _to_flow(item)) is not None)
+    problems = tuple(dict.fromkeys(problem for item in merged for problem in _problems_of(item)))
     if flows:
         return StatementLineage(merged[0].write.kind, flows, problems=problems)
     read = next((each.relation for each in reads if each.relation.sources and (stream or not each.rewritten)), None)
     if read is None:
         return None
-    flow = Flow(None, outputs_of(read, None), influence_references(read.indirect), sources_of(read))
-    return StatementLineage(StatementKind.SELECT, (flow,), problems=relation_problems(read))
+    flow = Flow(None, _outputs_of(read, None), _influence_references(read.indirect), _sources_of(read))
+    return StatementLineage(StatementKind.SELECT, (flow,), problems=_relation_problems(read))
 
 
 def _repeats(text: PlanText) -> bool:

@@ -54,7 +54,7 @@ class PlanWrite:
     merge: str | None = None
 
 
-def query_of(node: PlanNode) -> PlanNode | None:
+def _query_of(node: PlanNode) -> PlanNode | None:
     """The plan of what a node writes: its child, or the plan printed below it.
 
     Beside a child, the plan of a condition's subquery may be printed: that of a rewritten MERGE's.
@@ -105,7 +105,7 @@ _CREATED = re.compile(
 )
 
 
-def v2_write(node: PlanNode, names: NameMapping) -> PlanWrite | None:
+def _v2_write(node: PlanNode, names: NameMapping) -> PlanWrite | None:
     """Appends, overwrites and rewritten row operations of V2 tables; None for a stream's sink that is no table."""
     kind = kind_of(node).removeprefix("Execute ")
     mode = V2_WRITES[kind]
@@ -114,7 +114,7 @@ def v2_write(node: PlanNode, names: NameMapping) -> PlanWrite | None:
         return None
     if name is None and mode is WriteMode.UPDATE:
         name = _rewritten_table(node, names)
-    query = query_of(node)
+    query = _query_of(node)
     location = _LOCATED.search(node.args)
     statement = StatementKind.UPDATE if mode is WriteMode.UPDATE else StatementKind.INSERT
     return PlanWrite(
@@ -166,7 +166,7 @@ def _rewritten_table(node: PlanNode, names: NameMapping) -> TableName | None:
     return found.pop() if len(found) == 1 else None
 
 
-def v2_create(node: PlanNode, names: NameMapping) -> PlanWrite:
+def _v2_create(node: PlanNode, names: NameMapping) -> PlanWrite:
     """CREATE and REPLACE TABLE AS of a V2 catalog, which the plan names by its class.
 
     A logical plan has the name in a node of its own, beside the query.
@@ -180,10 +180,10 @@ def v2_create(node: PlanNode, names: NameMapping) -> PlanWrite:
         if catalog is not None and "@" not in catalog:
             parts = (catalog, *parts)
         name = names.table(parts)
-    return PlanWrite(StatementKind.CREATE_TABLE_AS, WriteMode.CREATE, name, query_of(node), outputs=node.args)
+    return PlanWrite(StatementKind.CREATE_TABLE_AS, WriteMode.CREATE, name, _query_of(node), outputs=node.args)
 
 
-def catalog_names(args: str, names: NameMapping) -> tuple[TableName, TableName | None] | None:
+def _catalog_names(args: str, names: NameMapping) -> tuple[TableName, TableName | None] | None:
     """The table that a command names behind its catalog, and the name behind that, which may be one of another kind.
 
     None where only the catalog's class is told, of several. A second name that is bare stays beside the first.
@@ -199,14 +199,14 @@ def catalog_names(args: str, names: NameMapping) -> tuple[TableName, TableName |
     return names.table((catalog, *parts)), names.table((catalog, *other)) if any(other) else None
 
 
-def delta_command(node: PlanNode, names: NameMapping) -> PlanWrite:
+def _delta_command(node: PlanNode, names: NameMapping) -> PlanWrite:
     """Delta Lake's own commands: each names its table in its arguments."""
     kind = kind_of(node).removeprefix("Execute ")
     if kind == "DeltaDynamicPartitionOverwriteCommand":
         relation = _RELATION.search(node.args)
         columns = tuple(part.rpartition("#")[0] for part in relation.group("columns").split(", ")) if relation else None
         name = names.table(plain_parts(relation.group("name"))) if relation else None
-        return PlanWrite(StatementKind.INSERT, WriteMode.OVERWRITE, name, query_of(node), columns=columns)
+        return PlanWrite(StatementKind.INSERT, WriteMode.OVERWRITE, name, _query_of(node), columns=columns)
     quoted = _QUOTED.search(node.args)
     located = _LOCATED.search(node.args)
     name = None
@@ -217,7 +217,7 @@ def delta_command(node: PlanNode, names: NameMapping) -> PlanWrite:
     if kind == "MergeIntoCommand":
         return PlanWrite(StatementKind.MERGE, WriteMode.UPDATE, name, None, row_operation=True, merge=node.args)
     statement = StatementKind.UPDATE if kind == "UpdateCommand" else StatementKind.DELETE
-    return PlanWrite(statement, WriteMode.UPDATE, name, query_of(node), row_operation=True)
+    return PlanWrite(statement, WriteMode.UPDATE, name, _query_of(node), row_operation=True)
 
 
 # The nodes that write: what they write to, how, and the plan of what they write.
@@ -263,13 +263,13 @@ def _write_nodes(root: PlanNode) -> Iterator[PlanNode]:
     pending = [root]
     while pending:
         node = pending.pop()
-        if is_write(node):
+        if _is_write(node):
             yield node
         elif kind_of(node) != "CommandResult":
             pending.extend(reversed([*node.inner, *node.children]))
 
 
-def is_write(node: PlanNode) -> bool:
+def _is_write(node: PlanNode) -> bool:
     kind = kind_of(node)
     bare = kind.removeprefix("Execute ")
     if kind != bare and not node.children and node.inner:
@@ -299,7 +299,7 @@ def _file_write(node: PlanNode, names: NameMapping) -> PlanWrite:
         StatementKind.INSERT,
         MODES[mode.group(1)] if mode else WriteMode.APPEND,
         names.table(parts) if parts else None,
-        query_of(node),
+        _query_of(node),
         names.path(location.group(1)) if location else None,
         columns,
     )
@@ -325,7 +325,7 @@ def _table_as_select(node: PlanNode, names: NameMapping) -> PlanWrite:
         StatementKind.CREATE_TABLE_AS,
         written,
         names.table(parts) if parts else None,
-        query_of(node),
+        _query_of(node),
         columns=_name_list(node.args),
     )
 
@@ -352,7 +352,7 @@ def _create_view(node: PlanNode, names: NameMapping) -> PlanWrite:
         StatementKind.CREATE_VIEW,
         WriteMode.CREATE,
         names.table(parts) if len(parts) > 1 else TableName(parts, ".".join(parts)),
-        query_of(node),
+        _query_of(node),
         columns=columns,
         view=True,
         temporary=kind != "PersistedView",
@@ -375,7 +375,7 @@ def _hive_write(node: PlanNode, names: NameMapping) -> PlanWrite:
     parts = quoted_parts(node.args)
     overwrite = re.search(r", (true|false), (?:true|false)(?:, |$)", node.args)
     mode = WriteMode.OVERWRITE if overwrite and overwrite.group(1) == "true" else WriteMode.APPEND
-    return PlanWrite(StatementKind.INSERT, mode, names.table(parts) if parts else None, query_of(node))
+    return PlanWrite(StatementKind.INSERT, mode, names.table(parts) if parts else None, _query_of(node))
 
 
 def _save_into_source(node: PlanNode, names: NameMapping) -> PlanWrite | None:
@@ -390,14 +390,14 @@ def _save_into_source(node: PlanNode, names: NameMapping) -> PlanWrite | None:
         place = jdbc_url(url.group(1)) if url else None
         name = names.jdbc(plain_parts(table.group(1).replace('"', "`")), place)
     location = names.path(path.group(1)) if path else None
-    return PlanWrite(StatementKind.INSERT, written, name, query_of(node), location)
+    return PlanWrite(StatementKind.INSERT, written, name, _query_of(node), location)
 
 
 def _directory_write(node: PlanNode, names: NameMapping) -> PlanWrite:
     """INSERT OVERWRITE DIRECTORY."""
     found = re.search(r"(?:Location: |Some\(|path=)?((?:(?<![a-z0-9+.-])[a-z][a-z0-9+.-]*+:)?/[^,\])\s]++)", node.args)
     location = names.path(found.group(1)) if found else None
-    return PlanWrite(StatementKind.INSERT, WriteMode.OVERWRITE, None, query_of(node), location)
+    return PlanWrite(StatementKind.INSERT, WriteMode.OVERWRITE, None, _query_of(node), location)
 
 
 WRITERS = {
@@ -410,9 +410,9 @@ WRITERS = {
     "InsertIntoDataSourceCommand": _hive_write,
     "InsertIntoDataSourceDirCommand": _directory_write,
     "InsertIntoHiveDirCommand": _directory_write,
-    **dict.fromkeys(V2_WRITES, v2_write),
-    **dict.fromkeys(V2_CREATES, v2_create),
-    **dict.fromkeys(DELTA_COMMANDS, delta_command),
+    **dict.fromkeys(V2_WRITES, _v2_write),
+    **dict.fromkeys(V2_CREATES, _v2_create),
+    **dict.fromkeys(DELTA_COMMANDS, _delta_command),
 }
 
 
@@ -445,7 +445,7 @@ def _change_of(node: PlanNode, names: NameMapping) -> TableChange | None:
     """A node's change; temporary views and catalogs that the plan does not name have none."""
     kind = kind_of(node)
     if kind in V2_KINDS:
-        found = catalog_names(node.args, names)
+        found = _catalog_names(node.args, names)
         return _v2_change(kind, node.args, *found) if found is not None else None
     old = quoted_parts(node.args)
     if len(old) < QUALIFIED - 1:
@@ -525,7 +525,7 @@ def clone_lineage(descriptions: Sequence[str], names: NameMapping) -> StatementL
     return None
 
 
-def is_clone(node: PlanNode) -> bool:
+def _is_clone(node: PlanNode) -> bool:
     """Whether a node is the command that clones a table."""
     return kind_of(node) == CLONE or (kind_of(node) == "CreateDeltaTableCommand" and f" {CLONE} " in node.args)
 
@@ -533,7 +533,7 @@ def is_clone(node: PlanNode) -> bool:
 def _clone_node(description: str) -> PlanNode | None:
     text = parse_plan_text(description)
     trees = [tree for tree in (text.analyzed, text.physical) if tree is not None]
-    return next((node for tree in trees for node in tree.walk() if is_clone(node)), None)
+    return next((node for tree in trees for node in tree.walk() if _is_clone(node)), None)
 
 
 def _logs_in(description: str) -> Iterator[str]:
@@ -605,10 +605,10 @@ def _write_kinds(root: PlanNode) -> Iterator[str]:
         kind = kind_of(node)
         bare = kind.removeprefix("Execute ")
         below = [*node.inner, *node.children]
-        if is_clone(node):
+        if _is_clone(node):
             yield CLONE
             continue
-        if is_write(node) or (_KIND.fullmatch(bare) and _writes_rows(kind, bare, below)):
+        if _is_write(node) or (_KIND.fullmatch(bare) and _writes_rows(kind, bare, below)):
             if not _HARMLESS.fullmatch(bare) and not _NOWHERE.search(node.name):
                 yield from _shown_kind(node, bare)
         elif kind != "CommandResult" and (kind == "Union" or kind not in OPERATORS):
