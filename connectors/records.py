@@ -43,7 +43,7 @@ RECORD_SCHEMA = StructType(
         StructField("rows", LongType()),  # that it wrote, as the platform counts them
         # null = readable; otherwise why the row is malformed, without its content
         StructField("problem", StringType()),
-        # ingestion.symbolic.dumps(...) where the connector derived symbolic lineage itself (Spark plans)
+        # ingestion.analysis.symbolic.dumps(...) where the connector derived symbolic lineage itself (Spark plans)
         StructField("symbolic", BinaryType()),
         # likewise of what the engine itself recorded of the record's lineage, beside its text or in its place
         StructField("edges", BinaryType()),

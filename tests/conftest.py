@@ -69,6 +69,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         "spark.driver.memory": "1g",
         "spark.local.dir": str(home / "local"),
         "spark.log.level": "ERROR",
+        # As a session of ours has it: workers are forks of what has our modules loaded.
+        "spark.python.daemon.module": "workflows.runtime.worker_daemon",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": "4",
         "spark.sql.warehouse.dir": str(home / "warehouse"),

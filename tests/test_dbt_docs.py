@@ -18,7 +18,7 @@ from workflows.config import load_config
 DOCUMENT = (Path(__file__).parents[1] / "docs/dbt.md").read_text(encoding="utf-8")
 COMMANDS = [line for block in re.findall(r"```sh\n(.*?)```", DOCUMENT, re.DOTALL) for line in block.splitlines()]
 LINES = [line for block in re.findall(r"```text\n(.*?)```", DOCUMENT, re.DOTALL) for line in block.splitlines()]
-SHOWN = [line for line in LINES if not line.startswith("warning: drift")]  # which tests/workflows/publishing/dbt shows
+SHOWN = [line for line in LINES if not line.startswith("warning: drift")]  # which tests/workflows/run/publish shows
 WORKFLOW, ADDRESSES, BUCKET, WITH_LOG, ACTION = re.findall(r"```yaml\n(.*?)```", DOCUMENT, re.DOTALL)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from pyspark import daemon
 
 from workflows.config import SparkSettings
 from workflows.runtime import worker_daemon
@@ -25,7 +27,7 @@ for name in [*sys.modules]:
 archive = os.path.join(home, "python", "lib", "pyspark.zip")
 assert zipfile.is_zipfile(archive)
 sys.path.insert(0, archive)
-from workflows.run import worker_daemon
+from workflows.runtime import worker_daemon
 worker_daemon._fork = lambda: print(*sorted(sys.modules), sys.modules["pyspark"].__file__, file=sys.stderr)
 worker_daemon.main()
 """
@@ -46,6 +48,18 @@ def test_what_is_not_installed_keeps_no_worker_from_saying_so(monkeypatch: pytes
     monkeypatch.setattr(worker_daemon, "_fork", lambda: forked.append(True))
     worker_daemon.main()
     assert forked == [True]
+
+
+def test_after_a_task_a_worker_searches_what_is_young_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched = list[int]()
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setattr(worker_daemon, "collect_seldom", lambda: None)  # the tests go on in this process
+    monkeypatch.setattr(daemon, "gc", gc)
+    monkeypatch.setattr(daemon, "manager", lambda: daemon.gc.collect())
+    monkeypatch.setattr(worker_daemon, "_LOADED", ())
+    monkeypatch.setattr(gc, "collect", searched.append)
+    worker_daemon.main()
+    assert searched == [1]
 
 
 @pytest.mark.parametrize(
