@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from connectors.catalog.graph import table_hops
 from connectors.catalog.picture.contract import Edges
 from connectors.catalog.store.database import loads
 from connectors.catalog.store.entities import columns as columns_of
@@ -20,6 +21,7 @@ from connectors.catalog.store.lineage.reads import ContributionView, Moment, See
 from connectors.catalog.store.lineage.window import Window
 from ingestion.model.fqn import build_fqn, encode_name
 from ingestion.model.lineage import Json
+from ingestion.walk import Walk
 
 # What a metric tells of its use, as it was found in queries: who measures it, how often and of which rows.
 
@@ -116,20 +118,14 @@ class _Walk:
 
     def go(self, depth: int, *, upstream: bool) -> None:
         """Takes in what lies within `depth` hops on one side."""
-        frontier = set(self._roots)
-        visited = set(frontier)
-        for _ in range(depth):
-            step = reads.neighbours(self._connection, frontier, upstream=upstream, moment=self._moment)
-            frontier = {pair[0 if upstream else 1] for pair in step} - visited
-            visited |= frontier
-            for identifier in sorted(frontier):
+        walk = Walk(self._roots, table_hops(self._connection, self._moment, upstream=upstream))
+        for _ in walk.levels(depth):
+            for identifier in sorted(walk.frontier):
                 if len(self.inside) >= self._limit:
                     self.truncated = self.truncated or identifier not in self.inside
                 else:
                     self.inside.add(identifier)
-            frontier &= self.inside
-            if not frontier:
-                return
+            walk.frontier = [identifier for identifier in walk.frontier if identifier in self.inside]
 
     def complete(self) -> Edges:
         """Every edge between the entities that were taken in."""

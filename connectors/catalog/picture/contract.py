@@ -5,11 +5,12 @@ from __future__ import annotations
 import csv
 import io
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, select
 
+from connectors.catalog.graph import table_hop
 from connectors.catalog.search.service import filter_condition
 from connectors.catalog.store.database import loads
 from connectors.catalog.store.entities.entities import EntityRow, answer, any_rows_of, reference, reference_of
@@ -18,6 +19,7 @@ from connectors.catalog.store.lineage.reads import ContributionView
 from connectors.catalog.store.rows import chunks_of
 from connectors.catalog.store.schema import entities
 from ingestion.model.lineage import Json
+from ingestion.walk import Budget, Hop, Walk
 
 # The lineage graph around an entity, as the contract answers it.
 
@@ -43,15 +45,15 @@ def graph(connection: Connection, root: EntityRow, upstream: int, downstream: in
 
 def hops(connection: Connection, root: str, depth: int, *, upstream: bool) -> Edges:
     """The edges within `depth` hops of one side, and what is said of each."""
-    visited, frontier = {root}, {root}
     found: Edges = {}
-    for _ in range(min(depth, MAX_DEPTH)):
-        step = reads.contributions_around(connection, frontier, upstream=upstream)
+
+    def out_of(entities: Sequence[str]) -> Iterator[Hop[str, tuple[str, str]]]:
+        step = reads.contributions_around(connection, entities, upstream=upstream)
         found.update(step)
-        frontier = {edge[0 if upstream else 1] for edge in step} - visited
-        visited |= frontier
-        if not frontier or len(visited) > MAX_NODES:
-            break
+        return (table_hop(edge, upstream=upstream) for edge in step)
+
+    for _ in Walk((root,), out_of, Budget(MAX_NODES)).levels(min(depth, MAX_DEPTH)):
+        pass
     return found
 
 
@@ -166,14 +168,15 @@ def _side(edges: dict[tuple[str, str], Json], root: str, admitted: set[str] | No
     onwards: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for edge in edges:
         onwards[edge[1 if upstream else 0]].append(edge)
+
+    def out_of(entities: Sequence[str]) -> Iterator[Hop[str, tuple[str, str]]]:
+        hops = (table_hop(edge, upstream=upstream) for identifier in entities for edge in onwards[identifier])
+        return (hop for hop in hops if paths or admitted is None or hop.end in admitted)
+
+    walk = Walk((root,), out_of)
     depths = {root: 0}
-    order = [root]
-    for identifier in order:
-        for edge in onwards[identifier]:
-            end = edge[0 if upstream else 1]
-            if end not in depths and (paths or admitted is None or end in admitted):
-                depths[end] = depths[identifier] + 1
-                order.append(end)
+    for depth, _ in enumerate(walk.levels(), 1):
+        depths.update(dict.fromkeys(walk.frontier, depth))
     wanted = set(depths) if admitted is None else _on_the_way(edges, set(depths) & admitted, depths, upstream=upstream)
     kept = {edge: details for edge, details in edges.items() if edge[0] in wanted and edge[1] in wanted}
     return _Side(kept, {key: -depth if upstream else depth for key, depth in depths.items() if key in wanted})
@@ -183,18 +186,15 @@ def _on_the_way(
     edges: Iterable[tuple[str, str]], ends: set[str], depths: dict[str, int], *, upstream: bool
 ) -> set[str]:
     """`ends`, and what lies between them and the root."""
-    back: dict[str, list[str]] = defaultdict(list)
+    back: dict[str, list[Hop[str, tuple[str, str]]]] = defaultdict(list)
     for edge in edges:
-        near, far = (edge[1], edge[0]) if upstream else edge
-        if near in depths:
-            back[far].append(near)
-    wanted, waiting = set(ends), list(ends)
-    while waiting:
-        for near in back[waiting.pop()]:
-            if near not in wanted:
-                wanted.add(near)
-                waiting.append(near)
-    return wanted
+        hop = table_hop(edge, upstream=not upstream)
+        if hop.end in depths:
+            back[hop.start].append(hop)
+    walk = Walk(ends, lambda entities: (hop for identifier in entities for hop in back[identifier]))
+    for _ in walk.levels():
+        pass
+    return set(walk.arrivals)
 
 
 def _select_admitted(connection: Connection, rows: dict[str, EntityRow], query: LineageQuery) -> set[str]:

@@ -5,7 +5,7 @@ moments.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Select, and_, func, or_, select
 
 from connectors.catalog.contract.errors import not_found
+from connectors.catalog.graph import table_hop
 from connectors.catalog.picture import cards, history
 from connectors.catalog.search.filters import measures
 from connectors.catalog.store.database import now_millis
@@ -26,6 +27,7 @@ from connectors.catalog.store.lineage.window import Window
 from connectors.catalog.store.rows import chunks_of
 from connectors.catalog.store.schema import attributes, corrections, dated_contributions, entities, intervals, versions
 from ingestion.model.lineage import Json
+from ingestion.walk import Hop, Walk
 
 # Two moments side by side: which edges around some entities there were at either, and how each differs.
 
@@ -260,15 +262,16 @@ def graph_document(connection: Connection, identifiers: Sequence[str], window: W
 
 def _reach(start: str, hops: int, hop: _Hop, *, upstream: bool) -> list[str]:
     """What lies within so many hops on one side, nearest first."""
-    seen = {start}
-    frontier = {start}
     found: list[str] = []
-    for _ in range(hops):
-        frontier = {pair[0 if upstream else 1] for pair in hop(frontier, upstream)} - seen
-        if not frontier or len(found) > cards.MAX_CARDS:
+
+    def out_of(entities: Sequence[str]) -> Iterator[Hop[str, Edge]]:
+        return (table_hop(pair, upstream=upstream) for pair in hop(set(entities), upstream))
+
+    walk = Walk((start,), out_of)
+    for _ in walk.levels(hops):
+        found.extend(sorted(walk.frontier))
+        if len(found) > cards.MAX_CARDS:
             break
-        seen |= frontier
-        found.extend(sorted(frontier))
     return found
 
 

@@ -16,12 +16,9 @@ from connectors.catalog.questions.why._facts import (
     UpstreamFacts,
 )
 from connectors.catalog.store.lineage.reads import ColumnDependency
-from ingestion.walk import ColumnNode
+from ingestion.walk import DIRECT, INDIRECT, STRENGTHS, TABLE, ColumnNode, EdgeIndex, Way, strongest_ways
 
 # Ways between columns, each as strong as its weakest hop: values flow, values decide, or only rows come through.
-
-DIRECT, INDIRECT, TABLE = "DIRECT", "INDIRECT", "TABLE"
-STRENGTHS = (DIRECT, INDIRECT, TABLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +26,13 @@ class ColumnWay:
     """The shortest of the strongest ways from a node down to where the search began; `ties` are those of its hops."""
 
     nodes: tuple[ColumnNode, ...]
+    strength: str = DIRECT
     ties: tuple[str, ...] = ()
 
-    @property
-    def strength(self) -> str:
-        """That of the weakest hop."""
-        return max(self.ties, key=STRENGTHS.index, default=DIRECT)
+    @classmethod
+    def of(cls, way: Way[ColumnNode, ColumnDependency]) -> ColumnWay:
+        """A way that was walked against the flow of data."""
+        return cls(way.nodes[::-1], way.strength, tuple(hop.strength for hop in reversed(way.hops)))
 
     @property
     def hops(self) -> int:
@@ -42,23 +40,21 @@ class ColumnWay:
 
 
 class UpstreamPaths:
-    """Walks against the flow of data; the walk from each node is made once."""
+    """Walks against the flow of data; the walk from each node is made once.
+
+    A table that is read for other columns has a say too: without its rows those of the table that reads it would be
+    others.
+    """
 
     def __init__(self, edges: Iterable[ColumnDependency]) -> None:
-        self._into: dict[str, list[ColumnDependency]] = defaultdict(list)
-        for edge in sorted(set(edges), key=_order):
-            if edge.source[0] != edge.target[0]:
-                self._into[edge.target[0]].append(edge)
+        self._edges = EdgeIndex.of(sorted(set(edges), key=_order), upstream=True, rows=True)
         self._known: dict[ColumnNode, dict[ColumnNode, ColumnWay]] = {}
 
     def upstream_of(self, start: ColumnNode) -> dict[ColumnNode, ColumnWay]:
         """Every node with a say in `start`, itself among them."""
         if start not in self._known:
-            found: dict[ColumnNode, ColumnWay] = {}
-            for strength in range(len(STRENGTHS)):
-                for node, way in self._walk(start, frozenset(STRENGTHS[: strength + 1])).items():
-                    found.setdefault(node, way)
-            self._known[start] = found
+            ways = strongest_ways(start, self._edges.hops).found
+            self._known[start] = {node: ColumnWay.of(way) for node, way in ways.items()}
         return self._known[start]
 
     def tables_upstream_of(self, start: ColumnNode) -> dict[str, ColumnWay]:
@@ -68,31 +64,6 @@ class UpstreamPaths:
             if table not in best or _rank(way) < _rank(best[table]):
                 best[table] = way
         return best
-
-    def _walk(self, start: ColumnNode, allowed: frozenset[str]) -> dict[ColumnNode, ColumnWay]:
-        ways = {start: ColumnWay((start,))}
-        frontier = [start]
-        while frontier:
-            following = []
-            for node in frontier:
-                for source, strength in self._hops(node):
-                    if strength in allowed and source not in ways:
-                        ways[source] = ColumnWay((source, *ways[node].nodes), (strength, *ways[node].ties))
-                        following.append(source)
-            frontier = following
-        return ways
-
-    def _hops(self, node: ColumnNode) -> Iterator[tuple[ColumnNode, str]]:
-        table, path = node
-        for edge in self._into.get(table, ()):
-            if edge.type == TABLE or not edge.certain:
-                yield (edge.source[0], None), TABLE
-            elif path is None or edge.target[1] == path:
-                yield edge.source, edge.type
-            elif edge.target[1] is None:
-                yield edge.source, INDIRECT
-            else:
-                yield (edge.source[0], None), TABLE
 
 
 def _rank(way: ColumnWay) -> tuple[int, int]:
@@ -384,10 +355,9 @@ def _after(clearing: Iterable[_ClearingTest], evidence: Indication | None) -> li
 
 
 def _better(known: ColumnWay | None, way: ColumnWay) -> ColumnWay:
-    order = (DIRECT, INDIRECT, TABLE)
     if known is None:
         return way
-    return min(known, way, key=lambda one: (order.index(one.strength), one.hops, str(one.nodes)))
+    return min(known, way, key=lambda one: (*_rank(one), str(one.nodes)))
 
 
 def _test_name(test: TestRecord) -> str:

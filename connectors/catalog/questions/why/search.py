@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sqlalchemy import Connection
 
+from connectors.catalog.graph import table_hop
 from connectors.catalog.questions.file import When, named_node, open_catalog
 from connectors.catalog.questions.why._facts import (
     Incident,
@@ -52,6 +53,7 @@ from connectors.catalog.store.lineage.window import DAY, DEFAULT_DAYS
 from ingestion.errors import ConfigError
 from ingestion.model.fqn import split_fqn
 from ingestion.model.lineage import Json
+from ingestion.walk import Budget, Hop, Walk
 
 # The facts around a table, read from a catalog's file.
 
@@ -108,18 +110,17 @@ def _walk(
     *,
     upstream: bool,
 ) -> tuple[set[str], bool]:
-    seen, frontier = set(starts), set(starts)
-    while frontier and len(seen) < MOST_TABLES:
-        following: set[str] = set()
+    def hops(entities: Sequence[str]) -> Iterator[Hop[str, tuple[str, str]]]:
         for moment in moments:
-            for edge, found in reads.contributions_around(
-                connection, frontier, upstream=upstream, moment=moment
-            ).items():
+            around = reads.contributions_around(connection, entities, upstream=upstream, moment=moment)
+            for edge, found in around.items():
                 views[edge].update({view.version_id: view for view in found})
-                following.add(edge[0 if upstream else 1])
-        frontier = following - seen
-        seen |= frontier
-    return seen, bool(frontier)
+                yield table_hop(edge, upstream=upstream)
+
+    walk = Walk(starts, hops, Budget(nodes=MOST_TABLES - 1))
+    for _ in walk.levels():
+        pass
+    return set(walk.arrivals), walk.truncated
 
 
 def records_of_tests(connection: Connection, names: Mapping[str, str], until: int) -> tuple[TestRecord, ...]:
