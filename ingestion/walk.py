@@ -101,6 +101,12 @@ class Walk(Generic[N, T]):
         while self.frontier and not self._is_spent() and (depth is None or self._depth < depth):
             yield self.step()
 
+    def finish(self, depth: int | None = None) -> Walk[N, T]:
+        """The walk, gone as far as its budget and so many levels allow."""
+        for _ in self.levels(depth):
+            pass
+        return self
+
     def step(self) -> list[Hop[N, T]]:
         """The hops out of the frontier; where they lead to for the first time is the next one."""
         taken = list(self._hops(self.frontier))
@@ -154,9 +160,7 @@ def strongest_ways(start: N, hops: Hops[N, T], budget: Budget = UNBOUNDED) -> Wa
     truncated = False
     for number, strength in enumerate(STRENGTHS, 1):
         allowed = _Allowed(hops, frozenset(STRENGTHS[:number]))
-        walk = Walk((start,), allowed, budget)
-        for _ in walk.levels():
-            pass
+        walk = Walk((start,), allowed, budget).finish()
         found.update({node: Way(node, strength, walk.way(node)) for node in walk.arrivals if node not in found})
         truncated = truncated or walk.truncated
         if not allowed.refused:
@@ -180,9 +184,9 @@ class _Allowed(Generic[N, T]):
                 self.refused = True
 
 
-def tie_of(edge: GraphEdge) -> str:
+def tie_of(type_: str, *, certain: bool) -> str:
     """How strongly an edge ties its ends: of a column that is not certainly meant only the tables are known."""
-    return edge.type if edge.certain else TABLE
+    return type_ if certain else TABLE
 
 
 class EdgeIndex(Generic[E]):
@@ -224,13 +228,15 @@ class EdgeIndex(Generic[E]):
 
     def _columns_of(self, node: ColumnNode) -> Iterator[Hop[ColumnNode, E]]:
         for edge in self._known[node[0]].meeting(node[1]):
-            yield Hop(node, edge.source if self._upstream else edge.target, tie_of(edge), edge)
+            yield Hop(
+                node, edge.source if self._upstream else edge.target, tie_of(edge.type, certain=edge.certain), edge
+            )
 
     def _rows_of(self, node: ColumnNode) -> Iterator[Hop[ColumnNode, E]]:
         table, path = node
         for edge in self._known[table].edges:
             near, far = (edge.target, edge.source) if self._upstream else (edge.source, edge.target)
-            tie = tie_of(edge)
+            tie = tie_of(edge.type, certain=edge.certain)
             if tie != TABLE and (path is None or near[1] is None or near[1] == path):
                 yield Hop(node, far, tie, edge)
             elif far[0] != table:  # that a table's rows come from the table itself tells nothing

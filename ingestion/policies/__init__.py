@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
@@ -19,7 +19,7 @@ from ingestion.dialects.functions import AGGREGATES, COUNTS, GROUPINGS, HASHES, 
 from ingestion.errors import RecordError
 from ingestion.model import fqn
 from ingestion.model.lineage import LineageType, Subtype
-from ingestion.walk import ColumnNode
+from ingestion.walk import TABLE, ColumnNode, EdgeIndex, Hop, Walk
 
 # Whether a value can be read in what is made of it, as a dependency's subtype and expression tell.
 
@@ -247,33 +247,28 @@ def propagate(graph: TaggedColumns, policy: Policy) -> Propagation:
     What is not certain (an ambiguous name, columns that are not known, an aggregate without its expression) carries no
     tag: it goes to the review.
     """
-    out: dict[ColumnNode, list[Dependency]] = defaultdict(list)
-    for one in graph.dependencies:
-        out[one.source].append(one)
-    paths: dict[_TagState, Path] = {}
+    known = EdgeIndex.of(graph.dependencies, upstream=False)
     uncertain: dict[tuple[ColumnNode, str], Review] = {}
-    frontier = sorted(_starts(graph, policy), key=_order)
-    paths.update({state: (column_name(state.column),) for state in frontier})
-    while frontier:
-        following: dict[_TagState, Path] = {}
-        for state in frontier:
-            for one in (*out.get(state.column, ()), *_of_table(out, state.column)):
-                for reached in _next(graph, policy, state, one):
-                    path = (*paths[state], column_name(reached.column))
+
+    def hops(states: Sequence[_TagState]) -> Iterator[Hop[_TagState, Dependency]]:
+        for state in sorted(states, key=_order):
+            for hop in known.hops([state.column]):
+                why = _doubt(policy.rules[state.rule], hop.edge)
+                for reached in _next(graph, policy, state, hop.edge):
                     if not policy.allows(reached.column, reached.tag):
                         continue
-                    if (why := _doubt(policy.rules[state.rule], one)) is not None:
+                    if why is None:
+                        yield Hop(state, reached, hop.strength, hop.edge)
+                    else:
+                        path = (*paths[state], column_name(reached.column))
                         uncertain.setdefault((reached.column, reached.tag), _review(reached, path, why))
-                    elif reached not in paths and (reached not in following or path < following[reached]):
-                        following[reached] = path
-        paths.update(following)
-        frontier = sorted(following, key=_order)
+
+    walk = Walk(_starts(graph, policy), hops, rank=lambda hop: paths[hop.start])
+    paths: dict[_TagState, Path] = {state: (column_name(state.column),) for state in walk.frontier}
+    for _ in walk.levels():
+        for hop in filter(None, map(walk.arrivals.get, walk.frontier)):
+            paths[hop.end] = (*paths[hop.start], column_name(hop.end.column))
     return _result(graph, policy, paths, uncertain)
-
-
-def _of_table(out: Mapping[ColumnNode, list[Dependency]], column: ColumnNode) -> list[Dependency]:
-    """What is said of the column's whole table: it is not known which columns are read."""
-    return out.get((column[0], None), []) if column[1] is not None else []
 
 
 def _order(state: _TagState) -> tuple[str, str, int, bool]:
@@ -309,7 +304,7 @@ def _next(graph: TaggedColumns, policy: Policy, state: _TagState, one: Dependenc
 
 def _doubt(rule: PolicyRule, one: Dependency) -> str | None:
     """Why a dependency carries no tag for certain, None where it does, or surely does not."""
-    if one.source[1] is None or (one.target[1] is None and one.type == LineageType.DIRECT) or one.type == "TABLE":
+    if one.source[1] is None or (one.target[1] is None and one.type == LineageType.DIRECT) or one.type == TABLE:
         return "it is not known which columns are read or filled"
     if not one.certain:
         return "it is not certain that this column is meant"

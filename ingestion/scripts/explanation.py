@@ -5,12 +5,13 @@ The document is that of the catalog's graph call and of `lineage_graph`, so a sc
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ingestion.model.fqn import split_fqn
 from ingestion.model.lineage import Json
+from ingestion.walk import Hop, Walk, tie_of
 
 JSON_VERSION = 1
 
@@ -61,9 +62,17 @@ class Explanation:
 
     def base_columns(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The columns where it all begins: those whose values arrive, and those that only have a say."""
-        arriving = dict.fromkeys(_reached_columns(self.hops, self.column, direct_only=True))
+        arriving = self._arriving_columns()
         base = [name for name, sources in self.hops.items() if not sources and name != self.column]
         return tuple(n for n in base if n in arriving), tuple(n for n in base if n not in arriving)
+
+    def _arriving_columns(self) -> Collection[str]:
+        """Those whose values reach the column, itself among them."""
+
+        def direct(names: Sequence[str]) -> Iterator[Hop[str, ExplainedHop]]:
+            return (hop for name in names for hop in _walked(name, self.hops.get(name, ())) if hop.edge.direct)
+
+        return Walk((self.column,), direct).finish().arrivals
 
     def to_json(self) -> Json:
         """The same as JSON: `version`, `column`, `base_columns`, `chain` (nearest first), `statements`."""
@@ -113,13 +122,19 @@ def columns_called(document: Mapping[str, Any], name: str) -> tuple[str, ...]:
 def explain(document: Mapping[str, Any], column: str) -> Explanation:
     """The explanation of a column that the document has, by its full name."""
     reader = _HopReader(document)
-    hops: dict[str, tuple[ExplainedHop, ...]] = {}
-    waiting = [column]
-    for name in waiting:  # grows while it is walked: breadth first
-        if name not in hops:
-            hops[name] = reader.of(name)
-            waiting.extend(hop.source for hop in hops[name])
-    return Explanation(column, hops, reader.explained_statements())
+    sources: dict[str, tuple[ExplainedHop, ...]] = {}
+
+    def into(names: Sequence[str]) -> Iterator[Hop[str, ExplainedHop]]:
+        for name in names:
+            sources[name] = reader.of(name)
+            yield from _walked(name, sources[name])
+
+    Walk((column,), into).finish()
+    return Explanation(column, sources, reader.explained_statements())
+
+
+def _walked(column: str, sources: Iterable[ExplainedHop]) -> Iterator[Hop[str, ExplainedHop]]:
+    return (Hop(column, one.source, tie_of(one.type, certain=one.certain), one) for one in sources)
 
 
 class _HopReader:
@@ -181,17 +196,6 @@ _Origin = tuple[str, str, str]
 def _origin(contribution: Mapping[str, Any]) -> _Origin:
     producer = contribution["producer"]
     return str(producer["kind"]), str(producer["key"]), contribution.get("sqlQuery") or ""
-
-
-def _reached_columns(hops: Mapping[str, Sequence[ExplainedHop]], start: str, *, direct_only: bool) -> Iterable[str]:
-    seen = {start}
-    waiting = [start]
-    for name in waiting:
-        for hop in hops.get(name, ()):
-            if hop.source not in seen and (hop.direct or not direct_only):
-                seen.add(hop.source)
-                waiting.append(hop.source)
-    return waiting
 
 
 def _hop_json(hop: ExplainedHop) -> Json:

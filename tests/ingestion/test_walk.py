@@ -124,8 +124,6 @@ def test_a_walk_goes_so_many_levels(depth: int | None, nodes: int) -> None:
     def hops(starts: Sequence[int]) -> list[Hop[int, None]]:
         return [Hop(start, end, TABLE, None) for start in starts for end in onward[start]]
 
-    walk = Walk((1,), hops)
-    for _ in walk.levels(depth):
-        pass
+    walk = Walk((1,), hops).finish(depth)
     assert len(walk.arrivals) == nodes
     assert not walk.truncated

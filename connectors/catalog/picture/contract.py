@@ -52,8 +52,7 @@ def hops(connection: Connection, root: str, depth: int, *, upstream: bool) -> Ed
         found.update(step)
         return (table_hop(edge, upstream=upstream) for edge in step)
 
-    for _ in Walk((root,), out_of, Budget(MAX_NODES)).levels(min(depth, MAX_DEPTH)):
-        pass
+    Walk((root,), out_of, Budget(MAX_NODES)).finish(min(depth, MAX_DEPTH))
     return found
 
 
@@ -192,9 +191,7 @@ def _on_the_way(
         if hop.end in depths:
             back[hop.start].append(hop)
     walk = Walk(ends, lambda entities: (hop for identifier in entities for hop in back[identifier]))
-    for _ in walk.levels():
-        pass
-    return set(walk.arrivals)
+    return set(walk.finish().arrivals)
 
 
 def _select_admitted(connection: Connection, rows: dict[str, EntityRow], query: LineageQuery) -> set[str]:

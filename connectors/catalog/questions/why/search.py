@@ -117,9 +117,7 @@ def _walk(
                 views[edge].update({view.version_id: view for view in found})
                 yield table_hop(edge, upstream=upstream)
 
-    walk = Walk(starts, hops, Budget(nodes=MOST_TABLES - 1))
-    for _ in walk.levels():
-        pass
+    walk = Walk(starts, hops, Budget(nodes=MOST_TABLES - 1)).finish()
     return set(walk.arrivals), walk.truncated
 
 
