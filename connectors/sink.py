@@ -1,12 +1,20 @@
-"""What a sink takes, and what it tells of it."""
+"""What a sink is opened with, what it takes, and what it tells of it.
+
+A sink is a room: its `settings` has a model `Settings`, its `sink` a context manager `open_sink(settings, run)`, and
+`connectors.sinks` a line with its name.
+"""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import ClassVar, Generic, Protocol, TypeVar
 
+from pydantic import ConfigDict, Field
+
+from connectors.fields import Model, Positive
 from ingestion.model.entities import EntityReference
 from ingestion.model.requests import AddLineageRequest, Replacement
 
@@ -86,6 +94,44 @@ class WriteReport:
         return WriteReport(self.results + other.results, self.counts + other.counts)
 
 
+class SinkSettings(Model):
+    """`sink.config`: the keys of every sink; a room adds its own. OpenMetadata writes them with underscores."""
+
+    model_config = ConfigDict(alias_generator=None)
+
+    writes_to_catalog: ClassVar[bool] = False
+    """Whether it writes into the catalog that names are resolved in: a dry run shows it a copy, and others nothing."""
+
+    one_writer: ClassVar[bool] = False
+    """Whether only one process may write to it, as to a file: then no task of Spark does."""
+
+    bulk_sink_batch_size: Positive = Field(
+        default=500, description="Requests in one call, where the target takes several."
+    )
+
+    @abstractmethod
+    def identity(self, catalog: str) -> str:
+        """What tells where it writes from any other: under it is remembered what it acknowledged.
+
+        `catalog` is that of the run's catalog.
+        """
+
+
+Catalog = TypeVar("Catalog", covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class SinkRun(Generic[Catalog]):
+    """The run that a sink is opened for, with its `catalog`, open, in which the ends of all edges were found.
+
+    `name`: what is sent again under the same name counts once. `threads`: how many targets may be written at a time.
+    """
+
+    name: str
+    threads: int
+    catalog: Catalog
+
+
 class Sink(Protocol):
     """Takes requests, one for each edge. Writing the same again changes nothing."""
 
@@ -94,6 +140,17 @@ class Sink(Protocol):
 
         Raises TargetDown and ConfigError when nothing more can be written; what was written until then stays.
         """
+
+
+class DryRunSink:
+    """Sends nothing."""
+
+    def write(self, batches: Sequence[TargetBatch]) -> WriteReport:
+        """Every request counts as unchanged."""
+        requests = [request for batch in batches for request in batch.requests]
+        results = tuple(WriteResult(request, Outcome.UNCHANGED) for request in requests)
+        columns = sum(len(request.edge.lineage_details.columns_lineage) for request in requests)
+        return WriteReport(results, EdgeCounts(unchanged=len(results), column_edges=columns))
 
 
 def target_batches(

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from connectors.fields import cores
 from connectors.query_log.files import SCHEME
 from ingestion.errors import LineageError
-from workflows.config.models.fields import cores
 from workflows.config.values import EmbeddedCatalog, RunConfig, Server
 from workflows.runtime.java import archive_file, find_java
 from workflows.runtime.spark_kinds import (

@@ -5,15 +5,14 @@ from __future__ import annotations
 import hashlib
 import shutil
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 
 from connectors.openmetadata.client import CatalogSearch, Platform, connect
 from connectors.openmetadata.connection import Connection
 from connectors.openmetadata.http import Http, RetryPolicy
-from connectors.openmetadata.sink import DryRunSink, RestSink, SinkOptions
-from connectors.sink import Sink
+from connectors.sink import DryRunSink, Sink, SinkRun
 from ingestion.errors import RetryableError, TargetDown
 from workflows.config import EmbeddedCatalog, RunConfig, Server
 from workflows.counts import Pointer
@@ -75,15 +74,22 @@ def open_target(config: RunConfig, run_id: str, *, dry_run: bool) -> Iterator[Ru
     Of a server it only asks: nothing is written there on a dry run. Raises ConfigError and TargetDown.
     """
     if isinstance(config.target, Server):
+        connection = connection_of(config.target, max(10, config.threads))
         server = Pointer("published to", config.target.url)
-        with _connect(connection_of(config.target, max(10, config.threads)), config, run_id, (server,)) as target:
-            yield replace(target, sink=DryRunSink(), writes=False) if dry_run else target
+        with closing(connect(connection)) as platform, _sink(config, run_id, platform, sends=not dry_run) as sink:
+            yield RunTarget(platform, CatalogSearch(platform), sink, (server,), not dry_run, connection)
         return
+    sends = not dry_run or config.sink.settings.writes_to_catalog
     with (
         _embedded_connection(config.target, dry_run=dry_run) as (connection, where),
-        _connect(connection, config, run_id, where) as target,
+        closing(connect(connection)) as platform,
+        _sink(config, run_id, platform, sends=sends) as sink,
     ):
-        yield target
+        yield RunTarget(platform, CatalogSearch(platform), sink, where, connection=connection)
+
+
+def _sink(config: RunConfig, run_id: str, platform: Platform, *, sends: bool) -> AbstractContextManager[Sink]:
+    return config.sink.open(SinkRun(run_id, config.threads, platform)) if sends else nullcontext(DryRunSink())
 
 
 @contextmanager
@@ -95,17 +101,6 @@ def platform_of(target: EmbeddedCatalog | Server) -> Iterator[Platform]:
         return
     with _embedded_connection(target, dry_run=False) as (connection, _where), closing(connect(connection)) as platform:
         yield platform
-
-
-@contextmanager
-def _connect(connection: Connection, config: RunConfig, run_id: str, where: tuple[Pointer, ...]) -> Iterator[RunTarget]:
-    platform = connect(connection)
-    try:
-        options = SinkOptions(run_id, config.threads)
-        sink = RestSink(platform, options)
-        yield RunTarget(platform, CatalogSearch(platform), sink, where, connection=connection)
-    finally:
-        platform.close()
 
 
 @contextmanager
@@ -133,7 +128,7 @@ def _copy(file: Path, directory: Path) -> Path:
     return copy
 
 
-def sink_name(target: EmbeddedCatalog | Server, platform: Platform) -> str:
+def catalog_identity(target: EmbeddedCatalog | Server, platform: Platform) -> str:
     """What tells this catalog from another, and from one that takes its place."""
     place = str(target.file.resolve()) if isinstance(target, EmbeddedCatalog) else target.url
     digest = hashlib.sha256(f"{place} {platform.store}".encode()).hexdigest()

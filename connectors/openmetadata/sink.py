@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from contextlib import contextmanager
+from dataclasses import replace
 
 from connectors.openmetadata import client
 from connectors.openmetadata._edge_writer import PlainWriter, redefinition_of
 from connectors.openmetadata.client import Platform
 from connectors.openmetadata.http import ServerFailed
-from connectors.sink import EdgeCounts, Outcome, TargetBatch, WriteReport, WriteResult
+from connectors.openmetadata.settings import Settings
+from connectors.sink import EdgeCounts, Outcome, SinkRun, TargetBatch, WriteReport, WriteResult
 from ingestion.errors import Rejected
 from ingestion.model.lineage import Json
 from ingestion.model.requests import AddLineageRequest, EdgeSource
@@ -19,23 +21,23 @@ from ingestion.model.requests import AddLineageRequest, EdgeSource
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class SinkOptions:
-    """`threads` targets are written at a time where there is no bulk call.
-
-    `run` is the id of the run: a repeated bulk call of one run is applied once.
-    """
-
-    run: str
-    threads: int = 4
+@contextmanager
+def open_sink(_settings: Settings, run: SinkRun[Platform]) -> Iterator[RestSink]:
+    """The sink over the client that the run has already: one breaker tells both that the platform is down."""
+    yield RestSink(run.catalog, run.name, run.threads)
 
 
 class RestSink:
     """Writes to one platform. Requests are expected aggregated: one for each edge."""
 
-    def __init__(self, platform: Platform, options: SinkOptions) -> None:
+    def __init__(self, platform: Platform, run: str, threads: int = 4) -> None:
+        """`run` is its id: a repeated bulk call of one run is applied once.
+
+        `threads` targets are written at a time where there is no bulk call.
+        """
         self._platform = platform
-        self._options = options
+        self._run = run
+        self._threads = threads
         self._bulk = client.LINEAGE in platform.capabilities
         self._calls = 0
 
@@ -52,7 +54,7 @@ class RestSink:
             whole = all(request.contributions for request in batch.requests)
             (bulk if self._bulk and whole else plain).append(batch)
         written = self._write_bulk(bulk) if bulk else WriteReport()
-        written += PlainWriter(self._platform.http, self._options.threads).write(plain)
+        written += PlainWriter(self._platform.http, self._threads).write(plain)
         by_edge = {result.request.edge.key: result for result in written.results}
         results = tuple(by_edge[request.edge.key] for batch in batches for request in batch.requests)
         return WriteReport(results, written.counts)
@@ -87,18 +89,7 @@ class RestSink:
         ended = [replacement for batch in batches for replacement in _replacement_orders(batch)]
         # the position keeps a call apart from an equal one before it, when something else was said in between
         self._calls += 1
-        return client.add_lineage(self._platform.http, f"{self._options.run} {self._calls}", edges, ended)
-
-
-class DryRunSink:
-    """Sends nothing."""
-
-    def write(self, batches: Sequence[TargetBatch]) -> WriteReport:
-        """Every request counts as unchanged."""
-        requests = [request for batch in batches for request in batch.requests]
-        results = tuple(WriteResult(request, Outcome.UNCHANGED) for request in requests)
-        columns = sum(len(request.edge.lineage_details.columns_lineage) for request in requests)
-        return WriteReport(results, EdgeCounts(unchanged=len(results), column_edges=columns))
+        return client.add_lineage(self._platform.http, f"{self._run} {self._calls}", edges, ended)
 
 
 def _replacement_orders(batch: TargetBatch) -> Iterator[Json]:

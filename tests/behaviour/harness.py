@@ -12,7 +12,7 @@ from connectors.openmetadata.client import CatalogSearch, Platform, connect
 from connectors.openmetadata.connection import Connection
 from connectors.openmetadata.entities import QueryRecord
 from connectors.openmetadata.registration import register
-from connectors.openmetadata.sink import RestSink, SinkOptions
+from connectors.openmetadata.sink import RestSink
 from connectors.sink import WriteReport, target_batches
 from ingestion.dialects import dialect_of
 from ingestion.model.fqn import split_fqn
@@ -157,7 +157,7 @@ def publish(
     source = bind_occurrences(templates, groups, warehouse.settings, catalog_schemas((), resolver))
     entities = resolve_relations(source.log, relations_in(source.flows), resolver, warehouse.filters)
     lineage = lineage_of(source, entities)
-    sink = RestSink(platform, SinkOptions(uuid4().hex))
+    sink = RestSink(platform, uuid4().hex)
     report = sink.write(target_batches(lineage.requests, lineage.replacements))
     published = {
         result.request.edge.key: EdgeOutcome() if result.accepted else EdgeOutcome(result.reason)

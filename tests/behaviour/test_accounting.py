@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from connectors.openmetadata.http import Call
-from connectors.openmetadata.sink import RestSink, SinkOptions
+from connectors.openmetadata.sink import RestSink
 from connectors.sink import target_batches
 from ingestion.errors import ThresholdBreached, Unaccounted
 from tests.behaviour.conftest import Shop
@@ -67,7 +67,7 @@ def test_an_edge_the_catalog_refuses_is_given_up_with_its_reason_and_the_others_
     first = made.run("insert into gone (a) select a from src", "insert into tgt (a) select a from src")
     target = first.edges["public.src", "public.gone"].edge.to_entity
     made.platform.http.send(Call("DELETE", f"tables/{target.id}", {"hardDelete": "true"}, answered=False))
-    report = RestSink(made.platform, SinkOptions("after")).write(target_batches(first.requests))
+    report = RestSink(made.platform, "after").write(target_batches(first.requests))
     outcomes = {result.request.edge.to_entity.name: result for result in report.results}
     assert not outcomes["gone"].accepted
     assert outcomes["gone"].reason

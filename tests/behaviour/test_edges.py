@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from connectors.openmetadata.edges import put_edge
-from connectors.openmetadata.sink import RestSink, SinkOptions
+from connectors.openmetadata.sink import RestSink
 from connectors.sink import target_batches
 from ingestion.model.requests import ColumnLineage, EntitiesEdge, LineageDetails
 from tests.behaviour.conftest import Shop
@@ -161,5 +161,5 @@ def test_a_view_reads_what_comes_later_in_the_log(shop: Opened) -> None:
 def test_a_batch_that_arrives_twice_counts_once(shop: Opened) -> None:
     made = shop(TABLES)
     requests = made.run("insert into tgt (a) select a from src").requests
-    again = RestSink(made.platform, SinkOptions("another run")).write(target_batches(requests))
+    again = RestSink(made.platform, "another run").write(target_batches(requests))
     assert again.counts.unchanged == 1

@@ -10,7 +10,7 @@ import pytest
 
 from connectors.openmetadata.client import CatalogSearch
 from connectors.openmetadata.registration import register_each
-from connectors.openmetadata.sink import RestSink, SinkOptions
+from connectors.openmetadata.sink import RestSink
 from connectors.sink import target_batches
 from ingestion.model.isolation import Isolation, no_probe
 from ingestion.resolution import Resolver, SearchScope
@@ -64,8 +64,8 @@ def run(shop: Shop, log: Sequence[Record]) -> None:
     facts = registrar.facts(source, entities)
     register_each(platform, registrar.requests_of(facts, Isolation()))
     lineage = lineage_of(source, resolve_relations(source.log, wanted, resolver(), Filters(), registers=True))
-    RestSink(platform, SinkOptions(uuid4().hex)).write(target_batches(lineage.requests, lineage.replacements))
-    target = RunTarget(platform, CatalogSearch(platform), RestSink(platform, SinkOptions(uuid4().hex)), ())
+    RestSink(platform, uuid4().hex).write(target_batches(lineage.requests, lineage.replacements))
+    target = RunTarget(platform, CatalogSearch(platform), RestSink(platform, uuid4().hex), ())
     assert publish_events_of_batches(target, [source.log.ddl_events], resolver(), no_probe) == ()
 
 

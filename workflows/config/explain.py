@@ -10,10 +10,9 @@ from typing import Any, get_args
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from connectors.fields import Model
 from ingestion.arguments import nearest_name, suggestion
-from workflows.config.models.dbt import AnyWorkflow, DbtWorkflow
-from workflows.config.models.fields import Model
-from workflows.config.models.headwater import SparkHistoryWorkflow
+from workflows.config.models.workflow import any_workflow, owners
 from workflows.config.yaml.document import ConfigProblem, Document, KeyPath
 
 _EXPECTED = {
@@ -88,8 +87,8 @@ def _where_it_belongs(path: KeyPath, model: type[Model]) -> str:
     near = nearest_name(str(key), keys_at(model, parent))
     if near:
         return f"; did you mean {near}?"
-    others = list(known_paths(AnyWorkflow))
-    for source, owner in (("spark-history-lineage", SparkHistoryWorkflow), ("dbt", DbtWorkflow)):
+    others = list(known_paths(any_workflow()))
+    for source, owner in owners().items():
         if (*parent, str(key)) in known_paths(owner):
             return f"; it belongs to the source type {source}"
     homes = sorted({".".join(other[:-1]) or "the top level" for other in others if other[-1] == key})

@@ -17,8 +17,8 @@ from connectors.sql_files.scripts import read_standard_input
 from ingestion.arguments import nearest_file, suggestion
 from workflows.config.checks import Checks
 from workflows.config.explain import explain, keys_at, known_paths
-from workflows.config.models.dbt import AnyWorkflow, DbtWorkflow
-from workflows.config.models.headwater import SparkHistoryWorkflow, Workflow
+from workflows.config.models.headwater import Workflow
+from workflows.config.models.workflow import any_workflow, workflow_model
 from workflows.config.translate import translate
 from workflows.config.values import RunConfig
 from workflows.config.yaml.document import (
@@ -70,7 +70,7 @@ def _path(key: str) -> tuple[str, ...]:
             if key.startswith(prefix) and len(mapping[start:]) > 1 and len(key) > len(prefix):
                 return (*mapping, key.removeprefix(prefix))
     parts = tuple(key.split("."))
-    known = list(dict.fromkeys(known_paths(AnyWorkflow)))
+    known = list(dict.fromkeys(known_paths(any_workflow())))
     if parts in known:
         return parts
     ends = [path for path in known if path[-len(parts) :] == parts]
@@ -78,7 +78,7 @@ def _path(key: str) -> tuple[str, ...]:
         return ends[0]
     if ends:
         raise _invalid(key, "several keys end so: " + ", ".join(dotted_path(path) for path in ends))
-    names = {path[-1] for path in known} if len(parts) == 1 else keys_at(AnyWorkflow, parts[:-1])
+    names = {path[-1] for path in known} if len(parts) == 1 else keys_at(any_workflow(), parts[:-1])
     raise _invalid(key, "unknown key" + suggestion(parts[-1], names))
 
 
@@ -108,7 +108,6 @@ def _invalid(field: str, message: str) -> InvalidConfig:
 # From a YAML file to a RunConfig: read, override, interpolate, validate, check against the disk.
 
 _MAX_BYTES = 4 << 20
-_WORKFLOWS: Mapping[str, type[Workflow]] = {"spark-history-lineage": SparkHistoryWorkflow, "dbt": DbtWorkflow}
 
 
 def load_config(
@@ -136,13 +135,18 @@ def load_config(
 
 
 def _validate(document: Document) -> Workflow:
-    source = document.content.get("source")
-    kind = source.get("type") if isinstance(source, Mapping) else None
-    model = _WORKFLOWS.get(kind.lower() if isinstance(kind, str) else "", Workflow)
+    model = workflow_model(_type_of("source", document).lower(), _type_of("sink", document))
     try:
         return model.model_validate(document.content)
     except ValidationError as error:
         raise InvalidConfig(explain(error, document, model)) from None
+
+
+def _type_of(section: str, document: Document) -> str:
+    """The type that a section names, "" where it names none."""
+    content = document.content.get(section)
+    named = content.get("type") if isinstance(content, Mapping) else None
+    return named if isinstance(named, str) else ""
 
 
 def _text(file: str | Path, origin: str) -> str:

@@ -8,12 +8,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
 
+from connectors.fields import Model, Text
 from connectors.sql_files.scripts import sql_text
 from ingestion.errors import ConfigError
 from ingestion.model.fqn import split_fqn
 from ingestion.policies import Declassification, Policy, PolicyRule, ValueFlow
 from workflows.config.explain import explain
-from workflows.config.models.fields import Model, Text
 from workflows.config.yaml.document import parse_document
 
 # The YAML of a policy, as pydantic sees it.

@@ -9,11 +9,10 @@ from typing import Any
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from connectors.fields import Model
 from ingestion.dialects.connection_types import CONNECTION_TYPES
 from workflows.config.explain import model_in
-from workflows.config.models.dbt import AnyWorkflow
-from workflows.config.models.fields import Model
-from workflows.config.models.headwater import Workflow
+from workflows.config.models.workflow import any_workflow, workflow_model
 from workflows.config.translate import SOURCE_TYPES
 
 _SAMPLE: Mapping[str, str] = {
@@ -37,7 +36,7 @@ _HEAD = """\
 
 def json_schema() -> dict[str, Any]:
     """The JSON Schema of the YAML, with the names of all source and connection types."""
-    schema = AnyWorkflow.model_json_schema(by_alias=True)
+    schema = any_workflow().model_json_schema(by_alias=True)
     schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **schema,
@@ -51,7 +50,7 @@ def json_schema() -> dict[str, Any]:
 
 def commented_yaml() -> str:
     """A workflow's YAML that runs once its log and service are named, every other key beside its default."""
-    return _HEAD + "\n".join(_lines(Workflow, ())) + "\n"
+    return _HEAD + "\n".join(_lines(workflow_model(), ())) + "\n"
 
 
 def _lines(model: type[Model], path: tuple[str, ...]) -> Iterator[str]:

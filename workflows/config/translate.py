@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, SecretStr
 
+from connectors.sinks import ConfiguredSink
 from ingestion.arguments import nearest_name
 from ingestion.dialects import dialect_of
 from ingestion.dialects.connection_types import CONNECTION_TYPES
@@ -74,7 +75,7 @@ def translate(workflow: Workflow, checks: Checks, secrets: Sequence[str]) -> Run
         steps=_steps(lineage),
         target=target,
         register=Register(ours.register_tables),
-        batch_size=workflow.sink.config.bulk_sink_batch_size,
+        sink=ConfiguredSink(workflow.sink.type, workflow.sink.config),
         templates_at_once=ours.templates_at_once,
         default_database=ours.defaults.database,
         default_schema=ours.defaults.schema_,

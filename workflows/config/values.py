@@ -13,6 +13,7 @@ from pydantic import SecretStr
 
 from connectors.dbt.artifact_locations import ArtifactLocation
 from connectors.log_columns import LogColumn
+from connectors.sinks import ConfiguredSink
 from ingestion.model.engine_names import EngineNameRules
 from ingestion.parsing._tiers import Parser
 from ingestion.parsing.sandbox.process import Limits
@@ -250,7 +251,7 @@ class RunConfig:
     steps: Steps
     target: EmbeddedCatalog | Server
     register: Register
-    batch_size: int
+    sink: ConfiguredSink
     templates_at_once: int  # that are bound and published in memory, of more a quarter
     default_database: str | None
     default_schema: str | None

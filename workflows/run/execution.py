@@ -7,7 +7,7 @@ import pickle
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from threading import Event
@@ -20,8 +20,8 @@ from pyspark import Broadcast, SparkContext
 
 from connectors.openmetadata.client import CatalogSearch, Platform, connect
 from connectors.openmetadata.connection import Connection, is_loopback, local_files
-from connectors.openmetadata.sink import DryRunSink, RestSink, SinkOptions
-from connectors.sink import Sink
+from connectors.sink import DryRunSink, Sink, SinkRun
+from connectors.sinks import ConfiguredSink
 from ingestion.errors import LineageError
 from ingestion.model import pickling
 from ingestion.resolution import Resolver
@@ -107,9 +107,9 @@ class WorkerFacts:
 class WorkerSettings:
     """What a task is built from; `key` tells the settings of one run from those of another.
 
-    The token of the target is in the `connection`: nothing that grows stands beside it, since Spark puts the code of
-    tasks into a file where it is large. `publishers`: how many tasks may write to the target at a time. `writes` False:
-    nothing may change there.
+    The token of the target is in the `connection`, and the `sink` may have secrets: nothing that grows stands beside
+    them, since Spark puts the code of tasks into a file where it is large. `publishers`: how many tasks may write to
+    the target at a time. `writes` False: nothing may change in the catalog; without a `sink` nothing is sent.
     """
 
     key: str
@@ -117,6 +117,7 @@ class WorkerSettings:
     connection: Connection = field(compare=False)
     run_id: str = field(compare=False)
     failpoints: Failpoints = field(compare=False)
+    sink: ConfiguredSink | None = field(compare=False, repr=False)
     publishers: int = field(compare=False, default=1)
     writes: bool = field(compare=False, default=True)
 
@@ -154,6 +155,7 @@ def config_for_tasks(config: RunConfig) -> RunConfig:
         config,
         source=source,
         target=target,
+        sink=config.sink.without_settings(),
         query_log=replace(config.query_log, path=None, jdbc={}),
         filters=replace(config.filters, condition=None),
         spark_history=None,
@@ -175,8 +177,8 @@ def batch_task(settings: WorkerSettings, work: TaskPass, payload: Broadcast[byte
         recorded = Recorded()
         packed, given = pickle.loads(payload.value)
         try:
-            with collection_paused():
-                left, recorded.summary = work(_worker(settings).stages(number, recorded), unpack(packed), given)
+            with collection_paused(), _worker(settings).stages(number, recorded) as stages:
+                left, recorded.summary = work(stages, unpack(packed), given)
                 recorded.left = pack(left)
         except LineageError as error:  # as a value: Spark would try a dead target again, and tell it as its own failure
             recorded.error = error
@@ -205,28 +207,30 @@ class _Worker:
     binding: Binding
     resolver: Resolver
 
-    def stages(self, number: int, recorded: Recorded) -> PassContext:
+    @contextmanager
+    def stages(self, number: int, recorded: Recorded) -> Iterator[PassContext]:
         """What the batch of that number goes through."""
         settings, facts = self.settings, self.settings.facts.value
         options = RunOptions(settings.run_id, failpoints=settings.failpoints)
-        return PassContext(
-            config=facts.config,
-            options=options,
-            target=_target(self.platform, self._sink(number), settings),
-            names=self.names,
-            binding=self.binding,
-            before=self.binding.providers(facts.stated, self.resolver),
-            resolver=self.resolver,
-            texts=lambda _wanted: {},
-            course=recorded,
-        )
+        with self._sink(number) as sink:
+            yield PassContext(
+                config=facts.config,
+                options=options,
+                target=_target(self.platform, sink, settings),
+                names=self.names,
+                binding=self.binding,
+                before=self.binding.providers(facts.stated, self.resolver),
+                resolver=self.resolver,
+                texts=lambda _wanted: {},
+                course=recorded,
+            )
 
-    def _sink(self, number: int) -> Sink:
+    def _sink(self, number: int) -> AbstractContextManager[Sink]:
         settings = self.settings
-        if not settings.writes:
-            return DryRunSink()
+        if settings.sink is None:
+            return nullcontext(DryRunSink())
         threads = max(1, settings.facts.value.config.threads // settings.publishers)
-        return RestSink(self.platform, SinkOptions(f"{settings.run_id} {number}", threads))
+        return settings.sink.open(SinkRun(f"{settings.run_id} {number}", threads, self.platform))
 
 
 @lru_cache(maxsize=1)
@@ -432,6 +436,7 @@ def place_of(driver: InDriver, spark: SparkContext, batches: int, stated: tuple[
         connection=replace(connection, connections=max(1, stages.config.threads // publishers)),
         run_id=stages.options.run_id,
         failpoints=stages.options.failpoints.in_tasks(),
+        sink=None if isinstance(stages.target.sink, DryRunSink) else stages.config.sink,
         publishers=publishers,
         writes=stages.target.writes,
     )
@@ -449,6 +454,8 @@ def _reasons_for_driver(driver: InDriver, spark: SparkContext) -> Iterator[str]:
     if connection is None:
         yield "only it reaches the catalog"
         return
+    if stages.config.sink.settings.one_writer:
+        yield f"only one process may write to {stages.config.sink.type}"
     if stages.binding.database is not None:
         yield "the live database's planner is asked by it"
     if spark.defaultParallelism < 2:

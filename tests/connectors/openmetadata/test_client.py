@@ -17,7 +17,7 @@ from connectors.openmetadata.client import CatalogSearch, Platform, connect
 from connectors.openmetadata.connection import Connection
 from connectors.openmetadata.entities import Collection, QueryRecord, TableDefinition
 from connectors.openmetadata.registration import register
-from connectors.openmetadata.sink import RestSink, SinkOptions
+from connectors.openmetadata.sink import RestSink
 from connectors.sink import Outcome, WriteReport, target_batches
 from ingestion.errors import ConfigError
 from ingestion.model.contributions import ColumnEvidence, Contribution, Producer, ProducerKind
@@ -89,7 +89,7 @@ def said(
 
 
 def write(platform: Platform, *requests: AddLineageRequest, replacing: tuple[Replacement, ...] = ()) -> WriteReport:
-    return RestSink(platform, SinkOptions(run=str(uuid4()))).write(target_batches(requests, replacing))
+    return RestSink(platform, str(uuid4())).write(target_batches(requests, replacing))
 
 
 def pairs_between(
@@ -369,7 +369,7 @@ def test_concurrent_writers_lose_nothing_of_each_other(platform: Platform) -> No
     def run(key: str, column: str) -> WriteReport:
         start.wait(10)
         request = said(orders, report, (column, "note", ""), key=key)
-        return RestSink(platform, SinkOptions(run=key)).write(target_batches([request]))
+        return RestSink(platform, key).write(target_batches([request]))
 
     with ThreadPoolExecutor(2) as pool:
         for done in [pool.submit(run, "a", "note"), pool.submit(run, "b", "amount")]:

@@ -16,7 +16,7 @@ from connectors.openmetadata import _edge_writer as edge_writer
 from connectors.openmetadata.client import Platform
 from connectors.openmetadata.connection import Connection
 from connectors.openmetadata.http import Call, Http
-from connectors.openmetadata.sink import RestSink, SinkOptions
+from connectors.openmetadata.sink import RestSink
 from connectors.sink import Outcome, WriteReport, target_batches
 from ingestion.model.contributions import ColumnEvidence, Contribution, Producer, ProducerKind
 from ingestion.model.entities import EntityReference
@@ -55,7 +55,7 @@ class Writer:
 
     def __init__(self, url: str, column: str) -> None:
         self.http = Http(Connection(url))
-        self.sink = RestSink(Platform(self.http, "2.0.7"), SinkOptions(column, threads=4))
+        self.sink = RestSink(Platform(self.http, "2.0.7"), column, threads=4)
         self.column = column
 
     def entity(self, name: str) -> EntityReference:

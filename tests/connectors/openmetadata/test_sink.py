@@ -19,8 +19,8 @@ from connectors.openmetadata.client import LINEAGE, Platform
 from connectors.openmetadata.connection import Connection
 from connectors.openmetadata.edges import StoredEdge
 from connectors.openmetadata.http import Http
-from connectors.openmetadata.sink import DryRunSink, RestSink, SinkOptions
-from connectors.sink import EdgeCounts, Outcome, target_batches
+from connectors.openmetadata.sink import RestSink
+from connectors.sink import DryRunSink, EdgeCounts, Outcome, target_batches
 from ingestion.errors import ConfigError, TargetDown
 from ingestion.model.contributions import ColumnEvidence, Contribution, Producer, ProducerKind
 from ingestion.model.entities import EntityReference
@@ -103,7 +103,7 @@ def server() -> Iterator[FakeOpenMetadata]:
 
 def sink(virtual_time: VirtualTime, *capabilities: str, threads: int = 1) -> RestSink:
     http = Http(Connection("http://om.example/api", jwt_token="canary-token"), timing=virtual_time.timing)
-    return RestSink(Platform(http, "2.0.7", frozenset(capabilities)), SinkOptions("run", threads))
+    return RestSink(Platform(http, "2.0.7", frozenset(capabilities)), "run", threads)
 
 
 def reference(name: str) -> EntityReference:

@@ -24,7 +24,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from connectors.openmetadata.client import connect
 from connectors.openmetadata.connection import Connection
-from connectors.openmetadata.sink import RestSink, SinkOptions
+from connectors.openmetadata.sink import RestSink
 from connectors.sink import TargetBatch, WriteReport, target_batches
 from ingestion.errors import TargetDown
 from ingestion.model.contributions import Contribution, Producer, ProducerKind
@@ -134,8 +134,8 @@ class Workflow:
             again = {row["digest"] for row in read}
             before = [row for segment in memory.past.journal for row in segment.rows().to_pylist()]
             whole = [*read, *(row for row in before if row["digest"] not in again)]
-            sink = dies or Sink(RestSink(self.platform, SinkOptions(run_id)), 10**6, before=False)
-            sink.real = RestSink(self.platform, SinkOptions(run_id))
+            sink = dies or Sink(RestSink(self.platform, run_id), 10**6, before=False)
+            sink.real = RestSink(self.platform, run_id)
             deliverer = Publisher(
                 sink, memory.acknowledged_states("c"), lambda done: memory.acknowledge("c", done), 1, RunOptions(run_id)
             )
@@ -201,7 +201,7 @@ class Resuming(RuleBasedStateMachine):
 
     @rule(chunks=st.integers(0, 2), before=st.booleans())
     def a_run_finds_the_target_down(self, chunks: int, before: bool) -> None:
-        dies = Sink(RestSink(self.workflow.platform, SinkOptions("none")), chunks, before)
+        dies = Sink(RestSink(self.workflow.platform, "none"), chunks, before)
         try:
             self.workflow.run(self.log, dies=dies)
             self.up_to_date = True
@@ -222,7 +222,7 @@ class Resuming(RuleBasedStateMachine):
 
     @rule()
     def a_full_run_finds_the_target_down(self) -> None:
-        dies = Sink(RestSink(self.workflow.platform, SinkOptions("none")), 0, before=False)
+        dies = Sink(RestSink(self.workflow.platform, "none"), 0, before=False)
         with suppress(TargetDown):
             self.workflow.run(self.log, Backfill(full=True), dies)
         self.up_to_date = False

@@ -6,10 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from workflows.config.models.fields import Bool, Model, OrEmpty, Secret, Text
-from workflows.config.models.headwater import Workflow
+from connectors.fields import NO_EFFECT, Bool, Model, OrEmpty, Secret, Text
 from workflows.config.models.openmetadata import (
-    NO_EFFECT,
     LineageConfig,
     QuerySource,
     SourceConfig,
@@ -141,12 +139,6 @@ class DbtSource(QuerySource):
     )
 
 
-class DbtWorkflow(Workflow):
-    """The whole file, where the source is a dbt project."""
-
-    source: DbtSource = Field(description="Where the lineage is read from.")
-
-
 class AnyLineageConfig(SparkHistoryLineageConfig, DbtLineageConfig):
     """The keys of all sources, for what knows no source yet."""
 
@@ -163,9 +155,3 @@ class AnySource(QuerySource):
     source_config: Annotated[AnySourceConfig, OrEmpty] = Field(
         default_factory=AnySourceConfig, description="The workflow's settings."
     )
-
-
-class AnyWorkflow(Workflow):
-    """The whole file, whatever its source."""
-
-    source: AnySource = Field(description="Where the lineage is read from.")

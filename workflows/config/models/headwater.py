@@ -8,13 +8,11 @@ from typing import Annotated, Any, Literal
 from cronsim import CronSim, CronSimError
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
-from workflows.config.models.fields import Bool, Model, NotNegative, OrEmpty, Port, Positive, Secret, Text, TimeZone
+from connectors.fields import NO_EFFECT, Bool, Model, NotNegative, OrEmpty, Port, Positive, Secret, Text, TimeZone
 from workflows.config.models.openmetadata import (
-    NO_EFFECT,
     Component,
     QuerySource,
     Sink,
-    SparkHistorySource,
     WorkflowConfig,
 )
 from workflows.config.models.query_log import QueryLogColumns, QueryLogJdbc
@@ -241,10 +239,10 @@ class Headwater(Model):
 
 
 class Workflow(Model):
-    """The whole file."""
+    """The whole file; `source` and `sink` are as `workflow_model` has them for their types."""
 
     source: QuerySource = Field(description="Where the lineage is read from.")
-    sink: Annotated[Sink, OrEmpty] = Field(default_factory=Sink, description="Where it is written to.")
+    sink: Sink = Field(description="Where it is written to.")
     workflow_config: Annotated[WorkflowConfig, OrEmpty] = Field(
         default_factory=WorkflowConfig, description="The catalog, and when a run counts as failed."
     )
@@ -260,9 +258,3 @@ class Workflow(Model):
     processor: Component | None = Field(default=None, description="Not used.", json_schema_extra=NO_EFFECT)
     stage: Component | None = Field(default=None, description="Not used.", json_schema_extra=NO_EFFECT)
     bulk_sink: Component | None = Field(default=None, description="Not used.", json_schema_extra=NO_EFFECT)
-
-
-class SparkHistoryWorkflow(Workflow):
-    """The whole file, where the source is Spark's own history."""
-
-    source: SparkHistorySource = Field(description="Where the lineage is read from.")

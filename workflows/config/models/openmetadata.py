@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, JsonValue
+from pydantic import ConfigDict, Field
 
-from workflows.config.models.fields import Bool, Model, OrEmpty, Percent, Positive, Regex, Secret, Text, cores
-
-# Marks a field that OpenMetadata's YAML has and that changes nothing here.
-NO_EFFECT: dict[str, JsonValue] = {"x-no-effect": True}
+from connectors.fields import NO_EFFECT, Bool, Model, OrEmpty, Percent, Positive, Regex, Secret, Text, cores
+from connectors.sink import SinkSettings
 
 
 class FilterPattern(Model):
@@ -143,27 +141,11 @@ class SparkHistorySource(QuerySource):
     )
 
 
-class SinkConfig(Model):
-    """`sink.config`, whose keys OpenMetadata writes with underscores."""
-
-    model_config = ConfigDict(alias_generator=None)
-
-    api_endpoint: Text | None = Field(
-        default=None, description="Not used: hostPort says where.", json_schema_extra=NO_EFFECT
-    )
-    bulk_sink_batch_size: Positive = Field(
-        default=500, description="Requests in one call, where the target takes several."
-    )
-    enable_async_pipeline: Bool = Field(default=True, description="Not used.", json_schema_extra=NO_EFFECT)
-    async_pipeline_workers: Positive = Field(default=2, description="Not used.", json_schema_extra=NO_EFFECT)
-    override_metadata: Bool = Field(default=False, description="Not used.", json_schema_extra=NO_EFFECT)
-
-
 class Sink(Model):
-    """`sink`."""
+    """`sink`: what its `config` is, its type decides (see `workflow_model`)."""
 
-    type: Literal["metadata-rest"] = Field(default="metadata-rest", description="The REST API of OpenMetadata.")
-    config: Annotated[SinkConfig, OrEmpty] = Field(default_factory=SinkConfig, description="The sink's settings.")
+    type: Text = Field(description="What is written to.")
+    config: SinkSettings = Field(description="The sink's settings.")
 
 
 class SecurityConfig(Model):

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
-from workflows.config.models.fields import Model, OrEmpty, Positive, Secret, Text, TimeZone
+from connectors.fields import Model, OrEmpty, Positive, Secret, Text, TimeZone
 
 
 class ColumnModel(Model):

@@ -39,7 +39,7 @@ from workflows.state.log_queries import ANY_LITERAL, FiledMetric, LogQuery, Quer
 from workflows.state.reading_code import code_version
 from workflows.state.segments import Digests, are_known, digests_of_queries
 from workflows.state.workflow_state import WorkflowState
-from workflows.target import RunTarget, sink_name
+from workflows.target import RunTarget, catalog_identity
 
 # Who ran which SELECT how often, counted by Spark: nothing that grows with the runs is collected.
 
@@ -443,7 +443,7 @@ class LogMetrics:
             hint = (f"{left}: headwater.registerTables: always makes them in the catalog",) if metrics else ()
             return dict(filed), (*failures, *hint)
         tables = catalog_tables((name for one in queries.values() for name in one.tables), resolver)
-        place = sink_name(self.config.target, self.target.platform)
+        place = catalog_identity(self.config.target, self.target.platform)
         here = {identity: one for identity, one in filed.items() if one.sink == place}
         known = {one.name: "" if self.options.extent.full else one.digest for one in here.values()}
         filing = MetricFiling(self.target.platform, self.config.state.workflow, tables, known, place)

@@ -30,7 +30,7 @@ from workflows.run.resolve.resolution import NameResolution
 from workflows.runtime.options import RunOptions
 from workflows.state.acknowledgements import CompleteScope, PublishedState
 from workflows.state.workflow_state import WorkflowState
-from workflows.target import RunTarget, sink_name
+from workflows.target import RunTarget, catalog_identity
 
 # Targets of which several batches of a log say something: a target takes all that is said of it at once.
 
@@ -199,7 +199,9 @@ class Publishing:
 
     def _publisher(self, targets: Collection[str]) -> Publisher:
         known = self.memory.acknowledged_states(self._sink_name, targets)
-        return Publisher(self.target.sink, known, self.acknowledge, self.config.batch_size, self.options)
+        return Publisher(
+            self.target.sink, known, self.acknowledge, self.config.sink.settings.bulk_sink_batch_size, self.options
+        )
 
     def file_events(self, batches: Sequence[SchemaEvents]) -> tuple[str, ...]:
         """Files changes of names and types, of all batches; what to warn of where some could not be filed."""
@@ -223,7 +225,8 @@ class Publishing:
 
     @property
     def _sink_name(self) -> str:
-        return sink_name(self.config.target, self.target.platform)
+        catalog = catalog_identity(self.config.target, self.target.platform)
+        return self.config.sink.settings.identity(catalog)
 
     @property
     def _probe(self) -> Probe:

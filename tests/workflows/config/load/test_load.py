@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from connectors.dbt.artifact_locations import BucketArtifacts, HttpArtifacts
+from connectors.fields import cores
 from ingestion.model.engine_names import EngineNameRules, JdbcUrl
 from ingestion.parsing._tiers import Parser
 from ingestion.parsing.sandbox.process import Limits
@@ -30,7 +31,6 @@ from workflows.config import (
     Steps,
     load_config,
 )
-from workflows.config.models.fields import cores
 
 Write = Callable[..., Path]
 SERVER = """\
@@ -67,7 +67,7 @@ def test_the_values_are_frozen(workflow_file: Write) -> None:
     config = load_config(workflow_file())
 
     with pytest.raises(dataclasses.FrozenInstanceError):
-        config.batch_size = 1  # type: ignore[misc]
+        config.threads = 1  # type: ignore[misc]
 
 
 def test_every_field_of_openmetadatas_yaml_is_taken(workflow_file: Write) -> None:
@@ -145,7 +145,7 @@ bulkSink: {type: b}
     assert config.filters.schema == FilterPattern(("^a",), ("b$",))
     assert config.filters.condition == "user_name <> 'x'"
     assert config.steps == Steps(False, True, False, False, False, False, ("one", "two"))
-    assert (config.threads, config.batch_size, config.success_threshold) == (7, 50, 80)
+    assert (config.threads, config.sink.settings.bulk_sink_batch_size, config.success_threshold) == (7, 50, 80)
     assert isinstance(config.target, Server)
     assert not config.target.tls.verify
     assert not config.target.check_version

@@ -1,4 +1,4 @@
-"""The kinds of field that the YAML models are made of."""
+"""The kinds of field that settings in YAML are made of: a run's, and those of each source and sink."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from typing import Annotated, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, SecretStr
 from pydantic.alias_generators import to_camel
 
 
@@ -67,6 +67,8 @@ Text = Annotated[str, Field(min_length=1)]
 Regex = Annotated[str, AfterValidator(_regular_expression)]
 TimeZone = Annotated[str, AfterValidator(_time_zone)]
 Secret = Annotated[SecretStr, Field(min_length=1)]
+# Marks a field that OpenMetadata's YAML has and that changes nothing here.
+NO_EFFECT: dict[str, JsonValue] = {"x-no-effect": True}
 # `config:` with nothing after it is an empty mapping, not a null.
 OrEmpty = BeforeValidator(_none_as_empty)
 

@@ -1,0 +1,44 @@
+"""Every sink by its `sink.type`, one line each: a room with its `settings` and its `sink`.
+
+A room is loaded when it is asked for. Its settings alone are what checks a configuration, and no client with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from importlib import import_module
+
+from connectors.sink import Sink, SinkRun, SinkSettings
+
+_ROOMS: Mapping[str, str] = {
+    "metadata-rest": "connectors.openmetadata",
+}
+
+SINK_TYPES = tuple(_ROOMS)
+"""The first is what a configuration has that names none."""
+
+
+def sink_settings(sink_type: str) -> type[SinkSettings]:
+    """The model of a sink's `config`."""
+    found: type[SinkSettings] = import_module(f"{_ROOMS[sink_type]}.settings").Settings
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class ConfiguredSink:
+    """A sink that is closed: where it is opened is where it writes, be it a task of Spark."""
+
+    type: str
+    settings: SinkSettings
+
+    def open(self, run: SinkRun[object]) -> AbstractContextManager[Sink]:
+        """The sink, for the block. Raises ConfigError and TargetDown."""
+        opened: AbstractContextManager[Sink] = import_module(f"{_ROOMS[self.type]}.sink").open_sink(self.settings, run)
+        return opened
+
+    def without_settings(self) -> ConfiguredSink:
+        """What may be written to an executor's disk: of the settings no more than what every sink has."""
+        common = {name: getattr(self.settings, name) for name in SinkSettings.model_fields}
+        return replace(self, settings=type(self.settings).model_construct(**common))
