@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from connectors.openmetadata.edges import (
-    StoredEdge,
+    HeldEdge,
     delete_edge,
     get_edge,
     graph,
@@ -36,7 +36,7 @@ ColumnKey = tuple[tuple[str, ...], str]
 Refused = frozenset[ColumnKey]
 """Columns that the platform does not take."""
 
-Plan = Callable[[StoredEdge, Refused], Operations]
+Plan = Callable[[HeldEdge, Refused], Operations]
 Owned = Callable[[LineageDetails], bool]
 """Whether an edge is the word of what was defined anew, and of nobody else."""
 
@@ -72,7 +72,7 @@ def _merge_edge(http: Http, edge: EntitiesEdge) -> _EdgeWrite:
     Raises Rejected, ServerFailed (Unsettled among it), ConfigError, TargetDown; so do the other writes.
     """
 
-    def plan(stored: StoredEdge, refused: Refused) -> Operations:
+    def plan(stored: HeldEdge, refused: Refused) -> Operations:
         return additions(stored, edge.lineage_details, refused)
 
     return _write(http, edge, _Intent(plan, Outcome.MERGED))
@@ -82,7 +82,7 @@ def _redefine_edge(http: Http, edge: EntitiesEdge, owned: Owned) -> _EdgeWrite:
     """Writes an edge of what was defined anew: the old definition's columns go, edges not `owned` are merged."""
     wanted = edge.lineage_details
 
-    def plan(stored: StoredEdge, refused: Refused) -> Operations:
+    def plan(stored: HeldEdge, refused: Refused) -> Operations:
         return _redefinition(stored, wanted, refused) if owned(stored.details) else additions(stored, wanted, refused)
 
     return _write(http, edge, _Intent(plan, Outcome.REPLACED))
@@ -94,7 +94,7 @@ def _restore_edge(http: Http, edge: EntitiesEdge, done: _EdgeWrite, owned: Owned
     Edges that were deleted or (`owned`) defined anew since are left as they are: that was meant.
     """
 
-    def plan(stored: StoredEdge, refused: Refused) -> Operations:
+    def plan(stored: HeldEdge, refused: Refused) -> Operations:
         return [] if owned(stored.details) else additions(stored, edge.lineage_details, refused | done.refused)
 
     mended = _write(http, edge, _Intent(plan, done.outcome, makes=False))
@@ -148,7 +148,7 @@ def _mark_view_processed(http: Http, view: EntityReference) -> None:
         return
 
 
-def additions(stored: StoredEdge, wanted: LineageDetails, refused: Refused = frozenset()) -> Operations:
+def additions(stored: HeldEdge, wanted: LineageDetails, refused: Refused = frozenset()) -> Operations:
     """JSON Patch operations that add what is `wanted`: columns but the `refused`, query and pipeline where none is."""
     known = {mapping.key for mapping in stored.details.columns_lineage} | refused
     missing = [mapping.to_json() for mapping in wanted.columns_lineage if mapping.key not in known]
@@ -164,7 +164,7 @@ def additions(stored: StoredEdge, wanted: LineageDetails, refused: Refused = fro
     return operations
 
 
-def _redefinition(stored: StoredEdge, wanted: LineageDetails, refused: Refused = frozenset()) -> Operations:
+def _redefinition(stored: HeldEdge, wanted: LineageDetails, refused: Refused = frozenset()) -> Operations:
     """JSON Patch operations that put one definition's columns and text in the place of another's."""
     operations: Operations = []
     taken = tuple(mapping for mapping in wanted.columns_lineage if mapping.key not in refused)
@@ -188,7 +188,7 @@ class _Intent:
     changed: Outcome
     makes: bool = True
 
-    def operations(self, stored: StoredEdge | None, refused: Refused) -> Operations | None:
+    def operations(self, stored: HeldEdge | None, refused: Refused) -> Operations | None:
         """None where the edge is to be made; none where it stands as it is to be."""
         if stored is not None:
             return self.plan(stored, refused)
@@ -196,7 +196,7 @@ class _Intent:
 
 
 def _write(http: Http, edge: EntitiesEdge, intent: _Intent) -> _EdgeWrite:
-    found: list[StoredEdge | None] = []
+    found: list[HeldEdge | None] = []
     written: list[float] = []
     gaps = [0.0]
 
@@ -254,13 +254,13 @@ def _mappings(operation: Mapping[str, Any]) -> list[ColumnLineage]:
     return [ColumnLineage.from_json(mapping) for mapping in (value if isinstance(value, list) else [value])]
 
 
-def _outcome(before: StoredEdge | None, after: StoredEdge | None, changed: Outcome) -> Outcome:
+def _outcome(before: HeldEdge | None, after: HeldEdge | None, changed: Outcome) -> Outcome:
     if before is None:
         return Outcome.NEW
     return Outcome.UNCHANGED if after == before else changed
 
 
-def _read(http: Http, edge: EntitiesEdge) -> StoredEdge | None:
+def _read(http: Http, edge: EntitiesEdge) -> HeldEdge | None:
     try:
         return stored_edge(http.attempt(read_edge(edge.from_entity, edge.to_entity)))
     except NotFound:

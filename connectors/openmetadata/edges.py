@@ -13,7 +13,7 @@ from ingestion.model.requests import EntitiesEdge, LineageDetails
 
 
 @dataclass(frozen=True, slots=True)
-class StoredEdge:
+class HeldEdge:
     """An edge as the platform holds it; `has_columns` tells an empty list of columns from none at all."""
 
     details: LineageDetails
@@ -21,7 +21,7 @@ class StoredEdge:
 
 
 @dataclass(frozen=True, slots=True)
-class GraphEdge:
+class NeighbourEdge:
     """An edge of a graph answer, by the ids of its ends."""
 
     from_id: str
@@ -34,8 +34,8 @@ class Graph:
     """The neighbourhood of an entity; `nodes` by id, the entity itself among them."""
 
     nodes: dict[str, EntityReference]
-    upstream: tuple[GraphEdge, ...]
-    downstream: tuple[GraphEdge, ...]
+    upstream: tuple[NeighbourEdge, ...]
+    downstream: tuple[NeighbourEdge, ...]
 
 
 def read_edge(source: EntityReference, target: EntityReference) -> Call:
@@ -43,15 +43,15 @@ def read_edge(source: EntityReference, target: EntityReference) -> Call:
     return Call("GET", f"lineage/getLineageEdge/{path_of(source.id, target.id)}")
 
 
-def stored_edge(answer: Any) -> StoredEdge | None:
+def stored_edge(answer: Any) -> HeldEdge | None:
     """What `read_edge` answered, None where there is no edge."""
     edge = answer.get("edge") if isinstance(answer, dict) else None
     if not isinstance(edge, dict):
         return None
-    return StoredEdge(LineageDetails.from_json(edge), isinstance(edge.get("columnsLineage"), list))
+    return HeldEdge(LineageDetails.from_json(edge), isinstance(edge.get("columnsLineage"), list))
 
 
-def get_edge(http: Http, source: EntityReference, target: EntityReference) -> StoredEdge | None:
+def get_edge(http: Http, source: EntityReference, target: EntityReference) -> HeldEdge | None:
     """The edge from `source` to `target`, None when there is none. Raises TargetDown and ConfigError."""
     call = read_edge(source, target)
     return stored_edge(http.get(call.path))
@@ -96,9 +96,9 @@ def graph(http: Http, entity: EntityReference, upstream: int = 1, downstream: in
     )
 
 
-def _edges(edges: Any) -> tuple[GraphEdge, ...]:
+def _edges(edges: Any) -> tuple[NeighbourEdge, ...]:
     return tuple(
-        GraphEdge(
+        NeighbourEdge(
             _id(edge["fromEntity"]), _id(edge["toEntity"]), LineageDetails.from_json(edge.get("lineageDetails") or {})
         )
         for edge in edges or ()

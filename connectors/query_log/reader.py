@@ -53,7 +53,7 @@ SPLIT_RECORD_SCHEMA = StructType(
 _BY_NAME = {profile.name: profile for profile in PROFILES}
 
 
-def join_split_texts(rows: DataFrame) -> DataFrame:
+def _join_split_texts(rows: DataFrame) -> DataFrame:
     """The records, with RECORD_SCHEMA, of rows that have a piece of a text each (or, without a `piece_key`, all of it).
 
     A record stands where its first piece does. One that lacks a piece is malformed.
@@ -149,7 +149,7 @@ class QueryLogInput:
         """
         if not self._in_pieces:
             return self._read(RecordReading(RECORD_SCHEMA, RECORD_SCHEMA))
-        return join_split_texts(self._read(RecordReading(SPLIT_RECORD_SCHEMA, SPLIT_RECORD_SCHEMA)))
+        return _join_split_texts(self._read(RecordReading(SPLIT_RECORD_SCHEMA, SPLIT_RECORD_SCHEMA)))
 
     def map_records(self, work: RecordWork, schema: StructType) -> DataFrame:
         """What `work` makes of the log's records, with `schema`: where they are read, and sent on to nobody."""

@@ -58,7 +58,7 @@ class Execution:
 
 
 @dataclass(slots=True)
-class Operation:
+class _Operation:
     """One operation of a Thrift or Connect server: its text, who asked for it, and its executions."""
 
     id: str
@@ -204,8 +204,8 @@ class ApplicationLog:
         self.name = self.id = self.user = ""
         self.environment = Environment()
         self.executions: dict[int, Execution] = {}
-        self.thrift: dict[str, Operation] = {}
-        self.connect: dict[str, Operation] = {}
+        self.thrift: dict[str, _Operation] = {}
+        self.connect: dict[str, _Operation] = {}
         self.thrift_users: dict[str, str] = {}
         self.opened = ""
         self.spark_sessions: dict[str, str] = {}
@@ -295,7 +295,7 @@ class ApplicationLog:
         self.opened = "" if session == self.opened else self.opened
         user = event.get("userName") or self.thrift_users.get(session, "")
         text = event.get("statement")
-        self.thrift[event["id"]] = Operation(event["id"], text, user, session, seconds(event.get("startTime")))
+        self.thrift[event["id"]] = _Operation(event["id"], text, user, session, seconds(event.get("startTime")))
         return iter(())
 
     def _thrift_parsed(self, event: dict[str, Any]) -> Iterator[ExecutedStatement]:
@@ -315,7 +315,7 @@ class ApplicationLog:
         yield from self._thrift_finish(event)
 
     def _connect_start(self, event: dict[str, Any]) -> Iterator[ExecutedStatement]:
-        self.connect[event["jobTag"]] = Operation(
+        self.connect[event["jobTag"]] = _Operation(
             event["operationId"],
             _connect_sql(event.get("statementText") or ""),
             event.get("userId") or event.get("userName") or "",
@@ -418,7 +418,7 @@ class ApplicationLog:
             self.spark_sessions[session] = tagged
         return self.spark_sessions.get(session, session)
 
-    def _operation(self, operation: Operation) -> Iterator[ExecutedStatement]:
+    def _operation(self, operation: _Operation) -> Iterator[ExecutedStatement]:
         for root in {e.root for e in self.executions.values() if e.group == operation.id}:
             operation.executions.extend(self._take(root))
         plans = plans_of(sorted(operation.executions, key=lambda e: e.id))

@@ -49,7 +49,7 @@ def _is_rewritten(first: bytes) -> bool:
 
 def _compact_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """The lines as Spark would have written them; what is no JSON stays as it is."""
-    blocks = _Blocks(chunks)
+    blocks = _LineBlocks(chunks)
     for block in blocks:
         yield b"".join(_compact(line) + b"\n" for line in block.splitlines())
     yield _compact(blocks.rest)
@@ -65,7 +65,7 @@ def _compact(line: bytes) -> bytes:
     return json.dumps({"Event": event.get("Event"), **event}, separators=(",", ":")).encode()
 
 
-class _Blocks:
+class _LineBlocks:
     """The bytes of a log as blocks of whole lines; an empty block stands for a line that is too long to be held.
 
     `rest` has what follows the last line break, once all blocks were taken.
@@ -194,7 +194,7 @@ def event_lines(chunks: Iterable[bytes]) -> Iterator[EventLine]:
         elif not EVENT.startswith(first.lstrip()[: len(EVENT)]) and b"\n" + EVENT not in first:
             yield EventLine(1, FOREIGN)
             return
-        blocks = _Blocks(rest)
+        blocks = _LineBlocks(rest)
         for block in blocks:
             if not block:
                 number += 1

@@ -12,8 +12,10 @@ from tests.house.source_tree import REPOSITORY, Module, modules, names
 PLAIN_DECORATORS = frozenset({"dataclass", "cache", "lru_cache", "contextmanager"})
 """Any other decorator hands its function on, as a route or a command."""
 
-ENTRIES = frozenset({"main", "answer"})
-"""Where a process begins: a program, and a module that a sandboxed process is given by its name."""
+ENTRIES = frozenset({"main", "answer", "open_sink"})
+"""Where a process begins: a program, and a module that a sandboxed process is given by its name. Where a room is
+entered that an index has by its name.
+"""
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 

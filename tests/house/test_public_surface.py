@@ -10,9 +10,10 @@ import ingestion
 from tests.house.source_tree import modules
 
 SURFACE = {
-    "connectors.records": {"RECORD_SCHEMA", "UNSUPPORTED", "MALFORMED_EDGES", "CUT", "BatchWork", "BatchReading"},
+    "connectors.records": {"RECORD_SCHEMA", "UNSUPPORTED", "MALFORMED_EDGES", "CUT", "RecordWork", "RecordReading"},
     "connectors.sink": {
         *("Outcome", "TargetBatch", "WriteResult", "EdgeCounts", "WriteReport", "Sink", "target_batches"),
+        *("Catalog", "DryRunSink", "SinkRun", "SinkSettings"),
     },
 }
 

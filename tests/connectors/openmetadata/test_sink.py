@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from connectors.openmetadata._edge_writer import additions
 from connectors.openmetadata.client import LINEAGE, Platform
 from connectors.openmetadata.connection import Connection
-from connectors.openmetadata.edges import StoredEdge
+from connectors.openmetadata.edges import HeldEdge
 from connectors.openmetadata.http import Http
 from connectors.openmetadata.sink import RestSink
 from connectors.sink import DryRunSink, EdgeCounts, Outcome, target_batches
@@ -377,10 +377,10 @@ def test_additions_only_add() -> None:
         "SELECT ?", columns_lineage=(ColumnLineage(("a",), "x", "f(a)"), ColumnLineage(("b",), "y"))
     )
     known = LineageDetails("theirs", columns_lineage=(ColumnLineage(("a",), "x"),))
-    assert additions(StoredEdge(known, has_columns=True), wanted) == [
+    assert additions(HeldEdge(known, has_columns=True), wanted) == [
         {"op": "add", "path": "/columnsLineage/-", "value": {"fromColumns": ["b"], "toColumn": "y"}}
     ]
-    assert additions(StoredEdge(wanted, has_columns=True), wanted) == []
+    assert additions(HeldEdge(wanted, has_columns=True), wanted) == []
 
 
 mishaps = st.sampled_from(["none", "none", "none", "unsent", "unanswered", "503", "rewritten"])
