@@ -11,7 +11,7 @@ from ingestion.dialects import Dialect
 from ingestion.dialects.definition import keywords
 
 # XML, hierarchyid and spatial values of T-SQL; XMLType of Oracle; JSON and spatial values of Teradata.
-_METHODS: dict[str, frozenset[str]] = {
+METHODS: dict[str, frozenset[str]] = {
     **dict.fromkeys(
         ("tsql", "fabric"),
         keywords(
@@ -32,7 +32,7 @@ def is_method(dialect: Dialect, function: exp.Expr) -> bool:
     name = (str(function.this) if isinstance(function, exp.Anonymous) else str(function.key)).upper()
     if dialect.name in _CHAINING:
         return name in _known_functions(dialect.sqlglot)
-    return name in _METHODS.get(dialect.name, ()) or (dialect.name in _SPATIAL and name.startswith("ST"))
+    return name in METHODS.get(dialect.name, ()) or (dialect.name in _SPATIAL and name.startswith("ST"))
 
 
 @lru_cache(maxsize=8)

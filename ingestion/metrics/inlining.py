@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 from sqlglot import exp
 
+from ingestion.dialects import Dialect
 from ingestion.dialects.functions import Effect, effect_of
 from ingestion.model.lineage import NameKind, TableName
 from ingestion.parsing.sqlglot.expressions.names import Names
@@ -302,16 +303,19 @@ def _is_always_true(node: exp.Expr) -> bool:
     return type(node) is exp.EQ and type(node.this) is exp.Literal and node.this == node.expression
 
 
-def is_aggregate(node: exp.Expr) -> bool:
+def is_aggregate(node: exp.Expr, dialect: Dialect) -> bool:
     """Whether a node makes one value of many rows."""
     if isinstance(node, exp.AggFunc):
         return True
-    return type(node) is exp.Anonymous and effect_of(str(node.this).upper()) in (Effect.AGGREGATE, Effect.COUNT)
+    if type(node) is not exp.Anonymous:
+        return False
+    effect = effect_of(str(node.this).upper(), dialect.name, len(node.expressions))
+    return effect in (Effect.AGGREGATE, Effect.COUNT)
 
 
-def has_aggregate(node: exp.Expr) -> bool:
+def has_aggregate(node: exp.Expr, dialect: Dialect) -> bool:
     """Whether an aggregate is in the expression that is not the function of a window."""
-    return any(is_aggregate(found) and type(found.parent) is not exp.Window for found in node.walk())
+    return any(is_aggregate(found, dialect) and type(found.parent) is not exp.Window for found in node.walk())
 
 
 def _has_window(node: exp.Expr) -> bool:
@@ -337,7 +341,7 @@ def _grouping_keys(node: exp.Expr, rows: QueryRows, scope: NameScope, rewrite: R
     if group.args.get("all") and not group.expressions:
         if rows.open:
             raise Refusal("GROUP BY ALL beside a star")
-        return [value for value in map(_certain, columns.values()) if not has_aggregate(value)]
+        return [value for value in map(_certain, columns.values()) if not has_aggregate(value, scope.names.dialect)]
     outputs = list(columns.values())
     scope.outputs = columns
     keys: list[exp.Expr] = []
@@ -383,7 +387,7 @@ def _only_groups(block: Block) -> Leaf | None:
     return block.members[0] if block.members[0].rows is not None else None
 
 
-def _pass_groups_on(rows: QueryRows, groups: Leaf, conditions: list[exp.Expr]) -> QueryRows:
+def _pass_groups_on(rows: QueryRows, groups: Leaf, conditions: list[exp.Expr], dialect: Dialect) -> QueryRows:
     """A SELECT over groups alone as one that groups itself: its conditions choose keys, or groups."""
     inner = groups.rows
     assert inner is not None
@@ -391,7 +395,7 @@ def _pass_groups_on(rows: QueryRows, groups: Leaf, conditions: list[exp.Expr]) -
     columns = {name: _inline(value, groups, inner) for name, value in rows.columns.items()}
     for condition in [*conditions, *rows.block.conditions]:
         made = _certain(_inline(condition, groups, inner))
-        if has_aggregate(made) or not inner.keys:
+        if has_aggregate(made, dialect) or not inner.keys:
             inner.having.append(made)
         else:
             inner.block.conditions.append(made)
@@ -616,12 +620,13 @@ class QueryInliner:
         columns, open_ = self._outputs(node, scope, rewrite)
         rows = QueryRows(block, columns, open_)
         rows.keys = _grouping_keys(node, rows, scope, rewrite)
-        totals = any(isinstance(one, exp.Expr) and has_aggregate(one) for one in columns.values())
+        dialect = self.names.dialect
+        totals = any(isinstance(one, exp.Expr) and has_aggregate(one, dialect) for one in columns.values())
         having = node.args.get("having")
         if rows.keys is None and (totals or having is not None):
             rows.keys = []
         if rows.keys is None and groups is not None and node.args.get("distinct") is None:
-            return _pass_groups_on(rows, groups, conditions)
+            return _pass_groups_on(rows, groups, conditions, dialect)
         block.conditions += conditions
         if having is not None:
             scope.outputs = columns

@@ -172,7 +172,7 @@ class _InlinedQuery:
 
     def _is_measure(self, value: exp.Expr) -> bool:
         """Whether an output has an aggregate, its own or one of a query that it is read from."""
-        return has_aggregate(value) or self._has_total(value)
+        return has_aggregate(value, self._context.dialect) or self._has_total(value)
 
     def _has_total(self, value: exp.Expr) -> bool:
         return any(self._is_total(column) for column in columns_in(value))
@@ -180,7 +180,7 @@ class _InlinedQuery:
     def _is_total(self, column: exp.Expr) -> bool:
         rows = self._leaves[leaf_number(column)].rows
         value = rows.columns.get(column.name) if rows is not None else None
-        return isinstance(value, exp.Expr) and has_aggregate(value)
+        return isinstance(value, exp.Expr) and has_aggregate(value, self._context.dialect)
 
     def _expression(self, value: exp.Expr) -> EntityExpression:
         text = min(writer.expression(value) for writer in self._writers)
@@ -210,7 +210,7 @@ class _InlinedQuery:
     def _own_measure(self, name: str, value: exp.Expr) -> Measure:
         expression = self._expression(value)
         given = name if not name.startswith("#") else _name_of(expression.text)
-        if not is_aggregate(value):
+        if not is_aggregate(value, self._context.dialect):
             parts, formula = self._parts(value)
             return Measure(given, expression, composite=True, parts=parts, formula=formula)
         inner: object = value.args.get("this")
@@ -280,7 +280,7 @@ class _InlinedQuery:
                 one = self._dimension(key)
                 found.setdefault(one.expression.key, replace(one, groups=True))
         for part in self._filter_parts():
-            if has_aggregate(part):
+            if has_aggregate(part, self._context.dialect):
                 continue
             for column in columns_in(part):
                 if column.name == WHOLE_QUERY or self._is_total(column):

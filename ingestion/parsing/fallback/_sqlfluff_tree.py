@@ -168,6 +168,11 @@ _TEXT = (
 )
 
 
+def is_value_word(reference: BaseSegment) -> bool:
+    """Whether a bare word is a value of the session or a constant, which sqlfluff takes for a column: SYSDATE."""
+    return reference.raw.upper() in NO_COLUMN
+
+
 class NotFollowed(Exception):
     """A construct whose columns are not followed; `str()` names it."""
 
@@ -219,7 +224,7 @@ class ExpressionReader:
 
     def _column(self, segment: BaseSegment, role: int) -> None:
         parts = column_parts(segment, self.dialect)
-        if len(parts) == 1 and segment.raw.upper() in NO_COLUMN:
+        if is_value_word(segment):
             self.parts.append(segment.raw.upper())
             return
         self.parts.append(len(self.slots))
@@ -252,11 +257,10 @@ class ExpressionReader:
             raise NotFollowed(name.lower())
         if name in STRUCTS:  # which of its fields the query around it takes is not seen here
             raise NotFollowed(f"fields of {name.lower()}")
-        inner = ARGUMENTS[effect_of(name.rpartition(".")[2], self.dialect.name)][role]
         self.parts.append(name)
         for child in code(segment):
             if child.is_type("function_contents"):
-                self._arguments(child, inner, name)
+                self._arguments(child, role, name)
             elif child.is_type("over_clause"):
                 for part in code(child):
                     self.parts.append(" ")
@@ -264,11 +268,12 @@ class ExpressionReader:
             elif not child.is_type("function_name"):
                 raise NotFollowed(child.get_type())
 
-    def _arguments(self, contents: BaseSegment, role: int, name: str) -> None:
-        """Arguments; a bare date part among them looks like a column."""
+    def _arguments(self, contents: BaseSegment, outer: int, name: str) -> None:
+        """Arguments of a function whose result plays `outer`; a bare date part among them looks like a column."""
         for bracketed in code(contents):
             arguments = code(bracketed)
             commas = sum(child.raw == "," for child in arguments)
+            role = ARGUMENTS[effect_of(name.rpartition(".")[2], self.dialect.name, commas + 1)][outer]
             units = unit_positions(name, commas + 1, self.dialect.name)
             uses = argument_uses(name, commas + 1) or (ArgumentUse.VALUE,) * (commas + 1)
             position = 0

@@ -38,6 +38,7 @@ from ingestion.parsing.fallback._sqlfluff_tree import (
     code,
     column_name,
     column_parts,
+    is_value_word,
     keywords,
     only_code,
     qualifier,
@@ -303,7 +304,7 @@ class QueryReader:
         if segments[-1].is_type("alias_expression"):
             alias = column_name(code(segments[-1])[-1], self.dialect)
             segments = segments[:-1]
-        if len(segments) == 1 and segments[0].is_type("column_reference"):
+        if len(segments) == 1 and segments[0].is_type("column_reference") and not is_value_word(segments[0]):
             parts = column_parts(segments[0], self.dialect)
             return plain_column(parts, alias or parts[-1])
         try:

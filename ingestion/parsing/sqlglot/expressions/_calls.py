@@ -10,7 +10,6 @@ from ingestion.analysis.form import Expression, Projection, QuerySlot, RelationS
 from ingestion.analysis.roles import (
     AGGREGATED,
     ARGUMENT_ROLES,
-    ARGUMENTS,
     ATOM,
     COMPOSED,
     CONDITIONAL,
@@ -20,8 +19,9 @@ from ingestion.analysis.roles import (
     TRANSFORMED,
     WINDOW,
 )
-from ingestion.dialects.functions import ArgumentUse, argument_uses, effect_of
-from ingestion.parsing.sqlglot.expressions._functions import FUNCTIONS, Behaviour, behaviour_of, write_in_dialect
+from ingestion.dialects.functions import ArgumentUse, argument_uses, unit_positions
+from ingestion.dialects.keywords import DATE_PARTS
+from ingestion.parsing.sqlglot.expressions._functions import behaviours_of, write_in_dialect
 from ingestion.parsing.sqlglot.expressions._operators import write_decode
 from ingestion.parsing.sqlglot.expressions._terms import called_name
 from ingestion.parsing.sqlglot.expressions.names import named_table
@@ -135,10 +135,13 @@ def _filter(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: in
 
 def _ranked_aggregate(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     """MAX_BY(a, b): a flows, b only says which."""
+    ordering = node.args.get("expression")
+    if ordering is None:  # no system takes it, but sqlglot does
+        return write_function(w, node, role, outer_precedence)
     w.parts.append("MAX_BY(" if type(node) is exp.ArgMax else "MIN_BY(")
     rule = w.write(node.args["this"], AGGREGATED[role])
     w.parts.append(", ")
-    w.write(node.args["expression"], COMPOSED[role][SORT])
+    w.write(ordering, COMPOSED[role][SORT])
     w.parts.append(")")
     return rule
 
@@ -158,27 +161,19 @@ def _distinct(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: 
 
 
 def _any(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
-    """`ANY(a)` is an aggregate; in `b = ANY(a)` it compares with each element."""
-    inner = role if isinstance(node.parent, exp.Predicate) else AGGREGATED[role]
-    w.parts.append("ANY(")
-    rules = _arguments(w, node, inner)
+    """`ANY(a)` is an aggregate, and so is Exasol's EVERY, which sqlglot takes for ALL; `b = ANY(a)` compares."""
+    compares = isinstance(node.parent, exp.Predicate)
+    name = "ANY" if type(node) is exp.Any else "ALL" if compares else "EVERY"
+    w.parts.append(f"{name}(")
+    rules = _arguments(w, node, role if compares else AGGREGATED[role])
     w.parts.append(")")
-    return rules[0] if rules and inner is not role else None
-
-
-def _end_value(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
-    """FIRST_VALUE(a): another row's value. Spark's analyzer has it as an aggregate with OVER too, PostgreSQL never."""
-    name = "FIRST_VALUE" if type(node) is exp.FirstValue else "LAST_VALUE"
-    w.parts.append(name + "(")
-    effect = effect_of(name, w.names.dialect.name)
-    rules = _arguments(w, node, ARGUMENTS[effect][role])
-    w.parts.append(")")
-    return rules[0] if rules else None
+    return rules[0] if rules and not compares else None
 
 
 def write_function(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     """Any function, and any other node, by its arguments."""
-    known: Behaviour = FUNCTIONS.get(type(node)) or behaviour_of(node)
+    behaviours = behaviours_of(w.names.dialect.name)
+    known = behaviours.of(type(node))
     name, by_kind = known.name, known
     if name is None:  # a function that is known by its written name only
         written = node.args["this"]
@@ -193,7 +188,7 @@ def write_function(w: ExpressionWriter, node: exp.Expr, role: int, outer_precede
         uses = argument_uses(name, len(node.args["expressions"])) if type(node) is exp.Anonymous else ()
         if uses:
             return _by_argument(w, node, role, uses)
-        known = behaviour_of(node, name, w.names.dialect.name)
+        known = behaviours.named(type(node), name, len(node.args["expressions"]))
     worded = write_in_dialect(w, node, known.inner[role]) if known.name is not None and known is by_kind else None
     if worded is not None:
         return _result_type(known.type, worded)
@@ -240,6 +235,7 @@ def _arguments(w: ExpressionWriter, node: exp.Expr, role: int) -> list[TypeRule]
     rules: list[TypeRule] = []
     first = True
     truncates = type(node) in _TRUNCATIONS and not w.names.dialect.bare_date_parts
+    units = _bare_units(node, w.names.dialect.name) if type(node) is exp.Anonymous else ()
     for key, value in node.args.items():
         if value is None or value is False or (key == "this" and isinstance(value, str)):
             continue
@@ -251,17 +247,28 @@ def _arguments(w: ExpressionWriter, node: exp.Expr, role: int) -> list[TypeRule]
             first = False
             if truncates and key == "unit":
                 parts.append("?")  # a string in the text: DATE_TRUNC('month', a)
+            elif any(item is unit for unit in units):
+                parts.append(item.name.upper())
             else:
                 rules.append(w.write(item, role))
     return rules
+
+
+def _bare_units(node: exp.Expr, dialect: str) -> tuple[exp.Expr, ...]:
+    """The date parts among the arguments of a function that sqlglot has no node for, and so takes for columns.
+
+    T-SQL's `DATE_BUCKET(week, 2, day)` has a unit and a column.
+    """
+    arguments = node.expressions
+    places = unit_positions(str(node.this).upper(), len(arguments), dialect)
+    return tuple(arguments[place] for place in places if arguments[place].sql().upper() in DATE_PARTS)
 
 
 _TRUNCATIONS = (exp.DateTrunc, exp.TimestampTrunc, exp.DatetimeTrunc)
 
 HANDLERS: dict[type[exp.Expr], Handler] = {
     exp.Any: _any,
-    exp.FirstValue: _end_value,
-    exp.LastValue: _end_value,
+    exp.All: _any,
     exp.Window: _window,
     exp.Ordered: _ordered_aggregate,
     exp.Order: _ordered_argument,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import TypeAlias
 
 from sqlglot import exp
@@ -13,7 +14,7 @@ from sqlglot.errors import ErrorLevel, SqlglotError
 
 from ingestion.analysis.form import TypeRule
 from ingestion.analysis.roles import ARGUMENTS, ATOM, TRANSFORMED
-from ingestion.dialects.functions import COUNTS, MOVING, TEXTS, Effect, effect_of
+from ingestion.dialects.functions import COUNTS, MOVING, TEXTS, Effect, effect_of, known_effect
 from ingestion.parsing.sqlglot.expressions.types import literal_type
 from ingestion.parsing.sqlglot.expressions.writer import ExpressionWriter
 
@@ -123,60 +124,82 @@ _NAMED_TYPES: dict[str, TypeRule] = {
     **dict.fromkeys(TEXTS, "STRING"),
 }
 
-FUNCTIONS: dict[type[exp.Expr], Behaviour] = {}
-"""The behaviours met so far, by node type: the rules below are walked once for each."""
-
-_NAMED: dict[tuple[str, str], Behaviour] = {}
-
-
-def behaviour_of(node: exp.Expr, name: str | None = None, dialect: str = "") -> Behaviour:
-    """The behaviour of a node's kind; of one function where `name` is the name that the text gives it."""
-    if name is not None:
-        return _NAMED.get((dialect, name)) or _by_name(node, name, dialect)
-    kind = type(node)
-    if isinstance(node, exp.Anonymous | exp.AnonymousAggFunc | exp.ParameterizedAgg):
-        FUNCTIONS[kind] = Behaviour(None, TRANSFORMED)
-        return FUNCTIONS[kind]
-    FUNCTIONS[kind] = Behaviour(_display_name(kind), ARGUMENTS[_effect(node)], _RESULT_TYPES.get(kind))
-    return FUNCTIONS[kind]
+_MOST = 10_000
+"""Names and shapes that are kept at most."""
+_SINGLE_LETTERS = re.compile(r"(?<![A-Z0-9])([A-Z])_(?=[A-Z][0-9]*(?:_|\Z))")
 
 
-def is_count(node: exp.Expr | None) -> bool:
-    """Whether a function counts rows or values."""
-    if isinstance(node, exp.Anonymous):
-        return effect_of(str(node.this).upper()) is Effect.COUNT
-    return isinstance(node, exp.Func) and _effect(node) is Effect.COUNT
+class Behaviours:
+    """What the functions of one dialect do; the rules are walked once for each that is met."""
+
+    __slots__ = ("_by_kind", "_by_name", "dialect")
+
+    def __init__(self, dialect: str) -> None:
+        self.dialect = dialect
+        self._by_kind: dict[type[exp.Expr], Behaviour] = {}
+        self._by_name: dict[tuple[type[exp.Expr], str, int], Behaviour] = {}
+
+    def of(self, kind: type[exp.Expr]) -> Behaviour:
+        """The behaviour of a kind of node."""
+        found = self._by_kind.get(kind)
+        if found is None:
+            if issubclass(kind, exp.Anonymous | exp.AnonymousAggFunc | exp.ParameterizedAgg):
+                found = Behaviour(None, TRANSFORMED)
+            else:
+                found = Behaviour(_display_name(kind), ARGUMENTS[self._effect(kind)], _RESULT_TYPES.get(kind))
+            self._by_kind[kind] = found
+        return found
+
+    def named(self, kind: type[exp.Expr], name: str, arguments: int) -> Behaviour:
+        """The behaviour of a function that is known only by the name that the text gives it, in capitals."""
+        key = (kind, name, arguments)
+        found = self._by_name.get(key)
+        if found is not None:
+            return found
+        plain = name.rpartition(".")[2]
+        filters = False
+        if issubclass(kind, exp.AnonymousAggFunc | exp.ParameterizedAgg):  # ClickHouse: sumIf(value, condition)
+            filters = plain.endswith("IF")
+            plain = plain.removesuffix("IF")
+            counts = effect_of(plain, self.dialect, arguments) is Effect.COUNT
+            inner = ARGUMENTS[Effect.COUNT if counts else Effect.AGGREGATE]
+        else:
+            inner = ARGUMENTS[effect_of(plain, self.dialect, arguments)]
+        found = Behaviour(name, inner, _NAMED_TYPES.get(plain), filters)
+        if len(self._by_name) < _MOST:  # names come from queries: do not grow without bound
+            self._by_name[key] = found
+        return found
+
+    def counts(self, node: exp.Expr | None) -> bool:
+        """Whether a function counts rows or values: `COUNT(*)` reads no column, `HASH(*)` reads all."""
+        if isinstance(node, exp.Anonymous):
+            return effect_of(str(node.this).upper(), self.dialect, len(node.expressions)) is Effect.COUNT
+        return isinstance(node, exp.Func) and self.of(type(node)).inner is ARGUMENTS[Effect.COUNT]
+
+    def _effect(self, kind: type[exp.Expr]) -> Effect:
+        """By the first of sqlglot's names for a function that the tables know; else an aggregate by its class."""
+        names = [_plain_spelling(name) for name in kind.sql_names()] if issubclass(kind, exp.Func) else []
+        known = next((effect for name in names if (effect := known_effect(name, self.dialect)) is not None), None)
+        if known is not None:
+            return known
+        return Effect.AGGREGATE if issubclass(kind, exp.AggFunc) and MOVING.isdisjoint(names) else Effect.VALUE
 
 
-def _effect(node: exp.Expr) -> Effect:
-    """By any of the names that sqlglot knows a function under; else an aggregate is known by its class."""
-    names = type(node).sql_names() if isinstance(node, exp.Func) else ()
-    for name in names:
-        effect = effect_of(name)
-        if effect is not Effect.VALUE:
-            return effect
-    return Effect.AGGREGATE if isinstance(node, exp.AggFunc) and MOVING.isdisjoint(names) else Effect.VALUE
+@cache
+def behaviours_of(dialect: str) -> Behaviours:
+    """What the functions of a dialect do."""
+    return Behaviours(dialect)
+
+
+def _plain_spelling(name: str) -> str:
+    """SHA2_DIGEST of S_H_A2_DIGEST: sqlglot spells names out of the capitals of its classes' names."""
+    return _SINGLE_LETTERS.sub(r"\1", name)
 
 
 def _display_name(kind: type[exp.Expr]) -> str:
     if issubclass(kind, exp.Func):
-        return str(kind.sql_names()[0]).replace("J_S_O_N", "JSON").removeprefix("EXPLODING_")
+        return _plain_spelling(str(kind.sql_names()[0])).removeprefix("EXPLODING_")
     return kind.__name__.upper()
-
-
-def _by_name(node: exp.Expr, name: str, dialect: str) -> Behaviour:
-    plain = name.rpartition(".")[2]
-    filters = False
-    if isinstance(node, exp.AnonymousAggFunc | exp.ParameterizedAgg):  # ClickHouse: sumIf(value, condition)
-        filters = plain.endswith("IF")
-        plain = plain.removesuffix("IF")
-        inner = ARGUMENTS[Effect.COUNT if effect_of(plain) is Effect.COUNT else Effect.AGGREGATE]
-    else:
-        inner = ARGUMENTS[effect_of(plain, dialect)]
-    found = Behaviour(name, inner, _NAMED_TYPES.get(plain), filters)
-    if len(_NAMED) < 10_000:  # names come from queries: do not grow without bound
-        _NAMED[(dialect, name)] = found
-    return found
 
 
 # Functions in the words of their dialect: sqlglot has names and an order of arguments of its own.
@@ -190,7 +213,6 @@ _KEPT = (exp.Var, exp.DataType, exp.WeekStart)
 """Parts of a function that are words of it: units, types."""
 _OTHERWISE = (exp.Struct, exp.StarMap, exp.VarMap, exp.Map, exp.JSONObject, exp.Array, exp.Window, exp.Subquery)
 """What is written in a form of its own."""
-_MOST = 10_000
 
 Wording: TypeAlias = tuple["str | int", ...]
 _known: dict[tuple[object, ...], Wording | None] = {}

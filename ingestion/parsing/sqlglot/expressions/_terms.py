@@ -22,7 +22,7 @@ from ingestion.analysis.roles import (
 )
 from ingestion.dialects.functions import OBJECT_BUILDERS, TO_JSON
 from ingestion.dialects.methods import is_method
-from ingestion.parsing.sqlglot.expressions._functions import is_count
+from ingestion.parsing.sqlglot.expressions._functions import behaviours_of
 from ingestion.parsing.sqlglot.expressions.types import literal_type
 from ingestion.parsing.sqlglot.expressions.writer import ExpressionWriter, Handler
 
@@ -133,7 +133,7 @@ def _word(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int)
 def _star(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     """HASH(*), STRUCT(*): every column; COUNT(*) uses none."""
     around = node.parent.parent if type(node.parent) is exp.Distinct else node.parent
-    if any(node.args.values()) or is_count(around):
+    if any(node.args.values()) or behaviours_of(w.names.dialect.name).counts(around):
         w.parts.append("*")
         return None
     return w.slot(("*",), role, ATOM)
