@@ -10,11 +10,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import BinaryType, DoubleType, LongType, StringType, StructField, StructType
 
-UNSUPPORTED = "unsupported:"
-"""How the status of a write begins that ran and of which nothing is understood: its kind follows."""
+from ingestion.model.outcomes import Outcome
 
-CUT = "cut"
-"""Status of a record that ran and whose text the source has cut: what stood at its end is not known."""
+UNSUPPORTED = f"{Outcome.UNSUPPORTED}:"
+"""How the status of a write begins that ran and of which nothing is understood: its kind follows."""
 
 MALFORMED_EDGES = b""
 """In place of an engine's own lineage that cannot be read, beside a text that can."""
@@ -36,7 +35,7 @@ RECORD_SCHEMA = StructType(
         StructField("query_type", StringType()),
         StructField("job", StringType()),  # what ran it, by a tag or by a tool's comment
         # null = ran; otherwise a short reason without literals ("failed": ran and failed at the source;
-        # "unsupported:<kind>": a write that ran and of which nothing is understood; CUT: its text is not whole)
+        # "unsupported:<kind>": a write that ran and of which nothing is understood; "cut": its text is not whole)
         StructField("status", StringType()),
         # of what failed: a number, an SQLSTATE or a platform's own name of the error, never a word of its message
         StructField("error_code", StringType()),

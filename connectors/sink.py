@@ -9,25 +9,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, field
-from enum import StrEnum
 from typing import ClassVar, Generic, Protocol, TypeVar
 
 from pydantic import ConfigDict, Field
 
 from connectors.fields import Model, Positive
 from ingestion.model.entities import EntityReference
+from ingestion.model.outcomes import WriteOutcome
 from ingestion.model.requests import AddLineageRequest, Replacement
-
-
-class Outcome(StrEnum):
-    """What became of one request."""
-
-    NEW = "new"
-    MERGED = "merged"
-    UNCHANGED = "unchanged"
-    REPLACED = "replaced"  # what its source had said before made room for it
-    STORED = "stored"  # acknowledged in a batch; which of the above it was, only the batch's counts tell
-    REJECTED = "rejected"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +48,18 @@ class WriteResult:
     """The outcome of one request; `reason` when it was rejected, `refused_columns` when some were not taken."""
 
     request: AddLineageRequest
-    outcome: Outcome
+    outcome: WriteOutcome
     reason: str = ""
     refused_columns: int = 0
 
     @property
+    def refusal(self) -> str:
+        """What a statement ends as whose edge was refused: the code, and why."""
+        return f"{self.outcome}: {self.reason}" if self.reason else self.outcome
+
+    @property
     def accepted(self) -> bool:
-        return self.outcome is not Outcome.REJECTED
+        return self.outcome is not WriteOutcome.REJECTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +142,7 @@ class DryRunSink:
     def write(self, batches: Sequence[TargetBatch]) -> WriteReport:
         """Every request counts as unchanged."""
         requests = [request for batch in batches for request in batch.requests]
-        results = tuple(WriteResult(request, Outcome.UNCHANGED) for request in requests)
+        results = tuple(WriteResult(request, WriteOutcome.UNCHANGED) for request in requests)
         columns = sum(len(request.edge.lineage_details.columns_lineage) for request in requests)
         return WriteReport(results, EdgeCounts(unchanged=len(results), column_edges=columns))
 

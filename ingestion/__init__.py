@@ -22,7 +22,8 @@ if TYPE_CHECKING:
         Unparsable,
     )
     from ingestion.graph import LineageGraph, lineage_graph
-    from ingestion.model.lineage import ColumnRef, LineageType, Problem, ProblemKind, Subtype, TableName
+    from ingestion.model.lineage import ColumnRef, LineageType, Problem, Subtype, TableName
+    from ingestion.model.outcomes import ProblemKind
     from ingestion.parser import ColumnEdge, LineageParser, TargetColumn
     from ingestion.statements.masking import QueryMasker
 
@@ -60,7 +61,8 @@ _HOMES = {
         *("RecordError", "Templated", "TooLarge", "Unparsable"),
     ),
     "ingestion.statements.masking": ("QueryMasker",),
-    "ingestion.model.lineage": ("ColumnRef", "LineageType", "Problem", "ProblemKind", "Subtype", "TableName"),
+    "ingestion.model.lineage": ("ColumnRef", "LineageType", "Problem", "Subtype", "TableName"),
+    "ingestion.model.outcomes": ("ProblemKind",),
     "ingestion.graph": ("LineageGraph", "lineage_graph"),
     "ingestion.parser": ("ColumnEdge", "LineageParser", "TargetColumn"),
 }

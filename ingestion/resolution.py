@@ -18,6 +18,7 @@ from ingestion.model.fqn import build_fqn, search_pattern, split_fqn
 from ingestion.model.isolation import FailureStage, Isolation, Probe, no_probe
 from ingestion.model.lineage import NameKind, TableName
 from ingestion.model.namespaces import QUALIFIED_PARTS, Namespace
+from ingestion.model.outcomes import Outcome
 from ingestion.model.storage_paths import canonical_path, containers_of
 
 # Looking for entities in a catalog: what a catalog must offer, and a memory in front of it that keeps misses too.
@@ -213,17 +214,6 @@ class FoundBy(StrEnum):
     OTHER_SERVICE = "other_service"  # only in one of the other services
 
 
-class Missing(StrEnum):
-    """Why a name means nothing."""
-
-    NO_SUCH_TABLE = "no_such_table"
-    UNKNOWN_SERVER = "unknown_server"  # a linked server or catalog that no service is given for
-    TOO_MANY_PARTS = "too_many_parts"
-    NOTHING_THERE = "nothing_there"  # no container and no table at that path
-    NOT_A_TABLE = "not_a_table"  # a table function
-    LOOKUP_FAILED = "lookup_failed"  # the catalog refused this one look-up, or its answer could not be read
-
-
 @dataclass(frozen=True, slots=True)
 class Resolved:
     """The one entity that a name means."""
@@ -244,7 +234,7 @@ class Ambiguous:
 class Unresolved:
     """No entity; `subject` is what was looked for, as far as it is a name."""
 
-    reason: Missing
+    reason: Outcome
     subject: str
 
 
@@ -321,7 +311,7 @@ class Resolver:
             if name.kind is NameKind.PATH:
                 return self._at_path(name.dotted)
             return self._first_of(known or self._lookups(name, namespace))
-        return Unresolved(Missing.LOOKUP_FAILED, name.dotted)
+        return Unresolved(Outcome.RESOLUTION_FAILED, name.dotted)
 
     def _first_of(self, looked_up: _Lookups) -> Resolution:
         if isinstance(looked_up, Unresolved):
@@ -359,9 +349,9 @@ class Resolver:
 
     def _lookups(self, name: TableName, namespace: Namespace) -> _Lookups:
         if name.kind is not NameKind.TABLE:
-            return Unresolved(Missing.NOT_A_TABLE, name.kind)
+            return Unresolved(Outcome.NOT_STORED, name.kind)
         if len(name.parts) > QUALIFIED_PARTS + 1:
-            return Unresolved(Missing.TOO_MANY_PARTS, name.dotted)
+            return Unresolved(Outcome.TOO_MANY_PARTS, name.dotted)
         padded = ("",) * (QUALIFIED_PARTS + 1 - len(name.parts)) + name.parts
         server, database, schema, table = (part or None for part in padded)
         if server in self._services:
@@ -373,7 +363,7 @@ class Resolver:
             known_name = PartialName(database if server else next(iter(known), None), schema, table or "")
             return [_lookup(service, known_name, path)]
         if server:
-            return Unresolved(Missing.UNKNOWN_SERVER, name.dotted)
+            return Unresolved(Outcome.UNKNOWN_SERVER, name.dotted)
         written = PartialName(database, schema, table or "")
         others = [_Lookup(other, written, found_by=FoundBy.OTHER_SERVICE) for other in self._scope.others]
         own = _lookup(self._scope.service, PartialName(database or default, schema, table or ""), path)
@@ -422,7 +412,7 @@ class Resolver:
     def _choose(self, hits: Hits, lookup: _Lookup) -> Resolution:
         """The one of the hits that the name means; a search index may lag, so no hit means a look-up by FQN."""
         name = lookup.name
-        missing = Unresolved(Missing.NO_SUCH_TABLE, name.dotted)
+        missing = Unresolved(Outcome.NO_SUCH_TABLE, name.dotted)
         if not hits.fqns:
             if hits.current or name.database is None or name.schema is None:
                 return missing
@@ -460,7 +450,7 @@ class Resolver:
             return Resolved(found[0], FoundBy.QUALIFICATION)
         if found:
             return Ambiguous(tuple(sorted(entity.fully_qualified_name for entity in found)))
-        return Unresolved(Missing.NOTHING_THERE, path)
+        return Unresolved(Outcome.NOTHING_THERE, path)
 
     def _prefetch(self, names: Sequence[tuple[TableName, Namespace]]) -> list[_Lookups]:
         """Where to look for each name, once the likeliest place of all was asked."""

@@ -23,10 +23,11 @@ from connectors.openmetadata.edges import (
 )
 from connectors.openmetadata.entities import Collection, mark_processed
 from connectors.openmetadata.http import Http, NotFound, ServerFailed
-from connectors.sink import EdgeCounts, Outcome, TargetBatch, WriteReport, WriteResult
+from connectors.sink import EdgeCounts, TargetBatch, WriteReport, WriteResult
 from ingestion.errors import Rejected
 from ingestion.model.contributions import ProducerKind
 from ingestion.model.entities import EntityReference
+from ingestion.model.outcomes import WriteOutcome
 from ingestion.model.requests import AddLineageRequest, ColumnLineage, EdgeSource, EntitiesEdge, LineageDetails
 
 # Writing to an OpenMetadata without its help: its PUT replaces an edge, so an existing one is only appended to.
@@ -60,7 +61,7 @@ class _EdgeWrite:
     `written` is when it was last written (None: it stood as it is), `gap` the seconds from reading it until then.
     """
 
-    outcome: Outcome
+    outcome: WriteOutcome
     refused: Refused = frozenset()
     written: float | None = None
     gap: float = 0.0
@@ -75,7 +76,7 @@ def _merge_edge(http: Http, edge: EntitiesEdge) -> _EdgeWrite:
     def plan(stored: HeldEdge, refused: Refused) -> Operations:
         return additions(stored, edge.lineage_details, refused)
 
-    return _write(http, edge, _Intent(plan, Outcome.MERGED))
+    return _write(http, edge, _Intent(plan, WriteOutcome.MERGED))
 
 
 def _redefine_edge(http: Http, edge: EntitiesEdge, owned: Owned) -> _EdgeWrite:
@@ -85,7 +86,7 @@ def _redefine_edge(http: Http, edge: EntitiesEdge, owned: Owned) -> _EdgeWrite:
     def plan(stored: HeldEdge, refused: Refused) -> Operations:
         return _redefinition(stored, wanted, refused) if owned(stored.details) else additions(stored, wanted, refused)
 
-    return _write(http, edge, _Intent(plan, Outcome.REPLACED))
+    return _write(http, edge, _Intent(plan, WriteOutcome.REPLACED))
 
 
 def _restore_edge(http: Http, edge: EntitiesEdge, done: _EdgeWrite, owned: Owned) -> _EdgeWrite:
@@ -185,7 +186,7 @@ class _Intent:
     """What is to be done to a stored edge, what it is then called, and whether one that is not there is made."""
 
     plan: Plan
-    changed: Outcome
+    changed: WriteOutcome
     makes: bool = True
 
     def operations(self, stored: HeldEdge | None, refused: Refused) -> Operations | None:
@@ -254,10 +255,10 @@ def _mappings(operation: Mapping[str, Any]) -> list[ColumnLineage]:
     return [ColumnLineage.from_json(mapping) for mapping in (value if isinstance(value, list) else [value])]
 
 
-def _outcome(before: HeldEdge | None, after: HeldEdge | None, changed: Outcome) -> Outcome:
+def _outcome(before: HeldEdge | None, after: HeldEdge | None, changed: WriteOutcome) -> WriteOutcome:
     if before is None:
-        return Outcome.NEW
-    return Outcome.UNCHANGED if after == before else changed
+        return WriteOutcome.NEW
+    return WriteOutcome.UNCHANGED if after == before else changed
 
 
 def _read(http: Http, edge: EntitiesEdge) -> HeldEdge | None:
@@ -448,13 +449,13 @@ def _attempt(request: AddLineageRequest, redefinition: Redefinition, action: Cal
 
 def _result(one: _Done) -> WriteReport:
     if one.write is None:
-        return WriteReport((WriteResult(one.request, Outcome.REJECTED, one.reason),), EdgeCounts(rejected=1))
+        return WriteReport((WriteResult(one.request, WriteOutcome.REJECTED, one.reason),), EdgeCounts(rejected=1))
     outcome, refused = one.write.outcome, len(one.write.refused)
     counts = EdgeCounts(
-        new=outcome is Outcome.NEW,
-        merged=outcome is Outcome.MERGED,
-        unchanged=outcome is Outcome.UNCHANGED,
-        replaced=outcome is Outcome.REPLACED,
+        new=outcome is WriteOutcome.NEW,
+        merged=outcome is WriteOutcome.MERGED,
+        unchanged=outcome is WriteOutcome.UNCHANGED,
+        replaced=outcome is WriteOutcome.REPLACED,
         column_edges=len(one.request.edge.lineage_details.columns_lineage) - refused,
     )
     return WriteReport((WriteResult(one.request, outcome, refused_columns=refused),), counts)

@@ -13,9 +13,10 @@ from connectors.openmetadata._edge_writer import PlainWriter, redefinition_of
 from connectors.openmetadata.client import Platform
 from connectors.openmetadata.http import ServerFailed
 from connectors.openmetadata.settings import Settings
-from connectors.sink import EdgeCounts, Outcome, SinkRun, TargetBatch, WriteReport, WriteResult
+from connectors.sink import EdgeCounts, SinkRun, TargetBatch, WriteReport, WriteResult
 from ingestion.errors import Rejected
 from ingestion.model.lineage import Json
+from ingestion.model.outcomes import WriteOutcome
 from ingestion.model.requests import AddLineageRequest, EdgeSource
 
 logger = logging.getLogger(__name__)
@@ -68,7 +69,7 @@ class RestSink:
                 middle = len(batches) // 2
                 return self._write_bulk(batches[:middle]) + self._write_bulk(batches[middle:])
             return self._write_parts(batches[0], str(error))
-        results = tuple(WriteResult(request, Outcome.STORED) for batch in batches for request in batch.requests)
+        results = tuple(WriteResult(request, WriteOutcome.STORED) for batch in batches for request in batch.requests)
         return WriteReport(results, counts)
 
     def _write_parts(self, batch: TargetBatch, reason: str) -> WriteReport:
@@ -78,7 +79,7 @@ class RestSink:
             if batch.replacements and not written.counts.rejected:
                 return written + self._write_bulk([replace(batch, requests=())])
         else:
-            rejected = tuple(WriteResult(request, Outcome.REJECTED, reason) for request in batch.requests)
+            rejected = tuple(WriteResult(request, WriteOutcome.REJECTED, reason) for request in batch.requests)
             written = WriteReport(rejected, EdgeCounts(rejected=len(rejected)))
         if batch.replacements:
             logger.warning("%s: its earlier lineage stays: %s", batch.name, reason)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from connectors.platforms.profile import (
-    NOT_A_STATEMENT,
-    PART_OF_ANOTHER,
     EngineLineage,
     ExportProfile,
     MalformedLineage,
@@ -17,6 +15,7 @@ from connectors.platforms.profile import (
     objects_of,
 )
 from ingestion.model.lineage import Json, StatementLineage, TableName
+from ingestion.model.outcomes import Outcome
 
 # What INFORMATION_SCHEMA.JOBS has of a job's tables, as BigQuery's documentation has it: "JOBS view".
 
@@ -76,8 +75,8 @@ JOBS = ExportProfile(
         "job": ("labels",),
     },
     states={
-        "statement_type": {"script": PART_OF_ANOTHER},
-        "job_type": dict.fromkeys(("load", "extract", "copy"), NOT_A_STATEMENT),
+        "statement_type": {"script": Outcome.PART_OF_ANOTHER},
+        "job_type": dict.fromkeys(("load", "extract", "copy"), Outcome.NOT_A_STATEMENT),
     },
     lineage=_JOB_TABLES,
     adds_rows=True,

@@ -5,15 +5,8 @@ A query has a row when it starts, and another when it ends; one that other serve
 
 from __future__ import annotations
 
-from connectors.platforms.profile import (
-    FAILED,
-    MILLISECONDS,
-    NOT_A_STATEMENT,
-    PART_OF_ANOTHER,
-    ExportProfile,
-    TextLimit,
-    marks,
-)
+from connectors.platforms.profile import MILLISECONDS, ExportProfile, TextLimit, marks
+from ingestion.model.outcomes import Outcome
 
 QUERY_LOG = ExportProfile(
     name="ClickHouse system.query_log",
@@ -47,9 +40,9 @@ QUERY_LOG = ExportProfile(
     # the numbers are those of the enumeration, which some formats have in place of its names
     states={
         "type": {
-            **dict.fromkeys(("querystart", "1"), NOT_A_STATEMENT),
-            **dict.fromkeys(("exceptionbeforestart", "3", "exceptionwhileprocessing", "4"), FAILED),
+            **dict.fromkeys(("querystart", "1"), Outcome.NOT_A_STATEMENT),
+            **dict.fromkeys(("exceptionbeforestart", "3", "exceptionwhileprocessing", "4"), Outcome.FAILED),
         },
-        "is_initial_query": {"0": PART_OF_ANOTHER, "false": PART_OF_ANOTHER},
+        "is_initial_query": {"0": Outcome.PART_OF_ANOTHER, "false": Outcome.PART_OF_ANOTHER},
     },
 )

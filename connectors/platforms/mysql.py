@@ -9,15 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from connectors.platforms.profile import (
-    NOT_A_STATEMENT,
-    OTHERWISE,
-    PICOSECONDS,
-    ExportProfile,
-    Rewrite,
-    TextLimit,
-    marks,
-)
+from connectors.platforms.profile import OTHERWISE, PICOSECONDS, ExportProfile, Rewrite, TextLimit, marks
+from ingestion.model.outcomes import Outcome
 
 _SERVICES = frozenset({"Mysql", "MariaDB", "SingleStore", "Doris", "StarRocks", "Domodatabase"})
 _USER_HOST = re.compile(r"(?<![^\[\]@\s])([^\[\]@\s]++)[\[\]]")  # privileges[user] @ host [address]
@@ -36,7 +29,7 @@ GENERAL_LOG = ExportProfile(
         "query_type": ("command_type",),
     },
     patterns={"user_host": _USER_HOST},
-    states={"command_type": {"query": None, "execute": None, OTHERWISE: NOT_A_STATEMENT}},
+    states={"command_type": {"query": None, "execute": None, OTHERWISE: Outcome.NOT_A_STATEMENT}},
     rewrites=(
         Rewrite("command_type", "init db", re.compile(r"^\s*+(\S(?:.*\S)?)", re.DOTALL), _USE),
         Rewrite("command_type", "connect", re.compile(r"^\S+ on (\S+) using "), _USE),

@@ -126,17 +126,6 @@ RowStates = Mapping[str, Mapping[str, str | None]]
 OTHERWISE = "*"
 """Stands for any value of a column that is not named."""
 
-NOT_A_STATEMENT = "not_a_statement"
-"""Status of a record that holds no executed statement: a server's message, an empty text."""
-
-PART_OF_ANOTHER = "part_of_another"
-"""Status of a statement that the platform made of another one, or that holds others, which the log has too."""
-
-NO_WRITE = "no_write"
-"""Status of a record of the engine's own lineage that tells of no write."""
-
-FAILED, UNFINISHED = "failed", "unfinished"
-
 MILLISECONDS, MICROSECONDS, PICOSECONDS = 1e-3, 1e-6, 1e-12
 
 

@@ -6,7 +6,8 @@ SVL_STATEMENTTEXT have a text in pieces, of which blanks at the end are cut off.
 
 from __future__ import annotations
 
-from connectors.platforms.profile import MICROSECONDS, UNFINISHED, ExportProfile, SplitText, TextLimit, marks
+from connectors.platforms.profile import MICROSECONDS, ExportProfile, SplitText, TextLimit, marks
+from ingestion.model.outcomes import Outcome
 
 _REDSHIFT = frozenset({"Redshift"})
 _USERS = ("user_name", "username", "usename", "user_id", "userid")
@@ -33,7 +34,7 @@ SYS_QUERY_HISTORY = ExportProfile(
         "job": ("query_label",),
     },
     units={"elapsed_time": MICROSECONDS, "execution_time": MICROSECONDS},
-    states={"status": {"planning": UNFINISHED, "returning": UNFINISHED}},
+    states={"status": {"planning": Outcome.UNFINISHED, "returning": Outcome.UNFINISHED}},
     escaped=True,
     limits={"query_text": _LIMIT},
 )

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 
-from connectors.platforms.profile import FAILED, MICROSECONDS, ExportProfile, marks
+from connectors.platforms.profile import MICROSECONDS, ExportProfile, marks
+from ingestion.model.outcomes import Outcome
 
 QUERY_STORE = ExportProfile(
     name="SQL Server Query Store",
@@ -23,8 +24,8 @@ QUERY_STORE = ExportProfile(
     },
     units={"avg_duration": MICROSECONDS, "last_duration": MICROSECONDS},
     states={
-        "execution_type": {"3": FAILED, "4": FAILED},
-        "execution_type_desc": {"aborted": FAILED, "exception": FAILED},
+        "execution_type": {"3": Outcome.FAILED, "4": Outcome.FAILED},
+        "execution_type_desc": {"aborted": Outcome.FAILED, "exception": Outcome.FAILED},
     },
     noise=re.compile(r"^\s*\(\s*@[^()]*(?:\([^()]*\)[^()]*)*\)"),
 )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from connectors.platforms.profile import MILLISECONDS, UNFINISHED, ExportProfile, TextLimit, marks
+from connectors.platforms.profile import MILLISECONDS, ExportProfile, TextLimit, marks
+from ingestion.model.outcomes import Outcome
 
 EXEC_REQUESTS = ExportProfile(
     name="Synapse sys.dm_pdw_exec_requests",
@@ -21,6 +22,6 @@ EXEC_REQUESTS = ExportProfile(
         "job": ("label",),
     },
     units={"total_elapsed_time": MILLISECONDS},
-    states={"status": {"suspended": UNFINISHED}},
+    states={"status": {"suspended": Outcome.UNFINISHED}},
     limits={"command": TextLimit(4000)},
 )

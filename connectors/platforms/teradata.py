@@ -5,7 +5,8 @@ QueryText is cut (at 200 characters, if nothing else was asked for); SqlTextInfo
 
 from __future__ import annotations
 
-from connectors.platforms.profile import FAILED, ExportProfile, SplitText, TextLimit, marks
+from connectors.platforms.profile import ExportProfile, SplitText, TextLimit, marks
+from ingestion.model.outcomes import Outcome
 
 _SERVICES = frozenset({"Teradata"})
 _COLUMNS = {
@@ -20,7 +21,7 @@ _COLUMNS = {
     "error_code": ("error_code",),
     "job": ("query_band",),
 }
-_STATES = {"abort_flag": {"t": FAILED, "true": FAILED}}
+_STATES = {"abort_flag": {"t": Outcome.FAILED, "true": Outcome.FAILED}}
 
 LOG = ExportProfile(
     name="Teradata DBQLogTbl",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from connectors.platforms.profile import MILLISECONDS, UNFINISHED, ExportProfile, TextLimit, marks
+from connectors.platforms.profile import MILLISECONDS, ExportProfile, TextLimit, marks
+from ingestion.model.outcomes import Outcome
 
 QUERY_REQUESTS = ExportProfile(
     name="Vertica query_requests",
@@ -28,5 +29,5 @@ QUERY_REQUESTS = ExportProfile(
     # the first that is neither the user's own nor one of the system's
     patterns={"search_path": re.compile(r'(?:^|,)\s*"?(?!\$user|v_)([^",\s]+)')},
     limits={"request": TextLimit(64_000, in_bytes=True)},
-    states={"is_executing": {"t": UNFINISHED, "true": UNFINISHED}},
+    states={"is_executing": {"t": Outcome.UNFINISHED, "true": Outcome.UNFINISHED}},
 )

@@ -11,11 +11,11 @@ from typing import Any
 
 from connectors.platforms.error_codes import error_code
 from connectors.platforms.job_names import job_of
-from connectors.platforms.profile import NOT_A_STATEMENT
 from connectors.query_log._csv_records import MAX_RECORD_CHARS, ReadingLimit
 from connectors.query_log._interpreter import Malformed, Records, Table
 from connectors.query_log._layout import Layout
 from connectors.query_log._values import parse_times
+from ingestion.model.outcomes import Outcome
 
 _DURATION = r"duration: (?P<ms>\d+(?:\.\d+)?) ms"
 # a prepared statement's name may have colons (py:0x7f), and none before a blank
@@ -183,5 +183,5 @@ def _error_code(row: list[str], statement: _CsvlogStatement | None, at: Mapping[
 
 def _status(statement: _CsvlogStatement | None) -> str | None:
     if statement is None:
-        return NOT_A_STATEMENT
-    return "failed" if statement.failed else None
+        return Outcome.NOT_A_STATEMENT
+    return Outcome.FAILED if statement.failed else None

@@ -13,20 +13,12 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from connectors.platforms.error_codes import error_code
 from connectors.platforms.job_names import has_comment, job_of
-from connectors.platforms.profile import (
-    FAILED,
-    NO_WRITE,
-    NOT_A_STATEMENT,
-    OTHERWISE,
-    EngineLineage,
-    ExportProfile,
-    MalformedLineage,
-    SplitText,
-)
+from connectors.platforms.profile import OTHERWISE, EngineLineage, ExportProfile, MalformedLineage, SplitText
 from connectors.query_log._columns import ColumnReading
 from connectors.query_log._values import NULLS, parse_duration, parse_flag, parse_state, parse_times
-from connectors.records import CUT, MALFORMED_EDGES, RECORD_SCHEMA
+from connectors.records import MALFORMED_EDGES, RECORD_SCHEMA
 from ingestion.analysis.symbolic import dumps
+from ingestion.model.outcomes import Outcome
 
 # Columns of RECORD_SCHEMA for the rows of one input, and what of it could not be read.
 
@@ -149,12 +141,12 @@ def interpret(columns: Columns, lines: list[int], malformed: list[Malformed], re
         found["text"] = _texts(columns, statuses, reading)
         if None in found["text"]:
             pairs = zip(statuses, found["text"], strict=True)
-            statuses = [status if text else NOT_A_STATEMENT for status, text in pairs]
+            statuses = [status if text else Outcome.NOT_A_STATEMENT for status, text in pairs]
     if reading.profile.lineage is not None:
         found["edges"] = _edges(columns, reading.profile.lineage, reading, statuses, problems)
         if "text" not in reading.fields:
             pairs = zip(statuses, found["edges"], strict=True)
-            statuses = [status or (NO_WRITE if edges is None else None) for status, edges in pairs]
+            statuses = [status or (Outcome.NO_WRITE if edges is None else None) for status, edges in pairs]
     found["status"] = statuses
     if "job" not in found:
         found["job"] = _jobs(columns, found.get("text", [None] * len(lines)), reading)
@@ -237,7 +229,7 @@ def _error_codes(columns: Columns, statuses: Sequence[str | None], reading: Colu
     for position in reading.fields["error_code"]:
         known = {value: error_code(value) for value in set(columns[position])}
         codes = [code or known[value] for code, value in zip(codes, columns[position], strict=True)]
-    return [code if status == FAILED else None for code, status in zip(codes, statuses, strict=True)]
+    return [code if status == Outcome.FAILED else None for code, status in zip(codes, statuses, strict=True)]
 
 
 def _rows_written(columns: Columns, count: int, reading: ColumnReading) -> list[int | None]:
@@ -310,7 +302,7 @@ def _texts(columns: Columns, statuses: list[str | None], reading: ColumnReading)
                 texts[row] = text
                 if limit is not None and limit.cuts(text):
                     if statuses[row] is None:
-                        statuses[row] = CUT
+                        statuses[row] = Outcome.CUT
                     else:
                         texts[row] = _NO_STATEMENT
     if reading.profile.escaped or reading.profile.noise is not None:

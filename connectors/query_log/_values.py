@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from connectors.log_columns import SECONDS_PER_UNIT
+from ingestion.model.outcomes import Outcome
 
 NULLS = frozenset({"", "\\N", "NULL", "null", "None"})
 """What exports write where there is no value."""
@@ -195,13 +196,13 @@ def parse_state(value: str) -> str | None:
     if word in _LOWER_NULLS or not word.strip("0"):
         return None
     if word.isdigit() or _FAILED.search(word):
-        return "failed"
+        return Outcome.FAILED
     if _RAN.search(word):
         return None
-    return "unfinished" if _UNFINISHED.search(word) else "unknown_state"
+    return Outcome.UNFINISHED if _UNFINISHED.search(word) else Outcome.UNKNOWN_STATE
 
 
 def parse_flag(value: str) -> str | None:
     """`failed` where an `aborted` or `error` column says so by any other value than none, no, false or 0."""
     word = value.strip().lower()
-    return None if word in _LOWER_NULLS | _NOES or not word.strip("0") else "failed"
+    return None if word in _LOWER_NULLS | _NOES or not word.strip("0") else Outcome.FAILED

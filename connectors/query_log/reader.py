@@ -20,7 +20,7 @@ from pyspark.sql.types import LongType, StringType, StructField, StructType
 from connectors.log_columns import LogColumn
 from connectors.platforms.index import PROFILES
 from connectors.platforms.job_names import job_of
-from connectors.platforms.profile import NOT_A_STATEMENT, ExportProfile
+from connectors.platforms.profile import ExportProfile
 from connectors.query_log._columns import ReadingHints
 from connectors.query_log._interpreter import ARROW_SCHEMA, clean_text
 from connectors.query_log._layout import Form
@@ -37,6 +37,7 @@ from connectors.query_log.files import QueryLogFile, find_log_files, table_forma
 from connectors.query_log.text_files import FileRange, stored_head, text_records, with_layout
 from connectors.records import RECORD_SCHEMA, RecordReading, RecordWork
 from ingestion.errors import ConfigError
+from ingestion.model.outcomes import Outcome
 
 # Texts that stand in several rows, put together: rows of one statement may lie in different files.
 
@@ -90,7 +91,7 @@ def whole_text(pieces: Sequence[tuple[int, str]], profile: ExportProfile, status
     *before, last = (text for _number, text in ordered)
     padded = [text.ljust(form.width) if form.width else text for text in before]
     text = clean_text("".join([*padded, last]), profile)
-    return {"text": text, "status": status if text else NOT_A_STATEMENT}
+    return {"text": text, "status": status if text else Outcome.NOT_A_STATEMENT}
 
 
 # Query logs read by Spark: exports of many platforms, and PostgreSQL's csvlog.

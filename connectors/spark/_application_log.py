@@ -10,6 +10,7 @@ from typing import Any
 
 from connectors.spark._events import EventLine
 from ingestion.model.engine_names import JdbcUrl
+from ingestion.model.outcomes import Outcome
 
 # What an application's log tells of its executions, operations and statements.
 
@@ -128,7 +129,7 @@ def plans_of(executions: Iterable[Execution]) -> list[str]:
 def _outcome(members: list[Execution]) -> str | None:
     """A group's: failed if any failed, unknown if its root has no end."""
     if any(execution.error for execution in members):
-        return "failed"
+        return Outcome.FAILED
     return members[0].error
 
 
@@ -262,7 +263,7 @@ class ApplicationLog:
         execution.end = seconds(event.get("time"))
         error = event.get("errorMessage")
         failed = execution.id in self.failed if error is None else bool(error)
-        execution.error = "failed" if failed else ""
+        execution.error = Outcome.FAILED if failed else ""
         if execution.started and execution.id == execution.root:
             yield from self._finish(execution)
         elif not execution.started:
@@ -311,7 +312,7 @@ class ApplicationLog:
 
     def _thrift_error(self, event: dict[str, Any]) -> Iterator[ExecutedStatement]:
         if operation := self.thrift.get(event["id"]):
-            operation.error = "failed"
+            operation.error = Outcome.FAILED
         yield from self._thrift_finish(event)
 
     def _connect_start(self, event: dict[str, Any]) -> Iterator[ExecutedStatement]:
@@ -327,7 +328,7 @@ class ApplicationLog:
     def _connect_error(self, event: dict[str, Any]) -> Iterator[ExecutedStatement]:
         for operation in self.connect.values():
             if operation.id == event.get("operationId") and not operation.executions:
-                operation.error = "failed"
+                operation.error = Outcome.FAILED
                 yield from self._operation(operation)
                 operation.executions.append(Execution(-1, -1))
 

@@ -21,8 +21,9 @@ from pyspark.sql import SparkSession
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
 
 from connectors.spark._codecs import BLOCK_BYTES, codec_of, decode_stream
-from connectors.spark._events import FOREIGN, NO_EVENT, PROBLEM, UNREAD, EventLine, event_lines
+from connectors.spark._events import FOREIGN, NO_EVENT, PROBLEM, UNAVAILABLE, EventLine, event_lines
 from ingestion.errors import ConfigError, TargetDown
+from ingestion.model.outcomes import Outcome
 from ingestion.plans.names import NameMapping, clean_location
 
 # Event logs in a directory: which files there are, which log each is of, and whether its application still runs.
@@ -302,7 +303,7 @@ def served_events(log: EventLogFile) -> Iterator[tuple[EventLogFile, EventLine]]
                 return
         yield from page_events(log, place)
     except CONNECTION_ERRORS:
-        yield place, EventLine(0, UNREAD)
+        yield place, EventLine(0, UNAVAILABLE)
     except zipfile.BadZipFile:
         yield place, EventLine(0, PROBLEM, problem="the history server's answer is no archive of an event log")
     except (ValueError, KeyError, TypeError):
@@ -343,7 +344,7 @@ def page_events(log: EventLogFile, place: EventLogFile) -> Iterator[tuple[EventL
         }
         answer = _get(log.path + "/sql", parameters)
         if answer.status_code >= OVERLOADED:
-            yield place, EventLine(0, UNREAD)
+            yield place, EventLine(0, UNAVAILABLE)
             return
         if not answer.ok:
             yield place, EventLine(0, PROBLEM, problem=f"the history server answers {answer.status_code} for its SQL")
@@ -381,7 +382,7 @@ def _execution_events(execution: dict[str, Any]) -> Iterator[tuple[str, dict[str
     )
     if execution["status"] != "RUNNING":
         failed = execution["status"] == "FAILED"
-        error = execution.get("errorMessage") or ("failed" if failed else "")
+        error = execution.get("errorMessage") or (Outcome.FAILED if failed else "")
         ended = milliseconds + (execution.get("duration") or 0)
         yield "end", {"executionId": execution["id"], "time": ended, "errorMessage": error}
 

@@ -104,7 +104,7 @@ class _LineBlocks:
 
 # The lines of an event log that lineage needs, chosen by their prefix before any JSON is read.
 
-PROBLEM, TORN, UNREAD, FOREIGN = "problem", "torn", "unread", "foreign"
+PROBLEM, TORN, UNAVAILABLE, FOREIGN = "problem", "torn", "unavailable", "foreign"
 """Kinds of lines that stand for what is damaged, for an end that is cut off, for a file that could not be had, and for
 one that does not begin as an event log does."""
 

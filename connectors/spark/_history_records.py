@@ -21,7 +21,6 @@ from ingestion.model.lineage import (
     NameKind,
     Output,
     Problem,
-    ProblemKind,
     Reference,
     StatementKind,
     StatementLineage,
@@ -30,6 +29,7 @@ from ingestion.model.lineage import (
     Target,
     WriteMode,
 )
+from ingestion.model.outcomes import Outcome, ProblemKind
 from ingestion.parsing.sandbox.process import Limits, Sandbox
 from ingestion.plans.cache import PlanCache, canonical
 from ingestion.plans.lineage import Application
@@ -122,7 +122,7 @@ class TextReader:
         return self._known[text]
 
     def close(self) -> None:
-        """End the process."""
+        """StatementEnd the process."""
         if self._sandbox is not None:
             self._sandbox.close()
             self._sandbox = None
@@ -280,12 +280,6 @@ STATEMENT = re.compile(r"\s*(?:--|/\*|(?:INSERT|CREATE|REPLACE|MERGE|UPDATE|DELE
 
 FILE_SINK = re.compile(r"^(?:FileSink|DeltaSink)\[(.*)\]$")
 
-UNFINISHED = "unfinished"
-"""Status of a statement whose end the log does not have yet."""
-
-NOT_A_LOG = "not_an_event_log"
-"""Status of a file beside the event logs that is none."""
-
 Row = dict[str, Any]
 
 
@@ -411,7 +405,7 @@ class RecordWriter:
 
 def _status_of(statement: ExecutedStatement) -> str | None:
     """None of what ended well."""
-    return {"": None, None: UNFINISHED}.get(statement.error, statement.error)
+    return {"": None, None: Outcome.UNFINISHED}.get(statement.error, statement.error)
 
 
 def _same_tables(from_text: StatementLineage, planned: StatementLineage, views: KnownViews, resolve: Resolve) -> bool:

@@ -27,8 +27,9 @@ from connectors.spark._event_logs import (
     may_grow,
     served_events,
 )
-from connectors.spark._events import FOREIGN, NO_EVENT, PROBLEM, TORN, UNREAD, EventLine, event_lines
-from connectors.spark._history_records import DIALECT, NOT_A_LOG, UNFINISHED, RecordWriter, Row, TextReader, problem_row
+from connectors.spark._events import FOREIGN, NO_EVENT, PROBLEM, TORN, UNAVAILABLE, EventLine, event_lines
+from connectors.spark._history_records import DIALECT, RecordWriter, Row, TextReader, problem_row
+from ingestion.model.outcomes import Outcome
 from ingestion.plans.cache import kept_plans
 from ingestion.plans.names import NameMapping
 
@@ -121,7 +122,7 @@ def _is_streamed(path: str) -> bool:
 def _left_out(file: EventLogFile) -> EventLine | None:
     """What is told of a file of other storage that cannot be read as one value; None of one that can."""
     if file.path.rpartition("/")[2].startswith("_"):
-        return EventLine(0, UNREAD)  # Spark gives no rows of it, and no error
+        return EventLine(0, UNAVAILABLE)  # Spark gives no rows of it, and no error
     if file.size <= LARGEST_REMOTE_FILE:
         return None
     limit = LARGEST_REMOTE_FILE >> 30
@@ -164,7 +165,7 @@ def file_rows(file: EventLogFile) -> Iterator[Row]:
         with Path(local_path(file.path) or file.path).open("rb") as stream:
             yield from _stream_rows(file, stream)
     except OSError:
-        yield _event_row(file, EventLine(0, UNREAD))
+        yield _event_row(file, EventLine(0, UNAVAILABLE))
 
 
 def _events_of_contents(
@@ -237,7 +238,7 @@ def _records_of(
                 current = event["log"]
                 reading, writer = ApplicationLog(), RecordWriter.of(current, names, texts)
                 writer.plans, writer.read_until = plans, before.get(current)
-            if event["kind"] in (PROBLEM, TORN, UNREAD, FOREIGN):
+            if event["kind"] in (PROBLEM, TORN, UNAVAILABLE, FOREIGN):
                 yield _unread_row(event)
                 continue
             for statement in reading.read(EventLine(event["number"], event["kind"], event["json"])):
@@ -250,7 +251,9 @@ def _records_of(
 
 def _unread_row(event: Row) -> Row:
     """The record of what could not be read, not yet, or is not to be read."""
-    status = {TORN: UNFINISHED, UNREAD: UNREAD, FOREIGN: NOT_A_LOG}.get(event["kind"])
+    status = {TORN: Outcome.UNFINISHED, UNAVAILABLE: Outcome.UNREAD, FOREIGN: Outcome.NOT_AN_EVENT_LOG}.get(
+        event["kind"]
+    )
     return problem_row(f"{event['file']}:{event['number']}", None if status else event["problem"], status)
 
 

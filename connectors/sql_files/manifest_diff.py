@@ -15,7 +15,8 @@ from connectors.dbt.projects import open_project
 from connectors.sql_files.dbt_models import schema_of
 from ingestion.errors import RecordError
 from ingestion.graph import lineage_graph
-from ingestion.model.lineage import Json, LineageType, ProblemKind
+from ingestion.model.lineage import Json, LineageType
+from ingestion.model.outcomes import ProblemKind
 from ingestion.parser import LineageParser
 from ingestion.parsing.sandbox.process import Limits
 

@@ -30,7 +30,8 @@ from ingestion.analysis.roles import CONDITIONAL, GROUP_BY, IDENTITY, JOIN, TRAN
 from ingestion.analysis.scope import AnalysisContext, Scope, ScopedRelation
 from ingestion.dialects import dialect_of
 from ingestion.dialects.functions import ELEMENTS
-from ingestion.model.lineage import ColumnRef, Problem, ProblemKind, Reference, TableName
+from ingestion.model.lineage import ColumnRef, Problem, Reference, TableName
+from ingestion.model.outcomes import ProblemKind
 
 # Joins: relations brought into scope, with the columns that USING and NATURAL merge.
 

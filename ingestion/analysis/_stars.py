@@ -21,7 +21,7 @@ from ingestion.analysis._fields import fields_of
 from ingestion.analysis.form import Pivot, RelationSource, Select, Slot, Star, all_slots
 from ingestion.analysis.roles import CONDITIONAL, GROUP_BY, IDENTITY, TRANSFORMATION
 from ingestion.analysis.scope import AnalysisContext, Scope, ScopedRelation, entries_of
-from ingestion.model.lineage import ProblemKind
+from ingestion.model.outcomes import ProblemKind
 
 
 def star_entries(analysis: AnalysisContext, star: Star, scope: Scope) -> list[Entry]:

@@ -17,7 +17,6 @@ from ingestion.model.lineage import (
     Flow,
     LineageType,
     Output,
-    ProblemKind,
     Reference,
     StarOutput,
     StatementKind,
@@ -29,6 +28,7 @@ from ingestion.model.lineage import (
     Transformation,
     WriteMode,
 )
+from ingestion.model.outcomes import ProblemKind
 
 # Binding of lineage that needs no relational form (it came from a plan): stars and candidates, as schemas allow.
 

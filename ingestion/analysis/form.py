@@ -12,7 +12,8 @@ from enum import Enum
 from typing import NamedTuple, TypeAlias
 
 from ingestion.analysis.roles import ATOM, FILTER, IDENTITY
-from ingestion.model.lineage import Problem, ProblemKind, StatementKind, TableChange, TableName, Target
+from ingestion.model.lineage import Problem, StatementKind, TableChange, TableName, Target
+from ingestion.model.outcomes import ProblemKind
 
 # The small relational form that every parser's tree is translated into: names, scopes and roles, and nothing else.
 

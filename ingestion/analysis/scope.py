@@ -31,7 +31,8 @@ from ingestion.analysis.form import (
 )
 from ingestion.analysis.roles import TRANSFORMATION
 from ingestion.dialects import Dialect
-from ingestion.model.lineage import ProblemKind, TableName
+from ingestion.model.lineage import TableName
+from ingestion.model.outcomes import ProblemKind
 
 # The relations that a query's expressions see, and how they are called.
 

@@ -21,7 +21,7 @@ from ingestion.model.lineage import StatementLineage, TableUsageNames
 Symbolic = RelationalStatement | StatementLineage
 """What a parse gives: a relational form to be analysed, or lineage that a plan had already resolved."""
 
-_TRUSTED_MODULES = ("ingestion.model.lineage", "ingestion.analysis.form")
+_TRUSTED_MODULES = ("ingestion.model.lineage", "ingestion.model.outcomes", "ingestion.analysis.form")
 
 
 class _SymbolicUnpickler(pickle.Unpickler):

@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Generic, TypeVar
 
 from ingestion.errors import LineageError, RecordError, RetryableError
+from ingestion.model.outcomes import Outcome
 
 Key = TypeVar("Key")
 Item = TypeVar("Item")
@@ -52,8 +53,9 @@ class Failure:
     place: str
 
     @property
-    def reason(self) -> str:
-        return f"{self.stage}_failed"
+    def reason(self) -> Outcome:
+        """What a statement or an edge ends as on which the stage failed."""
+        return Outcome[f"{self.stage.name}_FAILED"]
 
 
 class Isolation(Generic[Key]):

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from ingestion.model.outcomes import ProblemKind
+
 Json = dict[str, Any]
 """An object of a JSON document."""
 
@@ -195,17 +197,6 @@ class Flow:
     outputs: tuple[Output, ...]
     indirect: tuple[Reference, ...] = ()
     sources: tuple[TableName, ...] = ()
-
-
-class ProblemKind(StrEnum):
-    """Why something in a statement could not be resolved."""
-
-    UNKNOWN_COLUMN = "unknown_column"  # a known schema does not have it
-    AMBIGUOUS_COLUMN = "ambiguous_column"
-    COLUMN_COUNT = "column_count"  # more or fewer values than target columns
-    UNSUPPORTED = "unsupported"  # a construct whose columns were not followed
-    INCOMPLETE = "incomplete"  # the source text was truncated
-    DISAGREEMENT = "disagreement"  # a statement's text and its plan tell different things
 
 
 @dataclass(frozen=True, slots=True)

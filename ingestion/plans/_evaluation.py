@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from ingestion.model.lineage import Problem, ProblemKind, TableName
+from ingestion.model.lineage import Problem, TableName
+from ingestion.model.outcomes import ProblemKind
 from ingestion.plans import _logical as logical
 from ingestion.plans import _physical as physical
 from ingestion.plans import _row_operations as row_operations

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from ingestion.model.lineage import ColumnRef, Problem, ProblemKind, Subtype, Transformation
+from ingestion.model.lineage import ColumnRef, Problem, Subtype, Transformation
+from ingestion.model.outcomes import ProblemKind
 from ingestion.plans._expressions import AttributeScope, read_expression, read_influences
 from ingestion.plans._logical import two_lists
 from ingestion.plans._relation import (

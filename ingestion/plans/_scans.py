@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from ingestion.model.lineage import ColumnRef, Problem, ProblemKind, Subtype, TableName
+from ingestion.model.lineage import ColumnRef, Problem, Subtype, TableName
+from ingestion.model.outcomes import ProblemKind
 from ingestion.plans._expressions import AttributeScope, read_expression, read_influences
 from ingestion.plans._relation import (
     MISSING,

@@ -13,7 +13,6 @@ from ingestion.model.lineage import (
     Flow,
     Output,
     Problem,
-    ProblemKind,
     Reference,
     StatementKind,
     StatementLineage,
@@ -22,6 +21,7 @@ from ingestion.model.lineage import (
     Target,
     Transformation,
 )
+from ingestion.model.outcomes import ProblemKind
 from ingestion.plans._evaluation import Evaluation, kind_of
 from ingestion.plans._relation import Attribute, AttributeLineage, Element, IndirectUse, PlanRelation, attribute_list
 from ingestion.plans._row_operations import delta_merge, row_operation_kind, without_own

@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 from ingestion.dialects import Dialect
 from ingestion.dialects.unfilled_templates import template_in_code, template_in_quotes
 from ingestion.errors import Templated, Unparsable
+from ingestion.model.outcomes import Outcome
 from ingestion.parsing._tiers import ParseOutcome, ParseRequest
 from ingestion.parsing.parser_pool import warm_parser
 from ingestion.parsing.sandbox.protocol import ILL_FORMED
-from ingestion.statements import SkipReason, StatementText, classify, split
+from ingestion.statements import StatementText, classify, split
 from ingestion.statements.classification import BLOCKS
 from ingestion.statements.routines.bodies import block_steps, routines_in
 from ingestion.statements.routines.definition import quote_name
@@ -77,21 +78,21 @@ _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _OPENED_IN = re.compile(r"(opened in line )(\d+)")
 _WITHOUT_LINEAGE = frozenset(
     {
-        SkipReason.COMMENT,
-        SkipReason.CURSOR,
-        SkipReason.DDL_OTHER,
-        SkipReason.EMPTY,
-        SkipReason.FILE_TRANSFER,
-        SkipReason.GRANT,
-        SkipReason.INDEX,
-        SkipReason.LOCK,
-        SkipReason.MAINTENANCE,
-        SkipReason.SESSION_SETTING,
-        SkipReason.SESSION_STATE,
-        SkipReason.SHOW,
-        SkipReason.TRANSACTION,
-        SkipReason.TRUNCATE,
-        SkipReason.VARIABLE,
+        Outcome.COMMENT,
+        Outcome.CURSOR,
+        Outcome.DDL_OTHER,
+        Outcome.EMPTY,
+        Outcome.FILE_TRANSFER,
+        Outcome.GRANT,
+        Outcome.INDEX,
+        Outcome.LOCK,
+        Outcome.MAINTENANCE,
+        Outcome.SESSION_SETTING,
+        Outcome.SESSION_STATE,
+        Outcome.SHOW,
+        Outcome.TRANSACTION,
+        Outcome.TRUNCATE,
+        Outcome.VARIABLE,
     }
 )
 """What a parser need not understand: such a statement neither moves data nor makes a relation."""
@@ -200,8 +201,8 @@ def _steps(text: str, dialect: Dialect) -> Iterator[RoutineStep]:
     if reason in BLOCKS:
         yield from block_steps(text, dialect)
         return
-    routines = routines_in(text, dialect) if reason is SkipReason.ROUTINE_DEFINITION else ()
+    routines = routines_in(text, dialect) if reason is Outcome.ROUTINE_DEFINITION else ()
     if not routines:
         yield RoutineStep(text)
     for routine in routines:
-        yield from (step for step in routine.steps if classify(step.text, dialect).skip_reason is not SkipReason.SELECT)
+        yield from (step for step in routine.steps if classify(step.text, dialect).skip_reason is not Outcome.SELECT)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from ingestion.dialects import Dialect
 from ingestion.dialects.cursor import Code
 from ingestion.dialects.definition import keywords
-from ingestion.statements import SkipReason, classify
+from ingestion.model.outcomes import Outcome
+from ingestion.statements import classify
 from ingestion.statements.altered_types import OTHER_VERBS, TYPE_VERBS, altered_types
 
 _UNFOLLOWED = frozenset(
@@ -22,7 +23,7 @@ def unfollowed_change(text: str, dialect: Dialect) -> str | None:
     words = code.words(0, 2)
     if words in _UNFOLLOWED:
         return " ".join(words).upper()
-    skipped = classify(text, dialect).skip_reason is SkipReason.DDL_OTHER
+    skipped = classify(text, dialect).skip_reason is Outcome.DDL_OTHER
     if words != ("alter", "table") or not skipped or altered_types(text, dialect):
         return None
     place = 2

@@ -1,15 +1,16 @@
 """Text to statements: split a script as its dialect splits, clean each statement, say what it does."""
 
 from ingestion.dialects.lexing import ill_formed
+from ingestion.model.outcomes import Outcome
 from ingestion.statements._splitting import StatementText, is_single, split
-from ingestion.statements.classification import Classification, SkipReason, classify
+from ingestion.statements.classification import Classification, classify
 from ingestion.statements.cleaning import clean, holds_sql
 from ingestion.statements.session_changes import SessionChange
 
 __all__ = [
     "Classification",
+    "Outcome",
     "SessionChange",
-    "SkipReason",
     "StatementText",
     "classify",
     "clean",

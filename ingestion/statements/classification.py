@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from itertools import islice
 
 from ingestion.dialects import Dialect, dialect_of
 from ingestion.dialects.definition import DollarQuotes, Separator, keywords
 from ingestion.dialects.lexing import COMMENT, HINT, WORD, Token, lexicon_of, tokens
 from ingestion.model.lineage import StatementKind as Kind
+from ingestion.model.outcomes import Outcome
 from ingestion.statements import session_changes
 from ingestion.statements.cleaning import redefined_view
 from ingestion.statements.session_changes import SessionChange
@@ -22,37 +22,7 @@ from ingestion.statements.session_changes import SessionChange
 _OPEN_COMMENTS = ("/*", "--", "//", "#")
 
 
-class SkipReason(StrEnum):
-    """Why a statement has no lineage of its own."""
-
-    ANONYMOUS_BLOCK = "anonymous_block"
-    CALL = "call"
-    COMMENT = "comment"
-    COPY_STDIO = "copy_stdio"  # rows from or to the client
-    CURSOR = "cursor"
-    DDL_OTHER = "ddl_other"
-    DELETE = "delete"  # without another table
-    DYNAMIC_SQL = "dynamic_sql"
-    EMPTY = "empty"
-    EXPLAIN = "explain"
-    FILE_TRANSFER = "file_transfer"
-    GRANT = "grant"
-    INDEX = "index"
-    INSERT_VALUES = "insert_values"
-    LOCK = "lock"
-    MAINTENANCE = "maintenance"
-    PREPARE = "prepare"
-    ROUTINE_DEFINITION = "routine_definition"
-    SELECT = "select"
-    SESSION_SETTING = "session_setting"
-    SESSION_STATE = "session_state"
-    SHOW = "show"
-    TRANSACTION = "transaction"
-    TRUNCATE = "truncate"
-    VARIABLE = "variable"
-
-
-BLOCKS = frozenset({SkipReason.ANONYMOUS_BLOCK, SkipReason.DYNAMIC_SQL})
+BLOCKS = frozenset({Outcome.ANONYMOUS_BLOCK, Outcome.DYNAMIC_SQL})
 """Statements that hold statements, which are read one by one."""
 
 
@@ -61,7 +31,7 @@ class Classification:
     """What a statement is, why it is skipped (None: it is to be parsed), and what it changes for its session."""
 
     kind: Kind
-    skip_reason: SkipReason | None = None
+    skip_reason: Outcome | None = None
     session: SessionChange | None = None
 
 
@@ -99,7 +69,7 @@ def parse_as(kind: Kind) -> Classification:
     return Classification(kind)
 
 
-def skip_for(reason: SkipReason, kind: Kind = Kind.OTHER) -> Classification:
+def skip_for(reason: Outcome, kind: Kind = Kind.OTHER) -> Classification:
     """Not to be parsed, for `reason`."""
     return Classification(kind, reason)
 
@@ -129,7 +99,7 @@ _VERBS: dict[str, Kind] = {
 }
 _QUERIES = keywords("select sel values table from")
 
-SELECT = skip_for(SkipReason.SELECT, Kind.SELECT)
+SELECT = skip_for(Outcome.SELECT, Kind.SELECT)
 
 
 def select(statement: Examined) -> Classification:
@@ -137,7 +107,7 @@ def select(statement: Examined) -> Classification:
     if statement.dialect.dollar_quotes is DollarQuotes.TAGGED and "set_config" in statement.lowered:
         change = session_changes.set_config(statement.head(40), statement.dialect)
         if change is not None:
-            return Classification(Kind.USE, SkipReason.SESSION_STATE, change)
+            return Classification(Kind.USE, Outcome.SESSION_STATE, change)
     if "into" not in statement.lowered or not statement.has(_INTO):
         return SELECT
     depth = 0
@@ -181,7 +151,7 @@ def insert(statement: Examined) -> Classification:
     """INSERT: with no query in it, only rows of values."""
     rows = any(word in statement.lowered for word in _ROW_WORDS) and statement.has(_ROWS)
     rows_only = rows and not statement.has(_READS)
-    return skip_for(SkipReason.INSERT_VALUES, Kind.INSERT) if rows_only else parse_as(Kind.INSERT)
+    return skip_for(Outcome.INSERT_VALUES, Kind.INSERT) if rows_only else parse_as(Kind.INSERT)
 
 
 def from_(statement: Examined) -> Classification:
@@ -191,24 +161,24 @@ def from_(statement: Examined) -> Classification:
 
 def delete(statement: Examined) -> Classification:
     """DELETE: only with another table in it can lineage come of it."""
-    return parse_as(Kind.DELETE) if statement.has(_OTHER_TABLE) else skip_for(SkipReason.DELETE, Kind.DELETE)
+    return parse_as(Kind.DELETE) if statement.has(_OTHER_TABLE) else skip_for(Outcome.DELETE, Kind.DELETE)
 
 
 def copy(statement: Examined) -> Classification:
     """COPY between a table and storage; rows that a client or a program sends or receives leave no name behind."""
-    return skip_for(SkipReason.COPY_STDIO, Kind.COPY) if statement.has(_CLIENT_ROWS) else parse_as(Kind.COPY)
+    return skip_for(Outcome.COPY_STDIO, Kind.COPY) if statement.has(_CLIENT_ROWS) else parse_as(Kind.COPY)
 
 
 def export(statement: Examined) -> Classification:
     """EXPORT of rows to storage; BigQuery's EXPORT TABLE METADATA moves none."""
     words = [token.text.lower() for token in statement.head(3)]
-    return skip_for(SkipReason.MAINTENANCE) if words[1:] == ["table", "metadata"] else parse_as(Kind.COPY)
+    return skip_for(Outcome.MAINTENANCE) if words[1:] == ["table", "metadata"] else parse_as(Kind.COPY)
 
 
 def load(statement: Examined) -> Classification:
     """LOAD DATA and its kin; DuckDB's and PostgreSQL's LOAD is for libraries."""
     words = [token.text.lower() for token in statement.head(2)]
-    return parse_as(Kind.COPY) if words[1:] and words[1] in _LOADS else skip_for(SkipReason.MAINTENANCE)
+    return parse_as(Kind.COPY) if words[1:] and words[1] in _LOADS else skip_for(Outcome.MAINTENANCE)
 
 
 # CREATE, ALTER, DROP and RENAME: which of them define, change or end a name that lineage cares for.
@@ -240,15 +210,15 @@ _MOVES_PARTITIONS = re.compile(
 _NEW_BODY = re.compile(r"\bmodify\s+as\b")
 _APPENDS = re.compile(r"\bappend\s+from\b")
 
-_OTHER = skip_for(SkipReason.DDL_OTHER)
-_ROUTINE = skip_for(SkipReason.ROUTINE_DEFINITION, Kind.CREATE_ROUTINE)
+_OTHER = skip_for(Outcome.DDL_OTHER)
+_ROUTINE = skip_for(Outcome.ROUTINE_DEFINITION, Kind.CREATE_ROUTINE)
 _STREAM = parse_as(Kind.CREATE_VIEW)
 _DICTIONARY = parse_as(Kind.CREATE_TABLE_AS)
 _BY_OBJECT: Mapping[str, Classification] = {
     **dict.fromkeys(_OTHER_OBJECTS, _OTHER),
-    **dict.fromkeys(_ACCESS, skip_for(SkipReason.GRANT)),
+    **dict.fromkeys(_ACCESS, skip_for(Outcome.GRANT)),
     **dict.fromkeys(_ROUTINES, _ROUTINE),
-    "index": skip_for(SkipReason.INDEX),
+    "index": skip_for(Outcome.INDEX),
     "flow": parse_as(Kind.INSERT),
     "pipe": parse_as(Kind.COPY),
     "view": parse_as(Kind.CREATE_VIEW),
@@ -312,7 +282,7 @@ def alter(statement: Examined) -> Classification:
         return _alter_table(replace(statement, start=relation.start))
     if words[1:2] == ["schema"] and "transfer" in words:
         return parse_as(Kind.RENAME)
-    return skip_for(SkipReason.GRANT if set(words[1:3]) & _ACCESS else SkipReason.DDL_OTHER)
+    return skip_for(Outcome.GRANT if set(words[1:3]) & _ACCESS else Outcome.DDL_OTHER)
 
 
 def _alter_table(statement: Examined) -> Classification:
@@ -327,8 +297,8 @@ def _alter_table(statement: Examined) -> Classification:
 
 def _session_altered(change: session_changes.SessionChange | None) -> Classification:
     if change is None:
-        return skip_for(SkipReason.SESSION_SETTING)
-    return Classification(Kind.USE, SkipReason.SESSION_STATE, change)
+        return skip_for(Outcome.SESSION_SETTING)
+    return Classification(Kind.USE, Outcome.SESSION_STATE, change)
 
 
 def drop(statement: Examined) -> Classification:
@@ -337,8 +307,8 @@ def drop(statement: Examined) -> Classification:
     if {"table", "view"} & set(words[:3]) and not {"function", "macro"} & set(words[:2]):
         return parse_as(Kind.DROP)
     if "index" in words[:3]:
-        return skip_for(SkipReason.INDEX)
-    return skip_for(SkipReason.GRANT) if set(words[:2]) & _ACCESS else _OTHER
+        return skip_for(Outcome.INDEX)
+    return skip_for(Outcome.GRANT) if set(words[:2]) & _ACCESS else _OTHER
 
 
 def exchange(statement: Examined) -> Classification:
@@ -355,8 +325,8 @@ def rename(statement: Examined) -> Classification:
 
 # What a statement does, told from its words without parsing it: what bears lineage goes on, the rest has a reason.
 
-_BLOCK = skip_for(SkipReason.ANONYMOUS_BLOCK, Kind.CALL)
-_SETTING = skip_for(SkipReason.SESSION_SETTING)
+_BLOCK = skip_for(Outcome.ANONYMOUS_BLOCK, Kind.CALL)
+_SETTING = skip_for(Outcome.SESSION_SETTING)
 _UNKNOWN = parse_as(Kind.OTHER)
 _TRANSACTION_WORDS = keywords(
     "tran transaction work name deferred immediate exclusive concurrent isolation read not distributed ;"
@@ -376,7 +346,7 @@ def classify(text: str, dialect: Dialect | str) -> Classification:
     for token in tokens(text, dialect):
         if token.text not in "(;":
             return _by_verb(Examined(text, text.lower(), dialect, token.start), token.text.lower())
-    return skip_for(SkipReason.EMPTY)
+    return skip_for(Outcome.EMPTY)
 
 
 def _by_verb(statement: Examined, verb: str) -> Classification:
@@ -394,14 +364,14 @@ def _other(statement: Examined) -> Classification:
     if head[0] == statement.dialect.client_command:
         return _SETTING
     if head[0] == "%" and statement.dialect.separator is Separator.CELL:
-        return skip_for(SkipReason.CALL, Kind.CALL)
+        return skip_for(Outcome.CALL, Kind.CALL)
     if statement.dialect.separator is Separator.GO and _BARE_CALL.match(statement.text, statement.start):
-        return skip_for(SkipReason.CALL, Kind.CALL)
+        return skip_for(Outcome.CALL, Kind.CALL)
     return _UNKNOWN
 
 
 def _session(change: session_changes.SessionChange | None) -> Classification:
-    return _SETTING if change is None else Classification(Kind.USE, SkipReason.SESSION_STATE, change)
+    return _SETTING if change is None else Classification(Kind.USE, Outcome.SESSION_STATE, change)
 
 
 def _use(statement: Examined) -> Classification:
@@ -411,7 +381,7 @@ def _use(statement: Examined) -> Classification:
 def _set(statement: Examined) -> Classification:
     head = statement.head(200)
     if any(token.text.lower() == "transaction" for token in head[1:3]):
-        return skip_for(SkipReason.TRANSACTION)
+        return skip_for(Outcome.TRANSACTION)
     return _session(session_changes.set_(head[1:], statement.dialect))
 
 
@@ -430,20 +400,20 @@ def _update(statement: Examined) -> Classification:
     """UPDATE: of a table, or of what the optimizer knows of one (UPDATE STATISTICS t); a table may have that name."""
     head = [token.text.lower() for token in statement.head(3)]
     of_statistics = head[1:2] == ["statistics"] and head[2:] not in (["set"], ["as"], ["."])
-    return skip_for(SkipReason.MAINTENANCE) if of_statistics else parse_as(Kind.UPDATE)
+    return skip_for(Outcome.MAINTENANCE) if of_statistics else parse_as(Kind.UPDATE)
 
 
 def _begin(statement: Examined) -> Classification:
     head = [token.text.lower() for token in statement.head(2)]
     if len(head) < 2 or head[1] in _TRANSACTION_WORDS:
-        return skip_for(SkipReason.TRANSACTION)
+        return skip_for(Outcome.TRANSACTION)
     return _BLOCK
 
 
 def _declare(statement: Examined) -> Classification:
     if statement.has(_BEGIN) or (statement.dialect.declare_opens_script and statement.has(_SEPARATOR)):
         return _BLOCK
-    return skip_for(SkipReason.CURSOR if statement.has(_CURSOR) else SkipReason.VARIABLE)
+    return skip_for(Outcome.CURSOR if statement.has(_CURSOR) else Outcome.VARIABLE)
 
 
 def _open(statement: Examined) -> Classification:
@@ -451,7 +421,7 @@ def _open(statement: Examined) -> Classification:
     head = statement.head(12)
     if len(head) > 2 and head[1].text.lower() == "schema":
         return _session(session_changes.use(head[1:], statement.dialect))
-    return skip_for(SkipReason.CURSOR)
+    return skip_for(Outcome.CURSOR)
 
 
 def _execute(statement: Examined) -> Classification:
@@ -459,13 +429,13 @@ def _execute(statement: Examined) -> Classification:
     if "sp_rename" in head:
         return parse_as(Kind.RENAME)
     dynamic = head[1:2] in (["immediate"], ["("]) or "sp_executesql" in head
-    return skip_for(SkipReason.DYNAMIC_SQL if dynamic else SkipReason.CALL, Kind.CALL)
+    return skip_for(Outcome.DYNAMIC_SQL if dynamic else Outcome.CALL, Kind.CALL)
 
 
 def _cache(statement: Examined) -> Classification:
     """Spark's CACHE TABLE ... AS SELECT names a query's result."""
     words = {token.text.lower() for token in statement.head(12)}
-    return parse_as(Kind.CREATE_TABLE_AS) if words & {"as", "select"} else skip_for(SkipReason.MAINTENANCE)
+    return parse_as(Kind.CREATE_TABLE_AS) if words & {"as", "select"} else skip_for(Outcome.MAINTENANCE)
 
 
 def _replace(statement: Examined) -> Classification:
@@ -480,7 +450,7 @@ def _locking(statement: Examined) -> Classification:
     for token in statement.head(12)[1:]:
         if token.text.lower() in _MAIN_VERBS:
             return _by_verb(replace(statement, start=token.start), token.text.lower())
-    return skip_for(SkipReason.LOCK)
+    return skip_for(Outcome.LOCK)
 
 
 _EXAMINED: Mapping[str, Callable[[Examined], Classification]] = {
@@ -523,28 +493,28 @@ _EXAMINED: Mapping[str, Callable[[Examined], Classification]] = {
 
 def _plain() -> dict[str, Classification]:
     by_reason = {
-        SkipReason.COMMENT: "comment",
-        SkipReason.CURSOR: "fetch close move",
-        SkipReason.DDL_OTHER: "undrop attach detach install security enable disable generate",
-        SkipReason.EXPLAIN: "explain",
-        SkipReason.FILE_TRANSFER: "put get list ls remove rm",
-        SkipReason.GRANT: "grant revoke deny reassign",
-        SkipReason.LOCK: "unlock",
-        SkipReason.MAINTENANCE: (
+        Outcome.COMMENT: "comment",
+        Outcome.CURSOR: "fetch close move",
+        Outcome.DDL_OTHER: "undrop attach detach install security enable disable generate",
+        Outcome.EXPLAIN: "explain",
+        Outcome.FILE_TRANSFER: "put get list ls remove rm",
+        Outcome.GRANT: "grant revoke deny reassign",
+        Outcome.LOCK: "unlock",
+        Outcome.MAINTENANCE: (
             "analyze analyse vacuum optimize refresh msck repair reindex cluster checkpoint compute uncache clear add"
             " collect update_statistics kill system notify listen unlisten dbcc cancel invalidate flush reorg runstats"
             " pause resume backup restore check checksum purge binlog reconfigure preload recompress convert force"
         ),
-        SkipReason.PREPARE: "prepare deallocate",
-        SkipReason.SELECT: "values table summarize pivot unpivot assert using",
-        SkipReason.SESSION_SETTING: (
+        Outcome.PREPARE: "prepare deallocate",
+        Outcome.SELECT: "values table summarize pivot unpivot assert using",
+        Outcome.SESSION_SETTING: (
             "pragma unset print raiserror throw signal resignal go waitfor return break continue"
         ),
-        SkipReason.SHOW: "show describe desc help",
-        SkipReason.TRANSACTION: "commit rollback start end savepoint release abort save bt et",
-        SkipReason.TRUNCATE: "truncate",
+        Outcome.SHOW: "show describe desc help",
+        Outcome.TRANSACTION: "commit rollback start end savepoint release abort save bt et",
+        Outcome.TRUNCATE: "truncate",
     }
-    kinds = {SkipReason.SELECT: Kind.SELECT}
+    kinds = {Outcome.SELECT: Kind.SELECT}
     plain = {
         verb: skip_for(reason, kinds.get(reason, Kind.OTHER))
         for reason, verbs in by_reason.items()
@@ -555,8 +525,8 @@ def _plain() -> dict[str, Classification]:
     plain |= dict.fromkeys(("do", "if", "while", "for", "loop", "repeat"), _BLOCK)
     return plain | {
         "merge": parse_as(Kind.MERGE),
-        "call": skip_for(SkipReason.CALL, Kind.CALL),
-        "discard": Classification(Kind.USE, SkipReason.SESSION_STATE, session_changes.SessionChange(reset=True)),
+        "call": skip_for(Outcome.CALL, Kind.CALL),
+        "discard": Classification(Kind.USE, Outcome.SESSION_STATE, session_changes.SessionChange(reset=True)),
     }
 
 

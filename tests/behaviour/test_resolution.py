@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ingestion.model.outcomes import Outcome
 from tests.behaviour.conftest import Shop
 from tests.behaviour.harness import Record
 from workflows.config.values import FilterPattern, Filters
-from workflows.run.resolve.entities import EntityStatus
 
 Opened = Callable[..., Shop]
 COLUMNS = ("a", "b")
@@ -17,7 +17,7 @@ def test_a_name_that_two_schemas_have_is_ambiguous_and_gives_no_edge(shop: Opene
     made = shop({"one.src": COLUMNS, "two.src": COLUMNS, "one.tgt": COLUMNS, "two.tgt": COLUMNS}, schema="")
     outcome = made.run("insert into tgt select a, b from src")
     assert outcome.edges == {}
-    assert set(outcome.entities.names[EntityStatus.AMBIGUOUS]) == {"db.src", "db.tgt"}
+    assert set(outcome.entities.names[Outcome.AMBIGUOUS]) == {"db.src", "db.tgt"}
 
 
 def test_the_search_path_settles_what_the_query_leaves_open(shop: Opened) -> None:
@@ -50,7 +50,7 @@ def test_an_unknown_table_is_asked_for_once_and_not_once_a_query(shop: Opened) -
     outcome = made.run(*(f"insert into tgt (a) select x{n} from nowhere.nothing" for n in range(100)))
     asked = outcome.lookups
     assert asked.bulk_lookups + asked.field_searches + asked.fqn_lookups < 12  # type: ignore[attr-defined]
-    assert outcome.entities.names[EntityStatus.UNRESOLVED] == {"db.nowhere.nothing": 100}
+    assert outcome.entities.names[Outcome.UNRESOLVED] == {"db.nowhere.nothing": 100}
 
 
 def test_four_parts_mean_the_service_that_they_name(shop: Opened) -> None:
@@ -109,7 +109,7 @@ def test_a_name_that_two_other_services_have_is_ambiguous(shop: Opened) -> None:
         made.add({"public.shared": COLUMNS}, service=service)
     outcome = made.run("insert into tgt select a, b from shared", others=("left_one", "right_one"))
     assert outcome.edges == {}
-    assert set(outcome.entities.names[EntityStatus.AMBIGUOUS]) == {"db.public.shared"}
+    assert set(outcome.entities.names[Outcome.AMBIGUOUS]) == {"db.public.shared"}
 
 
 def test_filters_hold_for_both_ends_of_query_lineage_and_are_counted(shop: Opened) -> None:

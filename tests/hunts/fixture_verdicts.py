@@ -9,20 +9,20 @@ from pathlib import Path
 
 from ingestion.analysis.analyzer import without_schema
 from ingestion.analysis.symbolic import loads
+from ingestion.model import outcomes
 from ingestion.model.lineage import Flow, NameKind, StatementLineage, TableName
-from ingestion.statements import SkipReason
 from tests.hunts.fixture_looks import Look, look_at
 from tests.hunts.fixture_statements import WHOLE, FixtureStatement
 from workflows.run.read.statements import rows_of
 
 _TRUE_OF_WRITES = frozenset(
     {
-        SkipReason.ROUTINE_DEFINITION,
-        SkipReason.ANONYMOUS_BLOCK,
-        SkipReason.DYNAMIC_SQL,
-        SkipReason.COPY_STDIO,
-        SkipReason.EXPLAIN,
-        SkipReason.PREPARE,
+        outcomes.Outcome.ROUTINE_DEFINITION,
+        outcomes.Outcome.ANONYMOUS_BLOCK,
+        outcomes.Outcome.DYNAMIC_SQL,
+        outcomes.Outcome.COPY_STDIO,
+        outcomes.Outcome.EXPLAIN,
+        outcomes.Outcome.PREPARE,
     }
 )
 """Reasons that may be true of a statement with a write in it: the write runs elsewhere, or has no name at its end."""

@@ -11,11 +11,11 @@ from ingestion.model.entities import TableEntity
 from ingestion.model.fqn import build_fqn, split_fqn
 from ingestion.model.lineage import Column, NameKind, TableName
 from ingestion.model.namespaces import Namespace
+from ingestion.model.outcomes import Outcome
 from ingestion.resolution import (
     Ambiguous,
     FoundBy,
     Hits,
-    Missing,
     PartialName,
     Resolution,
     Resolved,
@@ -100,7 +100,7 @@ def test_the_querys_own_qualification_beats_the_sessions_default() -> None:
 
 def test_a_schema_that_the_query_names_is_never_given_up_for_another() -> None:
     catalog = Catalog("svc.db.sales.orders")
-    assert _resolve(catalog, "stage.orders") == Unresolved(Missing.NO_SUCH_TABLE, "stage.orders")
+    assert _resolve(catalog, "stage.orders") == Unresolved(Outcome.NO_SUCH_TABLE, "stage.orders")
 
 
 def test_the_search_path_is_followed_in_its_order() -> None:
@@ -232,8 +232,8 @@ def test_a_linked_server_is_mapped_or_named_never_dropped() -> None:
     catalog = Catalog("svc.erp.dbo.items", "other.erp.dbo.items")
     linked = SearchScope("svc", catalogs={"srv2": "other"})
     assert _fqn(_resolve(catalog, "srv2.erp.dbo.items", scope=linked)) == "other.erp.dbo.items"
-    assert _resolve(catalog, "srv9.erp.dbo.items") == Unresolved(Missing.UNKNOWN_SERVER, "srv9.erp.dbo.items")
-    assert _resolve(catalog, "a.b.c.d.e") == Unresolved(Missing.TOO_MANY_PARTS, "a.b.c.d.e")
+    assert _resolve(catalog, "srv9.erp.dbo.items") == Unresolved(Outcome.UNKNOWN_SERVER, "srv9.erp.dbo.items")
+    assert _resolve(catalog, "a.b.c.d.e") == Unresolved(Outcome.TOO_MANY_PARTS, "a.b.c.d.e")
 
 
 def test_an_omitted_part_is_the_sessions() -> None:
@@ -279,14 +279,14 @@ def test_names_whose_database_nobody_told_are_asked_for_once_and_the_guessed_one
 def test_a_table_function_is_no_table() -> None:
     function = TableName(("generate_series",), kind=NameKind.FUNCTION)
     found = Resolver(Catalog(), SearchScope("svc")).resolve(function, Namespace())
-    assert found == Unresolved(Missing.NOT_A_TABLE, "function")
+    assert found == Unresolved(Outcome.NOT_STORED, "function")
 
 
 def test_a_path_means_what_lies_there() -> None:
     path = TableName(("s3://bucket/key",), kind=NameKind.PATH)
     catalog = Catalog()
     resolver = Resolver(catalog, SearchScope("svc"))
-    assert resolver.resolve_all([(path, Namespace())] * 3) == [Unresolved(Missing.NOTHING_THERE, "s3://bucket/key")] * 3
+    assert resolver.resolve_all([(path, Namespace())] * 3) == [Unresolved(Outcome.NOTHING_THERE, "s3://bucket/key")] * 3
     assert catalog.calls == ["path s3://bucket/key"]
     catalog.paths["s3://bucket/key"] = [_entity("s.d.x.one"), _entity("s.d.x.two")]
     assert isinstance(Resolver(catalog, SearchScope("svc")).resolve(path, Namespace()), Ambiguous)

@@ -13,15 +13,15 @@ from connectors.sink import EdgeCounts
 from ingestion.binding.relations import Relation
 from ingestion.model.contributions import Contribution, ProducerKind
 from ingestion.model.isolation import Failure
-from ingestion.model.lineage import ProblemKind
+from ingestion.model.outcomes import Outcome, ProblemKind, StatementEnd
 from ingestion.model.requests import AddLineageRequest
 from workflows.config.namespaces import SourceSettings
 from workflows.counts import AGREE, ONLY_ENGINE, ONLY_LOG, RunCounts
 from workflows.run.group.occurrences import Templates
 from workflows.run.publish.publishing import PublishedLineage, SharedLineage
 from workflows.run.publish.warnings import DoubtfulNames
-from workflows.run.resolve.entities import GIVEN_UP, EntityStatus
-from workflows.run.resolve.lineage import SourceLineage, StatementOutcome, StatementStatus, processed_routines
+from workflows.run.resolve.entities import GIVEN_UP
+from workflows.run.resolve.lineage import SourceLineage, StatementOutcome, processed_routines
 from workflows.run.resolve.resolution import ResolvedNames
 from workflows.run.resolve.routines import RoutineEntities
 
@@ -79,10 +79,10 @@ def statement_counts(outcomes: Iterable[StatementOutcome]) -> RunCounts:
     published = 0
     for outcome in outcomes:
         fresh = outcome.group.fresh
-        if outcome.status is StatementStatus.PUBLISHED:
+        if outcome.status is StatementEnd.PUBLISHED:
             published += fresh
         elif fresh:
-            (dead if outcome.status is StatementStatus.DEAD else skipped)[outcome.reason] += fresh
+            (dead if outcome.status is StatementEnd.DEAD else skipped)[outcome.reason] += fresh
     return RunCounts(published=published, skipped=dict(skipped), dead=dict(dead))
 
 
@@ -91,19 +91,19 @@ def agreement_counts(requests: Collection[AddLineageRequest]) -> RunCounts:
     return RunCounts(engine_edges=compared_edges(requests), engine_columns=compared_columns(requests))
 
 
-def name_counts(names: Mapping[EntityStatus, Mapping[str, int]], statuses: Iterable[EntityStatus]) -> RunCounts:
+def name_counts(names: Mapping[Outcome, Mapping[str, int]], statuses: Iterable[Outcome]) -> RunCounts:
     """Of the names by what they resolved to; `statuses` are those of the relations that were not counted before.
 
     `names` tells how often each name of a status was met.
     """
     by_status = Counter(statuses)
-    unresolved = [EntityStatus.UNRESOLVED, EntityStatus.UNPLACED, *sorted(GIVEN_UP)]
+    unresolved = [Outcome.UNRESOLVED, Outcome.NO_DEFAULT_SCHEMA, *sorted(GIVEN_UP)]
     return RunCounts(
-        resolved=by_status[EntityStatus.RESOLVED],
+        resolved=by_status[Outcome.RESOLVED],
         unresolved=sum(by_status[status] for status in unresolved),
-        ambiguous=by_status[EntityStatus.AMBIGUOUS],
+        ambiguous=by_status[Outcome.AMBIGUOUS],
         unresolved_names=dict(sum((Counter(names.get(status, {})) for status in unresolved), start=Counter())),
-        ambiguous_names=dict(names.get(EntityStatus.AMBIGUOUS, {})),
+        ambiguous_names=dict(names.get(Outcome.AMBIGUOUS, {})),
     )
 
 
@@ -120,8 +120,8 @@ class LineageSummary:
     how many of its plans were cut.
     """
 
-    statuses: tuple[tuple[bytes, EntityStatus], ...]
-    names: Mapping[EntityStatus, Mapping[str, int]]
+    statuses: tuple[tuple[bytes, Outcome], ...]
+    names: Mapping[Outcome, Mapping[str, int]]
     doubtful: DoubtfulNames
     routines: RoutineEntities
     complete: frozenset[str]
@@ -168,7 +168,7 @@ def published_summary(lineage: SourceLineage, published: PublishedLineage) -> Pu
     """What became of a batch, in short."""
     outcomes = published.outcomes
     counts = statement_counts(outcomes) + RunCounts(edges=published.counts) + agreement_counts(published.requests)
-    dead = {one.group.template: one.reason for one in outcomes if one.status is StatementStatus.DEAD}
+    dead = {one.group.template: one.reason for one in outcomes if one.status is StatementEnd.DEAD}
     return PublishedSummary(counts, dead, processed_routines(lineage, outcomes, published.edges))
 
 
@@ -249,7 +249,7 @@ class ShardSums:
         """All counts."""
         return self._counts
 
-    def _new_statuses(self, summary: LineageSummary) -> Iterator[EntityStatus]:
+    def _new_statuses(self, summary: LineageSummary) -> Iterator[Outcome]:
         """The statuses of relations that no other batch named."""
         for relation, status in summary.statuses:
             if relation not in self._counted:

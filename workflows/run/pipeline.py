@@ -16,8 +16,8 @@ from pyspark.sql import functions as F
 from connectors.dbt.model_statements import DbtProject
 from connectors.postgres import PostgresDatabase
 from connectors.records import UNSUPPORTED
-from connectors.spark._history_records import NOT_A_LOG
 from ingestion.analysis.symbolic import Symbolic
+from ingestion.model.outcomes import Outcome
 from workflows.config import RunConfig
 from workflows.config.namespaces import source_settings
 from workflows.counts import Pointer, RunCounts, RunSummary, Tally, most_frequent
@@ -52,9 +52,14 @@ _SHOWN = 5
 
 def history_warnings(statements: Statements, dead: Tally) -> Iterator[str]:
     """The files that are no event logs, and the writes that were not understood, by kind."""
-    strays = statements.counts.skipped.get(NOT_A_LOG, 0)
+    strays = statements.counts.skipped.get(Outcome.NOT_AN_EVENT_LOG, 0)
     if strays:
-        found = statements.frame.where(F.col("skipped") == NOT_A_LOG).select("file").orderBy("file").limit(_SHOWN)
+        found = (
+            statements.frame.where(F.col("skipped") == Outcome.NOT_AN_EVENT_LOG)
+            .select("file")
+            .orderBy("file")
+            .limit(_SHOWN)
+        )
         names = ", ".join(row["file"] for row in found.collect())
         others = f", and {strays - _SHOWN:,} more" if strays > _SHOWN else ""
         files = _count_of(strays, "file")

@@ -15,7 +15,8 @@ from connectors.catalog.questions.lineage import how_text
 from connectors.catalog.store.database import loads
 from connectors.catalog.store.entities import columns as columns_of
 from ingestion.model import fqn
-from ingestion.model.lineage import Problem, ProblemKind, TableName
+from ingestion.model.lineage import Problem, TableName
+from ingestion.model.outcomes import ProblemKind
 from ingestion.parser import LineageParser, problem_text
 
 _SECONDS = 10.0

@@ -30,7 +30,8 @@ from ingestion.dialects import Dialect, dialect_of
 from ingestion.dialects.functions import GENERATORS
 from ingestion.dialects.keywords import METADATA_QUERIES, TEMPORARY
 from ingestion.errors import Unparsable
-from ingestion.model.lineage import Problem, ProblemKind, StatementKind, TableName, Target, WriteMode
+from ingestion.model.lineage import Problem, StatementKind, TableName, Target, WriteMode
+from ingestion.model.outcomes import ProblemKind
 from ingestion.parsing.fallback._sqlfluff_tree import (
     QUERIES,
     ExpressionReader,

@@ -36,7 +36,8 @@ from ingestion.dialects.keywords import (
     TEMPORARY,
 )
 from ingestion.errors import Unparsable
-from ingestion.model.lineage import Problem, ProblemKind, StatementKind, TableName, Target, WriteMode
+from ingestion.model.lineage import Problem, StatementKind, TableName, Target, WriteMode
+from ingestion.model.outcomes import ProblemKind
 from ingestion.parsing.fallback._sqlparse_tokens import (
     CommonTableAt,
     TokenKind,

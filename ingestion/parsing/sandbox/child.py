@@ -197,7 +197,7 @@ def _answer(parse: Answer, text: str, dialect: str) -> ParseReply:
     if _out_of_memory(failure):
         raise MemoryError
     if isinstance(failure, RecursionError):
-        reason = "unparsable"
+        reason = Unparsable.code
     line, column = (failure.line, failure.column) if isinstance(failure, Unparsable) else (0, 0)
     return ParseReply(None, reason, time.perf_counter() - begun, detail, line, column)
 

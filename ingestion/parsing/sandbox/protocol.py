@@ -6,10 +6,12 @@ import pickle
 import struct
 from dataclasses import dataclass
 
+from ingestion.model.outcomes import Outcome
+
 HEADER = struct.Struct("!Q")
 OUT_OF_MEMORY_EXIT = 77
 """The exit code of a parser process that was refused memory."""
-ILL_FORMED = "ill_formed:"
+ILL_FORMED = f"{Outcome.ILL_FORMED}:"
 """Begins the reason of text that no parser is given, before the name of what is wrong with it."""
 
 

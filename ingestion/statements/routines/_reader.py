@@ -12,8 +12,8 @@ from ingestion.dialects import Dialect
 from ingestion.dialects.cursor import Code
 from ingestion.dialects.definition import Separator, keywords
 from ingestion.dialects.lexing import WORD
+from ingestion.model.outcomes import Outcome
 from ingestion.statements.routines.steps import (
-    DYNAMIC,
     RoutineStep,
     Variables,
     column_queries,
@@ -326,7 +326,7 @@ class _TransactReader:
         if text is None:
             text = self._text_of_variable(first, last)
         if text is None:
-            self.steps.append(RoutineStep(problem=DYNAMIC))
+            self.steps.append(RoutineStep(problem=Outcome.DYNAMIC_SQL))
         else:
             self.steps += transact_body(Code.of(text, self.code.dialect), Variables())[0]
 
@@ -533,7 +533,7 @@ class _Reader:
         elif called and not self.code.dialect.execute_runs_text:
             self.steps.append(RoutineStep(calls=called))
         else:
-            self.steps.append(RoutineStep(problem=DYNAMIC))
+            self.steps.append(RoutineStep(problem=Outcome.DYNAMIC_SQL))
         self.place = until + 1
 
     def _prepare(self) -> None:

@@ -10,6 +10,7 @@ from ingestion.dialects import Dialect, dialect_of
 from ingestion.dialects.cursor import Code
 from ingestion.dialects.definition import Separator, keywords
 from ingestion.dialects.lexing import NAME, WORD
+from ingestion.model.outcomes import Outcome
 from ingestion.statements.routines._reader import read_steps
 from ingestion.statements.routines._signature import Header, object_at, read_header
 from ingestion.statements.routines.definition import Definition
@@ -17,8 +18,6 @@ from ingestion.statements.routines.steps import RoutineStep, Variables, constant
 
 # Triggers: what runs when a table is written. NEW and OLD, inserted and deleted are rows of that table.
 
-WHOLE_ROWS = "whole_rows"
-"""Why a step has no statement: it writes all columns of a trigger's row beside other relations, by position."""
 
 _ROWS = ("new", "old")
 _BODY = keywords("begin declare call insert update delete merge replace with set")
@@ -134,7 +133,7 @@ def _with_whole_rows(step: RoutineStep, dialect: Dialect, table: str) -> Routine
     code = Code.of(step.text, dialect)
     rows = {match[1].lower() for match in _ALL_COLUMNS.finditer(step.text)}
     if len(rows) > 1 or code.find(0, frozenset({"from", "union"})) < len(code.tokens):
-        return RoutineStep(problem=WHOLE_ROWS)
+        return RoutineStep(problem=Outcome.WHOLE_ROWS)
     return RoutineStep(f"{step.text} FROM {row}")
 
 

@@ -14,8 +14,6 @@ from ingestion.dialects.lexing import DOLLAR, NAME, STRING, WORD, tokens
 # What a routine's body comes to: statements in order, calls of other routines, and what could not be followed.
 
 _PREFIXES = frozenset({"n", "e", "r", "q", "nq"})
-DYNAMIC = "dynamic_sql"
-"""Why a step has no statement: the text that it runs is put together as it runs."""
 
 
 @dataclass(frozen=True, slots=True)

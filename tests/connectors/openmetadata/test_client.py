@@ -18,12 +18,13 @@ from connectors.openmetadata.connection import Connection
 from connectors.openmetadata.entities import Collection, QueryRecord, TableDefinition
 from connectors.openmetadata.registration import register
 from connectors.openmetadata.sink import RestSink
-from connectors.sink import Outcome, WriteReport, target_batches
+from connectors.sink import WriteReport, target_batches
 from ingestion.errors import ConfigError
 from ingestion.model.contributions import ColumnEvidence, Contribution, Producer, ProducerKind
 from ingestion.model.entities import EntityReference, TableEntity
 from ingestion.model.lineage import Column, Subtype, TableName, Transformation
 from ingestion.model.namespaces import Namespace
+from ingestion.model.outcomes import WriteOutcome
 from ingestion.model.requests import (
     AddLineageRequest,
     ColumnLineage,
@@ -358,7 +359,7 @@ def test_columns_that_the_target_does_not_have_are_told(platform: Platform) -> N
     assert pairs_between(platform, orders, report) == {("id", "id"): None}
     if not platform.capabilities:
         assert written.results[0].refused_columns == 1
-        assert write(platform, request).results[0].outcome is Outcome.UNCHANGED
+        assert write(platform, request).results[0].outcome is WriteOutcome.UNCHANGED
 
 
 def test_concurrent_writers_lose_nothing_of_each_other(platform: Platform) -> None:

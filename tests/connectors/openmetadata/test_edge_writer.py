@@ -17,10 +17,11 @@ from connectors.openmetadata.client import Platform
 from connectors.openmetadata.connection import Connection
 from connectors.openmetadata.http import Call, Http
 from connectors.openmetadata.sink import RestSink
-from connectors.sink import Outcome, WriteReport, target_batches
+from connectors.sink import WriteReport, target_batches
 from ingestion.model.contributions import ColumnEvidence, Contribution, Producer, ProducerKind
 from ingestion.model.entities import EntityReference
 from ingestion.model.lineage import Subtype, Transformation
+from ingestion.model.outcomes import WriteOutcome
 from ingestion.model.requests import AddLineageRequest, request_of
 from tests.connectors.openmetadata.conftest import VirtualTime
 from tests.connectors.openmetadata.test_sink import Answer, FakeOpenMetadata, said, server, sink, stored
@@ -105,7 +106,7 @@ def test_what_another_put_in_its_place_over_http_is_mended(catalog: str, monkeyp
     with misbehaving(catalog, plan) as url:
         written = Writer(url, "a").write(["mended", "other"])
     assert (plan.calls[put], plan.calls[patch]) == (1, 2)
-    assert [result.outcome for result in written.results] == [Outcome.NEW, Outcome.NEW]
+    assert [result.outcome for result in written.results] == [WriteOutcome.NEW, WriteOutcome.NEW]
     assert (writer.stored("mended"), writer.stored("other")) == ({"a", "b"}, {"a"})
 
 
@@ -124,13 +125,13 @@ class Overwriting(VirtualTime):
 
 def test_what_is_overwritten_after_it_was_read_back_is_mended(server: FakeOpenMetadata) -> None:
     (result,) = sink(Overwriting(server=server, times=2)).write(target_batches([said("a", "t", "x", "y")])).results
-    assert result.outcome is Outcome.NEW
+    assert result.outcome is WriteOutcome.NEW
     assert server.pairs(("a", "t")) == ["theirs", "x", "y"]
 
 
 def test_what_never_settles_is_not_acknowledged(server: FakeOpenMetadata) -> None:
     (result,) = sink(Overwriting(server=server, times=1_000)).write(target_batches([said("a", "t", "x")])).results
-    assert result.outcome is Outcome.REJECTED
+    assert result.outcome is WriteOutcome.REJECTED
     assert "run again" in result.reason
 
 
@@ -143,7 +144,7 @@ def test_an_edge_that_another_changes_at_every_write_is_not_acknowledged(
 
     server.after = wipe
     written = sink(virtual_time).write(target_batches([said("a", "t", "x"), said("b", "u", "x")]))
-    assert [result.outcome for result in written.results] == [Outcome.REJECTED, Outcome.NEW]
+    assert [result.outcome for result in written.results] == [WriteOutcome.REJECTED, WriteOutcome.NEW]
     assert "run again" in written.results[0].reason
 
 
@@ -161,7 +162,7 @@ def test_an_edge_that_is_deleted_after_it_was_written_stays_deleted(server: Fake
 
 def test_what_stands_already_is_not_waited_for(server: FakeOpenMetadata, virtual_time: VirtualTime) -> None:
     server.edges["a", "t"] = stored("x", sqlQuery="SELECT ?")
-    assert sink(virtual_time).write(target_batches([said("a", "t", "x")])).results[0].outcome is Outcome.UNCHANGED
+    assert sink(virtual_time).write(target_batches([said("a", "t", "x")])).results[0].outcome is WriteOutcome.UNCHANGED
     assert virtual_time.slept == []
 
 
@@ -181,5 +182,5 @@ def test_columns_that_the_platform_does_not_take_are_no_loss(
 
     server._answer = refusing  # type: ignore[method-assign]
     (result,) = sink(virtual_time).write(target_batches([said("a", "t", "x", "unknown")])).results
-    assert (result.outcome, result.refused_columns) == (Outcome.NEW, 1)
+    assert (result.outcome, result.refused_columns) == (WriteOutcome.NEW, 1)
     assert server.pairs(("a", "t")) == ["x"]

@@ -12,7 +12,8 @@ from connectors.openmetadata.connection import Connection
 from connectors.openmetadata.registration import register_each
 from ingestion.model.lineage import TableName
 from ingestion.model.namespaces import Namespace
-from ingestion.resolution import Missing, Resolved, Resolver, SearchScope, Unresolved
+from ingestion.model.outcomes import Outcome
+from ingestion.resolution import Resolved, Resolver, SearchScope, Unresolved
 
 PARENTS = {
     "services": [{"type": "databaseService", "name": "svc", "serviceType": "Postgres"}],
@@ -48,5 +49,5 @@ def test_a_name_that_cannot_be_looked_up_costs_no_other(tmp_path: Path) -> None:
         platform.close()
     assert isinstance(empty, Unresolved)
     assert isinstance(known, Resolved)
-    assert unknown == Unresolved(Missing.NO_SUCH_TABLE, "db.z")
-    assert empty.reason is Missing.LOOKUP_FAILED
+    assert unknown == Unresolved(Outcome.NO_SUCH_TABLE, "db.z")
+    assert empty.reason is Outcome.RESOLUTION_FAILED

@@ -20,11 +20,12 @@ from connectors.openmetadata.connection import Connection
 from connectors.openmetadata.edges import HeldEdge
 from connectors.openmetadata.http import Http
 from connectors.openmetadata.sink import RestSink
-from connectors.sink import DryRunSink, EdgeCounts, Outcome, target_batches
+from connectors.sink import DryRunSink, EdgeCounts, target_batches
 from ingestion.errors import ConfigError, TargetDown
 from ingestion.model.contributions import ColumnEvidence, Contribution, Producer, ProducerKind
 from ingestion.model.entities import EntityReference
 from ingestion.model.lineage import Subtype, Transformation
+from ingestion.model.outcomes import WriteOutcome
 from ingestion.model.requests import AddLineageRequest, ColumnLineage, LineageDetails, Replacement, request_of
 from tests.connectors.openmetadata.conftest import VirtualTime
 
@@ -130,7 +131,7 @@ def stored(*columns: str, source: str = "QueryLineage", **others: Any) -> Json:
 def test_a_stored_edge_is_never_put_again(server: FakeOpenMetadata, virtual_time: VirtualTime) -> None:
     server.edges["a", "t"] = stored("x", pipeline={"id": "p", "type": "pipeline"}, sqlQuery="theirs")
     written = sink(virtual_time).write(target_batches([said("a", "t", "x", "y")]))
-    assert written.results[0].outcome is Outcome.MERGED
+    assert written.results[0].outcome is WriteOutcome.MERGED
     assert server.pairs(("a", "t")) == ["x", "y"]
     assert (server.edges["a", "t"]["sqlQuery"], server.edges["a", "t"]["pipeline"]["id"]) == ("theirs", "p")
     assert not [call for call in server.calls if call.startswith("PUT")]
@@ -154,7 +155,7 @@ def test_an_append_whose_answer_was_lost_is_not_repeated(server: FakeOpenMetadat
     server.after = lose
     written = sink(virtual_time).write(target_batches([said("a", "t", "y")]))
     assert server.pairs(("a", "t")) == ["x", "y"]
-    assert written.results[0].outcome is Outcome.MERGED
+    assert written.results[0].outcome is WriteOutcome.MERGED
 
 
 def test_a_put_whose_answer_was_lost_is_still_a_new_edge(server: FakeOpenMetadata, virtual_time: VirtualTime) -> None:
@@ -164,7 +165,7 @@ def test_a_put_whose_answer_was_lost_is_still_a_new_edge(server: FakeOpenMetadat
             raise requests.ReadTimeout("slow")
 
     server.after = lose
-    assert sink(virtual_time).write(target_batches([said("a", "t", "y")])).results[0].outcome is Outcome.NEW
+    assert sink(virtual_time).write(target_batches([said("a", "t", "y")])).results[0].outcome is WriteOutcome.NEW
     assert server.pairs(("a", "t")) == ["y"]
 
 
@@ -200,7 +201,7 @@ def test_only_view_edges_of_the_view_itself_are_deleted_and_only_after_the_new_o
     assert set(server.edges) == {("a", "v"), ("c", "v"), ("m", "v"), ("q", "v"), ("b", "w")}
     assert server.pairs(("a", "v")) == ["x"]
     assert server.edges["a", "v"]["sqlQuery"] == "SELECT ?"
-    assert [result.outcome for result in written.results] == [Outcome.REPLACED, Outcome.NEW]
+    assert [result.outcome for result in written.results] == [WriteOutcome.REPLACED, WriteOutcome.NEW]
     deletes = [number for number, call in enumerate(server.calls) if call.startswith("DELETE")]
     puts = [number for number, call in enumerate(server.calls) if call.startswith("PUT /lineage")]
     assert [server.calls[number] for number in deletes] == ["DELETE /lineage/table/b/table/v"]
@@ -229,7 +230,7 @@ def test_an_edge_that_the_server_cannot_bear_is_given_up_on_and_the_others_are_w
     server._answer = poisoned  # type: ignore[method-assign]
     work = [said(source, "t", "x") for source in ("a", "poison", "b")]
     written = sink(virtual_time).write(target_batches(work))
-    assert [result.outcome for result in written.results] == [Outcome.NEW, Outcome.REJECTED, Outcome.NEW]
+    assert [result.outcome for result in written.results] == [WriteOutcome.NEW, WriteOutcome.REJECTED, WriteOutcome.NEW]
     assert "HTTP 500: NullPointerException" in written.results[1].reason
 
 
@@ -368,7 +369,7 @@ def test_the_body_carries_the_whole_contribution(bulk: BulkServer, virtual_time:
 
 def test_a_dry_run_accepts_everything_and_changes_nothing() -> None:
     written = DryRunSink().write(target_batches([said("a", "t", "x", "y")], [Replacement(reference("v"))]))
-    assert [result.outcome for result in written.results] == [Outcome.UNCHANGED]
+    assert [result.outcome for result in written.results] == [WriteOutcome.UNCHANGED]
     assert written.counts == EdgeCounts(unchanged=1, column_edges=2)
 
 

@@ -19,7 +19,6 @@ from ingestion.model.lineage import (
     NameKind,
     Output,
     Problem,
-    ProblemKind,
     Reference,
     StarOutput,
     StatementKind,
@@ -31,6 +30,7 @@ from ingestion.model.lineage import (
     Transformation,
     WriteMode,
 )
+from ingestion.model.outcomes import ProblemKind
 from ingestion.parsing.sqlglot.tier import parse
 from ingestion.plans import rendering
 from ingestion.plans.cache import canonical

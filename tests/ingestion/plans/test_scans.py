@@ -7,7 +7,8 @@ import json
 import pytest
 
 from connectors.spark._events import event_lines
-from ingestion.model.lineage import Problem, ProblemKind, StatementLineage
+from ingestion.model.lineage import Problem, StatementLineage
+from ingestion.model.outcomes import ProblemKind
 from ingestion.plans.lineage import Application, statement_lineage
 from tests.support.spark_jobs.comparison import direct_edges, indirect_edges
 

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from ingestion.dialects import DIALECTS
 from ingestion.dialects.definition import keywords
 from ingestion.model.lineage import StatementKind as Kind
-from ingestion.statements import SessionChange, SkipReason, classify
+from ingestion.model.outcomes import Outcome
+from ingestion.statements import SessionChange, classify
 
 
 @pytest.mark.parametrize(
@@ -257,7 +258,7 @@ def test_session_state_is_followed(dialect: str, text: str, change: SessionChang
 )
 def test_a_variable_of_the_users_is_no_session_state(dialect: str, text: str) -> None:
     found = classify(text, dialect)
-    assert (found.skip_reason, found.session) == (SkipReason.SESSION_SETTING, None)
+    assert (found.skip_reason, found.session) == (Outcome.SESSION_SETTING, None)
 
 
 @pytest.mark.parametrize(
@@ -272,7 +273,7 @@ def test_a_variable_of_the_users_is_no_session_state(dialect: str, text: str) ->
     ],
 )
 def test_what_changes_neither_a_name_nor_a_column_needs_no_parser(text: str) -> None:
-    assert classify(text, "snowflake").skip_reason is SkipReason.DDL_OTHER
+    assert classify(text, "snowflake").skip_reason is Outcome.DDL_OTHER
 
 
 @given(st.text(max_size=200), st.sampled_from(sorted(DIALECTS)))
@@ -289,5 +290,5 @@ def test_keywords_in_any_order_are_classified(text: str, dialect: str) -> None:
 
 
 def test_a_script_that_declares_variables_is_a_block() -> None:
-    assert classify("declare x int64; select x from t", "bigquery").skip_reason is SkipReason.ANONYMOUS_BLOCK
-    assert classify("declare x int64", "bigquery").skip_reason is SkipReason.VARIABLE
+    assert classify("declare x int64; select x from t", "bigquery").skip_reason is Outcome.ANONYMOUS_BLOCK
+    assert classify("declare x int64", "bigquery").skip_reason is Outcome.VARIABLE

@@ -7,12 +7,13 @@ from typing import cast
 from ingestion.binding.timeline import SchemaProvider
 from ingestion.model.entities import TableEntity
 from ingestion.model.lineage import Column
+from ingestion.model.outcomes import Outcome
 from tests.behaviour.harness import Record, Warehouse, statement_rows, templates_of
 from workflows.config.namespaces import SourceSettings
 from workflows.run.bind.binding import LineageSource, bind_occurrences
 from workflows.run.group.occurrences import OccurrenceGroup
 from workflows.run.passes import BoundShard, ResolvedShard, publishable
-from workflows.run.resolve.entities import EntityStatus, RelationEntities
+from workflows.run.resolve.entities import RelationEntities
 from workflows.run.resolve.lineage import (
     EdgeOutcome,
     SourceLineage,
@@ -59,7 +60,7 @@ def entities_of(source: LineageSource) -> RelationEntities:
         )
         for one in source.log.relations
     }
-    return RelationEntities(resolved, dict.fromkeys(resolved, EntityStatus.RESOLVED))
+    return RelationEntities(resolved, dict.fromkeys(resolved, Outcome.RESOLVED))
 
 
 def packed_and_read(batch: BoundShard | ResolvedShard) -> object:

@@ -17,8 +17,9 @@ from ingestion.binding.relations import Order, Relation
 from ingestion.binding.temporary_tables import PersistedFlow, bind_and_inline, is_transient
 from ingestion.binding.timeline import Occurrence, SchemaProvider
 from ingestion.model.isolation import Failure, FailureStage, Isolation, Probe, no_probe
-from ingestion.model.lineage import ColumnRef, Flow, ProblemKind, Reference, StatementLineage, TableUsageNames
+from ingestion.model.lineage import ColumnRef, Flow, Reference, StatementLineage, TableUsageNames
 from ingestion.model.namespaces import RelationKey
+from ingestion.model.outcomes import ProblemKind
 from ingestion.resolution import Resolver
 from workflows.config import RunConfig
 from workflows.config.namespaces import SourceSettings, dialect_name, namespace_of

@@ -11,7 +11,8 @@ from ingestion.analysis.analyzer import CREATING_KINDS
 from ingestion.binding.name_states import own_name
 from ingestion.model.lineage import NameKind, TableName, TableUsageNames
 from ingestion.model.namespaces import Mention, Namespace, NamespaceDefaults, candidates
-from ingestion.resolution import FoundBy, Missing, Resolution, Resolved, Resolver, Unresolved
+from ingestion.model.outcomes import Outcome
+from ingestion.resolution import FoundBy, Resolution, Resolved, Resolver, Unresolved
 from workflows.run.group.occurrences import GroupedRuns
 
 
@@ -96,7 +97,7 @@ def _is_sure(found: Resolution) -> bool:
 
 
 def _is_missing(found: Resolution) -> bool:
-    return isinstance(found, Unresolved) and found.reason is not Missing.LOOKUP_FAILED
+    return isinstance(found, Unresolved) and found.reason is not Outcome.RESOLUTION_FAILED
 
 
 @dataclass(frozen=True, slots=True)

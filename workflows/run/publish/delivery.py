@@ -119,7 +119,7 @@ class PublishResult:
         """What the sink tells of a chunk."""
         self.counts += report.counts
         for result in report.results:
-            reason = None if result.accepted else result.reason or "rejected"
+            reason = None if result.accepted else result.refusal
             self.edges[result.request.edge.key] = EdgeOutcome(reason)
 
     def give_up(self, requests: Sequence[AddLineageRequest], reason: str) -> None:

@@ -10,12 +10,11 @@ from dataclasses import dataclass, field
 
 from ingestion.binding.binder import BoundLog
 from ingestion.model.lineage import NameKind
+from ingestion.model.outcomes import Outcome
 from workflows.config import RunConfig, SourceKind
 from workflows.config.namespaces import SourceSettings
 from workflows.counts import RunCounts, most_frequent
-from workflows.run.read.statements import NOT_SQL
-from workflows.run.read.statistics import OUTSIDE_WINDOW
-from workflows.run.resolve.entities import EntityStatus, RelationEntities
+from workflows.run.resolve.entities import RelationEntities
 from workflows.run.resolve.resolution import ResolvedNames
 from workflows.state.runs import RecordedRun
 
@@ -23,7 +22,6 @@ from workflows.state.runs import RecordedRun
 
 _NAMES_SHOWN = 5
 _LOOK = "look at what `ingest validate --connect` shows, and name columns under headwater.queryLogColumns"
-_NO_LINEAGE = "no_lineage"
 _MANY = 10
 """Statements that lineage came of in the last run, from which on none at all is strange."""
 _NO_LOG = (
@@ -48,11 +46,11 @@ def _nothing_read(config: RunConfig, counts: RunCounts) -> list[str]:
         return ["the log is empty: nothing was read; check queryLogFilePath"]
     if not counts.records_read and config.source.kind is SourceKind.DATABASE:
         return [_NO_LOG]
-    if (lost := counts.dead.get(NOT_SQL, 0)) * 10 > counts.statements:
+    if (lost := counts.dead.get(Outcome.NOT_SQL, 0)) * 10 > counts.statements:
         return [f"{lost} of {counts.statements} texts are no SQL: is it the right column? {_LOOK}"]
     if not counts.templates:
         return ["no statement of the log bears lineage; the skipped ones are listed by reason"]
-    writes = counts.statements - counts.skipped_total + counts.skipped.get(_NO_LINEAGE, 0)
+    writes = counts.statements - counts.skipped_total + counts.skipped.get(Outcome.NO_LINEAGE, 0)
     if not counts.published and writes:
         given_up = f" ({counts.dead_total} of them dead)" if counts.dead_total else ""
         return [f"no lineage came of any statement that may write, of which there are {writes}{given_up}: {_LOOK}"]
@@ -61,7 +59,7 @@ def _nothing_read(config: RunConfig, counts: RunCounts) -> list[str]:
 
 def _left_out(config: RunConfig, counts: RunCounts) -> list[str]:
     """What the window has left out, without which a short window looks like a log without lineage."""
-    outside = counts.skipped.get(OUTSIDE_WINDOW, 0)
+    outside = counts.skipped.get(Outcome.OUTSIDE_WINDOW, 0)
     if not outside:
         return []
     days = config.query_log.days
@@ -100,7 +98,7 @@ def _nothing_published(counts: RunCounts, before: RecordedRun | None) -> list[st
 _TablePath = tuple[str, str, str]
 """Database, schema and name."""
 
-_OPEN = frozenset({EntityStatus.UNPLACED, EntityStatus.UNRESOLVED, EntityStatus.AMBIGUOUS})
+_OPEN = frozenset({Outcome.NO_DEFAULT_SCHEMA, Outcome.UNRESOLVED, Outcome.AMBIGUOUS})
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from ingestion.model.isolation import Failure, FailureStage, Isolation
-from ingestion.statements import SkipReason
+from ingestion.model.outcomes import Outcome
 from ingestion.statements.routines._registry import KnownRoutine, KnownRoutines, key_of, known_routines
 from ingestion.statements.routines.definition import Definition, DefinitionKind
 from ingestion.statements.routines.steps import RoutineStep
@@ -16,9 +16,6 @@ from workflows.config.namespaces import SourceSettings, namespace_of
 from workflows.run.read.definitions import FailedDefinition, with_views
 from workflows.run.read.statements import STATEMENT_SCHEMA, Row, TaskState, step_row
 from workflows.run.read.statistics import StatementStatistics
-
-UNKNOWN_ROUTINE = "unknown_routine"
-"""Why a call has no lineage: no definition of what it calls is at hand, or there are several with equal right."""
 
 _CALLS_SCHEMA = "call_name array<string>, call_database string, call_schema string, key string"
 _STEP_COLUMNS = {
@@ -51,7 +48,7 @@ def with_routines(
         dialect,
         lambda database, path: namespace_of(database, path, settings),
         stored,
-        _logged_definitions(statements) if survey.counts.skipped.get(SkipReason.ROUTINE_DEFINITION) else (),
+        _logged_definitions(statements) if survey.counts.skipped.get(Outcome.ROUTINE_DEFINITION) else (),
         isolation,
     )
     lost = list(_lost_definitions(stored, isolation.failures))
@@ -78,7 +75,7 @@ def _given_up(statements: DataFrame, failures: Mapping[str, Failure]) -> DataFra
     if not failures:
         return statements
     reason = next(iter(failures.values())).reason
-    failed = (F.col("skipped") == SkipReason.ROUTINE_DEFINITION) & F.col("text").isin(sorted(failures))
+    failed = (F.col("skipped") == Outcome.ROUTINE_DEFINITION) & F.col("text").isin(sorted(failures))
     return statements.withColumns(
         {
             "dead": F.when(failed, reason).otherwise(F.col("dead")),
@@ -107,13 +104,13 @@ def _without_dead(lost: Sequence[FailedDefinition], statements: DataFrame) -> li
 
 def _unknown_marked(statements: DataFrame) -> DataFrame:
     """A call that was not followed is not one without lineage: its lineage is not known."""
-    lost = (F.col("skipped") == SkipReason.CALL) & F.col("called").isNotNull()
-    return statements.withColumn("skipped", F.when(lost, UNKNOWN_ROUTINE).otherwise(F.col("skipped")))
+    lost = (F.col("skipped") == Outcome.CALL) & F.col("called").isNotNull()
+    return statements.withColumn("skipped", F.when(lost, Outcome.UNKNOWN_ROUTINE).otherwise(F.col("skipped")))
 
 
 def _logged_definitions(statements: DataFrame) -> Iterator[tuple[str, str, tuple[str, ...], float]]:
     """The definitions in the log, each text once."""
-    defining = statements.where((F.col("skipped") == SkipReason.ROUTINE_DEFINITION) & F.col("text").isNotNull())
+    defining = statements.where((F.col("skipped") == Outcome.ROUTINE_DEFINITION) & F.col("text").isNotNull())
     distinct = defining.groupBy("text", "database", "schema").agg(F.min("time").alias("time")).orderBy("time", "text")
     for row in distinct.toLocalIterator():
         yield row["text"], row["database"] or "", _path(row["schema"]), row["time"]
@@ -163,7 +160,7 @@ def _never_called(known: KnownRoutines, called: set[str], state: TaskState) -> I
 
 def unread_routines(statements: DataFrame) -> frozenset[str]:
     """The routines with a statement that could not be read, or a call that could not be followed."""
-    lost = F.col("dead").isNotNull() | F.col("skipped").eqNullSafe(UNKNOWN_ROUTINE)
+    lost = F.col("dead").isNotNull() | F.col("skipped").eqNullSafe(Outcome.UNKNOWN_ROUTINE)
     rows = statements.where(F.col("routine").isNotNull() & lost).select("routine").distinct()
     return frozenset(row["routine"] for row in rows.toLocalIterator())
 

@@ -21,6 +21,7 @@ from ingestion.errors import Templated, Unparsable
 from ingestion.model.isolation import FailureStage, Isolation
 from ingestion.model.lineage import Column
 from ingestion.model.namespaces import RelationKey
+from ingestion.model.outcomes import Outcome
 from ingestion.statements import classify
 from ingestion.statements.masking import QueryMasker
 from ingestion.statements.routines._registry import key_of, routines_of
@@ -247,7 +248,7 @@ def failed_models(project: DbtProject) -> tuple[FailedDefinition, ...]:
         FailedDefinition(
             Definition(DefinitionKind.VIEW, failure.node.place),
             failure.place if _LINE.search(failure.place) else f"{failure.place}:1",
-            Templated.code if failure.reason.startswith(Templated.code) else "unparsable",
+            Templated.code if failure.reason.startswith(Templated.code) else Outcome.UNPARSABLE,
         )
         for failure in project.failures
     )

@@ -14,10 +14,8 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from connectors.records import RecordWork
-from connectors.spark._events import UNREAD
-from connectors.spark._history_records import UNFINISHED
+from ingestion.model.outcomes import Outcome
 from workflows.run.read.statements import STATEMENT_SCHEMA, segment_row
-from workflows.run.read.statistics import OUTSIDE_WINDOW
 from workflows.runtime.spill import kept_by_spark
 from workflows.state.journal import ReadState
 from workflows.state.segments import (
@@ -40,7 +38,7 @@ _ARROW_SCHEMA = to_arrow_schema(JOURNAL_SCHEMA)
 _SEGMENT_SCHEMA = (
     StructType().add("content", "binary").add("statements", "long").add("newest", "double").add("file", "string")
 )
-NOT_READ = (OUTSIDE_WINDOW, "over_limit", UNFINISHED, UNREAD)
+NOT_READ = (Outcome.OUTSIDE_WINDOW, Outcome.OVER_LIMIT, Outcome.UNFINISHED, Outcome.UNREAD)
 """Why statements are skipped whose record a later run may read."""
 _ROWS = JournalRows(_ARROW_SCHEMA, NOT_READ)
 

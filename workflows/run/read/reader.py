@@ -17,16 +17,15 @@ from pyspark.sql.types import StructType
 
 from connectors.dbt.model_statements import DbtProject
 from connectors.openmetadata.client import Platform
-from connectors.platforms.profile import FAILED
 from connectors.postgres import PostgresDatabase
 from connectors.query_log import QueryLogInput, QueryLogOptions, open_query_log
 from connectors.records import RECORD_SCHEMA, RecordWork
 from connectors.spark._event_logs import Listing, SparkHistoryOptions, list_history
-from connectors.spark._events import UNREAD
 from connectors.spark.history import read_event_logs
 from ingestion.errors import ConfigError
 from ingestion.model.lineage import Column
 from ingestion.model.namespaces import RelationKey
+from ingestion.model.outcomes import Outcome
 from ingestion.plans.names import NameMapping
 from workflows.config import QueryLog, RunConfig, SourceKind, SparkHistory
 from workflows.config.namespaces import SourceSettings, dialect_name
@@ -46,7 +45,6 @@ from workflows.run.read.journal_frames import (
 from workflows.run.read.statements import NO_RECORD, STATEMENT_SCHEMA, to_statements
 from workflows.run.read.statistics import (
     BEARING,
-    OUTSIDE_WINDOW,
     StatementStatistics,
     first_of_record,
     statement_statistics,
@@ -58,7 +56,6 @@ from workflows.state.segments import Segment, any_session_change, stored_segment
 
 # What a run reads: the records of its source as statements, with those that it leaves out marked and counted.
 
-FILTERED = "filtered"
 _NOT_FOR_USERS = frozenset({"symbolic", "edges", "problem", "status"})
 
 
@@ -72,9 +69,9 @@ def with_condition(records: DataFrame, condition: str | None) -> DataFrame:
     try:
         wanted = F.coalesce(F.expr(condition), F.lit(False))
         outside = F.col("status").isNull() & F.col("problem").isNull() & ~wanted
-        status = F.when(outside, FILTERED).otherwise(F.col("status"))
+        status = F.when(outside, Outcome.FILTERED).otherwise(F.col("status"))
         # What failed keeps its reason; without its text it is no failed load of those that are asked for.
-        text = F.when(~F.col("status").eqNullSafe(FAILED) | wanted, F.col("text"))
+        text = F.when(~F.col("status").eqNullSafe(Outcome.FAILED) | wanted, F.col("text"))
         return records.withColumns({"status": status, "text": text})
     except (AnalysisException, ParseException) as error:
         reason = error.getCondition() or "not a condition"
@@ -84,7 +81,6 @@ def with_condition(records: DataFrame, condition: str | None) -> DataFrame:
     )
 
 
-_NOT_A_STATEMENT = "not_a_statement"
 _SMALL_LOG = 16 << 20
 """Bytes."""
 _OF_READ_STATEMENTS = ("fingerprint", "dead", "query", "called", "failure")
@@ -174,8 +170,8 @@ def _survey_again(statements: DataFrame, before: StatementStatistics) -> Stateme
 def files_done(statements: Statements) -> FileMarks:
     """The files of a Spark history that need no reading until they change: not those that could not be had."""
     places: tuple[str, ...] = ()
-    if UNREAD in statements.counts.skipped:
-        unread = statements.frame.where(F.col("skipped") == UNREAD).select("file").distinct()
+    if Outcome.UNREAD in statements.counts.skipped:
+        unread = statements.frame.where(F.col("skipped") == Outcome.UNREAD).select("file").distinct()
         places = tuple(row["file"] for row in unread.toLocalIterator())
     done = (file for file in statements.listing.to_read if not any(place.startswith(file.log) for place in places))
     return {file.path: (file.size, file.modified) for file in done}
@@ -278,7 +274,7 @@ def _within(statements: DataFrame, survey: StatementStatistics, log: QueryLog, p
         return statements
     # Without a time a record is inside: it cannot be shown to be old.
     outside = (F.col("time") > 0) & ((F.col("time") < begin) | (F.col("time") >= end))
-    marked = _skipping(statements, outside, OUTSIDE_WINDOW)
+    marked = _skipping(statements, outside, Outcome.OUTSIDE_WINDOW)
     if survey.records <= log.limit:
         return marked
     at = F.struct(*RECORD_ORDER)
@@ -287,7 +283,7 @@ def _within(statements: DataFrame, survey: StatementStatistics, log: QueryLog, p
     if last is None or last["at"] is None:
         return marked
     limit = F.struct(*(F.lit(last["at"][name]).alias(name) for name in RECORD_ORDER))
-    return _skipping(marked, ~outside & (at > limit), "over_limit")
+    return _skipping(marked, ~outside & (at > limit), Outcome.OVER_LIMIT)
 
 
 def _window_begin(newest: float, log: QueryLog, past: ReadState) -> float:
@@ -299,7 +295,7 @@ def _window_begin(newest: float, log: QueryLog, past: ReadState) -> float:
 
 def _skipping(statements: DataFrame, condition: SparkColumn, reason: str) -> DataFrame:
     """Marks the statements that are left out; session changes among them still hold."""
-    left_out = condition & ~F.col("skipped").eqNullSafe(_NOT_A_STATEMENT)
+    left_out = condition & ~F.col("skipped").eqNullSafe(Outcome.NOT_A_STATEMENT)
     gone = {name: F.when(~left_out, F.col(name)) for name in _OF_READ_STATEMENTS}
     skipped = F.when(left_out, reason).otherwise(F.col("skipped"))
     return statements.withColumns({**gone, "skipped": skipped})

@@ -24,8 +24,7 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from connectors.platforms.profile import FAILED
-from connectors.records import CUT, MALFORMED_EDGES, RECORD_SCHEMA, UNSUPPORTED, RecordWork
+from connectors.records import MALFORMED_EDGES, RECORD_SCHEMA, UNSUPPORTED, RecordWork
 from ingestion.dialects import dialect_of, fold
 from ingestion.dialects.cursor import Code
 from ingestion.dialects.definition import keywords
@@ -33,9 +32,10 @@ from ingestion.dialects.lexing import tokens
 from ingestion.dialects.unfilled_templates import template_in_code
 from ingestion.errors import Templated, TooLarge, Unparsable
 from ingestion.model.lineage import StatementKind
+from ingestion.model.outcomes import Outcome
 from ingestion.parsing.written_tables import written_tables
 from ingestion.plans.rendering import plan_fingerprint
-from ingestion.statements import Classification, SkipReason, StatementText, classify, holds_sql, split
+from ingestion.statements import Classification, StatementText, classify, holds_sql, split
 from ingestion.statements.classification import BLOCKS
 from ingestion.statements.fingerprints import FingerprintCache, SeenQueries
 from ingestion.statements.masking import fingerprint
@@ -47,7 +47,7 @@ from workflows.state.segments import Digests, KnownRecords, record_digests, sess
 
 # Texts whose end the source has cut: the last statement in them says nothing, unless it is plain what it was.
 
-_TAKEN_APART = BLOCKS | {SkipReason.ROUTINE_DEFINITION}
+_TAKEN_APART = BLOCKS | {Outcome.ROUTINE_DEFINITION}
 """Skipped as a whole, and read by their parts."""
 
 
@@ -65,10 +65,10 @@ def _position(own: dict[str, object]) -> int:
 def _without_end(own: dict[str, object], text: str, dialect: str) -> dict[str, object]:
     place: dict[str, object] = {name: own[name] for name in ("position", "step") if name in own}
     reason = own.get("skipped")
-    if (reason == SkipReason.SELECT or own.get("dead")) and _only_reads(text, dialect):
-        return {**place, "skipped": SkipReason.SELECT}
-    if reason is None or reason == SkipReason.SELECT or reason in _TAKEN_APART:
-        return {**place, "dead": CUT}
+    if (reason == Outcome.SELECT or own.get("dead")) and _only_reads(text, dialect):
+        return {**place, "skipped": Outcome.SELECT}
+    if reason is None or reason == Outcome.SELECT or reason in _TAKEN_APART:
+        return {**place, "dead": Outcome.CUT}
     return own
 
 
@@ -90,7 +90,7 @@ def _only_reads(text: str, dialect: str) -> bool:
 
 # The writes among the statements that failed: which tables they would have filled, and which template they are of.
 
-_NO_WRITE: dict[str, object] = {"skipped": FAILED}
+_NO_WRITE: dict[str, object] = {"skipped": Outcome.FAILED}
 _LOADS = frozenset(
     {
         StatementKind.CREATE_TABLE_AS,
@@ -171,7 +171,7 @@ def _read(text: str, dialect: str) -> _FailedWrite:
     if load is None or not template:
         return _NOTHING
     targets = [list(name.parts) for name in tables]
-    row: dict[str, object] = {"skipped": FAILED, "failure": {"template": template, "targets": targets}}
+    row: dict[str, object] = {"skipped": Outcome.FAILED, "failure": {"template": template, "targets": targets}}
     return _FailedWrite(row, template, load[1] in _CREATING_KINDS)
 
 
@@ -194,7 +194,7 @@ def _failed_load(text: str, dialect: str) -> tuple[str, StatementKind] | None:
         found = classify(statement.text, dialect)
         if found.skip_reason is None and found.kind in _LOADS:
             return statement.text, found.kind
-        if found.skip_reason is not SkipReason.TRANSACTION:
+        if found.skip_reason is not Outcome.TRANSACTION:
             return None
     return None
 
@@ -214,8 +214,6 @@ def _holds_others(code: Code) -> bool:
 Row = dict[str, object]
 """A row of STATEMENT_SCHEMA, or what one has of its own."""
 
-NOT_SQL = "not_sql"
-"""Why a statement is dead that has no word of SQL: most often the wrong column was taken for the text."""
 STEP_STRIDE = 10_000
 """Between two steps of a block there is room for what a call runs."""
 _CALLS_ALONE = re.compile(r"\s*+select\s++(?:\*\s*+from\s++)?[\w$.\"]++\s*+\(", re.IGNORECASE)
@@ -288,7 +286,7 @@ def text_rows(text: str, dialect: str, state: TaskState) -> list[Row]:
     fingerprints = [str(own["fingerprint"]) for own in found if own.get("fingerprint")]
     if shape is not None and len(found) == 1 and fingerprints:
         shapes.learn(shape, fingerprints[0])
-    found = found or [{"skipped": "empty"}]
+    found = found or [{"skipped": Outcome.EMPTY}]
     state.repeated.learn(text, dialect, found)
     return found
 
@@ -308,7 +306,7 @@ def step_row(step: RoutineStep, dialect: str, state: TaskState) -> Row:
     if step.problem:
         return {"skipped": step.problem}
     if step.calls:
-        return {"skipped": SkipReason.CALL, "called": list(step.calls)}
+        return {"skipped": Outcome.CALL, "called": list(step.calls)}
     return {**_statement(step.text, dialect, state), **_NO_SESSION_CHANGE}
 
 
@@ -325,10 +323,10 @@ def _statement(text: str, dialect: str, state: TaskState) -> Row:
                 **_of_query(found.skip_reason, text, dialect, state),
             }
         if found.kind is StatementKind.OTHER and not holds_sql(text, dialect):
-            return {"dead": NOT_SQL}
+            return {"dead": Outcome.NOT_SQL}
         key = fingerprint(text, dialect)
     except Unparsable:
-        return {"dead": Templated.code if template_in_code(text, dialect) is not None else "ill_formed"}
+        return {"dead": Templated.code if template_in_code(text, dialect) is not None else Outcome.ILL_FORMED}
     if (dialect, key) in state.seen:
         return {"fingerprint": key}
     state.seen.add((dialect, key))
@@ -337,29 +335,29 @@ def _statement(text: str, dialect: str, state: TaskState) -> Row:
 
 def _picks_a_template(found: Classification, text: str, dialect: str) -> bool:
     """Whether a statement picks a schema for its session that a template was to name: nobody knows which."""
-    picks = found.skip_reason is SkipReason.SESSION_STATE or _USES.match(text) is not None
+    picks = found.skip_reason is Outcome.SESSION_STATE or _USES.match(text) is not None
     return picks and template_in_code(text, dialect) is not None
 
 
 def _gives_rows(found: Classification, text: str, dialect: str) -> bool:
     """Whether a definition is that of a function with nothing but a query in it, which is read like a view."""
-    is_definition = found.skip_reason is SkipReason.ROUTINE_DEFINITION
+    is_definition = found.skip_reason is Outcome.ROUTINE_DEFINITION
     return is_definition and function_as_view(text, dialect) is not None
 
 
-def _of_routine(reason: SkipReason, text: str, dialect: str) -> Row:
+def _of_routine(reason: Outcome, text: str, dialect: str) -> Row:
     """What a routine's definition and its calls keep, so that the one can be put in the place of the other."""
-    if reason is SkipReason.ROUTINE_DEFINITION:
+    if reason is Outcome.ROUTINE_DEFINITION:
         return {"text": text}
-    if reason is SkipReason.CALL or (reason is SkipReason.SELECT and _CALLS_ALONE.match(text)):
+    if reason is Outcome.CALL or (reason is Outcome.SELECT and _CALLS_ALONE.match(text)):
         called = called_routine(text, dialect)
         return {"called": list(called)} if called else {}
     return {}
 
 
-def _of_query(reason: SkipReason, text: str, dialect: str, state: TaskState) -> Row:
+def _of_query(reason: Outcome, text: str, dialect: str, state: TaskState) -> Row:
     """What a SELECT keeps so that it can be taken apart."""
-    if state.queries is None or reason is not SkipReason.SELECT:
+    if state.queries is None or reason is not Outcome.SELECT:
         return {}
     return state.queries.row(text, dialect)
 
@@ -548,18 +546,18 @@ def _rows_of_record(record: _Content, state: TaskState) -> list[Row]:
     try:
         return _statements_of(record, state)
     except Exception as error:  # noqa: BLE001 the one place where a record may fail in a way nobody foresaw
-        return [{"dead": f"internal_error:{type(error).__name__}"}]
+        return [{"dead": f"{Outcome.INTERNAL_ERROR}:{type(error).__name__}"}]
 
 
 def _statements_of(record: _Content, state: TaskState) -> list[Row]:
     """What the rows of a record's statements have of their own; one row where it has no statement."""
     text, dialect = record.text or "", record.dialect
     if record.problem:
-        return [{"dead": TooLarge.code if record.problem.startswith(TooLarge.code) else "malformed_record"}]
-    if record.status == CUT:
+        return [{"dead": TooLarge.code if record.problem.startswith(TooLarge.code) else Outcome.MALFORMED_RECORD}]
+    if record.status == Outcome.CUT:
         read = text_rows(text, dialect, TaskState(state.dialect))  # a whole one brings its own text
         return without_lost_end(read, text, dialect)
-    if record.status == FAILED:
+    if record.status == Outcome.FAILED:
         return [state.failed.row(record.text, dialect, record.error_code)]
     if record.status:
         return [{"dead" if record.status.startswith(UNSUPPORTED) else "skipped": record.status}]
@@ -575,7 +573,7 @@ def _statements_of(record: _Content, state: TaskState) -> list[Row]:
 def _edges_row(edges: bytes) -> Row:
     """What the row of an engine's own lineage has of its own: a statement beside those of the text."""
     if edges == MALFORMED_EDGES:
-        return {"dead": "malformed_lineage"}
+        return {"dead": Outcome.MALFORMED_LINEAGE}
     return {"fingerprint": f"{REPORTED}{plan_fingerprint(edges)}", "symbolic": edges}
 
 

@@ -9,13 +9,12 @@ from dataclasses import dataclass, field, replace
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
+from ingestion.model.outcomes import Outcome
 from workflows.counts import RunCounts
 from workflows.run.read.statements import NO_RECORD, READ_BEFORE, SEGMENT_WRITTEN
 
 BEARING = "fingerprint is not null or sets"
 """What can change lineage."""
-OUTSIDE_WINDOW = "outside_window"
-"""Why statements are skipped that are older than the run was asked to read."""
 
 _PLACE = ("time", "file", "line", "source_id")
 
@@ -98,7 +97,7 @@ def _statistics(rows: list[Row], read_before: int) -> StatementStatistics:
         counts=RunCounts(
             records_read=_sum(rows, "records"),
             records_read_before=read_before,
-            malformed_records=dead["malformed_record"],
+            malformed_records=dead[Outcome.MALFORMED_RECORD],
             statements=_sum(rows, "statements"),
             skipped=dict(skipped),
             dead=dict(dead),

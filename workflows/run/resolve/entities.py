@@ -5,31 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 
 from ingestion.binding.binder import BoundLog
 from ingestion.binding.relations import Relation
 from ingestion.binding.temporary_tables import PersistedFlow
 from ingestion.model.entities import TableEntity
 from ingestion.model.lineage import NameKind
-from ingestion.resolution import PREFETCHED, Ambiguous, FoundBy, Missing, Resolution, Resolved, Resolver, Unresolved
+from ingestion.model.outcomes import Outcome
+from ingestion.resolution import PREFETCHED, Ambiguous, FoundBy, Resolution, Resolved, Resolver, Unresolved
 from workflows.config import Filters
 
-
-class EntityStatus(StrEnum):
-    """Whether a relation can be an end of an edge."""
-
-    RESOLVED = "resolved"
-    UNRESOLVED = "unresolved"
-    AMBIGUOUS = "ambiguous"
-    FILTERED = "filtered"
-    NOT_STORED = "not_stored"  # a table function: data without a place
-    FAILED = "resolution_failed"  # looking it up went wrong: whether it is there is not known
-    UNPLACED = "no_default_schema"  # neither the query nor its session says in which schema it is
-    REFUSED = "registration_failed"  # it was to be registered, and could not be
-
-
-GIVEN_UP = frozenset({EntityStatus.FAILED, EntityStatus.REFUSED})
+GIVEN_UP = frozenset({Outcome.RESOLUTION_FAILED, Outcome.REGISTRATION_FAILED})
 """What is no answer to where a name leads: a statement that needs such a name is dead."""
 
 
@@ -38,15 +24,15 @@ class RelationEntities:
     """By relation number. `names` tells how often each name of a status was met."""
 
     resolved: Mapping[int, TableEntity]
-    statuses: Mapping[int, EntityStatus]
-    names: Mapping[EntityStatus, Mapping[str, int]] = field(default_factory=dict)
+    statuses: Mapping[int, Outcome]
+    names: Mapping[Outcome, Mapping[str, int]] = field(default_factory=dict)
 
-    def status(self, relation: int) -> EntityStatus:
+    def status(self, relation: int) -> Outcome:
         return self.statuses[relation]
 
-    def with_status(self, relations: Collection[int], status: EntityStatus) -> RelationEntities:
+    def with_status(self, relations: Collection[int], status: Outcome) -> RelationEntities:
         """The same, with the unresolved ones of `relations` with another status."""
-        open_ones = {number for number in relations if self.statuses.get(number) is EntityStatus.UNRESOLVED}
+        open_ones = {number for number in relations if self.statuses.get(number) is Outcome.UNRESOLVED}
         return replace(self, statuses={**self.statuses, **dict.fromkeys(open_ones, status)}) if open_ones else self
 
 
@@ -67,16 +53,16 @@ def resolve_relations(
     less of the log, does not stand in.
     """
     resolved: dict[int, TableEntity] = {}
-    statuses: dict[int, EntityStatus] = {}
-    names: dict[EntityStatus, Counter[str]] = {}
+    statuses: dict[int, Outcome] = {}
+    names: dict[Outcome, Counter[str]] = {}
     relations = [log.relations[number] for number in sorted(wanted)]
     stored = [relation for relation in relations if relation.key.kind is not NameKind.FUNCTION]
     found = _resolutions(stored, resolver, registers=registers)
-    statuses.update(dict.fromkeys(wanted, EntityStatus.NOT_STORED))
+    statuses.update(dict.fromkeys(wanted, Outcome.NOT_STORED))
     for relation, resolution in zip(stored, found, strict=True):
         if isinstance(resolution, Resolved):
             allowed = is_allowed(resolution.entity, filters)
-            statuses[relation.number] = EntityStatus.RESOLVED if allowed else EntityStatus.FILTERED
+            statuses[relation.number] = Outcome.RESOLVED if allowed else Outcome.FILTERED
             if allowed:
                 resolved[relation.number] = resolution.entity
             continue
@@ -85,10 +71,10 @@ def resolve_relations(
     return RelationEntities(resolved, statuses, names)
 
 
-def _status_of(resolution: Ambiguous | Unresolved) -> EntityStatus:
+def _status_of(resolution: Ambiguous | Unresolved) -> Outcome:
     if isinstance(resolution, Ambiguous):
-        return EntityStatus.AMBIGUOUS
-    return EntityStatus.FAILED if resolution.reason is Missing.LOOKUP_FAILED else EntityStatus.UNRESOLVED
+        return Outcome.AMBIGUOUS
+    return Outcome.RESOLUTION_FAILED if resolution.reason is Outcome.RESOLUTION_FAILED else Outcome.UNRESOLVED
 
 
 def is_allowed(entity: TableEntity, filters: Filters) -> bool:
@@ -109,7 +95,7 @@ def _resolutions(relations: Sequence[Relation], resolver: Resolver, *, registers
         if registers:  # the one of that name that a log showed in some schema is not what a name without a schema means
             for number, relation in enumerate(some):
                 if is_guess(found[number]):
-                    found[number] = Unresolved(Missing.NO_SUCH_TABLE, str(relation.key))
+                    found[number] = Unresolved(Outcome.NO_SUCH_TABLE, str(relation.key))
         missing = [number for number, resolution in enumerate(found) if isinstance(resolution, Unresolved)]
         again = resolver.resolve_all(some[number].mention for number in missing)
         for number, resolution in zip(missing, again, strict=True):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
 from ingestion.binding.relations import Order
 from ingestion.binding.temporary_tables import PersistedFlow
 from ingestion.model.entities import EntityReference
 from ingestion.model.isolation import Failure, FailureStage, Isolation
+from ingestion.model.outcomes import Outcome, StatementEnd
 from ingestion.model.requests import AddLineageRequest, EdgeSource, Replacement
 from workflows.run.bind.binding import LineageSource
 from workflows.run.bind.contributions import (
@@ -21,16 +21,15 @@ from workflows.run.bind.contributions import (
     requests_of,
 )
 from workflows.run.group.occurrences import OccurrenceGroup
-from workflows.run.resolve.entities import GIVEN_UP, EntityStatus, RelationEntities
+from workflows.run.resolve.entities import GIVEN_UP, RelationEntities
 from workflows.run.resolve.routines import RoutineEntities
 
 # SourceLineage: what a log says of entities, as the requests that a sink takes.
 
-NOT_RESOLVED = frozenset({EntityStatus.AMBIGUOUS, EntityStatus.UNRESOLVED, EntityStatus.UNPLACED, *GIVEN_UP})
+NOT_RESOLVED = frozenset({Outcome.AMBIGUOUS, Outcome.UNRESOLVED, Outcome.NO_DEFAULT_SCHEMA, *GIVEN_UP})
 """What a name may come to now and not the next time."""
 
-_SUPERSEDED = "superseded"
-_NOTHING_TO_SAY = frozenset({"self_reference", "no_source"})
+_NOTHING_TO_SAY = frozenset({Outcome.SELF_REFERENCE, Outcome.NO_SOURCE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +40,7 @@ class FlowLineage:
     """
 
     edges: tuple[EdgeKey, ...] = ()
-    skipped: str | None = None
+    skipped: Outcome | None = None
     whole: bool = False
 
 
@@ -77,8 +76,8 @@ def lineage_of(
     A statement or an edge that cannot be worked on is among the result's failures; nothing is raised for it.
     """
     proofs, failures = _proofs(source, entities, routines or RoutineEntities())
-    in_force = [proof.proved for proof in proofs if proof.proved is not None and proof.skipped != _SUPERSEDED]
-    superseded = [proof.proved for proof in proofs if proof.proved is not None and proof.skipped == _SUPERSEDED]
+    in_force = [proof.proved for proof in proofs if proof.proved is not None and proof.skipped != Outcome.SUPERSEDED]
+    superseded = [proof.proved for proof in proofs if proof.proved is not None and proof.skipped == Outcome.SUPERSEDED]
     requests, given_up = requests_of([*in_force, *repetitions(in_force, superseded)], source.probe)
     flows = tuple(_flow_lineage(flow, proof, entities) for flow, proof in zip(source.flows, proofs, strict=True))
     return SourceLineage(
@@ -96,7 +95,7 @@ def lineage_of(
 class _Proof:
     """What a flow proves, and why it is not published where it is not."""
 
-    skipped: str | None = None
+    skipped: Outcome | None = None
     proved: EdgeContributions | None = None
 
 
@@ -110,7 +109,7 @@ def _proofs(
     for flow in source.flows:
         proof = _Proof(_reason_to_skip(source, flow, entities, routines))
         # what was said word for word before is told too, with its time
-        if proof.skipped is None or (proof.skipped == _SUPERSEDED and flow.target in entities.resolved):
+        if proof.skipped is None or (proof.skipped == Outcome.SUPERSEDED and flow.target in entities.resolved):
             statement = source.log.statements[flow.statement]
             with isolation.around(FailureStage.EVIDENCE, statement.occurrence.order):
                 isolation.probe(FailureStage.EVIDENCE, statement)
@@ -127,7 +126,7 @@ def _proofs(
 
 
 def _flow_lineage(flow: PersistedFlow, proof: _Proof, entities: RelationEntities) -> FlowLineage:
-    if proof.proved is None or proof.skipped == _SUPERSEDED:
+    if proof.proved is None or proof.skipped == Outcome.SUPERSEDED:
         return FlowLineage(skipped=proof.skipped)
     names = (flow.target, *flow.content.sources)
     whole = all(entities.status(relation) not in NOT_RESOLVED for relation in names)
@@ -158,7 +157,7 @@ def _complete(source: LineageSource, flows: Iterable[FlowLineage], failures: Map
     doubtful = [
         source.group_of(flow)
         for flow, lineage in zip(source.flows, flows, strict=True)
-        if lineage.skipped != _SUPERSEDED and not lineage.whole
+        if lineage.skipped != Outcome.SUPERSEDED and not lineage.whole
     ]
     read = {group.order for group in source.bound} - failures.keys()
     doubtful += [group for group in source.groups if group.order not in read]
@@ -169,42 +168,39 @@ def _complete(source: LineageSource, flows: Iterable[FlowLineage], failures: Map
 
 def _reason_to_skip(
     source: LineageSource, flow: PersistedFlow, entities: RelationEntities, routines: RoutineEntities
-) -> str | None:
+) -> Outcome | None:
     view = is_view(source.log, flow)
     group = source.group_of(flow)
     if group.already_published:
-        return "unchanged"
+        return Outcome.UNCHANGED
     if group.routine in routines.filtered:
-        return EntityStatus.FILTERED
+        return Outcome.FILTERED
     if view and source.log.relations[flow.target].superseded:
-        return _SUPERSEDED
+        return Outcome.SUPERSEDED
     if not (source.settings.views if view else source.settings.queries):
-        return "not_wanted"
+        return Outcome.NOT_WANTED
     status = entities.status(flow.target)
-    return None if status is EntityStatus.RESOLVED else str(status)
+    return None if status is Outcome.RESOLVED else status
 
 
 _WITHOUT_ENTITY = (
     *sorted(GIVEN_UP),
-    EntityStatus.AMBIGUOUS,
-    EntityStatus.UNPLACED,
-    EntityStatus.UNRESOLVED,
-    EntityStatus.FILTERED,
+    Outcome.AMBIGUOUS,
+    Outcome.NO_DEFAULT_SCHEMA,
+    Outcome.UNRESOLVED,
+    Outcome.FILTERED,
 )
 """Why a source has no entity; the first of them is the reason that is told."""
 
 
-def _why_no_edge(flow: PersistedFlow, proved: EdgeContributions, entities: RelationEntities) -> str:
+def _why_no_edge(flow: PersistedFlow, proved: EdgeContributions, entities: RelationEntities) -> Outcome:
     if proved.self_only:
-        return "self_reference"
+        return Outcome.SELF_REFERENCE
     statuses = {entities.status(source) for source in flow.content.sources}
-    return next((str(status) for status in _WITHOUT_ENTITY if status in statuses), "no_source")
+    return next((status for status in _WITHOUT_ENTITY if status in statuses), Outcome.NO_SOURCE)
 
 
 # What became of statements, flows and routines, once a sink has told what became of the edges.
-
-REJECTED_BY_HAND = "rejected_by_hand"
-"""The reason to skip a statement all of whose edges a person rejected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,20 +222,12 @@ EdgeOutcomes = Mapping[EdgeKey, EdgeOutcome]
 """Of every edge that a SourceLineage names."""
 
 
-class StatementStatus(StrEnum):
-    """How a statement ended."""
-
-    PUBLISHED = "published"
-    SKIPPED = "skipped"
-    DEAD = "dead"
-
-
 @dataclass(frozen=True, slots=True)
 class StatementOutcome:
     """What became of the runs of a statement; `reason` is "" where it was published."""
 
     group: OccurrenceGroup
-    status: StatementStatus
+    status: StatementEnd
     reason: str = ""
 
 
@@ -254,19 +242,19 @@ def statement_outcomes(lineage: SourceLineage, edges: EdgeOutcomes) -> tuple[Sta
         for statement in flow.content.via:
             through.setdefault(statement, []).append(flow_lineage)
 
-    def outcome(group: OccurrenceGroup) -> tuple[StatementStatus, str]:
+    def outcome(group: OccurrenceGroup) -> tuple[StatementEnd, str]:
         if group.order in lineage.failures:
-            return StatementStatus.DEAD, lineage.failures[group.order].reason
+            return StatementEnd.DEAD, lineage.failures[group.order].reason
         number = numbers.get(group.order)
         if number is None:
-            return StatementStatus.DEAD, source.templates[group.template].dead or "unparsable"
+            return StatementEnd.DEAD, source.templates[group.template].dead or Outcome.UNPARSABLE
         if number in own:
             return _outcome_of(own[number], edges)
         # what it wrote was folded away: it is published where what read that is
         status, reason = _outcome_of(through.get(number, ()), edges)
-        if status is StatementStatus.PUBLISHED:
+        if status is StatementEnd.PUBLISHED:
             return status, reason
-        return StatementStatus.SKIPPED, _reason_without_flow(source, number)
+        return StatementEnd.SKIPPED, _reason_without_flow(source, number)
 
     return tuple(StatementOutcome(group, *outcome(group)) for group in source.groups)
 
@@ -291,7 +279,7 @@ def processed_routines(
     unprocessed = {
         outcome.group.routine
         for outcome in outcomes
-        if outcome.status is StatementStatus.DEAD or outcome.reason in NOT_RESOLVED
+        if outcome.status is StatementEnd.DEAD or outcome.reason in NOT_RESOLVED
     }
     for flow, flow_lineage in zip(lineage.source.flows, lineage.flows, strict=True):
         refused = any(edges[key].rejected is not None for key in flow_lineage.edges)
@@ -300,21 +288,21 @@ def processed_routines(
     return frozenset(group.routine for group in lineage.source.groups if group.routine) - unprocessed
 
 
-def _outcome_of(flows: Sequence[FlowLineage], edges: EdgeOutcomes) -> tuple[StatementStatus, str]:
+def _outcome_of(flows: Sequence[FlowLineage], edges: EdgeOutcomes) -> tuple[StatementEnd, str]:
     outcomes = [edges[key] for flow in flows for key in flow.edges]
     if any(outcome.stands for outcome in outcomes):
-        return StatementStatus.PUBLISHED, ""
+        return StatementEnd.PUBLISHED, ""
     if outcomes:
         refusal = next((outcome.rejected for outcome in outcomes if outcome.rejected is not None), None)
         if refusal is None:
-            return StatementStatus.SKIPPED, REJECTED_BY_HAND
-        return StatementStatus.DEAD, refusal or "rejected"
-    reason = next((flow.skipped for flow in flows if flow.skipped is not None), "no_lineage")
-    return StatementStatus.DEAD if reason in GIVEN_UP else StatementStatus.SKIPPED, str(reason)
+            return StatementEnd.SKIPPED, Outcome.REJECTED_BY_HAND
+        return StatementEnd.DEAD, refusal
+    reason = next((flow.skipped for flow in flows if flow.skipped is not None), Outcome.NO_LINEAGE)
+    return reason.end, reason
 
 
-def _reason_without_flow(source: LineageSource, number: int) -> str:
+def _reason_without_flow(source: LineageSource, number: int) -> Outcome:
     lineage = source.log.statements[number].lineage
     if any(flow.target is not None for flow in lineage.flows):
-        return "temporary"
-    return "definition" if lineage.changes else "no_lineage"
+        return Outcome.TEMPORARY
+    return Outcome.DEFINITION if lineage.changes else Outcome.NO_LINEAGE

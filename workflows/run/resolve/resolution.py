@@ -18,11 +18,12 @@ from ingestion.model.fqn import build_fqn, encode_name
 from ingestion.model.isolation import FailureStage, Isolation, Probe, no_probe
 from ingestion.model.lineage import Column, Json, NameKind
 from ingestion.model.namespaces import QUALIFIED_PARTS, RelationKey
+from ingestion.model.outcomes import Outcome
 from ingestion.resolution import Resolver, SearchScope
 from workflows.config import RunConfig
 from workflows.config.namespaces import SourceSettings
 from workflows.run.bind.binding import LineageSource
-from workflows.run.resolve.entities import EntityStatus, RelationEntities, relations_in, resolve_relations
+from workflows.run.resolve.entities import RelationEntities, relations_in, resolve_relations
 from workflows.run.resolve.routines import RoutineEntities, RoutineResolver
 from workflows.target import RunTarget
 
@@ -75,7 +76,7 @@ class Registrar:
             with self.isolation.around(FailureStage.REGISTRATION, number):
                 self.isolation.probe(FailureStage.REGISTRATION, relation)
                 news = entity is not None and _is_news(entity, [*columns], definition)
-                wanted = news or status is EntityStatus.UNRESOLVED
+                wanted = news or status is Outcome.UNRESOLVED
                 redundant = known is not None and number in source.filled_elsewhere
                 if wanted or (entity is not None and known is None and relation.creator is None):
                     place = self.place_of(relation.key)
@@ -365,10 +366,10 @@ class NameResolution:
         refused = set(survey.failed)
         registrar = self._registrar()
         if registered.refused:
-            unresolved = {n for n, status in entities.statuses.items() if status is EntityStatus.UNRESOLVED} - refused
+            unresolved = {n for n, status in entities.statuses.items() if status is Outcome.UNRESOLVED} - refused
             places = {n: registrar.place_of(source.log.relations[n].key) for n in unresolved}
             refused |= {n for n, place in places.items() if place in registered.refused}
-        return ResolvedNames(entities.with_status(refused, EntityStatus.REFUSED), routines, registered.made)
+        return ResolvedNames(entities.with_status(refused, Outcome.REGISTRATION_FAILED), routines, registered.made)
 
     def _resolver_after(self) -> Resolver:
         """One for all batches, that is made when everything is registered."""
@@ -389,7 +390,7 @@ class NameResolution:
         registers = self._config.registers_tables
         entities = resolve_relations(source.log, wanted, resolver, self._config.filters, registers=registers)
         unplaced = {n for n in wanted if lacks_schema(source.log.relations[n], self.settings.default_schema)}
-        return entities.with_status(unplaced, EntityStatus.UNPLACED)
+        return entities.with_status(unplaced, Outcome.NO_DEFAULT_SCHEMA)
 
     def _registrar(self) -> Registrar:
         config, settings = self._config, self.settings

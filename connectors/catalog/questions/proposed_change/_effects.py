@@ -13,8 +13,9 @@ from connectors.catalog.store.lineage.reads import ColumnDependency
 from connectors.sql_files.scripts import Script
 from ingestion.binding.binder import BoundLog
 from ingestion.dialects import Dialect
-from ingestion.model.lineage import Column, ProblemKind, WriteMode
+from ingestion.model.lineage import Column, WriteMode
 from ingestion.model.namespaces import Namespace
+from ingestion.model.outcomes import ProblemKind
 from ingestion.policies import ValueFlow, value_flow
 from ingestion.walk import ColumnNode
 

@@ -20,7 +20,6 @@ from ingestion.model.lineage import (
     Column,
     Flow,
     NameKind,
-    ProblemKind,
     Reference,
     StatementKind,
     StatementLineage,
@@ -28,6 +27,7 @@ from ingestion.model.lineage import (
     WriteMode,
 )
 from ingestion.model.namespaces import Namespace, RelationKey
+from ingestion.model.outcomes import ProblemKind
 from ingestion.parsing._tiers import ParseOutcome
 from ingestion.scripts.statements import ScriptStatement, parse_script_statements, script_statements
 from ingestion.scripts.unfollowed_changes import dropped_namespace, unfollowed_change

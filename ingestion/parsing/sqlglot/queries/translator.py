@@ -10,7 +10,8 @@ from ingestion.analysis.form import CommonTable, Expression, Projection, Query, 
 from ingestion.analysis.roles import ATOM, GROUP_BY, IDENTITY, JOIN
 from ingestion.dialects.keywords import reserved_words
 from ingestion.errors import Unparsable
-from ingestion.model.lineage import Problem, ProblemKind
+from ingestion.model.lineage import Problem
+from ingestion.model.outcomes import ProblemKind
 from ingestion.parsing.sqlglot.expressions.handlers import translate_expression
 from ingestion.parsing.sqlglot.expressions.names import Names
 from ingestion.parsing.sqlglot.queries.projections import (

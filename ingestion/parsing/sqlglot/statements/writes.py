@@ -28,7 +28,8 @@ from ingestion.analysis.form import (
 from ingestion.analysis.roles import ATOM, FILTER, IDENTITY, JOIN
 from ingestion.dialects import Dialect
 from ingestion.dialects.definition import keywords
-from ingestion.model.lineage import NameKind, Problem, ProblemKind, StatementKind, TableName, Target, WriteMode
+from ingestion.model.lineage import NameKind, Problem, StatementKind, TableName, Target, WriteMode
+from ingestion.model.outcomes import ProblemKind
 from ingestion.model.storage_paths import location
 from ingestion.parsing.sqlglot.expressions.names import function_as_written, path_of, table_elsewhere
 from ingestion.parsing.sqlglot.queries.projections import conditions, translate_projections

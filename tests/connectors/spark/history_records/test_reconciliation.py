@@ -11,7 +11,6 @@ from ingestion.model.lineage import (
     ColumnRef,
     Flow,
     Output,
-    ProblemKind,
     Reference,
     StatementKind,
     StatementLineage,
@@ -21,6 +20,7 @@ from ingestion.model.lineage import (
     Transformation,
     WriteMode,
 )
+from ingestion.model.outcomes import ProblemKind
 from ingestion.parsing.sqlglot.tier import parse
 from ingestion.plans.cache import canonical
 

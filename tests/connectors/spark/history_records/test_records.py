@@ -7,7 +7,8 @@ from pathlib import Path
 from connectors.spark._codecs import decode_stream
 from connectors.spark._history_records import Row
 from ingestion.analysis.symbolic import loads
-from ingestion.model.lineage import ProblemKind, StatementKind, StatementLineage
+from ingestion.model.lineage import StatementKind, StatementLineage
+from ingestion.model.outcomes import ProblemKind
 from tests.connectors.spark.conftest import History, read_directory
 from tests.support.spark_jobs.comparison import by_target, direct_edges, lineages
 

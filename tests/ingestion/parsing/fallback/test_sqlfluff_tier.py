@@ -6,7 +6,8 @@ import pytest
 
 from ingestion.analysis.analyzer import analyze
 from ingestion.errors import Unparsable
-from ingestion.model.lineage import ProblemKind, StatementLineage
+from ingestion.model.lineage import StatementLineage
+from ingestion.model.outcomes import ProblemKind
 from ingestion.parsing.fallback import sqlfluff_tier
 from ingestion.parsing.fallback.sqlfluff_tier import parse
 from ingestion.parsing.sqlglot import tier as sqlglot_tier

@@ -6,7 +6,8 @@ import pytest
 
 from ingestion.analysis.analyzer import analyze
 from ingestion.errors import Unparsable
-from ingestion.model.lineage import ProblemKind, StatementKind, StatementLineage, WriteMode
+from ingestion.model.lineage import StatementKind, StatementLineage, WriteMode
+from ingestion.model.outcomes import ProblemKind
 from ingestion.parsing.fallback.sqlparse_tier import parse
 
 

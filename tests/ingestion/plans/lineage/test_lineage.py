@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ingestion.model.lineage import ProblemKind, StatementKind, WriteMode
+from ingestion.model.lineage import StatementKind, WriteMode
+from ingestion.model.outcomes import ProblemKind
 from ingestion.plans.lineage import Application, statement_lineage
 from tests.connectors.spark.conftest import History, read_directory
 from tests.support.spark_jobs.comparison import by_target, compare, direct_edges, lineages

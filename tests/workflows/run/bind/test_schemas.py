@@ -12,10 +12,11 @@ from ingestion.binding.timeline import SchemaProvider
 from ingestion.model.entities import TableEntity
 from ingestion.model.lineage import Column, TableName
 from ingestion.model.namespaces import Namespace, RelationKey
+from ingestion.model.outcomes import Outcome
 from ingestion.resolution import PREFETCHED, Hits, PartialName, Resolver, SearchScope
 from workflows.config import Filters
 from workflows.run.bind.schemas import catalog_schemas
-from workflows.run.resolve.entities import EntityStatus, resolve_relations
+from workflows.run.resolve.entities import resolve_relations
 
 HERE = Namespace("db", ("public",))
 MANY = 3_000
@@ -95,7 +96,7 @@ def test_of_a_relation_that_is_not_there_each_name_is_asked_for_once() -> None:
     wanted = dict.fromkeys(range(MANY), 1)
     resolver = Resolver(catalog, SearchScope("svc"))
     found = resolve_relations(BoundLog(tuple(relations), (), {}), wanted, resolver, Filters(), registers=True)
-    assert set(found.statuses.values()) == {EntityStatus.UNRESOLVED}
+    assert set(found.statuses.values()) == {Outcome.UNRESOLVED}
     assert catalog.calls == MANY / PREFETCHED
 
 

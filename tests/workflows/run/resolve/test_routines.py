@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from ingestion.model.outcomes import Outcome
 from ingestion.statements.routines._registry import routines_of
 from ingestion.statements.routines.bodies import Routine
 from ingestion.statements.routines.definition import Definition, DefinitionKind
 from workflows.config.namespaces import SourceSettings
-from workflows.run.read.called_routines import UNKNOWN_ROUTINE, with_routines
+from workflows.run.read.called_routines import with_routines
 from workflows.run.read.definitions import with_views
 from workflows.run.read.statements import STATEMENT_SCHEMA, rows_of
 from workflows.run.read.statistics import statement_statistics
@@ -157,7 +158,7 @@ def test_what_an_earlier_run_filed_is_run_by_a_call_and_not_by_itself(spark: Spa
 
 def test_a_call_of_what_nobody_knows_says_so(spark: SparkSession) -> None:
     rows = expanded(spark, [(1.0, "s", "call nobody.knows(1)"), (2.0, "s", LOAD.format(source="one"))])
-    assert [row["skipped"] for row in rows if not row["routine"]] == [UNKNOWN_ROUTINE, "routine_definition"]
+    assert [row["skipped"] for row in rows if not row["routine"]] == [Outcome.UNKNOWN_ROUTINE, "routine_definition"]
 
 
 def test_dynamic_sql_inside_a_routine_is_accounted_for(spark: SparkSession) -> None:

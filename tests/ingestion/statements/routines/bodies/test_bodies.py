@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingestion.dialects import DIALECTS
+from ingestion.model.outcomes import Outcome
 from ingestion.statements import split
 from ingestion.statements.routines.bodies import block_steps, take_apart
-from ingestion.statements.routines.steps import DYNAMIC, RoutineStep
+from ingestion.statements.routines.steps import RoutineStep
 
 PLPGSQL = """CREATE OR REPLACE PROCEDURE etl.load(p_day date, n int) LANGUAGE plpgsql SET search_path = etl, public
 AS $$
@@ -255,12 +256,12 @@ def test_constant_dynamic_sql_of_t_sql_is_followed() -> None:
     ],
 )
 def test_dynamic_sql_that_is_put_together_says_so(dialect: str, body: str) -> None:
-    assert block_steps(f"BEGIN {body} END;", dialect) == (RoutineStep(problem=DYNAMIC),)
+    assert block_steps(f"BEGIN {body} END;", dialect) == (RoutineStep(problem=Outcome.DYNAMIC_SQL),)
 
 
 def test_a_text_that_is_set_twice_is_not_constant() -> None:
     body = "DECLARE s text; BEGIN s := 'INSERT INTO a SELECT 1'; s := 'INSERT INTO b SELECT 1'; EXECUTE s; END"
-    assert block_steps(body, "postgres") == (RoutineStep(problem=DYNAMIC),)
+    assert block_steps(body, "postgres") == (RoutineStep(problem=Outcome.DYNAMIC_SQL),)
 
 
 def test_a_variable_is_no_column_and_a_column_no_variable() -> None:
@@ -427,7 +428,7 @@ def test_a_prepared_text_is_run_where_it_is_constant_and_is_no_call() -> None:
         " PREPARE three FROM 'DELETE FROM d'; EXECUTE three USING @z; END"
     )
     assert block_steps(body, "mysql") == (
-        RoutineStep(problem=DYNAMIC),
+        RoutineStep(problem=Outcome.DYNAMIC_SQL),
         RoutineStep("INSERT INTO a SELECT b FROM c"),
         RoutineStep("DELETE FROM d"),
     )
@@ -444,7 +445,7 @@ def test_a_prepared_text_is_run_where_it_is_constant_and_is_no_call() -> None:
     ],
 )
 def test_a_text_made_of_variables_is_told_and_not_guessed(dialect: str, body: str) -> None:
-    assert block_steps(body, dialect) == (RoutineStep(problem=DYNAMIC),)
+    assert block_steps(body, dialect) == (RoutineStep(problem=Outcome.DYNAMIC_SQL),)
 
 
 @pytest.mark.parametrize("dialect", ["postgres", "tsql", "oracle", "mysql", "snowflake", "bigquery"])

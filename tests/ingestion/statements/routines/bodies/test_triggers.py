@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from ingestion.model.namespaces import Namespace
+from ingestion.model.outcomes import Outcome
 from ingestion.parser import LineageParser
 from ingestion.statements.routines._registry import known_routines
-from ingestion.statements.routines.bodies import WHOLE_ROWS, take_apart
+from ingestion.statements.routines.bodies import take_apart
 from ingestion.statements.routines.definition import Definition, DefinitionKind
 
 FUNCTION = """CREATE FUNCTION audit.on_change() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -102,7 +103,7 @@ def test_a_trigger_s_function_runs_over_the_rows_of_each_table_that_it_is_put_on
     trigger = "CREATE TRIGGER watch AFTER UPDATE ON {} FOR EACH ROW EXECUTE FUNCTION audit.on_change()"
     found = known(FUNCTION, trigger.format("shop.orders"), trigger.format("shop.returns"))
     assert {owner for owner, _text, _problem in found} == {"db.audit.on_change"}
-    assert [problem for _owner, text, problem in found if not text] == [WHOLE_ROWS] * 2
+    assert [problem for _owner, text, problem in found if not text] == [Outcome.WHOLE_ROWS] * 2
     first, gone, kept = [text for _owner, text, _problem in found if "shop.orders" in text]
     assert columns(first, "postgres") == {
         ("shop.orders.id", "audit.changes.id"),

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from connectors.sink import Outcome, TargetBatch, WriteReport, WriteResult, target_batches
+from connectors.sink import TargetBatch, WriteReport, WriteResult, target_batches
 from ingestion.model.contributions import Contribution, Producer, ProducerKind
 from ingestion.model.entities import EntityReference
+from ingestion.model.outcomes import WriteOutcome
 from ingestion.model.requests import AddLineageRequest, Replacement, request_of
 from workflows.run.publish.delivery import Publisher
 from workflows.runtime.options import RunOptions
@@ -27,7 +28,9 @@ class RecordingSink:
 
     def write(self, batches: Sequence[TargetBatch]) -> WriteReport:
         self.ended += [replacement for batch in batches for replacement in batch.replacements]
-        return WriteReport(tuple(WriteResult(request, Outcome.NEW) for batch in batches for request in batch.requests))
+        return WriteReport(
+            tuple(WriteResult(request, WriteOutcome.NEW) for batch in batches for request in batch.requests)
+        )
 
 
 def says(producer: Producer, *sources: str, at: float = 10.0) -> list[AddLineageRequest]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from connectors.platforms.profile import TextLimit
-from connectors.records import CUT, RECORD_SCHEMA
+from connectors.records import RECORD_SCHEMA
+from ingestion.model.outcomes import Outcome
 from workflows.run.read.statements import Row, rows_of
 
 
-def record(text: str, status: str | None = CUT) -> Row:
+def record(text: str, status: str | None = Outcome.CUT) -> Row:
     return {**dict.fromkeys(RECORD_SCHEMA.fieldNames()), "source_id": "log.csv:2", "text": text, "status": status}
 
 
@@ -47,7 +48,7 @@ def test_the_last_statement_of_a_cut_text_is_dead_where_its_end_may_have_told_mo
 def test_a_whole_text_brings_its_own_though_a_cut_one_of_its_form_came_before() -> None:
     text = "insert into t select a from s"
     cut, whole = rows_of([record(text), record(text, None)], "redshift")
-    assert (cut["dead"], cut.get("fingerprint"), whole.get("text")) == (CUT, None, text)
+    assert (cut["dead"], cut.get("fingerprint"), whole.get("text")) == (Outcome.CUT, None, text)
 
 
 @pytest.mark.parametrize(

@@ -14,12 +14,13 @@ from ingestion.binding.timeline import SchemaProvider
 from ingestion.model.entities import TableEntity
 from ingestion.model.isolation import FailureStage, no_probe
 from ingestion.model.lineage import Column
+from ingestion.model.outcomes import Outcome
 from ingestion.parsing.sqlglot.tier import parse
 from workflows.config.namespaces import SourceSettings
 from workflows.run.bind.binding import LineageSource, bind_occurrences
 from workflows.run.group.occurrences import OccurrenceGroup
 from workflows.run.parse.templates import ParsedTemplate
-from workflows.run.resolve.entities import EntityStatus, RelationEntities
+from workflows.run.resolve.entities import RelationEntities
 from workflows.run.resolve.lineage import EdgeOutcome, SourceLineage, lineage_of, processed_routines, statement_outcomes
 
 LOAD = "db.public.load"
@@ -52,19 +53,19 @@ def source_of(log: tuple[str, ...] = LOG, probe: Probe = no_probe) -> LineageSou
     return bind_occurrences(templates, groups, SourceSettings("db", "public"), before, probe)
 
 
-def entities_of(source: LineageSource, statuses: Mapping[str, EntityStatus] | None = None) -> RelationEntities:
+def entities_of(source: LineageSource, statuses: Mapping[str, Outcome] | None = None) -> RelationEntities:
     """Every table has an entity, but those whose other status is given."""
     resolved, found = {}, {}
     for number, relation in enumerate(source.log.relations):
         table = relation.key.table
-        found[number] = (statuses or {}).get(table, EntityStatus.RESOLVED)
-        if found[number] is EntityStatus.RESOLVED:
+        found[number] = (statuses or {}).get(table, Outcome.RESOLVED)
+        if found[number] is Outcome.RESOLVED:
             fqn = f"svc.db.public.{table}"
             resolved[number] = TableEntity(table, fqn, "svc", "db", "public", table, (Column("a"),))
     return RelationEntities(resolved, found)
 
 
-def lineage(statuses: Mapping[str, EntityStatus] | None = None, probe: Probe = no_probe) -> SourceLineage:
+def lineage(statuses: Mapping[str, Outcome] | None = None, probe: Probe = no_probe) -> SourceLineage:
     source = source_of(probe=probe)
     return lineage_of(source, entities_of(source, statuses))
 
@@ -80,7 +81,7 @@ def outcomes_by_text(found: SourceLineage, rejected: str | None = None) -> dict[
     return {outcome.group.template: f"{outcome.status} {outcome.reason}".strip() for outcome in outcomes}
 
 
-UNRESOLVED = {"nowhere": EntityStatus.UNRESOLVED}
+UNRESOLVED = {"nowhere": Outcome.UNRESOLVED}
 
 
 @pytest.mark.parametrize(
@@ -94,7 +95,7 @@ UNRESOLVED = {"nowhere": EntityStatus.UNRESOLVED}
             ],
         ),
         (
-            {"nowhere": EntityStatus.FAILED, "s": EntityStatus.FILTERED, "u": EntityStatus.AMBIGUOUS},
+            {"nowhere": Outcome.RESOLUTION_FAILED, "s": Outcome.FILTERED, "u": Outcome.AMBIGUOUS},
             [
                 *("skipped superseded", "skipped filtered", "skipped filtered", "dead resolution_failed"),
                 *("skipped self_reference", "skipped temporary", "skipped ambiguous", "skipped no_source"),
@@ -102,7 +103,7 @@ UNRESOLVED = {"nowhere": EntityStatus.UNRESOLVED}
         ),
     ],
 )
-def test_every_statement_ends_published_skipped_or_dead(statuses: dict[str, EntityStatus], expected: list[str]) -> None:
+def test_every_statement_ends_published_skipped_or_dead(statuses: dict[str, Outcome], expected: list[str]) -> None:
     assert outcomes_by_text(lineage(statuses)) == dict(zip(LOG, expected, strict=True))
 
 
@@ -136,7 +137,7 @@ def test_of_what_names_the_unknown_not_all_is_known() -> None:
 
 
 def test_a_view_over_the_unknown_is_not_told_as_whole() -> None:
-    assert [one.whole for one in lineage({"s": EntityStatus.UNRESOLVED}).replacements] == []
+    assert [one.whole for one in lineage({"s": Outcome.UNRESOLVED}).replacements] == []
     text = "create view v as select s.a from s join nowhere on nowhere.a = s.a"
     source = source_of((text,))
     (replacement,) = lineage_of(source, entities_of(source, UNRESOLVED)).replacements

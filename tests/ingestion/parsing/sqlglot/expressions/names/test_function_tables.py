@@ -9,7 +9,7 @@ import pytest
 
 from ingestion.analysis.analyzer import analyze
 from ingestion.errors import Unparsable
-from ingestion.model.lineage import ProblemKind
+from ingestion.model.outcomes import ProblemKind
 from ingestion.parsing.fallback import sqlfluff_tier
 from ingestion.parsing.fallback import sqlparse_tier as token_tier
 from ingestion.parsing.sqlglot.tier import parse

@@ -1,0 +1,333 @@
+"""Every end of a statement, a name and an edge: its code, what it counts as, what it means and what to do about it.
+
+A code is what the report, the summary, the dead letters and the metrics show; `docs/outcomes.md` is this table for
+people. Nobody else writes a code: what ends something names a member of one of the enumerations below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Self
+
+from ingestion.errors import ParseCrash, ParseMemory, ParseTimeout, Rejected, Templated, TooLarge, Unparsable
+
+
+class StatementEnd(StrEnum):
+    """What a statement counts as; every statement of a log is exactly one of these."""
+
+    PUBLISHED = "published"
+    SKIPPED = "skipped"
+    DEAD = "dead"
+
+
+_PUBLISHED, _SKIPPED, _DEAD = StatementEnd.PUBLISHED, StatementEnd.SKIPPED, StatementEnd.DEAD
+
+
+class _DescribedCode(StrEnum):
+    """A code with what there is to tell of it."""
+
+    end: StatementEnd
+    sentence: str
+    advice: str
+
+    def __new__(cls, code: str, end: StatementEnd, sentence: str, advice: str = "") -> Self:
+        """`end` is what a statement counts as that ends so; `advice` is "" where there is nothing to do."""
+        member = str.__new__(cls, code)
+        member._value_ = code
+        member.end, member.sentence, member.advice = end, sentence, advice
+        return member
+
+
+_LOG_IT_WHOLE = "Have the log keep the whole text of a statement."
+_MENTION = "Report it with the statement of the dead letter; nothing else is lost."
+
+
+class Outcome(_DescribedCode):
+    """How a statement ends, and how a name that it needs does.
+
+    A code may be followed by a colon and what exactly it was: `unsupported:InsertIntoHiveTable`.
+    """
+
+    PUBLISHED = "published", _PUBLISHED, "At least one edge of it is in the catalog."
+
+    # A statement that has no lineage of its own, told from its verb.
+    ANONYMOUS_BLOCK = "anonymous_block", _SKIPPED, "A block without a name; each statement in it counts by itself."
+    CALL = (
+        "call",
+        _SKIPPED,
+        "A call of a routine; each statement that the routine runs counts by itself, where its definition is known.",
+    )
+    COMMENT = "comment", _SKIPPED, "Writes a comment on a table, a column or another object."
+    COPY_STDIO = "copy_stdio", _SKIPPED, "Copies rows from or to the client, which is no table."
+    CURSOR = "cursor", _SKIPPED, "Opens, reads or closes a cursor."
+    DDL_OTHER = "ddl_other", _SKIPPED, "Makes, alters or drops what holds no data: a schema, a role, a sequence."
+    DELETE = "delete", _SKIPPED, "Deletes rows, and asks no other table which."
+    DYNAMIC_SQL = (
+        "dynamic_sql",
+        _SKIPPED,
+        "Runs a text that is put together as it runs; the statements in it count where the text is constant.",
+        "Log the statements that are run, not only the call.",
+    )
+    EMPTY = "empty", _SKIPPED, "There is no statement in the text: only comments or blanks."
+    EXPLAIN = "explain", _SKIPPED, "Asks for a plan, and runs nothing."
+    FILE_TRANSFER = "file_transfer", _SKIPPED, "Moves files between the client and a stage."
+    GRANT = "grant", _SKIPPED, "Gives or takes rights."
+    INDEX = "index", _SKIPPED, "Makes, alters or drops an index."
+    INSERT_VALUES = "insert_values", _SKIPPED, "Writes rows of constants, which come from no table."
+    LOCK = "lock", _SKIPPED, "Takes or gives back a lock."
+    MAINTENANCE = "maintenance", _SKIPPED, "Keeps tables in order: statistics, vacuum, repair, caches."
+    PREPARE = "prepare", _SKIPPED, "Prepares a statement or forgets one; its execution counts."
+    ROUTINE_DEFINITION = (
+        "routine_definition",
+        _SKIPPED,
+        "Defines a routine or a trigger; what that runs counts where it is called.",
+    )
+    SELECT = "select", _SKIPPED, "Only reads: nothing flows into a table."
+    SESSION_SETTING = "session_setting", _SKIPPED, "Sets something for its session that names do not depend on."
+    SESSION_STATE = (
+        "session_state",
+        _SKIPPED,
+        "Says where its session looks names up, which the statements after it heed.",
+    )
+    SHOW = "show", _SKIPPED, "Shows or describes objects."
+    TRANSACTION = "transaction", _SKIPPED, "Begins or ends a transaction, or sets a savepoint."
+    TRUNCATE = "truncate", _SKIPPED, "Empties a table."
+    VARIABLE = "variable", _SKIPPED, "Declares a variable."
+
+    # A record that says nothing of lineage.
+    FAILED = "failed", _SKIPPED, "It failed at the source: nothing was written."
+    UNFINISHED = "unfinished", _SKIPPED, "It had not ended when the log was written; a later run reads it again."
+    UNKNOWN_STATE = (
+        "unknown_state",
+        _SKIPPED,
+        "The log's word for how it ended is not known here, so it is not taken for one that ran.",
+        "Leave the column of states out (headwater.queryLogColumns), or filter by it (filterCondition).",
+    )
+    NOT_A_STATEMENT = (
+        "not_a_statement",
+        _SKIPPED,
+        "A record of the log that holds no statement: a server's message, a connect, an empty text.",
+    )
+    PART_OF_ANOTHER = (
+        "part_of_another",
+        _SKIPPED,
+        "The platform made it of another statement, or it holds others, which the log has too.",
+    )
+    NO_WRITE = "no_write", _SKIPPED, "A record of the engine's own lineage that tells of no write."
+    NOT_AN_EVENT_LOG = (
+        "not_an_event_log",
+        _SKIPPED,
+        "A file beside Spark's event logs that holds no events.",
+        "Name the folder of the event logs alone.",
+    )
+    UNREAD = (
+        "unread",
+        _SKIPPED,
+        "A file of Spark's history that could not be had this time; a later run reads it again.",
+    )
+
+    # A record that the configuration leaves out.
+    FILTERED = (
+        "filtered",
+        _SKIPPED,
+        "The filters of the configuration leave it, or the table that it writes, out.",
+        "See filterCondition and the filter patterns of sourceConfig.",
+    )
+    OUTSIDE_WINDOW = (
+        "outside_window",
+        _SKIPPED,
+        "It is older than the run was asked to read.",
+        "Set queryLogDuration, or read a stretch again with --since and --until.",
+    )
+    OVER_LIMIT = (
+        "over_limit",
+        _SKIPPED,
+        "It lies beyond the number of records that a run reads; the next run goes on there.",
+        "Raise resultLimit.",
+    )
+    NOT_WANTED = (
+        "not_wanted",
+        _SKIPPED,
+        "Lineage of its kind is switched off.",
+        "See processViewLineage and processQueryLineage.",
+    )
+
+    # A statement that was read and gives no edge.
+    NO_LINEAGE = "no_lineage", _SKIPPED, "It was understood, and no data flows from a table to a table in it."
+    DEFINITION = "definition", _SKIPPED, "It makes, alters, moves or drops a table, and fills none."
+    TEMPORARY = (
+        "temporary",
+        _SKIPPED,
+        "It fills a temporary or staging table from which nothing was written that is published.",
+    )
+    SELF_REFERENCE = "self_reference", _SKIPPED, "It writes a table from nothing but that table."
+    NO_SOURCE = "no_source", _SKIPPED, "It fills a table from no other: from constants, or from functions."
+    SUPERSEDED = "superseded", _SKIPPED, "A later statement of the log defines the same view."
+    UNCHANGED = "unchanged", _SKIPPED, "A definition whose lineage an earlier run has published, and that is the same."
+    UNKNOWN_ROUTINE = (
+        "unknown_routine",
+        _SKIPPED,
+        "A call of a routine of which no definition is at hand, or several are with equal right.",
+        "Let the run read the definitions: from the database itself, or from a log that has them.",
+    )
+    WHOLE_ROWS = (
+        "whole_rows",
+        _SKIPPED,
+        "A trigger's statement that writes all columns of a row beside other relations: which is which is not known.",
+    )
+    REJECTED_BY_HAND = (
+        "rejected_by_hand",
+        _SKIPPED,
+        "A person rejected each of its edges.",
+        "`ingest correct list` shows who, and `ingest correct undo` takes it back.",
+    )
+
+    # A name: what it led to, and so what becomes of a statement that writes it, or reads nothing else.
+    RESOLVED = "resolved", _PUBLISHED, "The name means one table of the catalog."
+    UNRESOLVED = (
+        "unresolved",
+        _SKIPPED,
+        "The catalog has no table of that name.",
+        "Ingest the service's tables first, or set headwater.registerTables, headwater.defaults or catalogServices.",
+    )
+    AMBIGUOUS = (
+        "ambiguous",
+        _SKIPPED,
+        "The name could mean several tables, so it means none.",
+        "Say where bare names stand: headwater.defaults, or the log's columns of database and schema.",
+    )
+    NO_DEFAULT_SCHEMA = (
+        "no_default_schema",
+        _SKIPPED,
+        "Neither the statement nor its session says in which schema a name stands.",
+        "Set headwater.defaults.schema, or headwater.defaults.database where schemas are called databases.",
+    )
+    NOT_STORED = "not_stored", _SKIPPED, "The name is that of a function which gives rows: data without a place."
+    NO_SUCH_TABLE = "no_such_table", _SKIPPED, "No table goes by the name where it was looked for."
+    UNKNOWN_SERVER = (
+        "unknown_server",
+        _SKIPPED,
+        "The name begins with a linked server or catalog for which no service is given.",
+        "Name its service under headwater.catalogServices.",
+    )
+    TOO_MANY_PARTS = "too_many_parts", _SKIPPED, "The name has more parts than any platform gives one."
+    NOTHING_THERE = "nothing_there", _SKIPPED, "No container and no table of the catalog stands at that path."
+
+    # A text that no parser reads.
+    CUT = "cut", _DEAD, "The source cut its text: what stood at the end is not known.", _LOG_IT_WHOLE
+    ILL_FORMED = (
+        "ill_formed",
+        _DEAD,
+        "A string, a comment or a bracket is opened in it and never closed.",
+        _LOG_IT_WHOLE,
+    )
+    NOT_SQL = (
+        "not_sql",
+        _DEAD,
+        "The text has no word of SQL.",
+        "Name the column of the text under headwater.queryLogColumns: most often another was taken.",
+    )
+    TEMPLATED = (
+        Templated.code,
+        _DEAD,
+        "A template was left in the text that nobody filled in.",
+        "Log, or name, the text that the database was sent.",
+    )
+    TOO_LARGE = TooLarge.code, _DEAD, "It is larger than any parser is given."
+    UNPARSABLE = (
+        Unparsable.code,
+        _DEAD,
+        "No parser made sense of it.",
+        "Set the source's type, which says whose SQL it is.",
+    )
+    TIMEOUT = (
+        ParseTimeout.code,
+        _DEAD,
+        "A parser overran its time and was stopped, and no other one read it.",
+        "Raise parsingTimeoutLimit, then `ingest replay`.",
+    )
+    MEMORY = (
+        ParseMemory.code,
+        _DEAD,
+        "A parser overran its memory and was stopped, and no other one read it.",
+        "Raise headwater.parserMemoryLimit, then `ingest replay`.",
+    )
+    CRASH = ParseCrash.code, _DEAD, "A parser's process died of it, and no other one read it.", _MENTION
+
+    # A record that cannot be read.
+    MALFORMED_RECORD = (
+        "malformed_record",
+        _DEAD,
+        "The record is not as its format wants.",
+        "Look at the file and line of the dead letter.",
+    )
+    MALFORMED_LINEAGE = (
+        "malformed_lineage",
+        _DEAD,
+        "What the engine itself recorded of its lineage cannot be read; its text counts by itself.",
+    )
+    UNSUPPORTED = (
+        "unsupported",
+        _DEAD,
+        "A write that ran, of a kind of which nothing is understood.",
+        "Report the kind that follows the code.",
+    )
+
+    # A statement or edge on which a stage failed: nothing but that one is lost.
+    INTERNAL_ERROR = "internal_error", _DEAD, "Reading its record failed unexpectedly.", _MENTION
+    PARSING_FAILED = "parsing_failed", _DEAD, "What a parser gave of it could not be used.", _MENTION
+    ANALYSIS_FAILED = "analysis_failed", _DEAD, "Telling what flows where in it failed unexpectedly.", _MENTION
+    BINDING_FAILED = "binding_failed", _DEAD, "Telling which tables its names mean failed unexpectedly.", _MENTION
+    FOLDING_FAILED = "folding_failed", _DEAD, "Following its temporary tables failed unexpectedly.", _MENTION
+    ROUTINES_FAILED = "routines_failed", _DEAD, "Reading a routine's definition failed unexpectedly.", _MENTION
+    RESOLUTION_FAILED = (
+        "resolution_failed",
+        _DEAD,
+        "The catalog refused to look a name up, or its answer could not be read.",
+        "Look at the catalog's log; the next run asks again.",
+    )
+    REGISTRATION_FAILED = (
+        "registration_failed",
+        _DEAD,
+        "A table that it needs was to be registered, and could not be.",
+        "Look at the run's warnings for the catalog's answer.",
+    )
+    EVIDENCE_FAILED = "evidence_failed", _DEAD, "Making its edges failed unexpectedly.", _MENTION
+    PUBLISHING_FAILED = "publishing_failed", _DEAD, "Sending its edges failed unexpectedly.", _MENTION
+
+
+class WriteOutcome(_DescribedCode):
+    """What became of an edge that was sent to a sink; of a statement that has no other, a rejection's end is its."""
+
+    NEW = "new", _PUBLISHED, "The catalog did not have the edge."
+    MERGED = "merged", _PUBLISHED, "The catalog had the edge, and says more of it now."
+    UNCHANGED = "unchanged", _PUBLISHED, "The catalog had all of it already."
+    REPLACED = "replaced", _PUBLISHED, "What the same producer had said before made room for it."
+    STORED = "stored", _PUBLISHED, "Acknowledged in a batch, whose counts tell how many were new."
+    REJECTED = (
+        Rejected.code,
+        _DEAD,
+        "The catalog refused the edge, and would refuse it again; its answer follows the code.",
+        "Mend what the answer names, then run again.",
+    )
+
+
+class ProblemKind(_DescribedCode):
+    """Why something in a statement could not be resolved, whose other lineage counts."""
+
+    UNKNOWN_COLUMN = "unknown_column", _PUBLISHED, "A column that the table, whose schema is known, does not have."
+    AMBIGUOUS_COLUMN = "ambiguous_column", _PUBLISHED, "A column that several tables of the query may have."
+    COLUMN_COUNT = "column_count", _PUBLISHED, "More or fewer values than the target has columns."
+    UNSUPPORTED = "unsupported", _PUBLISHED, "A construct whose columns were not followed."
+    INCOMPLETE = "incomplete", _PUBLISHED, "The source has cut the list of columns."
+    DISAGREEMENT = "disagreement", _PUBLISHED, "The statement's text and its plan tell different things."
+
+
+OUTCOMES: Mapping[str, Outcome | WriteOutcome] = {outcome.value: outcome for outcome in (*WriteOutcome, *Outcome)}
+"""By code what a statement can end as; of an edge that was sent and a statement that was not, the statement's."""
+
+
+def outcome_of(reason: str) -> Outcome | WriteOutcome | None:
+    """What a statement's `reason` means, with or without what follows its code; None for one of another version."""
+    return OUTCOMES.get(reason.partition(":")[0])
