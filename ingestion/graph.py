@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import html
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,6 @@ from ingestion.binding.temporary_tables import PersistedFlow, RelationReference,
 from ingestion.binding.timeline import Occurrence
 from ingestion.dialects import Dialect, dialect_of
 from ingestion.errors import ConfigError, Unparsable
-from ingestion.explorer import self_contained_page
 from ingestion.model.contributions import Producer, ProducerKind
 from ingestion.model.fqn import build_fqn
 from ingestion.model.isolation import FailureStage, Isolation
@@ -231,6 +231,21 @@ def _columns_of(document: Mapping[str, Any]) -> dict[str, tuple[Column, ...]]:
 _FRAME_HEIGHT = 640
 
 
+@cache
+def _page_writer() -> Callable[[Mapping[str, Any], str], str]:
+    """What writes a document as a page, by the name that the distribution gives it.
+
+    The page belongs to the catalog, which lies above this package, and imports run down only.
+    """
+    from importlib.metadata import entry_points  # some milliseconds that only a drawing needs
+
+    found = entry_points(group="headwater.pages", name="self_contained")
+    if not found:
+        raise ConfigError("the page that shows a graph comes with Headwater's installation: install it with pip")
+    writer: Callable[[Mapping[str, Any], str], str] = found["self_contained"].load()
+    return writer
+
+
 @dataclass(frozen=True, slots=True)
 class LineageGraph:
     """Tables and column edges of some SQL. In a notebook it shows itself: the explorer, offline, in a frame.
@@ -251,8 +266,11 @@ class LineageGraph:
         return {**self.document, "failures": list(self.failures)}
 
     def to_html(self, title: str = "Lineage") -> str:
-        """The explorer with this graph in one page that needs no network."""
-        return self_contained_page(self.to_json(), title)
+        """The explorer with this graph in one page that needs no network.
+
+        Raises ConfigError where Headwater is not installed but only lies on the path.
+        """
+        return _page_writer()(self.to_json(), title)
 
     def _repr_html_(self) -> str:
         # A frame of its own origin: neither the page nor a name in it can reach the notebook.

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from connectors.catalog.store.lineage import reads
 from connectors.catalog.store.lineage.reads import NOW, Moment, StoredEdge, edges_of
-from ingestion.walk import TABLE, Budget, ColumnNode, EdgeIndex, Hop, Hops, Walk, Way, Ways, strongest_ways
+from ingestion.walk import TABLE, Budget, ColumnNode, EdgeIndex, Hop, Hops, Walk, Way, strongest_ways
 
 BUDGET = Budget(nodes=20_000, hops=200_000)
 StoredHop = Hop[ColumnNode, StoredEdge]
@@ -29,13 +29,7 @@ class CatalogGraph:
 
     def reached_from(self, start: ColumnNode) -> list[StoredWay]:
         """Everything downstream of `start`, the nearest first, each by the strongest tie."""
-        return self._others(start, strongest_ways(start, self.downstream.hops, BUDGET))
-
-    def origins_of(self, start: ColumnNode) -> list[StoredWay]:
-        """Everything that has a part in `start`, the nearest first, each by the strongest tie."""
-        return self._others(start, strongest_ways(start, self.upstream.hops, BUDGET))
-
-    def _others(self, start: ColumnNode, ways: Ways[ColumnNode, StoredEdge]) -> list[StoredWay]:
+        ways = strongest_ways(start, self.downstream.hops, BUDGET)
         self.truncated = self.truncated or ways.truncated
         others = (way for way in ways.found.values() if way.node != start)
         return sorted(others, key=lambda way: (len(way.hops), way.node[0], way.node[1] or ""))

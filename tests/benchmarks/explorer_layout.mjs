@@ -1,8 +1,8 @@
 // Times the explorer's layout and counts crossings, beside a plain layered layout (longest path, card barycentres).
 // Run: node tests/benchmarks/explorer_layout.mjs
-import { layout } from "../../ingestion/explorer/page/layout/layout.mjs";
-import { ranks, withoutCycles } from "../../ingestion/explorer/page/layout/layers.mjs";
-import { tops } from "../../ingestion/explorer/page/layout/place.mjs";
+import { layout } from "../../connectors/catalog/page/site/layout/layout.mjs";
+import { ranks, withoutCycles } from "../../connectors/catalog/page/site/layout/layers.mjs";
+import { tops } from "../../connectors/catalog/page/site/layout/place.mjs";
 
 const ROW = 22;
 const HEAD = 44;

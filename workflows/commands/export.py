@@ -87,7 +87,7 @@ def _catalog_document(
 
 
 def _write_document(document: Json, html: Path | None, as_json: Path | None, title: str) -> None:
-    from ingestion.explorer import self_contained_page
+    from connectors.catalog.page.html import self_contained_page
 
     if html is not None:
         _write(html, self_contained_page(document, "Lineage" if "compared" in document else title))

@@ -15,11 +15,11 @@ from connectors.catalog.graph import CatalogGraph
 from connectors.catalog.http._context import ERRORS, NO_CONDITION, Store, reply
 from connectors.catalog.http._questions import AtMoment
 from connectors.catalog.http._questions import Name as EntityName
+from connectors.catalog.page.html import ASSETS, POLICY, asset, hosted_page
 from connectors.catalog.picture import areas, history, neighbourhood
 from connectors.catalog.picture import neighbourhood as neighbours
 from connectors.catalog.picture.whereabouts import whereabouts
 from connectors.catalog.store.lineage.window import moments, window
-from ingestion.explorer import ASSETS, POLICY, asset, hosted_page
 
 # The page, its files, and the calls that only the page makes.
 

@@ -115,7 +115,7 @@ def test_no_canary_is_in_the_journal_or_in_stored_lineage(folder_and_output: tup
 
 def test_no_canary_is_on_a_page_or_in_an_answer(folder_and_output: tuple[Path, str]) -> None:
     from connectors.catalog.page.export import ExportScope, catalog_document
-    from ingestion.explorer import self_contained_page
+    from connectors.catalog.page.html import self_contained_page
 
     page = self_contained_page(catalog_document(folder_and_output[0] / "catalog.db", ExportScope()), "lineage")
     with opened(folder_and_output[0] / "catalog.db") as catalog:

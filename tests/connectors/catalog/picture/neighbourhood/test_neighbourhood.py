@@ -9,7 +9,7 @@ import pytest
 import requests
 
 from connectors.catalog.http.server import CatalogConfig, running_catalog
-from ingestion.explorer import ASSETS, POLICY
+from connectors.catalog.page.html import ASSETS, POLICY
 from tests.support.http_client import Client, ref
 from tests.support.sample_catalog import fill, name
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ingestion.explorer import ASSETS, asset
-from ingestion.explorer.bundle import bundle
+from connectors.catalog.page.html import ASSETS, asset, bundle
 
 MODULES = {
     "a": 'import { twice, THREE } from "./room/b.mjs";\nconst hidden = 1;\nrun(twice(THREE) + hidden);\n',

@@ -1,4 +1,4 @@
-"""The page: hosted with its files beside it, or with everything inside."""
+"""The explorer's page: hosted with its files beside it, or as one file that needs no network."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import base64
 import hashlib
 import html
 import json
+import posixpath
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any
 
-from ingestion.explorer.bundle import bundle
-
+_SITE = files("connectors.catalog.page") / "site"
 _ENTRY = "app"
 _STYLE = "explorer.css"
 _TYPES = {"css": "text/css; charset=utf-8", "mjs": "text/javascript; charset=utf-8"}
@@ -29,7 +30,7 @@ _ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u20
 
 @cache
 def _file(name: str) -> str:
-    return files("ingestion.explorer").joinpath("page", *name.split("/")).read_text("utf-8")
+    return _SITE.joinpath(*name.split("/")).read_text("utf-8")
 
 
 def _names(folder: Traversable, prefix: str = "") -> Iterator[str]:
@@ -40,9 +41,7 @@ def _names(folder: Traversable, prefix: str = "") -> Iterator[str]:
             yield prefix + entry.name
 
 
-ASSETS: Mapping[str, str] = {
-    name: _TYPES[name.rpartition(".")[2]] for name in sorted(_names(files("ingestion.explorer") / "page"))
-}
+ASSETS: Mapping[str, str] = {name: _TYPES[name.rpartition(".")[2]] for name in sorted(_names(_SITE))}
 """The files beside the hosted page by their paths, with their media types."""
 
 
@@ -124,3 +123,48 @@ def _page(head: str, data: str, script: str) -> str:
     middle, rest = rest.split("<!--data-->")
     between, after = rest.split("<!--script-->")
     return f"{before}{head}{middle}{data}{between}{script}{after}"
+
+
+# A page opened from disk may not import, so each of its modules becomes a function's inside.
+
+_IMPORT = re.compile(r'^import \{(?P<names>[^}]*)\} from "(?P<path>\.\.?/[a-z_/]+)\.mjs";\n', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|class|const) (?P<name>\w+))", re.MULTILINE)
+_EXPORTED = re.compile(r"^export (?:async )?(?:function\*?|class|const) (?P<name>\w+)", re.MULTILINE)
+
+
+def bundle(modules: Mapping[str, str], entry: str) -> str:
+    """`entry` and the modules that it imports, in order of dependence, each with names of its own.
+
+    A module is called by its path without an ending. The modules import named exports of others by relative paths,
+    one statement a line, and export declarations.
+    """
+    order: list[str] = []
+    _visit(entry, modules, order)
+    return "\n".join(_wrap(name, modules[name]) for name in order)
+
+
+def _visit(name: str, modules: Mapping[str, str], order: list[str]) -> None:
+    if name in order:
+        return
+    for imported, _ in _imports(name, modules[name]):
+        _visit(imported, modules, order)
+    order.append(name)
+
+
+def _imports(name: str, source: str) -> Iterator[tuple[str, str]]:
+    """The modules that one imports, each with the names that it takes."""
+    for found in _IMPORT.finditer(source):
+        yield posixpath.normpath(posixpath.join(posixpath.dirname(name), found["path"])), found["names"].strip()
+
+
+def _wrap(name: str, source: str) -> str:
+    imports = [f"const {{{names}}} = {_variable(imported)};" for imported, names in _imports(name, source)]
+    exported = ", ".join(found["name"] for found in _EXPORTED.finditer(source))
+    body = _EXPORT.sub("", _IMPORT.sub("", source))
+    return "\n".join(
+        [f"const {_variable(name)} = (() => {{", *imports, body.rstrip(), f"return {{ {exported} }};", "})();"]
+    )
+
+
+def _variable(name: str) -> str:
+    return f"module_{name.replace('/', '$')}"

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.explorer import ASSETS, POLICY, asset, hosted_page, self_contained_page
+from connectors.catalog.page.html import ASSETS, POLICY, asset, hosted_page, self_contained_page
 
 EMPTY = {"roots": [], "window": {}, "nodes": [], "edges": [], "truncated": False}
 

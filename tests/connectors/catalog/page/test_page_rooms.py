@@ -6,7 +6,7 @@ import posixpath
 import re
 from collections import Counter
 
-from ingestion.explorer import ASSETS, asset
+from connectors.catalog.page.html import ASSETS, asset
 from tests.house.source_tree import circles
 
 MODULES = [name for name in ASSETS if name.endswith(".mjs")]
