@@ -15,6 +15,7 @@ from typing import Any
 from connectors.sink import EdgeCounts
 from ingestion.errors import ConfigError, ThresholdBreached, Unaccounted
 from ingestion.model.isolation import Failure
+from ingestion.model.outcomes import WriteOutcome, meaning_of
 
 # What became of a run: its counts, which add up, and its report.
 
@@ -126,7 +127,8 @@ def report(summary: RunSummary, exit_code: int = 0) -> dict[str, Any]:
     `version`, `run_id`, `workflow`, `dry_run`, `exit_code`, `started` and `ended` (ISO, UTC), `seconds`,
     `seconds_by_stage`, `success_percent`, `where_to_look` ({label: place}), `warnings`, and `counts`: every field of
     RunCounts under its own name, each tally with its most frequent name first, and of the edges `edges_new`,
-    `edges_merged`, `edges_unchanged`, `edges_replaced` and `column_edges`.
+    `edges_merged`, `edges_unchanged`, `edges_replaced` and `column_edges`; `reasons`: what each reason in them means,
+    and what to do about it.
     """
     return {
         "version": REPORT_VERSION,
@@ -140,6 +142,7 @@ def report(summary: RunSummary, exit_code: int = 0) -> dict[str, Any]:
         "seconds_by_stage": {stage: round(seconds, 3) for stage, seconds in summary.seconds_by_stage.items()},
         "success_percent": round(summary.counts.success_percent, 3),
         "counts": _counts_to_json(summary.counts),
+        "reasons": {reason: meaning_of(reason) for reason in (*summary.counts.skipped, *summary.counts.dead)},
         "where_to_look": {pointer.label: pointer.place for pointer in summary.where_to_look},
         "warnings": list(summary.warnings),
     }
@@ -174,11 +177,14 @@ def _smallest(count: Any) -> int:
     return min(count.values(), default=0) if isinstance(count, Mapping) else int(count)
 
 
+_EDGE_ENDS = (WriteOutcome.NEW, WriteOutcome.MERGED, WriteOutcome.UNCHANGED, WriteOutcome.REPLACED)
+
+
 def _counts_to_json(counts: RunCounts) -> dict[str, Any]:
     edges = counts.edges
     return {
         **{f.name: _as_json(getattr(counts, f.name)) for f in fields(RunCounts) if f.name != "edges"},
-        **{f"edges_{name}": getattr(edges, name) for name in ("new", "merged", "unchanged", "replaced")},
+        **{f"edges_{name}": getattr(edges, name) for name in _EDGE_ENDS},
         "column_edges": edges.column_edges,
     }
 

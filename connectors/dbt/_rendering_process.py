@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from connectors.dbt._template_scope import TemplateScope
+from ingestion.errors import ParseMemory, ParseTimeout
 from ingestion.parsing.sandbox.process import Limits, Sandbox
 
 _PROCESS = "connectors.dbt._renderer"
@@ -100,7 +101,9 @@ class RenderingProcess:
 
 
 def _overrun(reason: str) -> str:
-    return {"timeout": "overruns its time", "memory": "overruns its memory"}.get(reason, "cannot be rendered")
+    return {ParseTimeout.code: "overruns its time", ParseMemory.code: "overruns its memory"}.get(
+        reason, "cannot be rendered"
+    )
 
 
 def _rendered_model(reply: Mapping[str, Any]) -> RenderedModel:

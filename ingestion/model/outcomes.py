@@ -324,10 +324,14 @@ class ProblemKind(_DescribedCode):
     DISAGREEMENT = "disagreement", _PUBLISHED, "The statement's text and its plan tell different things."
 
 
-OUTCOMES: Mapping[str, Outcome | WriteOutcome] = {outcome.value: outcome for outcome in (*WriteOutcome, *Outcome)}
-"""By code what a statement can end as; of an edge that was sent and a statement that was not, the statement's."""
+_BY_CODE: Mapping[str, Outcome | WriteOutcome] = {outcome.value: outcome for outcome in (*WriteOutcome, *Outcome)}
+"""Of a code that an edge and a statement have, the statement's: a report's reasons are those of statements."""
 
 
-def outcome_of(reason: str) -> Outcome | WriteOutcome | None:
-    """What a statement's `reason` means, with or without what follows its code; None for one of another version."""
-    return OUTCOMES.get(reason.partition(":")[0])
+def meaning_of(reason: str) -> str:
+    """What a statement's `reason` means, with or without what follows its code, and what to do; "" for no code of ours.
+
+    A state that another version has written may have one that is none any more.
+    """
+    outcome = _BY_CODE.get(reason.partition(":")[0])
+    return f"{outcome.sentence} {outcome.advice}".rstrip() if outcome is not None else ""

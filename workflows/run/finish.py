@@ -12,12 +12,14 @@ from rich.table import Table
 from rich.text import Text
 
 from ingestion.errors import LineageError, ThresholdBreached
+from ingestion.model.outcomes import meaning_of
 from workflows.counts import AGREE, ONLY_ENGINE, ONLY_LOG, RunSummary, Tally, most_frequent, report, write_report
 from workflows.runtime.logs import LogFormat
 
 # The summary table that a person reads at the end of a run.
 
 _NAMES_SHOWN = 5
+_REASONS_EXPLAINED = 3
 
 
 def print_summary(summary: RunSummary, console: Console) -> None:
@@ -30,6 +32,9 @@ def print_summary(summary: RunSummary, console: Console) -> None:
     for label, count, detail in _rows(summary):
         table.add_row(label, count, Text(detail))
     console.print(table)
+    for reason, _count in most_frequent(summary.counts.dead, _REASONS_EXPLAINED):
+        if meaning := meaning_of(reason):
+            console.print(Text(f"dead, {reason}: {meaning}", style="dim"))
     for warning in summary.warnings:
         console.print(Text(f"warning: {warning}", style="yellow"))
     for pointer in summary.where_to_look:

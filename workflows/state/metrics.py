@@ -100,7 +100,7 @@ def _counts(finished: list[RecordedRun]) -> Iterator[Metric]:
     for name in ("skipped", "dead"):
         gauge = GaugeMetricFamily(
             f"headwater_run_{name}",
-            f"Statements that the last finished run left {name}.",
+            f"Statements that the last finished run left {name}, by reason: docs/outcomes.md says what each means.",
             labels=["workflow", "reason"],
         )
         for run in finished:

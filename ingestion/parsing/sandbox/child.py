@@ -25,7 +25,7 @@ from ingestion.analysis.analyzer import analyze
 from ingestion.analysis.symbolic import Symbolic, dumps, lineage_bytes
 from ingestion.dialects.lexing import ill_formed
 from ingestion.dialects.unfilled_templates import template_in_code, template_in_names
-from ingestion.errors import RecordError, Templated, Unparsable
+from ingestion.errors import ParseCrash, RecordError, Templated, Unparsable
 from ingestion.parsing.sandbox.protocol import (
     HEADER,
     ILL_FORMED,
@@ -190,7 +190,7 @@ def _answer(parse: Answer, text: str, dialect: str) -> ParseReply:
         reason, detail = error.code, error.words if isinstance(error, Unparsable) else ""
         failure: BaseException = error
     except Exception as error:  # noqa: BLE001
-        reason, detail = "crash", _place(error)
+        reason, detail = ParseCrash.code, _place(error)
         failure = error
     else:
         return ParseReply(symbolic, "", time.perf_counter() - begun)

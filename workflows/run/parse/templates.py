@@ -16,7 +16,7 @@ from pyspark.sql.types import BinaryType, BooleanType, StringType, StructField, 
 from ingestion.analysis.analyzer import mentions
 from ingestion.analysis.symbolic import Symbolic, dumps, loads, names_in_bytes
 from ingestion.binding.external_tables import may_have_location, with_location
-from ingestion.errors import Unparsable
+from ingestion.errors import ParseTimeout, Unparsable
 from ingestion.model.isolation import Failure, FailureStage, Isolation, Probe, no_probe
 from ingestion.model.lineage import TableUsageNames
 from ingestion.parsing._tiers import ParseOutcome, Parser, ParseRequest
@@ -240,7 +240,7 @@ def parsed_row(row: Mapping[str, object], outcome: ParseOutcome) -> dict[str, ob
         "symbolic": _complete(outcome.symbolic, row),
         "masked": _mask(str(row["text"]), str(row["dialect"])),
         "dead": outcome.dead_reason,
-        "timed_out": any(attempt.reason == "timeout" for attempt in outcome.attempts),
+        "timed_out": any(attempt.reason == ParseTimeout.code for attempt in outcome.attempts),
     }
 
 

@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 from ingestion.dialects.unfilled_templates import template_in_code, template_in_quotes
 from ingestion.errors import ConfigError, Templated
 from ingestion.model.isolation import Failure
+from ingestion.model.outcomes import meaning_of
 from workflows.counts import RunCounts
 from workflows.run.parse.templates import ParsedTemplate
 from workflows.run.read.reader import Statements, files_done
@@ -97,7 +98,8 @@ def write_dead_letters(file: Path, letters: Iterable[DeadLetter]) -> None:
     with _writable(file, "w") as out:
         for letter in letters:
             source_id, position, _step = letter.place
-            line = {"source_id": source_id, "statement": position + 1, "reason": letter.reason, **letter.details}
+            ending = {"reason": letter.reason, "meaning": meaning_of(letter.reason)}
+            line = {"source_id": source_id, "statement": position + 1, **ending, **letter.details}
             out.write(json.dumps(line, ensure_ascii=False) + "\n")
 
 
