@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias
 
 from ingestion.analysis.form import POSITION, Expression
-from ingestion.analysis.roles import ATOM, COMPOSED, IDENTITY, ROLES, TRANSFORMATION, TRANSFORMED, is_direct
+from ingestion.analysis.roles import ATOM, COMPOSED, IDENTITY, ROLES, TRANSFORMATION, TRANSFORMED, is_direct, united
 from ingestion.dialects.types import field_type, rule_type, standard_type, widest
 from ingestion.model.lineage import Column, ColumnRef, TableName
 
@@ -155,12 +155,12 @@ class ColumnSources:
     def one_of(self, candidates: Sequence[ColumnValue], name: str) -> ColumnValue:
         """The value of an ambiguous name: all columns behind its candidates (`SELECT a FROM t, u`: t.a, u.a)."""
         columns: dict[ColumnRef, None] = {}
-        role = 0
+        role = IDENTITY
         for candidate in candidates:
             for key in candidate.keys:
                 if is_direct(key & ROLE_MASK):
                     columns.update(dict.fromkeys(self.all[key >> SHIFT]))
-                    role = max(role, key & ROLE_MASK)
+                    role = united(role, key & ROLE_MASK)
         if not columns:
             return ColumnValue((), None).known_as(name)
         found = tuple(columns)

@@ -1,7 +1,10 @@
-"""The roles that a column plays in an expression, as small integers that compose by table look-up.
+"""The algebra of roles: what a column is to a result, through any number of steps and along any number of ways.
 
 A role is one of the facet's subtypes, plus MASKING. Roles are integers because the analysis composes millions of them;
-`TRANSFORMATIONS` gives the vocabulary's value for each.
+`TRANSFORMATIONS` gives the vocabulary's value for each. There are two operations, for all that combines lineage (the
+analysis of a statement, Spark's plans, reads through temporary tables): COMPOSED for one step after another, in
+`SELECT SUM(x) FROM (SELECT HASH(a) AS x FROM t)` the role of a, and `united` for two ways to one value, in
+`SELECT SUM(a) + a FROM t`.
 """
 
 from __future__ import annotations
@@ -29,6 +32,7 @@ TRANSFORMATIONS: tuple[Transformation, ...] = tuple(
     Transformation(_SUBTYPES[min(role & 15, len(_SUBTYPES) - 1)], bool(role & MASKING)) for role in range(ROLES)
 )
 """The transformation of each role (numbers that are no role repeat the last)."""
+_ROLE_OF = {TRANSFORMATIONS[role | mark]: role | mark for mark in (0, MASKING) for role in range(len(_SUBTYPES))}
 
 
 def is_direct(role: int) -> bool:
@@ -51,8 +55,19 @@ COMPOSED: tuple[tuple[int, ...], ...] = tuple(
 """`COMPOSED[outer][inner]`: what a column is to a result when it plays `inner` in a value that plays `outer`.
 
 An indirect use of a value is an indirect use of all that made it; a direct use of a value keeps what was indirect, and
-of two direct roles the stronger stays (IDENTITY, TRANSFORMATION, AGGREGATION).
+of two direct roles the stronger stays (IDENTITY, TRANSFORMATION, AGGREGATION). Masking once is masking for good.
 """
+
+
+def composed(outer: Transformation, inner: Transformation) -> Transformation:
+    """COMPOSED for two transformations: `outer` reads what `inner` made."""
+    return TRANSFORMATIONS[COMPOSED[_ROLE_OF[outer]][_ROLE_OF[inner]]]
+
+
+def united(one: int, other: int) -> int:
+    """What a column is to a value that it flows into along two direct ways: the stronger, masked if either is."""
+    return max(one & 15, other & 15) | (one | other) & MASKING
+
 
 TRANSFORMED = tuple(row[TRANSFORMATION] for row in COMPOSED)
 """The role of what goes into a function whose result has the given role."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import networkx as nx
 
+from ingestion.analysis.roles import composed
 from ingestion.binding.binder import BoundLog, BoundStatement, bind, clear_graphs
 from ingestion.binding.relations import Order, Relation
 from ingestion.binding.timeline import Occurrence, SchemaProvider
@@ -15,11 +16,9 @@ from ingestion.model.isolation import FailureStage, Isolation
 from ingestion.model.lineage import (
     ColumnRef,
     Flow,
-    LineageType,
     NameKind,
     Reference,
     StarOutput,
-    Subtype,
     TableName,
     Transformation,
     WriteMode,
@@ -30,8 +29,6 @@ from ingestion.model.namespaces import RelationKey
 
 EXPRESSION_LIMIT = 2000
 """Characters of a composed expression; a longer one is left out, since it would explain nothing."""
-
-_DIRECT_RANK = {Subtype.IDENTITY: 0, Subtype.TRANSFORMATION: 1, Subtype.AGGREGATION: 2}
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -183,21 +180,10 @@ def _through_ambiguous(reference: RelationReference, folded: _InlinedTables) -> 
 def compose(
     outer: RelationReference, column: str, inner: RelationReference, name_of: Callable[[int], str]
 ) -> RelationReference:
-    """`outer` reads `column` of a folded relation, which `inner` filled: the reference that skips it.
-
-    DIRECT steps keep the strongest subtype (AGGREGATION over TRANSFORMATION over IDENTITY); an INDIRECT step makes
-    the whole INDIRECT, with the outermost INDIRECT step's subtype; masking once is masking for good.
-    """
-    first, second = inner.transformation, outer.transformation
-    masking = first.masking or second.masking
-    if second.type is LineageType.INDIRECT:
-        subtype = second.subtype
-    elif first.type is LineageType.INDIRECT:
-        subtype = first.subtype
-    else:
-        subtype = max(first.subtype, second.subtype, key=lambda s: _DIRECT_RANK[s])
+    """`outer` reads `column` of an inlined relation, which `inner` filled: the reference that skips it."""
     text = _composed_text(outer.expression, column, _text_of(inner, name_of))
-    return RelationReference(inner.sources, Transformation(subtype, masking), text, inner.certain and outer.certain)
+    how = composed(outer.transformation, inner.transformation)
+    return RelationReference(inner.sources, how, text, inner.certain and outer.certain)
 
 
 def _text_of(reference: RelationReference, name_of: Callable[[int], str]) -> str:

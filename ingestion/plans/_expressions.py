@@ -6,8 +6,20 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from ingestion.analysis.roles import (
+    AGGREGATION,
+    ARGUMENT_ROLES,
+    COMPOSED,
+    CONDITIONAL,
+    FILTER,
+    IDENTITY,
+    MASKING,
+    TRANSFORMATION,
+    WINDOW,
+    united,
+)
 from ingestion.dialects.functions import WITH_USES, ArgumentUse, argument_uses
-from ingestion.model.lineage import ColumnRef, NameKind, Subtype, TableName, Transformation
+from ingestion.model.lineage import ColumnRef, NameKind, TableName
 from ingestion.plans import vocabulary
 from ingestion.plans._relation import (
     ID,
@@ -21,27 +33,27 @@ from ingestion.plans._relation import (
     arguments,
     attribute_spans,
     influences,
-    is_direct,
     is_truncated,
     nesting,
-    stronger,
 )
 
 # Brackets in a plan's expressions: the role of what stands in one, and the text in and behind it.
 
 _BRACKET = re.compile(r"[()\[\]]")
-_ROLES = {ArgumentUse.CONDITION: Subtype.CONDITIONAL, ArgumentUse.ORDER: Subtype.SORT}
 
 
 @dataclass(slots=True)
 class _OpenBracket:
-    """A bracket or a CASE that is open: the role of what stands in it."""
+    """A bracket or a CASE that is open: `value` is the role of what flows out of it.
 
-    role: Subtype | None  # None: the value itself
-    aggregated: bool
-    masking: bool
+    In `if ((a#1 > 5)) b#2 else 0` nothing flows out of the first bracket: a#1 only has a say, in the role `influence`,
+    which is IDENTITY where the value itself flows.
+    """
+
+    value: int
+    influence: int = IDENTITY
     case: bool = False
-    outer_role: Subtype | None = None
+    outer_influence: int = IDENTITY
     uses_before: int = 0
     arguments: tuple[ArgumentUse, ...] = ()
     argument: int = -1
@@ -52,7 +64,7 @@ class _OpenBracket:
         self.argument += 1
         if self.argument < len(self.arguments):
             use = self.arguments[self.argument]
-            self.role = self.outer_role or _ROLES.get(use)
+            self.influence = COMPOSED[self.outer_influence][ARGUMENT_ROLES[use]]
             self.tested = use is ArgumentUse.BOTH
 
 
@@ -104,9 +116,8 @@ class AttributeScope:
 @dataclass(slots=True)
 class _Use:
     lineage: AttributeLineage
-    role: Subtype | None
-    aggregated: bool
-    masking: bool
+    value: int
+    influence: int
 
 
 def read_expression(text: str, scope: AttributeScope) -> AttributeLineage:
@@ -120,9 +131,9 @@ def read_expression(text: str, scope: AttributeScope) -> AttributeLineage:
     return _ExpressionReading(text, visible, scope).lineage()
 
 
-def read_influences(text: str, scope: AttributeScope, subtype: Subtype) -> frozenset[IndirectUse]:
-    """Every column that has a say in an expression, as influences of one subtype."""
-    return frozenset(influences(read_expression(text, scope), subtype))
+def read_influences(text: str, scope: AttributeScope, role: int) -> frozenset[IndirectUse]:
+    """Every column that has a say in an expression, in one role."""
+    return frozenset(influences(read_expression(text, scope), role))
 
 
 def _unwrap(text: str) -> str:
@@ -152,7 +163,7 @@ class _ExpressionReading:
         self.text = text
         self.scope = scope
         self.uses: list[_Use] = []
-        self.places = [_OpenBracket(None, aggregated=False, masking=False)]
+        self.places = [_OpenBracket(TRANSFORMATION)]
         self.pieces: list[str] = []
         self.words: list[str] = ["", ""]  # the last two tokens that are not space
         self.doubtful = is_truncated(text)
@@ -207,9 +218,9 @@ class _ExpressionReading:
 
     def _use(self, lineage: AttributeLineage, name: str = "?") -> None:
         place = self.places[-1]
-        self.uses.append(_Use(lineage, place.role, place.aggregated, place.masking))
-        if place.role is None and any(outer.tested for outer in self.places):
-            self.uses.append(_Use(lineage, Subtype.CONDITIONAL, aggregated=False, masking=False))
+        self.uses.append(_Use(lineage, place.value, place.influence))
+        if place.influence == IDENTITY and any(outer.tested for outer in self.places):
+            self.uses.append(_Use(lineage, TRANSFORMATION, CONDITIONAL))
         self.doubtful |= lineage.incomplete
         if lineage.expression:
             bare = " " not in lineage.expression or lineage.expression.startswith("(")
@@ -250,7 +261,7 @@ class _ExpressionReading:
         elif token == ")":
             self._close()
         elif token == "CASE":
-            self._push(self.places[-1].role, case=True)
+            self._push(self.places[-1].influence, case=True)
         elif token in ("WHEN", "THEN", "ELSE", "END") and self.places[-1].case:
             self._branch(token)
         self._write(self._token_text(token))
@@ -269,32 +280,31 @@ class _ExpressionReading:
         before = self.words[1]
         word = STAGE.sub("", before.lower())
         place = self.places[-1]
-        role = place.role
-        if word in ("if", "filter") and role is None and (before in ("if", "FILTER")):
-            role = Subtype.FILTER if word == "filter" else Subtype.CONDITIONAL
+        influence = place.influence
+        if word in ("if", "filter") and influence == IDENTITY and (before in ("if", "FILTER")):
+            influence = FILTER if word == "filter" else CONDITIONAL
         elif word in vocabulary.ORDER_ONLY or word == "windowspecdefinition":
-            role = role or Subtype.WINDOW
-        self._push(role, aggregated=word in vocabulary.AGGREGATES, masking=word in vocabulary.MASKING)
-        if role is None and word.upper() in WITH_USES:
+            influence = COMPOSED[influence][WINDOW]
+        function = AGGREGATION if word in vocabulary.AGGREGATES else TRANSFORMATION
+        self._push(influence, function | MASKING if word in vocabulary.MASKING else function)
+        if influence == IDENTITY and word.upper() in WITH_USES:
             uses = argument_uses(word.upper(), len(arguments(_text_inside(self.text, position))))
             self.places[-1].arguments = uses
             self.places[-1].next_argument()
             self.roles_set = True
 
-    def _push(
-        self, role: Subtype | None, *, aggregated: bool = False, masking: bool = False, case: bool = False
-    ) -> None:
+    def _push(self, influence: int, function: int = TRANSFORMATION, *, case: bool = False) -> None:
         place = self.places[-1]
-        self.roles_set |= role is not place.role or case
-        inherited = (place.aggregated or aggregated, place.masking or masking)
-        self.places.append(_OpenBracket(role, *inherited, case, place.role, len(self.uses)))
+        self.roles_set |= influence != place.influence or case
+        value = COMPOSED[place.value][function]
+        self.places.append(_OpenBracket(value, influence, case, place.influence, len(self.uses)))
 
     def _branch(self, word: str) -> None:
         place = self.places[-1]
         if word == "END":
             self.places.pop()
         else:
-            place.role = place.outer_role or (Subtype.CONDITIONAL if word == "WHEN" else None)
+            place.influence = COMPOSED[place.outer_influence][CONDITIONAL if word == "WHEN" else IDENTITY]
 
     def _close(self) -> None:
         self._drop_cases()
@@ -308,7 +318,7 @@ class _ExpressionReading:
         while len(self.places) > 1 and self.places[-1].case:
             place = self.places.pop()
             for use in self.uses[place.uses_before :]:
-                use.role = use.role if use.role is not Subtype.CONDITIONAL else place.outer_role
+                use.influence = use.influence if use.influence != CONDITIONAL else place.outer_influence
             self.doubtful = True
 
     def _close_all(self) -> None:
@@ -325,21 +335,18 @@ class _ExpressionReading:
         self.pieces.append(piece)
 
     def _compose(self) -> AttributeLineage:
-        direct: dict[ColumnRef, Transformation] = {}
+        direct: dict[ColumnRef, int] = {}
         indirect: set[IndirectUse] = set()
         opaque = False
         for use in self.uses:
             opaque |= use.lineage.opaque
-            if use.role is not None:
-                indirect |= influences(use.lineage, use.role)
+            if use.influence != IDENTITY:
+                indirect |= influences(use.lineage, use.influence)
                 continue
             indirect |= use.lineage.indirect
-            for column, how in use.lineage.direct.items():
-                aggregated = use.aggregated or how.subtype is Subtype.AGGREGATION
-                subtype = Subtype.AGGREGATION if aggregated else Subtype.TRANSFORMATION
-                made = Transformation(subtype, how.masking or use.masking)
-                direct[column] = stronger(direct.get(column), made)
-        indirect = {item for item in indirect if not is_direct(item[1])}
+            for column, inner in use.lineage.direct.items():
+                role = COMPOSED[use.value][inner]
+                direct[column] = united(direct.get(column, role), role)
         text = SPACE_BEFORE.sub(r"\1", "".join(self.pieces).strip())
         if len(text) > LONGEST_EXPRESSION:
             text = text[: text.rfind(" ", 0, LONGEST_EXPRESSION)] + " …"

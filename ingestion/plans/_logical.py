@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from ingestion.model.lineage import ColumnRef, Subtype
+from ingestion.analysis.roles import FILTER, GROUP_BY, JOIN, SORT
+from ingestion.model.lineage import ColumnRef
 from ingestion.plans._expressions import AttributeScope, read_expression, read_influences
 from ingestion.plans._relation import (
     MISSING,
@@ -43,7 +44,7 @@ def project(step: PlanNodeInput) -> PlanRelation:
 def filter_rows(step: PlanNodeInput) -> PlanRelation:
     """WHERE and HAVING."""
     text = step.node.fields.get("Condition") or step.node.args
-    found = read_influences(text, step.scope, Subtype.FILTER)
+    found = read_influences(text, step.scope, FILTER)
     return step.below.with_attributes(step.below.attributes, found, cut(text))
 
 
@@ -57,7 +58,7 @@ def join(step: PlanNodeInput) -> PlanRelation:
     for text, side in texts:
         attributes = {"left": left.scope, "right": right.scope, "both": both}[side]
         found |= read_influences(
-            text, step.evaluation.scope(node, PlanRelation(list(attributes.values())), step.outer), Subtype.JOIN
+            text, step.evaluation.scope(node, PlanRelation(list(attributes.values())), step.outer), JOIN
         )
     problems = [problem for text, _ in texts for problem in cut(text)]
     if kind.startswith(("LeftSemi", "LeftAnti")):
@@ -97,7 +98,7 @@ def lateral_join(step: PlanNodeInput) -> PlanRelation:
     _, _, condition = step.node.args.partition("], ")
     condition = condition.partition(", ")[2]
     scope = AttributeScope(both.scope, step.outer, known=step.evaluation.known)
-    return both.with_attributes(both.attributes, read_influences(condition, scope, Subtype.JOIN))
+    return both.with_attributes(both.attributes, read_influences(condition, scope, JOIN))
 
 
 def aggregate(step: PlanNodeInput) -> PlanRelation:
@@ -107,7 +108,7 @@ def aggregate(step: PlanNodeInput) -> PlanRelation:
     elements = element_list(text, step.below.scope | dict(step.outer))
     scope = step.scope
     made = named_attributes(elements, scope)
-    return step.below.with_attributes(made, read_influences(keys, scope, Subtype.GROUP_BY), cut(step.node.args))
+    return step.below.with_attributes(made, read_influences(keys, scope, GROUP_BY), cut(step.node.args))
 
 
 def two_lists(text: str) -> list[str]:
@@ -125,7 +126,7 @@ def sort(step: PlanNodeInput) -> PlanRelation:
     orders, _, flags = step.node.args.rpartition("], ")
     if not flags.startswith("true"):
         return step.below
-    found = read_influences(orders + "]", step.scope, Subtype.SORT)
+    found = read_influences(orders + "]", step.scope, SORT)
     return step.below.with_attributes(step.below.attributes, found, cut(orders))
 
 
@@ -156,7 +157,7 @@ def set_operation(step: PlanNodeInput) -> PlanRelation:
         influence
         for relation in step.inputs
         for attribute in relation.attributes
-        for influence in influences(attribute.lineage, Subtype.JOIN)
+        for influence in influences(attribute.lineage, JOIN)
     }
     given = step.inputs[0].attributes
     if "Intersect" in step.node.name and len(step.inputs) > 1:
@@ -166,12 +167,12 @@ def set_operation(step: PlanNodeInput) -> PlanRelation:
 
 
 def distinct(step: PlanNodeInput) -> PlanRelation:
-    found = {i for a in step.below.attributes for i in influences(a.lineage, Subtype.GROUP_BY)}
+    found = {i for a in step.below.attributes for i in influences(a.lineage, GROUP_BY)}
     return step.below.with_attributes(step.below.attributes, found)
 
 
 def deduplicate(step: PlanNodeInput) -> PlanRelation:
-    found = read_influences(step.node.args, step.scope, Subtype.GROUP_BY)
+    found = read_influences(step.node.args, step.scope, GROUP_BY)
     return step.below.with_attributes(step.below.attributes, found, cut(step.node.args))
 
 

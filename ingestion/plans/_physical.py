@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from ingestion.model.lineage import ColumnRef, Problem, Subtype, Transformation
+from ingestion.analysis.roles import GROUP_BY, SORT, TRANSFORMATION
+from ingestion.model.lineage import ColumnRef, Problem
 from ingestion.model.outcomes import ProblemKind
 from ingestion.plans._expressions import AttributeScope, read_expression, read_influences
 from ingestion.plans._logical import two_lists
@@ -59,7 +60,7 @@ def aggregate(step: PlanNodeInput) -> PlanRelation:
         return kept
     made = _aggregate_results(step, scope)
     keys = fields.get("Keys", "[]")
-    found = read_influences(keys, AttributeScope(scope, known=step.evaluation.known), Subtype.GROUP_BY)
+    found = read_influences(keys, AttributeScope(scope, known=step.evaluation.known), GROUP_BY)
     relation = base.with_attributes(made, found, cut(functions + results))
     if functions == "[]":
         relation.grouped = base  # perhaps the de-duplication that precedes a DISTINCT aggregate
@@ -79,7 +80,7 @@ def photon_aggregate(step: PlanNodeInput) -> PlanRelation:
     values = named_attributes(element_list(lists[-3], scope), step.scope)
     visible = {**scope, **{value.id: value for value in values}}
     results = named_attributes(element_list(lists[-1], visible), AttributeScope(visible, known=step.evaluation.known))
-    found = read_influences(keys, step.scope, Subtype.GROUP_BY)
+    found = read_influences(keys, step.scope, GROUP_BY)
     return step.below.with_attributes(results, found, cut(step.node.args))
 
 
@@ -156,7 +157,7 @@ def take_ordered(step: PlanNodeInput) -> PlanRelation:
     """ORDER BY with LIMIT: `n, [orders], [projection]`."""
     lists = two_lists(step.node.args.partition(", ")[2])
     orders, projection = (lists[0], lists[1]) if len(lists) > 1 else (lists[0], "")
-    found = read_influences(orders, step.scope, Subtype.SORT)
+    found = read_influences(orders, step.scope, SORT)
     problems = cut(step.node.args)
     if not projection:
         return step.below.with_attributes(step.below.attributes, found, problems)
@@ -182,9 +183,7 @@ def opaque(step: PlanNodeInput) -> PlanRelation:
     """Code that the plan does not show: every output may come from every input."""
     below = step.below
     everything = unite_lineages(attribute.lineage for attribute in below.attributes)
-    direct: dict[ColumnRef, Transformation] = {
-        column: Transformation(Subtype.TRANSFORMATION) for column in everything.direct
-    }
+    direct: dict[ColumnRef, int] = dict.fromkeys(everything.direct, TRANSFORMATION)
     lineage = AttributeLineage(direct, everything.indirect, "", opaque=True, incomplete=everything.incomplete)
     outputs = _opaque_outputs(step)
     problem = Problem(ProblemKind.UNSUPPORTED, step.node.name.split(" ")[0])

@@ -7,29 +7,28 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-from ingestion.model.lineage import DIRECT_SUBTYPES, ColumnRef, Problem, Subtype, TableName, Transformation
+from ingestion.analysis.roles import IDENTITY, united
+from ingestion.model.lineage import ColumnRef, Problem, TableName
 
 # What a plan's node gives: columns with their lineage, and what decided the rows.
 
 LONGEST_EXPRESSION = 2000
 """Characters of a canonical expression that are kept: nested plans compose exponentially otherwise."""
 
-STRENGTH = {Subtype.IDENTITY: 0, Subtype.TRANSFORMATION: 1, Subtype.AGGREGATION: 2}
-
-IndirectUse = tuple[ColumnRef, Subtype]
-"""A column that had an indirect say, and how."""
+IndirectUse = tuple[ColumnRef, int]
+"""A column that had an indirect say, and in which role."""
 
 
 @dataclass(frozen=True, slots=True)
 class AttributeLineage:
     """Where one value comes from.
 
-    `direct` has the strongest direct use of each source column; `expression` is canonical and masked, "" for a column
+    `direct` has the role of each source column whose value flows; `expression` is canonical and masked, "" for a column
     taken as it is. `opaque`: made by code that a plan does not show. `incomplete`: text was cut, or names an attribute
     that is not in scope, so sources may be missing. `fields` has the parts of a struct made here.
     """
 
-    direct: Mapping[ColumnRef, Transformation] = field(default_factory=dict)
+    direct: Mapping[ColumnRef, int] = field(default_factory=dict)
     indirect: frozenset[IndirectUse] = frozenset()
     expression: str = ""
     opaque: bool = False
@@ -43,7 +42,7 @@ class AttributeLineage:
 
     @property
     def identity(self) -> bool:
-        return len(self.direct) == 1 and all(how.subtype is Subtype.IDENTITY for how in self.direct.values())
+        return tuple(self.direct.values()) == (IDENTITY,)
 
 
 NOTHING = AttributeLineage()
@@ -52,7 +51,7 @@ MISSING = AttributeLineage(incomplete=True)
 
 def base_column(column: ColumnRef) -> AttributeLineage:
     """The lineage of a column that is read from a table or a path."""
-    return AttributeLineage({column: Transformation(Subtype.IDENTITY)})
+    return AttributeLineage({column: IDENTITY})
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,27 +108,20 @@ def join_relations(relations: Iterable[PlanRelation]) -> PlanRelation:
     return PlanRelation(attributes, indirect, sources, problems)
 
 
-def influences(lineage: AttributeLineage, subtype: Subtype) -> set[IndirectUse]:
+def influences(lineage: AttributeLineage, role: int) -> set[IndirectUse]:
     """An indirect use of a value is an indirect use of all that made it."""
-    return {(column, subtype) for column in lineage.columns}
-
-
-def stronger(one: Transformation | None, other: Transformation) -> Transformation:
-    if one is None:
-        return other
-    subtype = max(one.subtype, other.subtype, key=lambda item: STRENGTH[item])
-    return Transformation(subtype, one.masking or other.masking)
+    return {(column, role) for column in lineage.columns}
 
 
 def unite_lineages(lineages: Iterable[AttributeLineage]) -> AttributeLineage:
     """The lineage of a column of a UNION: either side may have given the value."""
-    direct: dict[ColumnRef, Transformation] = {}
+    direct: dict[ColumnRef, int] = {}
     indirect: frozenset[IndirectUse] = frozenset()
     expressions: list[str] = []
     opaque = incomplete = False
     for lineage in lineages:
-        for column, how in lineage.direct.items():
-            direct[column] = stronger(direct.get(column), how)
+        for column, role in lineage.direct.items():
+            direct[column] = united(direct.get(column, role), role)
         indirect |= lineage.indirect
         opaque |= lineage.opaque
         incomplete |= lineage.incomplete
@@ -137,10 +129,6 @@ def unite_lineages(lineages: Iterable[AttributeLineage]) -> AttributeLineage:
     distinct = [text for text in dict.fromkeys(expressions) if text]
     expression = distinct[0] if len(distinct) == 1 else ""
     return AttributeLineage(direct, indirect, expression, opaque, incomplete)
-
-
-def is_direct(subtype: Subtype) -> bool:
-    return subtype in DIRECT_SUBTYPES
 
 
 # Lists of attributes and of named expressions as plans print them.

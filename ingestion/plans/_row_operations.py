@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from ingestion.model.lineage import ColumnRef, StatementKind, Subtype, TableName
+from ingestion.analysis.roles import FILTER, JOIN
+from ingestion.model.lineage import ColumnRef, StatementKind, TableName
 from ingestion.plans._expressions import AttributeScope, read_expression, read_influences
 from ingestion.plans._physical import opaque, unnamed_list
 from ingestion.plans._relation import (
@@ -47,7 +48,7 @@ def merge_rows(step: PlanNodeInput) -> PlanRelation:
     found: set[IndirectUse] = set()
     for kind, body in _instructions(head):
         condition, *values = unnamed_list(_CONTEXT.sub("", body), scope) or [""]
-        found |= read_influences(condition, step.scope, Subtype.FILTER)
+        found |= read_influences(condition, step.scope, FILTER)
         if kind == "discard":
             continue
         for row in _rows_made(values, columns):
@@ -98,11 +99,11 @@ def delta_merge(args: str, made: Mapping[int, Attribute]) -> PlanRelation:
     columns: dict[str, list[AttributeLineage]] = {}
     first = _CLAUSE.search(args)
     condition = args[: first.start()] if first else args
-    found |= read_influences(condition.partition("], ")[2], scope, Subtype.JOIN)
+    found |= read_influences(condition.partition("], ")[2], scope, JOIN)
     for match in _CLAUSE.finditer(args):
         body = _balanced_text(args, match.end(), "[", "]")
         test, _, actions = body.partition("actions: [")
-        found |= read_influences(test.removeprefix("condition: "), scope, Subtype.FILTER)
+        found |= read_influences(test.removeprefix("condition: "), scope, FILTER)
         for name, text in _assignments(actions.removesuffix("]")):
             columns.setdefault(name, []).append(read_expression(text, scope))
     attributes = [Attribute(-1 - i, name, unite_lineages(parts)) for i, (name, parts) in enumerate(columns.items())]

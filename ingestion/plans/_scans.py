@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from ingestion.model.lineage import ColumnRef, Problem, Subtype, TableName
+from ingestion.analysis.roles import FILTER
+from ingestion.model.lineage import ColumnRef, Problem, TableName
 from ingestion.model.outcomes import ProblemKind
 from ingestion.plans._expressions import AttributeScope, read_expression, read_influences
 from ingestion.plans._relation import (
@@ -173,11 +174,11 @@ def leaf(node: PlanNode, kind: str, evaluation: EvaluationContext) -> PlanRelati
     ]
     relation = PlanRelation(made, frozenset(), sources, tuple(problems))
     filters = " ".join(node.fields.get(field, "") for field in OWN_FILTERS)
-    found = read_influences(filters, AttributeScope(relation.scope), Subtype.FILTER)
+    found = read_influences(filters, AttributeScope(relation.scope), FILTER)
     pushed = PUSHED.search(node.fields.get("Description", ""))
     if pushed and pushed["open"] is None:
         found |= {
-            (ColumnRef(name, item.name), Subtype.FILTER)
+            (ColumnRef(name, item.name), FILTER)
             for name in sources
             for item in columns
             if re.search(rf"(?:^|, |\(|NOT )`?{re.escape(item.name)}`? (?:IS|=|!=|<|>|IN|NOT|STARTS)", pushed.group(1))

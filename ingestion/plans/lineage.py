@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from ingestion.analysis.roles import IDENTITY, TRANSFORMATION, TRANSFORMATIONS
 from ingestion.model.lineage import (
     Flow,
     Output,
@@ -16,10 +17,8 @@ from ingestion.model.lineage import (
     Reference,
     StatementKind,
     StatementLineage,
-    Subtype,
     TableName,
     Target,
-    Transformation,
 )
 from ingestion.model.outcomes import ProblemKind
 from ingestion.plans._evaluation import Evaluation, kind_of
@@ -126,24 +125,22 @@ def _outputs_of(relation: PlanRelation, names: Sequence[str] | None) -> tuple[Ou
 def _references(lineage: AttributeLineage) -> tuple[Reference, ...]:
     """One reference a source column and role; all sources of an opaque value together, as candidates."""
     if lineage.opaque and lineage.direct:
-        how = Transformation(Subtype.TRANSFORMATION)
+        how = TRANSFORMATIONS[TRANSFORMATION]
         direct = [Reference(tuple(sorted(lineage.direct, key=str)), how, "", opaque=True)]
     else:
         direct = [
-            Reference((column,), how, "" if how.subtype is Subtype.IDENTITY else lineage.expression)
-            for column, how in lineage.direct.items()
+            Reference((column,), TRANSFORMATIONS[role], "" if role == IDENTITY else lineage.expression)
+            for column, role in lineage.direct.items()
         ]
     return (*direct, *_influence_references(lineage.indirect))
 
 
 def _influence_references(indirect: frozenset[IndirectUse]) -> tuple[Reference, ...]:
-    return tuple(
-        Reference((column,), Transformation(subtype)) for column, subtype in sorted(indirect, key=_influence_order)
-    )
+    return tuple(Reference((column,), TRANSFORMATIONS[role]) for column, role in sorted(indirect, key=_influence_order))
 
 
 def _influence_order(item: IndirectUse) -> tuple[str, str]:
-    return (str(item[0]), item[1].value)
+    return str(item[0]), TRANSFORMATIONS[item[1]].subtype
 
 
 def _problems_of(item: EvaluatedWrite) -> tuple[Problem, ...]:

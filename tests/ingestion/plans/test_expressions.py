@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ingestion.analysis.roles import MASKING, TRANSFORMATIONS
 from ingestion.model.lineage import ColumnRef, Subtype, TableName
 from ingestion.plans._expressions import AttributeScope, read_expression
 from ingestion.plans._relation import Attribute, AttributeLineage, base_column
@@ -16,11 +17,13 @@ SCOPE = AttributeScope({i: Attribute(i, name, base_column(ColumnRef(TABLE, name)
 
 
 def direct(text: str) -> dict[str, Subtype]:
-    return {column.column: how.subtype for column, how in read_expression(text, SCOPE).direct.items()}
+    found = read_expression(text, SCOPE).direct
+    return {column.column: TRANSFORMATIONS[role].subtype for column, role in found.items()}
 
 
 def indirect(text: str) -> set[tuple[str, Subtype]]:
-    return {(column.column, subtype) for column, subtype in read_expression(text, SCOPE).indirect}
+    found = read_expression(text, SCOPE).indirect
+    return {(column.column, TRANSFORMATIONS[role].subtype) for column, role in found}
 
 
 @pytest.mark.parametrize(
@@ -61,8 +64,8 @@ def test_indirect_uses(text: str, expected: set[tuple[str, Subtype]]) -> None:
 
 def test_masking_functions_are_marked() -> None:
     lineage = read_expression("sha2(cast(a#1 as binary), 256)", SCOPE)
-    assert all(how.masking for how in lineage.direct.values())
-    assert not any(how.masking for how in read_expression("upper(a#1)", SCOPE).direct.values())
+    assert all(role & MASKING for role in lineage.direct.values())
+    assert not any(role & MASKING for role in read_expression("upper(a#1)", SCOPE).direct.values())
 
 
 def test_expressions_are_canonical_and_masked() -> None:

@@ -37,18 +37,6 @@ def test_the_strongest_direct_step_counts_and_an_indirect_one_makes_all_indirect
     assert composed(reference(outer), reference(inner)).transformation.subtype is whole
 
 
-@given(st.sampled_from(DIRECT), st.sampled_from(DIRECT), st.sampled_from(DIRECT))
-def test_composition_of_direct_steps_is_associative(one: Subtype, two: Subtype, three: Subtype) -> None:
-    first, second, third = reference(one), reference(two), reference(three)
-    left = composed(third, composed(second, first)).transformation
-    assert left == composed(composed(third, second), first).transformation
-
-
-def test_masking_once_is_masking_for_good() -> None:
-    hashed = reference(Subtype.TRANSFORMATION, "MD5(s.a)", masking=True)
-    assert composed(reference(Subtype.IDENTITY), hashed).transformation.masking
-
-
 def test_expressions_nest_without_needless_brackets() -> None:
     inner = reference(Subtype.TRANSFORMATION, "s.a + s.b")
     assert composed(reference(Subtype.AGGREGATION, "SUM(stage.c)"), inner).expression == "SUM(s.a + s.b)"
