@@ -20,6 +20,7 @@ from ingestion.model.isolation import Isolation
 from ingestion.model.namespaces import NamespaceDefaults
 from ingestion.model.requests import AddLineageRequest
 from ingestion.parsing.parser_pool import warm_parser
+from ingestion.parsing.templates import ParsedTemplate
 from ingestion.resolution import Resolver, SearchScope
 from ingestion.statements.routines.definition import Definition
 from tests.support.catalog_contents import Catalog, opened
@@ -30,7 +31,7 @@ from workflows.run.bind.binding import bind_occurrences
 from workflows.run.bind.schemas import catalog_schemas
 from workflows.run.group.occurrences import OccurrenceGroup
 from workflows.run.group.runs import Run, RunTallies
-from workflows.run.parse.templates import ParsedTemplate, parse_request, parsed_row, template_of
+from workflows.run.parse.tasks import parse_request, parsed_row, template_of
 from workflows.run.read.definitions import definition_rows
 from workflows.run.read.statements import rows_of
 from workflows.run.resolve.entities import RelationEntities, relations_in, resolve_relations

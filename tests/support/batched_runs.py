@@ -15,15 +15,16 @@ from pyspark.sql import SparkSession
 
 from ingestion.analysis.symbolic import is_resolved
 from ingestion.model.isolation import Isolation
+from ingestion.parsing.templates import ParsedTemplate
 from tests.behaviour.harness import Record, Warehouse, statement_rows, templates_of
 from tests.support.growing_log import configuration, contributions_in, write_log
 from workflows.config import RunConfig, load_config
 from workflows.counts import RunCounts
 from workflows.run.bind.binding import Binding
 from workflows.run.group.names import changing_names, names_by_template
-from workflows.run.group.occurrences import GroupedRuns, Occurrences, Templates, TemplatesByFingerprint
+from workflows.run.group.occurrences import GroupedRuns, Occurrences
 from workflows.run.group.runs import Run, RunTallies
-from workflows.run.parse.templates import ParsedTemplate
+from workflows.run.parse.templates import Templates, TemplatesByFingerprint
 from workflows.run.publish.publishing import Publishing, PublishOrder, SharedLineage
 from workflows.run.resolve.resolution import NameResolution
 from workflows.run.shards import LineageStages, LogFacts

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from connectors.openmetadata.entities import QueryRecord
 from ingestion.binding.binder import BoundLog
 from ingestion.model.isolation import Isolation
+from ingestion.parsing.templates import ParsedTemplate
 from workflows.config.namespaces import SourceSettings
 from workflows.run.bind.binding import LineageSource
 from workflows.run.group.names import TemplateNames, changing_names, names_by_template
 from workflows.run.group.occurrences import GroupedRuns, OccurrenceGroup
 from workflows.run.group.runs import Tally
-from workflows.run.parse.templates import ParsedTemplate
 from workflows.run.publish.query_records import LogQueries, queries_behind
 from workflows.run.publish.warnings import DoubtfulNames
 from workflows.run.resolve.entities import RelationEntities

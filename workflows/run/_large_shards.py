@@ -28,11 +28,11 @@ from ingestion.binding.timeline import Occurrence, Timeline, read_timeline
 from ingestion.model.isolation import Failure, FailureStage, Isolation
 from ingestion.model.lineage import Column, StatementKind, StatementLineage, TableName, TableUsageNames, WriteMode
 from ingestion.model.namespaces import RelationKey
+from ingestion.parsing.templates import ParsedTemplate
 from workflows.config.namespaces import SourceSettings
 from workflows.run.bind.binding import LineageSource, folding, occurrence_of
 from workflows.run.execution import InDriver, Place
 from workflows.run.group.occurrences import OccurrenceGroup
-from workflows.run.parse.templates import ParsedTemplate
 from workflows.run.passes import BoundShard, NamesMet, PassContext, look_up_shard
 from workflows.runtime.garbage_collection import collection_paused
 from workflows.runtime.spill import SpillList, pack, unpack

@@ -17,7 +17,7 @@ from ingestion.model.outcomes import Outcome, ProblemKind, StatementEnd
 from ingestion.model.requests import AddLineageRequest
 from workflows.config.namespaces import SourceSettings
 from workflows.counts import AGREE, ONLY_ENGINE, ONLY_LOG, RunCounts
-from workflows.run.group.occurrences import Templates
+from workflows.run.parse.templates import Templates
 from workflows.run.publish.publishing import PublishedLineage, SharedLineage
 from workflows.run.publish.warnings import DoubtfulNames
 from workflows.run.resolve.entities import GIVEN_UP

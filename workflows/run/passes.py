@@ -15,12 +15,12 @@ from ingestion.binding.timeline import SchemaEvents, SchemaProvider
 from ingestion.model.entities import TableEntity
 from ingestion.model.lineage import Flow, StatementKind, StatementLineage
 from ingestion.model.requests import AddLineageRequest
+from ingestion.parsing.templates import ParsedTemplate
 from ingestion.resolution import Resolver
 from workflows.config import RunConfig
 from workflows.run._summaries import LineageSummary, PublishedSummary, lineage_summary, published_summary
 from workflows.run.bind.binding import Binding, LineageSource, Texts
 from workflows.run.group.occurrences import OccurrenceGroup
-from workflows.run.parse.templates import ParsedTemplate
 from workflows.run.publish.delivery import Publisher
 from workflows.run.publish.publishing import PublishOrder, publish_shard
 from workflows.run.publish.query_records import RepeatedQuery, queries_behind

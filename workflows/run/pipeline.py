@@ -18,12 +18,14 @@ from connectors.postgres import PostgresDatabase
 from connectors.records import UNSUPPORTED
 from ingestion.analysis.symbolic import Symbolic
 from ingestion.model.outcomes import Outcome
+from ingestion.parsing.templates import ParsedTemplate, TemplateKey
 from workflows.config import RunConfig
 from workflows.config.namespaces import source_settings
 from workflows.counts import Pointer, RunCounts, RunSummary, Tally, most_frequent
 from workflows.run.bind.binding import Binding, texts_in
-from workflows.run.group.occurrences import Occurrences, Sessions, TemplateParsing, Templates, occurrences
-from workflows.run.parse.templates import ParsedTemplate, Parsing, TemplateKey
+from workflows.run.group.occurrences import Occurrences, Sessions, occurrences
+from workflows.run.parse.tasks import Parsing
+from workflows.run.parse.templates import TemplateParsing, Templates
 from workflows.run.publish.dbt_project import DbtPublishing
 from workflows.run.publish.openlineage_events import EventSink
 from workflows.run.publish.publishing import Publishing

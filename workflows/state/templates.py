@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Row, and_, bindparam, delete, insert, select
 from ingestion.analysis.symbolic import is_whole
 from ingestion.parsing._tiers import Parser
 from ingestion.parsing.sandbox.process import Limits
-from workflows.run.parse.templates import ParsedTemplate, TemplateKey
+from ingestion.parsing.templates import ParsedTemplate, TemplateKey
 from workflows.runtime.spill import SpillMapping
 from workflows.state.store import templates
 

@@ -11,8 +11,8 @@ import numpy as np
 from sqlalchemy import Connection
 
 from ingestion.model.engine_names import EngineNameRules
+from ingestion.parsing.templates import ParsedTemplate
 from workflows.config import RunConfig
-from workflows.run.parse.templates import ParsedTemplate
 from workflows.runtime.options import Backfill
 from workflows.state.acknowledgements import (
     CompleteScope,

@@ -26,7 +26,7 @@ ROOTS = (
     "connectors.platforms.hive",
     "connectors.platforms.snowflake",
     "workflows.run.read.statements",  # records to statements
-    "workflows.run.parse.templates",  # statements to templates
+    "workflows.run.parse.tasks",  # statements to templates
 )
 
 

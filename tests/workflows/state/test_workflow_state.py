@@ -13,8 +13,8 @@ from sqlalchemy import update
 
 from ingestion.analysis.symbolic import Symbolic, dumps
 from ingestion.parsing.sqlglot.tier import parse
+from ingestion.parsing.templates import ParsedTemplate
 from workflows.config import load_config
-from workflows.run.parse.templates import ParsedTemplate
 from workflows.runtime.options import Backfill
 from workflows.state.acknowledgements import ContributionDigest, ContributionKey
 from workflows.state.lease import hold_lease

@@ -14,19 +14,22 @@ from connectors.postgres.explain import Question, Reads, columns_read
 from ingestion.analysis.symbolic import Symbolic, dumps
 from ingestion.binding.binder import BoundLog, BoundStatement
 from ingestion.binding.relations import Order, Relation
-from ingestion.binding.temporary_tables import PersistedFlow, bind_and_inline, is_transient
+from ingestion.binding.temporary_tables import (
+    PersistedFlow,
+    bind_and_inline,
+    is_transient,
+)
 from ingestion.binding.timeline import Occurrence, SchemaProvider
 from ingestion.model.isolation import Failure, FailureStage, Isolation, Probe, no_probe
 from ingestion.model.lineage import ColumnRef, Flow, Reference, StatementLineage, TableUsageNames
 from ingestion.model.namespaces import RelationKey
 from ingestion.model.outcomes import ProblemKind
+from ingestion.parsing.templates import ParsedTemplate
 from ingestion.resolution import Resolver
 from workflows.config import RunConfig
 from workflows.config.namespaces import SourceSettings, dialect_name, namespace_of
-from workflows.run.bind.contributions import is_view
 from workflows.run.bind.schemas import Schemas, catalog_schemas, read_schemas
 from workflows.run.group.occurrences import OccurrenceGroup
-from workflows.run.parse.templates import ParsedTemplate
 
 # LineageSource: the statements of a log, bound to each other over time.
 
@@ -303,3 +306,12 @@ class Binding:
             return source
         self.keep(disambiguated.values())
         return bind_occurrences({**templates, **disambiguated}, groups, self.settings, before, self.probe)
+
+
+def is_view(log: BoundLog, flow: PersistedFlow) -> bool:
+    """Whether the flow defines a view."""
+    statement = log.statements[flow.statement]
+    return any(
+        f.target is not None and f.target.view and statement.meaning[f.target.name] == flow.target
+        for f in statement.lineage.flows
+    )

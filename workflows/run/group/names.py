@@ -15,7 +15,7 @@ from ingestion.analysis.symbolic import Symbolic
 from ingestion.binding.name_states import ChangingNames, own_name
 from ingestion.model.isolation import FailureStage, Isolation
 from ingestion.model.lineage import StatementKind, TableUsageNames
-from workflows.run.parse.templates import ParsedTemplate
+from ingestion.parsing.templates import ParsedTemplate
 from workflows.runtime.spill import SpillMapping
 
 # Which names of a log's templates change what they mean while it goes by, and which of them belong together.

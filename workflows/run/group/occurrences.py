@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from array import array
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -14,13 +13,14 @@ from pyspark.sql import DataFrame
 from ingestion.analysis.symbolic import is_resolved
 from ingestion.binding.name_states import ANY_SESSION
 from ingestion.binding.relations import NameStates
-from ingestion.model.isolation import Failure, Isolation, Probe
+from ingestion.model.isolation import Isolation, Probe
 from ingestion.model.lineage import TableUsageNames
 from ingestion.model.namespaces import NamespaceDefaults
-from workflows.counts import RunCounts
+from ingestion.parsing.templates import ParsedTemplate
 from workflows.run.group.names import changing_names, names_by_template
-from workflows.run.group.runs import FEW, Tally, groups, small_groups, with_namespace, with_namespaces
-from workflows.run.parse.templates import ParsedTemplate, Parsing, TemplateKey, parse_templates
+from workflows.run.group.runs import Tally, groups, small_groups, with_namespace, with_namespaces
+from workflows.run.parse.templates import Templates
+from workflows.run.read.statements import FEW
 from workflows.runtime.spill import SpillMapping
 
 # Occurrences: the runs of a log that mean the same, in the order of time.
@@ -149,104 +149,6 @@ def _occurrence(tally: Tally, position: int, rank: int) -> OccurrenceGroup:
 
 
 # The second stage of a run: each distinct statement parsed once, and its runs grouped, on Spark.
-
-_TEMPLATES_AT_ONCE = 500
-"""Kept together: what a run that is killed parses again."""
-
-
-class TemplatesByFingerprint(Mapping[str, ParsedTemplate]):
-    """The templates of several mappings, the last of which counts, as one by fingerprint.
-
-    Those that `failures` (by fingerprint) names are dead.
-    """
-
-    def __init__(
-        self, found: Sequence[Mapping[TemplateKey, ParsedTemplate]], failures: Mapping[str, Failure] | None = None
-    ) -> None:
-        self._found = found
-        self._failures = failures or {}
-        self._places = {key[0]: (number, key) for number, templates in enumerate(found) for key in templates}
-
-    def __getitem__(self, fingerprint: str) -> ParsedTemplate:
-        number, key = self._places[fingerprint]
-        template = self._found[number][key]
-        failure = self._failures.get(fingerprint)
-        return template if failure is None else replace(template, symbolic=None, dead=failure.reason)
-
-    def __contains__(self, fingerprint: object) -> bool:
-        return fingerprint in self._places
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._places)
-
-    def __len__(self) -> int:
-        return len(self._places)
-
-    def without(self, failures: Mapping[str, Failure]) -> TemplatesByFingerprint:
-        """The same templates, with those that `failures` names dead."""
-        return TemplatesByFingerprint(self._found, {**self._failures, **failures})
-
-
-@dataclass(frozen=True, slots=True)
-class Templates:
-    """Distinct statements by fingerprint; `parsed` are those that this run parsed, with what it counted of them.
-
-    `failures` (by fingerprint): why some were given up on after they had been parsed.
-    """
-
-    by_fingerprint: TemplatesByFingerprint
-    parsed: frozenset[str] = frozenset()
-    counts: RunCounts = field(default_factory=RunCounts)
-    failures: Mapping[str, Failure] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class TemplateParsing:
-    """Takes statements, gives their templates: those that are `known`, and the others parsed.
-
-    `keep` is told of what was parsed, some at a time, so that no later run need parse it again. Of more than are to be
-    `held`, the others are in a file.
-    """
-
-    parsing: Parsing
-    known: Mapping[TemplateKey, ParsedTemplate]
-    keep: Callable[[Sequence[ParsedTemplate]], None]
-    held: int
-
-    def parse(
-        self,
-        statements: DataFrame,
-        expected: int,
-        texts: Mapping[TemplateKey, str],
-        advance: Callable[[], None],
-        *,
-        known_too: bool = False,
-    ) -> Templates:
-        """The templates of all statements, of which about so many are `expected`, and of `texts`.
-
-        `known_too` parses those that are known as well. `advance` is called for each.
-        Raises what `keep` raises, and SparkLost.
-        """
-        parsed: SpillMapping[TemplateKey, ParsedTemplate] = SpillMapping(self.held)
-        tiers: Counter[str] = Counter()
-        timed_out = 0
-        waiting: list[ParsedTemplate] = []
-        known = () if known_too else self.known.keys()
-        for template in parse_templates(statements, self.parsing, expected, known, texts):
-            parsed.put((template.fingerprint, template.dialect), template)
-            if template.symbolic is not None:
-                tiers[template.tier] += 1
-            timed_out += template.timed_out
-            waiting.append(template)
-            if len(waiting) == _TEMPLATES_AT_ONCE:
-                self.keep(waiting)
-                waiting = []
-            advance()
-        if waiting:
-            self.keep(waiting)
-        counts = RunCounts(parsed_by_tier=dict(tiers), timed_out=timed_out)
-        fingerprints = frozenset(fingerprint for fingerprint, _dialect in parsed)
-        return Templates(TemplatesByFingerprint((self.known, parsed)), fingerprints, counts)
 
 
 @dataclass(frozen=True, slots=True)

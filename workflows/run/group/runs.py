@@ -20,6 +20,7 @@ from ingestion.binding.name_states import Meaning, NamedStatement, NameStateTrac
 from ingestion.model.contributions import JOBS_KEPT
 from ingestion.model.namespaces import NamespaceDefaults
 from workflows.run.group.names import TemplateNames
+from workflows.run.read.statements import ORDER
 
 # What each run of a statement means, and one tally for all runs that mean the same.
 
@@ -266,10 +267,6 @@ def _row(tally: Tally) -> dict[str, object]:
 
 # Which statements ran where and when, tallied so that the driver sees templates and not rows.
 
-RECORD_ORDER = ("time", "file", "line")
-ORDER = (*RECORD_ORDER, "position", "step")
-FEW = 20_000
-"""Statements that are cheaper to work on in one partition than to be shuffled."""
 _LOOKED_UP = 10_000
 """Changes of what sessions have set that are looked up for each statement, and those of one session."""
 _LOOKED_UP_IN_A_SESSION = 100

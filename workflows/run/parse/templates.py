@@ -1,276 +1,113 @@
-"""Templates: each distinct statement is parsed once, on Spark, in chunks, by killable parser processes."""
+"""Templates of a run: those that earlier runs have parsed, and the others, parsed and remembered some at a time."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-import pyarrow as pa
-from pyspark import StorageLevel
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
-from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import BinaryType, BooleanType, StringType, StructField, StructType
 
-from ingestion.analysis.analyzer import mentions
-from ingestion.analysis.symbolic import Symbolic, dumps, loads, names_in_bytes
-from ingestion.binding.external_tables import may_have_location, with_location
-from ingestion.errors import ParseTimeout, Unparsable
-from ingestion.model.isolation import Failure, FailureStage, Isolation, Probe, no_probe
-from ingestion.model.lineage import TableUsageNames
-from ingestion.parsing._tiers import ParseOutcome, Parser, ParseRequest
-from ingestion.parsing.parser_pool import ThreadedParser
-from ingestion.parsing.sandbox.process import Limits
-from ingestion.parsing.sandbox.statement_bytes import lineage_with_names
-from ingestion.statements.masking import QueryMasker
-from ingestion.statements.routines.inline_functions import as_function, function_as_view
+from ingestion.model.isolation import Failure
+from ingestion.parsing.templates import ParsedTemplate, TemplateKey
+from workflows.counts import RunCounts
+from workflows.run.parse.tasks import Parsing, parse_templates
+from workflows.runtime.spill import SpillMapping
 
-# By what a template's lineage is known, where no parser had to read it.
-
-PLAN_TIER = "plan"
-"""The tier of what a connector brought parsed already."""
-
-ENGINE_TIER = "engine"
-"""The tier of what the engine itself recorded, of which there is no text."""
-
-REPORTED = f"{ENGINE_TIER}-"
-"""How the fingerprint of what an engine recorded begins: who says so is not who says the same of a plan."""
+_TEMPLATES_AT_ONCE = 500
+"""Kept together: what a run that is killed parses again."""
 
 
-def tier_brought(fingerprint: str) -> str:
-    """The tier of lineage that a connector brought."""
-    return ENGINE_TIER if fingerprint.startswith(REPORTED) else PLAN_TIER
+class TemplatesByFingerprint(Mapping[str, ParsedTemplate]):
+    """The templates of several mappings, the last of which counts, as one by fingerprint.
 
+    Those that `failures` (by fingerprint) names are dead.
+    """
 
-# Templates: each distinct statement is parsed once, on Spark, in chunks, by killable parser processes.
+    def __init__(
+        self, found: Sequence[Mapping[TemplateKey, ParsedTemplate]], failures: Mapping[str, Failure] | None = None
+    ) -> None:
+        self._found = found
+        self._failures = failures or {}
+        self._places = {key[0]: (number, key) for number, templates in enumerate(found) for key in templates}
 
-_RESULT_SCHEMA = StructType(
-    [
-        *(StructField(name, StringType()) for name in ("fingerprint", "dialect", "tier", "masked", "dead")),
-        StructField("symbolic", BinaryType()),
-        StructField("timed_out", BooleanType()),
-    ]
-)
-_ARROW_SCHEMA = to_arrow_schema(_RESULT_SCHEMA)
-_TEMPLATES_A_TASK = 2000
-"""In a slice: some ten seconds of work, which is what a run that is killed loses."""
-TemplateKey = tuple[str, str]
-"""Fingerprint and dialect."""
+    def __getitem__(self, fingerprint: str) -> ParsedTemplate:
+        number, key = self._places[fingerprint]
+        template = self._found[number][key]
+        failure = self._failures.get(fingerprint)
+        return template if failure is None else replace(template, symbolic=None, dead=failure.reason)
+
+    def __contains__(self, fingerprint: object) -> bool:
+        return fingerprint in self._places
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def without(self, failures: Mapping[str, Failure]) -> TemplatesByFingerprint:
+        """The same templates, with those that `failures` names dead."""
+        return TemplatesByFingerprint(self._found, {**self._failures, **failures})
 
 
 @dataclass(frozen=True, slots=True)
-class Parsing:
-    """How templates are parsed: `threads` is the number of parser processes on a machine, over all of its tasks."""
+class Templates:
+    """Distinct statements by fingerprint; `parsed` are those that this run parsed, with what it counted of them.
 
-    limits: Limits
-    threads: int
-    parser: Parser = Parser.AUTO
-    probe: Probe = no_probe
+    `failures` (by fingerprint): why some were given up on after they had been parsed.
+    """
+
+    by_fingerprint: TemplatesByFingerprint
+    parsed: frozenset[str] = frozenset()
+    counts: RunCounts = field(default_factory=RunCounts)
+    failures: Mapping[str, Failure] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class ParsedTemplate:
-    """A distinct statement: its symbolic lineage, or why there is none. `masked` is "" where it cannot be shown.
+class TemplateParsing:
+    """Takes statements, gives their templates: those that are `known`, and the others parsed.
 
-    `symbolic` is as the parser's process wrote it (`ingestion.analysis.symbolic.dumps`): it is read where it is bound.
+    `keep` is told of what was parsed, some at a time, so that no later run need parse it again. Of more than are to be
+    `held`, the others are in a file.
     """
 
-    fingerprint: str
-    dialect: str
-    tier: str
-    symbolic: bytes | None
-    masked: str
-    dead: str | None
-    timed_out: bool
+    parsing: Parsing
+    known: Mapping[TemplateKey, ParsedTemplate]
+    keep: Callable[[Sequence[ParsedTemplate]], None]
+    held: int
 
-    def statement(self) -> Symbolic:
-        """The symbolic lineage. Raises Unparsable where its bytes are damaged, ValueError where there is none."""
-        return loads(self._bytes())
+    def parse(
+        self,
+        statements: DataFrame,
+        expected: int,
+        texts: Mapping[TemplateKey, str],
+        advance: Callable[[], None],
+        *,
+        known_too: bool = False,
+    ) -> Templates:
+        """The templates of all statements, of which about so many are `expected`, and of `texts`.
 
-    def names(self) -> TableUsageNames:
-        """The names that the statement uses. Raises as `statement` does, and what an analysis raises."""
-        return names_in_bytes(self._bytes()) or mentions(self.statement())
-
-    def _bytes(self) -> bytes:
-        if self.symbolic is None:
-            raise ValueError("only parsed templates say anything")
-        return self.symbolic
-
-
-def parse_templates(
-    statements: DataFrame,
-    parsing: Parsing,
-    expected: int,
-    known: Collection[TemplateKey] = (),
-    texts: Mapping[TemplateKey, str] | None = None,
-) -> Iterator[ParsedTemplate]:
-    """The templates of all statements that have a fingerprint, in slices of them; none of them is ever missing.
-
-    All but those that are `known` already; `texts` are parsed for templates of which no statement is at hand. Of
-    `expected`, about how many there are, the number of slices depends.
-    """
-    spark = statements.sparkSession
-    tasks = max(1, min(parsing.threads, spark.sparkContext.defaultParallelism))
-    at = F.struct("file", "line", "position")
-    distinct = (
-        statements.where(F.col("fingerprint").isNotNull() & (F.col("text").isNotNull() | F.col("symbolic").isNotNull()))
-        .groupBy("fingerprint", "dialect")
-        .agg(F.min_by("text", at).alias("text"), F.min_by("symbolic", at).alias("symbolic"))
-    )
-    if texts:
-        rows = [(*key, text, None) for key, text in sorted(texts.items())]
-        distinct = distinct.unionByName(spark.createDataFrame(rows, distinct.schema))
-    if known:
-        looked_up = spark.createDataFrame(sorted(known), "fingerprint string, dialect string")
-        distinct = distinct.join(F.broadcast(looked_up), ["fingerprint", "dialect"], "left_anti")
-    per_task = replace(parsing, threads=max(1, parsing.threads // tasks))
-    for part in _slices(distinct, expected // (_TEMPLATES_A_TASK * tasks) + 1):
-        # By fingerprint, so that the statements that are slow in one log are not all in one task.
-        parsed = part.repartition(tasks, "fingerprint").mapInArrow(_parser_task(per_task), _RESULT_SCHEMA)
-        # All at once: an iterator has Spark work on one partition after the other.
-        for row in parsed.collect():
-            yield template_of(row.asDict())
-
-
-def _slices(templates: DataFrame, slices: int) -> Iterator[DataFrame]:
-    """The templates in so many parts, each of which is kept before the next is begun."""
-    if slices == 1:
-        yield templates
-        return
-    kept = templates.persist(StorageLevel.DISK_ONLY)
-    try:
-        for number in range(slices):
-            # Another hash than that of a repartition, which would put all of a slice into one task.
-            yield kept.where(F.pmod(F.xxhash64("fingerprint"), F.lit(slices)) == number)
-    finally:
-        kept.unpersist()
-
-
-def template_of(row: Mapping[str, Any]) -> ParsedTemplate:
-    """The template in a row that a parser task gave."""
-    symbolic = None if row["symbolic"] is None else bytes(row["symbolic"])
-    return ParsedTemplate(
-        row["fingerprint"],
-        row["dialect"],
-        row["tier"] or "",
-        symbolic,
-        row["masked"] or "",
-        row["dead"],
-        row["timed_out"],
-    )
-
-
-def _parser_task(parsing: Parsing) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        task = _ParserTask(parsing)
-        with ThreadedParser(parsing.threads, parsing.limits, parsing.parser) as parser:
-            rows = []
-            for outcome in parser.parse(task.requests(batches)):
-                rows.append(task.row(outcome))
-                if len(rows) == _BATCH:
-                    yield pa.RecordBatch.from_pylist(rows, schema=_ARROW_SCHEMA)
-                    rows = []
-            rows.extend(task.others())
-            yield pa.RecordBatch.from_pylist(rows, schema=_ARROW_SCHEMA)
-
-    return run
-
-
-_BATCH = 500
-
-
-class _ParserTask:
-    """The templates of one task, on their way to the parsers and back."""
-
-    def __init__(self, parsing: Parsing) -> None:
-        self._isolation = Isolation[str](parsing.probe)
-        self._waiting: dict[str, dict[str, object]] = {}
-
-    def requests(self, batches: Iterable[pa.RecordBatch]) -> Iterator[ParseRequest]:
-        """What the parsers are asked of the templates that were not brought parsed."""
-        for batch in batches:
-            for row in batch.to_pylist():
-                key = f"{row['dialect']} {row['fingerprint']}"
-                self._waiting[key] = row
-                if row["symbolic"] is None:
-                    request = None
-                    with self._isolation.around(FailureStage.PARSING, key):
-                        self._isolation.probe(FailureStage.PARSING, row["text"])
-                        request = parse_request(key, row)
-                    if request is not None:
-                        yield request
-
-    def row(self, outcome: ParseOutcome) -> dict[str, object]:
-        """What became of one that the parsers were asked for."""
-        row = self._waiting.pop(outcome.key)
-        with self._isolation.around(FailureStage.PARSING, outcome.key):
-            return parsed_row(row, outcome)
-        return _failed_row(row, self._isolation.failures[outcome.key])
-
-    def others(self) -> Iterator[dict[str, object]]:
-        """Those that the parsers were not asked for."""
-        for key, row in self._waiting.items():
-            found = None
-            if key not in self._isolation.failures:
-                with self._isolation.around(FailureStage.PARSING, key):
-                    self._isolation.probe(FailureStage.PARSING, row["symbolic"])
-                    found = _row_of_segment(row)
-            yield found or _failed_row(row, self._isolation.failures[key])
-
-
-def _failed_row(row: Mapping[str, object], failure: Failure) -> dict[str, object]:
-    """A template that was given up on beside the parsers. Its text may be what cannot be masked."""
-    key = {"fingerprint": row["fingerprint"], "dialect": row["dialect"]}
-    return {**key, "tier": None, "symbolic": None, "masked": None, "dead": failure.reason, "timed_out": False}
-
-
-def parse_request(key: str, row: Mapping[str, object]) -> ParseRequest:
-    """What the parsers are asked of a statement: of a function that gives rows, what its query is."""
-    text, dialect = str(row["text"]), str(row["dialect"])
-    return ParseRequest(key, function_as_view(text, dialect) or text, dialect)
-
-
-def parsed_row(row: Mapping[str, object], outcome: ParseOutcome) -> dict[str, object]:
-    """What a parser task gives of one template: its lineage and its masked text."""
-    return {
-        "fingerprint": row["fingerprint"],
-        "dialect": row["dialect"],
-        "tier": str(outcome.tier) if outcome.tier else None,
-        "symbolic": _complete(outcome.symbolic, row),
-        "masked": _mask(str(row["text"]), str(row["dialect"])),
-        "dead": outcome.dead_reason,
-        "timed_out": any(attempt.reason == ParseTimeout.code for attempt in outcome.attempts),
-    }
-
-
-def _complete(symbolic: bytes | None, row: Mapping[str, object]) -> bytes | None:
-    text, dialect = str(row["text"]), str(row["dialect"])
-    of_function = function_as_view(text, dialect) is not None
-    if symbolic is None or not (of_function or may_have_location(text)):
-        return symbolic
-    parsed = loads(symbolic)
-    located = as_function(parsed) if of_function else with_location(parsed, text, dialect)
-    return symbolic if located is parsed else lineage_with_names(dumps(located), located)
-
-
-def _row_of_segment(row: dict[str, Any]) -> dict[str, object]:
-    """What a parser task gives of a template that a connector brought. Raises Unparsable."""
-    text, brought = row["text"], bytes(row["symbolic"])
-    return {
-        "fingerprint": row["fingerprint"],
-        "dialect": row["dialect"],
-        "tier": tier_brought(str(row["fingerprint"])),
-        "symbolic": lineage_with_names(brought, loads(brought)),
-        "masked": _mask(str(text), str(row["dialect"])) if text else None,
-        "dead": None,
-        "timed_out": False,
-    }
-
-
-def _mask(text: str, dialect: str) -> str | None:
-    """The text that may be stored; None where it cannot be taken apart, since then it cannot be masked either."""
-    try:
-        return QueryMasker(dialect).mask(text)
-    except Unparsable:
-        return None
+        `known_too` parses those that are known as well. `advance` is called for each.
+        Raises what `keep` raises, and SparkLost.
+        """
+        parsed: SpillMapping[TemplateKey, ParsedTemplate] = SpillMapping(self.held)
+        tiers: Counter[str] = Counter()
+        timed_out = 0
+        waiting: list[ParsedTemplate] = []
+        known = () if known_too else self.known.keys()
+        for template in parse_templates(statements, self.parsing, expected, known, texts):
+            parsed.put((template.fingerprint, template.dialect), template)
+            if template.symbolic is not None:
+                tiers[template.tier] += 1
+            timed_out += template.timed_out
+            waiting.append(template)
+            if len(waiting) == _TEMPLATES_AT_ONCE:
+                self.keep(waiting)
+                waiting = []
+            advance()
+        if waiting:
+            self.keep(waiting)
+        counts = RunCounts(parsed_by_tier=dict(tiers), timed_out=timed_out)
+        fingerprints = frozenset(fingerprint for fingerprint, _dialect in parsed)
+        return Templates(TemplatesByFingerprint((self.known, parsed)), fingerprints, counts)

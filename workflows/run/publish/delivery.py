@@ -13,7 +13,7 @@ from ingestion.model.entities import EntityReference
 from ingestion.model.isolation import FailureStage, Isolation
 from ingestion.model.lineage import Json
 from ingestion.model.requests import AddLineageRequest, Replacement
-from workflows.run.bind.contributions import EdgeKey
+from workflows.run.resolve.contributions import EdgeKey
 from workflows.run.resolve.lineage import EdgeOutcome
 from workflows.runtime.options import RunOptions
 from workflows.state.acknowledgements import CompleteScope, ContributionDigest, ContributionKey, PublishedState

@@ -14,14 +14,15 @@ from ingestion.model.entities import TableEntity
 from ingestion.model.isolation import FailureStage, Probe, in_parts
 from ingestion.model.lineage import Json, StatementKind, StatementLineage, TableName
 from ingestion.model.namespaces import Mention, Namespace, NamespaceDefaults, may_be_temporary
+from ingestion.parsing.templates import REPORTED, ParsedTemplate
 from ingestion.resolution import Resolved, Resolver
 from workflows.config import RunConfig
 from workflows.config.namespaces import SourceSettings
 from workflows.counts import loss_warnings
 from workflows.run.group.names import temporary_names
-from workflows.run.group.runs import FEW, OF_SESSION, ORDER, with_session_namespaces
-from workflows.run.parse.templates import REPORTED, ParsedTemplate
+from workflows.run.group.runs import OF_SESSION, with_session_namespaces
 from workflows.run.read.reader import Statements
+from workflows.run.read.statements import FEW, ORDER
 from workflows.run.resolve.entities import is_allowed, is_guess
 from workflows.target import RunTarget
 

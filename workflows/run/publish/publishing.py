@@ -13,11 +13,11 @@ from ingestion.model.isolation import Failure, Probe
 from ingestion.model.requests import AddLineageRequest, Replacement, request_of
 from workflows.config import RunConfig
 from workflows.run.bind.binding import LineageSource
-from workflows.run.bind.contributions import EdgeKey
 from workflows.run.publish._ddl_events import publish_events_of_batches
 from workflows.run.publish.dbt_project import DbtPublishing
 from workflows.run.publish.delivery import Publisher, PublishResult
 from workflows.run.publish.query_records import LogQueries
+from workflows.run.resolve.contributions import EdgeKey
 from workflows.run.resolve.lineage import (
     EdgeOutcome,
     EdgeOutcomes,

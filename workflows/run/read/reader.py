@@ -26,12 +26,11 @@ from ingestion.errors import ConfigError
 from ingestion.model.lineage import Column
 from ingestion.model.namespaces import RelationKey
 from ingestion.model.outcomes import Outcome
+from ingestion.parsing.templates import TemplateKey
 from ingestion.plans.names import NameMapping
 from workflows.config import QueryLog, RunConfig, SourceKind, SparkHistory
 from workflows.config.namespaces import SourceSettings, dialect_name
 from workflows.counts import RunCounts
-from workflows.run.group.runs import RECORD_ORDER
-from workflows.run.parse.templates import TemplateKey
 from workflows.run.read.called_routines import with_routines
 from workflows.run.read.definitions import LiveDefinitions, live_definitions, spark_catalog, with_views
 from workflows.run.read.journal_frames import (
@@ -42,7 +41,7 @@ from workflows.run.read.journal_frames import (
     with_journal,
     without_texts,
 )
-from workflows.run.read.statements import NO_RECORD, STATEMENT_SCHEMA, to_statements
+from workflows.run.read.statements import NO_RECORD, RECORD_ORDER, STATEMENT_SCHEMA, to_statements
 from workflows.run.read.statistics import (
     BEARING,
     StatementStatistics,

@@ -33,6 +33,7 @@ from ingestion.dialects.unfilled_templates import template_in_code
 from ingestion.errors import Templated, TooLarge, Unparsable
 from ingestion.model.lineage import StatementKind
 from ingestion.model.outcomes import Outcome
+from ingestion.parsing.templates import REPORTED
 from ingestion.parsing.written_tables import written_tables
 from ingestion.plans.rendering import plan_fingerprint
 from ingestion.statements import Classification, StatementText, classify, holds_sql, split
@@ -42,7 +43,6 @@ from ingestion.statements.masking import fingerprint
 from ingestion.statements.routines.bodies import block_steps
 from ingestion.statements.routines.inline_functions import function_as_view
 from ingestion.statements.routines.steps import RoutineStep, called_routine
-from workflows.run.parse.templates import REPORTED
 from workflows.state.segments import Digests, KnownRecords, record_digests, sessions_of, times_of
 
 # Texts whose end the source has cut: the last statement in them says nothing, unless it is plain what it was.
@@ -629,3 +629,13 @@ def _own_place(database: str | None, schema: str | None, dialect: str) -> tuple[
 
 _ARROW_SCHEMA = to_arrow_schema(STATEMENT_SCHEMA)
 _RECORD_ARROW_SCHEMA = to_arrow_schema(RECORD_SCHEMA)
+
+
+RECORD_ORDER = ("time", "file", "line")
+
+
+ORDER = (*RECORD_ORDER, "position", "step")
+
+
+FEW = 20_000
+"""Statements that are cheaper to work on in one partition than to be shuffled."""

@@ -16,8 +16,8 @@ from ingestion.dialects.unfilled_templates import template_in_code, template_in_
 from ingestion.errors import ConfigError, Templated
 from ingestion.model.isolation import Failure
 from ingestion.model.outcomes import meaning_of
+from ingestion.parsing.templates import ParsedTemplate
 from workflows.counts import RunCounts
-from workflows.run.parse.templates import ParsedTemplate
 from workflows.run.read.reader import Statements, files_done
 from workflows.state.dead_letters import DeadLetter
 from workflows.state.templates import ParserSettings

@@ -11,16 +11,15 @@ from ingestion.model.entities import EntityReference
 from ingestion.model.isolation import Failure, FailureStage, Isolation
 from ingestion.model.outcomes import Outcome, StatementEnd
 from ingestion.model.requests import AddLineageRequest, EdgeSource, Replacement
-from workflows.run.bind.binding import LineageSource
-from workflows.run.bind.contributions import (
+from workflows.run.bind.binding import LineageSource, is_view
+from workflows.run.group.occurrences import OccurrenceGroup
+from workflows.run.resolve.contributions import (
     ContributionBuilder,
     EdgeContributions,
     EdgeKey,
-    is_view,
     repetitions,
     requests_of,
 )
-from workflows.run.group.occurrences import OccurrenceGroup
 from workflows.run.resolve.entities import GIVEN_UP, RelationEntities
 from workflows.run.resolve.routines import RoutineEntities
 

@@ -14,6 +14,7 @@ from connectors.postgres import PostgresDatabase, PostgresOptions, connect  # no
 from ingestion.analysis.symbolic import dumps  # noqa: E402
 from ingestion.binding.timeline import SchemaProvider  # noqa: E402
 from ingestion.parsing.sqlglot.tier import parse  # noqa: E402
+from ingestion.parsing.templates import ParsedTemplate  # noqa: E402
 from tests.support.live_postgres import server  # noqa: E402
 from workflows.config.namespaces import SourceSettings  # noqa: E402
 from workflows.run.bind.binding import (  # noqa: E402
@@ -22,7 +23,6 @@ from workflows.run.bind.binding import (  # noqa: E402
     disambiguated_templates,
 )
 from workflows.run.group.occurrences import OccurrenceGroup  # noqa: E402
-from workflows.run.parse.templates import ParsedTemplate  # noqa: E402
 
 LOG = (
     "create temp table staged as select order_id, label from shop.orders, shop.labels where labels.id = label_id",

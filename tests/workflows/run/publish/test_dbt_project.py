@@ -19,13 +19,13 @@ from ingestion.binding.timeline import SchemaProvider
 from ingestion.errors import RecordError
 from ingestion.parsing.sandbox.process import Limits
 from ingestion.parsing.sqlglot.tier import parse
+from ingestion.parsing.templates import ParsedTemplate
 from ingestion.statements import split
 from tests.support.dbt_project import BUILT
 from workflows.config import DbtArtifacts
 from workflows.config.namespaces import SourceSettings
 from workflows.run.bind.binding import LineageSource, bind_occurrences
 from workflows.run.group.occurrences import OccurrenceGroup
-from workflows.run.parse.templates import ParsedTemplate
 from workflows.run.publish.dbt_project import DbtPublishing, LogDrift
 from workflows.run.read.definitions import columns_by_place, model_definitions
 

@@ -12,10 +12,10 @@ import pytest
 from ingestion.binding.timeline import SchemaProvider
 from ingestion.model.lineage import Column
 from ingestion.model.namespaces import RelationKey
+from ingestion.parsing.templates import ParsedTemplate
 from tests.behaviour.harness import Record, Warehouse, group_of, merged_groups, statement_rows, templates_of
 from workflows.run.bind.binding import LineageSource, bind_occurrences
 from workflows.run.group.occurrences import OccurrenceGroup
-from workflows.run.parse.templates import ParsedTemplate
 
 BASES = {"orders": "abcd", "customers": "abce", "items": "afg"}
 # What a statement needs, makes and ends; t1 and t2 are temporary.

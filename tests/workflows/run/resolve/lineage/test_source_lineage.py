@@ -16,10 +16,10 @@ from ingestion.model.isolation import FailureStage, no_probe
 from ingestion.model.lineage import Column
 from ingestion.model.outcomes import Outcome
 from ingestion.parsing.sqlglot.tier import parse
+from ingestion.parsing.templates import ParsedTemplate
 from workflows.config.namespaces import SourceSettings
 from workflows.run.bind.binding import LineageSource, bind_occurrences
 from workflows.run.group.occurrences import OccurrenceGroup
-from workflows.run.parse.templates import ParsedTemplate
 from workflows.run.resolve.entities import RelationEntities
 from workflows.run.resolve.lineage import EdgeOutcome, SourceLineage, lineage_of, processed_routines, statement_outcomes
 

@@ -13,8 +13,9 @@ from ingestion.model.entities import EntityReference, TableEntity
 from ingestion.model.isolation import Failure, FailureStage, Isolation, Probe
 from ingestion.model.lineage import NameKind
 from ingestion.model.requests import AddLineageRequest, EdgeSource, request_of
+from ingestion.parsing.templates import ENGINE_TIER, PLAN_TIER, ParsedTemplate
+from workflows.run.bind.binding import is_view
 from workflows.run.group.occurrences import OccurrenceGroup
-from workflows.run.parse.templates import ENGINE_TIER, PLAN_TIER, ParsedTemplate
 
 EdgeKey = tuple[str, str]
 """Ids of the entities that an edge joins."""
@@ -172,15 +173,6 @@ def _crossing(source_of_edge: str, source: TableEntity, target: TableEntity) -> 
     tables = source.type == target.type == "table"
     crosses = (source.service, source.database) != (target.service, target.database)
     return EdgeSource.CROSS_DATABASE if source_of_edge == EdgeSource.QUERY and tables and crosses else source_of_edge
-
-
-def is_view(log: BoundLog, flow: PersistedFlow) -> bool:
-    """Whether the flow defines a view."""
-    statement = log.statements[flow.statement]
-    return any(
-        f.target is not None and f.target.view and statement.meaning[f.target.name] == flow.target
-        for f in statement.lineage.flows
-    )
 
 
 def repetitions(

@@ -9,7 +9,8 @@ from connectors.records import RECORD_SCHEMA
 from ingestion.analysis.analyzer import mentions
 from ingestion.analysis.symbolic import names_in_bytes
 from ingestion.parsing.sandbox.process import Limits
-from workflows.run.parse.templates import ParsedTemplate, Parsing, parse_templates
+from ingestion.parsing.templates import ParsedTemplate
+from workflows.run.parse.tasks import Parsing, parse_templates
 from workflows.run.read.statements import STATEMENT_SCHEMA, rows_of
 
 pytestmark = pytest.mark.spark

@@ -1,0 +1,58 @@
+"""A distinct statement as the parsers left it, and by what its lineage is known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ingestion.analysis.analyzer import mentions
+from ingestion.analysis.symbolic import Symbolic, loads, names_in_bytes
+from ingestion.model.lineage import TableUsageNames
+
+PLAN_TIER = "plan"
+"""The tier of what a connector brought parsed already."""
+
+
+ENGINE_TIER = "engine"
+"""The tier of what the engine itself recorded, of which there is no text."""
+
+
+REPORTED = f"{ENGINE_TIER}-"
+"""How the fingerprint of what an engine recorded begins: who says so is not who says the same of a plan."""
+
+
+def tier_brought(fingerprint: str) -> str:
+    """The tier of lineage that a connector brought."""
+    return ENGINE_TIER if fingerprint.startswith(REPORTED) else PLAN_TIER
+
+
+TemplateKey = tuple[str, str]
+"""Fingerprint and dialect."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedTemplate:
+    """A distinct statement: its symbolic lineage, or why there is none. `masked` is "" where it cannot be shown.
+
+    `symbolic` is as the parser's process wrote it (`ingestion.analysis.symbolic.dumps`): it is read where it is bound.
+    """
+
+    fingerprint: str
+    dialect: str
+    tier: str
+    symbolic: bytes | None
+    masked: str
+    dead: str | None
+    timed_out: bool
+
+    def statement(self) -> Symbolic:
+        """The symbolic lineage. Raises Unparsable where its bytes are damaged, ValueError where there is none."""
+        return loads(self._bytes())
+
+    def names(self) -> TableUsageNames:
+        """The names that the statement uses. Raises as `statement` does, and what an analysis raises."""
+        return names_in_bytes(self._bytes()) or mentions(self.statement())
+
+    def _bytes(self) -> bytes:
+        if self.symbolic is None:
+            raise ValueError("only parsed templates say anything")
+        return self.symbolic

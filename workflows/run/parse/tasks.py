@@ -1,0 +1,230 @@
+"""Templates: each distinct statement is parsed once, on Spark, in chunks, by killable parser processes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+from pyspark import StorageLevel
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import BinaryType, BooleanType, StringType, StructField, StructType
+
+from ingestion.analysis.symbolic import dumps, loads
+from ingestion.binding.external_tables import may_have_location, with_location
+from ingestion.errors import ParseTimeout, Unparsable
+from ingestion.model.isolation import Failure, FailureStage, Isolation, Probe, no_probe
+from ingestion.parsing._tiers import ParseOutcome, Parser, ParseRequest
+from ingestion.parsing.parser_pool import ThreadedParser
+from ingestion.parsing.sandbox.process import Limits
+from ingestion.parsing.sandbox.statement_bytes import lineage_with_names
+from ingestion.parsing.templates import ParsedTemplate, TemplateKey, tier_brought
+from ingestion.statements.masking import QueryMasker
+from ingestion.statements.routines.inline_functions import as_function, function_as_view
+
+# By what a template's lineage is known, where no parser had to read it.
+
+
+# Templates: each distinct statement is parsed once, on Spark, in chunks, by killable parser processes.
+
+_RESULT_SCHEMA = StructType(
+    [
+        *(StructField(name, StringType()) for name in ("fingerprint", "dialect", "tier", "masked", "dead")),
+        StructField("symbolic", BinaryType()),
+        StructField("timed_out", BooleanType()),
+    ]
+)
+_ARROW_SCHEMA = to_arrow_schema(_RESULT_SCHEMA)
+_TEMPLATES_A_TASK = 2000
+"""In a slice: some ten seconds of work, which is what a run that is killed loses."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parsing:
+    """How templates are parsed: `threads` is the number of parser processes on a machine, over all of its tasks."""
+
+    limits: Limits
+    threads: int
+    parser: Parser = Parser.AUTO
+    probe: Probe = no_probe
+
+
+def parse_templates(
+    statements: DataFrame,
+    parsing: Parsing,
+    expected: int,
+    known: Collection[TemplateKey] = (),
+    texts: Mapping[TemplateKey, str] | None = None,
+) -> Iterator[ParsedTemplate]:
+    """The templates of all statements that have a fingerprint, in slices of them; none of them is ever missing.
+
+    All but those that are `known` already; `texts` are parsed for templates of which no statement is at hand. Of
+    `expected`, about how many there are, the number of slices depends.
+    """
+    spark = statements.sparkSession
+    tasks = max(1, min(parsing.threads, spark.sparkContext.defaultParallelism))
+    at = F.struct("file", "line", "position")
+    distinct = (
+        statements.where(F.col("fingerprint").isNotNull() & (F.col("text").isNotNull() | F.col("symbolic").isNotNull()))
+        .groupBy("fingerprint", "dialect")
+        .agg(F.min_by("text", at).alias("text"), F.min_by("symbolic", at).alias("symbolic"))
+    )
+    if texts:
+        rows = [(*key, text, None) for key, text in sorted(texts.items())]
+        distinct = distinct.unionByName(spark.createDataFrame(rows, distinct.schema))
+    if known:
+        looked_up = spark.createDataFrame(sorted(known), "fingerprint string, dialect string")
+        distinct = distinct.join(F.broadcast(looked_up), ["fingerprint", "dialect"], "left_anti")
+    per_task = replace(parsing, threads=max(1, parsing.threads // tasks))
+    for part in _slices(distinct, expected // (_TEMPLATES_A_TASK * tasks) + 1):
+        # By fingerprint, so that the statements that are slow in one log are not all in one task.
+        parsed = part.repartition(tasks, "fingerprint").mapInArrow(_parser_task(per_task), _RESULT_SCHEMA)
+        # All at once: an iterator has Spark work on one partition after the other.
+        for row in parsed.collect():
+            yield template_of(row.asDict())
+
+
+def _slices(templates: DataFrame, slices: int) -> Iterator[DataFrame]:
+    """The templates in so many parts, each of which is kept before the next is begun."""
+    if slices == 1:
+        yield templates
+        return
+    kept = templates.persist(StorageLevel.DISK_ONLY)
+    try:
+        for number in range(slices):
+            # Another hash than that of a repartition, which would put all of a slice into one task.
+            yield kept.where(F.pmod(F.xxhash64("fingerprint"), F.lit(slices)) == number)
+    finally:
+        kept.unpersist()
+
+
+def template_of(row: Mapping[str, Any]) -> ParsedTemplate:
+    """The template in a row that a parser task gave."""
+    symbolic = None if row["symbolic"] is None else bytes(row["symbolic"])
+    return ParsedTemplate(
+        row["fingerprint"],
+        row["dialect"],
+        row["tier"] or "",
+        symbolic,
+        row["masked"] or "",
+        row["dead"],
+        row["timed_out"],
+    )
+
+
+def _parser_task(parsing: Parsing) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        task = _ParserTask(parsing)
+        with ThreadedParser(parsing.threads, parsing.limits, parsing.parser) as parser:
+            rows = []
+            for outcome in parser.parse(task.requests(batches)):
+                rows.append(task.row(outcome))
+                if len(rows) == _BATCH:
+                    yield pa.RecordBatch.from_pylist(rows, schema=_ARROW_SCHEMA)
+                    rows = []
+            rows.extend(task.others())
+            yield pa.RecordBatch.from_pylist(rows, schema=_ARROW_SCHEMA)
+
+    return run
+
+
+_BATCH = 500
+
+
+class _ParserTask:
+    """The templates of one task, on their way to the parsers and back."""
+
+    def __init__(self, parsing: Parsing) -> None:
+        self._isolation = Isolation[str](parsing.probe)
+        self._waiting: dict[str, dict[str, object]] = {}
+
+    def requests(self, batches: Iterable[pa.RecordBatch]) -> Iterator[ParseRequest]:
+        """What the parsers are asked of the templates that were not brought parsed."""
+        for batch in batches:
+            for row in batch.to_pylist():
+                key = f"{row['dialect']} {row['fingerprint']}"
+                self._waiting[key] = row
+                if row["symbolic"] is None:
+                    request = None
+                    with self._isolation.around(FailureStage.PARSING, key):
+                        self._isolation.probe(FailureStage.PARSING, row["text"])
+                        request = parse_request(key, row)
+                    if request is not None:
+                        yield request
+
+    def row(self, outcome: ParseOutcome) -> dict[str, object]:
+        """What became of one that the parsers were asked for."""
+        row = self._waiting.pop(outcome.key)
+        with self._isolation.around(FailureStage.PARSING, outcome.key):
+            return parsed_row(row, outcome)
+        return _failed_row(row, self._isolation.failures[outcome.key])
+
+    def others(self) -> Iterator[dict[str, object]]:
+        """Those that the parsers were not asked for."""
+        for key, row in self._waiting.items():
+            found = None
+            if key not in self._isolation.failures:
+                with self._isolation.around(FailureStage.PARSING, key):
+                    self._isolation.probe(FailureStage.PARSING, row["symbolic"])
+                    found = _row_of_segment(row)
+            yield found or _failed_row(row, self._isolation.failures[key])
+
+
+def _failed_row(row: Mapping[str, object], failure: Failure) -> dict[str, object]:
+    """A template that was given up on beside the parsers. Its text may be what cannot be masked."""
+    key = {"fingerprint": row["fingerprint"], "dialect": row["dialect"]}
+    return {**key, "tier": None, "symbolic": None, "masked": None, "dead": failure.reason, "timed_out": False}
+
+
+def parse_request(key: str, row: Mapping[str, object]) -> ParseRequest:
+    """What the parsers are asked of a statement: of a function that gives rows, what its query is."""
+    text, dialect = str(row["text"]), str(row["dialect"])
+    return ParseRequest(key, function_as_view(text, dialect) or text, dialect)
+
+
+def parsed_row(row: Mapping[str, object], outcome: ParseOutcome) -> dict[str, object]:
+    """What a parser task gives of one template: its lineage and its masked text."""
+    return {
+        "fingerprint": row["fingerprint"],
+        "dialect": row["dialect"],
+        "tier": str(outcome.tier) if outcome.tier else None,
+        "symbolic": _complete(outcome.symbolic, row),
+        "masked": _mask(str(row["text"]), str(row["dialect"])),
+        "dead": outcome.dead_reason,
+        "timed_out": any(attempt.reason == ParseTimeout.code for attempt in outcome.attempts),
+    }
+
+
+def _complete(symbolic: bytes | None, row: Mapping[str, object]) -> bytes | None:
+    text, dialect = str(row["text"]), str(row["dialect"])
+    of_function = function_as_view(text, dialect) is not None
+    if symbolic is None or not (of_function or may_have_location(text)):
+        return symbolic
+    parsed = loads(symbolic)
+    located = as_function(parsed) if of_function else with_location(parsed, text, dialect)
+    return symbolic if located is parsed else lineage_with_names(dumps(located), located)
+
+
+def _row_of_segment(row: dict[str, Any]) -> dict[str, object]:
+    """What a parser task gives of a template that a connector brought. Raises Unparsable."""
+    text, brought = row["text"], bytes(row["symbolic"])
+    return {
+        "fingerprint": row["fingerprint"],
+        "dialect": row["dialect"],
+        "tier": tier_brought(str(row["fingerprint"])),
+        "symbolic": lineage_with_names(brought, loads(brought)),
+        "masked": _mask(str(text), str(row["dialect"])) if text else None,
+        "dead": None,
+        "timed_out": False,
+    }
+
+
+def _mask(text: str, dialect: str) -> str | None:
+    """The text that may be stored; None where it cannot be taken apart, since then it cannot be masked either."""
+    try:
+        return QueryMasker(dialect).mask(text)
+    except Unparsable:
+        return None
