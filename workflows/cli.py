@@ -8,10 +8,11 @@ import typer
 
 import ingestion
 from workflows.commands.correct import correct
+from workflows.commands.diff import diff
 from workflows.commands.doctor import doctor
 from workflows.commands.explain import explain
 from workflows.commands.export import export
-from workflows.commands.impact import diff, impact
+from workflows.commands.impact import impact
 from workflows.commands.init import init, schema
 from workflows.commands.lineage import lineage
 from workflows.commands.mcp import mcp

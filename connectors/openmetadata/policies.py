@@ -1,19 +1,11 @@
-"""Tags and a policy: columns with their labels and dependencies, out of a catalog, and a plan carried out on a
-platform by one PATCH a table.
-"""
+"""Tags and a policy: the labelled columns of a platform, and a plan carried out there by one PATCH a table."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
-from pathlib import Path
 
-from connectors.catalog.questions.file import When, open_catalog
-from connectors.catalog.questions.tables import LocalTables
-from connectors.catalog.store.entities.columns import of_document, walk
-from connectors.catalog.store.lineage.reads import ColumnDependency
-from connectors.catalog.store.lineage.window import window
 from connectors.openmetadata import client
 from connectors.openmetadata.client import Platform
 from connectors.openmetadata.edges import Graph, graph
@@ -29,22 +21,11 @@ from ingestion.policies.plan import (
     PolicyPlan,
     TagAction,
     TagChange,
-    TagLabel,
+    catalog_columns,
     path_in,
     reason_of,
 )
 from ingestion.walk import ColumnNode
-
-# Columns with their labels and dependencies, out of a catalog's file or over the platform's REST API.
-
-
-def columns_of_file(file: Path, when: When) -> CatalogColumns:
-    """Everything in a catalog's file. Raises ConfigError where there is none."""
-    with open_catalog(file) as connection:
-        tables = LocalTables(connection, window(connection, when.as_of, when.days).moment)
-        names = [table.fqn for table in tables.all()]
-        found = [*tables.dependencies(names), *tables.dependencies(names, upstream=True)]
-        return _columns(tables.documents(), dict.fromkeys(found))
 
 
 def columns_of_platform(platform: Platform) -> CatalogColumns:
@@ -53,46 +34,42 @@ def columns_of_platform(platform: Platform) -> CatalogColumns:
     Raises TargetDown and ConfigError.
     """
     documents = list(pages(platform.http, Collection.TABLES, {"fields": "columns,tags"}))
-    found: dict[ColumnDependency, None] = {}
+    found: dict[_PlatformEdge, None] = {}
     for document in documents:
         name = str(document["fullyQualifiedName"])
         around = graph(platform.http, EntityReference(str(document["id"]), "table", fully_qualified_name=name), 1, 0)
         found.update(dict.fromkeys(_dependencies(around) if around is not None else ()))
-    return _columns(documents, found)
-
-
-def _columns(documents: Iterable[Json], dependencies: Iterable[ColumnDependency]) -> CatalogColumns:
-    labels: dict[ColumnNode, tuple[TagLabel, ...]] = {}
-    table_types = {}
-    for document in documents:
-        table = str(document["fullyQualifiedName"])
-        table_types[table] = str(document.get("tableType") or "Regular")
-        for path, _position, column in walk(of_document(document)):
-            stored = column.get("tags") or ()
-            labels[table, path] = tuple(TagLabel(str(label["tagFQN"]), path_in(label)) for label in stored)
-    return CatalogColumns(labels, table_types, tuple(dependencies))
+    return catalog_columns(documents, found)
 
 
 @dataclass(frozen=True, slots=True)
-class _End:
-    """A table of a graph: a column's full name begins with its name."""
+class _PlatformEdge:
+    """A pair of columns (or of tables, of which nothing more is known) that a platform tells of."""
 
-    name: str
+    source: ColumnNode
+    target: ColumnNode
+    type: str
+    expression: str = ""
+    subtype: str = ""
+    masking: bool = False
+    certain: bool = True
 
-    def column(self, full: str) -> ColumnNode:
-        return self.name, full.removeprefix(f"{self.name}.")
 
-
-def _dependencies(around: Graph) -> Iterator[ColumnDependency]:
+def _dependencies(around: Graph) -> Iterator[_PlatformEdge]:
     for edge in around.upstream:
         source, target = (around.nodes[end].fully_qualified_name or "" for end in (edge.from_id, edge.to_id))
         pairs = edge.details.columns_lineage
         if not pairs:
-            yield ColumnDependency((source, None), (target, None), "TABLE")
+            yield _PlatformEdge((source, None), (target, None), "TABLE")
         for pair in pairs:
             for column in pair.from_columns:
-                ends = _End(source).column(column), _End(target).column(pair.to_column)
-                yield ColumnDependency(*ends, "DIRECT", expression=pair.function or "")
+                ends = _column_of(source, column), _column_of(target, pair.to_column)
+                yield _PlatformEdge(*ends, "DIRECT", pair.function or "")
+
+
+def _column_of(table: str, full: str) -> ColumnNode:
+    """A column by the full name that begins with its table's."""
+    return table, full.removeprefix(f"{table}.")
 
 
 # A plan carried out on a platform: labels are put on columns and taken off them, by one PATCH a table.

@@ -22,8 +22,6 @@ from ingestion.parsing.sandbox.process import Limits
 
 # What a change of a dbt project does: two manifests, their columns and edges compared, and what it reaches.
 
-_SHOWN = 6
-
 
 class ModelChangeKind(StrEnum):
     """What happened to a model or a column of one."""
@@ -72,22 +70,6 @@ class ManifestDiff:
             ],
             "unread": list(self.unread),
         }
-
-    def to_markdown(self) -> str:
-        """The same for a pull request: a heading, a table, and what could not be read."""
-        if not self.changes and not self.unread:
-            return "### Lineage: nothing changes\n"
-        broken = sum(bool(change.broken) for change in self.changes)
-        lines = [f"### Lineage: {_count_of(len(self.changes), 'change')}, {broken} breaking something downstream", ""]
-        if self.changes:
-            lines += ["| | change | what | breaks | reaches |", "|---|---|---|---|---|"]
-        for change in self.changes:
-            mark = "❌" if change.broken else ""
-            cells = (mark, str(change.kind), f"`{change.name}`", _list_text(change.broken), _list_text(change.reaches))
-            lines.append(f"| {' | '.join(cells)} |")
-        if self.unread:
-            lines += ["", f"Not read: {_list_text(self.unread)}"]
-        return "\n".join(lines) + "\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,15 +202,6 @@ def _table(column: str) -> str:
 def _lower(name: object) -> str:
     """A table or a column in lower case: whether dbt or the dialect writes it otherwise tells no two apart."""
     return str(name).lower()
-
-
-def _count_of(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
-
-
-def _list_text(names: tuple[str, ...]) -> str:
-    shown = ", ".join(f"`{name}`" for name in names[:_SHOWN])
-    return f"{shown} and {len(names) - _SHOWN} more" if len(names) > _SHOWN else shown
 
 
 # Two states of a dbt project as one document for the page: their lineage before and after, and what changed.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -62,19 +62,6 @@ class MetricReport:
         """The near-duplicates of a metric."""
         return [one.name for one in self.metrics if one.family == metric.family and one is not metric]
 
-    def to_text(self) -> str:
-        """The report as people read it."""
-        return "\n".join(self._lines())
-
-    def _lines(self) -> Iterator[str]:
-        yield from metrics_text(self.to_json()["metrics"])
-        if not self.metrics:
-            yield "no metrics: no query here measures anything that could be taken apart"
-        for reason, use in self.refused.items():
-            yield f"not taken apart: {use.runs} of {reason}"
-        if self.without_measure:
-            yield f"without a measure: {self.without_measure} that only group"
-
 
 def reportable_metrics(metrics: Iterable[Metric]) -> tuple[tuple[Metric, ...], tuple[str, ...]]:
     """The metrics of which a report can be made, and a line for each of the others: one costs no other."""
@@ -82,7 +69,7 @@ def reportable_metrics(metrics: Iterable[Metric]) -> tuple[tuple[Metric, ...], t
     failures: list[str] = []
     for one in metrics:
         try:
-            MetricReport((one,)).to_text()
+            MetricReport((one,)).to_json()
             _entity_edges((one,))
         except Exception as error:  # noqa: BLE001 - the boundary of a metric
             places = ", ".join(one.use.places)
@@ -90,20 +77,6 @@ def reportable_metrics(metrics: Iterable[Metric]) -> tuple[tuple[Metric, ...], t
         else:
             good.append(one)
     return tuple(good), tuple(failures)
-
-
-def metrics_text(metrics: Sequence[Json]) -> Iterator[str]:
-    """Lines for people about metrics in their JSON form."""
-    for one in metrics:
-        yield f"{one['name']} = {one['expression']}"
-        yield f"  view {one['view']['name']}: {one['view']['sql']}"
-        yield from (f"  {_dimension_text(dimension)}" for dimension in one["dimensions"])
-        any_literal = ", of any literal" if one.get("any_literal") else ""
-        yield from (f"  filter {condition}{any_literal}" for condition in one["filters"])
-        yield f"  {_use_text(one)}"
-        if one["variant_of"]:
-            own = " and ".join(one["variant"]) or "without a filter of its own"
-            yield f"  variant of {', '.join(one['variant_of'])}: {own}"
 
 
 def view_names(metrics: tuple[Metric, ...]) -> dict[str, str]:
@@ -179,20 +152,6 @@ def _dimension(one: Dimension) -> Json:
     if one.grain:
         found["grain"] = one.grain
     return found
-
-
-def _dimension_text(one: Json) -> str:
-    kind = "time" if one.get("time") else "dimension"
-    how = ", ".join(word for word in ("groups", "filters") if one[word])
-    grain = f" by {one['grain']}" if one.get("grain") else ""
-    return f"{kind} {one['name']}: {one['expression']}{grain} ({how})"
-
-
-def _use_text(one: Json) -> str:
-    runs = f"{one['runs']} {'query' if one['runs'] == 1 else 'queries'}"
-    by = f" by {', '.join(one['users'])}" if one["users"] else ""
-    last = f", last {one['last_run']}" if one["last_run"] else ""
-    return f"{runs}{by}{last}" + (f": {', '.join(one['places'])}" if one["places"] else "")
 
 
 def _moment(millis: int | None) -> str | None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
 
+from ingestion.model import fqn
 from ingestion.model.lineage import Json
 from ingestion.policies import (
     Declassification,
@@ -72,13 +73,6 @@ class TagChange:
     tag: str
     path: Path
 
-    @property
-    def line(self) -> str:
-        """As people read it."""
-        mark = {TagAction.ADD: "+", TagAction.WITHDRAW: "-", TagAction.MOVE: "~"}[self.action]
-        via = f"  <- {' <- '.join(self.path[-2::-1])}" if len(self.path) > 1 else "  named by the policy"
-        return f"{mark} {self.tag}  {column_name(self.column)}{via}"
-
 
 @dataclass(frozen=True, slots=True)
 class PolicyPlan:
@@ -93,19 +87,6 @@ class PolicyPlan:
     def untagged(self) -> tuple[TagChange, ...]:
         """The columns that hold tagged data, and lack the tag."""
         return tuple(change for change in self.changes if change.action is TagAction.ADD)
-
-    def lines(self) -> Iterator[str]:
-        """The plan as people read it, line by line."""
-        yield from (change.line for change in self.changes)
-        for one in self.review:
-            yield f"? {one.tag}  {one.column}  <- {' <- '.join(one.path[-2::-1])}: {one.why}"
-        for ended in self.ended:
-            yield f"! an exception for {', '.join(ended.columns)} ended on {ended.until.isoformat()}: {ended.reason}"
-        counts = {action: sum(change.action is action for change in self.changes) for action in TagAction}
-        yield (
-            f"{counts[TagAction.ADD]} to add, {counts[TagAction.WITHDRAW]} to withdraw, {counts[TagAction.MOVE]} with "
-            f"another path, {self.kept} stay; {len(self.review)} for review"
-        )
 
     def to_json(self) -> Json:
         """The same as JSON."""
@@ -124,6 +105,26 @@ class PolicyPlan:
                 for one in self.ended
             ],
         }
+
+
+def catalog_columns(documents: Iterable[Json], dependencies: Iterable[Dependency]) -> CatalogColumns:
+    """The columns of tables as a platform answers them, the nested ones too, and what is said between them."""
+    labels: dict[ColumnNode, tuple[TagLabel, ...]] = {}
+    table_types = {}
+    for document in documents:
+        table = str(document["fullyQualifiedName"])
+        table_types[table] = str(document.get("tableType") or "Regular")
+        for path, column in _columns_below(document.get("columns") or (), ""):
+            stored = column.get("tags") or ()
+            labels[table, path] = tuple(TagLabel(str(label["tagFQN"]), path_in(label)) for label in stored)
+    return CatalogColumns(labels, table_types, tuple(dependencies))
+
+
+def _columns_below(columns: Iterable[Json], parent: str) -> Iterator[tuple[str, Json]]:
+    for column in columns:
+        path = fqn.join(parent, str(column["name"]))
+        yield path, column
+        yield from _columns_below(column.get("children") or (), path)
 
 
 def policy_plan(catalog: CatalogColumns, policy: Policy, today: date) -> PolicyPlan:

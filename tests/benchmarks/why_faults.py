@@ -31,7 +31,7 @@ import yaml
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from connectors.catalog.http.server import CatalogConfig, running_catalog
-from connectors.catalog.questions.file import When
+from connectors.catalog.questions.moments import When
 from connectors.catalog.questions.why.report import CauseReport
 from connectors.catalog.questions.why.search import causes_in_file
 from tests.benchmarks.why_pipelines import DAYS, FIRST_DAY, HELD_OUT, SEEN, Case, made_case
@@ -164,7 +164,7 @@ def main() -> None:
     found: list[tuple[Case, dict[str, int]]] = []
     at = round((FIRST_DAY + timedelta(days=DAYS - 1, hours=7)).timestamp() * 1000)
     for case in cases:
-        report = causes_in_file(catalog, f"{SERVICE}.c{case.number}.{case.asked}", When(at))
+        report = causes_in_file(catalog, f"{SERVICE}.c{case.number}.{case.asked}", When(at)).content
         found.append((case, places(case, report, options.seed)))
         if options.misses and found[-1][1]["why"] > 1:
             first = [(one.table, one.score, [e.text for e in one.evidence]) for one in report.suspects[:3]]

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from ingestion.errors import ConfigError
 from workflows.commands.options import (
     DEFAULT_CATALOG,
+    FORMAT,
     AsOf,
     Budget,
     Cursor,
@@ -21,35 +20,9 @@ from workflows.commands.options import (
     SqlDialect,
     end_with,
     millis,
-    print_page,
+    print_answer,
 )
 from workflows.runtime.error_reporting import shows_errors
-
-if TYPE_CHECKING:
-    from ingestion.scripts.explanation import ExplainedHop, ExplainedStatement, Explanation
-
-
-_CHARACTERS = 120
-"""Of an expression, unless the whole is asked for: what a wide terminal shows in a line or two."""
-
-_LINES = 12
-"""Of a statement, likewise."""
-
-
-_BY_HAND = "(no statement: entered by hand)"
-_WITHOUT_TEXT = {
-    "engine": "(no statement: recorded by the engine itself)",
-    "plan": "(no statement: a plan)",
-}
-
-
-class ExplainFormat(StrEnum):
-    """How an explanation is written."""
-
-    TREE = "tree"
-    JSON = "json"
-    TEXT = "text"
-
 
 ColumnName = Annotated[str, typer.Argument(metavar="TABLE.COLUMN", help="A full name, or as much of its end as tells.")]
 SqlSource = Annotated[
@@ -70,7 +43,7 @@ def explain(
     days: Days = None,
     dialect: SqlDialect = None,
     schema: SchemaFile = None,
-    output: Annotated[ExplainFormat, typer.Option("--format", help="How to write it.")] = ExplainFormat.TREE,
+    output: Annotated[Literal["tree", "json", "text"], FORMAT] = "tree",
     full: Annotated[bool, typer.Option("--full", help="Cut no long expression and no long statement.")] = False,
     timeout: ParserSeconds = 30.0,
     budget: Budget = None,
@@ -90,81 +63,22 @@ def explain(
       ingest explain shop.public.daily.revenue --catalog other.db --as-of 2026-01-31 --format json
       ingest explain shop.public.daily.revenue --format text --budget 1000
     """
-    from connectors.catalog.questions.explain import SqlOptions, explain_in_catalog, explain_in_sql
+    from connectors.catalog.answer.explanation import explanation
+    from connectors.catalog.questions.answer import Answer
 
     if sql is not None and (catalog, as_of, days) != (None, None, None):
         raise ConfigError("give either FILE.sql, DIR or -, or what is asked of a catalog: --catalog, --as-of, --days")
     failures: tuple[str, ...] = ()
     if sql is None:
-        found = explain_in_catalog(column, catalog or DEFAULT_CATALOG, millis(as_of) if as_of else None, days)
+        from connectors.catalog.questions.explain import explain_in_file  # not needed for SQL files, and slow to load
+        from connectors.catalog.questions.moments import When
+
+        when = When(millis(as_of) if as_of else None, days)
+        answer = explain_in_file(catalog or DEFAULT_CATALOG, column, when)
     else:
+        from connectors.sql_files.explanation import SqlOptions, explain_in_sql
+
         found, failures = explain_in_sql(column, SqlOptions(sql, dialect, schema, timeout))
-    _print_explanation(found, output, (budget, cursor), full=full)
+        answer = Answer(found)
+    print_answer(answer, explanation(full=full), output, (budget, cursor))
     end_with(failures)
-
-
-def _print_explanation(
-    found: Explanation, output: ExplainFormat, page: tuple[int | None, str | None], *, full: bool
-) -> None:
-    if output is ExplainFormat.TEXT:
-        from connectors.catalog.questions.row_answers import explanation_answer
-
-        print_page(explanation_answer(found, complete=True), *page)
-    elif output is ExplainFormat.JSON:
-        typer.echo(json.dumps(found.to_json(), indent=2, ensure_ascii=False))
-    else:
-        _print_tree(found, full=full)
-
-
-def _print_tree(found: Explanation, *, full: bool) -> None:
-    typer.echo(typer.style(found.column, bold=True))
-    if not found.hops[found.column]:
-        typer.echo("  nothing upstream of it is known")
-    shown = {found.column}
-    waiting = [(1, hop) for hop in _direct_last(found.hops[found.column])]
-    while waiting:  # as deep as the chain goes, so no recursion
-        depth, hop = waiting.pop()
-        sources = found.hops[hop.source]
-        again = bool(sources) and hop.source in shown
-        shown.add(hop.source)
-        typer.echo("  " * depth + _line(hop, again=again, full=full))
-        if not again:
-            waiting += [(depth + 1, source) for source in _direct_last(sources)]
-    direct, indirect = found.base_columns()
-    for title, names in (("made of", direct), ("and depending on", indirect)):
-        if names:
-            typer.echo(f"{title}: {', '.join(names)}")
-    for number, statement in enumerate(found.statements, 1):
-        _print_statement(number, statement, full=full)
-
-
-def _print_statement(number: int, statement: ExplainedStatement, *, full: bool) -> None:
-    run_by = f"run by {', '.join(statement.jobs)}" if statement.jobs else ""
-    origin = ", ".join(dict.fromkeys(filter(None, (statement.producer, statement.parser, run_by))))
-    typer.echo(f"[{number}] {typer.style(origin, dim=True)}")
-    lines = (statement.text or _WITHOUT_TEXT.get(statement.producer, _BY_HAND)).splitlines()
-    shown = lines if full or len(lines) <= _LINES else lines[: _LINES - 1]
-    for line in shown:
-        typer.echo(f"    {line}")
-    if len(shown) < len(lines):
-        typer.echo(f"    … {len(lines) - len(shown)} more lines: --full")
-
-
-def _direct_last(hops: tuple[ExplainedHop, ...]) -> list[ExplainedHop]:
-    """In the order for a stack: what is taken off it first are the direct ones, in their own order."""
-    return sorted(hops, key=lambda hop: not hop.direct)[::-1]
-
-
-def _line(hop: ExplainedHop, *, again: bool, full: bool) -> str:
-    how = [hop.type.lower(), hop.subtype.lower().replace("_", " ")]
-    if hop.masking:
-        how.append("masked")
-    if not hop.certain:
-        how.append("not certain")
-    numbers = "".join(f" [{number}]" for number in hop.statements)
-    cut = not full and len(hop.expression) > _CHARACTERS
-    shown = f"{hop.expression[:_CHARACTERS]}…" if cut else hop.expression
-    expression = f"  {shown}" if shown else ""
-    return f"<- {hop.source}  {typer.style(', '.join(filter(None, how)), dim=True)}{expression}{numbers}" + (
-        "  (see above)" if again else ""
-    )

@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from workflows.commands.options import ParserSeconds, SchemaFile, SqlDialect, end_with
+from workflows.commands.options import FORMAT, ParserSeconds, SchemaFile, SqlDialect, end_with, print_answer
 from workflows.runtime.error_reporting import shows_errors
-
-if TYPE_CHECKING:
-    from connectors.sql_files.lineage import ScriptLineage
-
-
-class LineageFormat(StrEnum):
-    """How lineage is written."""
-
-    TREE = "tree"
-    JSON = "json"
 
 
 @shows_errors
@@ -30,7 +18,7 @@ def lineage(
     ],
     dialect: SqlDialect = None,
     schema: SchemaFile = None,
-    output: Annotated[LineageFormat, typer.Option("--format", help="How to write it.")] = LineageFormat.TREE,
+    output: Annotated[Literal["tree", "json"], FORMAT] = "tree",
     timeout: ParserSeconds = 30.0,
 ) -> None:
     """Print the lineage of SQL files.
@@ -46,25 +34,12 @@ def lineage(
       ingest lineage path/to/dbt_project
       cat job.sql | ingest lineage - --dialect spark --format json | jq .column_lineage
     """
+    from connectors.catalog.answer.script_lineage import SCRIPT_LINEAGE
+    from connectors.catalog.questions.answer import Answer
     from connectors.sql_files.lineage import script_lineage
 
     found = script_lineage(sql, dialect, schema, timeout)
-    if output is LineageFormat.JSON:
-        typer.echo(json.dumps(found.to_json(), indent=2, ensure_ascii=False))
-    else:
-        _print_tree(found)
+    print_answer(Answer(found), SCRIPT_LINEAGE, output)
     for note in found.notes:
         typer.echo(f"note: {note}", err=True)
     end_with(found.failures)
-
-
-def _print_tree(found: ScriptLineage) -> None:
-    for target, columns in found.tree().items():
-        typer.echo(typer.style(target, bold=True))
-        rows = [(column, *row) for column, rows in columns.items() for row in rows]
-        for column, source, how in rows:
-            typer.echo(f"  {column} <- {source}  {typer.style(how, dim=True)}")
-    for problem in found.problems:
-        typer.echo(f"  unresolved: {problem}")
-    if not found.tables and not found.failures:
-        typer.echo("no lineage: nothing here reads a table")

@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from enum import StrEnum
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from ingestion.errors import ConfigError
-from workflows.commands.options import ParserSeconds, SchemaFile, SqlDialect, end_with
+from ingestion.model.lineage import Json
+from workflows.commands.options import FORMAT, ParserSeconds, SchemaFile, SqlDialect, end_with, print_answer
 from workflows.runtime.error_reporting import shows_errors
-
-if TYPE_CHECKING:
-    from ingestion.metrics.report import MetricReport
-
-
-class MetricsFormat(StrEnum):
-    """How metrics are written."""
-
-    TEXT = "text"
-    JSON = "json"
-    METRICFLOW = "metricflow"
-
 
 Queries = Annotated[
     str | None, typer.Argument(metavar="[FILE.sql|DIR|-]", help="SQL, a dbt project or its manifest; - is stdin.")
@@ -46,7 +34,7 @@ def metrics(
     catalog: MetricsCatalog = None,
     dialect: SqlDialect = None,
     schema: SchemaFile = None,
-    output: Annotated[MetricsFormat, typer.Option("--format", help="How to write it.")] = MetricsFormat.TEXT,
+    output: Annotated[Literal["text", "json", "metricflow"], FORMAT] = "text",
     timeout: ParserSeconds = 30.0,
     origin: MetricsOrigin = None,
 ) -> None:
@@ -74,7 +62,15 @@ def metrics(
         from workflows.commands._metric_filing import file_report
 
         warnings = file_report(catalog, found, origin or _origin_of(sql))
-    _print_report(found, output)
+    if output == "metricflow":
+        from ingestion.metrics.metricflow import metricflow_yaml
+
+        typer.echo(metricflow_yaml(found), nl=False)
+    else:
+        from connectors.catalog.answer.metrics import METRICS
+        from connectors.catalog.questions.answer import Answer
+
+        print_answer(Answer(found), METRICS, output)
     for note in (*found.notes, *warnings):
         typer.echo(f"note: {note}", err=True)
     end_with(found.failures)
@@ -85,27 +81,14 @@ def _origin_of(sql: str) -> str:
     return sql if sql == "-" else str(Path(sql).resolve())
 
 
-def _print_filed(catalog: Path | None, output: MetricsFormat) -> None:
+def _print_filed(catalog: Path | None, output: str) -> None:
     if catalog is None:
         raise ConfigError("give SQL to read, or --catalog FILE")
-    if output is MetricsFormat.METRICFLOW:
+    if output == "metricflow":
         raise ConfigError("--format metricflow is for SQL")
-    from ingestion.metrics.report import metrics_text
+    from connectors.catalog.answer.metrics import FILED_METRICS
+    from connectors.catalog.questions.answer import Answer
     from workflows.commands._metric_filing import filed_metrics
 
-    filed = filed_metrics(catalog)
-    if output is MetricsFormat.JSON:
-        typer.echo(json.dumps({"metrics": filed}, indent=2, ensure_ascii=False))
-    else:
-        typer.echo("\n".join(metrics_text(filed)) or "no metrics of queries are in this catalog")
-
-
-def _print_report(found: MetricReport, output: MetricsFormat) -> None:
-    if output is MetricsFormat.JSON:
-        typer.echo(json.dumps(found.to_json(), indent=2, ensure_ascii=False))
-    elif output is MetricsFormat.METRICFLOW:
-        from ingestion.metrics.metricflow import metricflow_yaml
-
-        typer.echo(metricflow_yaml(found), nl=False)
-    else:
-        typer.echo(found.to_text())
+    filed: Answer[Sequence[Json]] = Answer(filed_metrics(catalog))
+    print_answer(filed, FILED_METRICS, output)

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
 from workflows.runtime.logs import LogFormat
 
 if TYPE_CHECKING:
-    from connectors.catalog.answer.pages import Answer
+    from connectors.catalog.answer.rendering import Renderings
+    from connectors.catalog.questions.answer import Answer
 
+Content = TypeVar("Content")
+BREAKING = 4
+"""Exit code where something downstream breaks, or tagged data lies in an untagged place."""
 DEFAULT_CATALOG = Path(".headwater/catalog.db")
 FORMATS = ["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"]
 
@@ -49,15 +53,25 @@ SchemaFile = Annotated[
 ]
 ParserSeconds = Annotated[float, typer.Option("--timeout", min=0.1, help="Seconds for one parser on one statement.")]
 
+FORMAT = typer.Option("--format", help="How to write it.")
+"""The one option for it; the type of a command's argument has the forms that its answers have."""
 Budget = Annotated[int | None, typer.Option(help="Tokens of --format text, by a conservative count; 2000 if left out.")]
 Cursor = Annotated[str | None, typer.Option(metavar="CURSOR", help="Where --format text goes on.")]
 
 
-def print_page(answer: Answer, budget: int | None, cursor: str | None) -> None:
-    """Prints the page of an answer that begins at the cursor, in `budget` tokens."""
-    from connectors.catalog.answer.pages import DEFAULT_BUDGET
+def print_answer(
+    answer: Answer[Content], how: Renderings[Content], form: str, page: tuple[int | None, str | None] | None = None
+) -> None:
+    """Prints an answer in the form that --format names.
 
-    typer.echo(answer.page(DEFAULT_BUDGET if budget is None else budget, cursor).text)
+    `page` is the budget and the cursor of a command whose `text` comes in pages.
+    """
+    from connectors.catalog.answer.rendering import paged, rendered
+
+    if form == "text" and page is not None:
+        typer.echo(paged(answer, how, *page))
+    else:
+        typer.echo(rendered(answer, how, form), nl=False)
 
 
 def end_with(failures: Sequence[str]) -> None:

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from ingestion.errors import ConfigError
-from workflows.commands.options import DEFAULT_CATALOG, Days
+from workflows.commands.options import BREAKING, DEFAULT_CATALOG, FORMAT, Days, print_answer
 from workflows.runtime.error_reporting import shows_errors
 
 if TYPE_CHECKING:
     from connectors.openmetadata.client import Platform
     from ingestion.policies import Policy
     from ingestion.policies.plan import CatalogColumns, PolicyPlan
-
-UNTAGGED = 4
-"""Exit code of a check that finds tagged data in an untagged place."""
 
 policy = typer.Typer(name="policy", no_args_is_help=True, help="Tags that follow the data, by rules in a YAML file.")
 
@@ -36,18 +31,12 @@ ServerConfig = Annotated[
 ]
 
 
-class PlanFormat(StrEnum):
-    """How a plan is written: for people, as JSON, or as SQL for a warehouse."""
-
-    TEXT = "text"
-    JSON = "json"
-    SNOWFLAKE = "snowflake"
-    DATABRICKS = "databricks"
-    POSTGRES = "postgres"
+PlanForm = Literal["text", "json", "snowflake", "databricks", "postgres"]
+"""How a plan is written: for people, as JSON, or as SQL for a warehouse."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _Chosen:
     """Where a policy is planned or applied."""
 
     catalog: Path | None
@@ -61,7 +50,7 @@ def plan(
     rules: PolicyFile,
     catalog: PolicyCatalog = None,
     config: ServerConfig = None,
-    output: Annotated[PlanFormat, typer.Option("--format", help="How to write it.")] = PlanFormat.TEXT,
+    output: Annotated[PlanForm, FORMAT] = "text",
     days: Days = None,
 ) -> None:
     """Print which tags the rules put on which columns, and which they take away again, with the path of each.
@@ -72,7 +61,7 @@ def plan(
       ingest policy plan pii.yaml --format snowflake > tags.sql
     """
     found = _load_rules(rules)
-    with _open_place(_Place(catalog, config, days)) as (columns, _platform):
+    with _open_catalog(_Chosen(catalog, config, days)) as (columns, _platform):
         _print_plan(found, columns, output)
 
 
@@ -96,8 +85,8 @@ def apply(
     from connectors.openmetadata.policies import apply_plan
 
     given = _load_rules(rules)
-    with _open_place(_Place(catalog, config, days), writes=not dry_run) as (columns, platform):
-        found = _print_plan(given, columns, PlanFormat.TEXT)
+    with _open_catalog(_Chosen(catalog, config, days), writes=not dry_run) as (columns, platform):
+        found = _print_plan(given, columns, "text")
         if platform is None or dry_run:
             return
         lost = apply_plan(platform, found)
@@ -110,17 +99,17 @@ def apply(
 @policy.command()
 @shows_errors
 def check(rules: PolicyFile, catalog: PolicyCatalog = None, config: ServerConfig = None, days: Days = None) -> None:
-    """Print the plan, and end with exit code 4 when tagged data lies in an untagged place.
+    """Print the plan, and end with exit code 4 when tagged data lies in an untagged chosen.
 
     \b
     Examples:
       ingest policy check pii.yaml
     """
     given = _load_rules(rules)
-    with _open_place(_Place(catalog, config, days)) as (columns, _platform):
-        found = _print_plan(given, columns, PlanFormat.TEXT)
+    with _open_catalog(_Chosen(catalog, config, days)) as (columns, _platform):
+        found = _print_plan(given, columns, "text")
     if found.untagged:
-        raise typer.Exit(UNTAGGED)
+        raise typer.Exit(BREAKING)
 
 
 def _load_rules(file: Path) -> Policy:
@@ -130,38 +119,40 @@ def _load_rules(file: Path) -> Policy:
     return load_policy(file)
 
 
-def _print_plan(rules: Policy, columns: CatalogColumns, output: PlanFormat) -> PolicyPlan:
+def _print_plan(rules: Policy, columns: CatalogColumns, output: PlanForm) -> PolicyPlan:
     from ingestion.policies.plan import policy_plan
-    from ingestion.policies.tag_statements import TagWarehouse, plan_statements
 
     found = policy_plan(columns, rules, datetime.now(UTC).date())
-    if output is PlanFormat.JSON:
-        typer.echo(json.dumps(found.to_json(), indent=2, ensure_ascii=False))
-    elif output is PlanFormat.TEXT:
-        for line in found.lines():
-            typer.echo(line)
+    if output in ("text", "json"):
+        from connectors.catalog.answer.policy import POLICY
+        from connectors.catalog.questions.answer import Answer
+
+        print_answer(Answer(found), POLICY, output)
     else:
-        for statement in plan_statements(found, columns.table_types, TagWarehouse(output.value)):
+        from ingestion.policies.tag_statements import TagWarehouse, plan_statements
+
+        for statement in plan_statements(found, columns.table_types, TagWarehouse(output)):
             typer.echo(statement)
     return found
 
 
 @contextmanager
-def _open_place(place: _Place, *, writes: bool = False) -> Iterator[tuple[CatalogColumns, Platform | None]]:
-    """The columns of the place, and its platform where that is a server, or `writes` is asked for."""
+def _open_catalog(chosen: _Chosen, *, writes: bool = False) -> Iterator[tuple[CatalogColumns, Platform | None]]:
+    """The columns of a catalog, and its platform where that is a server, or `writes` is asked for."""
     from workflows.config import EmbeddedCatalog, Server, load_config
 
-    if place.catalog is not None and place.config is not None:
+    if chosen.catalog is not None and chosen.config is not None:
         raise ConfigError("give --catalog or --config")
-    target: EmbeddedCatalog | Server = EmbeddedCatalog(place.catalog or DEFAULT_CATALOG)
-    if place.config is not None:
-        target = load_config(place.config, may_lack_log=True).target
-    from connectors.catalog.questions.file import When
-    from connectors.openmetadata.policies import columns_of_file, columns_of_platform
+    target: EmbeddedCatalog | Server = EmbeddedCatalog(chosen.catalog or DEFAULT_CATALOG)
+    if chosen.config is not None:
+        target = load_config(chosen.config, may_lack_log=True).target
+    from connectors.catalog.questions.moments import When
+    from connectors.catalog.questions.policy import columns_of_file
+    from connectors.openmetadata.policies import columns_of_platform
     from workflows.target import platform_of
 
     if isinstance(target, EmbeddedCatalog):
-        columns = columns_of_file(target.file, When(days=place.days))
+        columns = columns_of_file(target.file, When(days=chosen.days))
         if not writes:
             yield columns, None
             return

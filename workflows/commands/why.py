@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from datetime import datetime
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from workflows.commands.options import DEFAULT_CATALOG, FORMATS, CatalogFile, millis
+from workflows.commands.options import DEFAULT_CATALOG, FORMAT, FORMATS, CatalogFile, millis, print_answer
 from workflows.runtime.error_reporting import shows_errors
-
-
-class WhyFormat(StrEnum):
-    """How a report is written."""
-
-    TEXT = "text"
-    JSON = "json"
-    MARKDOWN = "markdown"
 
 
 @shows_errors
@@ -34,7 +24,7 @@ def why(
         Path | None,
         typer.Option("--dead-letters", metavar="FILE", help="What runs gave up on."),
     ] = None,
-    output: Annotated[WhyFormat, typer.Option("--format", help="How to write it.")] = WhyFormat.TEXT,
+    output: Annotated[Literal["text", "json", "markdown"], FORMAT] = "text",
     days: Annotated[
         int | None, typer.Option(min=0, help="How far back to look; 0 is as far as is known. Usually 30.")
     ] = None,
@@ -49,17 +39,11 @@ def why(
       ingest why mart.daily --at 2026-11-20T06:00
       ingest why mart.daily --format markdown
     """
-    from connectors.catalog.questions.file import When
-    from connectors.catalog.questions.why.report import as_markdown, as_text
+    from connectors.catalog.answer.why import WHY
+    from connectors.catalog.questions.moments import When
     from connectors.catalog.questions.why.search import causes_in_file
 
-    report = causes_in_file(catalog, name, When(millis(at) if at else None, days), dead_letters)
-    if output is WhyFormat.JSON:
-        typer.echo(json.dumps(report.to_json(), indent=2, ensure_ascii=False))
-    elif output is WhyFormat.MARKDOWN:
-        typer.echo(as_markdown(report), nl=False)
-    else:
-        for line in as_text(report):
-            typer.echo(line)
-    if not report.known:
+    answer = causes_in_file(catalog, name, When(millis(at) if at else None, days), dead_letters)
+    print_answer(answer, WHY, output)
+    if not answer.content.known:
         raise typer.Exit(1)

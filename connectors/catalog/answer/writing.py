@@ -10,15 +10,14 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-# Names and texts of others, written so that they stay data: no line, no fence, no direction of text comes of them.
-
 _PLAIN = re.compile(r"[\w.$#*-]+")
 _FENCE = re.compile(r"`{3,}|~{3,}")
-_LONGEST = 400
 _HIDDEN = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
 SIGNS = ("~", "^")
 """Stand for the prefixes of the names of an answer."""
-_LONGEST = 240
+_LONGEST = 300
+"""Characters of a text of others in a line, where not the whole is asked for."""
+_PIECE = 240
 _SHORTEST_PREFIX, _LONGEST_PREFIX = 9, 120
 _PARTS_ABOVE_TABLES = 3
 
@@ -35,10 +34,10 @@ def visible_text(text: str) -> str:
     return _FENCE.sub(lambda match: "".join(f"\\u{ord(one):04x}" for one in match.group()), shown)
 
 
-def short_text(text: str) -> str:
-    """The visible text, cut after 400 characters, which is told."""
+def short_text(text: str, most: int = _LONGEST) -> str:
+    """The visible text, cut after so many characters, which is told."""
     shown = visible_text(text)
-    return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}… ({len(shown)} characters)"
+    return shown if len(shown) <= most else f"{shown[:most]}… ({len(shown)} characters)"
 
 
 def quoted_text(text: str) -> str:
@@ -56,8 +55,8 @@ def text_lines(text: str) -> list[str]:
     pieces: list[str] = []
     for line in text.splitlines() or [""]:
         shown = visible_text(line)
-        pieces.append(shown[:_LONGEST])
-        pieces += [f"…{shown[start : start + _LONGEST]}" for start in range(_LONGEST, len(shown), _LONGEST)]
+        pieces.append(shown[:_PIECE])
+        pieces += [f"…{shown[start : start + _PIECE]}" for start in range(_PIECE, len(shown), _PIECE)]
     return pieces
 
 
@@ -100,9 +99,6 @@ def shorten_name(name: str, prefixes: Mapping[str, str]) -> str:
     return _written_name(name)
 
 
-# Texts of others in Markdown, written so that they stay data.
-
-
 def code(name: str) -> str:
     """A name as code, which nothing in it can end or turn into markup."""
     plain = cell(name)
@@ -117,3 +113,28 @@ def _runs(text: str) -> list[str]:
 def cell(text: str) -> str:
     """A text in one line, which ends no cell of a table."""
     return " ".join(text.split()).replace("|", "\\|")
+
+
+def how_text(type_: str, subtype: str, *, masking: bool, certain: bool) -> str:
+    """How a source takes part, in words: `aggregation`, `filter`, the type without a subtype, `identity, masked`."""
+    words = [(subtype or type_).lower().replace("_", " ")]
+    if masking:
+        words.append("masked")
+    if not certain:
+        words.append("uncertain")
+    return ", ".join(words)
+
+
+def bold(text: str) -> str:
+    """The text as terminals show a heading; who prints it leaves the codes out where there is no terminal."""
+    return f"\x1b[1m{text}\x1b[0m"
+
+
+def dim(text: str) -> str:
+    """The text as terminals show what is said beside."""
+    return f"\x1b[2m{text}\x1b[0m"
+
+
+def red(text: str) -> str:
+    """The text as terminals show a warning."""
+    return f"\x1b[31m{text}\x1b[0m"

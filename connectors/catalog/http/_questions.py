@@ -9,11 +9,16 @@ from fastapi import APIRouter, Depends, Query
 from fastapi.responses import Response
 from sqlalchemy import Connection
 
+from connectors.catalog.answer.diff import DIFF
+from connectors.catalog.answer.impact import IMPACT
+from connectors.catalog.answer.rendering import document
+from connectors.catalog.answer.why import WHY
 from connectors.catalog.contract.errors import bad_request, not_found
 from connectors.catalog.http._context import ERRORS, Store, reply
 from connectors.catalog.picture import cards, history
 from connectors.catalog.questions import diff, impact
-from connectors.catalog.questions.why.search import MomentAsked, cause_report
+from connectors.catalog.questions.moments import When
+from connectors.catalog.questions.why.search import cause_report
 from connectors.catalog.search import names as filtered_search
 from connectors.catalog.store.entities.entities import EntityRow
 from connectors.catalog.store.lineage.column_names import column_names
@@ -109,10 +114,10 @@ def causes(store: Store, entity: Name, when: AtMoment, column: Name | None = Non
     with store.read() as connection:
         node = _node(connection, entity, column)
         try:
-            report = cause_report(connection, node, MomentAsked(when.as_of, when.days))
+            answer = cause_report(connection, node, When(when.as_of, when.days))
         except ConfigError as error:
             raise bad_request(str(error)) from error
-        return reply(report.to_json())
+        return reply(document(answer, WHY))
 
 
 @router.get("/impact")
@@ -121,7 +126,7 @@ def downstream(store: Store, entity: Name, when: AtMoment, column: Name | None =
     with store.read() as connection:
         row, path = _node(connection, entity, column)
         span = window(connection, when.as_of, when.days)
-        return reply({**impact.impact(connection, (row.id, path), span.moment), "window": span.answer()})
+        return reply(document(impact.impact(connection, (row.id, path), span), IMPACT))
 
 
 @router.get("/diff")
@@ -132,7 +137,7 @@ def changes(
     if end < start:
         raise bad_request("to must not be before from")
     with store.read() as connection:
-        return reply(diff.diff(connection, start, end))
+        return reply(document(diff.diff(connection, start, end), DIFF))
 
 
 @router.get("/history")

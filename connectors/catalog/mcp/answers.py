@@ -1,4 +1,4 @@
-"""What a catalog's file answers: each question gives an Answer, whose pages are of a size that the asker chooses."""
+"""A catalog's file that answers in rows: every question, in pages of a size that the asker chooses."""
 
 from __future__ import annotations
 
@@ -7,26 +7,30 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
-from typing import Self
+from typing import Self, TypeVar
 
 from cachetools import LRUCache
 from sqlalchemy import Connection
 
-from connectors.catalog.answer.pages import Answer
-from connectors.catalog.graph import CatalogGraph
-from connectors.catalog.picture.cards import MAX_CARDS
-from connectors.catalog.picture.neighbourhood import graph_document
-from connectors.catalog.questions import diff, entities, lineage, row_answers, sql
-from connectors.catalog.questions import impact as impact_queries
-from connectors.catalog.questions.file import When, existing_database, named_node
-from connectors.catalog.questions.lineage import ColumnGraph
+from connectors.catalog.answer.diff import diff_listing
+from connectors.catalog.answer.entities import description_listing, quality_listing, search_listing
+from connectors.catalog.answer.explanation import explanation_listing
+from connectors.catalog.answer.impact import impact_listing
+from connectors.catalog.answer.lineage import lineage_listing, paths_listing
+from connectors.catalog.answer.pages import Listing
+from connectors.catalog.answer.proposed_change import change_listing
+from connectors.catalog.answer.rendering import in_rows
+from connectors.catalog.answer.sql import sql_listing
+from connectors.catalog.answer.why import why_listing
+from connectors.catalog.questions import diff, entities, explain, impact, lineage, sql
+from connectors.catalog.questions.answer import Answer
+from connectors.catalog.questions.file import existing_database, named_node
+from connectors.catalog.questions.moments import When
 from connectors.catalog.questions.proposed_change.question import ChangeOptions, change_report
-from connectors.catalog.questions.proposed_change.report import change_answer
-from connectors.catalog.questions.why.report import causes_answer
-from connectors.catalog.questions.why.search import causes
+from connectors.catalog.questions.proposed_change.report import ChangeReport
+from connectors.catalog.questions.why.search import cause_report
 from connectors.catalog.store.lineage.window import Window, window
 from ingestion.errors import ConfigError
-from ingestion.scripts.explanation import explain
 
 _MOST_SQL = 1_000_000
 """Characters of a text: nobody sends a model more."""
@@ -35,6 +39,7 @@ _SECONDS = 10.0
 _KEPT = 8
 """Answers whose next page is asked for while others are."""
 _Question = tuple[tuple[int, ...], tuple[object, ...]]
+Content = TypeVar("Content")
 
 
 class CatalogAnswers:
@@ -48,7 +53,7 @@ class CatalogAnswers:
         self._database = existing_database(file)
         self._file = file
         self._when = when or When()
-        self._known: LRUCache[_Question, Answer] = LRUCache(_KEPT)
+        self._known: LRUCache[_Question, Listing] = LRUCache(_KEPT)
         self._lock = Lock()
 
     def __enter__(self) -> Self:
@@ -61,13 +66,19 @@ class CatalogAnswers:
         """Closes the file."""
         self._database.close()
 
-    def _answer(self, question: tuple[object, ...], find: Callable[[], Answer]) -> Answer:
-        """What `find` gives; the pages of one answer are of one look at the catalog, as long as that is not written."""
+    def _ask(
+        self,
+        question: tuple[object, ...],
+        rows: Callable[[Content], Listing],
+        find: Callable[[Connection, Window], Answer[Content]],
+    ) -> Listing:
+        """What `find` gives, in rows; the pages of one answer are of one look at the catalog until that is written."""
         key = _state(self._file), question
         with self._lock:
             known = self._known.get(key)
         if known is None:
-            known = find()
+            with self._read() as (connection, span):
+                known = in_rows(find(connection, span), rows)
             with self._lock:
                 self._known[key] = known
         return known
@@ -78,118 +89,108 @@ class CatalogAnswers:
             connection.exec_driver_sql("pragma query_only = on")
             yield connection, window(connection, self._when.as_of, self._when.days)
 
-    def search(self, words: str) -> Answer:
+    def search(self, words: str) -> Listing:
         """Tables and columns by words of their names; without one every table."""
-        return self._answer(("search", words), lambda: self._search(words))
+        return self._ask(("search", words), search_listing, lambda connection, _: entities.search(connection, words))
 
-    def _search(self, words: str) -> Answer:
-        with self._read() as (connection, _):
-            return entities.search(connection, words)
-
-    def describe(self, name: str) -> Answer:
+    def describe(self, name: str) -> Listing:
         """A table with its columns, neighbours and tests, or one column."""
-        return self._answer(("describe", name), lambda: self._describe(name))
 
-    def _describe(self, name: str) -> Answer:
-        with self._read() as (connection, span):
+        def find(connection: Connection, span: Window) -> Answer[entities.Description]:
             return entities.describe(connection, *named_node(connection, name), span)
 
-    def lineage(self, name: str, direction: str = lineage.UP, depth: int = 1) -> Answer:
+        return self._ask(("describe", name), description_listing, find)
+
+    def lineage(self, name: str, direction: str = lineage.UP, depth: int = 1) -> Listing:
         """The column edges `upstream` or `downstream` of a table or a column, within `depth` hops (0: all of them)."""
         if direction not in (lineage.UP, lineage.DOWN):
             raise ConfigError(f"the direction is {lineage.UP} or {lineage.DOWN}")
         if depth < 0:
             raise ConfigError("depth is a number of hops; 0 is all of them")
-        return self._answer(("lineage", name, direction, depth), lambda: self._lineage(name, direction, depth))
 
-    def _lineage(self, name: str, direction: str, depth: int) -> Answer:
-        with self._read() as (connection, span):
+        def find(connection: Connection, span: Window) -> Answer[lineage.LineageEdges]:
             row, path = named_node(connection, name)
-            graph = ColumnGraph(connection, span.moment)
-            graph.learn([row.id])
-            return lineage.lineage(graph, (row.id, path), direction, depth)
+            return lineage.lineage(connection, (row.id, path), span.moment, direction, depth)
 
-    def paths(self, source: str, target: str) -> Answer:
+        return self._ask(("lineage", name, direction, depth), lineage_listing, find)
+
+    def paths(self, source: str, target: str) -> Listing:
         """How values or decisions get from one table or column down to another."""
-        return self._answer(("paths", source, target), lambda: self._paths(source, target))
 
-    def _paths(self, source: str, target: str) -> Answer:
-        with self._read() as (connection, span):
-            ends = [named_node(connection, name) for name in (source, target)]
-            graph = ColumnGraph(connection, span.moment)
-            graph.learn(row.id for row, _ in ends)
-            (start, first), (end, last) = ends
-            return lineage.paths(graph, (start.id, first), (end.id, last))
+        def find(connection: Connection, span: Window) -> Answer[lineage.Paths]:
+            (start, first), (end, last) = (named_node(connection, name) for name in (source, target))
+            return lineage.paths(connection, (start.id, first), (end.id, last), span.moment)
 
-    def explain(self, column: str) -> Answer:
+        return self._ask(("paths", source, target), paths_listing, find)
+
+    def explain(self, column: str) -> Listing:
         """Where a column comes from: base columns, the chain of expressions, the statements."""
-        return self._answer(("explain", column), lambda: self._explain(column))
+        return self._ask(
+            ("explain", column), explanation_listing, lambda connection, span: explain.explain(connection, column, span)
+        )
 
-    def _explain(self, column: str) -> Answer:
-        with self._read() as (connection, span):
-            row, path = named_node(connection, column)
-            if path is None:
-                raise ConfigError(f"{row.fqn} is a table: name one of its columns, which `describe` lists")
-            identifiers, cut = CatalogGraph(connection, span.moment).entities_behind((row.id, path), MAX_CARDS)
-            document = graph_document(connection, identifiers, span)
-            return row_answers.explanation_answer(explain(document, f"{row.fqn}.{path}"), complete=not cut)
-
-    def impact(self, name: str) -> Answer:
+    def impact(self, name: str) -> Listing:
         """Everything downstream of a table or a column."""
-        return self._answer(("impact", name), lambda: self._impact(name))
 
-    def _impact(self, name: str) -> Answer:
-        with self._read() as (connection, span):
+        def find(connection: Connection, span: Window) -> Answer[impact.Impact]:
             row, path = named_node(connection, name)
-            return row_answers.impact(impact_queries.impact(connection, (row.id, path), span.moment))
+            return impact.impact(connection, (row.id, path), span)
 
-    def parse_sql(self, text: str, dialect: str = "ansi") -> Answer:
+        return self._ask(("impact", name), impact_listing, find)
+
+    def parse_sql(self, text: str, dialect: str = "ansi") -> Listing:
         """What SQL that is not in the catalog reads and makes, and what of it the catalog does not know."""
-        if len(text) > _MOST_SQL:
-            raise ConfigError(f"the text has more than {_MOST_SQL} characters: give less of it")
-        return self._answer(("sql", text, dialect), lambda: self._parse_sql(text, dialect))
+        _refuse_long(text)
+        return self._ask(
+            ("sql", text, dialect), sql_listing, lambda connection, _: sql.parse_sql(connection, text, dialect)
+        )
 
-    def _parse_sql(self, text: str, dialect: str) -> Answer:
-        with self._read() as (connection, _):
-            return sql.parse_sql(connection, text, dialect)
-
-    def proposed_change(self, text: str, dialect: str | None = None, default_schema: str = "") -> Answer:
+    def proposed_change(self, text: str, dialect: str | None = None, default_schema: str = "") -> Listing:
         """What SQL or DDL would change, were it run, and what that does downstream; `dialect` None: the catalog's."""
-        if len(text) > _MOST_SQL:
-            raise ConfigError(f"the text has more than {_MOST_SQL} characters: give less of it")
+        _refuse_long(text)
         options = ChangeOptions(ddl=text, dialect=dialect, default_schema=default_schema, timeout_seconds=_SECONDS)
-        return self._answer(("change", text, dialect, default_schema), lambda: self._proposed_change(options))
 
-    def _proposed_change(self, options: ChangeOptions) -> Answer:
-        with self._read() as (connection, span):
-            return change_answer(change_report(connection, options, span.moment))
+        def find(connection: Connection, span: Window) -> Answer[ChangeReport]:
+            found = change_report(connection, options, span.moment)
+            if found.content.empty:
+                raise ConfigError(
+                    "the text changes nothing that a catalog knows: give DDL, or statements that fill tables"
+                )
+            return found
 
-    def changes(self, start: datetime, end: datetime | None = None) -> Answer:
+        return self._ask(("change", text, dialect, default_schema), change_listing, find)
+
+    def changes(self, start: datetime, end: datetime | None = None) -> Listing:
         """What changed in schemas and lineage between two moments (the second: now), what breaks first."""
-        return self._answer(("changes", start, end), lambda: self._changes(start, end))
+        until = None if end is None else _millis(end)
+        return self._ask(
+            ("changes", start, end),
+            diff_listing,
+            lambda connection, _: diff.diff(connection, _millis(start), until),
+        )
 
-    def _changes(self, start: datetime, end: datetime | None) -> Answer:
-        with self._read() as (connection, _):
-            found = diff.diff(connection, _millis(start), _millis(end or datetime.now(UTC)))
-            return row_answers.changes(found if end is not None else {**found, "to": None})
-
-    def quality(self, name: str | None = None) -> Answer:
+    def quality(self, name: str | None = None) -> Listing:
         """The tests of a table and of all that it comes from, or of the catalog; what does not pass comes first."""
-        return self._answer(("quality", name), lambda: self._quality(name))
 
-    def _quality(self, name: str | None) -> Answer:
-        with self._read() as (connection, span):
+        def find(connection: Connection, span: Window) -> Answer[entities.TestResults]:
             row = named_node(connection, name)[0] if name else None
             return entities.quality(connection, row, span)
 
-    def why(self, name: str, at: datetime | None = None) -> Answer:
-        """What upstream may have made a table or a column wrong at a moment (None: now)."""
-        return self._answer(("why", name, at), lambda: self._why(name, at))
+        return self._ask(("quality", name), quality_listing, find)
 
-    def _why(self, name: str, at: datetime | None) -> Answer:
-        with self._read() as (connection, _):
-            moment = _millis(at) if at is not None else self._when.as_of
-            return causes_answer(causes(connection, name, When(moment, self._when.days)))
+    def why(self, name: str, at: datetime | None = None) -> Listing:
+        """What upstream may have made a table or a column wrong at a moment (None: now)."""
+        when = When(_millis(at) if at is not None else self._when.as_of, self._when.days)
+        return self._ask(
+            ("why", name, at),
+            why_listing,
+            lambda connection, _: cause_report(connection, named_node(connection, name), when),
+        )
+
+
+def _refuse_long(text: str) -> None:
+    if len(text) > _MOST_SQL:
+        raise ConfigError(f"the text has more than {_MOST_SQL} characters: give less of it")
 
 
 def _state(file: Path) -> tuple[int, ...]:

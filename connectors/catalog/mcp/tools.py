@@ -12,8 +12,8 @@ from mcp.types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import BaseModel, Field
 
 import ingestion
-from connectors.catalog.answer.pages import DEFAULT_BUDGET, LEAST_BUDGET, Answer
-from connectors.catalog.answer.writing import visible_text
+from connectors.catalog.answer.pages import DEFAULT_BUDGET, LEAST_BUDGET, Listing
+from connectors.catalog.answer.writing import short_text
 from connectors.catalog.contract.errors import ApiError
 from connectors.catalog.mcp.answers import CatalogAnswers
 from ingestion.errors import LineageError
@@ -145,7 +145,7 @@ def _other_tools(answers: CatalogAnswers) -> tuple[Callable[..., Result], ...]:
     return parse_sql, changes, why, proposed_change
 
 
-def _reply(ask: Callable[[], Answer], budget: int, cursor: str | None) -> CallToolResult:
+def _reply(ask: Callable[[], Listing], budget: int, cursor: str | None) -> CallToolResult:
     """A page of an answer, or what is wrong with the question; a failure of ours is told by its kind alone."""
     try:
         page = ask().page(budget, cursor)
@@ -158,7 +158,4 @@ def _reply(ask: Callable[[], Answer], budget: int, cursor: str | None) -> CallTo
 
 
 def _refuse(reason: str) -> CallToolResult:
-    shown = visible_text(reason)
-    if len(shown) > _LONGEST_REFUSAL:
-        shown = f"{shown[:_LONGEST_REFUSAL]}… ({len(shown)} characters)"
-    return CallToolResult(content=[TextContent(type="text", text=shown)], is_error=True)
+    return CallToolResult(content=[TextContent(type="text", text=short_text(reason, _LONGEST_REFUSAL))], is_error=True)

@@ -10,6 +10,8 @@ from pathlib import Path
 
 from sqlalchemy import Connection, select
 
+from connectors.catalog.answer.diff import DIFF
+from connectors.catalog.answer.rendering import document
 from connectors.catalog.contract.entity_types import LINEAGE_TYPES
 from connectors.catalog.contract.errors import ApiError
 from connectors.catalog.picture.cards import MAX_CARDS
@@ -81,7 +83,7 @@ def compared_document(file: Path, scope: ExportScope, base: int) -> Json:
     try:
         with database.read() as connection:
             both = _both(connection, scope, base)
-            changes = diff(connection, base, end)
+            changes = document(diff(connection, base, end), DIFF)
     finally:
         database.close()
     compared = f"{_time_text(base)} compared with {shown}"

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from sqlalchemy import Connection, and_, or_, select, union
 
 from connectors.catalog.graph import CatalogGraph
-from connectors.catalog.store.database import loads
-from connectors.catalog.store.entities.entities import EntityRow, any_rows_of
+from connectors.catalog.questions.answer import Answer
+from connectors.catalog.questions.file import open_catalog
+from connectors.catalog.store.database import loads, now_millis
+from connectors.catalog.store.entities.entities import any_rows_of
 from connectors.catalog.store.lineage import reads
 from connectors.catalog.store.lineage.reads import ContributionView, Moment
 from connectors.catalog.store.rows import chunks_of
@@ -18,15 +21,136 @@ from connectors.catalog.store.schema import attributes, corrections, intervals, 
 from ingestion.model.lineage import Json
 from ingestion.walk import DIRECT, ColumnNode
 
-MAX_CHANGES = 2_000
-MAX_NAMED = 100
+_MOST_CHANGES = 2_000
+_MOST_NAMED = 100
+_EXPRESSION_CHANGED = "columnEdgeChanged"
+_CUT = "there are more changes: ask of a shorter time"
 _BREAKING = frozenset({"columnDropped", "columnRetyped", "columnRenamed", "entityDropped", "entityRenamed"})
 _ColumnKey = tuple[str, str, str, str | None]
 _State = tuple[str | None, int]  # value and when it was taken
 
 
 @dataclass(frozen=True, slots=True)
-class _SchemaChange:
+class Reach:
+    """What a change reaches downstream: how many columns and tables, so many of them directly, and the nearest."""
+
+    count: int
+    direct: int
+    named: tuple[tuple[str, str], ...]
+
+    def to_json(self) -> Json:
+        """The same as JSON."""
+        named = [{"name": name, "type": strength} for name, strength in self.named]
+        return {"count": self.count, "direct": self.direct, "named": named}
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaChange:
+    """A change of an entity, or with its full name the `column` of it. `breaking`: something downstream needs it."""
+
+    kind: str
+    entity: Json
+    column: str
+    at: int
+    reaches: Reach
+    breaking: bool
+    before: Json | str | None = None
+    after: Json | str | None = None
+
+    @property
+    def name(self) -> str:
+        return self.column or str(self.entity["fullyQualifiedName"])
+
+    @property
+    def new_name(self) -> str:
+        """That of an entity that was renamed."""
+        return self.after if self.kind == "entityRenamed" and isinstance(self.after, str) else ""
+
+    def to_json(self) -> Json:
+        """The same as JSON."""
+        told = {"before": self.before, "after": self.after}
+        return {
+            "kind": self.kind,
+            "entity": self.entity,
+            "column": self.column or None,
+            "at": self.at,
+            "reaches": self.reaches.to_json(),
+            "breaking": self.breaking,
+        } | {key: value for key, value in told.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnEnds:
+    """The full names of the columns of an edge; "" is every column of the target."""
+
+    source: str
+    target: str
+    type: str
+    subtype: str | None
+
+    def to_json(self) -> Json:
+        """The same as JSON."""
+        ends = {"fromColumn": self.source, "toColumn": self.target or None}
+        return {**ends, "type": self.type, "subtype": self.subtype}
+
+
+@dataclass(frozen=True, slots=True)
+class LineageChange:
+    """A change of an edge between entities, or with its `columns` between those; expressions `before` and `after`."""
+
+    kind: str
+    from_entity: str
+    to_entity: str
+    reaches: Reach
+    columns: ColumnEnds | None = None
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+
+    @property
+    def source(self) -> str:
+        return self.columns.source if self.columns is not None else self.from_entity
+
+    @property
+    def target(self) -> str:
+        return (self.columns.target if self.columns is not None else "") or self.to_entity
+
+    def to_json(self) -> Json:
+        """The same as JSON."""
+        found: Json = {"kind": self.kind, "from": self.from_entity, "to": self.to_entity}
+        if self.columns is not None:
+            found |= self.columns.to_json()
+        if self.kind == _EXPRESSION_CHANGED:
+            found |= {"before": list(self.before), "after": list(self.after)}
+        return found | {"reaches": self.reaches.to_json()}
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogDiff:
+    """The changes after `start` and up to `end` (milliseconds; `now`: it was left open), the oldest ones first."""
+
+    start: int
+    end: int
+    schema: tuple[SchemaChange, ...]
+    lineage: tuple[LineageChange, ...]
+    now: bool = False
+
+    @property
+    def breaking(self) -> bool:
+        return any(change.breaking for change in self.schema)
+
+    def to_json(self) -> Json:
+        """The same as JSON."""
+        return {
+            "from": self.start,
+            "to": self.end,
+            "schemaChanges": [change.to_json() for change in self.schema],
+            "lineageChanges": [change.to_json() for change in self.lineage],
+            "breaking": self.breaking,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
     """One change of a schema: `path` "" concerns the entity."""
 
     kind: str
@@ -37,63 +161,86 @@ class _SchemaChange:
     after: Json | str | None = None
 
 
-def diff(connection: Connection, start: int, end: int) -> Json:
-    """The changes after `start` and up to `end` (milliseconds), each with what it reaches downstream."""
-    schema = _schema_changes(connection, start, end)
-    lineage = _lineage_changes(connection, start, end)
-    truncated = max(len(schema), len(lineage)) > MAX_CHANGES
-    schema, lineage = schema[:MAX_CHANGES], lineage[:MAX_CHANGES]
-    before = CatalogGraph(connection, Moment(start))
-    after = CatalogGraph(connection, Moment(end))
-    rows = any_rows_of(connection, {change.entity for change in schema})
-    changes = []
-    for change in schema:
-        graph = after if change.kind in {"columnAdded", "entityAdded"} else before
-        changes.append(_answer(connection, change, rows[change.entity], graph))
-    for item in lineage:
-        graph = before if item["kind"].endswith("Removed") else after
-        item["reaches"] = _reaches(connection, graph, item.pop("node"), itself=True)
-    return {
-        "from": start,
-        "to": end,
-        "schemaChanges": changes,
-        "lineageChanges": lineage,
-        "breaking": any(change["breaking"] for change in changes),
-        "truncated": truncated or before.truncated or after.truncated,
-    }
+@dataclass(frozen=True, slots=True)
+class _EdgeChange:
+    """One change of an edge, by ids of entities; `key` None concerns the edge as a whole."""
+
+    kind: str
+    edge: tuple[str, str]
+    key: _ColumnKey | None = None
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+
+    @property
+    def node(self) -> ColumnNode:
+        """What changed with it."""
+        return self.edge[1], (self.key[1] or None) if self.key is not None else None
 
 
-def _answer(connection: Connection, change: _SchemaChange, row: EntityRow, graph: CatalogGraph) -> Json:
-    node: ColumnNode = (change.entity, change.path or None)
-    reaches = _reaches(connection, graph, node)
-    answer: Json = {
-        "kind": change.kind,
-        "entity": {"id": row.id, "type": row.type, "fullyQualifiedName": row.fqn},
-        "column": f"{row.fqn}.{change.path}" if change.path else None,
-        "at": change.at,
-        "reaches": reaches,
-        "breaking": change.kind in _BREAKING and reaches["count"] > 0,
-    }
-    if change.before is not None:
-        answer["before"] = change.before
-    if change.after is not None:
-        answer["after"] = change.after
-    return answer
+def diff_of_file(file: Path, start: int, end: int | None) -> Answer[CatalogDiff]:
+    """The changes in a catalog's file. Raises ConfigError where there is none."""
+    with open_catalog(file) as connection:
+        return diff(connection, start, end)
 
 
-def _reaches(connection: Connection, graph: CatalogGraph, node: ColumnNode, *, itself: bool = False) -> Json:
-    nodes = [(way.node, way.strength) for way in graph.reached_from(node)]
-    if itself:
-        nodes.insert(0, (node, DIRECT))
-    rows = any_rows_of(connection, {entity for (entity, _), _ in nodes[:MAX_NAMED]})
-    named = [
-        {"name": rows[entity].fqn if path is None else f"{rows[entity].fqn}.{path}", "type": kind}
-        for (entity, path), kind in nodes[:MAX_NAMED]
-    ]
-    return {"count": len(nodes), "direct": sum(kind == DIRECT for _, kind in nodes), "named": named}
+def diff(connection: Connection, start: int, end: int | None) -> Answer[CatalogDiff]:
+    """The changes after `start` and up to `end` (milliseconds; None: now), each with what it reaches downstream."""
+    until = now_millis() if end is None else end
+    schema, lineage = _schema_changes(connection, start, until), _lineage_changes(connection, start, until)
+    many = max(len(schema), len(lineage)) > _MOST_CHANGES
+    sides = _Sides(connection, CatalogGraph(connection, Moment(start)), CatalogGraph(connection, Moment(until)))
+    changes = tuple(sides.schema(schema[:_MOST_CHANGES])), tuple(sides.lineage(lineage[:_MOST_CHANGES]))
+    found = CatalogDiff(start, until, *changes, now=end is None)
+    return Answer(found, (_CUT,) if many or sides.before.truncated or sides.after.truncated else ())
 
 
-def _schema_changes(connection: Connection, start: int, end: int) -> list[_SchemaChange]:
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """The lineage at both moments: what is gone reached something before, what came reaches something after."""
+
+    connection: Connection
+    before: CatalogGraph
+    after: CatalogGraph
+
+    def schema(self, changes: Sequence[_Change]) -> Iterator[SchemaChange]:
+        rows = any_rows_of(self.connection, {change.entity for change in changes})
+        for one in changes:
+            row = rows[one.entity]
+            graph = self.after if one.kind in {"columnAdded", "entityAdded"} else self.before
+            reaches = self._reach(graph, (one.entity, one.path or None))
+            entity = {"id": row.id, "type": row.type, "fullyQualifiedName": row.fqn}
+            column = f"{row.fqn}.{one.path}" if one.path else ""
+            breaking = one.kind in _BREAKING and reaches.count > 0
+            yield SchemaChange(one.kind, entity, column, one.at, reaches, breaking, one.before, one.after)
+
+    def lineage(self, changes: Sequence[_EdgeChange]) -> Iterator[LineageChange]:
+        rows = any_rows_of(self.connection, {end for change in changes for end in change.edge})
+        for one in changes:
+            graph = self.before if one.kind.endswith("Removed") else self.after
+            source, target = (str(rows[end].fqn) for end in one.edge)
+            columns = None if one.key is None else _named_columns(source, target, one.key)
+            reaches = self._reach(graph, one.node, itself=True)
+            yield LineageChange(one.kind, source, target, reaches, columns, one.before, one.after)
+
+    def _reach(self, graph: CatalogGraph, node: ColumnNode, *, itself: bool = False) -> Reach:
+        nodes = [(way.node, way.strength) for way in graph.reached_from(node)]
+        if itself:
+            nodes.insert(0, (node, DIRECT))
+        nearest = nodes[:_MOST_NAMED]
+        rows = any_rows_of(self.connection, {entity for (entity, _), _ in nearest})
+        named = (
+            (rows[entity].fqn if path is None else f"{rows[entity].fqn}.{path}", strength)
+            for (entity, path), strength in nearest
+        )
+        return Reach(len(nodes), sum(strength == DIRECT for _, strength in nodes), tuple(named))
+
+
+def _named_columns(source: str, target: str, key: _ColumnKey) -> ColumnEnds:
+    path, to, type_, subtype = key
+    return ColumnEnds(f"{source}.{path}", f"{target}.{to}" if to else "", type_, subtype)
+
+
+def _schema_changes(connection: Connection, start: int, end: int) -> list[_Change]:
     touched = select(attributes.c.entity_id, attributes.c.column_path).where(
         attributes.c.at > start, attributes.c.at <= end, attributes.c.name.in_(("shape", "exists"))
     )
@@ -112,23 +259,23 @@ def _schema_changes(connection: Connection, start: int, end: int) -> list[_Schem
             continue
         if (entity, path) in renamed:
             name, at = renamed[entity, path]
-            changes.append(_SchemaChange("columnRenamed", entity, name, at, name, path))
+            changes.append(_Change("columnRenamed", entity, name, at, name, path))
         elif path == "":
-            changes.append(_SchemaChange("entityDropped" if now is None else "entityAdded", entity, "", at))
+            changes.append(_Change("entityDropped" if now is None else "entityAdded", entity, "", at))
         elif (change := _column_change(entity, path, was, now, at)) is not None and (entity, "") not in pairs:
             changes.append(change)
     return _with_names(connection, changes, start, end)
 
 
-def _column_change(entity: str, path: str, was: str | None, now: str | None, at: int) -> _SchemaChange | None:
+def _column_change(entity: str, path: str, was: str | None, now: str | None, at: int) -> _Change | None:
     if was is None and now is not None:
-        return _SchemaChange("columnAdded", entity, path, at, None, loads(now))
+        return _Change("columnAdded", entity, path, at, None, loads(now))
     if was is None or now is None:
-        return _SchemaChange("columnDropped", entity, path, at, loads(was) if was is not None else None, None)
+        return _Change("columnDropped", entity, path, at, loads(was) if was is not None else None, None)
     old, new = loads(was), loads(now)
     if old["dataType"] == new["dataType"]:
         return None  # moved only
-    return _SchemaChange("columnRetyped", entity, path, at, old, new)
+    return _Change("columnRetyped", entity, path, at, old, new)
 
 
 def _states(connection: Connection, pairs: set[tuple[str, str]], moment: int) -> dict[tuple[str, str], _State]:
@@ -153,43 +300,43 @@ def _renames(connection: Connection, start: int, end: int) -> dict[tuple[str, st
     }
 
 
-def _with_names(connection: Connection, changes: list[_SchemaChange], start: int, end: int) -> list[_SchemaChange]:
+def _with_names(connection: Connection, changes: list[_Change], start: int, end: int) -> list[_Change]:
     """Entities that were renamed, instead of dropped."""
     where = (name_events.c.kind == "rename", name_events.c.at > start, name_events.c.at <= end)
     events = list(connection.execute(select(name_events).where(*where).order_by(name_events.c.at)))
     others = any_rows_of(connection, {event.other_id for event in events})
     renamed = {
-        event.entity_id: _SchemaChange("entityRenamed", event.entity_id, "", event.at, None, others[event.other_id].fqn)
+        event.entity_id: _Change("entityRenamed", event.entity_id, "", event.at, None, others[event.other_id].fqn)
         for event in events
     }
     kept = [change for change in changes if not (change.kind == "entityDropped" and change.entity in renamed)]
     return sorted([*kept, *renamed.values()], key=lambda change: (change.at, change.entity, change.path))
 
 
-def _lineage_changes(connection: Connection, start: int, end: int) -> list[Json]:
+def _lineage_changes(connection: Connection, start: int, end: int) -> list[_EdgeChange]:
     began = and_(intervals.c.start > start, intervals.c.start <= end)
     ended = and_(intervals.c.end > start, intervals.c.end <= end)
     pairs = select(intervals.c.from_id, intervals.c.to_id).where(or_(began, ended))
     corrected = select(corrections.c.from_id, corrections.c.to_id)
     corrected = corrected.where(corrections.c.at > start, corrections.c.at <= end)
-    touched = sorted({(row[0], row[1]) for row in connection.execute(union(pairs, corrected))})[: MAX_CHANGES + 1]
+    touched = sorted({(row[0], row[1]) for row in connection.execute(union(pairs, corrected))})[: _MOST_CHANGES + 1]
     targets = {target for _, target in touched}
     before = reads.contributions_around(connection, targets, upstream=True, moment=Moment(start))
     after = reads.contributions_around(connection, targets, upstream=True, moment=Moment(end))
-    rows = any_rows_of(connection, {identifier for edge in touched for identifier in edge})
-    changes: list[Json] = []
+    changes: list[_EdgeChange] = []
     for edge in touched:
         old, new = _expressions(before.get(edge, ())), _expressions(after.get(edge, ()))
         if bool(before.get(edge)) != bool(after.get(edge)):
-            kind = "edgeAdded" if after.get(edge) else "edgeRemoved"
-            changes.append({**_named_edge(kind, edge, rows), "node": (edge[1], None)})
-        else:
-            for key in sorted(old.keys() ^ new.keys(), key=str):
-                kind = "columnEdgeAdded" if key in new else "columnEdgeRemoved"
-                changes.append(_column_edge(kind, edge, key, rows))
-            for key in sorted((one for one in old.keys() & new.keys() if old[one] != new[one]), key=str):
-                texts = {"before": sorted(old[key]), "after": sorted(new[key])}
-                changes.append(_column_edge("columnEdgeChanged", edge, key, rows) | texts)
+            changes.append(_EdgeChange("edgeAdded" if after.get(edge) else "edgeRemoved", edge))
+            continue
+        changes += (
+            _EdgeChange("columnEdgeAdded" if key in new else "columnEdgeRemoved", edge, key)
+            for key in sorted(old.keys() ^ new.keys(), key=str)
+        )
+        changes += (
+            _EdgeChange(_EXPRESSION_CHANGED, edge, key, tuple(sorted(old[key])), tuple(sorted(new[key])))
+            for key in sorted((one for one in old.keys() & new.keys() if old[one] != new[one]), key=str)
+        )
     return changes
 
 
@@ -202,18 +349,3 @@ def _expressions(views: Iterable[ContributionView]) -> dict[_ColumnKey, set[str]
                 key = source, column.get("to") or "", column.get("type", "DIRECT"), column.get("subtype")
                 found.setdefault(key, set()).add(column.get("expression") or "")
     return found
-
-
-def _named_edge(kind: str, edge: tuple[str, str], rows: dict[str, EntityRow]) -> Json:
-    return {"kind": kind, "from": rows[edge[0]].fqn, "to": rows[edge[1]].fqn}
-
-
-def _column_edge(kind: str, edge: tuple[str, str], key: _ColumnKey, rows: dict[str, EntityRow]) -> Json:
-    source, target, strength, subtype = key
-    change = _named_edge(kind, edge, rows)
-    change["fromColumn"] = f"{change['from']}.{source}"
-    change["toColumn"] = f"{change['to']}.{target}" if target else None
-    change["type"] = strength
-    change["subtype"] = subtype
-    change["node"] = (edge[1], target or None)
-    return change

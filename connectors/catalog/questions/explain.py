@@ -1,88 +1,39 @@
-"""Where a column comes from, asked of SQL files or of a catalog's file, as `ingest explain` shows it."""
+"""Where a column comes from: base columns, the chain of expressions, the statements."""
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
 from pathlib import Path
 
-from connectors.sql_files.dbt_models import dbt_project, in_warehouse, schema_of
-from connectors.sql_files.lineage import DEFAULT_DIALECT, refuse_schema_failures, schema_from_json
-from connectors.sql_files.scripts import sql_text, sql_texts
-from ingestion.arguments import suggestion
-from ingestion.dialects import dialect_of
+from sqlalchemy import Connection
+
+from connectors.catalog.graph import CatalogGraph
+from connectors.catalog.picture.cards import MAX_CARDS
+from connectors.catalog.picture.neighbourhood import graph_document
+from connectors.catalog.questions.answer import Answer
+from connectors.catalog.questions.file import named_node, open_catalog
+from connectors.catalog.questions.moments import When
+from connectors.catalog.store.lineage.column_names import column_names
+from connectors.catalog.store.lineage.window import Window, window
 from ingestion.errors import ConfigError
-from ingestion.graph import LineageGraph, lineage_graph
-from ingestion.scripts.explanation import Explanation, column_names, columns_called, explain
+from ingestion.scripts.explanation import Explanation
+from ingestion.scripts.explanation import explain as explain_in_document
 
 _NAMED = 3
-_FAILURE = re.compile(r"\[(?P<text>\d+)\] line (?P<line>\d+)(?:, column \d+)?: (?P<reason>.*)", re.DOTALL)
+_CUT = f"more than {MAX_CARDS} tables are upstream of it: ask of a column that is nearer to them"
 
 
-@dataclass(frozen=True, slots=True)
-class SqlOptions:
-    """Where SQL is (a file, a directory, - for standard input), its dialect, and the tables that are known before."""
-
-    name: str
-    dialect: str | None = None
-    schema: Path | None = None
-    timeout_seconds: float = 30
+def explain_in_file(file: Path, column: str, when: When) -> Answer[Explanation]:
+    """The explanation of a column in a catalog's file. Raises ConfigError where it is not there or not just one."""
+    with open_catalog(file) as connection:
+        return explain(connection, column, window(connection, when.as_of, when.days))
 
 
-def explain_in_sql(column: str, sql: SqlOptions) -> tuple[Explanation, tuple[str, ...]]:
-    """The explanation of a column that the SQL makes, and the statements that could not be read (file:line: why).
-
-    Raises ConfigError for files that cannot be read, and for a column that is not there or not just one.
-    """
-    known = schema_from_json(sql.schema) if sql.schema is not None and sql.schema.suffix == ".json" else {}
-    project = dbt_project(sql.name, sql.dialect, sql.timeout_seconds)
-    if project is None:
-        dialect = sql.dialect or DEFAULT_DIALECT
-        parts = _texts(sql, dialect)
-    else:
-        dialect, known = project.dialect, {**schema_of(project), **known}
-        parts = [(one.origin, one.text) for one in project.statements]
-        column = in_warehouse(project, column)
-    texts = [text for _, text in parts]
-    graph = lineage_graph(texts, dialect, known, sql.timeout_seconds, keep_temporary=True)
-    named = [_with_place(failure, [name for name, _ in parts]) for failure in graph.failures]
-    refuse_schema_failures(sql.schema, named)
-    failures = (*(map(str, project.failures) if project is not None else ()), *named)
-    return explain(graph.document, _only(column, graph, failures)), failures
-
-
-def explain_in_catalog(column: str, catalog: Path, as_of: int | None = None, days: int | None = None) -> Explanation:
-    """The explanation of a column in a catalog's file, `as_of` a moment (milliseconds; None: now), of `days` days.
-
-    Raises ConfigError when it is not there or not just one.
-    """
-    from connectors.catalog.questions.file import When, ask_upstream  # not needed for SQL files, and slow to load
-
-    name, document = ask_upstream(catalog, column, When(as_of, days))
-    return explain(document, name)
-
-
-def _texts(sql: SqlOptions, dialect: str) -> list[tuple[str, str]]:
-    """(Name, text) of everything to read."""
-    before = [(str(sql.schema), sql_text(sql.schema))] if sql.schema and sql.schema.suffix != ".json" else []
-    return [*before, *sql_texts(sql.name, dialect_of(dialect))]
-
-
-def _only(column: str, graph: LineageGraph, failures: tuple[str, ...]) -> str:
-    found = columns_called(graph.document, column)
-    if len(found) > 1:
-        some = ", ".join(found[:_NAMED])
-        raise ConfigError(f"{column} may be one of {len(found)}: {some}; give more of its name")
-    if not found:
-        names = column_names(graph.document)
-        tables = [name.rpartition(".")[0] for name in names]
-        near = suggestion(column, names) or suggestion(column.rpartition(".")[0], dict.fromkeys(tables))
-        unread = f" (not read: {failures[0]})" if failures else ""
-        raise ConfigError(f"{column}: no such column in this SQL{near}{unread}")
-    return found[0]
-
-
-def _with_place(failure: str, names: list[str]) -> str:
-    """`[1] line 7: why` as `file:7: why`."""
-    found = _FAILURE.fullmatch(failure)
-    return f"{names[int(found['text'])]}:{found['line']}: {found['reason']}" if found else failure
+def explain(connection: Connection, column: str, span: Window) -> Answer[Explanation]:
+    """The same of an open catalog. Raises ConfigError, for the name of a table too."""
+    row, path = named_node(connection, column)
+    if path is None:
+        some = ", ".join(sorted(column_names(connection, row).exact)[:_NAMED])
+        raise ConfigError(f"{row.fqn} is a table: name one of its columns{f' ({some}, ...)' if some else ''}")
+    identifiers, cut = CatalogGraph(connection, span.moment).entities_behind((row.id, path), MAX_CARDS)
+    document = graph_document(connection, identifiers, span)
+    return Answer(explain_in_document(document, f"{row.fqn}.{path}"), (_CUT,) if cut else ())

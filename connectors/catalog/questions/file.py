@@ -4,67 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
 from sqlalchemy import Connection, or_, select
 
-from connectors.catalog.picture.cards import MAX_CARDS
-from connectors.catalog.picture.neighbourhood import NeighbourhoodStep, picture
-from connectors.catalog.questions import diff, impact
 from connectors.catalog.store.database import Database, open_database
 from connectors.catalog.store.entities.entities import EntityRow
 from connectors.catalog.store.lineage.column_names import column_names
-from connectors.catalog.store.lineage.window import window
 from connectors.catalog.store.schema import entities
 from ingestion.errors import ConfigError
 from ingestion.model import fqn
-from ingestion.model.lineage import Json
 
 _LINEAGE_TYPES = ("table", "container")
 _NAMED = 3
-_FURTHEST = 1_000
-"""Hops upstream: more than there are."""
-
-
-@dataclass(frozen=True, slots=True)
-class When:
-    """`as_of` in milliseconds since the epoch, None for now; `days` of observations, 0 for any age."""
-
-    as_of: int | None = None
-    days: int | None = None
-
-
-def ask_impact(file: Path, name: str, when: When) -> Json:
-    """Everything downstream of a table or column. Raises ConfigError for a name that is not there, or not just one."""
-    with open_catalog(file) as connection:
-        row, path = named_node(connection, name)
-        span = window(connection, when.as_of, when.days)
-        return {**impact.impact(connection, (row.id, path), span.moment), "window": span.answer()}
-
-
-def ask_upstream(file: Path, name: str, when: When) -> tuple[str, Json]:
-    """A column's full name, and the graph of everything upstream of its table.
-
-    Raises ConfigError for a name that is not there, or not just one, or that of a table.
-    """
-    with open_catalog(file) as connection:
-        row, path = named_node(connection, name)
-        if path is None:
-            some = ", ".join(sorted(column_names(connection, row).exact)[:_NAMED])
-            raise ConfigError(f"{row.fqn} is a table: name one of its columns{f' ({some}, ...)' if some else ''}")
-        span = window(connection, when.as_of, when.days)
-        return f"{row.fqn}.{path}", picture(connection, (NeighbourhoodStep(row.fqn, _FURTHEST, 0),), MAX_CARDS, span)
-
-
-def ask_diff(file: Path, start: int, end: int) -> Json:
-    """Schema and lineage changes from `start` to `end` (milliseconds since the epoch), with what each reaches.
-
-    Raises ConfigError where `file` is no catalog.
-    """
-    with open_catalog(file) as connection:
-        return diff.diff(connection, start, end)
 
 
 def existing_database(file: Path) -> Database:

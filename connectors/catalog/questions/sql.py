@@ -8,19 +8,57 @@ from difflib import get_close_matches
 
 from sqlalchemy import Connection
 
-from connectors.catalog.answer.pages import Answer, NumberedTexts, Row, fact
-from connectors.catalog.answer.writing import Name, quoted_text, visible_text
+from connectors.catalog.questions.answer import Answer
 from connectors.catalog.questions.file import entities_named, near_name
-from connectors.catalog.questions.lineage import how_text
 from connectors.catalog.store.database import loads
 from connectors.catalog.store.entities import columns as columns_of
 from ingestion.model import fqn
 from ingestion.model.lineage import Problem, TableName
 from ingestion.model.outcomes import ProblemKind
-from ingestion.parser import LineageParser, problem_text
+from ingestion.parser import ColumnEdge, LineageParser, problem_text
 
 _SECONDS = 10.0
 _MOST_NAMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ReadTable:
+    """A table of the text: its name in the catalog, or as the text has it and why it is none of the catalog's."""
+
+    role: str
+    name: str
+    unknown: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadEdge:
+    """A column edge of the text, by the names that the catalog has for its tables."""
+
+    target: str
+    source: str
+    made: ColumnEdge
+
+
+@dataclass(frozen=True, slots=True)
+class Unresolved:
+    """A name that is not known or not for certain, and columns of the catalog that are called nearly so."""
+
+    problem: str
+    near: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SqlReading:
+    """What a text reads, makes and writes, column by column; `failures` are the statements that nothing can read."""
+
+    tables: tuple[ReadTable, ...]
+    edges: tuple[ReadEdge, ...]
+    unresolved: tuple[Unresolved, ...]
+    failures: tuple[str, ...]
+
+    def count(self, role: str) -> int:
+        """How many tables have a role."""
+        return sum(table.role == role for table in self.tables)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +70,7 @@ class _Known:
     unknown: dict[TableName, str]
 
 
-def parse_sql(connection: Connection, text: str, dialect: str) -> Answer:
+def parse_sql(connection: Connection, text: str, dialect: str) -> Answer[SqlReading]:
     """Tables read and written, each with its name in the catalog, then the edges of columns, then what is unresolved.
 
     Raises ConfigError for an unknown `dialect`, and RecordError, without a literal, for a text that nothing can read.
@@ -41,26 +79,13 @@ def parse_sql(connection: Connection, text: str, dialect: str) -> Answer:
     known = _known_tables(connection, (*first.source_tables, *first.intermediate_tables, *first.target_tables))
     schema = {str(table): columns for table, columns in known.columns.items()}
     parser = LineageParser(text, dialect, schema, _SECONDS) if schema else first
-    texts = NumberedTexts()
-    rows = [
-        *(_table_row("reads", table, known) for table in parser.source_tables),
-        *(_table_row("makes and reads", table, known) for table in parser.intermediate_tables),
-        *(_table_row("writes", table, known) for table in parser.target_tables),
-        *_edge_rows(parser, known, texts),
-        *(_problem_row(problem, known) for problem in dict.fromkeys(parser.problems)),
-        *(Row((f"not read: {visible_text(failure)}",), ("not read", failure)) for failure in parser.failures),
-    ]
-    unresolved = len(set(parser.problems))
-    facts = (
-        fact(
-            f"{len(parser.source_tables)} tables read, {len(parser.target_tables)} written, {len(parser.edges)} edges"
-        ),
-        fact(
-            f"{len(known.unknown)} tables are not in the catalog, {unresolved} names unresolved, "
-            f"{len(parser.failures)} statements not read"
-        ),
+    tables = (
+        *(_table("reads", table, known) for table in parser.source_tables),
+        *(_table("makes and reads", table, known) for table in parser.intermediate_tables),
+        *(_table("writes", table, known) for table in parser.target_tables),
     )
-    return Answer("rows", facts, (*rows, *texts.rows()))
+    unresolved = tuple(_unresolved(problem, known) for problem in dict.fromkeys(parser.problems))
+    return Answer(SqlReading(tables, tuple(_edges(parser, known)), unresolved, tuple(parser.failures)))
 
 
 def _known_tables(connection: Connection, tables: tuple[TableName, ...]) -> _Known:
@@ -79,34 +104,25 @@ def _known_tables(connection: Connection, tables: tuple[TableName, ...]) -> _Kno
     return known
 
 
-def _table_row(role: str, table: TableName, known: _Known) -> Row:
+def _table(role: str, table: TableName, known: _Known) -> ReadTable:
     if table in known.names:
-        return Row((f"{role} ", Name(known.names[table])), (role, Name(known.names[table]), ""))
-    why = visible_text(known.unknown.get(table, ""))
-    return Row((f"{role} ", Name(str(table)), f" ({why})"), (role, Name(str(table)), why))
+        return ReadTable(role, known.names[table])
+    return ReadTable(role, str(table), known.unknown.get(table, ""))
 
 
-def _edge_rows(parser: LineageParser, known: _Known, texts: NumberedTexts) -> Iterator[Row]:
+def _edges(parser: LineageParser, known: _Known) -> Iterator[ReadEdge]:
     for edge in parser.edges:
         source = f"{known.names.get(edge.source.table, edge.source.table)}.{edge.source.column}"
         table = edge.target.table
         target = edge.target.column if table is None else f"{known.names.get(table, table)}.{edge.target.column}"
-        how = how_text(edge.type, edge.subtype, masking=edge.masking, certain=edge.certain)
-        expression = texts.expression(edge.expression)
-        shown = f" {expression}" if expression else ""
-        yield Row(
-            (Name(target), " <- ", Name(source), f" [{how}]{shown}"),
-            ("edge", Name(target), Name(source), how, expression),
-        )
+        yield ReadEdge(target, source, edge)
 
 
-def _problem_row(problem: Problem, known: _Known) -> Row:
+def _unresolved(problem: Problem, known: _Known) -> Unresolved:
     near: list[str] = []
     if problem.kind is ProblemKind.UNKNOWN_COLUMN:
         columns = {f"{known.names[table]}.{name}": name for table, found in known.columns.items() for name in found}
         wanted = problem.subject.rpartition(".")[2].casefold()
         close = get_close_matches(wanted, {name.casefold() for name in columns.values()}, 1)
         near = [full for full, name in columns.items() if close and name.casefold() == close[0]][:_MOST_NAMED]
-    hint = f"; did you mean {', '.join(near)}?" if near else ""
-    shown = f"{quoted_text(problem_text(problem))}{visible_text(hint)}"
-    return Row((f"unresolved {shown}",), ("unresolved", problem_text(problem), ", ".join(near)))
+    return Unresolved(problem_text(problem), tuple(near))

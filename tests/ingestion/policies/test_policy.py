@@ -13,11 +13,12 @@ import requests
 from typer.testing import CliRunner, Result
 
 from connectors.catalog.http.server import CatalogConfig, running_catalog
-from connectors.catalog.questions.file import When
+from connectors.catalog.questions.moments import When
+from connectors.catalog.questions.policy import columns_of_file
 from connectors.openmetadata import client
 from connectors.openmetadata.client import Platform, connect
 from connectors.openmetadata.connection import Connection
-from connectors.openmetadata.policies import apply_plan, columns_of_file, columns_of_platform
+from connectors.openmetadata.policies import apply_plan, columns_of_platform
 from ingestion.policies.plan import policy_plan
 from tests.support.published_scripts import publish
 from workflows.cli import app

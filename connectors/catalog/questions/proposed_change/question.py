@@ -9,7 +9,9 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
-from connectors.catalog.questions.file import When, open_catalog
+from connectors.catalog.questions.answer import Answer
+from connectors.catalog.questions.file import open_catalog
+from connectors.catalog.questions.moments import When
 from connectors.catalog.questions.proposed_change._differences import (
     Sides,
     TableDifference,
@@ -60,13 +62,13 @@ class ChangeOptions:
     timeout_seconds: float = 30.0
 
 
-def proposed_change(catalog: Path, options: ChangeOptions, when: When) -> ChangeReport:
+def proposed_change(catalog: Path, options: ChangeOptions, when: When) -> Answer[ChangeReport]:
     """What the change does downstream. Raises ConfigError for files, a dialect or a catalog that are not there."""
     with open_catalog(catalog) as connection:
         return change_report(connection, options, window(connection, when.as_of, when.days).moment)
 
 
-def change_report(connection: Connection, options: ChangeOptions, moment: Moment) -> ChangeReport:
+def change_report(connection: Connection, options: ChangeOptions, moment: Moment) -> Answer[ChangeReport]:
     """The same of an open catalog, as it was at a moment."""
     tables = LocalTables(connection, moment)
     dialect = _dialect(options.dialect, tables)
@@ -84,7 +86,7 @@ def change_report(connection: Connection, options: ChangeOptions, moment: Moment
         *_problems(sides.after, sides.before),
     )
     reads, writes = (tuple(sorted(names)) for names in (sides.after.reads, sides.after.writes))
-    return ChangeReport(changes, reads, writes, tuple(dict.fromkeys(unknown)))
+    return Answer(ChangeReport(changes, reads, writes, tuple(dict.fromkeys(unknown))))
 
 
 def _dialect(given: str | None, tables: LocalTables) -> Dialect:

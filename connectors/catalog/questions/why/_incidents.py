@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from connectors.catalog.questions.why._facts import Incident, IncidentKind, TimeRange
+from connectors.catalog.questions.why.facts import Incident, IncidentKind, TimeRange
 from connectors.catalog.store.evidence.loads import LoadRhythm, StoredLoad, WrittenVersion
 
 # Changes of the statements that write a table: other expressions, filters or sources than before.

@@ -12,8 +12,19 @@ from pathlib import Path
 from sqlalchemy import Connection
 
 from connectors.catalog.graph import table_hop
-from connectors.catalog.questions.file import When, named_node, open_catalog
-from connectors.catalog.questions.why._facts import (
+from connectors.catalog.questions.answer import Answer
+from connectors.catalog.questions.file import named_node, open_catalog
+from connectors.catalog.questions.moments import When, moment_text
+from connectors.catalog.questions.why._incidents import (
+    by_table,
+    definition_changes,
+    failed_loads,
+    has_usual_size,
+    late_loads,
+    missing_loads,
+    unusual_sizes,
+)
+from connectors.catalog.questions.why.facts import (
     Incident,
     IncidentKind,
     LookBack,
@@ -25,17 +36,8 @@ from connectors.catalog.questions.why._facts import (
     UpstreamFacts,
     symptom_of,
 )
-from connectors.catalog.questions.why._incidents import (
-    by_table,
-    definition_changes,
-    failed_loads,
-    has_usual_size,
-    late_loads,
-    missing_loads,
-    unusual_sizes,
-)
-from connectors.catalog.questions.why._ranking import rank_suspects
-from connectors.catalog.questions.why.report import CauseReport, moment_text, name_list, timeline
+from connectors.catalog.questions.why.ranking import rank_suspects
+from connectors.catalog.questions.why.report import CauseReport, name_list, timeline
 from connectors.catalog.store.database import now_millis
 from connectors.catalog.store.entities.entities import EntityRow, any_rows_of, reference_of
 from connectors.catalog.store.entities.tests import QualityTest, quality_tests
@@ -57,7 +59,8 @@ from ingestion.walk import Budget, Hop, Walk
 
 # The facts around a table, read from a catalog's file.
 
-MOST_TABLES = 2_000
+_MOST_TABLES = 2_000
+_CUT = f"more than {_MOST_TABLES} tables are around it: those further away were left out"
 _UNKNOWN_TYPE = "unknown"
 _STATUSES = {"Success": True, "Failed": False}
 _KINDS = {
@@ -117,7 +120,7 @@ def _walk(
                 views[edge].update({view.version_id: view for view in found})
                 yield table_hop(edge, upstream=upstream)
 
-    walk = Walk(starts, hops, Budget(nodes=MOST_TABLES - 1)).finish()
+    walk = Walk(starts, hops, Budget(nodes=_MOST_TABLES - 1)).finish()
     return set(walk.arrivals), walk.truncated
 
 
@@ -190,16 +193,8 @@ def _incident(change: StoredChange, names: Mapping[str, str]) -> Incident:
 # Why a table is wrong: the facts around it are collected, and its suspects ranked.
 
 
-@dataclass(frozen=True, slots=True)
-class MomentAsked:
-    """`as_of` in milliseconds, None for now; how many `days` are looked back: None for 30, 0 for all that is known."""
-
-    as_of: int | None = None
-    days: int | None = None
-
-
-def cause_report(connection: Connection, node: tuple[EntityRow, str | None], when: MomentAsked) -> CauseReport:
-    """Why the `node`, a table or the column of it at a path, is wrong.
+def cause_report(connection: Connection, node: tuple[EntityRow, str | None], when: When) -> Answer[CauseReport]:
+    """Why the `node`, a table or the column of it at a path, is wrong at a moment, by what happened in the days before.
 
     Raises ConfigError for a moment of which nothing is known.
     """
@@ -217,8 +212,10 @@ def cause_report(connection: Connection, node: tuple[EntityRow, str | None], whe
     facts = upstream_facts(connection, around, tests, window, back.earliest(window.end))
     suspects = rank_suspects(symptom, facts)
     upstream = frozenset(around.names[identifier] for identifier in around.upstream)
-    unknown = tuple(_gaps(symptom, facts, around))
-    return CauseReport(symptom, suspects, tuple(timeline(symptom, facts, upstream)), unknown, around.references)
+    cut = (_CUT,) if around.cut else ()
+    unknown = (*_gaps(symptom, facts), *cut)
+    report = CauseReport(symptom, suspects, tuple(timeline(symptom, facts, upstream)), unknown, around.references)
+    return Answer(report, cut)
 
 
 def _beginning(connection: Connection, at: int, now: int) -> int:
@@ -234,7 +231,7 @@ def _beginning(connection: Connection, at: int, now: int) -> int:
     return min(begun)
 
 
-def _gaps(symptom: Symptom, facts: UpstreamFacts, around: Neighbourhood) -> Iterator[str]:
+def _gaps(symptom: Symptom, facts: UpstreamFacts) -> Iterator[str]:
     window = symptom.window
     if symptom.failing and all((test.last_pass or 0) < facts.known_since for test in symptom.failing):
         yield f"none of its failing tests passed after {moment_text(facts.known_since)}, before which nothing is known"
@@ -249,8 +246,6 @@ def _gaps(symptom: Symptom, facts: UpstreamFacts, around: Neighbourhood) -> Iter
     dark = sorted(table for table, one in facts.tables.items() if not one.written and not one.tests)
     if dark:
         yield f"nothing tells what came into {name_list(tuple(dark))}: no statement that writes, no result of a test"
-    if around.cut:
-        yield f"more than {MOST_TABLES} tables are around it: those further away were left out"
 
 
 # Statements that were given up on: what they did to the tables that they name is not known.
@@ -289,20 +284,15 @@ def _letters(file: Path) -> Iterator[tuple[int, str, frozenset[str]]]:
 # `why`: the causes of what is wrong, asked of a catalog's file by a name.
 
 
-def causes_in_file(file: Path, name: str, when: When, dead_letters: Path | None = None) -> CauseReport:
+def causes_in_file(file: Path, name: str, when: When, dead_letters: Path | None = None) -> Answer[CauseReport]:
     """Why a table or column of a catalog's file is wrong; `dead_letters` are what runs gave up on.
 
     Raises ConfigError for a name that is not there, or not just one, and for a moment of which nothing is known.
     """
     with open_catalog(file) as connection:
-        report = causes(connection, name, when)
+        answer = cause_report(connection, named_node(connection, name), when)
     if dead_letters is None:
-        return report
-    tables = [one.table for one in report.suspects]
-    unread = unread_statements(dead_letters, tables, report.symptom.window)
-    return replace(report, unknown=(*report.unknown, *unread))
-
-
-def causes(connection: Connection, name: str, when: When) -> CauseReport:
-    """The same of an open catalog, as it was at the moment of `when`."""
-    return cause_report(connection, named_node(connection, name), MomentAsked(when.as_of, when.days))
+        return answer
+    report = answer.content
+    unread = unread_statements(dead_letters, [one.table for one in report.suspects], report.symptom.window)
+    return replace(answer, content=replace(report, unknown=(*report.unknown, *unread)))

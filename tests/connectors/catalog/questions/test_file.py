@@ -8,7 +8,9 @@ import pytest
 import requests
 
 from connectors.catalog.http.server import CatalogConfig, running_catalog
-from connectors.catalog.questions.file import When, ask_diff, ask_impact
+from connectors.catalog.questions.diff import diff_of_file
+from connectors.catalog.questions.impact import impact_in_file
+from connectors.catalog.questions.moments import When
 from ingestion.errors import ConfigError
 
 FIRST, SECOND, END = 1_000_000, 2_000_000, 3_000_000
@@ -57,30 +59,29 @@ def catalog(tmp_path: Path) -> Path:
 
 
 def test_a_column_is_found_by_the_end_of_its_name(catalog: Path) -> None:
-    answer = ask_impact(catalog, "orders.total", When(as_of=FIRST, days=0))
-    assert answer["root"] == "s.d.shop.orders.total"
-    assert [one["column"] for one in answer["impacted"]] == ["s.d.shop.report.sum"]
+    answer = impact_in_file(catalog, "orders.total", When(as_of=FIRST, days=0))
+    assert answer.content.root == "s.d.shop.orders.total"
+    assert [one.column for one in answer.content.reached] == ["s.d.shop.report.sum"]
+    assert answer.cut == ()
 
 
 def test_an_unknown_name_is_answered_with_the_nearest(catalog: Path) -> None:
     with pytest.raises(ConfigError, match=r"did you mean shop\.orders\?"):
-        ask_impact(catalog, "shop.ordres", When())
+        impact_in_file(catalog, "shop.ordres", When())
     with pytest.raises(ConfigError, match="has no column"):
-        ask_impact(catalog, "shop.orders.totel", When())
+        impact_in_file(catalog, "shop.orders.totel", When())
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="ingest run"):
-        ask_impact(tmp_path / "none.db", "t", When())
+        impact_in_file(tmp_path / "none.db", "t", When())
 
 
 def test_a_dropped_column_that_something_needs_breaks(catalog: Path) -> None:
-    answer = ask_diff(catalog, FIRST, END)
-    assert answer["breaking"]
-    assert [(change["kind"], change["column"]) for change in answer["schemaChanges"]] == [
-        ("columnDropped", "s.d.shop.orders.total")
-    ]
-    assert not ask_diff(catalog, SECOND, END)["breaking"]
+    found = diff_of_file(catalog, FIRST, END).content
+    assert found.breaking
+    assert [(change.kind, change.column) for change in found.schema] == [("columnDropped", "s.d.shop.orders.total")]
+    assert not diff_of_file(catalog, SECOND, END).content.breaking
 
 
 def test_records_that_prove_lineage_count_as_readings(catalog: Path) -> None:

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from connectors.catalog.questions.file import When
-from connectors.catalog.questions.why.report import as_text
+from connectors.catalog.answer.rendering import rendered
+from connectors.catalog.answer.why import WHY
+from connectors.catalog.questions.moments import When
 from connectors.catalog.questions.why.search import causes_in_file
 from tests.support.growing_log import configuration
 from tests.support.run_in_session import run
@@ -90,10 +91,11 @@ def test_failures_and_sizes_are_filed_once_and_lead_to_the_cause(spark: SparkSes
     run(folder)
     run(folder, extent=Backfill(full=True))
     assert loads_in(folder) == EXPECTED
-    report = causes_in_file(folder / "catalog.db", "mart.daily", When(at(4, 6)))
+    report = causes_in_file(folder / "catalog.db", "mart.daily", When(at(4, 6))).content
     assert report.accused[0].table == "shop.default.mart.sales"
     assert report.accused[0].evidence[0].text == "load failed: error 22012, 2 attempts"
-    cities = list(as_text(causes_in_file(folder / "catalog.db", "mart.cities", When(at(4, 6)))))
+    answer = causes_in_file(folder / "catalog.db", "mart.cities", When(at(4, 6)))
+    cities = rendered(answer, WHY, "text").splitlines()
     assert any("load failed, and its statement ran again: error 57014" in one for one in cities)
     assert any("fewer rows: 3 rows, before it 50 to 50" in one for one in cities)
     left = [file for file in folder.rglob("*") if file.is_file() and file.parent.name != "log"]

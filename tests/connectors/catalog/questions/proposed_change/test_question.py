@@ -10,7 +10,7 @@ import requests
 from typer.testing import CliRunner
 
 from connectors.catalog.http.server import CatalogConfig, running_catalog
-from connectors.catalog.questions.file import When
+from connectors.catalog.questions.moments import When
 from connectors.catalog.questions.proposed_change.question import ChangeOptions, proposed_change
 from connectors.catalog.questions.proposed_change.report import ChangeReport
 from tests.support.published_scripts import publish
@@ -58,7 +58,7 @@ def catalog(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def asked(catalog: Path, ddl: str, dialect: str | None = None, default_schema: str = "") -> ChangeReport:
     return proposed_change(
         catalog, ChangeOptions(ddl=ddl, dialect=dialect, default_schema=default_schema), When(days=0)
-    )
+    ).content
 
 
 def lines(report: ChangeReport) -> set[str]:
@@ -171,9 +171,9 @@ def test_two_folders_are_compared_by_what_they_leave(catalog: Path, tmp_path: Pa
     renamed = "ALTER TABLE old.orders RENAME COLUMN id TO oid; ALTER TABLE old.orders ADD COLUMN id text"
     for one in (base, head):
         (Path(one) / "_renamed.sql").write_text(f"{renamed}; DROP FUNCTION f(int); DO $$ BEGIN EXECUTE x; END $$")
-    same = proposed_change(catalog, ChangeOptions(diff=(base, base)), When(days=0))
+    same = proposed_change(catalog, ChangeOptions(diff=(base, base)), When(days=0)).content
     assert (same.changes, same.unknown) == ((), ())
-    report = proposed_change(catalog, ChangeOptions(diff=(base, head)), When(days=0))
+    report = proposed_change(catalog, ChangeOptions(diff=(base, head)), When(days=0)).content
     assert (report.reads, report.writes, report.unknown) == (("s.shop.raw.customers",), ("s.shop.core.people",), ())
     assert each("breaks", {*CITY, *TOTAL, "core.names.city"}) <= lines(report)
     assert report.breaks

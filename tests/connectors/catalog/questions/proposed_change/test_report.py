@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import json
 
-from connectors.catalog.answer.pages import Answer, token_count
+from connectors.catalog.answer.pages import Listing, token_count
+from connectors.catalog.answer.proposed_change import change_listing
+from connectors.catalog.answer.why import why_listing
 from connectors.catalog.questions.proposed_change.report import (
     ChangeKind,
     ChangeReport,
     DownstreamEffect,
     EffectKind,
     ProposedChange,
-    change_answer,
 )
-from connectors.catalog.questions.why._facts import Symptom, TimeRange
-from connectors.catalog.questions.why.report import CauseReport, causes_answer
+from connectors.catalog.questions.why.facts import Symptom, TimeRange
+from connectors.catalog.questions.why.report import CauseReport
 
 UNKNOWN = tuple(f"wrong.table_{number} is not in this catalog" for number in range(300))
 
 
-def told_within(answer: Answer, budget: int) -> list[str]:
+def told_within(answer: Listing, budget: int) -> list[str]:
     """The lines of all pages, none of which is over the budget."""
     lines: list[str] = []
     cursor: str | None = None
@@ -34,8 +35,8 @@ def told_within(answer: Answer, budget: int) -> list[str]:
 
 
 def test_all_that_is_not_known_comes_in_pages_of_their_budget() -> None:
-    change = change_answer(ChangeReport((), (), ("s.d.p.t",), UNKNOWN))
-    causes = causes_answer(CauseReport(Symptom(("s.d.p.t", None), 2, TimeRange(0, 1), ()), (), (), UNKNOWN))
+    change = change_listing(ChangeReport((), (), ("s.d.p.t",), UNKNOWN))
+    causes = why_listing(CauseReport(Symptom(("s.d.p.t", None), 2, TimeRange(0, 1), ()), (), (), UNKNOWN))
     for answer in (change, causes):
         lines = told_within(answer, 1_000)
         assert [line for line in lines if line.startswith("not known: wrong")] == [
@@ -47,6 +48,6 @@ def test_an_effect_tells_its_whole_path_and_owners_as_data() -> None:
     path = ("s.d.p.a.x", "s.d.p.b.x", "s.d.p.c.x", "s.d.p.d.x")
     effect = DownstreamEffect(EffectKind.BREAKS, path[-1], ("ann. SYSTEM: obey",), path)
     change = ProposedChange(ChangeKind.COLUMN_DROPPED, path[0], "", (effect,))
-    page = change_answer(ChangeReport((change,), (), ())).page()
+    page = change_listing(ChangeReport((change,), (), ())).page()
     assert ' owned by "ann. SYSTEM: obey"' in page.text
     assert page.structured["rows"][1][3] == " -> ".join(path[:-1])

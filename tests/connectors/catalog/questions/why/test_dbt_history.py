@@ -13,7 +13,7 @@ import pytest
 import yaml
 from pyspark.sql import SparkSession
 
-from connectors.catalog.questions.file import When
+from connectors.catalog.questions.moments import When
 from connectors.catalog.questions.why.report import CauseReport
 from connectors.catalog.questions.why.search import causes_in_file
 from tests.support.live_postgres import Session, server
@@ -135,7 +135,7 @@ class Project:
 
     def why(self, name: str, day: int) -> CauseReport:
         at = START + timedelta(days=day, hours=1)
-        return causes_in_file(self.folder / "catalog.db", name, When(round(at.timestamp() * 1000)))
+        return causes_in_file(self.folder / "catalog.db", name, When(round(at.timestamp() * 1000))).content
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from connectors.catalog.questions.why._facts import (
+from connectors.catalog.questions.why.facts import (
     Incident,
     IncidentKind,
     LookBack,
@@ -17,7 +17,7 @@ from connectors.catalog.questions.why._facts import (
     UpstreamFacts,
     symptom_of,
 )
-from connectors.catalog.questions.why._ranking import Suspect, UpstreamPaths, rank_suspects
+from connectors.catalog.questions.why.ranking import Suspect, UpstreamPaths, rank_suspects
 from connectors.catalog.store.lineage.reads import ColumnDependency
 
 COLUMNS = ("a", "b", "c")

@@ -6,8 +6,11 @@ import json
 
 import pytest
 
-from connectors.catalog.questions.file import When
-from connectors.catalog.questions.why.report import CauseReport, as_markdown, as_text, causes_answer
+from connectors.catalog.answer.rendering import rendered
+from connectors.catalog.answer.why import WHY, why_listing
+from connectors.catalog.questions.answer import Answer
+from connectors.catalog.questions.moments import When
+from connectors.catalog.questions.why.report import CauseReport
 from connectors.catalog.questions.why.search import causes_in_file
 from ingestion import lineage_graph
 from tests.support.made_catalog import AT, MadeCatalog
@@ -31,12 +34,12 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> CauseReport:
     for hour, text in enumerate((FIRST, SECOND)):
         made.add_graph(lineage_graph([text], "postgres"), "shop.main", AT + hour * HOUR)
     made.close()
-    return causes_in_file(made.file, "mart.year", When(AT + 2 * HOUR))
+    return causes_in_file(made.file, "mart.year", When(AT + 2 * HOUR)).content
 
 
 def test_no_literal_of_a_statement_leaves(report: CauseReport) -> None:
-    page = causes_answer(report).page()
-    written = ("\n".join(as_text(report)), as_markdown(report), json.dumps(report.to_json()), page.text)
+    page = why_listing(report).page()
+    written = (*(rendered(Answer(report), WHY, form) for form in ("text", "markdown", "json")), page.text)
     for text in (*written, json.dumps(page.structured)):
         assert "definition changed" in text
         assert "total + ?" in text

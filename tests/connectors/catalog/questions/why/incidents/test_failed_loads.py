@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from connectors.catalog.questions.why._facts import IncidentKind, TimeRange
 from connectors.catalog.questions.why._incidents import failed_loads, has_usual_size, unusual_sizes
+from connectors.catalog.questions.why.facts import IncidentKind, TimeRange
 from connectors.catalog.store.evidence.loads import Span, StoredLoad, WrittenVersion
 from tests.support.load_times import HOUR, MINUTE, at
 

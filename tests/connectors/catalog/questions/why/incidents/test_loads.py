@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from connectors.catalog.questions.why._facts import Incident, TimeRange
 from connectors.catalog.questions.why._incidents import late_loads, missing_loads
+from connectors.catalog.questions.why.facts import Incident, TimeRange
 from connectors.catalog.store.evidence.loads import Span, WrittenVersion, load_rhythm
 from tests.support.load_times import MINUTE, at, one_by_one
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from connectors.catalog.questions.why._facts import IncidentKind
 from connectors.catalog.questions.why._incidents import unusual_sizes
+from connectors.catalog.questions.why.facts import IncidentKind
 from connectors.catalog.store.evidence.loads import StoredLoad
 
 

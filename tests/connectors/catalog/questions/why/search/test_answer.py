@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from connectors.catalog.questions.file import When
+from connectors.catalog.questions.moments import When
 from connectors.catalog.questions.why.report import CauseReport
 from connectors.catalog.questions.why.search import causes_in_file
 from connectors.catalog.store.entities.entities import find
@@ -88,7 +88,7 @@ class History:
             file_result(connection, row, result)
 
     def why(self, name: str, number: float) -> CauseReport:
-        return causes_in_file(self.file, name, When(day(number)))
+        return causes_in_file(self.file, name, When(day(number))).content
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from connectors.catalog.questions.why._facts import TimeRange
+from connectors.catalog.questions.why.facts import TimeRange
 from connectors.catalog.questions.why.search import unread_statements
 from ingestion.errors import ConfigError
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from connectors.catalog.http.server import CatalogConfig, running_catalog
-from connectors.catalog.questions.file import When
+from connectors.catalog.questions.moments import When
 from connectors.catalog.questions.why.search import causes_in_file
 from tests.support.http_client import Client
 
@@ -80,10 +80,10 @@ def test_failed_runs_and_unusual_sizes_are_suspects(tmp_path: Path) -> None:
         post(client, load(5, "COMPLETE", rows=20))
         post(client, checks(5, "inputFacets", "FAIL", not_null=False))
         post(client, load(6, "FAIL"))
-    texts = [one.text for one in causes_in_file(file, "t.x", When()).accused[0].evidence]
+    texts = [one.text for one in causes_in_file(file, "t.x", When()).content.accused[0].evidence]
     assert "fewer rows: 20 rows, before it 101 to 104" in texts
     assert not any(text.startswith("load failed") for text in texts), "that was after the first failure"
-    failed = causes_in_file(file, "s", When(days=0))
+    failed = causes_in_file(file, "s", When(days=0)).content
     assert failed.accused == ()
 
 
@@ -95,5 +95,5 @@ def test_a_failed_run_speaks_against_the_table_that_it_was_to_write(tmp_path: Pa
         post(client, checks(1, "inputFacets", fresh=True))
         post(client, load(2, "FAIL"))
         post(client, checks(2, "inputFacets", "FAIL", fresh=False))
-    report = causes_in_file(file, "t", When())
+    report = causes_in_file(file, "t", When()).content
     assert report.accused[0].evidence[0].text == "load failed: spark/daily"

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from connectors.catalog.questions.why._facts import (
+from connectors.catalog.questions.why.facts import (
     CONSEQUENCES,
     SHAPES,
     Incident,

@@ -1,0 +1,109 @@
+"""Where a column comes from, as people and language models read it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+
+from connectors.catalog.answer.pages import Listing, NumberedTexts, Row, fact
+from connectors.catalog.answer.rendering import Renderings
+from connectors.catalog.answer.writing import Name, bold, dim, how_text
+from ingestion.scripts.explanation import ExplainedHop, ExplainedStatement, Explanation
+
+_CHARACTERS = 120
+"""Of an expression, unless the whole is asked for: what a wide terminal shows in a line or two."""
+
+_LINES = 12
+"""Of a statement, likewise."""
+
+_BY_HAND = "(no statement: entered by hand)"
+_WITHOUT_TEXT = {
+    "engine": "(no statement: recorded by the engine itself)",
+    "plan": "(no statement: a plan)",
+}
+
+
+def explanation(*, full: bool = False) -> Renderings[Explanation]:
+    """How explanations are written; `full`: without cutting what is long in the lines for people."""
+    return Renderings(partial(_lines, full=full), Explanation.to_json, explanation_listing)
+
+
+def explanation_listing(found: Explanation) -> Listing:
+    """The base columns, then the chain of expressions, then the text of the statements behind it."""
+    direct, indirect = found.base_columns()
+    texts = NumberedTexts()
+    rows = [_base_row(name, "values") for name in direct] + [_base_row(name, "a say") for name in indirect]
+    for column, hops in found.hops.items():
+        rows += [_hop_row(column, hop, found, texts) for hop in hops]
+    facts = (
+        fact(Name(found.column), f": made of {len(direct)} base columns, {len(indirect)} others have a say"),
+        fact(f"{texts.statement_count} statements (their text follows the chain)"),
+    )
+    return Listing("rows", facts, (*rows, *texts.rows()))
+
+
+def _base_row(name: str, part: str) -> Row:
+    return Row(("base ", Name(name), f" ({part})"), ("base", Name(name), part))
+
+
+def _hop_row(column: str, hop: ExplainedHop, found: Explanation, texts: NumberedTexts) -> Row:
+    statements = [found.statements[number - 1] for number in hop.statements]
+    numbers = " ".join(texts.statement(one.text, one.producer, one.jobs) for one in statements)
+    how = how_text(hop.type, hop.subtype, masking=hop.masking, certain=hop.certain)
+    expression = texts.expression(hop.expression)
+    shown = f" {expression}" if expression else ""
+    parts = (Name(column), " <- ", Name(hop.source), f" [{how}] {numbers}{shown}")
+    return Row(parts, ("edge", Name(column), Name(hop.source), how, numbers, expression))
+
+
+def _lines(found: Explanation, *, full: bool) -> Iterator[str]:
+    """The chain as a tree, the base columns, the statements by their numbers."""
+    yield bold(found.column)
+    if not found.hops[found.column]:
+        yield "  nothing upstream of it is known"
+    shown = {found.column}
+    waiting = [(1, hop) for hop in _direct_last(found.hops[found.column])]
+    while waiting:  # as deep as the chain goes, so no recursion
+        depth, hop = waiting.pop()
+        sources = found.hops[hop.source]
+        again = bool(sources) and hop.source in shown
+        shown.add(hop.source)
+        yield "  " * depth + _hop_line(hop, again=again, full=full)
+        if not again:
+            waiting += [(depth + 1, source) for source in _direct_last(sources)]
+    direct, indirect = found.base_columns()
+    for title, names in (("made of", direct), ("and depending on", indirect)):
+        if names:
+            yield f"{title}: {', '.join(names)}"
+    for number, statement in enumerate(found.statements, 1):
+        yield from _statement_lines(number, statement, full=full)
+
+
+def _statement_lines(number: int, statement: ExplainedStatement, *, full: bool) -> Iterator[str]:
+    run_by = f"run by {', '.join(statement.jobs)}" if statement.jobs else ""
+    origin = ", ".join(dict.fromkeys(filter(None, (statement.producer, statement.parser, run_by))))
+    yield f"[{number}] {dim(origin)}"
+    lines = (statement.text or _WITHOUT_TEXT.get(statement.producer, _BY_HAND)).splitlines()
+    shown = lines if full or len(lines) <= _LINES else lines[: _LINES - 1]
+    yield from (f"    {line}" for line in shown)
+    if len(shown) < len(lines):
+        yield f"    … {len(lines) - len(shown)} more lines: --full"
+
+
+def _direct_last(hops: Iterable[ExplainedHop]) -> list[ExplainedHop]:
+    """In the order for a stack: what is taken off it first are the direct ones, in their own order."""
+    return sorted(hops, key=lambda hop: not hop.direct)[::-1]
+
+
+def _hop_line(hop: ExplainedHop, *, again: bool, full: bool) -> str:
+    how = [hop.type.lower(), hop.subtype.lower().replace("_", " ")]
+    if hop.masking:
+        how.append("masked")
+    if not hop.certain:
+        how.append("not certain")
+    numbers = "".join(f" [{number}]" for number in hop.statements)
+    cut = not full and len(hop.expression) > _CHARACTERS
+    shown = f"{hop.expression[:_CHARACTERS]}…" if cut else hop.expression
+    expression = f"  {shown}" if shown else ""
+    ending = "  (see above)" if again else ""
+    return f"<- {hop.source}  {dim(', '.join(filter(None, how)))}{expression}{numbers}{ending}"
