@@ -179,7 +179,4 @@ def _tables(connection: Connection) -> list[str]:
 
 
 def _upstream(connection: Connection, start: str, span: Window) -> list[str]:
-    walk = Walk((start,), table_hops(connection, span.moment, upstream=True))
-    for _ in walk.levels():
-        pass
-    return list(walk.arrivals)
+    return list(Walk((start,), table_hops(connection, span.moment, upstream=True)).finish().arrivals)
