@@ -34,7 +34,7 @@ class _Form(NamedTuple):
     rest: str
 
 
-def one_of(dialect: Dialect, kinds: tuple[str, ...]) -> str:
+def _one_of(dialect: Dialect, kinds: tuple[str, ...]) -> str:
     """A pattern that matches any of `kinds`, as groups of their names, earlier ones first."""
     forms = {kind: tuple(_FORMS[kind](dialect)) for kind in kinds}
     firsts = "".join(dict.fromkeys(form.first for alternatives in forms.values() for form in alternatives))
@@ -249,12 +249,12 @@ def unbalanced_parentheses(blanked: str) -> str | None:
 def _lexicon(name: str) -> Lexicon:
     dialect = dialect_of(name)
     characters = rf"\w{re.escape(dialect.name_characters)}"
-    literals = one_of(dialect, (*QUOTED, NUMBER))
+    literals = _one_of(dialect, (*QUOTED, NUMBER))
     return Lexicon(
         dialect,
-        quoted=re.compile(one_of(dialect, QUOTED)),
+        quoted=re.compile(_one_of(dialect, QUOTED)),
         literals=re.compile(literals),
-        marks=re.compile(one_of(dialect, (*QUOTED, DIGITS))),
+        marks=re.compile(_one_of(dialect, (*QUOTED, DIGITS))),
         tokens=re.compile(rf"\s++|{literals}|(?P<{WORD}>[{characters}]++)|(?P<{PUNCTUATION}>[\s\S])"),
         words=re.compile(rf"[{characters}]+|[^\s{characters}]"),
     )

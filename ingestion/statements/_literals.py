@@ -85,14 +85,14 @@ NAMING = _DATA_FUNCTIONS | _DICTIONARY_LOOKUPS
 """Functions, and clauses like PIVOT, whose literals may name data."""
 
 
-def opens_names(words: Sequence[str], place: int) -> bool:
+def _opens_names(words: Sequence[str], place: int) -> bool:
     """Whether the function at `place`, one of NAMING, is called here with literals that name data."""
     if words[place + 1 : place + 2] != ["("]:
         return False
     return words[place].upper() not in ALSO_WORDS or (place + 2 < len(words) and words[place + 2] in _STRINGS)
 
 
-def closing(words: Sequence[str], opening: int) -> int:
+def _closing(words: Sequence[str], opening: int) -> int:
     """The place of the parenthesis that closes the one at `opening`, or the end."""
     depth = 0
     for place in range(opening, len(words)):
@@ -105,7 +105,7 @@ def closing(words: Sequence[str], opening: int) -> int:
     return len(words)
 
 
-def string_role(words: Sequence[str], place: int, dialect: Dialect) -> Role | None:
+def _string_role(words: Sequence[str], place: int, dialect: Dialect) -> Role | None:
     """What the string at `place` is for; None for a value."""
     if _is_option_of_files(words, place):
         return Role.NAME
@@ -185,7 +185,7 @@ def _function_around(words: Sequence[str], place: int) -> str:
     return ""
 
 
-def number_role(words: Sequence[str], place: int, positions: set[int]) -> Role | None:
+def _number_role(words: Sequence[str], place: int, positions: set[int]) -> Role | None:
     """What the number at `place` is for, given the places of list positions; None for a value."""
     before = words[place - 1] if place else ""
     if before == "(":
@@ -212,7 +212,7 @@ def _is_type(words: Sequence[str], place: int) -> bool:
     return before not in _EXPRESSION_AFTER
 
 
-def list_positions(words: Sequence[str], start: int) -> Iterator[int]:
+def _list_positions(words: Sequence[str], start: int) -> Iterator[int]:
     """The places, from `start` on, of the numbers that are whole items of a GROUP BY or ORDER BY list."""
     outside, item_starts, within_item = range(3)
     state, around = outside, []
@@ -322,15 +322,15 @@ def kept_literals(words: Sequence[str], dialect: Dialect) -> list[UnchangedLiter
                 role = Role.IDENTIFIER
             elif place >= names_until:
                 is_number = word == NUMBER_MARK
-                role = number_role(words, place, positions) if is_number else string_role(words, place, dialect)
+                role = _number_role(words, place, positions) if is_number else _string_role(words, place, dialect)
             if role is not None:
                 kept.append(UnchangedLiteral(place, literal, role))
         elif word == "by":
             if not by_seen:
-                positions.update(list_positions(words, place))
+                positions.update(_list_positions(words, place))
             by_seen = True
         elif word in RUNS_TEXT:
             names_until = len(words)
-        elif place >= names_until and opens_names(words, place):
-            names_until = closing(words, place + 1)
+        elif place >= names_until and _opens_names(words, place):
+            names_until = _closing(words, place + 1)
     return kept

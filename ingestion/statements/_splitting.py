@@ -33,9 +33,9 @@ _CONTROL = keywords("if while loop for repeat")
 _BEFORE_COLUMN = keywords(", . = < ( select and or by on where not")
 
 
-def statement_ends(text: str, dialect: Dialect, start: int, end: int) -> Iterator[int]:
+def _statement_ends(text: str, dialect: Dialect, start: int, end: int) -> Iterator[int]:
     """The positions, between `start` and `end`, of the semicolons that end a statement."""
-    blocks = _Blocks(dialect)
+    blocks = _OpenBlocks(dialect)
     before, word, position = "", "", start
     for token in tokens(text, dialect, start, end):
         after = token.text.lower() if token.kind != NAME else '"'
@@ -50,7 +50,7 @@ def statement_ends(text: str, dialect: Dialect, start: int, end: int) -> Iterato
 
 
 @dataclass(slots=True)
-class _Blocks:
+class _OpenBlocks:
     """What is open at a point of a script; `see` is told each token with its neighbours."""
 
     dialect: Dialect
@@ -160,7 +160,7 @@ _BODIES = keywords("if while")
 _ROUTINES = keywords("procedure proc function trigger")
 
 
-def unseparated_starts(text: str, dialect: Dialect, start: int, end: int) -> Iterator[int]:
+def _unseparated_starts(text: str, dialect: Dialect, start: int, end: int) -> Iterator[int]:
     """The positions of the verbs that begin a statement at the start of a line, after the first; none in a routine."""
     on_lines = _VERB_ON_LINE.findall(text, start, end)
     if not on_lines or (len(on_lines) == 1 and _INSERT_OF_QUERY.match(text, start, end)):
@@ -270,7 +270,7 @@ _BLOCK = re.compile(
 _SQLPLUS = re.compile(rf"^(?:{_COMMAND.pattern}|{_CALL.pattern})", re.IGNORECASE | re.MULTILINE)
 
 
-def without_sqlplus_commands(text: str) -> str:
+def _without_sqlplus_commands(text: str) -> str:
     """The script without the client's commands, each statement on the line where it was; EXECUTE's lines are ended.
 
     A statement begins with the first line that is no command, and ends with a line that ends in a semicolon, or that
@@ -395,7 +395,7 @@ def _lines_before(text: str, cleaned: str, dialect: Dialect) -> int:
 
 def _prepare(text: str, dialect: Dialect) -> str:
     if dialect.sqlplus_commands:
-        text = without_sqlplus_commands(text)
+        text = _without_sqlplus_commands(text)
     if "\\" in text or dialect.stage_names:
         text = unescape_line_ends(without_client_commands(text, dialect), dialect)
     return unwrap_executable_comments(text) if dialect.separator is Separator.DELIMITER else text
@@ -415,7 +415,7 @@ def _spans(text: str, dialect: Dialect) -> Iterator[tuple[int, int]]:
 
 def _unseparated_ranges(text: str, dialect: Dialect, start: int, end: int) -> Iterator[tuple[int, int]]:
     if dialect.separator is Separator.GO and "\n" in text[start:end]:
-        for begin in unseparated_starts(text, dialect, start, end):
+        for begin in _unseparated_starts(text, dialect, start, end):
             yield start, begin
             start = begin
     yield start, end
@@ -454,7 +454,7 @@ def _ends(text: str, dialect: Dialect, span: tuple[int, int], delimiter: str) ->
     if dialect.declare_opens_script and _declares(text, dialect, start, end):
         return iter(())
     if delimiter == ";" and _OPENS_BLOCK.search(text, start, end):
-        return statement_ends(text, dialect, start, end)
+        return _statement_ends(text, dialect, start, end)
     pattern = _unquoted_pattern(re.escape(delimiter) + _GOES_ON.get(dialect.separator, ""), dialect.name)
     return (match.start() for match in pattern.finditer(text, start, end) if match.lastgroup == "found")
 

@@ -36,7 +36,7 @@ class Classification:
 
 
 @dataclass(frozen=True, slots=True)
-class Examined:
+class _Examined:
     """A statement under examination, also in lower case; its dialect; and where its verb starts."""
 
     text: str
@@ -64,12 +64,12 @@ def _blank(match: re.Match[str]) -> str:
     return " " if match.lastgroup in (COMMENT, HINT) else "?"
 
 
-def parse_as(kind: Kind) -> Classification:
+def _parse_as(kind: Kind) -> Classification:
     """To be parsed as `kind`."""
     return Classification(kind)
 
 
-def skip_for(reason: Outcome, kind: Kind = Kind.OTHER) -> Classification:
+def _skip_for(reason: Outcome, kind: Kind = Kind.OTHER) -> Classification:
     """Not to be parsed, for `reason`."""
     return Classification(kind, reason)
 
@@ -99,10 +99,10 @@ _VERBS: dict[str, Kind] = {
 }
 _QUERIES = keywords("select sel values table from")
 
-SELECT = skip_for(Outcome.SELECT, Kind.SELECT)
+SELECT = _skip_for(Outcome.SELECT, Kind.SELECT)
 
 
-def select(statement: Examined) -> Classification:
+def _select(statement: _Examined) -> Classification:
     """SELECT: alone, INTO a new table or a file, or setting the search path."""
     if statement.dialect.dollar_quotes is DollarQuotes.TAGGED and "set_config" in statement.lowered:
         change = session_changes.set_config(statement.head(40), statement.dialect)
@@ -119,15 +119,15 @@ def select(statement: Examined) -> Classification:
     return SELECT
 
 
-def _into(following: tuple[Token, ...], statement: Examined) -> Classification:
+def _into(following: tuple[Token, ...], statement: _Examined) -> Classification:
     target = following[0].text.lower() if following else ""
     if target in ("outfile", "dumpfile"):
-        return parse_as(Kind.COPY)
+        return _parse_as(Kind.COPY)
     variable = target[:1] in (":", "@") or not statement.dialect.select_into_creates
-    return SELECT if variable else parse_as(Kind.CREATE_TABLE_AS)
+    return SELECT if variable else _parse_as(Kind.CREATE_TABLE_AS)
 
 
-def with_(statement: Examined) -> Classification:
+def _with_(statement: _Examined) -> Classification:
     """WITH: what its main verb makes it, or a writing common table expression where the main verb only reads."""
     if not statement.has(_WRITES):
         return SELECT
@@ -136,49 +136,49 @@ def with_(statement: Examined) -> Classification:
     for token in statement.head(100_000):
         word = token.text.lower()
         if depth == 0 and before and word in _VERBS:
-            return parse_as(_VERBS[word])
+            return _parse_as(_VERBS[word])
         if depth == 0 and before != "as" and word in _QUERIES:
-            main = select(statement) if word in ("select", "sel") else SELECT
+            main = _select(statement) if word in ("select", "sel") else SELECT
             return inner or main
         if depth == 1 and before == "(" and word in _VERBS and inner is None:
-            inner = parse_as(_VERBS[word])
+            inner = _parse_as(_VERBS[word])
         depth += (word == "(") - (word == ")")
         before = word
     return inner or SELECT
 
 
-def insert(statement: Examined) -> Classification:
+def _insert(statement: _Examined) -> Classification:
     """INSERT: with no query in it, only rows of values."""
     rows = any(word in statement.lowered for word in _ROW_WORDS) and statement.has(_ROWS)
     rows_only = rows and not statement.has(_READS)
-    return skip_for(Outcome.INSERT_VALUES, Kind.INSERT) if rows_only else parse_as(Kind.INSERT)
+    return _skip_for(Outcome.INSERT_VALUES, Kind.INSERT) if rows_only else _parse_as(Kind.INSERT)
 
 
-def from_(statement: Examined) -> Classification:
+def _from_(statement: _Examined) -> Classification:
     """Hive's FROM ... INSERT, or a query that begins with its FROM."""
-    return parse_as(Kind.INSERT) if statement.has(_WRITES) else SELECT
+    return _parse_as(Kind.INSERT) if statement.has(_WRITES) else SELECT
 
 
-def delete(statement: Examined) -> Classification:
+def _delete(statement: _Examined) -> Classification:
     """DELETE: only with another table in it can lineage come of it."""
-    return parse_as(Kind.DELETE) if statement.has(_OTHER_TABLE) else skip_for(Outcome.DELETE, Kind.DELETE)
+    return _parse_as(Kind.DELETE) if statement.has(_OTHER_TABLE) else _skip_for(Outcome.DELETE, Kind.DELETE)
 
 
-def copy(statement: Examined) -> Classification:
+def _copy(statement: _Examined) -> Classification:
     """COPY between a table and storage; rows that a client or a program sends or receives leave no name behind."""
-    return skip_for(Outcome.COPY_STDIO, Kind.COPY) if statement.has(_CLIENT_ROWS) else parse_as(Kind.COPY)
+    return _skip_for(Outcome.COPY_STDIO, Kind.COPY) if statement.has(_CLIENT_ROWS) else _parse_as(Kind.COPY)
 
 
-def export(statement: Examined) -> Classification:
+def _export(statement: _Examined) -> Classification:
     """EXPORT of rows to storage; BigQuery's EXPORT TABLE METADATA moves none."""
     words = [token.text.lower() for token in statement.head(3)]
-    return skip_for(Outcome.MAINTENANCE) if words[1:] == ["table", "metadata"] else parse_as(Kind.COPY)
+    return _skip_for(Outcome.MAINTENANCE) if words[1:] == ["table", "metadata"] else _parse_as(Kind.COPY)
 
 
-def load(statement: Examined) -> Classification:
+def _load(statement: _Examined) -> Classification:
     """LOAD DATA and its kin; DuckDB's and PostgreSQL's LOAD is for libraries."""
     words = [token.text.lower() for token in statement.head(2)]
-    return parse_as(Kind.COPY) if words[1:] and words[1] in _LOADS else skip_for(Outcome.MAINTENANCE)
+    return _parse_as(Kind.COPY) if words[1:] and words[1] in _LOADS else _skip_for(Outcome.MAINTENANCE)
 
 
 # CREATE, ALTER, DROP and RENAME: which of them define, change or end a name that lineage cares for.
@@ -210,22 +210,22 @@ _MOVES_PARTITIONS = re.compile(
 _NEW_BODY = re.compile(r"\bmodify\s+as\b")
 _APPENDS = re.compile(r"\bappend\s+from\b")
 
-_OTHER = skip_for(Outcome.DDL_OTHER)
-_ROUTINE = skip_for(Outcome.ROUTINE_DEFINITION, Kind.CREATE_ROUTINE)
-_STREAM = parse_as(Kind.CREATE_VIEW)
-_DICTIONARY = parse_as(Kind.CREATE_TABLE_AS)
+_OTHER = _skip_for(Outcome.DDL_OTHER)
+_ROUTINE = _skip_for(Outcome.ROUTINE_DEFINITION, Kind.CREATE_ROUTINE)
+_STREAM = _parse_as(Kind.CREATE_VIEW)
+_DICTIONARY = _parse_as(Kind.CREATE_TABLE_AS)
 _BY_OBJECT: Mapping[str, Classification] = {
     **dict.fromkeys(_OTHER_OBJECTS, _OTHER),
-    **dict.fromkeys(_ACCESS, skip_for(Outcome.GRANT)),
+    **dict.fromkeys(_ACCESS, _skip_for(Outcome.GRANT)),
     **dict.fromkeys(_ROUTINES, _ROUTINE),
-    "index": skip_for(Outcome.INDEX),
-    "flow": parse_as(Kind.INSERT),
-    "pipe": parse_as(Kind.COPY),
-    "view": parse_as(Kind.CREATE_VIEW),
+    "index": _skip_for(Outcome.INDEX),
+    "flow": _parse_as(Kind.INSERT),
+    "pipe": _parse_as(Kind.COPY),
+    "view": _parse_as(Kind.CREATE_VIEW),
 }
 
 
-def create(statement: Examined) -> Classification:
+def _create(statement: _Examined) -> Classification:
     """CREATE: by the kind of object."""
     words = islice(statement.tokens(), 1, 30)
     for token in words:
@@ -244,7 +244,7 @@ def _of_dialect(dialect: Dialect, word: str) -> Classification | None:
     return _DICTIONARY if word == "dictionary" and dialect.dictionaries else None
 
 
-def _create_table(statement: Examined, after: Iterator[Token]) -> Classification:
+def _create_table(statement: _Examined, after: Iterator[Token]) -> Classification:
     """CREATE TABLE, given the tokens after TABLE: what follows its name tells a copy, a query tells CREATE TABLE AS."""
     before, words = "", 0
     for token in after:
@@ -253,15 +253,15 @@ def _create_table(statement: Examined, after: Iterator[Token]) -> Classification
             return _ROUTINE
         ends_name = words and before != "." and word != "."
         if ends_name and (word in _COPIES or (before == "(" and word == "like")):
-            return parse_as(Kind.CREATE_TABLE_LIKE)
+            return _parse_as(Kind.CREATE_TABLE_LIKE)
         if ends_name and word != "(":
             break
         words += word not in _IF_NOT_EXISTS
         before = word
-    return parse_as(Kind.CREATE_TABLE_AS if statement.has(_QUERY) else Kind.CREATE_TABLE)
+    return _parse_as(Kind.CREATE_TABLE_AS if statement.has(_QUERY) else Kind.CREATE_TABLE)
 
 
-def alter(statement: Examined) -> Classification:
+def _alter(statement: _Examined) -> Classification:
     """ALTER: renames, swaps and column changes of tables and views; a session's schema; a routine's new body."""
     words = [token.text.lower() for token in statement.head(6)]
     if words[1:2] == ["session"]:
@@ -272,7 +272,7 @@ def alter(statement: Examined) -> Classification:
     if set(words[1:4]) & _ROUTINES:
         return _ROUTINE
     if redefined_view(statement.text, statement.dialect) is not None:
-        return parse_as(Kind.CREATE_VIEW)
+        return _parse_as(Kind.CREATE_VIEW)
     relation = next(
         (token for token in islice(statement.tokens(), 1, 4) if token.text.lower() in ("table", "view")), None
     )
@@ -281,53 +281,53 @@ def alter(statement: Examined) -> Classification:
     if relation is not None:
         return _alter_table(replace(statement, start=relation.start))
     if words[1:2] == ["schema"] and "transfer" in words:
-        return parse_as(Kind.RENAME)
-    return skip_for(Outcome.GRANT if set(words[1:3]) & _ACCESS else Outcome.DDL_OTHER)
+        return _parse_as(Kind.RENAME)
+    return _skip_for(Outcome.GRANT if set(words[1:3]) & _ACCESS else Outcome.DDL_OTHER)
 
 
-def _alter_table(statement: Examined) -> Classification:
+def _alter_table(statement: _Examined) -> Classification:
     if statement.has(_SWAPS):
-        return parse_as(Kind.SWAP)
+        return _parse_as(Kind.SWAP)
     if statement.has(_APPENDS) or (statement.dialect.alter_moves_partitions and statement.has(_MOVES_PARTITIONS)):
-        return parse_as(Kind.INSERT)
+        return _parse_as(Kind.INSERT)
     if statement.has(_RENAMES):
-        return parse_as(Kind.RENAME)
-    return parse_as(Kind.ALTER_TABLE) if statement.has(_COLUMNS) and not statement.has(_POLICIES) else _OTHER
+        return _parse_as(Kind.RENAME)
+    return _parse_as(Kind.ALTER_TABLE) if statement.has(_COLUMNS) and not statement.has(_POLICIES) else _OTHER
 
 
 def _session_altered(change: session_changes.SessionChange | None) -> Classification:
     if change is None:
-        return skip_for(Outcome.SESSION_SETTING)
+        return _skip_for(Outcome.SESSION_SETTING)
     return Classification(Kind.USE, Outcome.SESSION_STATE, change)
 
 
-def drop(statement: Examined) -> Classification:
+def _drop(statement: _Examined) -> Classification:
     """DROP: of tables and views."""
     words = [token.text.lower() for token in statement.head(5)][1:]
     if {"table", "view"} & set(words[:3]) and not {"function", "macro"} & set(words[:2]):
-        return parse_as(Kind.DROP)
+        return _parse_as(Kind.DROP)
     if "index" in words[:3]:
-        return skip_for(Outcome.INDEX)
-    return skip_for(Outcome.GRANT) if set(words[:2]) & _ACCESS else _OTHER
+        return _skip_for(Outcome.INDEX)
+    return _skip_for(Outcome.GRANT) if set(words[:2]) & _ACCESS else _OTHER
 
 
-def exchange(statement: Examined) -> Classification:
+def _exchange(statement: _Examined) -> Classification:
     """ClickHouse's EXCHANGE TABLES."""
     words = [token.text.lower() for token in statement.head(2)]
-    return parse_as(Kind.SWAP) if words[1:] == ["tables"] else _OTHER
+    return _parse_as(Kind.SWAP) if words[1:] == ["tables"] else _OTHER
 
 
-def rename(statement: Examined) -> Classification:
+def _rename(statement: _Examined) -> Classification:
     """RENAME as a verb of its own: of tables unless it says otherwise."""
     words = [token.text.lower() for token in statement.head(2)]
-    return _OTHER if words[1:] and words[1] in _OTHER_OBJECTS | _ACCESS else parse_as(Kind.RENAME)
+    return _OTHER if words[1:] and words[1] in _OTHER_OBJECTS | _ACCESS else _parse_as(Kind.RENAME)
 
 
 # What a statement does, told from its words without parsing it: what bears lineage goes on, the rest has a reason.
 
-_BLOCK = skip_for(Outcome.ANONYMOUS_BLOCK, Kind.CALL)
-_SETTING = skip_for(Outcome.SESSION_SETTING)
-_UNKNOWN = parse_as(Kind.OTHER)
+_BLOCK = _skip_for(Outcome.ANONYMOUS_BLOCK, Kind.CALL)
+_SETTING = _skip_for(Outcome.SESSION_SETTING)
+_UNKNOWN = _parse_as(Kind.OTHER)
 _TRANSACTION_WORDS = keywords(
     "tran transaction work name deferred immediate exclusive concurrent isolation read not distributed ;"
 )
@@ -345,18 +345,18 @@ def classify(text: str, dialect: Dialect | str) -> Classification:
     dialect = dialect_of(dialect) if isinstance(dialect, str) else dialect
     for token in tokens(text, dialect):
         if token.text not in "(;":
-            return _by_verb(Examined(text, text.lower(), dialect, token.start), token.text.lower())
-    return skip_for(Outcome.EMPTY)
+            return _by_verb(_Examined(text, text.lower(), dialect, token.start), token.text.lower())
+    return _skip_for(Outcome.EMPTY)
 
 
-def _by_verb(statement: Examined, verb: str) -> Classification:
+def _by_verb(statement: _Examined, verb: str) -> Classification:
     plain = _PLAIN.get(verb)
     if plain is not None:
         return plain
     return _EXAMINED.get(verb, _other)(statement)
 
 
-def _other(statement: Examined) -> Classification:
+def _other(statement: _Examined) -> Classification:
     """What begins with no verb: a label, a client's command, a cell of another language, a procedure's name."""
     head = [token.text.lower() for token in statement.head(3)]
     if head[1:2] == [":"] and head[2:] and head[2] in _BLOCK_WORDS:
@@ -364,9 +364,9 @@ def _other(statement: Examined) -> Classification:
     if head[0] == statement.dialect.client_command:
         return _SETTING
     if head[0] == "%" and statement.dialect.separator is Separator.CELL:
-        return skip_for(Outcome.CALL, Kind.CALL)
+        return _skip_for(Outcome.CALL, Kind.CALL)
     if statement.dialect.separator is Separator.GO and _BARE_CALL.match(statement.text, statement.start):
-        return skip_for(Outcome.CALL, Kind.CALL)
+        return _skip_for(Outcome.CALL, Kind.CALL)
     return _UNKNOWN
 
 
@@ -374,108 +374,108 @@ def _session(change: session_changes.SessionChange | None) -> Classification:
     return _SETTING if change is None else Classification(Kind.USE, Outcome.SESSION_STATE, change)
 
 
-def _use(statement: Examined) -> Classification:
+def _use(statement: _Examined) -> Classification:
     return _session(session_changes.use(statement.head(12)[1:], statement.dialect))
 
 
-def _set(statement: Examined) -> Classification:
+def _set(statement: _Examined) -> Classification:
     head = statement.head(200)
     if any(token.text.lower() == "transaction" for token in head[1:3]):
-        return skip_for(Outcome.TRANSACTION)
+        return _skip_for(Outcome.TRANSACTION)
     return _session(session_changes.set_(head[1:], statement.dialect))
 
 
-def _reset(statement: Examined) -> Classification:
+def _reset(statement: _Examined) -> Classification:
     what = {token.text.lower() for token in statement.head(3)[1:]}
     return _session(session_changes.SessionChange(reset=True) if what & {"all", "search_path", "schema"} else None)
 
 
-def _database(statement: Examined) -> Classification:
+def _database(statement: _Examined) -> Classification:
     """Teradata's and Informix's DATABASE x."""
     head = statement.head(3)
     return _session(session_changes.use(head[1:], statement.dialect)) if len(head) == 2 else _UNKNOWN
 
 
-def _update(statement: Examined) -> Classification:
+def _update(statement: _Examined) -> Classification:
     """UPDATE: of a table, or of what the optimizer knows of one (UPDATE STATISTICS t); a table may have that name."""
     head = [token.text.lower() for token in statement.head(3)]
     of_statistics = head[1:2] == ["statistics"] and head[2:] not in (["set"], ["as"], ["."])
-    return skip_for(Outcome.MAINTENANCE) if of_statistics else parse_as(Kind.UPDATE)
+    return _skip_for(Outcome.MAINTENANCE) if of_statistics else _parse_as(Kind.UPDATE)
 
 
-def _begin(statement: Examined) -> Classification:
+def _begin(statement: _Examined) -> Classification:
     head = [token.text.lower() for token in statement.head(2)]
     if len(head) < 2 or head[1] in _TRANSACTION_WORDS:
-        return skip_for(Outcome.TRANSACTION)
+        return _skip_for(Outcome.TRANSACTION)
     return _BLOCK
 
 
-def _declare(statement: Examined) -> Classification:
+def _declare(statement: _Examined) -> Classification:
     if statement.has(_BEGIN) or (statement.dialect.declare_opens_script and statement.has(_SEPARATOR)):
         return _BLOCK
-    return skip_for(Outcome.CURSOR if statement.has(_CURSOR) else Outcome.VARIABLE)
+    return _skip_for(Outcome.CURSOR if statement.has(_CURSOR) else Outcome.VARIABLE)
 
 
-def _open(statement: Examined) -> Classification:
+def _open(statement: _Examined) -> Classification:
     """OPEN SCHEMA is Exasol's USE; else a cursor opens."""
     head = statement.head(12)
     if len(head) > 2 and head[1].text.lower() == "schema":
         return _session(session_changes.use(head[1:], statement.dialect))
-    return skip_for(Outcome.CURSOR)
+    return _skip_for(Outcome.CURSOR)
 
 
-def _execute(statement: Examined) -> Classification:
+def _execute(statement: _Examined) -> Classification:
     head = [token.text.lower() for token in statement.head(6)]
     if "sp_rename" in head:
-        return parse_as(Kind.RENAME)
+        return _parse_as(Kind.RENAME)
     dynamic = head[1:2] in (["immediate"], ["("]) or "sp_executesql" in head
-    return skip_for(Outcome.DYNAMIC_SQL if dynamic else Outcome.CALL, Kind.CALL)
+    return _skip_for(Outcome.DYNAMIC_SQL if dynamic else Outcome.CALL, Kind.CALL)
 
 
-def _cache(statement: Examined) -> Classification:
+def _cache(statement: _Examined) -> Classification:
     """Spark's CACHE TABLE ... AS SELECT names a query's result."""
     words = {token.text.lower() for token in statement.head(12)}
-    return parse_as(Kind.CREATE_TABLE_AS) if words & {"as", "select"} else skip_for(Outcome.MAINTENANCE)
+    return _parse_as(Kind.CREATE_TABLE_AS) if words & {"as", "select"} else _skip_for(Outcome.MAINTENANCE)
 
 
-def _replace(statement: Examined) -> Classification:
+def _replace(statement: _Examined) -> Classification:
     """MySQL's and SQLite's REPLACE is an INSERT, Teradata's REPLACE VIEW a CREATE OR REPLACE."""
     words = [token.text.lower() for token in statement.head(3)]
     made = {"view", "macro", "procedure", "function"} & set(words) or words[1:2] == ["table"]
-    return create(statement) if made else insert(statement)
+    return _create(statement) if made else _insert(statement)
 
 
-def _locking(statement: Examined) -> Classification:
+def _locking(statement: _Examined) -> Classification:
     """Teradata's LOCKING ... FOR ACCESS stands before the statement proper; elsewhere LOCK is a statement."""
     for token in statement.head(12)[1:]:
         if token.text.lower() in _MAIN_VERBS:
             return _by_verb(replace(statement, start=token.start), token.text.lower())
-    return skip_for(Outcome.LOCK)
+    return _skip_for(Outcome.LOCK)
 
 
-_EXAMINED: Mapping[str, Callable[[Examined], Classification]] = {
-    "select": select,
-    "sel": select,
-    "with": with_,
-    "from": from_,
-    "insert": insert,
-    "ins": insert,
+_EXAMINED: Mapping[str, Callable[[_Examined], Classification]] = {
+    "select": _select,
+    "sel": _select,
+    "with": _with_,
+    "from": _from_,
+    "insert": _insert,
+    "ins": _insert,
     "replace": _replace,
-    "upsert": insert,
+    "upsert": _insert,
     "update": _update,
     "upd": _update,
-    "delete": delete,
-    "del": delete,
-    "copy": copy,
-    "load": load,
-    "import": load,
-    "create": create,
-    "export": export,
-    "define": create,  # Snowflake's projects: CREATE OR ALTER
-    "alter": alter,
-    "drop": drop,
-    "rename": rename,
-    "exchange": exchange,
+    "delete": _delete,
+    "del": _delete,
+    "copy": _copy,
+    "load": _load,
+    "import": _load,
+    "create": _create,
+    "export": _export,
+    "define": _create,  # Snowflake's projects: CREATE OR ALTER
+    "alter": _alter,
+    "drop": _drop,
+    "rename": _rename,
+    "exchange": _exchange,
     "use": _use,
     "set": _set,
     "reset": _reset,
@@ -516,16 +516,16 @@ def _plain() -> dict[str, Classification]:
     }
     kinds = {Outcome.SELECT: Kind.SELECT}
     plain = {
-        verb: skip_for(reason, kinds.get(reason, Kind.OTHER))
+        verb: _skip_for(reason, kinds.get(reason, Kind.OTHER))
         for reason, verbs in by_reason.items()
         for verb in verbs.split()
     }
-    plain |= dict.fromkeys(("apply", "auto"), parse_as(Kind.INSERT))  # APPLY CHANGES INTO, AUTO CDC INTO
-    plain |= dict.fromkeys(("unload", "bulk"), parse_as(Kind.COPY))
+    plain |= dict.fromkeys(("apply", "auto"), _parse_as(Kind.INSERT))  # APPLY CHANGES INTO, AUTO CDC INTO
+    plain |= dict.fromkeys(("unload", "bulk"), _parse_as(Kind.COPY))
     plain |= dict.fromkeys(("do", "if", "while", "for", "loop", "repeat"), _BLOCK)
     return plain | {
-        "merge": parse_as(Kind.MERGE),
-        "call": skip_for(Outcome.CALL, Kind.CALL),
+        "merge": _parse_as(Kind.MERGE),
+        "call": _skip_for(Outcome.CALL, Kind.CALL),
         "discard": Classification(Kind.USE, Outcome.SESSION_STATE, session_changes.SessionChange(reset=True)),
     }
 

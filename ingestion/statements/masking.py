@@ -57,7 +57,7 @@ _SETTING = re.compile(r"\s*set\b[^=]*=\s*(?![(\s])", re.IGNORECASE)
 _INLINE_DATA = re.compile(r"\bformat\s+\w+(?=\s)", re.IGNORECASE)
 
 
-def masked_text(query: str, lexicon: Lexicon) -> str:
+def _masked_text(query: str, lexicon: Lexicon) -> str:
     """`query` with `?` for its literals, such that masking it again changes nothing.
 
     Raises Unparsable when a quote or comment never ends, or when the text reads differently each time.
@@ -277,4 +277,4 @@ class QueryMasker:
         require_text(query, "query")
         if self._lexicon.dialect.separator is Separator.DELIMITER:
             query = unwrap_executable_comments(query)
-        return masked_text(query, self._lexicon)
+        return _masked_text(query, self._lexicon)

@@ -56,7 +56,7 @@ _REFERENCES = ("table_reference", "object_reference", "file_reference")
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class _Shape:
     """One statement: `query` gives the target's columns (None where they are not followed), `outer` has its WITH.
 
     `source` is the table that MERGE names behind USING.
@@ -69,7 +69,7 @@ class Shape:
     source: BaseSegment | None = None
 
 
-def shape_of(statement: BaseSegment, dialect: Dialect) -> Shape:
+def _shape_of(statement: BaseSegment, dialect: Dialect) -> _Shape:
     """The statement's shape. Raises Unparsable when it has none that carries lineage."""
     outer, main = None, statement
     if statement.is_type("with_compound_statement") and not code(statement)[-1].is_type(*QUERIES, "bracketed"):
@@ -83,7 +83,7 @@ def shape_of(statement: BaseSegment, dialect: Dialect) -> Shape:
         return _create(main, dialect, view="view" in kind)
     if main.is_type("update_statement"):
         target = Target(table_name(_target(main), dialect), WriteMode.UPDATE)
-        return Shape(StatementKind.UPDATE, target, None)
+        return _Shape(StatementKind.UPDATE, target, None)
     if main.is_type("merge_statement"):
         return _merge(main, dialect)
     raise Unparsable("the statement has no shape that carries lineage")
@@ -124,7 +124,7 @@ def _columns(segment: BaseSegment, behind: BaseSegment, dialect: Dialect) -> tup
     return tuple(names) or None
 
 
-def _insert(segment: BaseSegment, outer: BaseSegment | None, dialect: Dialect) -> Shape:
+def _insert(segment: BaseSegment, outer: BaseSegment | None, dialect: Dialect) -> _Shape:
     reference = _target(segment)
     words = keywords(segment)
     mode = WriteMode.OVERWRITE if "OVERWRITE" in words else WriteMode.APPEND
@@ -133,10 +133,10 @@ def _insert(segment: BaseSegment, outer: BaseSegment | None, dialect: Dialect) -
     target = Target(table_name(reference, dialect), mode, columns, by_name)
     partitioned = any("partition" in child.get_type() for child in code(segment)) or "PARTITION" in words
     query = None if partitioned else _query_in(segment)
-    return Shape(StatementKind.INSERT, target, query, outer)
+    return _Shape(StatementKind.INSERT, target, query, outer)
 
 
-def _create(segment: BaseSegment, dialect: Dialect, *, view: bool) -> Shape:
+def _create(segment: BaseSegment, dialect: Dialect, *, view: bool) -> _Shape:
     reference = _target(segment)
     query = _query_in(segment)
     if query is None:
@@ -146,28 +146,28 @@ def _create(segment: BaseSegment, dialect: Dialect, *, view: bool) -> Shape:
     columns = _columns(segment, reference, dialect)
     target = Target(name, WriteMode.CREATE, columns, temporary=temporary, view=view)
     kind = StatementKind.CREATE_VIEW if view else StatementKind.CREATE_TABLE_AS
-    return Shape(kind, target, query)
+    return _Shape(kind, target, query)
 
 
-def _merge(segment: BaseSegment, dialect: Dialect) -> Shape:
+def _merge(segment: BaseSegment, dialect: Dialect) -> _Shape:
     references = segment.get_children(*_REFERENCES)
     if not references:
         raise Unparsable("MERGE names no target")
     target = Target(table_name(references[0], dialect), WriteMode.UPDATE)
     source = references[1] if len(references) > 1 else None
-    return Shape(StatementKind.MERGE, target, None, source=source)
+    return _Shape(StatementKind.MERGE, target, None, source=source)
 
 
-def _select(segment: BaseSegment, dialect: Dialect) -> Shape:
+def _select(segment: BaseSegment, dialect: Dialect) -> _Shape:
     into = next(segment.recursive_crawl("into_clause", "into_table_clause"), None)
     if into is None:
-        return Shape(StatementKind.SELECT, None, segment)
+        return _Shape(StatementKind.SELECT, None, segment)
     reference = into.get_child(*_REFERENCES)
     if reference is None:
         raise Unparsable("SELECT INTO names no table")
     name = table_name(reference, dialect)
     temporary = bool(TEMPORARY & set(keywords(into))) or name.table.startswith("#")
-    return Shape(StatementKind.CREATE_TABLE_AS, Target(name, WriteMode.CREATE, temporary=temporary), segment)
+    return _Shape(StatementKind.CREATE_TABLE_AS, Target(name, WriteMode.CREATE, temporary=temporary), segment)
 
 
 # Queries of sqlfluff's tree: WITH, SELECT over tables, derived tables and joins, set operations.
@@ -193,7 +193,7 @@ _NO_COLUMNS = (
 )
 
 
-class QueryReader:
+class _QueryReader:
     """Reads the queries of one statement; gathers the problems and aliases that it met."""
 
     def __init__(self, dialect: Dialect) -> None:
@@ -209,7 +209,7 @@ class QueryReader:
                 raise NotFollowed("brackets")
             segment = inner
         if segment.is_type("with_compound_statement"):
-            return replace_common(self.query(code(segment)[-1]), self.common_tables(segment))
+            return _replace_common(self.query(code(segment)[-1]), self.common_tables(segment))
         if segment.is_type("set_expression"):
             return self._set_operation(segment)
         if segment.is_type("select_statement"):
@@ -424,7 +424,7 @@ def _has_names(segment: BaseSegment) -> bool:
     return next(segment.recursive_crawl("column_reference", "table_reference", *QUERIES), None) is not None
 
 
-def replace_common(query: Query, common: tuple[CommonTable, ...]) -> Query:
+def _replace_common(query: Query, common: tuple[CommonTable, ...]) -> Query:
     """The query with WITH items in front of its own."""
     if not common:
         return query
@@ -454,7 +454,7 @@ def parse(text: str, dialect: str) -> RelationalStatement:
     """
     known_dialect = dialect_of(dialect)
     statement = read_statement(plainly_spelled(text, known_dialect), known_dialect)
-    shape = shape_of(statement, known_dialect)
+    shape = _shape_of(statement, known_dialect)
     read = _reads(statement, shape, known_dialect)
     if not read.tables:
         raise Unparsable("no table is read")
@@ -472,15 +472,15 @@ def parse(text: str, dialect: str) -> RelationalStatement:
     )
 
 
-def _query(shape: Shape, dialect: Dialect) -> tuple[QueryReader, Query]:
+def _query(shape: _Shape, dialect: Dialect) -> tuple[_QueryReader, Query]:
     if shape.query is None:
         raise NotFollowed(shape.kind)
-    reader = QueryReader(dialect)
+    reader = _QueryReader(dialect)
     common = reader.common_tables(shape.outer) if shape.outer is not None else ()
-    return reader, replace_common(reader.query(shape.query), common)
+    return reader, _replace_common(reader.query(shape.query), common)
 
 
-def _loose(shape: Shape, read: _Reads, dialect: Dialect) -> RelationalStatement:
+def _loose(shape: _Shape, read: _Reads, dialect: Dialect) -> RelationalStatement:
     target, tables = shape.target, read.tables
     if shape.kind is StatementKind.UPDATE and target is not None:
         target, tables = _updated_target(target, read)
@@ -496,7 +496,7 @@ def _updated_target(target: Target, read: _Reads) -> tuple[Target, tuple[TableNa
     return replace(target, name=meant), tuple(name for name in read.tables if name not in (meant, target.name))
 
 
-def _reads(statement: BaseSegment, shape: Shape, dialect: Dialect) -> _Reads:
+def _reads(statement: BaseSegment, shape: _Shape, dialect: Dialect) -> _Reads:
     common = {relation_alias(code(item)[0], dialect) for item in statement.recursive_crawl("common_table_expression")}
     aliases: dict[str, TableName] = {}
     tables: list[TableName] = []
@@ -510,7 +510,7 @@ def _reads(statement: BaseSegment, shape: Shape, dialect: Dialect) -> _Reads:
     return _Reads(tuple(dict.fromkeys(tables)), aliases)
 
 
-def _references(statement: BaseSegment, shape: Shape, dialect: Dialect) -> Iterator[_Referenced]:
+def _references(statement: BaseSegment, shape: _Shape, dialect: Dialect) -> Iterator[_Referenced]:
     """The references to tables in FROM, JOIN and MERGE's USING, each with the identifier that is its alias."""
     if shape.source is not None:
         yield shape.source, None

@@ -57,7 +57,7 @@ from ingestion.statements.cleaning import plainly_spelled
 
 
 @dataclass(frozen=True, slots=True)
-class TargetAt:
+class _TargetAt:
     """A target; `span` are the positions of its clause, the query begins behind them; `fixed` as in Write."""
 
     kind: StatementKind
@@ -66,7 +66,7 @@ class TargetAt:
     fixed: tuple[str, ...] = ()
 
 
-def find_target(stream: TokenStream, dialect: Dialect) -> TargetAt:
+def _find_target(stream: TokenStream, dialect: Dialect) -> _TargetAt:
     """The one target of the statement, None for a bare SELECT.
 
     Raises Unparsable for a statement that has several, or none of the shapes that carry lineage.
@@ -100,7 +100,7 @@ def _is_verb(stream: TokenStream, position: int) -> bool:
     return before not in (".", "AS", ",", "OR")
 
 
-def _insert(stream: TokenStream, position: int, dialect: Dialect) -> TargetAt:
+def _insert(stream: TokenStream, position: int, dialect: Dialect) -> _TargetAt:
     start, mode = position, WriteMode.APPEND
     position += 1
     while stream.word(position) in INSERT_MODIFIERS:
@@ -120,10 +120,10 @@ def _insert(stream: TokenStream, position: int, dialect: Dialect) -> TargetAt:
         position = stream.after(position)
     by_name = (stream.word(position), stream.word(position + 1)) == ("BY", "NAME")
     target = Target(table_name(named.parts, dialect), mode, columns, by_name)
-    return TargetAt(StatementKind.INSERT, target, range(start, position), fixed)
+    return _TargetAt(StatementKind.INSERT, target, range(start, position), fixed)
 
 
-def _create(stream: TokenStream, position: int, dialect: Dialect) -> TargetAt:
+def _create(stream: TokenStream, position: int, dialect: Dialect) -> _TargetAt:
     start, words = position, set()
     position += 1
     while stream.word(position) in CREATE_MODIFIERS:
@@ -144,7 +144,7 @@ def _create(stream: TokenStream, position: int, dialect: Dialect) -> TargetAt:
     temporary = bool(words & TEMPORARY) or name.table.startswith("#")
     target = Target(name, WriteMode.CREATE, columns, temporary=temporary, view=view)
     kind = StatementKind.CREATE_VIEW if view else StatementKind.CREATE_TABLE_AS
-    return TargetAt(kind, target, range(start, query))
+    return _TargetAt(kind, target, range(start, query))
 
 
 def _as_query(stream: TokenStream, position: int) -> int:
@@ -157,7 +157,7 @@ def _as_query(stream: TokenStream, position: int) -> int:
     raise Unparsable("CREATE has no query")
 
 
-def _changed_table(stream: TokenStream, position: int, dialect: Dialect) -> TargetAt:
+def _changed_table(stream: TokenStream, position: int, dialect: Dialect) -> _TargetAt:
     """UPDATE [ONLY] t …, MERGE [INTO] t …."""
     start, verb = position, stream.word(position)
     position += 1 + (stream.word(position + 1) in ("ONLY", "INTO"))
@@ -166,10 +166,10 @@ def _changed_table(stream: TokenStream, position: int, dialect: Dialect) -> Targ
         raise Unparsable(f"{verb} names no table")
     target = Target(table_name(named.parts, dialect), WriteMode.UPDATE)
     kind = StatementKind.UPDATE if verb == "UPDATE" else StatementKind.MERGE
-    return TargetAt(kind, target, range(start, named.end))
+    return _TargetAt(kind, target, range(start, named.end))
 
 
-def _refuse(stream: TokenStream, position: int, dialect: Dialect) -> TargetAt:
+def _refuse(stream: TokenStream, position: int, dialect: Dialect) -> _TargetAt:
     raise Unparsable("the text has no shape that carries lineage")
 
 
@@ -184,12 +184,12 @@ _VERBS = {
 }
 
 
-def _select_into(stream: TokenStream, top: list[int], dialect: Dialect) -> TargetAt:
+def _select_into(stream: TokenStream, top: list[int], dialect: Dialect) -> _TargetAt:
     into = next((position for position in top if stream.word(position) == "INTO"), None)
     if into is not None and stream.word(into + 1) in ("OUTFILE", "DUMPFILE"):
         raise Unparsable("SELECT fills a file")
     if into is None or not dialect.select_into_creates:
-        return TargetAt(StatementKind.SELECT, None, range(0))
+        return _TargetAt(StatementKind.SELECT, None, range(0))
     position, temporary = into + 1, False
     while stream.word(position) in (*TEMPORARY, "UNLOGGED", "TABLE"):
         temporary |= stream.word(position) in TEMPORARY
@@ -199,10 +199,10 @@ def _select_into(stream: TokenStream, top: list[int], dialect: Dialect) -> Targe
         raise Unparsable("SELECT INTO names no table")
     name = table_name(named.parts, dialect)
     target = Target(name, WriteMode.CREATE, temporary=temporary or name.table.startswith("#"))
-    return TargetAt(StatementKind.CREATE_TABLE_AS, target, range(into, named.end))
+    return _TargetAt(StatementKind.CREATE_TABLE_AS, target, range(into, named.end))
 
 
-def items_between(stream: TokenStream, span: range) -> list[range]:
+def _items_between(stream: TokenStream, span: range) -> list[range]:
     """The positions of each item between the commas of a list."""
     items, start, position = [], span.start, span.start
     while position < span.stop:
@@ -214,7 +214,7 @@ def items_between(stream: TokenStream, span: range) -> list[range]:
 
 
 def _items(stream: TokenStream, opens: int) -> list[range]:
-    return items_between(stream, range(opens + 1, stream.partner[opens]))
+    return _items_between(stream, range(opens + 1, stream.partner[opens]))
 
 
 def _columns(stream: TokenStream, opens: int, dialect: Dialect) -> tuple[str, ...] | None:
@@ -242,7 +242,7 @@ _BEFORE_RELATION = frozenset({"ONLY", "LATERAL"})
 _BEFORE_BY = frozenset({"GROUP", "ORDER", "DISTRIBUTE", "SORT"})
 
 
-class SourceAt(NamedTuple):
+class _SourceAt(NamedTuple):
     """A relation that is read: `depth` counts the parentheses around it, `position` is where its name begins."""
 
     name: TableName
@@ -262,14 +262,14 @@ class _Level:
 
 
 @dataclass(frozen=True, slots=True)
-class SourceScan:
+class _SourceScan:
     """What a statement reads; `derived` are the depths at which something else than a table stands in FROM."""
 
-    tables: tuple[SourceAt, ...]
+    tables: tuple[_SourceAt, ...]
     derived: frozenset[int]
 
 
-def find_sources(stream: TokenStream, dialect: Dialect, skip: range, *, merge: bool = False) -> SourceScan:
+def _find_sources(stream: TokenStream, dialect: Dialect, skip: range, *, merge: bool = False) -> _SourceScan:
     """The relations read outside the positions of `skip`, which hold the target."""
     scan = _Scan(stream, dialect, common_tables(stream, dialect))
     position = 0
@@ -277,7 +277,7 @@ def find_sources(stream: TokenStream, dialect: Dialect, skip: range, *, merge: b
         position = skip.stop if position in skip else scan.step(position, merge=merge)
     unread = _unread(scan.common, scan.uses)
     tables = tuple(table for table in scan.found if not any(_within(table.position, item) for item in unread))
-    return SourceScan(tables, frozenset(scan.derived))
+    return _SourceScan(tables, frozenset(scan.derived))
 
 
 def _within(position: int, item: CommonTableAt) -> bool:
@@ -305,7 +305,7 @@ class _Scan:
         for item in common:
             self.common.setdefault(item.name, []).append(item)
         self.levels = [_Level(query=True)]
-        self.found: list[SourceAt] = []
+        self.found: list[_SourceAt] = []
         self.derived: set[int] = set()
         self.uses: list[tuple[str, int]] = []
         self.joined = False
@@ -383,7 +383,7 @@ class _Scan:
         elif field_of_another:
             self.derived.add(len(self.levels) - 1)
         else:
-            self.found.append(SourceAt(name, alias, len(self.levels) - 1, position))
+            self.found.append(_SourceAt(name, alias, len(self.levels) - 1, position))
         level.known.add(alias or name.table)
         return end
 
@@ -419,7 +419,7 @@ _HAS_QUERY = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class _Columns:
     """Outputs in order, over the tables that stand `depth` parentheses deep; none when they were not followed."""
 
     projections: tuple[Projection | Star, ...] = ()
@@ -427,37 +427,37 @@ class Columns:
     problems: tuple[Problem, ...] = (COLUMNS_NOT_FOLLOWED,)
 
 
-def find_columns(stream: TokenStream, dialect: Dialect, writes: TargetAt, sources: SourceScan) -> Columns:
+def _find_columns(stream: TokenStream, dialect: Dialect, writes: _TargetAt, sources: _SourceScan) -> _Columns:
     """The outputs of the statement's one SELECT; a Problem names each that is more than a column.
 
     `sources` is what the statement reads. Of `INSERT INTO t SELECT s.a, f(s.b) AS x FROM s`, the outputs are s.a and
     an unknown x, and the Problem names x.
     """
     if writes.kind not in _HAS_QUERY:
-        return Columns()
+        return _Columns()
     inside, depth = _query(stream, writes)
     if depth in sources.derived:
-        return Columns()
+        return _Columns()
     span = _list(stream, inside)
     if span is None:
-        return Columns()
+        return _Columns()
     projections: list[Projection | Star] = []
     problems: list[Problem] = []
-    for number, item in enumerate(items_between(stream, span), start=1):
+    for number, item in enumerate(_items_between(stream, span), start=1):
         projection = _star(stream, item, dialect) or _plain(stream, item, dialect)
         if projection is None and any(stream.word(position) == "*" for position in item[:3]):
-            return Columns()  # a star with exceptions, or a product: how many columns it gives is not sure
+            return _Columns()  # a star with exceptions, or a product: how many columns it gives is not sure
         if projection is None and dialect.row_generators and stream.word(item.start) in GENERATORS:
-            return Columns()  # several columns, and how many is not sure
+            return _Columns()  # several columns, and how many is not sure
         if projection is None:
             name = _alias(stream, item, dialect)
             projection = opaque_column(name)
             problems.append(Problem(ProblemKind.UNSUPPORTED, name or f"column {number}"))
         projections.append(projection)
-    return Columns(tuple(projections), depth, tuple(problems))
+    return _Columns(tuple(projections), depth, tuple(problems))
 
 
-def _query(stream: TokenStream, writes: TargetAt) -> tuple[range, int]:
+def _query(stream: TokenStream, writes: _TargetAt) -> tuple[range, int]:
     """The positions of the statement's query, out of the parentheses around all of it, and how many those are."""
     into = writes.kind is StatementKind.CREATE_TABLE_AS and stream.word(writes.span.start) == "INTO"
     start, stop, depth = (0 if into else writes.span.stop), len(stream), 0
@@ -536,13 +536,13 @@ def parse(text: str, dialect: str) -> RelationalStatement:
     stream = read_tokens(plainly_spelled(text, known_dialect), known_dialect)
     if any(_changes_rows(stream, position) for position in range(len(stream))):
         raise Unparsable("the text reads the rows that a statement inside it changes")
-    writes = find_target(stream, known_dialect)
-    sources = find_sources(stream, known_dialect, writes.span, merge=writes.kind is StatementKind.MERGE)
+    writes = _find_target(stream, known_dialect)
+    sources = _find_sources(stream, known_dialect, writes.span, merge=writes.kind is StatementKind.MERGE)
     if writes.kind is StatementKind.UPDATE:
         writes, sources = _update(stream, known_dialect, writes, sources)
     if not sources.tables:
         raise Unparsable("no table is read")
-    columns = find_columns(stream, known_dialect, writes, sources)
+    columns = _find_columns(stream, known_dialect, writes, sources)
     return RelationalStatement(
         writes.kind,
         known_dialect.name,
@@ -564,7 +564,7 @@ def _changes_rows(stream: TokenStream, position: int) -> bool:
     return inside and stream.word(position + 2) not in ("(", ")", ",", ".")
 
 
-def _write(writes: TargetAt, sources: SourceScan, columns: Columns) -> WriteForm:
+def _write(writes: _TargetAt, sources: _SourceScan, columns: _Columns) -> WriteForm:
     """The flow over the tables of the query whose columns are followed; other tables are read beside them."""
     near = [table for table in sources.tables if table.depth == columns.depth]
     far = [table.name for table in sources.tables if table.depth != columns.depth]
@@ -573,13 +573,13 @@ def _write(writes: TargetAt, sources: SourceScan, columns: Columns) -> WriteForm
 
 
 def _update(
-    stream: TokenStream, dialect: Dialect, writes: TargetAt, sources: SourceScan
-) -> tuple[TargetAt, SourceScan]:
+    stream: TokenStream, dialect: Dialect, writes: _TargetAt, sources: _SourceScan
+) -> tuple[_TargetAt, _SourceScan]:
     """The table that UPDATE means, which may be called by an alias of its FROM, or named by SET's first column."""
     target = writes.target
     assert target is not None
     alias, end = alias_at(stream, writes.span.stop, dialect)
-    first = SourceAt(target.name, alias, 0, writes.span.start)
+    first = _SourceAt(target.name, alias, 0, writes.span.start)
     called = target.name.dotted
     position = _set_position(stream, end)
     assigned = name_at(stream, position + 1, dialect) if position else None
@@ -596,7 +596,7 @@ def _update(
     return replace(writes, target=replace(target, name=meant.name)), replace(sources, tables=others)
 
 
-def _aliases(sources: SourceScan) -> set[str]:
+def _aliases(sources: _SourceScan) -> set[str]:
     return {table.alias for table in sources.tables if table.alias}
 
 

@@ -27,7 +27,7 @@ MEMORY_WATCH_SECONDS = 0.05
 READ_BYTES = 1 << 18
 
 
-class Process:
+class _Process:
     """A running parser process. After any error raised here it is dead and reaped, its pipes closed."""
 
     def __init__(self) -> None:
@@ -204,7 +204,7 @@ class Sandbox:
     def __init__(self, limits: Limits, *, names: bool = True) -> None:
         self.limits = limits
         self._names = names
-        self._process: Process | None = None
+        self._process: _Process | None = None
         self._warm: set[tuple[str, str]] = set()
         self._baseline = 0
         self._parsed = 0
@@ -264,16 +264,16 @@ class Sandbox:
             return self._retained > self.limits.memory // 8
         return isinstance(error, ParseCrash) and self._parsed > 0
 
-    def _running(self) -> Process:
+    def _running(self) -> _Process:
         with self._lock:
             if self._cancelled:
                 raise ParserUnavailable("the parser was closed")
             if self._process is None:
-                self._process = Process()
+                self._process = _Process()
                 self._baseline = self._process.resident()
             return self._process
 
-    def _warm_up(self, process: Process, module: str, batch: tuple[SandboxStatement, ...]) -> None:
+    def _warm_up(self, process: _Process, module: str, batch: tuple[SandboxStatement, ...]) -> None:
         for dialect in dict.fromkeys(dialect for _, dialect in batch):
             if (module, dialect) in self._warm:
                 continue

@@ -46,7 +46,7 @@ _KEYWORDS = frozenset(word for keyword in Tokenizer.KEYWORDS for word in keyword
 _SIGN = re.compile(r"[^\w\s'\"`]{1,3}")
 
 
-def explanation(error: Unparsable, text: str) -> Unparsable:
+def _explanation(error: Unparsable, text: str) -> Unparsable:
     """The refusal with what the parser expected and where in `text`, as far as it tells; without a word of the text.
 
     A place is given only where it is one of `text` itself, and not of a rewritten or nested part of it.
@@ -111,7 +111,7 @@ def parse(text: str, dialect: str) -> RelationalStatement:
     try:
         return with_types(_parse(plainly_spelled(text, rules), rules, 0), text, rules)
     except Unparsable as error:
-        raise explanation(error, text) from error.__cause__
+        raise _explanation(error, text) from error.__cause__
 
 
 @cache

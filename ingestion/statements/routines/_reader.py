@@ -28,7 +28,7 @@ from ingestion.statements.routines.steps import (
 _QUERY = frozenset({"select", "with"})
 
 
-def query_between(code: Code, first: int, last: int, variables: Variables) -> str | None:
+def _query_between(code: Code, first: int, last: int, variables: Variables) -> str | None:
     """A query from `first` to `last`, in parentheses or not, or the one of a cursor that is named there."""
     while code.word(first) == "(" and code.closing(first) == last - 1:
         first, last = first + 1, last - 1
@@ -38,7 +38,7 @@ def query_between(code: Code, first: int, last: int, variables: Variables) -> st
     return variables.query_of(named) if named else None
 
 
-def declare(code: Code, first: int, until: int, variables: Variables) -> None:
+def _declare(code: Code, first: int, until: int, variables: Variables) -> None:
     """One declaration, from `first` to its semicolon: names with a type and a value, or a cursor with its query."""
     if code.word(first) == "pragma":
         return
@@ -52,12 +52,12 @@ def declare(code: Code, first: int, until: int, variables: Variables) -> None:
     for begin, _end in code.items(first, value):
         variables.declare(code.name(begin))
     if value < until:
-        assign(code, code.name(first), (value + 1, until), variables)
+        _assign(code, code.name(first), (value + 1, until), variables)
 
 
-def assign(code: Code, name: str, value: tuple[int, int], variables: Variables) -> None:
+def _assign(code: Code, name: str, value: tuple[int, int], variables: Variables) -> None:
     """`name := value`, the tokens of a query, a cursor's name, or perhaps a constant text."""
-    query = query_between(code, *value, variables)
+    query = _query_between(code, *value, variables)
     if query is not None:
         variables.fill(name, query)
         variables.record(name, query)
@@ -65,17 +65,17 @@ def assign(code: Code, name: str, value: tuple[int, int], variables: Variables) 
         variables.set_constant(name, constant(code, *value))
 
 
-def select_into(code: Code, places: tuple[int, int, int], variables: Variables) -> None:
+def _select_into(code: Code, places: tuple[int, int, int], variables: Variables) -> None:
     """`SELECT a, b INTO x, y FROM t`; `places` are those of SELECT, of INTO and of the statement's end."""
     select, into, until = places
     first = into + 2 if code.word(into + 1) == "strict" else into + 1
     rest = code.find(first, frozenset({"from", "where", ";"}))
     head = with_parameters(code, select, into, variables)
     tail = with_parameters(code, rest, until, variables) if rest < until else ""
-    fill_names(code, (first, min(rest, until)), f"{head} {tail}".strip(), variables)
+    _fill_names(code, (first, min(rest, until)), f"{head} {tail}".strip(), variables)
 
 
-def fill_names(code: Code, listed: tuple[int, int], query: str, variables: Variables) -> None:
+def _fill_names(code: Code, listed: tuple[int, int], query: str, variables: Variables) -> None:
     """Fills the variables `listed` with the columns of a query by position; one alone may be a record of it."""
     names = [code.name(end - 1) for _begin, end in code.items(*listed)]
     found = column_queries(query, names, code)
@@ -111,7 +111,7 @@ _INTO = frozenset({"into"})
 _TABLE_VARIABLE = re.compile(r"@([\w@#$]+)")
 
 
-def transact_body(code: Code, variables: Variables) -> tuple[tuple[RoutineStep, ...], tuple[str, ...]]:
+def _transact_body(code: Code, variables: Variables) -> tuple[tuple[RoutineStep, ...], tuple[str, ...]]:
     """What a T-SQL body does, in order, and the expressions that it returns."""
     reader = _TransactReader(code, variables=variables)
     for first, last in _statements(code):
@@ -328,7 +328,7 @@ class _TransactReader:
         if text is None:
             self.steps.append(RoutineStep(problem=Outcome.DYNAMIC_SQL))
         else:
-            self.steps += transact_body(Code.of(text, self.code.dialect), Variables())[0]
+            self.steps += _transact_body(Code.of(text, self.code.dialect), Variables())[0]
 
     def _text_of_variable(self, first: int, last: int) -> str | None:
         named = [self.code.tokens[p].text for p in range(first, last) if self.code.word(p).startswith("@")]
@@ -359,7 +359,7 @@ def read_body(
     """
     code = Code.of(text, dialect)
     if dialect.separator is Separator.GO:
-        return transact_body(code, variables)
+        return _transact_body(code, variables)
     reader = _Reader(code, variables, depth)
     reader.read()
     return without_repetition(reader.steps), tuple(reader.returned)
@@ -444,7 +444,7 @@ class _Reader:
         until = self.code.find(start, frozenset({"loop", "do", ";"}))
         inside = self.code.find(start, frozenset({"in"}), until)
         if inside < until:
-            query = query_between(self.code, inside + 1, until, self.variables)
+            query = _query_between(self.code, inside + 1, until, self.variables)
             if query is not None:
                 self.variables.record(name, query, replaces=True)
             else:
@@ -469,7 +469,7 @@ class _Reader:
         """One declaration, up to its semicolon: names with a type and a value, or a cursor with its query."""
         until = self._end(first)
         self.place = until + 1
-        declare(self.code, first, until, self.variables)
+        _declare(self.code, first, until, self.variables)
 
     def _set(self) -> None:
         """SET x = value, in the dialects whose variables are set so; anything else that is SET is no variable."""
@@ -486,7 +486,7 @@ class _Reader:
 
     def _assign(self, name_at: int, first: int) -> None:
         until = self._end(first)
-        assign(self.code, self.code.name(name_at), (first, until), self.variables)
+        _assign(self.code, self.code.name(name_at), (first, until), self.variables)
         self.place = until + 1
 
     def _select(self) -> None:
@@ -497,7 +497,7 @@ class _Reader:
         if called:
             self.steps.append(RoutineStep(calls=called))
         elif into < until and self.code.word(into) == "into":
-            select_into(self.code, (self.place, into, until), self.variables)
+            _select_into(self.code, (self.place, into, until), self.variables)
         self.place = until + 1
 
     def _fetch(self) -> None:
@@ -506,7 +506,7 @@ class _Reader:
         into = self.code.find(self.place, frozenset({"into", ";"}))
         query = self.variables.query_of(self.code.name(into - 1))
         if query is not None and into < until:
-            fill_names(self.code, (into + 1, until), query, self.variables)
+            _fill_names(self.code, (into + 1, until), query, self.variables)
         self.place = until + 1
 
     def _open(self) -> None:

@@ -35,7 +35,7 @@ _VALUES_OF_ROW = re.compile(r"\bvalues\s*\(\s*((?:new|old)\s*\.\s*\*)\s*\)\s*\Z"
 
 
 @dataclass(frozen=True, slots=True)
-class Trigger:
+class _Trigger:
     """`table` as it is written, with its `parts`; either a `body` or the function that it `runs`.
 
     `rows` are its names for the new and the old row.
@@ -49,7 +49,7 @@ class Trigger:
     rows: tuple[str, ...] = _ROWS
 
 
-def read_trigger(code: Code, at: int) -> Trigger | None:
+def _read_trigger(code: Code, at: int) -> _Trigger | None:
     """The trigger that a definition makes; `at` is the token TRIGGER."""
     place = at + 1
     if code.words(place, 3) == ("if", "not", "exists"):
@@ -65,16 +65,16 @@ def read_trigger(code: Code, at: int) -> Trigger | None:
         word = code.word(place)
         if word == "execute" and code.word(place + 1) in ("function", "procedure"):
             runs, _end = code.dotted_name(place + 2)
-            return Trigger((*parts[:-1], f"{parts[-1]}.{name[-1]}"), table, parts, runs=runs)
+            return _Trigger((*parts[:-1], f"{parts[-1]}.{name[-1]}"), table, parts, runs=runs)
         if code.dialect.separator is Separator.GO:
             if word == "as" and code.word(place - 1) != "execute":
-                return Trigger(name, table, parts, code.text[code.start_of(place + 1) :])
+                return _Trigger(name, table, parts, code.text[code.start_of(place + 1) :])
         elif word in _BODY and code.word(place - 1) not in ("or", "after", "before", "of", "instead"):
-            return Trigger(name, table, parts, code.text[code.start_of(place) :], rows=rows)
+            return _Trigger(name, table, parts, code.text[code.start_of(place) :], rows=rows)
     return None
 
 
-def steps_of_trigger(trigger: Trigger, dialect: Dialect) -> tuple[RoutineStep, ...]:
+def _steps_of_trigger(trigger: _Trigger, dialect: Dialect) -> tuple[RoutineStep, ...]:
     """What a trigger does in its own body, or the function that it runs."""
     if trigger.runs:
         return (RoutineStep(calls=trigger.runs),)
@@ -252,7 +252,7 @@ def take_apart(text: str, dialect: Dialect | str) -> Routine | None:
     code = Code.of(text, rules)
     kind_at = object_at(code)
     if kind_at is not None and code.word(kind_at) == "trigger":
-        return _trigger(read_trigger(code, kind_at), rules)
+        return _trigger(_read_trigger(code, kind_at), rules)
     header = read_header(text, rules)
     if header is None:
         return None
@@ -271,10 +271,10 @@ def block_steps(text: str, dialect: Dialect | str) -> tuple[RoutineStep, ...]:
     return read_steps(text, rules, Variables(), 0)
 
 
-def _trigger(trigger: Trigger | None, dialect: Dialect) -> Routine | None:
+def _trigger(trigger: _Trigger | None, dialect: Dialect) -> Routine | None:
     if trigger is None:
         return None
-    return Routine("trigger", trigger.name, steps_of_trigger(trigger, dialect), table=trigger.table)
+    return Routine("trigger", trigger.name, _steps_of_trigger(trigger, dialect), table=trigger.table)
 
 
 def _steps(header: Header, dialect: Dialect) -> tuple[RoutineStep, ...]:

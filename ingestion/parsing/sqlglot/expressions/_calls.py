@@ -33,7 +33,7 @@ _VALUES = re.compile(r"DICTGET(?!HIERARCHY|CHILDREN|DESCENDANTS)[A-Z0-9]*|JOINGE
 _ROWS = re.compile(r"DICT(?:HAS|ISIN|GETHIERARCHY|GETCHILDREN|GETDESCENDANTS)")
 
 
-def write_lookup(w: ExpressionWriter, node: exp.Expr, name: str, role: int) -> bool:
+def _write_lookup(w: ExpressionWriter, node: exp.Expr, name: str, role: int) -> bool:
     """Append what dictGet, joinGet and their kin give: columns of the relation named first, chosen by the keys.
 
     False, with nothing written, where the function is none of them or its relation's name is not constant.
@@ -180,7 +180,7 @@ def write_function(w: ExpressionWriter, node: exp.Expr, role: int, outer_precede
         name = written.upper() if isinstance(written, str) else written.sql()
         if name == "MULTIIF":
             return write_decode(w, node, role, outer_precedence)
-        if write_lookup(w, node, name, role):
+        if _write_lookup(w, node, name, role):
             return None
         first = node.args["expressions"][:1] if name == "VALUES" else []
         if first and type(first[0]) is exp.Identifier:  # MySQL: VALUES(a) is the incoming row's a
@@ -188,7 +188,7 @@ def write_function(w: ExpressionWriter, node: exp.Expr, role: int, outer_precede
         uses = argument_uses(name, len(node.args["expressions"])) if type(node) is exp.Anonymous else ()
         if uses:
             return _by_argument(w, node, role, uses)
-        known = behaviours.named(type(node), name, len(node.args["expressions"]))
+        known = behaviours.by_name(type(node), name, len(node.args["expressions"]))
     worded = write_in_dialect(w, node, known.inner[role]) if known.name is not None and known is by_kind else None
     if worded is not None:
         return _result_type(known.type, worded)

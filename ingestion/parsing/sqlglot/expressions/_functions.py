@@ -150,7 +150,7 @@ class Behaviours:
             self._by_kind[kind] = found
         return found
 
-    def named(self, kind: type[exp.Expr], name: str, arguments: int) -> Behaviour:
+    def by_name(self, kind: type[exp.Expr], name: str, arguments: int) -> Behaviour:
         """The behaviour of a function that is known only by the name that the text gives it, in capitals."""
         key = (kind, name, arguments)
         found = self._by_name.get(key)

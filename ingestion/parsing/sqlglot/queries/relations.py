@@ -32,7 +32,7 @@ from ingestion.parsing.sqlglot.queries.table_functions import is_function, trans
 # PIVOT and UNPIVOT of sqlglot's tree.
 
 
-def translate_pivots(queries: QueryContext, node: exp.Expr) -> tuple[Pivot, ...]:
+def _translate_pivots(queries: QueryContext, node: exp.Expr) -> tuple[Pivot, ...]:
     """The pivots of a FROM item, in order."""
     nodes = [node] if type(node) is exp.Pivot else node.args.get("pivots") or []
     return tuple(_unpivot(queries, item) if item.args.get("unpivot") else _pivot(queries, item) for item in nodes)
@@ -189,7 +189,7 @@ def _bracketed_relations(queries: QueryContext, node: exp.Expr) -> Iterator[Rela
     """`(a JOIN b)`: its relations are visible outside, unless an alias hides them."""
     relations = tuple(_item(queries, node.this))
     alias, columns = _alias_of(queries, node)
-    pivots = translate_pivots(queries, node)
+    pivots = _translate_pivots(queries, node)
     if not alias and not pivots:
         yield from relations
     elif len(relations) == 1 and not relations[0].pivots:
@@ -257,10 +257,10 @@ def _relation(queries: QueryContext, node: exp.Expr) -> RelationSource:
     if kind is exp.Table and isinstance(node.this, exp.Values | exp.SemanticView):
         given = node.this
         query = queries.values(given) if type(given) is exp.Values else _semantic(queries, given)
-        return RelationSource(query, alias, columns, pivots=translate_pivots(queries, node))
+        return RelationSource(query, alias, columns, pivots=_translate_pivots(queries, node))
     if kind is exp.Table and not is_function(node):
         return _table(queries, node, alias, columns)
-    pivots = translate_pivots(queries, node)
+    pivots = _translate_pivots(queries, node)
     if kind is exp.AtIndex or (kind is exp.Pivot and not node.args.get("expressions") and node.args.get("unpivot")):
         return _navigated_object(queries, node)
     if kind is exp.Pivot:
@@ -343,7 +343,7 @@ def _without_alias(node: exp.Expr) -> exp.Expr:
 
 
 def _table(queries: QueryContext, node: exp.Expr, alias: str, columns: tuple[str, ...]) -> RelationSource:
-    pivots = translate_pivots(queries, node) if node.args.get("pivots") else ()
+    pivots = _translate_pivots(queries, node) if node.args.get("pivots") else ()
     return RelationSource(_relation_name(queries, node, alias), alias, columns, pivots=pivots)
 
 

@@ -164,12 +164,12 @@ class _RemoteNames(Names):
         return TableName((server, *unsaid, *name.parts), ".".join((self._server, *unsaid, str(name))))
 
 
-def is_remote(function: exp.Expr, dialect: Dialect) -> bool:
+def _is_remote(function: exp.Expr, dialect: Dialect) -> bool:
     """Whether the function's rows come from another server."""
     return dialect.linked_servers and function_name(function) in REMOTE_QUERIES
 
 
-def remote_relation(queries: QueryContext, function: exp.Expr, alias: str, columns: tuple[str, ...]) -> RelationSource:
+def _remote_relation(queries: QueryContext, function: exp.Expr, alias: str, columns: tuple[str, ...]) -> RelationSource:
     """The rows that the other server gives: those of the query, or a function whose sources are not known."""
     name = function_name(function).lower()
     query = _query(queries, name, list(function.expressions))
@@ -251,8 +251,8 @@ def translate_function(
     elsewhere = _elsewhere(queries, function)
     if elsewhere is not None:
         return replace(elsewhere, alias=alias, columns=columns, pivots=pivots)
-    if is_remote(function, queries.names.dialect):
-        return replace(remote_relation(queries, function, alias, columns), pivots=pivots)
+    if _is_remote(function, queries.names.dialect):
+        return replace(_remote_relation(queries, function, alias, columns), pivots=pivots)
     name = function_name(function)
     path = path_of(function)
     if path is not None:

@@ -35,7 +35,7 @@ TABLE_ARGUMENT = re.compile(r"[(,>]\s*+table\s++[\w`]", re.IGNORECASE)
 CURRENT = re.compile(r"\bcurrent\s+(?:date|time|timestamp|timezone|user|schema|server|path)\b", re.IGNORECASE)
 
 
-def compound_assignments(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def _compound_assignments(text: str, tokens: list[Token]) -> Iterator[Edit]:
     """SET a.b += c  is  SET a.b = a.b + c."""
     if not any(token.token_type is TokenType.UPDATE for token in tokens):
         return
@@ -52,20 +52,20 @@ def compound_assignments(text: str, tokens: list[Token]) -> Iterator[Edit]:
         yield operator.start, equals.end + 1, f"= {column} {operator.text}"
 
 
-def rows_of_cursors(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def _rows_of_cursors(text: str, tokens: list[Token]) -> Iterator[Edit]:
     """WHERE CURRENT OF c: some row, by no column."""
     for number in range(len(tokens) - 3):
         if words(tokens, number, "WHERE", "CURRENT", "OF"):
             yield span(tokens, number, number + 3)
 
 
-def defined_objects(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def _defined_objects(text: str, tokens: list[Token]) -> Iterator[Edit]:
     """Snowflake: DEFINE TABLE in a project is CREATE OR ALTER TABLE."""
     if words(tokens, 0, "DEFINE"):
         yield span(tokens, 0, 0, "CREATE")
 
 
-def recursive_view(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def _recursive_view(text: str, tokens: list[Token]) -> Iterator[Edit]:
     """CREATE RECURSIVE VIEW v (a) AS query: a view of WITH RECURSIVE v (a) AS (query) SELECT * FROM v."""
     word = next((n for n in range(1, min(len(tokens), 6)) if words(tokens, n, "RECURSIVE", "VIEW")), None)
     if word is None or tokens[0].text.upper() != "CREATE":
@@ -271,7 +271,7 @@ def repair_text(text: str, dialect: str, grammar: SqlglotDialect) -> str | None:
             text, tokens = plain, list(grammar.tokenize(plain))
     except SqlglotError:
         return None
-    everywhere = (compound_assignments, rows_of_cursors, defined_objects, recursive_view)
+    everywhere = (_compound_assignments, _rows_of_cursors, _defined_objects, _recursive_view)
     edits = [edit for repair in (*REPAIRS.get(dialect, ()), *everywhere) for edit in repair(text, tokens)]
     return _apply_edits(text, edits) if edits else plain
 

@@ -112,7 +112,7 @@ class Words:
         return None
 
 
-def move_rows(source: TableName, target: TableName, mode: WriteMode = WriteMode.APPEND) -> WriteForm:
+def _move_rows(source: TableName, target: TableName, mode: WriteMode = WriteMode.APPEND) -> WriteForm:
     """What writes all rows of `source` into `target`: `ALTER TABLE target ATTACH PARTITION source`."""
     return WriteForm(Target(target, mode), star_from(source))
 
@@ -120,7 +120,7 @@ def move_rows(source: TableName, target: TableName, mode: WriteMode = WriteMode.
 # ALTERs that move rows between tables, or names, read off their tokens.
 
 
-def alter(words: Words, names: Names) -> Command | None:
+def _alter(words: Words, names: Names) -> Command | None:
     """The ALTER TABLEs that move rows between tables, or names."""
     if words.take("ALTER", "SCHEMA"):
         return _transfer(words)
@@ -204,9 +204,9 @@ def _exchange_partition(words: Words, names: Names, table: TableName) -> Command
     other = words.name()
     if other is None:
         return None
-    writes = [move_rows(other, table)]
+    writes = [_move_rows(other, table)]
     if names.dialect.exchange_swaps:
-        writes.append(move_rows(table, other))
+        writes.append(_move_rows(table, other))
     return Command(StatementKind.INSERT, tuple(writes))
 
 
@@ -214,23 +214,23 @@ def _switch(words: Words, names: Names, table: TableName) -> Command | None:
     if words.word != "SWITCH" or not words.find("TO"):
         return None
     other = words.name()
-    return Command(StatementKind.INSERT, (move_rows(table, other),)) if other else None
+    return Command(StatementKind.INSERT, (_move_rows(table, other),)) if other else None
 
 
 def _append(words: Words, names: Names, table: TableName) -> Command | None:
     if not words.take("APPEND", "FROM"):
         return None
     other = words.name()
-    return Command(StatementKind.INSERT, (move_rows(other, table),)) if other else None
+    return Command(StatementKind.INSERT, (_move_rows(other, table),)) if other else None
 
 
 def _clickhouse_partition(words: Words, names: Names, table: TableName) -> Command | None:
     if words.word in ("REPLACE", "ATTACH") and words.find("FROM"):
         other = words.name()
-        return Command(StatementKind.INSERT, (move_rows(other, table),)) if other else None
+        return Command(StatementKind.INSERT, (_move_rows(other, table),)) if other else None
     if words.word == "MOVE" and words.find("TO", "TABLE"):
         other = words.name()
-        return Command(StatementKind.INSERT, (move_rows(table, other),)) if other else None
+        return Command(StatementKind.INSERT, (_move_rows(table, other),)) if other else None
     return None
 
 
@@ -328,7 +328,7 @@ def _bulk(words: Words, names: Names) -> Command | None:
     if table is None or not words.take("FROM"):
         return None
     path = words.string()
-    return None if path is None else Command(StatementKind.COPY, (move_rows(location(path), table),))
+    return None if path is None else Command(StatementKind.COPY, (_move_rows(location(path), table),))
 
 
 def _load_files(words: Words) -> Command | None:
@@ -359,7 +359,7 @@ def _copy(words: Words, names: Names) -> Command | None:
     source = words.place() if words.take("FROM") else None
     if target is None or source is None:
         return None
-    return Command(StatementKind.COPY, (move_rows(location(source), location(target)),))
+    return Command(StatementKind.COPY, (_move_rows(location(source), location(target)),))
 
 
 def _import(words: Words, names: Names) -> Command | None:
@@ -367,14 +367,14 @@ def _import(words: Words, names: Names) -> Command | None:
     if not words.take("IMPORT", "INTO"):
         return None
     found = _table_and_file(words)
-    return None if found is None else Command(StatementKind.COPY, (move_rows(found[1], found[0]),))
+    return None if found is None else Command(StatementKind.COPY, (_move_rows(found[1], found[0]),))
 
 
 def _export(words: Words, names: Names) -> Command | None:
     """Exasol: EXPORT t INTO … FILE 'location'."""
     words.take("EXPORT")
     found = _table_and_file(words)
-    return None if found is None else Command(StatementKind.COPY, (move_rows(*found, WriteMode.OVERWRITE),))
+    return None if found is None else Command(StatementKind.COPY, (_move_rows(*found, WriteMode.OVERWRITE),))
 
 
 def _table_and_file(words: Words) -> tuple[TableName, TableName] | None:
@@ -395,13 +395,13 @@ def _create(words: Words, names: Names) -> Command | None:
     if other is None:
         return None
     change = TableChange(StatementKind.CREATE_TABLE_LIKE, table, other=other)
-    return Command(StatementKind.CREATE_TABLE_LIKE, (move_rows(other, table, WriteMode.CREATE),), (change,))
+    return Command(StatementKind.CREATE_TABLE_LIKE, (_move_rows(other, table, WriteMode.CREATE),), (change,))
 
 
 _READERS: dict[str, Callable[[Words, Names], Command | None]] = {
     "RENAME": _rename,
     "EXCHANGE": _exchange,
-    "ALTER": alter,
+    "ALTER": _alter,
     "BULK": _bulk,
     "COPY": _copy,
     "CREATE": _create,

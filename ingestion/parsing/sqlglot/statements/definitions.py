@@ -174,7 +174,7 @@ _COLLECTIONS = keywords("ARRAY STRUCT MAP ROW RECORD NESTED TUPLE")
 
 
 @dataclass(frozen=True, slots=True)
-class TokenSpan:
+class _TokenSpan:
     """Tokens `first` to before `end`."""
 
     first: int
@@ -199,11 +199,13 @@ def defined_table(tokens: list[Token], names: Names) -> TableChange | None:
     closing = matching(tokens, opening)
     if any(_copies_or_asks(tokens, n) for n in at_depth_zero(tokens, closing + 1)):
         return None
-    columns = [*columns_defined(tokens, TokenSpan(opening + 1, closing), names)]
+    columns = [*_columns_defined(tokens, _TokenSpan(opening + 1, closing), names)]
     for number in at_depth_zero(tokens, closing + 1):
         if words(tokens, number, "PARTITIONED BY", "("):
             last = matching(tokens, number + 1)
-            columns += (column for column in columns_defined(tokens, TokenSpan(number + 2, last), names) if column.type)
+            columns += (
+                column for column in _columns_defined(tokens, _TokenSpan(number + 2, last), names) if column.type
+            )
     if not columns:
         return None
     return TableChange(StatementKind.CREATE_TABLE, name, tuple(columns), None, temporary or name.table.startswith("#"))
@@ -235,7 +237,7 @@ def _is_word(token: Token) -> bool:
     return token.token_type is TokenType.IDENTIFIER or token.text[:1].isalpha() or token.text[:1] in "_#@"
 
 
-def list_items(tokens: list[Token], around: TokenSpan) -> Iterator[TokenSpan]:
+def _list_items(tokens: list[Token], around: _TokenSpan) -> Iterator[_TokenSpan]:
     """The items of a list: what stands between its commas outside of brackets."""
     first, angles = around.first, 0
     for number in at_depth_zero(tokens[: around.end], around.first):
@@ -245,22 +247,22 @@ def list_items(tokens: list[Token], around: TokenSpan) -> Iterator[TokenSpan]:
         elif angles and set(text) == {">"}:
             angles -= len(text)
         elif text == "," and not angles:
-            yield TokenSpan(first, number)
+            yield _TokenSpan(first, number)
             first = number + 1
     if first < around.end:
-        yield TokenSpan(first, around.end)
+        yield _TokenSpan(first, around.end)
 
 
-def columns_defined(tokens: list[Token], around: TokenSpan, names: Names) -> Iterator[Column]:
+def _columns_defined(tokens: list[Token], around: _TokenSpan, names: Names) -> Iterator[Column]:
     """The columns that the items of a list, the tokens `around` them, define; constraints are passed over."""
-    for item in list_items(tokens, around):
-        if item.first < item.end and not is_constraint(tokens, item, names.dialect):
-            column = column_defined(tokens, item, names)
+    for item in _list_items(tokens, around):
+        if item.first < item.end and not _is_constraint(tokens, item, names.dialect):
+            column = _column_defined(tokens, item, names)
             if column is not None:
                 yield column
 
 
-def is_constraint(tokens: list[Token], item: TokenSpan, dialect: Dialect) -> bool:
+def _is_constraint(tokens: list[Token], item: _TokenSpan, dialect: Dialect) -> bool:
     """Whether an `item` defines a constraint or an index, and no column."""
     first = tokens[item.first]
     if first.token_type is TokenType.IDENTIFIER or not _is_word(first):
@@ -275,7 +277,7 @@ def is_constraint(tokens: list[Token], item: TokenSpan, dialect: Dialect) -> boo
     )
 
 
-def column_defined(tokens: list[Token], item: TokenSpan, names: Names) -> Column | None:
+def _column_defined(tokens: list[Token], item: _TokenSpan, names: Names) -> Column | None:
     """The column that an `item` defines, with its type in the standard set, "" where that is not known."""
     token = tokens[item.first]
     if not _is_word(token) or words(tokens, item.first + 1, "="):  # an option of a virtual table
@@ -306,10 +308,10 @@ def _type(tokens: list[Token], names: Names) -> str:
     for token in tokens:
         quote = "'" if token.token_type is TokenType.STRING else ""
         text += f"{' ' if text and token.text[:1].isalnum() else ''}{quote}{token.text}{quote}"
-    return defined_type(text, names.dialect) if text else ""
+    return _defined_type(text, names.dialect) if text else ""
 
 
-def defined_type(written: str, rules: Dialect) -> str:
+def _defined_type(written: str, rules: Dialect) -> str:
     """The type of a column as a definition tells it, in the standard set where it has one; "" where it is not read."""
     try:
         built = exp.DataType.build(written, dialect=rules.sqlglot or None, udt=True)
@@ -355,7 +357,7 @@ def altered_table(tokens: list[Token], names: Names) -> TableChange | None:
         return None
     stop = len(tokens) - 1 if tokens[-1].token_type is TokenType.SEMICOLON else len(tokens)
     change = _Changes(tokens, names)
-    if not all(change.take(item) for item in list_items(tokens, TokenSpan(end, stop))):
+    if not all(change.take(item) for item in _list_items(tokens, _TokenSpan(end, stop))):
         return None
     return TableChange(
         StatementKind.ALTER_TABLE,
@@ -375,7 +377,7 @@ def with_types(statement: RelationalStatement, text: str, rules: Dialect) -> Rel
     altered = altered_types(text, rules) if statement.kind is StatementKind.ALTER_TABLE else None
     if altered is None:
         return statement
-    columns = tuple(Column(one.name, defined_type(one.type, rules) or one.type) for one in altered[1])
+    columns = tuple(Column(one.name, _defined_type(one.type, rules) or one.type) for one in altered[1])
     changes = (replace(change, retyped_columns=columns) for change in statement.changes)
     return replace(statement, changes=tuple(changes))
 
@@ -393,7 +395,7 @@ class _Changes:
     renamed: list[tuple[str, str]] = field(default_factory=list)
     optional: list[str] = field(default_factory=list)
 
-    def take(self, item: TokenSpan) -> bool:
+    def take(self, item: _TokenSpan) -> bool:
         """Takes one item; False where it is not known what it does."""
         place = item.first
         if place >= item.end:
@@ -413,7 +415,7 @@ class _Changes:
         while self._word(place) in ("IF", "NOT", "EXISTS"):
             place += 1
         moved = len(self.dropped), len(self.renamed)
-        known = place < item.end and self.verb in _VERBS and _VERBS[self.verb](self, TokenSpan(place, item.end))
+        known = place < item.end and self.verb in _VERBS and _VERBS[self.verb](self, _TokenSpan(place, item.end))
         if place > first:
             self.optional += [*self.dropped[moved[0] :], *(old for old, _new in self.renamed[moved[1] :])]
         return known
@@ -423,38 +425,38 @@ class _Changes:
             return ""
         return self.tokens[place].text.upper()
 
-    def _is_no_column(self, item: TokenSpan) -> bool:
-        return is_constraint(self.tokens, item, self.names.dialect) or self._word(item.first) in _NO_COLUMN
+    def _is_no_column(self, item: _TokenSpan) -> bool:
+        return _is_constraint(self.tokens, item, self.names.dialect) or self._word(item.first) in _NO_COLUMN
 
-    def add(self, item: TokenSpan) -> bool:
+    def add(self, item: _TokenSpan) -> bool:
         """ADD a type, ADD (a type, b type), ADD CONSTRAINT …."""
         if self._word(item.first) == "(":
-            inner = TokenSpan(item.first + 1, matching(self.tokens, item.first))
-            self.added += columns_defined(self.tokens, inner, self.names)
+            inner = _TokenSpan(item.first + 1, matching(self.tokens, item.first))
+            self.added += _columns_defined(self.tokens, inner, self.names)
         elif not self._is_no_column(item):
-            column = column_defined(self.tokens, item, self.names)
+            column = _column_defined(self.tokens, item, self.names)
             self.added += () if column is None else (column,)
         return True
 
-    def drop(self, item: TokenSpan) -> bool:
+    def drop(self, item: _TokenSpan) -> bool:
         """DROP [COLUMN] a, DROP (a, b), DROP CONSTRAINT …."""
         if self._word(item.first) == "(":
-            inner = TokenSpan(item.first + 1, matching(self.tokens, item.first))
-            self.dropped += (self._name(each.first) for each in list_items(self.tokens, inner))
+            inner = _TokenSpan(item.first + 1, matching(self.tokens, item.first))
+            self.dropped += (self._name(each.first) for each in _list_items(self.tokens, inner))
         elif self._is_no_column(item) or self._word(item.first) in ("INDEX", "KEY"):
             self.of_columns = False
         elif self.of_columns:
             self.dropped.append(self._name(item.first))
         return True
 
-    def rename(self, item: TokenSpan) -> bool:
+    def rename(self, item: _TokenSpan) -> bool:
         """RENAME [COLUMN] a TO b; a new name of the table itself is no column's."""
         if self._word(item.first + 1) != "TO" or item.end < item.first + 3 or not self.of_columns:
             return False
         self.renamed.append((self._name(item.first), self._name(item.first + 2)))
         return True
 
-    def change(self, item: TokenSpan) -> bool:
+    def change(self, item: _TokenSpan) -> bool:
         """MySQL: CHANGE [COLUMN] a b type; Spark's CHANGE COLUMN a COMMENT, DROP, TYPE, … leaves the name."""
         if item.end < item.first + 3:
             return False

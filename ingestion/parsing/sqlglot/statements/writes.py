@@ -42,7 +42,7 @@ from ingestion.parsing.sqlglot.statements.definitions import is_temporary
 # UPDATE and DELETE of sqlglot's tree, in the shapes that dialects give them.
 
 
-def column_name(queries: QueryTranslator, node: exp.Expr) -> str:
+def _column_name(queries: QueryTranslator, node: exp.Expr) -> str:
     """The folded name of a column in a column list or on the left of an assignment."""
     if type(node) is exp.Column:
         return queries.names.column_parts(node)[-1]
@@ -52,7 +52,7 @@ def column_name(queries: QueryTranslator, node: exp.Expr) -> str:
     return queries.names.column_parts(inner)[-1] if type(inner) is exp.Column else str(inner.name)
 
 
-def assignments(queries: QueryTranslator, nodes: list[exp.Expr]) -> Iterator[Projection]:
+def _assignments(queries: QueryTranslator, nodes: list[exp.Expr]) -> Iterator[Projection]:
     """The assignments of UPDATE SET, one projection for each column."""
     for node in nodes:
         if not isinstance(node, exp.EQ | exp.PropertyEQ):
@@ -63,13 +63,13 @@ def assignments(queries: QueryTranslator, nodes: list[exp.Expr]) -> Iterator[Pro
         elif type(right) is exp.Column and not right.args.get("table") and right.name.lower() == "default":
             continue
         else:
-            yield Projection(column_name(queries, left), queries.expression(right))
+            yield Projection(_column_name(queries, left), queries.expression(right))
 
 
 def _multiple(queries: QueryTranslator, left: exp.Expr, right: exp.Expr) -> Iterator[Projection]:
     """(a, b) = (SELECT c, d …), and (a, b) = [ROW] (c, d)."""
     items = left.expressions if type(left) is exp.Tuple else [left.this]
-    names = [column_name(queries, item) for item in items]
+    names = [_column_name(queries, item) for item in items]
     while type(right) is exp.Paren:
         right = right.this
     if type(right) is exp.Tuple or (type(right) is exp.Anonymous and str(right.this).upper() == "ROW"):
@@ -104,7 +104,7 @@ def update_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteFor
     common_tables = queries.common_tables(node)
     by_owner: dict[TableName, list[Projection]] = {}
     for assigned, projection in zip(
-        _assignments(node.expressions), list(assignments(queries, node.expressions)), strict=False
+        _assigned_columns(node.expressions), list(_assignments(queries, node.expressions)), strict=False
     ):
         owner = _owner(queries, assigned, relations, target)
         by_owner.setdefault(owner, []).append(projection)
@@ -137,7 +137,7 @@ def _behind(name: TableName, common_tables: tuple[CommonTable, ...]) -> tuple[Ta
     return name, {}
 
 
-def _assignments(nodes: list[exp.Expr]) -> Iterator[exp.Expr]:
+def _assigned_columns(nodes: list[exp.Expr]) -> Iterator[exp.Expr]:
     for node in nodes:
         if isinstance(node, exp.EQ | exp.PropertyEQ):
             right = node.expression
@@ -233,7 +233,7 @@ def path_name(node: exp.Expr) -> TableName:
     return location(str(node.name) if not isinstance(node, exp.Table) else str(node.this.name))
 
 
-def target_of(
+def _target_of(
     queries: QueryTranslator, node: exp.Expr, mode: WriteMode, *, by_name: bool = False
 ) -> tuple[Target, tuple[str, ...]]:
     """The target of an INSERT or COPY, and the columns that its static partition sets.
@@ -246,7 +246,7 @@ def target_of(
         remote = remote_target(queries, node)
         if remote is not None:
             return Target(remote[0], mode, remote[1], by_name), ()
-        columns = tuple(column_name(queries, item) for item in node.expressions) or None
+        columns = tuple(_column_name(queries, item) for item in node.expressions) or None
         node = node.this
         if columns is not None:  # the partitions that the rows themselves choose come last
             columns += _chosen_partition(queries, node.args.get("partition"))
@@ -286,7 +286,7 @@ def insert_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteFor
     """INSERT and REPLACE; its ON CONFLICT branch is a write of its own."""
     args = node.args
     mode = WriteMode.OVERWRITE if args.get("overwrite") else WriteMode.APPEND
-    target, fixed = target_of(queries, node.this, mode, by_name=bool(args.get("by_name")))
+    target, fixed = _target_of(queries, node.this, mode, by_name=bool(args.get("by_name")))
     outer = queries.common_tables(node)
     source = args.get("expression") or args.get("source")  # INSERT INTO t TABLE s
     if source is None:
@@ -318,7 +318,7 @@ def _on_conflict(queries: QueryTranslator, node: exp.Expr, target: Target, query
         incoming = replace(incoming, alias=alias)
     table = node.this.this if type(node.this) is exp.Schema else node.this
     own = RelationSource(target.name, _queries_alias(queries, table), written=True)
-    projections = tuple(assignments(queries, node.args["conflict"].expressions))
+    projections = tuple(_assignments(queries, node.args["conflict"].expressions))
     where = node.args["conflict"].args.get("where")
     clauses = tuple(conditions(queries, where.this if type(where) is exp.Where else where, FILTER))
     return WriteForm(
@@ -344,7 +344,7 @@ def create_writes(queries: QueryTranslator, node: exp.Expr) -> tuple[StatementKi
     if type(this) is exp.Schema:
         columns = (
             tuple(
-                column_name(queries, item)
+                _column_name(queries, item)
                 for item in this.expressions
                 if isinstance(item, exp.ColumnDef | exp.Identifier | exp.Column)
             )
@@ -386,7 +386,7 @@ def copy_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteForm]
             for source in files:
                 yield WriteForm(target, _source_query(queries, source))
             return
-        target, fixed = target_of(queries, this, WriteMode.APPEND)
+        target, fixed = _target_of(queries, this, WriteMode.APPEND)
         for source in files:
             yield WriteForm(target, _source_query(queries, source), fixed)
         return
@@ -411,7 +411,7 @@ def _source_query(queries: QueryTranslator, node: exp.Expr) -> Query:
     if isinstance(node, exp.Query):
         return queries.query(node)
     if type(node) is exp.Schema:
-        columns = [column_name(queries, item) for item in node.expressions]
+        columns = [_column_name(queries, item) for item in node.expressions]
         projections = tuple(Projection(name, Expression((0,), (Slot((name,), IDENTITY),), ATOM, 0)) for name in columns)
         return Select(projections, (RelationSource(queries.names.table(node.this)),))
     if type(node) is exp.Table and not _is_location(node):
@@ -476,7 +476,7 @@ def _insert_branch(branch: _Branch, action: exp.Expr) -> WriteForm:
     target = Target(branch.name, WriteMode.APPEND)
     this, values = action.args.get("this"), action.args.get("expression")
     columns = (
-        tuple(column_name(branch.queries, item) for item in this.expressions) if isinstance(this, exp.Tuple) else None
+        tuple(_column_name(branch.queries, item) for item in this.expressions) if isinstance(this, exp.Tuple) else None
     )
     if not isinstance(values, exp.Expr):  # INSERT *, and by position INSERT ROW: the target itself is not in the star
         by_name = type(this) is exp.Star and not _takes_places(branch.queries)
@@ -494,7 +494,7 @@ def _update_branch(branch: _Branch, action: exp.Expr) -> WriteForm:
         columns = tuple(translate_projections(branch.queries, stars[:1]))
         by_name = not _takes_places(branch.queries)
         return WriteForm(replace(target, by_name=by_name), branch.select(columns, action))
-    projections = tuple(assignments(branch.queries, action.expressions))
+    projections = tuple(_assignments(branch.queries, action.expressions))
     names = tuple(projection.name for projection in projections)
     return WriteForm(replace(target, columns=names), branch.select(projections, action))
 
@@ -516,7 +516,7 @@ def multitable_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[Writ
             continue
         condition = item.args.get("expression") if insert is not item else None
         clauses = tuple(conditions(queries, condition, FILTER))
-        target, fixed = target_of(queries, insert.this, WriteMode.APPEND)
+        target, fixed = _target_of(queries, insert.this, WriteMode.APPEND)
         projections: tuple[Projection | Star, ...] = (Star(),)
         if type(expression) is exp.Values:
             row = expression.expressions[0]
