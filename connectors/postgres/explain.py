@@ -8,23 +8,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from connectors.postgres.database import PostgresDatabase
+from connectors.source import Question, Reads
 from ingestion.dialects.lexing import tokens
 from ingestion.model.lineage import StatementKind
 from ingestion.statements import classify
 
 if TYPE_CHECKING:
     from psycopg import Connection
-
-Reads = Mapping[tuple[str, str], frozenset[str]]
-"""(schema, relation) -> the columns of it that are read; the schema of temporary relations is "".
-
-Of a statement over one relation alone the planner writes most columns without its name, and they are not told here.
-"""
 
 _DIALECT = "postgres"
 _GENERIC_PLAN_SINCE = 160_000
@@ -43,15 +37,6 @@ _EXPLAINED = frozenset(
 _WITH_DATA = re.compile(r"(?<!\s)\s++with\s++(?:no\s++)?data\s*+$", re.IGNORECASE)
 _COLUMN = re.compile(r'(?<![\w$"])("(?:[^"]|"")++"|[A-Za-z_][\w$]*+)\.("(?:[^"]|"")++"|[A-Za-z_][\w$]*+)')
 _PARAMETER = re.compile(r"\$\d+")
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A statement, the statements that make what it needs (in their order), and where its bare names are looked up."""
-
-    statement: str
-    dependencies: tuple[str, ...] = ()
-    search_path: tuple[str, ...] = ()
 
 
 def columns_read(database: PostgresDatabase, question: Question) -> Reads | None:

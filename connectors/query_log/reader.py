@@ -36,6 +36,7 @@ from connectors.query_log._spark_tables import (
 from connectors.query_log.files import QueryLogFile, find_log_files, table_format
 from connectors.query_log.text_files import FileRange, stored_head, text_records, with_layout
 from connectors.records import RECORD_SCHEMA, RecordReading, RecordWork
+from connectors.source import NoFiles
 from ingestion.errors import ConfigError
 from ingestion.model.outcomes import Outcome
 
@@ -123,24 +124,29 @@ class QueryLogInput:
     """The parts of a log, and by whom they were exported: the exporter's name and its number of files or tables."""
 
     spark: SparkSession
-    files: tuple[FileRange, ...] = ()
+    texts: tuple[FileRange, ...] = ()
     tables: tuple[TableRead, ...] = ()
 
     @property
     def size(self) -> float:
         """About how many bytes of text it is; those of tables are not known, so infinite."""
-        return math.inf if self.tables else sum(part.weight for part in self.files)
+        return math.inf if self.tables else sum(part.weight for part in self.texts)
 
     @property
     def exporters(self) -> dict[str, int]:
         names: Counter[str] = Counter()
-        for part in self.files:
+        for part in self.texts:
             if part.layout is not None:
                 own = _SERVERS_OWN[part.layout.form is Form.DELIMITED]
                 names[part.layout.reading.profile.name if part.layout.reading else own] += 1
         for table in self.tables:
             names[table.reading.profile.name] += len(table.files or "1")
         return dict(names.most_common())
+
+    @property
+    def files(self) -> NoFiles:
+        """What is read again is told by its records: a log's file goes on growing under one name."""
+        return NoFiles()
 
     def records(self) -> DataFrame:
         """The log's records, with RECORD_SCHEMA; read in parallel by the tasks, never collected.
@@ -160,14 +166,14 @@ class QueryLogInput:
 
     @property
     def _in_pieces(self) -> bool:
-        if any(part.layout is not None and part.layout.in_pieces for part in self.files):
+        if any(part.layout is not None and part.layout.in_pieces for part in self.texts):
             return True
         return any(table.reading.profile.pieces is not None for table in self.tables)
 
     def _read(self, reading: RecordReading) -> DataFrame:
         frames = [table_records(table, reading) for table in self.tables]
-        if self.files or not frames:
-            frames.append(text_records(self.spark, self.files, reading))
+        if self.texts or not frames:
+            frames.append(text_records(self.spark, self.texts, reading))
         return reduce(DataFrame.unionByName, frames)
 
 

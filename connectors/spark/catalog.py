@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import SparkSession
 
+from connectors.source import OpenSource
 from ingestion.dialects import dialect_of
 from ingestion.errors import ConfigError, TargetDown
 from ingestion.model.lineage import Column, NameKind
@@ -120,6 +121,15 @@ class SparkCatalog:
                 where = described.namespace
                 home = (self._database(where[0]), ".".join(where[1:])) if where else None
                 yield Definition(DefinitionKind.VIEW, place, text, now, home=home)
+
+    def beside(self, log: OpenSource) -> OpenSource:
+        """What a log's source is with these definitions; what Spark cannot have, such as a procedure, still stands."""
+        return replace(
+            log,
+            views=self.views,
+            keeps=lambda stored: stored.kind is DefinitionKind.ROUTINE or self.parts(RelationKey(stored.place)) is None,
+            columns=self.columns,
+        )
 
     def describe(self, parts: Sequence[str]) -> Description | None:
         """What Spark tells of a relation, None where there is none. Raises ConfigError and TargetDown."""

@@ -12,7 +12,7 @@ from tests.house.source_tree import REPOSITORY, Module, modules, names
 PLAIN_DECORATORS = frozenset({"dataclass", "cache", "lru_cache", "contextmanager"})
 """Any other decorator hands its function on, as a route or a command."""
 
-ENTRIES = frozenset({"main", "answer", "open_sink"})
+ENTRIES = frozenset({"main", "answer", "open_sink", "open_source"})
 """Where a process begins: a program, and a module that a sandboxed process is given by its name. Where a room is
 entered that an index has by its name.
 """

@@ -456,7 +456,7 @@ def _reasons_for_driver(driver: InDriver, spark: SparkContext) -> Iterator[str]:
         return
     if stages.config.sink.settings.one_writer:
         yield f"only one process may write to {stages.config.sink.type}"
-    if stages.binding.database is not None:
+    if stages.binding.planner is not None:
         yield "the live database's planner is asked by it"
     if spark.defaultParallelism < 2:
         yield "Spark has one core"

@@ -14,8 +14,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from connectors.dbt.model_statements import DbtProject
-from connectors.postgres import PostgresDatabase
 from connectors.records import UNSUPPORTED
+from connectors.source import OpenSource
 from ingestion.analysis.symbolic import Symbolic
 from ingestion.model.outcomes import Outcome
 from ingestion.parsing.templates import ParsedTemplate, TemplateKey
@@ -31,9 +31,9 @@ from workflows.run.publish.openlineage_events import EventSink
 from workflows.run.publish.publishing import Publishing
 from workflows.run.publish.warnings import ahead_of_time, replay_warnings, warnings_of
 from workflows.run.read.called_routines import unread_routines
-from workflows.run.read.definitions import main_database, open_database
 from workflows.run.read.journal_frames import replaced_templates
 from workflows.run.read.reader import Reading, Statements, texts_of_the_dead
+from workflows.run.read.sources import open_source
 from workflows.run.remember.checkpoint import LineageResult, check_dead_letters, checkpoint_of, write_dead_letters
 from workflows.run.resolve.resolution import NameResolution
 from workflows.run.shards import LineageStages, LogFacts
@@ -82,11 +82,11 @@ def _count_of(number: int, noun: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
-    """What a run works with: the catalog, the live database where there is one, and what earlier runs left."""
+    """What a run works with: its source, the catalog, and what earlier runs left."""
 
     spark: SparkStart
     target: RunTarget
-    database: PostgresDatabase | None
+    source: OpenSource
     memory: WorkflowState
     project: DbtProject | None = None
 
@@ -96,10 +96,9 @@ class Pipeline:
 
     def __init__(self, config: RunConfig, options: RunOptions, progress: Progress, context: RunContext) -> None:
         """Raises ConfigError where nothing says what the SQL of the source is."""
-        target, database, memory = context.target, context.database, context.memory
+        target, source, memory = context.target, context.source, context.memory
         probe = options.failpoints.probe
-        live = database.name if database is not None else main_database(context.project)
-        settings = source_settings(config, live)
+        settings = source_settings(config, source.database)
         known = memory.templates
         held = config.templates_at_once
         if options.extent.dead:
@@ -108,9 +107,9 @@ class Pipeline:
         self._config, self._options, self._progress = config, options, progress
         self._spark, self._target, self._memory = context.spark, target, memory
         self._names = NameResolution(config, settings, target, probe)
-        self._reading = Reading(config, settings, target.platform, context.project or database, memory.past)
+        self._reading = Reading(config, settings, target.platform, source, memory.past)
         self._parsing = TemplateParsing(parsing, known, self._keep, held)
-        binding = Binding(config, settings, database, memory.remember, probe)
+        binding = Binding(config, settings, source.planner, memory.remember, probe)
         dbt = None
         if context.project is not None and config.dbt is not None:
             registers = config.registers_tables
@@ -252,11 +251,11 @@ def run_stages(config: RunConfig, options: RunOptions, progress: Progress, begun
     """
     store, lease = begun.store, begun.lease
     with (
-        open_database(config) as database,
+        open_source(config, begun.project) as source,
         open_target(config, options.run_id, dry_run=options.dry_run) as target,
     ):
         memory = WorkflowState(store, lease, _dry_run_config(config) if options.dry_run else config, options.extent)
-        context = RunContext(begun.spark, target, database, memory, begun.project)
+        context = RunContext(begun.spark, target, source, memory, begun.project)
         counts, warnings = Pipeline(config, options, progress, context).carry_out()
     counts.check_conservation()
     with store.read() as connection:

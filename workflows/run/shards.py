@@ -244,11 +244,11 @@ class _LineageRun:
         whole = stages.publishing.dbt is not None  # what a project and a log say is compared as a whole
         most = len(runs) if whole else stages.config.templates_at_once
         # What a planner settles shows columns of what it is written into.
-        plans = self._found.plans if stages.binding.database is None else None
+        plans = self._found.plans if stages.binding.planner is None else None
         mentioned = MentionedNames(self._found.names, plans)
         doubtful = doubtful_names_by(self._resolver)
         batches = shards_of(runs, mentioned, most, doubtful, stages.names.settings.defaults)
-        return plan_of(self._found, batches, most, parts=stages.binding.database is None)
+        return plan_of(self._found, batches, most, parts=stages.binding.planner is None)
 
     def _resolve(
         self, bound: SpillList[BoundShard], met: _NamesOfBatches

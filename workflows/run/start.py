@@ -65,7 +65,7 @@ def _opened_project(config: RunConfig) -> Iterator[tuple[RunConfig, DbtProject |
     if config.dbt is None:
         yield config, None
         return
-    from workflows.run.read.definitions import local_artifacts, open_dbt
+    from workflows.run.read.sources import local_artifacts, open_dbt
 
     with local_artifacts(config) as whole:
         yield whole, open_dbt(whole)

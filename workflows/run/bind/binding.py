@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from connectors.postgres import PostgresDatabase
-from connectors.postgres.explain import Question, Reads, columns_read
+from connectors.source import Planner, Question, Reads
 from ingestion.analysis.symbolic import Symbolic, dumps
 from ingestion.binding.binder import BoundLog, BoundStatement
 from ingestion.binding.relations import Order, Relation
@@ -165,7 +164,7 @@ def texts_in(statements: DataFrame) -> Texts:
 
 
 def disambiguated_templates(
-    source: LineageSource, templates: Mapping[str, ParsedTemplate], texts: Texts, database: PostgresDatabase
+    source: LineageSource, templates: Mapping[str, ParsedTemplate], texts: Texts, planner: Planner
 ) -> dict[str, ParsedTemplate]:
     """The templates whose ambiguous columns the planner could resolve, without the ambiguity.
 
@@ -187,7 +186,7 @@ def disambiguated_templates(
     for number, group, statement in open_ones:
         needed = (known.get(groups[creator].template) for creator in behind[number])
         with Isolation[str](source.probe).around(FailureStage.BINDING, group.template):  # what fails stays ambiguous
-            read = _ask_planner(group, known, tuple(text for text in needed if text), database)
+            read = _ask_planner(group, known, tuple(text for text in needed if text), planner)
             if read is not None:
                 lineage = _disambiguate(statement, source.log, read)
                 found[group.template] = replace(templates[group.template], symbolic=dumps(lineage))
@@ -195,10 +194,10 @@ def disambiguated_templates(
 
 
 def _ask_planner(
-    group: OccurrenceGroup, known: Mapping[str, str], dependencies: tuple[str, ...], database: PostgresDatabase
+    group: OccurrenceGroup, known: Mapping[str, str], dependencies: tuple[str, ...], planner: Planner
 ) -> Reads | None:
     text = known.get(group.template)
-    return None if text is None else columns_read(database, Question(text, dependencies, group.search_path))
+    return None if text is None else planner(Question(text, dependencies, group.search_path))
 
 
 def _is_ambiguous(lineage: StatementLineage) -> bool:
@@ -260,13 +259,13 @@ def _place(key: RelationKey) -> tuple[str, str]:
 class Binding:
     """Takes templates and the groups of their runs, gives a LineageSource.
 
-    `database` decides on what the text leaves ambiguous, None where there is none; `keep` is given the templates that
-    it disambiguated.
+    A live database's `planner` decides on what the text leaves ambiguous, None where there is none; `keep` is given
+    the templates that it disambiguated.
     """
 
     config: RunConfig
     settings: SourceSettings
-    database: PostgresDatabase | None
+    planner: Planner | None
     keep: Callable[[Iterable[ParsedTemplate]], None]
     probe: Probe
 
@@ -294,14 +293,14 @@ class Binding:
         before: SchemaProvider,
         texts: Texts,
     ) -> LineageSource:
-        """The groups bound; `texts` are those that the database is asked about.
+        """The groups bound; `texts` are those that the planner is asked about.
 
         Raises TargetDown where the catalog does not answer, and what `keep` raises.
         """
         source = bind_occurrences(templates, groups, self.settings, before, self.probe)
-        if self.database is None:
+        if self.planner is None:
             return source
-        disambiguated = disambiguated_templates(source, templates, texts, self.database)
+        disambiguated = disambiguated_templates(source, templates, texts, self.planner)
         if not disambiguated:
             return source
         self.keep(disambiguated.values())

@@ -7,13 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from connectors.source import FailedDefinition
 from ingestion.model.isolation import Failure, FailureStage, Isolation
 from ingestion.model.outcomes import Outcome
 from ingestion.statements.routines._registry import KnownRoutine, KnownRoutines, key_of, known_routines
 from ingestion.statements.routines.definition import Definition, DefinitionKind
 from ingestion.statements.routines.steps import RoutineStep
 from workflows.config.namespaces import SourceSettings, namespace_of
-from workflows.run.read.definitions import FailedDefinition, with_views
+from workflows.run.read.definitions import with_views
 from workflows.run.read.statements import STATEMENT_SCHEMA, Row, TaskState, step_row
 from workflows.run.read.statistics import StatementStatistics
 

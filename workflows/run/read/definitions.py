@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 
-from connectors.dbt.downloads import download_artifacts
-from connectors.dbt.model_statements import DbtProject, ModelStatement
-from connectors.dbt.projects import open_project
 from connectors.openmetadata.client import Platform
 from connectors.openmetadata.definitions import stored_routines, stored_views
-from connectors.postgres import PostgresDatabase, PostgresOptions, connect
-from connectors.spark.catalog import SparkCatalog
-from ingestion.errors import Templated, Unparsable
+from connectors.source import FailedDefinition
+from ingestion.errors import Unparsable
 from ingestion.model.isolation import FailureStage, Isolation
-from ingestion.model.lineage import Column
-from ingestion.model.namespaces import RelationKey
-from ingestion.model.outcomes import Outcome
 from ingestion.statements import classify
 from ingestion.statements.masking import QueryMasker
 from ingestion.statements.routines._registry import key_of, routines_of
@@ -35,21 +25,8 @@ from ingestion.statements.routines.definition import (
 )
 from ingestion.statements.routines.inline_functions import function_as_view
 from ingestion.statements.routines.steps import RoutineStep
-from workflows.config import RunConfig, SourceKind, Steps
-from workflows.config.dbt import adapter_connection
+from workflows.config import Steps
 from workflows.run.read.statements import STATEMENT_SCHEMA, Row, rows_of
-from workflows.runtime.scratch import scratch_folder
-
-# Definitions that are in no log: those of the catalog, or of the live database where there is one.
-
-
-@dataclass(frozen=True, slots=True)
-class FailedDefinition:
-    """A definition whose text cannot be had: where it stands (`file:line`), and why."""
-
-    definition: Definition
-    source_id: str
-    reason: str
 
 
 def catalog_definitions(platform: Platform, service: str, steps: Steps) -> tuple[Definition, ...]:
@@ -183,161 +160,3 @@ def _record(definition: Definition, text: str, dialect: str) -> Row:
         "problem": None if text else "no definition",
         "symbolic": None,
     }
-
-
-# The models of a dbt project as definitions: what a run reads of it.
-
-_LINE = re.compile(r":\d+$")
-
-
-@contextmanager
-def local_artifacts(config: RunConfig) -> Iterator[RunConfig]:
-    """The configuration with dbt's artifacts on this machine's disk, for the block.
-
-    Raises ConfigError where they are refused or missing, TargetDown where what has them does not answer.
-    """
-    if config.dbt is None or config.dbt.elsewhere is None:
-        yield config
-        return
-    with scratch_folder("dbt") as folder:
-        found = download_artifacts(config.dbt.elsewhere, folder)
-        dbt = replace(
-            config.dbt,
-            project=found["manifest"],
-            catalog=found.get("catalog"),
-            run_results=found.get("run_results"),
-            sources=found.get("sources"),
-            elsewhere=None,
-        )
-        connection = config.source.connection or adapter_connection(dbt)
-        yield replace(config, dbt=dbt, source=replace(config.source, connection=connection))
-
-
-def open_dbt(config: RunConfig) -> DbtProject | None:
-    """The project of the source type dbt, None for any other. Raises ConfigError, UnreadableArtifact."""
-    if config.dbt is None:
-        return None
-    return open_project(config.dbt.project, config.source.dialect, config.limits, config.dbt.catalog)
-
-
-def main_database(project: DbtProject | None) -> str | None:
-    """The database in which most of a project's models stand, None where none tells it."""
-    if project is None:
-        return None
-    counted = Counter(statement.node.place[0] for statement in project.statements)
-    return counted.most_common(1)[0][0] or None if counted else None
-
-
-def model_definitions(project: DbtProject) -> Iterator[Definition]:
-    """A view for each model, whatever dbt makes of it: its query says all that its rows come from."""
-    at = project.manifest.generated_at if project.manifest is not None else None
-    by_node: dict[str, list[ModelStatement]] = {}
-    for statement in project.statements:
-        by_node.setdefault(statement.node.unique_id, []).append(statement)
-    for first, *others in by_node.values():
-        text = first.text
-        if others:
-            queries = " UNION ALL ".join(f"({one.body}\n)" for one in (first, *others))
-            text = f"CREATE VIEW {first.node.relation} AS {queries}"
-        yield Definition(DefinitionKind.VIEW, first.node.place, text, at)
-
-
-def failed_models(project: DbtProject) -> tuple[FailedDefinition, ...]:
-    """The models that no statement could be made of."""
-    return tuple(
-        FailedDefinition(
-            Definition(DefinitionKind.VIEW, failure.node.place),
-            failure.place if _LINE.search(failure.place) else f"{failure.place}:1",
-            Templated.code if failure.reason.startswith(Templated.code) else Outcome.UNPARSABLE,
-        )
-        for failure in project.failures
-    )
-
-
-def columns_by_place(project: DbtProject) -> dict[tuple[str, str, str], tuple[Column, ...]]:
-    """The columns of what no model makes, as far as they are known."""
-    return {
-        node.place: columns
-        for node in project.nodes.values()
-        if (columns := project.columns.get(node.dotted)) is not None
-    }
-
-
-# What stands around a log: the live database where there is one, and the definitions that are in no log.
-
-_SPEAK_POSTGRES = frozenset({"Postgres", "Timescale", "Greenplum"})
-
-
-@dataclass(frozen=True, slots=True)
-class LiveDefinitions:
-    """`columns` are those of the live database or of Spark's catalogs, by the places of their relations."""
-
-    dialect: str
-    definitions: tuple[Definition, ...] = ()
-    database: PostgresDatabase | None = None
-    columns: Mapping[RelationKey, tuple[Column, ...]] = field(default_factory=dict)
-    failures: tuple[FailedDefinition, ...] = ()
-
-
-@contextmanager
-def open_database(config: RunConfig) -> Iterator[PostgresDatabase | None]:
-    """The live database of the source, None where it has none that can be read.
-
-    Raises ConfigError and TargetDown, without a password in them.
-    """
-    connection = config.source.connection
-    live = config.source.kind is SourceKind.DATABASE and connection is not None and "hostPort" in connection.options
-    if connection is None or not live or connection.type not in _SPEAK_POSTGRES:
-        yield None
-        return
-    with connect(PostgresOptions.of(connection.options)) as session:
-        yield PostgresDatabase(session)
-
-
-def spark_catalog(config: RunConfig, spark: SparkSession, database: str) -> SparkCatalog | None:
-    """The catalogs of the session that are to be read; `database` stands for the session's own."""
-    return SparkCatalog(spark, config.spark.catalogs, database) if config.spark.catalogs else None
-
-
-def live_definitions(
-    config: RunConfig, dialect: str, platform: Platform, live: PostgresDatabase | SparkCatalog | DbtProject | None
-) -> LiveDefinitions:
-    """What the catalog, and what is live, tell before a log is read."""
-    stored = catalog_definitions(platform, config.source.service, config.steps)
-    if isinstance(live, DbtProject):
-        return _of_dbt(live, dialect, stored, config.steps)
-    if live is None:
-        return LiveDefinitions(dialect, stored)
-    if isinstance(live, SparkCatalog):
-        return _of_spark(live, dialect, stored, config.steps)
-    return _of_database(live, dialect, stored, config.steps)
-
-
-def _of_dbt(project: DbtProject, dialect: str, stored: Sequence[Definition], steps: Steps) -> LiveDefinitions:
-    # Other definitions of the catalog are for the source that they came from.
-    models = current_definitions(model_definitions(project), stored, dialect) if steps.views else ()
-    columns = {RelationKey(place): known for place, known in columns_by_place(project).items()}
-    return LiveDefinitions(dialect, models, columns=columns, failures=failed_models(project))
-
-
-def _of_spark(catalog: SparkCatalog, dialect: str, stored: Sequence[Definition], steps: Steps) -> LiveDefinitions:
-    views = current_definitions(catalog.views(), stored, dialect) if steps.views else ()
-    # What Spark cannot have, such as a procedure, the catalog may still tell.
-    others = (
-        definition
-        for definition in stored
-        if definition.kind is DefinitionKind.ROUTINE or catalog.parts(RelationKey(definition.place)) is None
-    )
-    return LiveDefinitions(dialect, (*views, *others), columns=catalog.columns())
-
-
-def _of_database(
-    database: PostgresDatabase, dialect: str, stored: Sequence[Definition], steps: Steps
-) -> LiveDefinitions:
-    live: list[Definition] = []
-    if steps.views:
-        live += database.views()
-    if steps.procedures:
-        live += database.routines()
-    columns = {RelationKey(place): known for place, known in database.columns().items()}
-    return LiveDefinitions(dialect, current_definitions(live, stored, dialect), database, columns)

@@ -13,7 +13,7 @@ from ingestion.errors import Unparsable
 from ingestion.statements import holds_sql
 from ingestion.statements.masking import QueryMasker
 from workflows.config import RunConfig
-from workflows.run.read.reader import log_options
+from workflows.run.read.sources import log_options
 
 _RECORDS_SHOWN = 3
 _TEXT_SHOWN = 160

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -15,24 +14,19 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from connectors.dbt.model_statements import DbtProject
 from connectors.openmetadata.client import Platform
-from connectors.postgres import PostgresDatabase
-from connectors.query_log import QueryLogInput, QueryLogOptions, open_query_log
 from connectors.records import RECORD_SCHEMA, RecordWork
-from connectors.spark._event_logs import Listing, SparkHistoryOptions, list_history
-from connectors.spark.history import read_event_logs
+from connectors.source import Files, FrameOfRecords, NoFiles, OpenSource, RecordsWanted, SourceRecords
 from ingestion.errors import ConfigError
 from ingestion.model.lineage import Column
 from ingestion.model.namespaces import RelationKey
 from ingestion.model.outcomes import Outcome
 from ingestion.parsing.templates import TemplateKey
-from ingestion.plans.names import NameMapping
-from workflows.config import QueryLog, RunConfig, SourceKind, SparkHistory
+from workflows.config import QueryLog, RunConfig, SourceKind
 from workflows.config.namespaces import SourceSettings, dialect_name
 from workflows.counts import RunCounts
 from workflows.run.read.called_routines import with_routines
-from workflows.run.read.definitions import LiveDefinitions, live_definitions, spark_catalog, with_views
+from workflows.run.read.definitions import with_views
 from workflows.run.read.journal_frames import (
     files_folder,
     kept_journal,
@@ -41,6 +35,7 @@ from workflows.run.read.journal_frames import (
     with_journal,
     without_texts,
 )
+from workflows.run.read.sources import LiveDefinitions, live_definitions, with_spark_catalogs
 from workflows.run.read.statements import NO_RECORD, RECORD_ORDER, STATEMENT_SCHEMA, to_statements
 from workflows.run.read.statistics import (
     BEARING,
@@ -91,7 +86,7 @@ class Statements:
     """The statements of a source: `frame` has what this run read, `whole` what bears on lineage in the window.
 
     `survey` is of those that this run read; its counts have what has ended already. `session_changes`: whether any of
-    the whole changes its session's defaults; `bearing`: how many they are at most. `listing` has the files of a Spark
+    the whole changes its session's defaults; `bearing`: how many they are at most. `files` are those of a Spark
     history, `live_columns` the columns of the live database or of Spark's catalogs. The files `written` have all that
     the journal is to have of the frame, None where that is to be packed (into the `folder`, where there is one).
     """
@@ -101,7 +96,7 @@ class Statements:
     survey: StatementStatistics
     session_changes: bool
     bearing: int
-    listing: Listing = field(default_factory=Listing)
+    files: Files = field(default_factory=NoFiles)
     live_columns: Mapping[RelationKey, tuple[Column, ...]] = field(default_factory=dict)
     written: tuple[str, ...] | None = None
     folder: Path | None = None
@@ -127,13 +122,13 @@ def read_statements(
     Raises ConfigError where it cannot be read.
     """
     dialect = definitions.dialect
-    source = _source(spark, config, definitions.database, past)
+    records = _records(spark, config, definitions.source, past)
     known = past.known if reach_files(spark, past) else past.known.all_at_hand()
     folder = files_folder(spark, past)
     work = with_journal(to_statements(dialect, known, past.literal_key), folder)
-    reading = partial(_statements_of, source, config.filters.condition)
+    reading = partial(_statements_of, records, config.filters.condition)
     since = _since(config, past)
-    kept_rows = kept_frame(spark, reading, work, STATEMENT_SCHEMA, are_few=source.size < _SMALL_LOG)
+    kept_rows = kept_frame(spark, reading, work, STATEMENT_SCHEMA, are_few=records.size < _SMALL_LOG)
     with kept_rows as kept, kept_journal(spark, past, since) as journal:
         survey = statement_statistics(kept, past.latest)
         as_read = kept.where(_IS_READ)
@@ -147,10 +142,10 @@ def read_statements(
         written = survey.written if is_as_read else None
         if frame is not as_read:
             survey = _survey_again(frame, survey)
-        survey = replace(survey, counts=survey.counts + RunCounts(exporters=source.exporters))
+        survey = replace(survey, counts=survey.counts + RunCounts(exporters=records.exporters))
         changes = bool(survey.session_changes) or any_session_change(past.journal)
         bearing = survey.bearing + sum(segment.statements for segment in past.journal)
-        yield Statements(frame, whole, survey, changes, bearing, source.listing, definitions.columns, written, folder)
+        yield Statements(frame, whole, survey, changes, bearing, records.files, definitions.columns, written, folder)
 
 
 def _in_window(statements: DataFrame, survey: StatementStatistics, config: RunConfig, past: ReadState) -> DataFrame:
@@ -172,7 +167,7 @@ def files_done(statements: Statements) -> FileMarks:
     if Outcome.UNREAD in statements.counts.skipped:
         unread = statements.frame.where(F.col("skipped") == Outcome.UNREAD).select("file").distinct()
         places = tuple(row["file"] for row in unread.toLocalIterator())
-    done = (file for file in statements.listing.to_read if not any(place.startswith(file.log) for place in places))
+    done = (file for file in statements.files.to_read if not any(place.startswith(file.log) for place in places))
     return {file.path: (file.size, file.modified) for file in done}
 
 
@@ -198,66 +193,23 @@ def _whole(frame: DataFrame, journal: DataFrame | None, past: ReadState) -> Data
     return fresh.unionByName(before.withColumn("fresh", F.lit(False)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """The log, or the records of another source; the files of a Spark history; who exported how many files of a log."""
-
-    records: QueryLogInput | DataFrame
-    listing: Listing = field(default_factory=Listing)
-    exporters: Mapping[str, int] = field(default_factory=dict)
-
-    @property
-    def size(self) -> float:
-        """About how many bytes of text; infinite where that is not known."""
-        return self.records.size if isinstance(self.records, QueryLogInput) else math.inf
+def _statements_of(records: SourceRecords, condition: str | None, work: RecordWork, schema: StructType) -> DataFrame:
+    if condition is None:
+        return records.map_records(work, schema)
+    return with_condition(records.records(), condition).mapInArrow(work, schema)
 
 
-def _statements_of(source: _Source, condition: str | None, work: RecordWork, schema: StructType) -> DataFrame:
-    records = source.records
-    if isinstance(records, QueryLogInput):
-        if condition is None:
-            return records.map_records(work, schema)
-        records = records.records()
-    return with_condition(records, condition).mapInArrow(work, schema)
-
-
-def _source(spark: SparkSession, config: RunConfig, database: PostgresDatabase | None, past: ReadState) -> _Source:
-    if config.spark_history is not None:
-        options = _history(config, config.spark_history, past)
-        listing = list_history(spark, options)
-        return _Source(read_event_logs(spark, listing, options), listing)
-    if config.query_log.is_given:
-        try:
-            log = open_query_log(spark, log_options(config))
-            return _Source(log, exporters=log.exporters)
-        except ConfigError:
-            if not past.log_may_be_gone:
-                raise
-            return _Source(spark.createDataFrame([], RECORD_SCHEMA))
-    if config.source.kind is SourceKind.QUERY_LOG:
+def _records(spark: SparkSession, config: RunConfig, source: OpenSource, past: ReadState) -> SourceRecords:
+    wanted = RecordsWanted(config.query_log.limit, past.files, _since(config, past))
+    found = None
+    try:
+        found = source.records(spark, wanted) if source.records is not None else None
+    except ConfigError:
+        if not (past.log_may_be_gone and config.query_log.is_given):
+            raise
+    if source.records is None and config.source.kind is SourceKind.QUERY_LOG:
         raise ConfigError(f"{config.origin}: set sourceConfig.config.queryLogFilePath to the query log")
-    rows = database.statements(config.query_log.limit) if database is not None else None
-    names = RECORD_SCHEMA.fieldNames()
-    return _Source(spark.createDataFrame([tuple(row.get(name) for name in names) for row in rows or ()], RECORD_SCHEMA))
-
-
-def log_options(config: RunConfig) -> QueryLogOptions:
-    """Where the configured query log is, and what its columns mean."""
-    log, connection = config.query_log, config.source.connection
-    kind = connection.type if connection is not None else None
-    return QueryLogOptions(log.path, log.timezone, kind, log.columns, log.table, log.jdbc)
-
-
-def _history(config: RunConfig, history: SparkHistory, past: ReadState) -> SparkHistoryOptions:
-    return SparkHistoryOptions(
-        event_log_directory=history.directory,
-        history_server=history.server,
-        min_date=history.since,
-        status=None if history.status == "all" else history.status,
-        names=NameMapping(config.places),
-        known=past.files,
-        read_until=_since(config, past),
-    )
+    return FrameOfRecords(spark.createDataFrame([], RECORD_SCHEMA)) if found is None else found
 
 
 def _within(statements: DataFrame, survey: StatementStatistics, log: QueryLog, past: ReadState) -> DataFrame:
@@ -307,13 +259,13 @@ def _skipping(statements: DataFrame, condition: SparkColumn, reason: str) -> Dat
 class Reading:
     """Takes a Spark session, gives the statements that this run reads and those of its journal.
 
-    `live` is the database or the dbt project that is read, None where there is none; `past` is what needs no reading.
+    `past` is what needs no reading.
     """
 
     config: RunConfig
     settings: SourceSettings
     platform: Platform
-    live: PostgresDatabase | DbtProject | None
+    source: OpenSource
     past: ReadState
 
     @contextmanager
@@ -322,8 +274,8 @@ class Reading:
 
         Raises ConfigError where the source cannot be read, TargetDown where the catalog does not answer.
         """
-        live = self.live or spark_catalog(self.config, spark, self.settings.default_database)
-        definitions = live_definitions(self.config, dialect_name(self.config), self.platform, live)
+        source = with_spark_catalogs(self.source, self.config, spark, self.settings.default_database)
+        definitions = live_definitions(self.config, dialect_name(self.config), self.platform, source)
         with read_statements(spark, self.config, self.settings, definitions, self.past) as statements:
             yield statements
 

@@ -141,8 +141,8 @@ def checkpoint_of(statements: Statements, lineage: LineageResult, memory: Workfl
     checkpoint = RunCheckpoint(
         succeeded=lineage.succeeded,
         to_retry=counts.edges.rejected + counts.unresolved + counts.ambiguous,
-        files_there=[file.path for file in statements.listing.there],
-        files_read=files_done(statements) if statements.listing.to_read else {},
+        files_there=[file.path for file in statements.files.there],
+        files_read=files_done(statements) if statements.files.to_read else {},
     )
     if not statements.counts.statements:
         return checkpoint

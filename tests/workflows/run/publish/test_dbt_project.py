@@ -13,6 +13,7 @@ import pytest
 
 from connectors.dbt.model_statements import DbtProject
 from connectors.dbt.projects import project_from_manifest
+from connectors.dbt.source import columns_by_place, model_definitions
 from connectors.platforms.job_names import job_of
 from ingestion.analysis.symbolic import dumps
 from ingestion.binding.timeline import SchemaProvider
@@ -27,7 +28,6 @@ from workflows.config.namespaces import SourceSettings
 from workflows.run.bind.binding import LineageSource, bind_occurrences
 from workflows.run.group.occurrences import OccurrenceGroup
 from workflows.run.publish.dbt_project import DbtPublishing, LogDrift
-from workflows.run.read.definitions import columns_by_place, model_definitions
 
 Record = tuple[str, float]
 """A statement of the log, and when it ran."""

@@ -1,0 +1,72 @@
+"""A dbt project as a source: its models as views, and the columns of what no model makes."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+
+from connectors.dbt.model_statements import DbtProject, ModelStatement
+from connectors.source import FailedDefinition, OpenSource, SourceRun
+from ingestion.errors import Templated
+from ingestion.model.lineage import Column
+from ingestion.model.namespaces import RelationKey
+from ingestion.model.outcomes import Outcome
+from ingestion.statements.routines.definition import Definition, DefinitionKind
+
+_LINE = re.compile(r":\d+$")
+
+
+@contextmanager
+def open_source(settings: DbtProject, _run: SourceRun) -> Iterator[OpenSource]:
+    """The project, which was read when the run began: what its SQL is, its own artifacts tell."""
+    yield OpenSource(
+        database=_main_database(settings),
+        views=partial(model_definitions, settings),
+        keeps=lambda _stored: False,  # other definitions of the catalog are for the source that they came from
+        failures=partial(_failed_models, settings),
+        columns=lambda: {RelationKey(place): columns for place, columns in columns_by_place(settings).items()},
+    )
+
+
+def _main_database(project: DbtProject) -> str | None:
+    """The database in which most of a project's models stand, None where none tells it."""
+    counted = Counter(statement.node.place[0] for statement in project.statements)
+    return counted.most_common(1)[0][0] or None if counted else None
+
+
+def model_definitions(project: DbtProject) -> Iterator[Definition]:
+    """A view for each model, whatever dbt makes of it: its query says all that its rows come from."""
+    at = project.manifest.generated_at if project.manifest is not None else None
+    by_node: dict[str, list[ModelStatement]] = {}
+    for statement in project.statements:
+        by_node.setdefault(statement.node.unique_id, []).append(statement)
+    for first, *others in by_node.values():
+        text = first.text
+        if others:
+            queries = " UNION ALL ".join(f"({one.body}\n)" for one in (first, *others))
+            text = f"CREATE VIEW {first.node.relation} AS {queries}"
+        yield Definition(DefinitionKind.VIEW, first.node.place, text, at)
+
+
+def _failed_models(project: DbtProject) -> tuple[FailedDefinition, ...]:
+    """The models that no statement could be made of."""
+    return tuple(
+        FailedDefinition(
+            Definition(DefinitionKind.VIEW, failure.node.place),
+            failure.place if _LINE.search(failure.place) else f"{failure.place}:1",
+            Templated.code if failure.reason.startswith(Templated.code) else Outcome.UNPARSABLE,
+        )
+        for failure in project.failures
+    )
+
+
+def columns_by_place(project: DbtProject) -> dict[tuple[str, str, str], tuple[Column, ...]]:
+    """The columns of what no model makes, as far as they are known."""
+    return {
+        node.place: columns
+        for node in project.nodes.values()
+        if (columns := project.columns.get(node.dotted)) is not None
+    }

@@ -1,0 +1,128 @@
+"""What a run reads: its source, opened from the index, and the definitions that are in no log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+
+from pyspark.sql import SparkSession
+
+from connectors.dbt.downloads import download_artifacts
+from connectors.dbt.model_statements import DbtProject
+from connectors.dbt.projects import open_project
+from connectors.openmetadata.client import Platform
+from connectors.query_log import QueryLogOptions
+from connectors.source import FailedDefinition, OpenSource, Schemas, SourceRun
+from connectors.sources import ConfiguredSource, has_room
+from connectors.spark import SparkHistoryOptions
+from connectors.spark.catalog import SparkCatalog
+from ingestion.statements.routines.definition import Definition
+from workflows.config import RunConfig, SourceKind
+from workflows.config.dbt import adapter_connection
+from workflows.run.read.definitions import catalog_definitions, current_definitions
+from workflows.runtime.scratch import scratch_folder
+
+
+@contextmanager
+def local_artifacts(config: RunConfig) -> Iterator[RunConfig]:
+    """The configuration with dbt's artifacts on this machine's disk, for the block.
+
+    Raises ConfigError where they are refused or missing, TargetDown where what has them does not answer.
+    """
+    if config.dbt is None or config.dbt.elsewhere is None:
+        yield config
+        return
+    with scratch_folder("dbt") as folder:
+        found = download_artifacts(config.dbt.elsewhere, folder)
+        dbt = replace(
+            config.dbt,
+            project=found["manifest"],
+            catalog=found.get("catalog"),
+            run_results=found.get("run_results"),
+            sources=found.get("sources"),
+            elsewhere=None,
+        )
+        connection = config.source.connection or adapter_connection(dbt)
+        yield replace(config, dbt=dbt, source=replace(config.source, connection=connection))
+
+
+def open_dbt(config: RunConfig) -> DbtProject | None:
+    """The project of the source type dbt, None for any other. Raises ConfigError, UnreadableArtifact."""
+    if config.dbt is None:
+        return None
+    return open_project(config.dbt.project, config.source.dialect, config.limits, config.dbt.catalog)
+
+
+@contextmanager
+def open_source(config: RunConfig, project: DbtProject | None) -> Iterator[OpenSource]:
+    """The source of a run, whose records are those of the log where one is given beside it.
+
+    Raises ConfigError and TargetDown, without a password in them.
+    """
+    run = SourceRun(config.source.dialect or "", config.places, config.limits)
+    configured = _configured(config, project)
+    with ExitStack() as opened:
+        source = OpenSource() if configured is None else opened.enter_context(configured.open(run))
+        if config.query_log.is_given and config.spark_history is None:
+            log = opened.enter_context(ConfiguredSource("query-log-lineage", log_options(config)).open(run))
+            source = replace(source, records=log.records)
+        yield source
+
+
+def _configured(config: RunConfig, project: DbtProject | None) -> ConfiguredSource | None:
+    """The source beside a log, None where there is none that can be read."""
+    source_type, connection = config.source.type.lower(), config.source.connection
+    if project is not None:
+        return ConfiguredSource(source_type, project)
+    if config.spark_history is not None:
+        history = config.spark_history
+        status = None if history.status == "all" else history.status
+        return ConfiguredSource(
+            source_type, SparkHistoryOptions(history.directory, history.server, history.since, status)
+        )
+    live = config.source.kind is SourceKind.DATABASE and connection is not None and "hostPort" in connection.options
+    if connection is None or not live or not has_room(source_type):
+        return None
+    return ConfiguredSource(source_type, connection.options)
+
+
+def log_options(config: RunConfig) -> QueryLogOptions:
+    """Where the configured query log is, and what its columns mean."""
+    log, connection = config.query_log, config.source.connection
+    kind = connection.type if connection is not None else None
+    return QueryLogOptions(log.path, log.timezone, kind, log.columns, log.table, log.jdbc)
+
+
+def with_spark_catalogs(source: OpenSource, config: RunConfig, spark: SparkSession, database: str) -> OpenSource:
+    """The source with the definitions of the session's catalogs that are to be read, where it has none of its own.
+
+    `database` stands for the session's own catalog.
+    """
+    if source.has_definitions or not config.spark.catalogs:
+        return source
+    return SparkCatalog(spark, config.spark.catalogs, database).beside(source)
+
+
+@dataclass(frozen=True, slots=True)
+class LiveDefinitions:
+    """The `source`, and what it and the catalog tell; `columns` are by the places of their relations."""
+
+    source: OpenSource
+    dialect: str
+    definitions: tuple[Definition, ...] = ()
+    columns: Schemas = field(default_factory=dict)
+    failures: tuple[FailedDefinition, ...] = ()
+
+
+def live_definitions(config: RunConfig, dialect: str, platform: Platform, source: OpenSource) -> LiveDefinitions:
+    """What the catalog, and what is live, tell before a log is read."""
+    stored = catalog_definitions(platform, config.source.service, config.steps)
+    live: list[Definition] = []
+    if config.steps.views:
+        live += source.views()
+    if config.steps.procedures:
+        live += source.routines()
+    current = current_definitions(live, stored, dialect)
+    others = tuple(definition for definition in stored if source.keeps(definition))
+    return LiveDefinitions(source, dialect, (*current, *others), source.columns(), tuple(source.failures()))
