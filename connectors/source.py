@@ -98,7 +98,7 @@ class SourceRecords(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FrameOfRecords:
-    """SourceRecords that are a DataFrame already."""
+    """Records that are a DataFrame already."""
 
     frame: DataFrame
     files: Files = field(default_factory=NoFiles)
