@@ -22,7 +22,7 @@ from connectors.catalog.store.lineage import bulk_lineage, name_changes
 # Routes of bulk calls: bodies of megabytes, which are read into their model at once and off the event loop.
 
 
-class BulkRoute(APIRoute):
+class _BulkRoute(APIRoute):
     """A route of a function of the store and a body, called with these alone where the body is plain and right.
 
     All else (other content types and encodings, conditions, bodies to refuse) goes FastAPI's own way, which has a
@@ -65,7 +65,7 @@ router = APIRouter(
     tags=["headwater"],
     responses=ERRORS,
     dependencies=[NO_CONDITION],
-    route_class=BulkRoute,
+    route_class=_BulkRoute,
 )
 CAPABILITIES = (
     "bulkLineage",

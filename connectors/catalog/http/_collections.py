@@ -31,7 +31,7 @@ from connectors.catalog.http._context import (
     reply_tagged,
     unescape_name,
 )
-from connectors.catalog.http._late_routes import LateRoutes
+from connectors.catalog.http._routes_on_demand import RoutesOnDemand
 from connectors.catalog.store.entities import entities
 from connectors.catalog.store.entities.parts import attach
 from connectors.catalog.store.entities.registration import Registration, put_one, query_digest
@@ -86,7 +86,7 @@ def _not_kept(kind: EntityType, key: str) -> str:
     return f"the catalog keeps no {key[:100]} of a {kind.type}: leave it out"
 
 
-def explain(kind: EntityType, error: ValidationError) -> str:
+def _explain(kind: EntityType, error: ValidationError) -> str:
     """What is wrong with a request, in one line without any value of it."""
     first = error.errors(include_input=False, include_context=False)[0]
     place = ".".join(str(part)[:100] for part in first["loc"])
@@ -148,7 +148,7 @@ def _fields_or_failure(kind: EntityType, item: Json) -> Json | ApiError:
     try:
         return stored_fields(kind, MODELS[kind.type].model_validate(item))
     except ValidationError as error:
-        return ApiError(400, explain(kind, error))
+        return ApiError(400, _explain(kind, error))
     except ApiError as error:
         return error
 
@@ -166,7 +166,7 @@ def _patch(
     try:
         model = MODELS[kind.type].model_validate(request_of_patch(kind, before, after))
     except ValidationError as error:
-        raise bad_request(f"the patch does not leave a {kind.type}: {explain(kind, error)}") from error
+        raise bad_request(f"the patch does not leave a {kind.type}: {_explain(kind, error)}") from error
     registration = Registration(connection, exact=True)
     registration.put(kind, stored_fields(kind, model))
     registration.finish()
@@ -322,4 +322,4 @@ def _routes(kind: EntityType, path: str) -> list[BaseRoute]:
 
 for _kind in BY_TYPE.values():
     _path = f"/api/v1/{_kind.collection}"
-    router.routes.append(LateRoutes(_path, partial(_routes, _kind, _path)))
+    router.routes.append(RoutesOnDemand(_path, partial(_routes, _kind, _path)))

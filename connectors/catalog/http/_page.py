@@ -164,8 +164,6 @@ def _file(text: str, media_type: str) -> Response:
 
 # What the page asks of the past: when anything changed, and a picture before and after.
 
-past_router = APIRouter(prefix="/api/v1/headwater", tags=["explorer"], responses=ERRORS)
-
 
 class Difference(Model):
     """What to show, and the two moments to compare (milliseconds; `to` None: now); observations of any age count."""
@@ -177,14 +175,14 @@ class Difference(Model):
     beside: Annotated[int | None, Field(ge=1, le=MAX_CARDS)] = None
 
 
-@past_router.get("/moments")
+@router.get("/api/v1/headwater/moments")
 def list_moments(store: Store, limit: Annotated[int, Query(ge=1, le=2_000)] = 200) -> Response:
     """When anything changed: the stops of the page's slider."""
     with store.read() as connection:
         return reply(moments(connection, limit))
 
 
-@past_router.post("/picture/difference")
+@router.post("/api/v1/headwater/picture/difference")
 def difference(store: Store, request: Difference) -> Response:
     """The same cards at two moments, with the edges between them then."""
     if request.to is not None and request.to < request.from_:

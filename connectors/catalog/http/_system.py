@@ -24,7 +24,7 @@ td:first-child { width: 4.5rem }
 """
 
 
-def call_list(document: Json) -> str:
+def _call_list(document: Json) -> str:
     """The calls of an OpenAPI document as HTML, grouped by their tags."""
     groups: dict[str, list[str]] = defaultdict(list)
     for path, methods in document["paths"].items():
@@ -82,7 +82,7 @@ def openapi(request: Request) -> Response:
 def documentation(request: Request) -> Response:
     """Every call, for people: a page that needs no script and no network."""
     headers = {"content-security-policy": POLICY}
-    return Response(call_list(request.app.openapi()), media_type="text/html; charset=utf-8", headers=headers)
+    return Response(_call_list(request.app.openapi()), media_type="text/html; charset=utf-8", headers=headers)
 
 
 @router.get("/healthz")

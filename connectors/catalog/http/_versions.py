@@ -11,7 +11,7 @@ from starlette.routing import BaseRoute
 
 from connectors.catalog.contract.entity_types import BY_TYPE
 from connectors.catalog.http._context import ERRORS, PathText, Store, reply
-from connectors.catalog.http._late_routes import LateRoutes
+from connectors.catalog.http._routes_on_demand import RoutesOnDemand
 from connectors.catalog.store.database import dumps
 from connectors.catalog.store.entities import entities
 from connectors.catalog.store.entities.versions import version_of, versions_of
@@ -42,4 +42,4 @@ def _routes(type_: str, path: str) -> list[BaseRoute]:
 router = APIRouter()
 for _kind in BY_TYPE.values():
     _path = f"/api/v1/{_kind.collection}"
-    router.routes.append(LateRoutes(_path, partial(_routes, _kind.type, _path)))
+    router.routes.append(RoutesOnDemand(_path, partial(_routes, _kind.type, _path)))

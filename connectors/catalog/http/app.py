@@ -6,7 +6,7 @@ import logging
 from functools import cached_property
 from typing import Any
 
-from fastapi import FastAPI, Request
+from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.utils import get_openapi
 from fastapi.responses import JSONResponse
@@ -15,10 +15,26 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
 
 from connectors.catalog.contract.errors import ApiError
-from connectors.catalog.http import _page_routers as page_routers
-from connectors.catalog.http._late_routes import all_routes
+from connectors.catalog.http._assets import router as assets
+from connectors.catalog.http._bulk import router as bulk
+from connectors.catalog.http._collections import router as collections
+from connectors.catalog.http._corrections import router as corrections
+from connectors.catalog.http._data_quality import router as test_cases
+from connectors.catalog.http._data_quality import suite_router as test_suites
+from connectors.catalog.http._ingestion_pipelines import router as ingestion_pipelines
+from connectors.catalog.http._lineage import router as lineage
 from connectors.catalog.http._openlineage import DEFAULT_ENDPOINT
-from connectors.catalog.http._routers import ROUTERS
+from connectors.catalog.http._openlineage import router as openlineage_events
+from connectors.catalog.http._page import router as page
+from connectors.catalog.http._queries import router as queries
+from connectors.catalog.http._questions import router as questions
+from connectors.catalog.http._routes_on_demand import all_routes
+from connectors.catalog.http._search import router as search
+from connectors.catalog.http._system import router as system
+from connectors.catalog.http._table_parts import router as table_parts
+from connectors.catalog.http._unsupported_endpoints import router as unsupported_endpoints
+from connectors.catalog.http._usage import router as usage
+from connectors.catalog.http._versions import router as versions
 from connectors.catalog.store.database import Database
 
 logger = logging.getLogger(__name__)
@@ -31,6 +47,28 @@ _TOO_COMPLEX = (
     "string or blob too big",
 )
 
+# order matters where paths overlap: the special calls of a collection come before its general ones
+_ROUTERS: tuple[APIRouter, ...] = (
+    system,
+    unsupported_endpoints,
+    ingestion_pipelines,
+    queries,
+    test_cases,
+    test_suites,
+    table_parts,
+    assets,
+    usage,
+    versions,
+    lineage,
+    search,
+    bulk,
+    questions,
+    page,
+    corrections,
+    openlineage_events,
+    collections,
+)
+
 
 def create_app(database: Database, version: str, *, openlineage: bool = False, sample_data: bool = False) -> FastAPI:
     """The application over `database`, reporting `version` to clients.
@@ -38,7 +76,7 @@ def create_app(database: Database, version: str, *, openlineage: bool = False, s
     With `openlineage` it takes run events at the default endpoint of OpenLineage's clients too, with `sample_data` it
     keeps the rows of data that clients send.
     """
-    routers = (*page_routers.ROUTERS, *ROUTERS, *((DEFAULT_ENDPOINT,) if openlineage else ()))
+    routers = (*_ROUTERS, *((DEFAULT_ENDPOINT,) if openlineage else ()))
     app = _Catalog(
         title="Headwater catalog",
         version=version,

@@ -30,7 +30,7 @@ _LISTS = ("users", "filters", "variant")
 _MOST = 1_000  # of a list: anybody may write the attribute, and the page shows it
 
 
-def metric_use(document: Mapping[str, Any]) -> Json:
+def _metric_use(document: Mapping[str, Any]) -> Json:
     """Of the document of a metric: `runs`, `users`, `lastRun` (ISO), `filters`, `anyLiteral`, `variants`, `view`.
 
     What is not there, or is not what it should be, is left out.
@@ -162,7 +162,7 @@ def _card(row: EntityRow, past: PastEntity | None, as_of: int | None) -> Json:
     card |= _tags(document)
     if row.type == "metric":
         card["metric"] = {key: document[key] for key in _MEASURED if document.get(key)}
-        if use := metric_use(document):
+        if use := _metric_use(document):
             card["metric"]["use"] = use
     for key in ("service", "database", "databaseSchema"):
         if document.get(key) is not None:

@@ -30,10 +30,10 @@ Edges = dict[tuple[str, str], list[ContributionView]]
 
 def graph(connection: Connection, root: EntityRow, upstream: int, downstream: int) -> Json:
     """Everything within so many hops `upstream` and `downstream`; at most MAX_NODES entities, the nearest first."""
-    up = hops(connection, root.id, upstream, upstream=True)
-    down = hops(connection, root.id, downstream, upstream=False)
+    up = _hops(connection, root.id, upstream, upstream=True)
+    down = _hops(connection, root.id, downstream, upstream=False)
     found = {end for edge in (*up, *down) for end in edge}
-    rows = rows_of(connection, found | {root.id})
+    rows = _rows_of(connection, found | {root.id})
     nodes = [reference(loads(row.document), row.type) for key, row in sorted(rows.items()) if key != root.id]
     return {
         "entity": reference(loads(root.document), root.type),
@@ -43,7 +43,7 @@ def graph(connection: Connection, root: EntityRow, upstream: int, downstream: in
     }
 
 
-def hops(connection: Connection, root: str, depth: int, *, upstream: bool) -> Edges:
+def _hops(connection: Connection, root: str, depth: int, *, upstream: bool) -> Edges:
     """The edges within `depth` hops of one side, and what is said of each."""
     found: Edges = {}
 
@@ -56,7 +56,7 @@ def hops(connection: Connection, root: str, depth: int, *, upstream: bool) -> Ed
     return found
 
 
-def rows_of(connection: Connection, identifiers: set[str], *, deleted: bool = False) -> dict[str, EntityRow]:
+def _rows_of(connection: Connection, identifiers: set[str], *, deleted: bool = False) -> dict[str, EntityRow]:
     """The entities that are there, by id; with `deleted` those too that can be restored."""
     found = any_rows_of(connection, identifiers).items()
     return {key: row for key, row in found if not row.deleted or (deleted and not row.purged)}
@@ -130,7 +130,7 @@ def export(connection: Connection, root: EntityRow, query: LineageQuery) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(HEADER)
     written = {edge: details for side in sides for edge, details in side.edges.items()}
-    pipelines = rows_of(connection, {one["pipeline"]["id"] for one in written.values() if one.get("pipeline")})
+    pipelines = _rows_of(connection, {one["pipeline"]["id"] for one in written.values() if one.get("pipeline")})
     for edge, details in sorted(written.items(), key=lambda item: (rows[item[0][0]].fqn, rows[item[0][1]].fqn)):
         ends = [part for end in edge for part in _cells(rows[end])]
         pipeline = _pipeline(pipelines.get((details.get("pipeline") or {}).get("id", "")))
@@ -143,11 +143,11 @@ def _narrow(
     connection: Connection, root: EntityRow, query: LineageQuery
 ) -> tuple[tuple[_Side, _Side], dict[str, EntityRow]]:
     found = [
-        hops(connection, root.id, depth, upstream=upstream)
+        _hops(connection, root.id, depth, upstream=upstream)
         for depth, upstream in ((query.upstream, True), (query.downstream, False))
     ]
     ends = {root.id} | {end for edges in found for edge in edges for end in edge}
-    rows = rows_of(connection, ends, deleted=query.deleted)
+    rows = _rows_of(connection, ends, deleted=query.deleted)
     admitted = _select_admitted(connection, rows, query) | {root.id}
     sides = []
     for edges, upstream in zip(found, (True, False), strict=True):

@@ -36,7 +36,7 @@ _TABLES_ONLY: tuple[Json, ...] = ({"from": [""], "to": None, "type": "TABLE"},)
 _Wordings = dict[tuple[str, str | None], tuple[frozenset[tuple[str, str, str]], bool]]
 
 
-class BothMoments:
+class _BothMoments:
     """The edges of a store at two moments, the first of which has a time."""
 
     def __init__(self, connection: Connection, before: Moment, after: Moment) -> None:
@@ -136,7 +136,7 @@ class BothMoments:
         return found
 
 
-def by_end(changes: Mapping[Edge, str], *, upstream: bool) -> dict[str, str]:
+def _by_end(changes: Mapping[Edge, str], *, upstream: bool) -> dict[str, str]:
     """The changes of edges by the entity at their far end."""
     return {pair[0 if upstream else 1]: change for pair, change in changes.items()}
 
@@ -205,7 +205,7 @@ def difference(
     Raises ApiError (404) when no step's entity is there.
     """
     limit, beside = size
-    both = BothMoments(connection, windows[0].moment, windows[1].moment)
+    both = _BothMoments(connection, windows[0].moment, windows[1].moment)
 
     def hop(frontier: set[str], upstream: bool) -> set[Edge]:  # noqa: FBT001 — a hop has a side
         pairs = both.neighbours(frontier, upstream=upstream)
@@ -356,9 +356,9 @@ def neighbours(
     if base is None:
         pairs = reads.neighbours(connection, {row.id}, upstream=page.upstream, moment=window.moment)
     else:
-        both = BothMoments(connection, base.moment, window.moment)
+        both = _BothMoments(connection, base.moment, window.moment)
         pairs = both.neighbours({row.id}, upstream=page.upstream)
-        changes = by_end(both.changes(pairs, upstream=page.upstream), upstream=page.upstream)
+        changes = _by_end(both.changes(pairs, upstream=page.upstream), upstream=page.upstream)
     found = {pair[0 if page.upstream else 1] for pair in pairs} - {row.id}
     return {"total": len(found), "changed": len(changes), **entity_page(connection, found, page, changes)}
 

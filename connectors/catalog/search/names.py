@@ -77,7 +77,7 @@ def find(connection: Connection, wanted: str, limit: int, admission: Admission |
     return [hit.answer() for hit in found]
 
 
-def tables_named(connection: Connection, identifiers: Sequence[str]) -> list[Json]:
+def _tables_named(connection: Connection, identifiers: Sequence[str]) -> list[Json]:
     """The entities with these ids, in their order."""
     rows: dict[str, Row[Any]] = {}
     for chunk in chunks_of(identifiers):
@@ -86,7 +86,7 @@ def tables_named(connection: Connection, identifiers: Sequence[str]) -> list[Jso
     return [_Hit(_WHOLE, rows[one]).answer() for one in identifiers if one in rows]
 
 
-def columns_at(connection: Connection, ends: Sequence[tuple[str, str]]) -> list[Json]:
+def _columns_at(connection: Connection, ends: Sequence[tuple[str, str]]) -> list[Json]:
     """The columns at these places (id of the entity and path), in order of their full names."""
     wanted = set(ends)
     rows: list[Row[Any]] = []
@@ -312,9 +312,9 @@ def _tables_and_columns(connection: Connection, order: str, limit: int) -> list[
     """The tables that were let through, and the columns that bear the tag that was asked for."""
     bearing = select(BEARING).where(BEARING.c.entity_id.in_(select(ADMITTED.c.id)))
     rows = connection.execute(bearing.order_by(BEARING.c.entity_id, BEARING.c.column_path).limit(limit))
-    columns = columns_at(connection, [(row.entity_id, row.column_path) for row in rows])
+    columns = _columns_at(connection, [(row.entity_id, row.column_path) for row in rows])
     room = limit - min(len(columns), limit // 4)
-    tables = tables_named(connection, identifiers_in_order(connection, order, room))
+    tables = _tables_named(connection, identifiers_in_order(connection, order, room))
     return tables + columns[: limit - len(tables)]
 
 

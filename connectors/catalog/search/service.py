@@ -58,7 +58,7 @@ def is_one_of(field: str, values: list[Any]) -> ColumnElement[bool]:
     return _inside(name, lambda value: value.in_(texts))
 
 
-def matches(field: str, pattern: str) -> ColumnElement[bool]:
+def _matches(field: str, pattern: str) -> ColumnElement[bool]:
     """That a field matches a wildcard pattern; or, where that has no wildcard and is no keyword, has it as a word."""
     name = field.removesuffix(".keyword")
     if name in _FLAGS:
@@ -74,7 +74,7 @@ def matches(field: str, pattern: str) -> ColumnElement[bool]:
     return condition(_COLUMNS[name]) if name in _COLUMNS else _inside(name, condition)
 
 
-def is_word(field: str, word: str) -> ColumnElement[bool]:
+def _is_word(field: str, word: str) -> ColumnElement[bool]:
     """That a field is a word or has it among others."""
     name = field.removesuffix(".keyword")
 
@@ -84,7 +84,7 @@ def is_word(field: str, word: str) -> ColumnElement[bool]:
     return condition(_COLUMNS[name]) if name in _COLUMNS else _inside(name, condition)
 
 
-def contains(field: str, text: str) -> ColumnElement[bool]:
+def _contains(field: str, text: str) -> ColumnElement[bool]:
     """That a field has a text somewhere."""
     name = field.removesuffix(".keyword")
     if name in _COLUMNS:
@@ -92,7 +92,7 @@ def contains(field: str, text: str) -> ColumnElement[bool]:
     return _inside(name, lambda value: func.instr(value, text.casefold()) > 0)
 
 
-def exists(field: str) -> ColumnElement[bool]:
+def _exists(field: str) -> ColumnElement[bool]:
     """That an entity has something in a field."""
     name = field.removesuffix(".keyword")
     if name == "schemaDefinition":
@@ -107,7 +107,7 @@ def exists(field: str) -> ColumnElement[bool]:
     return or_(whole, _inside(name, lambda _: true()))
 
 
-def values_of(field: str) -> tuple[Any, Any] | None:
+def _values_of(field: str) -> tuple[Any, Any] | None:
     """Where the values of a field stand: a table to join, or None, and the value. None for what is no field."""
     name = field.removesuffix(".keyword")
     if name in _COLUMNS:
@@ -119,7 +119,7 @@ def values_of(field: str) -> tuple[Any, Any] | None:
     return tree, tree.c.atom
 
 
-def sort_value(field: str) -> ColumnElement[Any] | None:
+def _sort_value(field: str) -> ColumnElement[Any] | None:
     """What a search is sorted by for a field, texts whatever their case, numbers by their size; None for no field."""
     name = field.removesuffix(".keyword")
     if name == "_score":
@@ -134,7 +134,7 @@ def sort_value(field: str) -> ColumnElement[Any] | None:
     return func.iif(func.typeof(value) == "text", func.lower(value), value)
 
 
-def stands_at(tree: Any, field: str) -> ColumnElement[bool]:
+def _stands_at(tree: Any, field: str) -> ColumnElement[bool]:
     """That a node of a document's tree is a value of a field: under its last key, at its path, or in the list there."""
     name = field.removesuffix(".keyword")
     path = f"$.{name}"
@@ -154,7 +154,7 @@ def _inside(name: str, condition: Any) -> ColumnElement[bool]:
     text = func.lower(func.coalesce(func.iif(tree.c.type.in_(truth), tree.c.type, tree.c.atom), ""))
     return (
         select(1)
-        .where(and_(stands_at(tree, name), tree.c.type.not_in(("object", "array", "null")), condition(text)))
+        .where(and_(_stands_at(tree, name), tree.c.type.not_in(("object", "array", "null")), condition(text)))
         .exists()
     )
 
@@ -207,7 +207,7 @@ class _QueryToken:
     text: str
 
 
-def condition(text: str, names: Sequence[str] = ()) -> ColumnElement[bool]:
+def _condition(text: str, names: Sequence[str] = ()) -> ColumnElement[bool]:
     """What a query's text means; words without a field are sought in `names`, or in all of a fully qualified name.
 
     Raises ApiError (400) for a text that is too long, or nested too deeply.
@@ -271,7 +271,7 @@ class _QueryReader:
         token = self._tokens.pop()
         if token.kind == "quoted":
             return is_one_of(name, [_unescape(token.text)])
-        return exists(name) if token.text == "*" else matches(name, token.text)
+        return _exists(name) if token.text == "*" else _matches(name, token.text)
 
     def _word(self, token: _QueryToken) -> ColumnElement[bool] | None:
         word = token.text.casefold()
@@ -282,7 +282,7 @@ class _QueryReader:
             return None
         if not self._names:
             return and_(true(), *(func.instr(entities.c.fqn_folded, part) > 0 for part in parts))
-        return or_(*(and_(*(contains(name, part) for part in parts)) for name in self._names))
+        return or_(*(and_(*(_contains(name, part) for part in parts)) for name in self._names))
 
     def _is_word(self, *words: str) -> bool:
         token = self._tokens[-1]
@@ -325,8 +325,8 @@ def field_search(connection: Connection, query: Query, field: str, pattern: str)
     if name == "fullPath":
         admitted = _path_condition(pattern)
     else:
-        admitted = and_(matches(f"{name}.keyword", pattern), _last_part(name, pattern.casefold()))
-    where = and_(scope(query), admitted)
+        admitted = and_(_matches(f"{name}.keyword", pattern), _last_part(name, pattern.casefold()))
+    where = and_(_scope(query), admitted)
     rows = connection.execute(select(entities).where(where).order_by(entities.c.fqn).limit(FIELD_HITS)).all()
     return _hits(connection, list(rows), len(rows), query)
 
@@ -336,12 +336,12 @@ def search(connection: Connection, query: Query) -> Json:
 
     What has nothing in the field comes last. Raises ApiError (400) for a field that is none.
     """
-    where = scope(query)
+    where = _scope(query)
     if query.filter is not None:
         where = and_(where, filter_condition(query.filter))
-    where = and_(where, condition(query.text))
+    where = and_(where, _condition(query.text))
     total = connection.scalar(select(func.count()).select_from(entities).where(where)) or 0
-    value = sort_value(query.sort)
+    value = _sort_value(query.sort)
     if value is None:
         raise bad_request(f"sort_field {query.sort} is no field")
     order = [one.desc() if query.descending else one.asc() for one in (value, entities.c.fqn)]
@@ -362,7 +362,7 @@ def _comes_after(connection: Connection, query: Query, value: ColumnElement[Any]
     behind = later(entities.c.fqn, query.after)
     if query.sort.removesuffix(".keyword") == "fullyQualifiedName":
         return behind
-    last = connection.execute(select(value).where(scope(query), entities.c.fqn == query.after).limit(1)).one_or_none()
+    last = connection.execute(select(value).where(_scope(query), entities.c.fqn == query.after).limit(1)).one_or_none()
     if last is None:
         raise bad_request("search_after names nothing that is found")
     if last[0] is None:
@@ -387,7 +387,7 @@ def _compile_filter(clause: object, depth: int = 0) -> ColumnElement[bool]:
     if kind == "bool":
         return _bool(body, depth)
     if kind == "exists":
-        return exists(str(body.get("field", "")))
+        return _exists(str(body.get("field", "")))
     if kind == "query_string":
         return _text(body)
     if kind == "ids":
@@ -405,9 +405,9 @@ def _compile_filter(clause: object, depth: int = 0) -> ColumnElement[bool]:
 
 def _on_field(kind: str, name: str, value: Any) -> ColumnElement[bool]:
     if kind == "match":
-        return or_(false(), *(is_word(name, word) for word in str(value).split()[:_MAX_FIELDS]))
+        return or_(false(), *(_is_word(name, word) for word in str(value).split()[:_MAX_FIELDS]))
     if kind in {"wildcard", "prefix"}:
-        return matches(f"{name.removesuffix('.keyword')}.keyword", f"{value}*" if kind == "prefix" else str(value))
+        return _matches(f"{name.removesuffix('.keyword')}.keyword", f"{value}*" if kind == "prefix" else str(value))
     return is_one_of(name, _list(value) if kind == "terms" else [value])
 
 
@@ -426,7 +426,7 @@ def _bool(body: Json, depth: int) -> ColumnElement[bool]:
 def _text(body: Json) -> ColumnElement[bool]:
     """What a query_string clause means: a query's text, its words sought in some fields."""
     names = [name.partition("^")[0] for name in _list(body.get("fields")) if isinstance(name, str)][:_MAX_FIELDS]
-    return condition(str(body.get("query", "")), names)
+    return _condition(str(body.get("query", "")), names)
 
 
 def _list(value: Any) -> list[Any]:
@@ -435,7 +435,7 @@ def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def scope(query: Query) -> ColumnElement[bool]:
+def _scope(query: Query) -> ColumnElement[bool]:
     """The condition that an entity is of the types that a search is about."""
     types = [BY_INDEX[name].type for name in query.index.split(",") if name in BY_INDEX]
     if query.index in {"all", "dataAsset"}:
@@ -502,8 +502,8 @@ _MAX_BUCKETS = 1_000
 
 def suggestions(connection: Connection, query: Query) -> list[Json]:
     """Entities whose name begins with the text of a query, in the order of their names."""
-    begins = matches("name.keyword", f"{_literal(query.text)}*") if query.text else true()
-    where = and_(scope(query), entities.c.deleted.is_(False), begins)
+    begins = _matches("name.keyword", f"{_literal(query.text)}*") if query.text else true()
+    where = and_(_scope(query), entities.c.deleted.is_(False), begins)
     order = (entities.c.name_folded, entities.c.fqn)
     rows = connection.execute(select(entities).where(where).order_by(*order).limit(query.size)).all()
     options = []
@@ -516,16 +516,16 @@ def suggestions(connection: Connection, query: Query) -> list[Json]:
 
 def buckets(connection: Connection, query: Query, field: str, prefix: str = "") -> list[Json]:
     """The values of a field among what a search finds, those of the most entities first."""
-    place = values_of(field)
+    place = _values_of(field)
     if place is None:
         return []
     tree, value = place
     many = func.count(distinct(entities.c.id))
     found = select(value.label("key"), many.label("many")).select_from(entities)
-    where: list[Any] = [scope(query), entities.c.deleted.is_(False), condition(query.text), value.is_not(None)]
+    where: list[Any] = [_scope(query), entities.c.deleted.is_(False), _condition(query.text), value.is_not(None)]
     if tree is not None:
         found = found.join(tree, true())
-        where.append(stands_at(tree, field))
+        where.append(_stands_at(tree, field))
     if prefix:
         where.append(func.lower(value).op("GLOB")(f"{glob(_literal(prefix.casefold()))}*"))
     ranked = found.where(*where).group_by(value).order_by(many.desc(), value).limit(min(query.size, _MAX_BUCKETS))

@@ -45,7 +45,7 @@ _STATISTICS = {
 _OURS = f"tbl in ('{entities.name}', '{intervals.name}')"
 
 
-def prepare_selectivity(connection: Connection) -> None:
+def _prepare_selectivity(connection: Connection) -> None:
     """Tells the planner, where it has not been told the same. What it knows of other tables stays."""
     has_any = connection.scalar(text("select 1 from sqlite_master where name = 'sqlite_stat1'"))
     if has_any:
@@ -102,7 +102,7 @@ class Database:
         with self.write() as connection:
             metadata.create_all(connection)
             _check_version(connection, file)
-            for prepare in (prepare_name_index, prepare_labels, prepare_activity, prepare_selectivity):
+            for prepare in (prepare_name_index, prepare_labels, prepare_activity, _prepare_selectivity):
                 prepare(connection)
             _identify(connection)
 

@@ -36,7 +36,7 @@ _SECRET_KEY = re.compile(r"passw|secret|token|private.?key|credential|access.?ke
 _REDACTED = "*********"
 
 
-def connection_without_secrets(document: Json) -> Json:
+def _connection_without_secrets(document: Json) -> Json:
     """The connection of a service's request, as it is answered. Raises ApiError (400) for one that is none."""
     config = document["connection"].get("config") or {}
     if not isinstance(config, dict):
@@ -70,12 +70,12 @@ _CARRIED_OF = {
 }
 
 
-def carried_keys(kind: str) -> tuple[str, ...]:
+def _carried_keys(kind: str) -> tuple[str, ...]:
     """What stays as it is when a repeated request for an entity of this type does not mention it."""
     return (*_CARRIED, *_CARRIED_OF.get(kind, ()))
 
 
-def place_of(kind: EntityType, holder: EntityRow | None) -> str:
+def _place_of(kind: EntityType, holder: EntityRow | None) -> str:
     """The name under which the names of what `holder` holds begin."""
     if holder is None:
         return ""
@@ -83,7 +83,7 @@ def place_of(kind: EntityType, holder: EntityRow | None) -> str:
     return f"{name}.model" if kind.type == "dashboardDataModel" else name
 
 
-def references_to(kind: EntityType, parent: EntityRow) -> Json:
+def _references_to(kind: EntityType, parent: EntityRow) -> Json:
     """What an answer says of where an entity lies: references to its `parent` and to all above."""
     stored = _parent(parent.document)
     refs: Json = {kind.ancestors[0][0]: reference(stored, parent.type)}
@@ -99,11 +99,11 @@ def _parent(document: str) -> Json:
     return loads(document)
 
 
-def complete(kind: EntityType, document: Json) -> None:
+def _complete(kind: EntityType, document: Json) -> None:
     """Adds to a `document` what follows from it. Raises ApiError (400, 413) for what cannot be kept."""
     name: str = document["fullyQualifiedName"]
     if kind.type in SERVICE_TYPES and document.get("connection"):
-        document["connection"] = connection_without_secrets(document)
+        document["connection"] = _connection_without_secrets(document)
     columns_of.check_size(name, columns_of.of_document(document))
     if "columns" in document:
         document["columns"] = columns_of.answers(name, document["columns"])
@@ -273,10 +273,10 @@ class Registration:
             return self._quality_document(kind, document, request)
         name = request.get("name") or query_digest(request["query"])
         document["name"] = name
-        document["fullyQualifiedName"] = fqn.join(place_of(kind, holder), name)
+        document["fullyQualifiedName"] = fqn.join(_place_of(kind, holder), name)
         if parent is not None:
-            document.update(references_to(kind, parent))
-        complete(kind, document)
+            document.update(_references_to(kind, parent))
+        _complete(kind, document)
         return document, holder
 
     def _with_names(self, ref: Json) -> Json:
@@ -312,7 +312,7 @@ class Registration:
         if self.exact:
             return
         stored = loads(row.document)
-        for key in carried_keys(row.type):
+        for key in _carried_keys(row.type):
             if key not in document and key in stored:
                 document[key] = stored[key]
         definition = document.get("schemaDefinition", stored.get("schemaDefinition"))

@@ -30,7 +30,7 @@ def tested_table(link: str) -> str:
     return _parts(link)[0]
 
 
-def tested_column(link: str) -> str:
+def _tested_column(link: str) -> str:
     """The column that an entity link names, "" where that is a table. Raises ApiError (400) for any other link."""
     return _parts(link)[1]
 
@@ -50,7 +50,7 @@ def suite_document(table: str) -> Json:
 
 def test_document(request: Json, table: EntityRow, definition: Json, suite: Json) -> Json:
     """What an answer has of a test beside what its request says; `definition` and `suite` are references."""
-    column = tested_column(request["entityLink"])
+    column = _tested_column(request["entityLink"])
     path = fqn.join(table.fqn, column) if column else table.fqn
     return {
         "name": request["name"],
@@ -95,7 +95,7 @@ def tests_of(connection: Connection, tables: list[str], until: int | None = None
     for row in rows:
         document = loads(row.document)
         test: Json = {"name": document["name"]}
-        column = tested_column(document["entityLink"])
+        column = _tested_column(document["entityLink"])
         if column:
             test["column"] = fqn.quote(column)
         if last.get(row.id):
@@ -130,7 +130,7 @@ def quality_tests(connection: Connection, tables: Iterable[str], until: int) -> 
     found = []
     for row in rows:
         document = loads(row.document)
-        column = tested_column(document["entityLink"])
+        column = _tested_column(document["entityLink"])
         path = fqn.quote(column) if column else ""
         definition = str(document["testDefinition"]["name"])
         found.append(QualityTest(row.parent_id, path, document["name"], definition, tuple(known.get(row.id, ()))))

@@ -84,7 +84,7 @@ _DEFAULT = "default"
 
 
 @dataclass(slots=True)
-class Datasets:
+class _Datasets:
     """Entities for datasets, within one transaction; each dataset is resolved once."""
 
     connection: Connection
@@ -237,12 +237,12 @@ WROTE_NOTHING = ("ABORT", "FAIL")
 COMPLETE, FAILED = "complete", "failed"
 
 
-def file_load_outcomes(connection: Connection, event: RunEvent) -> None:
+def _file_load_outcomes(connection: Connection, event: RunEvent) -> None:
     """Files what became of a run for each table that it was to write; of tables that nobody knows nothing."""
     failed = event.eventType in WROTE_NOTHING
     if not failed and event.eventType != "COMPLETE":
         return
-    datasets = Datasets(connection, Registration(connection, moment_of(event), replace=False))
+    datasets = _Datasets(connection, Registration(connection, _moment_of(event), replace=False))
     rows: list[dict[str, Any]] = []
     for output in event.outputs:
         row = datasets.known_entity(output)
@@ -252,7 +252,7 @@ def file_load_outcomes(connection: Connection, event: RunEvent) -> None:
             rows.append(
                 {
                     "entity_id": row.id,
-                    "at": moment_of(event),
+                    "at": _moment_of(event),
                     "run": event.run.runId,
                     "status": FAILED if failed else COMPLETE,
                     "rows": None if failed else count,
@@ -263,7 +263,7 @@ def file_load_outcomes(connection: Connection, event: RunEvent) -> None:
         connection.execute(upsert(load_outcomes).on_conflict_do_nothing(), rows)
 
 
-def moment_of(event: RunEvent) -> int:
+def _moment_of(event: RunEvent) -> int:
     """When an event was, in milliseconds; without a zone it is in UTC: that of the machine has no first year."""
     time = event.eventTime
     return max(0, round((time if time.tzinfo is not None else time.replace(tzinfo=UTC)).timestamp() * 1000))
@@ -276,14 +276,14 @@ _RUN = ("COMPLETE", "FAIL")
 """Events that tell how tests ended: of the others some tell the same too early."""
 
 
-def file_assertions(connection: Connection, event: RunEvent) -> None:
+def _file_assertions(connection: Connection, event: RunEvent) -> None:
     """Files the tests that an event tells of; the same event twice counts once. Containers have no tests."""
     tested = [dataset for dataset in (*event.inputs, *event.outputs) if dataset.assertions]
     if not tested or event.eventType not in _RUN:
         return
-    at = moment_of(event)
+    at = _moment_of(event)
     registration = Registration(connection, at, replace=False)
-    datasets = Datasets(connection, registration)
+    datasets = _Datasets(connection, registration)
     filed = []
     for dataset in tested:
         row = datasets.entity(dataset, {one.column for one in dataset.assertions if one.column is not None})
@@ -343,9 +343,9 @@ def file_event(connection: Connection, event: Event) -> tuple[ContributionRow, .
         return _file(connection, _as_run(event))
     if isinstance(event, JobEvent):
         return _file(connection, _static_run(event, event.job, event.inputs, event.outputs))
-    file_assertions(connection, event)
+    _file_assertions(connection, event)
     given = () if event.eventType in WROTE_NOTHING else _file(connection, event)
-    file_load_outcomes(connection, event)
+    _file_load_outcomes(connection, event)
     return given
 
 
@@ -376,9 +376,9 @@ def _file(connection: Connection, event: RunEvent) -> tuple[ContributionRow, ...
     if len({(d.namespace, d.name) for d in event.inputs} | set(named)) * len(event.outputs) > _MAX_EDGES:
         raise ApiError(413, f"the event has more than {_MAX_EDGES} pairs of an input and an output: send smaller ones")
     now = tick(connection)
-    at = moment_of(event)
+    at = _moment_of(event)
     registration = Registration(connection, at, replace=False)
-    datasets = Datasets(connection, registration)
+    datasets = _Datasets(connection, registration)
     inputs = {(d.namespace, d.name): d for d in event.inputs}
     for key in named:
         inputs.setdefault(key, Dataset(namespace=key[0], name=key[1]))

@@ -11,7 +11,7 @@ from starlette.types import Receive, Scope, Send
 _FOUND = "headwater.route"
 
 
-class LateRoutes(BaseRoute):
+class RoutesOnDemand(BaseRoute):
     """The routes of one path and all below it.
 
     FastAPI takes some milliseconds of processor time to make a route: for all collections together two seconds, which
@@ -48,9 +48,9 @@ class LateRoutes(BaseRoute):
 
 
 def all_routes(routes: Iterable[BaseRoute]) -> Iterator[BaseRoute]:
-    """All routes, with those that were late in their places."""
+    """All routes, with those that are built on demand in their places."""
     for route in routes:
-        if isinstance(route, LateRoutes):
+        if isinstance(route, RoutesOnDemand):
             yield from route.routes
         else:
             yield route

@@ -6,10 +6,10 @@ from fastapi import APIRouter, FastAPI
 from fastapi.testclient import TestClient
 from starlette.routing import BaseRoute
 
-from connectors.catalog.http._late_routes import LateRoutes, all_routes
+from connectors.catalog.http._routes_on_demand import RoutesOnDemand, all_routes
 
 
-def test_late_routes_are_built_by_the_first_call_to_them() -> None:
+def test_routes_on_demand_are_built_by_the_first_call_to_them() -> None:
     times: list[str] = []
 
     def build() -> list[BaseRoute]:
@@ -23,7 +23,7 @@ def test_late_routes_are_built_by_the_first_call_to_them() -> None:
     early = APIRouter()
     early.get("/things/first")(lambda: "early")
     early.get("/thingsabout")(lambda: "another")
-    client = TestClient(FastAPI(routes=[*early.routes, LateRoutes("/things", build)]))
+    client = TestClient(FastAPI(routes=[*early.routes, RoutesOnDemand("/things", build)]))
 
     assert client.get("/things/first").json() == "early"
     assert client.get("/thingsabout").json() == "another"
@@ -41,5 +41,5 @@ def test_a_list_of_all_routes_has_the_late_ones_in_their_places() -> None:
     first, late, last = APIRouter(), APIRouter(), APIRouter()
     for router, path in ((first, "/a"), (late, "/b"), (last, "/c")):
         router.get(path)(lambda: None)
-    routes = [*first.routes, LateRoutes("/b", lambda: late.routes), *last.routes]
+    routes = [*first.routes, RoutesOnDemand("/b", lambda: late.routes), *last.routes]
     assert list(all_routes(routes)) == [*first.routes, *late.routes, *last.routes]
