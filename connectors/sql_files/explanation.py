@@ -45,7 +45,7 @@ def explain_in_sql(column: str, sql: SqlOptions) -> tuple[Explanation, tuple[str
         column = in_warehouse(project, column)
     texts = [text for _, text in parts]
     graph = lineage_graph(texts, dialect, known, sql.timeout_seconds, keep_temporary=True)
-    named = [_located(failure, [name for name, _ in parts]) for failure in graph.failures]
+    named = [_with_location(failure, [name for name, _ in parts]) for failure in graph.failures]
     refuse_schema_failures(sql.schema, named)
     failures = (*(map(str, project.failures) if project is not None else ()), *named)
     return explain(graph.document, _only(column, graph, failures)), failures
@@ -71,7 +71,7 @@ def _only(column: str, graph: LineageGraph, failures: tuple[str, ...]) -> str:
     return found[0]
 
 
-def _located(failure: str, names: list[str]) -> str:
+def _with_location(failure: str, names: list[str]) -> str:
     """`[1] line 7: why` as `file:7: why`."""
     found = _FAILURE.fullmatch(failure)
     return f"{names[int(found['text'])]}:{found['line']}: {found['reason']}" if found else failure

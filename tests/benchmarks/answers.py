@@ -12,7 +12,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from connectors.catalog.answer.pages import Listing, token_count
+from connectors.catalog.answer.pages import AnswerRows, token_count
 from connectors.catalog.mcp.answers import CatalogAnswers
 from tests.support.made_catalog import MadeCatalog
 
@@ -48,7 +48,7 @@ def main() -> None:
                     )
 
 
-def _walk(answer: Listing, budget: int) -> tuple[int, int, int, int]:
+def _walk(answer: AnswerRows, budget: int) -> tuple[int, int, int, int]:
     calls = characters = tokens = first = 0
     cursor: str | None = None
     while calls == 0 or cursor is not None:

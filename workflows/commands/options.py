@@ -66,12 +66,12 @@ def print_answer(
 
     `page` is the budget and the cursor of a command whose `text` comes in pages.
     """
-    from connectors.catalog.answer.rendering import paged, rendered
+    from connectors.catalog.answer.rendering import render, render_page
 
     if form == "text" and page is not None:
-        typer.echo(paged(answer, how, *page))
+        typer.echo(render_page(answer, how, *page))
     else:
-        typer.echo(rendered(answer, how, form), nl=False)
+        typer.echo(render(answer, how, form), nl=False)
 
 
 def end_with(failures: Sequence[str]) -> None:

@@ -39,14 +39,14 @@ Tag = Annotated[str, AfterValidator(_tag)]
 NotEmpty = BeforeValidator(_not_empty)
 
 
-class Sources(Model):
+class _Sources(Model):
     """Where a rule's tag comes from: both lists may be given."""
 
     columns: tuple[Text, ...] = Field(default=(), description="Patterns over full names of columns, or their ends.")
     tags: tuple[Tag, ...] = Field(default=(), description="Columns that have one of these tags by hand.")
 
 
-class Leaves(Model):
+class _Leaves(Model):
     """The tags that a stop leaves on its result, by what stops."""
 
     aggregated: Tag | None = Field(default=None, description="SUM, AVG and other aggregates that give no value back.")
@@ -54,14 +54,16 @@ class Leaves(Model):
     indirect: Tag | None = Field(default=None, description="Filters, joins, groups, conditions.")
 
 
-class RuleModel(Model):
+class _RuleModel(Model):
     """One rule."""
 
     tag: Tag = Field(description="The tag that travels.")
-    from_: Sources = Field(default_factory=Sources, alias="from", description="Where from; from its own.")
+    from_: _Sources = Field(default_factory=_Sources, alias="from", description="Where from; from its own.")
     keeps: tuple[Text, ...] = Field(default=(), description="Functions that let values through.")
     stops: tuple[Text, ...] = Field(default=(), description="Functions that stop them: one's own masking.")
-    leaves: Leaves | Tag = Field(default_factory=Leaves, description="What a stop leaves: a tag, or one for each kind.")
+    leaves: _Leaves | Tag = Field(
+        default_factory=_Leaves, description="What a stop leaves: a tag, or one for each kind."
+    )
 
     def rule(self) -> PolicyRule:
         kinds = (ValueFlow.AGGREGATED, ValueFlow.MASKED)
@@ -74,7 +76,7 @@ class RuleModel(Model):
         return PolicyRule(self.tag, self.from_.columns, self.from_.tags, keeps, stops, leaves)
 
 
-class DeclassificationModel(Model):
+class _DeclassificationModel(Model):
     """An exception, which somebody answers for and which ends."""
 
     columns: Annotated[tuple[Text, ...], NotEmpty] = Field(description="Patterns, as in a rule.")
@@ -86,18 +88,18 @@ class DeclassificationModel(Model):
         return Declassification(self.columns, self.reason, self.until, self.tags)
 
 
-def _leave_other_tags(rules: tuple[RuleModel, ...]) -> tuple[RuleModel, ...]:
+def _leave_other_tags(rules: tuple[_RuleModel, ...]) -> tuple[_RuleModel, ...]:
     if any(rule.tag in rule.rule().leaves.values() for rule in rules):
         raise ValueError("leaves: a stop cannot leave the rule's own tag")
     return rules
 
 
-class PolicyModel(Model):
+class _PolicyModel(Model):
     """The whole file."""
 
     version: Literal[1] = 1
-    rules: Annotated[tuple[RuleModel, ...], NotEmpty, AfterValidator(_leave_other_tags)]
-    declassify: tuple[DeclassificationModel, ...] = ()
+    rules: Annotated[tuple[_RuleModel, ...], NotEmpty, AfterValidator(_leave_other_tags)]
+    declassify: tuple[_DeclassificationModel, ...] = ()
     exclusive: tuple[tuple[Tag, ...], ...] = Field(
         default=(), description="Groups of tags of which a column has one at most, the strongest first."
     )
@@ -117,7 +119,7 @@ def load_policy(file: Path) -> Policy:
     """The policy in `file`. Raises ConfigError, with the file, line and field of each problem."""
     document = parse_document(sql_text(file), str(file))
     try:
-        return PolicyModel.model_validate(document.content).policy()
+        return _PolicyModel.model_validate(document.content).policy()
     except ValidationError as error:
-        problems = explain(error, document, PolicyModel)
+        problems = explain(error, document, _PolicyModel)
         raise ConfigError("; ".join(map(str, problems))) from None

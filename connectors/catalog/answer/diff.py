@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from connectors.catalog.answer.pages import Listing, Row, fact
+from connectors.catalog.answer.pages import AnswerRows, Row, fact
 from connectors.catalog.answer.rendering import Renderings
 from connectors.catalog.answer.writing import Name, quoted_text, red
 from connectors.catalog.questions.diff import CatalogDiff, LineageChange, SchemaChange
 from connectors.catalog.questions.moments import moment_text
 
 
-def diff_listing(found: CatalogDiff) -> Listing:
+def diff_rows(found: CatalogDiff) -> AnswerRows:
     """What changed in schemas, then in lineage, what breaks something first, each with how much it reaches."""
     schema = sorted(found.schema, key=lambda one: not one.breaking)
     rows = [_schema_row(one) for one in schema] + [_lineage_row(one) for one in found.lineage]
@@ -20,7 +20,7 @@ def diff_listing(found: CatalogDiff) -> Listing:
         fact(f"{span}: {len(schema)} changes of schemas, {len(found.lineage)} of lineage"),
         fact(f"{sum(one.breaking for one in schema)} break something downstream"),
     )
-    return Listing("changes", facts, tuple(rows))
+    return AnswerRows("changes", facts, tuple(rows))
 
 
 def _schema_row(one: SchemaChange) -> Row:
@@ -55,4 +55,4 @@ def _lines(found: CatalogDiff) -> Iterator[str]:
     yield f"{len(found.schema)} schema changes, {broken} of them breaking; {len(found.lineage)} lineage changes"
 
 
-DIFF = Renderings(_lines, CatalogDiff.to_json, diff_listing, always_told=True)
+DIFF = Renderings(_lines, CatalogDiff.to_json, diff_rows, states_truncation=True)

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from connectors.catalog.answer.pages import Listing, Row, fact
+from connectors.catalog.answer.pages import AnswerRows, Row, fact
 from connectors.catalog.answer.writing import Name, quoted_text, text_lines
-from connectors.catalog.questions.entities import Description, SearchHits, Surroundings, TestResult, TestResults
+from connectors.catalog.questions.entities import EntityDescription, SearchHits, TableContext, TestResult, TestResults
 from connectors.catalog.questions.moments import moment_text
 
 
-def search_listing(found: SearchHits) -> Listing:
+def search_rows(found: SearchHits) -> AnswerRows:
     """Names, the best first."""
     rows = tuple(Row((f"{one.kind} ", Name(one.name)), (one.kind, Name(one.name))) for one in found.hits)
     if not found.words:
-        return Listing("tables", (fact(f"{len(rows)} tables in the catalog"),), rows)
-    return Listing("names", (fact(f"{len(rows)} names match"),), rows)
+        return AnswerRows("tables", (fact(f"{len(rows)} tables in the catalog"),), rows)
+    return AnswerRows("names", (fact(f"{len(rows)} names match"),), rows)
 
 
-def description_listing(found: Description) -> Listing:
+def description_rows(found: EntityDescription) -> AnswerRows:
     """A table's columns, what is written of it, its neighbours and tests; of a column its own."""
     around = found.around
     dropped = ", dropped" if found.dropped else ""
@@ -32,10 +32,10 @@ def description_listing(found: Description) -> Listing:
             rows += [Row((f"{side} ", Name(other)), (side, Name(other))) for other in names]
     for column in found.columns:
         rows += _text_rows(f"{column.name}: description", column.description)
-    return Listing("rows", tuple(facts), (*rows, *map(_test_row, found.tests)))
+    return AnswerRows("rows", tuple(facts), (*rows, *map(_test_row, found.tests)))
 
 
-def _table_facts(found: Description, around: Surroundings) -> Iterator[Row]:
+def _table_facts(found: EntityDescription, around: TableContext) -> Iterator[Row]:
     sides = f"{len(around.upstream)} upstream, {len(around.downstream)} downstream"
     yield fact(f"{len(found.columns)} columns; tables next to it: {sides}; read {around.reads} times")
     for title, words in (("owners", around.owners), ("tags", around.tags)):
@@ -43,7 +43,7 @@ def _table_facts(found: Description, around: Surroundings) -> Iterator[Row]:
             yield fact(f"{title}: {', '.join(map(quoted_text, words))}")
 
 
-def _column_rows(found: Description) -> Iterator[Row]:
+def _column_rows(found: EntityDescription) -> Iterator[Row]:
     for column in found.columns:
         type_ = quoted_text(column.type)[1:-1].lower()
         tags = ", ".join(map(quoted_text, column.tags))
@@ -58,12 +58,12 @@ def _text_rows(title: str, text: str) -> Iterator[Row]:
         yield Row((f"{quoted_text(title)[1:-1]}| {line}",), ("description", title, line))
 
 
-def quality_listing(found: TestResults) -> Listing:
+def quality_rows(found: TestResults) -> AnswerRows:
     """The results of tests, those that do not pass first."""
     failing = sum(not one.passed for one in found.results)
     where = (Name(found.table), f" and {found.tables - 1} tables upstream: ") if found.table else ("the catalog: ",)
-    told = f"{len(found.results)} tests, {failing} do not pass; {found.untested} tables have none"
-    return Listing("tests", (fact(*where, told),), tuple(map(_test_row, found.results)))
+    counts = f"{len(found.results)} tests, {failing} do not pass; {found.untested} tables have none"
+    return AnswerRows("tests", (fact(*where, counts),), tuple(map(_test_row, found.results)))
 
 
 def _test_row(test: TestResult) -> Row:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import partial
 
-from connectors.catalog.answer.pages import Listing, NumberedTexts, Row, fact
+from connectors.catalog.answer.pages import AnswerRows, NumberedTexts, Row, fact
 from connectors.catalog.answer.rendering import Renderings
 from connectors.catalog.answer.writing import Name, bold, dim, how_text
 from ingestion.scripts.explanation import ExplainedHop, ExplainedStatement, Explanation
@@ -25,10 +25,10 @@ _WITHOUT_TEXT = {
 
 def explanation(*, full: bool = False) -> Renderings[Explanation]:
     """How explanations are written; `full`: without cutting what is long in the lines for people."""
-    return Renderings(partial(_lines, full=full), Explanation.to_json, explanation_listing)
+    return Renderings(partial(_lines, full=full), Explanation.to_json, explanation_rows)
 
 
-def explanation_listing(found: Explanation) -> Listing:
+def explanation_rows(found: Explanation) -> AnswerRows:
     """The base columns, then the chain of expressions, then the text of the statements behind it."""
     direct, indirect = found.base_columns()
     texts = NumberedTexts()
@@ -39,7 +39,7 @@ def explanation_listing(found: Explanation) -> Listing:
         fact(Name(found.column), f": made of {len(direct)} base columns, {len(indirect)} others have a say"),
         fact(f"{texts.statement_count} statements (their text follows the chain)"),
     )
-    return Listing("rows", facts, (*rows, *texts.rows()))
+    return AnswerRows("rows", facts, (*rows, *texts.rows()))
 
 
 def _base_row(name: str, part: str) -> Row:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from connectors.catalog.answer.pages import Listing, Row, fact
+from connectors.catalog.answer.pages import AnswerRows, Row, fact
 from connectors.catalog.answer.rendering import Renderings
 from connectors.catalog.answer.writing import Name, bold, how_text
 from connectors.catalog.questions.impact import Impact, ReachedNode
 
 
-def impact_listing(found: Impact) -> Listing:
+def impact_rows(found: Impact) -> AnswerRows:
     """Everything downstream, the nearest first, each with how it is tied and by way of what."""
     counts = found.counts()
     facts = (
@@ -19,7 +19,7 @@ def impact_listing(found: Impact) -> Listing:
             f"{counts['direct']} get its values, {counts['indirect']} depend on them, {counts['table']} by table alone"
         ),
     )
-    return Listing("columns and tables", facts, tuple(_row(one) for one in found.reached))
+    return AnswerRows("columns and tables", facts, tuple(_row(one) for one in found.reached))
 
 
 def _row(one: ReachedNode) -> Row:
@@ -46,4 +46,4 @@ def _table(found: Impact) -> Iterator[tuple[str | int, ...]]:
         yield one.table, one.column, one.strength, len(one.hops), " -> ".join(one.path)
 
 
-IMPACT = Renderings(_lines, Impact.to_json, impact_listing, table=_table, always_told=True)
+IMPACT = Renderings(_lines, Impact.to_json, impact_rows, table=_table, states_truncation=True)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from connectors.catalog.answer.pages import Listing, NumberedTexts, Row, fact
+from connectors.catalog.answer.pages import AnswerRows, NumberedTexts, Row, fact
 from connectors.catalog.answer.writing import Name, how_text
 from connectors.catalog.questions.lineage import CatalogEdge, LineageEdges, Paths, SeenEdge
 from ingestion.walk import DIRECT
 
 
-def lineage_listing(found: LineageEdges) -> Listing:
+def lineage_rows(found: LineageEdges) -> AnswerRows:
     """Every column edge, the nearest first; statements follow."""
     texts = NumberedTexts()
     rows = _edge_rows(found.seen, texts)
@@ -18,14 +18,14 @@ def lineage_listing(found: LineageEdges) -> Listing:
         fact(Name(found.name), f": {len(rows)} edges {found.direction} within {found.hops} hops"),
         fact(f"{found.tables} other tables, {texts.statement_count} statements (their text follows the edges)"),
     )
-    return Listing("rows", facts, (*rows, *texts.rows()))
+    return AnswerRows("rows", facts, (*rows, *texts.rows()))
 
 
-def paths_listing(found: Paths) -> Listing:
+def paths_rows(found: Paths) -> AnswerRows:
     """The edges of the shortest way, then those that lie on any other; statements follow."""
     title = (Name(found.source), " -> ", Name(found.target))
     if not found.hops:
-        return Listing("rows", (fact(*title, ": no way is known"),), ())
+        return AnswerRows("rows", (fact(*title, ": no way is known"),), ())
     texts = NumberedTexts()
     rows = _edge_rows((*found.shortest, *found.others), texts)
     on_shortest = len({one.edge for one in found.shortest})
@@ -33,7 +33,7 @@ def paths_listing(found: Paths) -> Listing:
         fact(*title, f": {found.hops} hops {'of values' if found.strength == DIRECT else 'not all of values'}"),
         fact(f"the first {on_shortest} edges are the shortest way; {len(rows)} edges lie on any"),
     )
-    return Listing("rows", facts, (*rows, *texts.rows()))
+    return AnswerRows("rows", facts, (*rows, *texts.rows()))
 
 
 def _edge_rows(seen: Iterable[SeenEdge], texts: NumberedTexts) -> list[Row]:

@@ -59,7 +59,7 @@ def fact(*parts: str) -> Row:
 
 
 @dataclass(frozen=True)
-class Listing:
+class AnswerRows:
     """Everything that there is to tell: `facts` come first on every page, `rows` on as many pages as they need.
 
     `what` is the plural of what a row is; `notes` say what the rows do not hold, and why.
@@ -70,7 +70,7 @@ class Listing:
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
 
-    def page(self, budget: int = DEFAULT_BUDGET, cursor: str | None = None) -> ListingPage:
+    def page(self, budget: int = DEFAULT_BUDGET, cursor: str | None = None) -> AnswerPage:
         """The page that begins at the cursor, in at most `budget` tokens, both as text and as JSON.
 
         Raises ConfigError for a budget in which nothing has room, and for a cursor of another answer.
@@ -102,7 +102,7 @@ class Listing:
 
 
 @dataclass(frozen=True, slots=True)
-class ListingPage:
+class AnswerPage:
     """Rows `first` to `last` (from 1; 0 where none) of `total`, as text and as JSON; `cursor` None: it is the last."""
 
     text: str
@@ -115,11 +115,11 @@ class ListingPage:
 
 @dataclass(frozen=True, slots=True)
 class _Composer:
-    answer: Listing
+    answer: AnswerRows
     prefixes: dict[str, str]
     digest: str
 
-    def page(self, start: int, budget: int) -> ListingPage:
+    def page(self, start: int, budget: int) -> AnswerPage:
         text, values = self._head(budget)
         used = [self._ending_size(), self._ending_size()]
         used[0] += sum(token_count(line) + 1 for line in text)
@@ -182,7 +182,7 @@ class _Composer:
             return f"shown {first}-{last} of {total} {self.answer.what}, cursor {cursor}"
         return f"shown {first}-{last} of {total} {self.answer.what}, the last" if total else f"0 {self.answer.what}"
 
-    def _page(self, head: tuple[list[str], Json], rows: tuple[list[str], list[list[Cell]]], start: int) -> ListingPage:
+    def _page(self, head: tuple[list[str], Json], rows: tuple[list[str], list[list[Cell]]], start: int) -> AnswerPage:
         text, values = head
         lines, cells = rows
         total = len(self.answer.rows)
@@ -200,7 +200,7 @@ class _Composer:
             "rows": cells,
         }
         whole = "\n".join([*text[:1], ending, *text[1:], *lines])
-        return ListingPage(whole, structured, first, end, total, cursor)
+        return AnswerPage(whole, structured, first, end, total, cursor)
 
 
 def _json(value: object) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from connectors.catalog.answer.pages import Listing, Row, fact
+from connectors.catalog.answer.pages import AnswerRows, Row, fact
 from connectors.catalog.answer.rendering import Renderings
 from connectors.catalog.answer.writing import Name, cell, code, quoted_text, short_text
 from connectors.catalog.questions.proposed_change.report import (
@@ -26,7 +26,7 @@ _COUNTED = (
 )
 
 
-def change_listing(report: ChangeReport) -> Listing:
+def change_rows(report: ChangeReport) -> AnswerRows:
     """The verdict, then each change with its effects, what breaks something first, and what is not known of them."""
     counts = ", ".join(f"{report.count(kind)} {kind}" for kind in EffectKind)
     verdict = "breaks something downstream" if report.breaks else "breaks nothing that is known"
@@ -39,7 +39,7 @@ def change_listing(report: ChangeReport) -> Listing:
     rows += [Row((f"not known: {(why := short_text(one))}",), ("not known", why)) for one in report.unknown]
     rows += (_table_row("reads", name) for name in report.reads)
     rows += (_table_row("writes", name) for name in report.writes)
-    return Listing("rows", facts, tuple(rows))
+    return AnswerRows("rows", facts, tuple(rows))
 
 
 def _table_row(how: str, name: str) -> Row:
@@ -119,4 +119,4 @@ def _effect_table(change: ProposedChange) -> list[str]:
     return [*lines, *([f"| | and {left} more | | |"] if left > 0 else []), ""]
 
 
-PROPOSED_CHANGE = Renderings(_lines, ChangeReport.to_json, change_listing, _markdown)
+PROPOSED_CHANGE = Renderings(_lines, ChangeReport.to_json, change_rows, _markdown)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
-from connectors.catalog.answer.pages import DEFAULT_BUDGET, Listing
+from connectors.catalog.answer.pages import DEFAULT_BUDGET, AnswerRows
 from connectors.catalog.questions.answer import Answer
 from ingestion.model.lineage import Json
 
@@ -20,19 +20,19 @@ Content = TypeVar("Content")
 class Renderings(Generic[Content]):
     """What differs between questions: how the content of one answer becomes lines, JSON, rows.
 
-    None are those that no command asks for. A `table` begins with the names of its columns. With `always_told` JSON
-    has `truncated` also where nothing is missing.
+    None are those that no command asks for. A `table` begins with the names of its columns. With `states_truncation`
+    JSON has `truncated` also where nothing is missing.
     """
 
     lines: Callable[[Content], Iterable[str]]
     document: Callable[[Content], Json]
-    listing: Callable[[Content], Listing] | None = None
+    rows: Callable[[Content], AnswerRows] | None = None
     markdown: Callable[[Content], str] | None = None
     table: Callable[[Content], Iterable[Sequence[str | int]]] | None = None
-    always_told: bool = False
+    states_truncation: bool = False
 
 
-def rendered(answer: Answer[Content], how: Renderings[Content], form: str) -> str:
+def render(answer: Answer[Content], how: Renderings[Content], form: str) -> str:
     """An answer as lines (`tree`, `text`), `json`, `markdown` or `csv`, with what is missing from it.
 
     A table has no room beside its rows: there it is told in rows of one cell.
@@ -51,21 +51,21 @@ def rendered(answer: Answer[Content], how: Renderings[Content], form: str) -> st
 
 def document(answer: Answer[Content], how: Renderings[Content]) -> Json:
     """An answer as JSON: `truncated` tells whether something is missing from it."""
-    told = {"truncated": bool(answer.cut)} if answer.cut or how.always_told else {}
-    return {**how.document(answer.content), **told}
+    truncation = {"truncated": bool(answer.cut)} if answer.cut or how.states_truncation else {}
+    return {**how.document(answer.content), **truncation}
 
 
-def paged(answer: Answer[Content], how: Renderings[Content], budget: int | None, cursor: str | None) -> str:
+def render_page(answer: Answer[Content], how: Renderings[Content], budget: int | None, cursor: str | None) -> str:
     """The page of an answer that begins at the cursor, in `budget` tokens (None: the usual number).
 
     Raises ConfigError for a budget in which nothing has room, and for a cursor of another answer.
     """
-    assert how.listing is not None
-    listing = in_rows(answer, how.listing)
-    return listing.page(DEFAULT_BUDGET if budget is None else budget, cursor).text
+    assert how.rows is not None
+    rows = in_rows(answer, how.rows)
+    return rows.page(DEFAULT_BUDGET if budget is None else budget, cursor).text
 
 
-def in_rows(answer: Answer[Content], rows: Callable[[Content], Listing]) -> Listing:
+def in_rows(answer: Answer[Content], rows: Callable[[Content], AnswerRows]) -> AnswerRows:
     """An answer in rows, for pages of a budget, with what is missing from it among the notes."""
     found = rows(answer.content)
     return replace(found, notes=(*found.notes, *answer.cut))

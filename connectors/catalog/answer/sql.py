@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from connectors.catalog.answer.pages import Listing, NumberedTexts, Row, fact
+from connectors.catalog.answer.pages import AnswerRows, NumberedTexts, Row, fact
 from connectors.catalog.answer.writing import Name, how_text, quoted_text, visible_text
-from connectors.catalog.questions.sql import ReadEdge, ReadTable, SqlReading, Unresolved
+from connectors.catalog.questions.sql import ReadEdge, ReadTable, SqlReading, UnresolvedName
 
 
-def sql_listing(found: SqlReading) -> Listing:
+def sql_rows(found: SqlReading) -> AnswerRows:
     """Tables read and written, then the edges of columns, then what is unresolved or not read."""
     texts = NumberedTexts()
     rows = [
@@ -24,7 +24,7 @@ def sql_listing(found: SqlReading) -> Listing:
             f"{len(found.failures)} statements not read"
         ),
     )
-    return Listing("rows", facts, (*rows, *texts.rows()))
+    return AnswerRows("rows", facts, (*rows, *texts.rows()))
 
 
 def _table_row(table: ReadTable) -> Row:
@@ -43,7 +43,7 @@ def _edge_row(edge: ReadEdge, texts: NumberedTexts) -> Row:
     )
 
 
-def _unresolved_row(one: Unresolved) -> Row:
+def _unresolved_row(one: UnresolvedName) -> Row:
     near = ", ".join(one.near)
     hint = visible_text(f"; did you mean {near}?") if near else ""
     return Row((f"unresolved {quoted_text(one.problem)}{hint}",), ("unresolved", one.problem, near))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from connectors.catalog.answer.pages import Listing, Row, fact
+from connectors.catalog.answer.pages import AnswerRows, Row, fact
 from connectors.catalog.answer.rendering import Renderings
 from connectors.catalog.answer.writing import Name, code, short_text, visible_text
 from connectors.catalog.questions.moments import moment_text
@@ -14,7 +14,7 @@ from connectors.catalog.questions.why.report import CauseReport, name_list, node
 _MOST_EVIDENCE = 5
 
 
-def why_listing(report: CauseReport) -> Listing:
+def why_rows(report: CauseReport) -> AnswerRows:
     """The verdict and what fails; each suspect, the likeliest first; what is not known; what happened, oldest first."""
     window = report.symptom.window
     facts = [
@@ -28,7 +28,7 @@ def why_listing(report: CauseReport) -> Listing:
     for entry in report.timeline:
         cells = ("event", moment_text(entry.at), Name(entry.table), short_text(entry.text))
         rows.append(Row((f"{cells[1]} ", cells[2], f" {cells[3]}"), cells))
-    return Listing("rows", tuple(facts), tuple(rows))
+    return AnswerRows("rows", tuple(facts), tuple(rows))
 
 
 def _suspect_rows(number: int, one: Suspect) -> Iterator[Row]:
@@ -90,4 +90,4 @@ def _markdown(report: CauseReport) -> str:
     return "\n".join([*lines, ""])
 
 
-WHY = Renderings(_lines, CauseReport.to_json, why_listing, _markdown)
+WHY = Renderings(_lines, CauseReport.to_json, why_rows, _markdown)

@@ -12,16 +12,16 @@ from typing import Self, TypeVar
 from cachetools import LRUCache
 from sqlalchemy import Connection
 
-from connectors.catalog.answer.diff import diff_listing
-from connectors.catalog.answer.entities import description_listing, quality_listing, search_listing
-from connectors.catalog.answer.explanation import explanation_listing
-from connectors.catalog.answer.impact import impact_listing
-from connectors.catalog.answer.lineage import lineage_listing, paths_listing
-from connectors.catalog.answer.pages import Listing
-from connectors.catalog.answer.proposed_change import change_listing
+from connectors.catalog.answer.diff import diff_rows
+from connectors.catalog.answer.entities import description_rows, quality_rows, search_rows
+from connectors.catalog.answer.explanation import explanation_rows
+from connectors.catalog.answer.impact import impact_rows
+from connectors.catalog.answer.lineage import lineage_rows, paths_rows
+from connectors.catalog.answer.pages import AnswerRows
+from connectors.catalog.answer.proposed_change import change_rows
 from connectors.catalog.answer.rendering import in_rows
-from connectors.catalog.answer.sql import sql_listing
-from connectors.catalog.answer.why import why_listing
+from connectors.catalog.answer.sql import sql_rows
+from connectors.catalog.answer.why import why_rows
 from connectors.catalog.questions import diff, entities, explain, impact, lineage, sql
 from connectors.catalog.questions.answer import Answer
 from connectors.catalog.questions.file import existing_database, named_node
@@ -53,7 +53,7 @@ class CatalogAnswers:
         self._database = existing_database(file)
         self._file = file
         self._when = when or When()
-        self._known: LRUCache[_Question, Listing] = LRUCache(_KEPT)
+        self._known: LRUCache[_Question, AnswerRows] = LRUCache(_KEPT)
         self._lock = Lock()
 
     def __enter__(self) -> Self:
@@ -69,9 +69,9 @@ class CatalogAnswers:
     def _ask(
         self,
         question: tuple[object, ...],
-        rows: Callable[[Content], Listing],
+        rows: Callable[[Content], AnswerRows],
         find: Callable[[Connection, Window], Answer[Content]],
-    ) -> Listing:
+    ) -> AnswerRows:
         """What `find` gives, in rows; the pages of one answer are of one look at the catalog until that is written."""
         key = _state(self._file), question
         with self._lock:
@@ -89,19 +89,19 @@ class CatalogAnswers:
             connection.exec_driver_sql("pragma query_only = on")
             yield connection, window(connection, self._when.as_of, self._when.days)
 
-    def search(self, words: str) -> Listing:
+    def search(self, words: str) -> AnswerRows:
         """Tables and columns by words of their names; without one every table."""
-        return self._ask(("search", words), search_listing, lambda connection, _: entities.search(connection, words))
+        return self._ask(("search", words), search_rows, lambda connection, _: entities.search(connection, words))
 
-    def describe(self, name: str) -> Listing:
+    def describe(self, name: str) -> AnswerRows:
         """A table with its columns, neighbours and tests, or one column."""
 
-        def find(connection: Connection, span: Window) -> Answer[entities.Description]:
+        def find(connection: Connection, span: Window) -> Answer[entities.EntityDescription]:
             return entities.describe(connection, *named_node(connection, name), span)
 
-        return self._ask(("describe", name), description_listing, find)
+        return self._ask(("describe", name), description_rows, find)
 
-    def lineage(self, name: str, direction: str = lineage.UP, depth: int = 1) -> Listing:
+    def lineage(self, name: str, direction: str = lineage.UP, depth: int = 1) -> AnswerRows:
         """The column edges `upstream` or `downstream` of a table or a column, within `depth` hops (0: all of them)."""
         if direction not in (lineage.UP, lineage.DOWN):
             raise ConfigError(f"the direction is {lineage.UP} or {lineage.DOWN}")
@@ -112,40 +112,40 @@ class CatalogAnswers:
             row, path = named_node(connection, name)
             return lineage.lineage(connection, (row.id, path), span.moment, direction, depth)
 
-        return self._ask(("lineage", name, direction, depth), lineage_listing, find)
+        return self._ask(("lineage", name, direction, depth), lineage_rows, find)
 
-    def paths(self, source: str, target: str) -> Listing:
+    def paths(self, source: str, target: str) -> AnswerRows:
         """How values or decisions get from one table or column down to another."""
 
         def find(connection: Connection, span: Window) -> Answer[lineage.Paths]:
             (start, first), (end, last) = (named_node(connection, name) for name in (source, target))
             return lineage.paths(connection, (start.id, first), (end.id, last), span.moment)
 
-        return self._ask(("paths", source, target), paths_listing, find)
+        return self._ask(("paths", source, target), paths_rows, find)
 
-    def explain(self, column: str) -> Listing:
+    def explain(self, column: str) -> AnswerRows:
         """Where a column comes from: base columns, the chain of expressions, the statements."""
         return self._ask(
-            ("explain", column), explanation_listing, lambda connection, span: explain.explain(connection, column, span)
+            ("explain", column), explanation_rows, lambda connection, span: explain.explain(connection, column, span)
         )
 
-    def impact(self, name: str) -> Listing:
+    def impact(self, name: str) -> AnswerRows:
         """Everything downstream of a table or a column."""
 
         def find(connection: Connection, span: Window) -> Answer[impact.Impact]:
             row, path = named_node(connection, name)
             return impact.impact(connection, (row.id, path), span)
 
-        return self._ask(("impact", name), impact_listing, find)
+        return self._ask(("impact", name), impact_rows, find)
 
-    def parse_sql(self, text: str, dialect: str = "ansi") -> Listing:
+    def parse_sql(self, text: str, dialect: str = "ansi") -> AnswerRows:
         """What SQL that is not in the catalog reads and makes, and what of it the catalog does not know."""
         _refuse_long(text)
         return self._ask(
-            ("sql", text, dialect), sql_listing, lambda connection, _: sql.parse_sql(connection, text, dialect)
+            ("sql", text, dialect), sql_rows, lambda connection, _: sql.parse_sql(connection, text, dialect)
         )
 
-    def proposed_change(self, text: str, dialect: str | None = None, default_schema: str = "") -> Listing:
+    def proposed_change(self, text: str, dialect: str | None = None, default_schema: str = "") -> AnswerRows:
         """What SQL or DDL would change, were it run, and what that does downstream; `dialect` None: the catalog's."""
         _refuse_long(text)
         options = ChangeOptions(ddl=text, dialect=dialect, default_schema=default_schema, timeout_seconds=_SECONDS)
@@ -158,32 +158,32 @@ class CatalogAnswers:
                 )
             return found
 
-        return self._ask(("change", text, dialect, default_schema), change_listing, find)
+        return self._ask(("change", text, dialect, default_schema), change_rows, find)
 
-    def changes(self, start: datetime, end: datetime | None = None) -> Listing:
+    def changes(self, start: datetime, end: datetime | None = None) -> AnswerRows:
         """What changed in schemas and lineage between two moments (the second: now), what breaks first."""
         until = None if end is None else _millis(end)
         return self._ask(
             ("changes", start, end),
-            diff_listing,
+            diff_rows,
             lambda connection, _: diff.diff(connection, _millis(start), until),
         )
 
-    def quality(self, name: str | None = None) -> Listing:
+    def quality(self, name: str | None = None) -> AnswerRows:
         """The tests of a table and of all that it comes from, or of the catalog; what does not pass comes first."""
 
         def find(connection: Connection, span: Window) -> Answer[entities.TestResults]:
             row = named_node(connection, name)[0] if name else None
             return entities.quality(connection, row, span)
 
-        return self._ask(("quality", name), quality_listing, find)
+        return self._ask(("quality", name), quality_rows, find)
 
-    def why(self, name: str, at: datetime | None = None) -> Listing:
+    def why(self, name: str, at: datetime | None = None) -> AnswerRows:
         """What upstream may have made a table or a column wrong at a moment (None: now)."""
         when = When(_millis(at) if at is not None else self._when.as_of, self._when.days)
         return self._ask(
             ("why", name, at),
-            why_listing,
+            why_rows,
             lambda connection, _: cause_report(connection, named_node(connection, name), when),
         )
 

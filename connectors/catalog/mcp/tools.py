@@ -12,7 +12,7 @@ from mcp.types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import BaseModel, Field
 
 import ingestion
-from connectors.catalog.answer.pages import DEFAULT_BUDGET, LEAST_BUDGET, Listing
+from connectors.catalog.answer.pages import DEFAULT_BUDGET, LEAST_BUDGET, AnswerRows
 from connectors.catalog.answer.writing import short_text
 from connectors.catalog.contract.errors import ApiError
 from connectors.catalog.mcp.answers import CatalogAnswers
@@ -145,7 +145,7 @@ def _other_tools(answers: CatalogAnswers) -> tuple[Callable[..., Result], ...]:
     return parse_sql, changes, why, proposed_change
 
 
-def _reply(ask: Callable[[], Listing], budget: int, cursor: str | None) -> CallToolResult:
+def _reply(ask: Callable[[], AnswerRows], budget: int, cursor: str | None) -> CallToolResult:
     """A page of an answer, or what is wrong with the question; a failure of ours is told by its kind alone."""
     try:
         page = ask().page(budget, cursor)

@@ -31,7 +31,7 @@ _State = tuple[str | None, int]  # value and when it was taken
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class ChangeReach:
     """What a change reaches downstream: how many columns and tables, so many of them directly, and the nearest."""
 
     count: int
@@ -52,7 +52,7 @@ class SchemaChange:
     entity: Json
     column: str
     at: int
-    reaches: Reach
+    reaches: ChangeReach
     breaking: bool
     before: Json | str | None = None
     after: Json | str | None = None
@@ -68,7 +68,7 @@ class SchemaChange:
 
     def to_json(self) -> Json:
         """The same as JSON."""
-        told = {"before": self.before, "after": self.after}
+        optional = {"before": self.before, "after": self.after}
         return {
             "kind": self.kind,
             "entity": self.entity,
@@ -76,7 +76,7 @@ class SchemaChange:
             "at": self.at,
             "reaches": self.reaches.to_json(),
             "breaking": self.breaking,
-        } | {key: value for key, value in told.items() if value is not None}
+        } | {key: value for key, value in optional.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class LineageChange:
     kind: str
     from_entity: str
     to_entity: str
-    reaches: Reach
+    reaches: ChangeReach
     columns: ColumnEnds | None = None
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
@@ -222,7 +222,7 @@ class _Sides:
             reaches = self._reach(graph, one.node, itself=True)
             yield LineageChange(one.kind, source, target, reaches, columns, one.before, one.after)
 
-    def _reach(self, graph: CatalogGraph, node: ColumnNode, *, itself: bool = False) -> Reach:
+    def _reach(self, graph: CatalogGraph, node: ColumnNode, *, itself: bool = False) -> ChangeReach:
         nodes = [(way.node, way.strength) for way in graph.reached_from(node)]
         if itself:
             nodes.insert(0, (node, DIRECT))
@@ -232,7 +232,7 @@ class _Sides:
             (rows[entity].fqn if path is None else f"{rows[entity].fqn}.{path}", strength)
             for (entity, path), strength in nearest
         )
-        return Reach(len(nodes), sum(strength == DIRECT for _, strength in nodes), tuple(named))
+        return ChangeReach(len(nodes), sum(strength == DIRECT for _, strength in nodes), tuple(named))
 
 
 def _named_columns(source: str, target: str, key: _ColumnKey) -> ColumnEnds:

@@ -68,7 +68,7 @@ class TestResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class TableContext:
     """What is told of a table as a whole."""
 
     reads: int
@@ -80,7 +80,7 @@ class Surroundings:
 
 
 @dataclass(frozen=True, slots=True)
-class Description:
+class EntityDescription:
     """A table with its columns and tests, and what is `around` it; None of one column alone."""
 
     name: str
@@ -88,7 +88,7 @@ class Description:
     dropped: bool
     columns: tuple[DescribedColumn, ...]
     tests: tuple[TestResult, ...]
-    around: Surroundings | None
+    around: TableContext | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,23 +122,23 @@ def _hit(found: Json) -> Hit:
     return Hit(found["entity"]["type"], str(found["entity"]["fullyQualifiedName"]))
 
 
-def describe(connection: Connection, row: EntityRow, path: str | None, span: Window) -> Answer[Description]:
+def describe(connection: Connection, row: EntityRow, path: str | None, span: Window) -> Answer[EntityDescription]:
     """A table's columns, neighbours, tests and what is written of it; of the column at `path`, its own."""
     document = cards.explore(connection, [row], cards.Reach(0, 0, 1), span)
     (card,) = document["nodes"]
     columns = tuple(_column(one) for one in card["columns"] if path in (None, one["path"]))
     tests = tuple(_test(row.fqn, test) for test in card.get("tests", ()) if path in (None, test.get("column")))
     name = row.fqn if path is None else f"{row.fqn}.{path}"
-    around = _surroundings(connection, row, card, span) if path is None else None
+    around = _table_context(connection, row, card, span) if path is None else None
     kind = str(card.get("tableType") or card["type"])
-    return Answer(Description(name, kind, bool(row.deleted), columns, tests, around))
+    return Answer(EntityDescription(name, kind, bool(row.deleted), columns, tests, around))
 
 
-def _surroundings(connection: Connection, row: EntityRow, card: Json, span: Window) -> Surroundings:
+def _table_context(connection: Connection, row: EntityRow, card: Json, span: Window) -> TableContext:
     owners = tuple(str(one.get("name", one.get("id", ""))) for one in card.get("owners") or ())
     upstream, downstream = (_neighbours(connection, row, span, upstream=side) for side in (True, False))
     tags = tuple(map(str, card.get("tags") or ()))
-    return Surroundings(card["usage"]["reads"], owners, tags, card.get("description") or "", upstream, downstream)
+    return TableContext(card["usage"]["reads"], owners, tags, card.get("description") or "", upstream, downstream)
 
 
 def _neighbours(connection: Connection, row: EntityRow, span: Window, *, upstream: bool) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ def explain_in_file(file: Path, column: str, when: When) -> Answer[Explanation]:
 
 
 def explain(connection: Connection, column: str, span: Window) -> Answer[Explanation]:
-    """The same of an open catalog. Raises ConfigError, for the name of a table too."""
+    """The same of an open catalog, within the window `span`. Raises ConfigError, for the name of a table too."""
     row, path = named_node(connection, column)
     if path is None:
         some = ", ".join(sorted(column_names(connection, row).exact)[:_NAMED])

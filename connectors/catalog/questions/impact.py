@@ -32,8 +32,8 @@ class ImpactHop:
 
     def to_json(self) -> Json:
         """The same as JSON."""
-        told = {"subtype": self.subtype, "expression": self.expression}
-        return {"from": self.source, "to": self.target, "type": self.type} | {k: v for k, v in told.items() if v}
+        optional = {"subtype": self.subtype, "expression": self.expression}
+        return {"from": self.source, "to": self.target, "type": self.type} | {k: v for k, v in optional.items() if v}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,15 +98,15 @@ def impact_in_file(file: Path, name: str, when: When) -> Answer[Impact]:
 
 
 def impact(connection: Connection, start: ColumnNode, span: Window) -> Answer[Impact]:
-    """The same of a node of an open catalog, as it is in a window."""
+    """The same of the node `start` of an open catalog, as it is within the window `span`."""
     graph = CatalogGraph(connection, span.moment)
     ways = graph.reached_from(start)
     rows = any_rows_of(connection, {start[0]} | {way.node[0] for way in ways})
-    found = Impact(_name(start, rows), tuple(_reached(way, rows) for way in ways), span)
+    found = Impact(_name(start, rows), tuple(_reached_node(way, rows) for way in ways), span)
     return Answer(found, (_CUT,) if graph.truncated else ())
 
 
-def _reached(way: StoredWay, rows: Mapping[str, EntityRow]) -> ReachedNode:
+def _reached_node(way: StoredWay, rows: Mapping[str, EntityRow]) -> ReachedNode:
     row = rows[way.node[0]]
     hops = tuple(
         ImpactHop(_name(hop.start, rows), _name(hop.end, rows), hop.strength, hop.edge.subtype, hop.edge.expression)

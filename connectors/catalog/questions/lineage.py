@@ -89,7 +89,7 @@ class _Names:
         name = self._known[node[0]]
         return name if node[1] is None else f"{name}.{node[1]}"
 
-    def seen(self, edge: StoredEdge) -> SeenEdge:
+    def seen_edge(self, edge: StoredEdge) -> SeenEdge:
         source, target = self.of(edge.source), self.of(edge.target)
         if edge.column is not None and edge.target[1] is None:
             target = f"{target}.{EVERY}"
@@ -118,7 +118,7 @@ def lineage(
     levels = 0
     for taken in walk.levels(depth or None):
         for hop in taken:
-            one = names.seen(hop.edge)
+            one = names.seen_edge(hop.edge)
             found.setdefault((one.view.version_id, one.edge), one)
         levels += bool(walk.frontier)
     tables = {one.view.from_id if upstream else one.view.to_id for one in found.values()} - {start[0]}
@@ -147,8 +147,8 @@ def paths(connection: Connection, start: ColumnNode, end: ColumnNode, moment: Mo
     walk = Walk((start,), hops)
     others = [hop.edge for taken in walk.levels() for hop in taken]
     names.learn(node[0] for edge in others for node in (edge.source, edge.target))
-    shortest = tuple(names.seen(hop.edge) for hop in way.hops)
-    return Answer(Paths(*ends, len(way.hops), way.strength, shortest, tuple(map(names.seen, others))), cut)
+    shortest = tuple(names.seen_edge(hop.edge) for hop in way.hops)
+    return Answer(Paths(*ends, len(way.hops), way.strength, shortest, tuple(map(names.seen_edge, others))), cut)
 
 
 def _hops_between(

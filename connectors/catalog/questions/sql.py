@@ -40,7 +40,7 @@ class ReadEdge:
 
 
 @dataclass(frozen=True, slots=True)
-class Unresolved:
+class UnresolvedName:
     """A name that is not known or not for certain, and columns of the catalog that are called nearly so."""
 
     problem: str
@@ -53,7 +53,7 @@ class SqlReading:
 
     tables: tuple[ReadTable, ...]
     edges: tuple[ReadEdge, ...]
-    unresolved: tuple[Unresolved, ...]
+    unresolved: tuple[UnresolvedName, ...]
     failures: tuple[str, ...]
 
     def count(self, role: str) -> int:
@@ -84,7 +84,7 @@ def parse_sql(connection: Connection, text: str, dialect: str) -> Answer[SqlRead
         *(_table("makes and reads", table, known) for table in parser.intermediate_tables),
         *(_table("writes", table, known) for table in parser.target_tables),
     )
-    unresolved = tuple(_unresolved(problem, known) for problem in dict.fromkeys(parser.problems))
+    unresolved = tuple(_unresolved_name(problem, known) for problem in dict.fromkeys(parser.problems))
     return Answer(SqlReading(tables, tuple(_edges(parser, known)), unresolved, tuple(parser.failures)))
 
 
@@ -118,11 +118,11 @@ def _edges(parser: LineageParser, known: _Known) -> Iterator[ReadEdge]:
         yield ReadEdge(target, source, edge)
 
 
-def _unresolved(problem: Problem, known: _Known) -> Unresolved:
+def _unresolved_name(problem: Problem, known: _Known) -> UnresolvedName:
     near: list[str] = []
     if problem.kind is ProblemKind.UNKNOWN_COLUMN:
         columns = {f"{known.names[table]}.{name}": name for table, found in known.columns.items() for name in found}
         wanted = problem.subject.rpartition(".")[2].casefold()
         close = get_close_matches(wanted, {name.casefold() for name in columns.values()}, 1)
         near = [full for full, name in columns.items() if close and name.casefold() == close[0]][:_MOST_NAMED]
-    return Unresolved(problem_text(problem), tuple(near))
+    return UnresolvedName(problem_text(problem), tuple(near))

@@ -76,7 +76,7 @@ class QueryRuns:
         return _is_among(self.passed)
 
 
-def query_runs(
+def _query_runs(
     statements: Statements, past: ReadState, defaults: NamespaceDefaults, passed: Collection[QueryTemplate]
 ) -> QueryRuns:
     """The runs of the SELECTs that this run read; of the templates that have `passed` literals are values."""
@@ -98,11 +98,11 @@ def query_runs(
     for row in counted.collect():
         space = defaults.namespace(row["namespace_database"] or "", tuple(row["namespace_path"] or ()))
         key = QueryKey(row["query"], row["dialect"], row["literals"], space.database, space.search_path)
-        add_runs(runs.setdefault(key, {}), row["user"] or "", Runs(row["runs"], row["last"]))
+        _add_runs(runs.setdefault(key, {}), row["user"] or "", Runs(row["runs"], row["last"]))
     return QueryRuns(read, runs, values)
 
 
-def add_runs(runs: dict[str, Runs], user: str, more: Runs) -> None:
+def _add_runs(runs: dict[str, Runs], user: str, more: Runs) -> None:
     """Counts more runs of a user."""
     known = runs.get(user)
     runs[user] = more if known is None else known.with_more(more)
@@ -142,7 +142,7 @@ def _is_among(templates: Collection[QueryTemplate]) -> Column:
 
 
 @dataclass(frozen=True, slots=True)
-class TableLocations:
+class _TableLocations:
     """Looks tables up by `before`, what the catalog and the schema files have; each is asked for once."""
 
     before: SchemaProvider
@@ -168,7 +168,7 @@ class TableLocations:
         return _known_parts((elsewhere or places[0]).parts), found
 
 
-def catalog_tables(names: Iterable[NameParts], resolver: Resolver) -> dict[str, FiledTable]:
+def _catalog_tables(names: Iterable[NameParts], resolver: Resolver) -> dict[str, FiledTable]:
     """The tables that the catalog has, by their full names with dots."""
     wanted = list(dict.fromkeys(names))
     found = {}
@@ -236,14 +236,14 @@ def _decomposition_version() -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Decomposing:
+class _DecompositionContext:
     """What queries are taken apart with: `literal_key` is the secret under which their literals are compared."""
 
     spark: SparkSession
     literal_key: bytes = field(repr=False)
     limits: Limits
     threads: int
-    places: TableLocations
+    places: _TableLocations
     temporary: frozenset[str]
 
 
@@ -268,7 +268,7 @@ def merged_runs(
         own = _with_any(key, found.passed)
         if own in changed:
             for user, runs in by_user.items():
-                add_runs(merged.setdefault(own, {}), user, runs)
+                _add_runs(merged.setdefault(own, {}), user, runs)
     return merged, found
 
 
@@ -286,11 +286,11 @@ def replaced_keys(known: Iterable[QueryKey], passed: frozenset[QueryTemplate]) -
     return [key for key in known if key.literals != ANY_LITERAL and key[:2] in passed]
 
 
-def queries_now(
+def _queries_now(
     known: Mapping[QueryKey, LogQuery],
     merged: Mapping[QueryKey, Mapping[str, Runs]],
     found: QueryRuns,
-    decomposing: Decomposing,
+    context: _DecompositionContext,
 ) -> list[LogQuery]:
     """The queries that this run met, with all of their runs (`merged`).
 
@@ -299,7 +299,7 @@ def queries_now(
     version = _decomposition_version()
     kept = {key for key in merged if key in known and _has_final_result(known[key], version)}
     texts = found.texts([key for key in merged if key not in kept])
-    fresh = _taken_apart(texts, decomposing, version)
+    fresh = _taken_apart(texts, context, version)
     queries = []
     for key, runs in merged.items():
         before = known.get(key)
@@ -314,25 +314,27 @@ def _has_final_result(query: LogQuery, version: str) -> bool:
     return query.version == version and query.reason != AMBIGUOUS
 
 
-def _taken_apart(texts: Mapping[QueryKey, str], decomposing: Decomposing, version: str) -> dict[QueryKey, LogQuery]:
+def _taken_apart(
+    texts: Mapping[QueryKey, str], context: _DecompositionContext, version: str
+) -> dict[QueryKey, LogQuery]:
     """The queries by their texts: first one of each template, for its tables, then those of the others that measure."""
     of_template: dict[QueryTemplate, list[QueryKey]] = {}
     for key in texts:
         of_template.setdefault(key[:2], []).append(key)
     first = [keys[0] for keys in of_template.values()]
-    replies = _replies([_request(key, texts[key], decomposing) for key in first], decomposing)
+    replies = _replies([_request(key, texts[key], context) for key in first], context)
     found: dict[QueryKey, LogQuery] = {}
     measuring: list[tuple[QueryKey, Sequence[tuple[str, ...]]]] = []
     for keys, reply in zip(of_template.values(), replies, strict=True):
-        reason = _final_reason(reply, decomposing.temporary)
+        reason = _final_reason(reply, context.temporary)
         if reason:
             found.update({key: LogQuery(key, version, reason=reason) for key in keys})
         else:
             measuring += [(key, reply.tables) for key in keys]
     for key, names in measuring:
-        decomposing.places.expect(names, _namespace(key))
-    requests = [_placed_request(key, texts[key], names, decomposing) for key, names in measuring]
-    for (key, _names), request, reply in zip(measuring, requests, _replies(requests, decomposing), strict=True):
+        context.places.expect(names, _namespace(key))
+    requests = [_placed_request(key, texts[key], names, context) for key, names in measuring]
+    for (key, _names), request, reply in zip(measuring, requests, _replies(requests, context), strict=True):
         tables = tuple(dict.fromkeys(request.places.values()))
         found[key] = LogQuery(key, version, reply.decomposition, reply.reason, tables)
     return found
@@ -348,22 +350,22 @@ def _final_reason(reply: MetricsReply, temporary: frozenset[str]) -> str:
     return TEMPORARY if doubtful else ""
 
 
-def _replies(requests: Sequence[MetricsRequest], decomposing: Decomposing) -> list[MetricsReply]:
-    return decompose_all(decomposing.spark, requests, decomposing.limits, decomposing.threads)
+def _replies(requests: Sequence[MetricsRequest], context: _DecompositionContext) -> list[MetricsReply]:
+    return decompose_all(context.spark, requests, context.limits, context.threads)
 
 
-def _request(key: QueryKey, text: str, decomposing: Decomposing) -> MetricsRequest:
+def _request(key: QueryKey, text: str, context: _DecompositionContext) -> MetricsRequest:
     any_literal = key.literals == ANY_LITERAL
-    return MetricsRequest(text, key.dialect, decomposing.literal_key, any_literal=any_literal)
+    return MetricsRequest(text, key.dialect, context.literal_key, any_literal=any_literal)
 
 
 def _placed_request(
-    key: QueryKey, text: str, names: Sequence[tuple[str, ...]], decomposing: Decomposing
+    key: QueryKey, text: str, names: Sequence[tuple[str, ...]], context: _DecompositionContext
 ) -> MetricsRequest:
-    placed = {name: decomposing.places.place(name, _namespace(key)) for name in names}
+    placed = {name: context.places.place(name, _namespace(key)) for name in names}
     known = {".".join(place): columns for place, columns in placed.values() if columns is not None}
     places = {name: place for name, (place, _columns) in placed.items()}
-    return replace(_request(key, text, decomposing), known=known, places=places)
+    return replace(_request(key, text, context), known=known, places=places)
 
 
 def _namespace(key: QueryKey) -> Namespace:
@@ -401,17 +403,17 @@ class LogMetrics:
         before, resolver = lookup
         known, filed = self.memory.log_queries()
         passed = {key[:2] for key in known if not key.literals}
-        runs = query_runs(statements, self.memory.past, self.settings.defaults, passed)
+        runs = _query_runs(statements, self.memory.past, self.settings.defaults, passed)
         merged, found = merged_runs(known, runs)
-        decomposing = Decomposing(
+        context = _DecompositionContext(
             spark,
             self.memory.literal_key,
             self.config.limits,
             self.config.threads,
-            TableLocations(before),
+            _TableLocations(before),
             temporary_names(templates),
         )
-        now = queries_now(known, merged, found, decomposing)
+        now = _queries_now(known, merged, found, context)
         gone = self._queries_to_drop(known, found, now)
         whole = {**{key: one for key, one in known.items() if key not in set(gone)}, **{one.key: one for one in now}}
         metrics, warnings = self._file(whole, filed, resolver)
@@ -442,7 +444,7 @@ class LogMetrics:
             left = f"{len(metrics)} metrics of the log are not filed"
             hint = (f"{left}: headwater.registerTables: always makes them in the catalog",) if metrics else ()
             return dict(filed), (*failures, *hint)
-        tables = catalog_tables((name for one in queries.values() for name in one.tables), resolver)
+        tables = _catalog_tables((name for one in queries.values() for name in one.tables), resolver)
         place = catalog_identity(self.config.target, self.target.platform)
         here = {identity: one for identity, one in filed.items() if one.sink == place}
         known = {one.name: "" if self.options.extent.full else one.digest for one in here.values()}

@@ -113,7 +113,7 @@ def _label(node: ColumnNode) -> str:
     return node[0] if node[1] is None else f"{node[0]}.{node[1]}"
 
 
-def effect(kind: EffectKind, sides: Sides, node: ColumnNode, path: Path, why: str = "") -> DownstreamEffect:
+def _effect_on(kind: EffectKind, sides: Sides, node: ColumnNode, path: Path, why: str = "") -> DownstreamEffect:
     """An effect on `node`, by the path that leads there."""
     table = sides.tables.table(node[0])
     names = (_label(path[0].source), *(_label(hop.target) for hop in path)) if path else (_label(node),)
@@ -139,7 +139,7 @@ def _effects(difference: TableDifference, walk: DownstreamPaths, dialect: Dialec
             continue
         after = walk.sides.state_after(node[0])
         if kind is not None and (after is None or after.exists):
-            yield effect(kind, walk.sides, node, path)
+            yield _effect_on(kind, walk.sides, node, path)
 
 
 def _kind_by_strength(difference: TableDifference) -> Callable[[str], EffectKind | None] | None:
@@ -210,7 +210,7 @@ def effects_of_added(
             kind, why = EffectKind.BREAKS, _trouble(before.log, after.log, rebinding.dialect)
         for target in dict.fromkeys(one.target[0] for one in own) if why else ():
             path = tuple(one for one in own if one.target[0] == target and one.source[0] == name)[:1]
-            yield effect(kind, sides, (target, None), path, why)
+            yield _effect_on(kind, sides, (target, None), path, why)
 
 
 def _fillers(sides: Sides, name: str) -> list[ColumnDependency]:

@@ -73,7 +73,7 @@ _KINDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbourhood:
+class _Neighbourhood:
     """The tables upstream of one, and those that are made of them, by id with their names; and their edges.
 
     `references` are to the tables upstream, by their names.
@@ -86,7 +86,7 @@ class Neighbourhood:
     references: Mapping[str, Json]
 
 
-def neighbourhood(connection: Connection, start: str, moments: Iterable[Moment]) -> Neighbourhood:
+def _neighbourhood(connection: Connection, start: str, moments: Iterable[Moment]) -> _Neighbourhood:
     """What lies upstream of an entity at any of the moments, and what else is made directly or later of that."""
     views: dict[tuple[str, str], dict[int, reads.ContributionView]] = defaultdict(dict)
     chosen = tuple(moments)
@@ -102,7 +102,7 @@ def neighbourhood(connection: Connection, start: str, moments: Iterable[Moment])
         for view in found.values()
         for one in dependencies_of(replace(view, content={**view.content, "sql": ""}), names[source], names[target])
     ]
-    return Neighbourhood(names, frozenset(upstream), tuple(dict.fromkeys(edges)), cut_up or cut_down, references)
+    return _Neighbourhood(names, frozenset(upstream), tuple(dict.fromkeys(edges)), cut_up or cut_down, references)
 
 
 def _walk(
@@ -124,7 +124,7 @@ def _walk(
     return set(walk.arrivals), walk.truncated
 
 
-def records_of_tests(connection: Connection, names: Mapping[str, str], until: int) -> tuple[TestRecord, ...]:
+def _records_of_tests(connection: Connection, names: Mapping[str, str], until: int) -> tuple[TestRecord, ...]:
     """The tests of tables (by id, with their names) with what they told by `until` (milliseconds)."""
     return tuple(_record(test, names[test.table_id]) for test in quality_tests(connection, names, until))
 
@@ -138,8 +138,8 @@ def _record(test: QualityTest, table: str) -> TestRecord:
     return TestRecord((table, test.path or None), test.name, test.definition, tuple(outcomes))
 
 
-def upstream_facts(
-    connection: Connection, around: Neighbourhood, tests: tuple[TestRecord, ...], window: TimeRange, earliest: int
+def _upstream_facts(
+    connection: Connection, around: _Neighbourhood, tests: tuple[TestRecord, ...], window: TimeRange, earliest: int
 ) -> UpstreamFacts:
     """What is known of the tables upstream, from `earliest` (milliseconds) to the end of the `window`."""
     names, within = around.names, TimeRange(earliest, window.end)
@@ -203,13 +203,13 @@ def cause_report(connection: Connection, node: tuple[EntityRow, str | None], whe
     at = now if when.as_of is None else when.as_of
     days = DEFAULT_DAYS if when.days is None else when.days
     back = LookBack(_beginning(connection, at, now), days)
-    symptom = symptom_of((str(row.fqn), path), at, back, records_of_tests(connection, {row.id: row.fqn}, at))
+    symptom = symptom_of((str(row.fqn), path), at, back, _records_of_tests(connection, {row.id: row.fqn}, at))
     window = symptom.window
     looked_at = sorted({at, window.start, window.end})
     moments = [Moment(moment, moment - days * DAY if days else None) for moment in looked_at]
-    around = neighbourhood(connection, row.id, moments)
-    tests = records_of_tests(connection, around.names, symptom.at)
-    facts = upstream_facts(connection, around, tests, window, back.earliest(window.end))
+    around = _neighbourhood(connection, row.id, moments)
+    tests = _records_of_tests(connection, around.names, symptom.at)
+    facts = _upstream_facts(connection, around, tests, window, back.earliest(window.end))
     suspects = rank_suspects(symptom, facts)
     upstream = frozenset(around.names[identifier] for identifier in around.upstream)
     cut = (_CUT,) if around.cut else ()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from connectors.catalog.answer.pages import LEAST_BUDGET, Listing, Row, fact, token_count
+from connectors.catalog.answer.pages import LEAST_BUDGET, AnswerRows, Row, fact, token_count
 from connectors.catalog.answer.writing import Name, quoted_text, shorten_name, text_lines, visible_text
 from ingestion.errors import ConfigError
 
@@ -35,7 +35,7 @@ def json_size(value: object) -> int:
 def test_walking_the_cursor_gives_every_row_once_and_no_page_is_over_its_budget(
     rows: tuple[Row, ...], title: str, budget: int
 ) -> None:
-    answer = Listing("rows", (fact(Name(title), ": so many"),), rows)
+    answer = AnswerRows("rows", (fact(Name(title), ": so many"),), rows)
     shown: list[list[object]] = []
     lines: list[str] = []
     cursor: str | None = None
@@ -57,7 +57,7 @@ def test_walking_the_cursor_gives_every_row_once_and_no_page_is_over_its_budget(
 
 
 def test_a_row_that_has_no_room_is_cut_where_everybody_sees_it() -> None:
-    answer = Listing("rows", (), (row(LONG, LONG, "x" * 5_000), row("a", "b", "c")))
+    answer = AnswerRows("rows", (), (row(LONG, LONG, "x" * 5_000), row("a", "b", "c")))
     first = answer.page(LEAST_BUDGET)
     assert (first.first, first.last, first.total) == (1, 1, 2)
     assert "characters, cut)" in first.text
@@ -68,13 +68,13 @@ def test_a_row_that_has_no_room_is_cut_where_everybody_sees_it() -> None:
 
 def test_a_cursor_is_of_one_answer() -> None:
     rows = tuple(row(f"t{n}", f"u{n}", "x") for n in range(100))
-    cursor = Listing("rows", (), rows).page(LEAST_BUDGET).cursor
-    assert Listing("rows", (), rows).page(LEAST_BUDGET, cursor).first > 1
+    cursor = AnswerRows("rows", (), rows).page(LEAST_BUDGET).cursor
+    assert AnswerRows("rows", (), rows).page(LEAST_BUDGET, cursor).first > 1
     for other, given_cursor in ((rows[:99], cursor), (rows, "12"), (rows, "7-0123456789ab"), (rows, "x" * 50)):
         with pytest.raises(ConfigError, match="cursor"):
-            Listing("rows", (), other).page(LEAST_BUDGET, given_cursor)
+            AnswerRows("rows", (), other).page(LEAST_BUDGET, given_cursor)
     with pytest.raises(ConfigError, match=f"give {LEAST_BUDGET} or more"):
-        Listing("rows", (), rows).page(LEAST_BUDGET - 1)
+        AnswerRows("rows", (), rows).page(LEAST_BUDGET - 1)
 
 
 @given(st.text(max_size=300))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from connectors.catalog.answer.pages import DEFAULT_BUDGET, Listing, token_count
+from connectors.catalog.answer.pages import DEFAULT_BUDGET, AnswerRows, token_count
 from connectors.catalog.mcp.answers import CatalogAnswers
 from ingestion.errors import ConfigError
 from tests.support.made_catalog import MadeCatalog
@@ -41,7 +41,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CatalogAnswers
         yield opened
 
 
-def walk(answer: Listing, budget: int) -> Iterator[list[str]]:
+def walk(answer: AnswerRows, budget: int) -> Iterator[list[str]]:
     """The cells of every row, names in full."""
     cursor: str | None = None
     while True:

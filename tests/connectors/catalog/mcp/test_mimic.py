@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from connectors.catalog.answer.pages import ListingPage, token_count
+from connectors.catalog.answer.pages import AnswerPage, token_count
 from connectors.catalog.mcp.answers import CatalogAnswers
 from ingestion import lineage_graph
 from tests.support.catalog_contents import REPOSITORY
@@ -75,7 +75,7 @@ def hospital(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CatalogAnswer
         yield answers
 
 
-def rows(page: ListingPage, kind: str) -> list[list[str]]:
+def rows(page: AnswerPage, kind: str) -> list[list[str]]:
     """The rows of a kind on a page that has to hold the whole answer, names in full."""
     assert page.cursor is None
     assert token_count(page.text) <= 2_000

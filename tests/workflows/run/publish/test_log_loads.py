@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from connectors.catalog.answer.rendering import rendered
+from connectors.catalog.answer.rendering import render
 from connectors.catalog.answer.why import WHY
 from connectors.catalog.questions.moments import When
 from connectors.catalog.questions.why.search import causes_in_file
@@ -95,7 +95,7 @@ def test_failures_and_sizes_are_filed_once_and_lead_to_the_cause(spark: SparkSes
     assert report.accused[0].table == "shop.default.mart.sales"
     assert report.accused[0].evidence[0].text == "load failed: error 22012, 2 attempts"
     answer = causes_in_file(folder / "catalog.db", "mart.cities", When(at(4, 6)))
-    cities = rendered(answer, WHY, "text").splitlines()
+    cities = render(answer, WHY, "text").splitlines()
     assert any("load failed, and its statement ran again: error 57014" in one for one in cities)
     assert any("fewer rows: 3 rows, before it 50 to 50" in one for one in cities)
     left = [file for file in folder.rglob("*") if file.is_file() and file.parent.name != "log"]

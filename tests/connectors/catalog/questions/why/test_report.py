@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from connectors.catalog.answer.rendering import rendered
-from connectors.catalog.answer.why import WHY, why_listing
+from connectors.catalog.answer.rendering import render
+from connectors.catalog.answer.why import WHY, why_rows
 from connectors.catalog.questions.answer import Answer
 from connectors.catalog.questions.moments import When
 from connectors.catalog.questions.why.report import CauseReport
@@ -38,8 +38,8 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> CauseReport:
 
 
 def test_no_literal_of_a_statement_leaves(report: CauseReport) -> None:
-    page = why_listing(report).page()
-    written = (*(rendered(Answer(report), WHY, form) for form in ("text", "markdown", "json")), page.text)
+    page = why_rows(report).page()
+    written = (*(render(Answer(report), WHY, form) for form in ("text", "markdown", "json")), page.text)
     for text in (*written, json.dumps(page.structured)):
         assert "definition changed" in text
         assert "total + ?" in text
