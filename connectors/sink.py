@@ -154,7 +154,7 @@ def target_batches(
     targets: dict[str, EntityReference] = {}
     by_target: dict[str, tuple[list[AddLineageRequest], list[Replacement]]] = {}
     for request in requests:
-        target = targets.setdefault(request.edge.to_entity.id, request.edge.to_entity)
+        target = targets.setdefault(request.to_entity.id, request.to_entity)
         by_target.setdefault(target.id, ([], []))[0].append(request)
     for replacement in replacements:
         target = targets.setdefault(replacement.to_entity.id, replacement.to_entity)

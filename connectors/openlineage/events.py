@@ -141,7 +141,7 @@ def job_runs(
     isolation = isolation or Isolation()
     by_producer: dict[Producer, _ProducerEdges] = {}
     for request in requests:
-        ends = entities[request.edge.from_entity.id], entities[request.edge.to_entity.id]
+        ends = entities[request.from_entity.id], entities[request.to_entity.id]
         for contribution in request.contributions:
             by_producer.setdefault(contribution.producer, _ProducerEdges()).edges.append((*ends, contribution))
     for producer in sorted(by_producer):

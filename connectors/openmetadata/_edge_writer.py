@@ -365,7 +365,7 @@ class PlainWriter:
             done = [one for group in pool.map(self._write_batch, batches) for one in group]
             by_target: dict[str, list[_Done]] = {batch.target.id: [] for batch in batches}
             for one in self._confirm(done, pool):
-                by_target[one.request.edge.to_entity.id].append(one)
+                by_target[one.request.to_entity.id].append(one)
             for part in pool.map(self._finish, batches, by_target.values()):
                 written += part
         finally:
@@ -422,7 +422,7 @@ class PlainWriter:
             logger.warning("%s: its earlier lineage stays: an edge of the new one was rejected", batch.name)
             return written
         try:
-            kept = frozenset(request.edge.from_entity.id for request in batch.requests)
+            kept = frozenset(request.from_entity.id for request in batch.requests)
             deleted = _delete_stale_edges(self._http, batch.target, kept, redefinition.owns)
         except (Rejected, ServerFailed) as error:
             logger.warning("%s: its earlier lineage stays: %s", batch.name, error)

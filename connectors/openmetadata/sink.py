@@ -56,8 +56,8 @@ class RestSink:
             (bulk if self._bulk and whole else plain).append(batch)
         written = self._write_bulk(bulk) if bulk else WriteReport()
         written += PlainWriter(self._platform.http, self._threads).write(plain)
-        by_edge = {result.request.edge.key: result for result in written.results}
-        results = tuple(by_edge[request.edge.key] for batch in batches for request in batch.requests)
+        by_edge = {result.request.key: result for result in written.results}
+        results = tuple(by_edge[request.key] for batch in batches for request in batch.requests)
         return WriteReport(results, written.counts)
 
     def _write_bulk(self, batches: Sequence[TargetBatch]) -> WriteReport:
@@ -106,7 +106,7 @@ def _bulk_edges(request: AddLineageRequest) -> Iterator[str]:
     ends = json.dumps(
         {
             name: {"id": end.id, "type": end.type}
-            for name, end in (("fromEntity", request.edge.from_entity), ("toEntity", request.edge.to_entity))
+            for name, end in (("fromEntity", request.from_entity), ("toEntity", request.to_entity))
         }
     )
     for contribution in request.contributions:

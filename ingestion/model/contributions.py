@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from json import JSONEncoder
 from json.encoder import encode_basestring_ascii as quoted
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ingestion.model.entities import EntityReference
-from ingestion.model.lineage import DIRECT_SUBTYPES, Json, LineageType, Subtype, Transformation
+from ingestion.model.lineage import DIRECT_SUBTYPES, Json, LineageType, Transformation
 
 JOBS_KEPT = 20
 """Names of jobs that a contribution carries at most."""
@@ -42,10 +42,6 @@ class Producer:
 
     def to_json(self) -> Json:
         return {"kind": str(self.kind), "key": self.key}
-
-    @classmethod
-    def from_json(cls, json: Mapping[str, Any]) -> Producer:
-        return cls(ProducerKind(json["kind"]), str(json["key"]))
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -82,13 +78,6 @@ class ColumnEvidence:
             f'"subtype": "{how.subtype}", "to": {quoted(self.to_column) if self.to_column else "null"}, '
             f'"type": {_DIRECT if how.subtype in DIRECT_SUBTYPES else _INDIRECT}}}'
         )
-
-    @classmethod
-    def from_json(cls, json: Mapping[str, Any]) -> ColumnEvidence:
-        transformation = Transformation(Subtype(json["subtype"]), bool(json.get("masking", False)))
-        expression = str(json.get("expression") or "")
-        certain = bool(json.get("certain", True))
-        return cls(tuple(json["from"]), str(json.get("to") or ""), transformation, expression, certain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,26 +154,6 @@ class Contribution:
         }
         return _ENCODER.encode(sightings)
 
-    @classmethod
-    def from_json(cls, json: Mapping[str, Any]) -> Contribution:
-        pipeline = json.get("pipeline")
-        return cls(
-            producer=Producer.from_json(json["producer"]),
-            source=str(json["source"]),
-            sql_query=str(json.get("sqlQuery") or ""),
-            columns=tuple(ColumnEvidence.from_json(item) for item in json.get("columns") or ()),
-            parser=str(json.get("parser") or ""),
-            confidence=float(json.get("confidence", 1.0)),
-            first_seen=_seconds(json.get("firstSeen")),
-            last_seen=_seconds(json.get("lastSeen")),
-            records=tuple(json.get("records") or ()),
-            pipeline=EntityReference.from_json(pipeline) if pipeline else None,
-            temp_lineage_tables=tuple(
-                (item["fromEntity"], item["toEntity"]) for item in json.get("tempLineageTables") or ()
-            ),
-            jobs=tuple(json.get("jobs") or ()),
-        )
-
 
 def certain_pairs(contributions: Iterable[Contribution]) -> dict[tuple[str, str], str]:
     """Of what each target column is certainly made, by pairs, with the expression: of several the shortest.
@@ -211,10 +180,6 @@ def description_of_jobs(jobs: Iterable[str]) -> str | None:
 
 def _millis(seconds: float | None) -> int | None:
     return None if seconds is None else round(seconds * 1000)
-
-
-def _seconds(millis: int | None) -> float | None:
-    return None if millis is None else millis / 1000
 
 
 def _distinct(columns: Iterable[ColumnEvidence]) -> tuple[ColumnEvidence, ...]:

@@ -8,7 +8,7 @@ that are indirect or uncertain, when it was seen) travels beside the details as 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from operator import lt
 from typing import Any, ClassVar
@@ -135,47 +135,40 @@ class EntitiesEdge:
 
     from_entity: EntityReference
     to_entity: EntityReference
-    lineage_details: LineageDetails = field(default_factory=LineageDetails)
-    description: str | None = None
-
-    @property
-    def key(self) -> tuple[str, str]:
-        return self.from_entity.id, self.to_entity.id
+    lineage_details: LineageDetails
 
     def to_json(self) -> Json:
-        json: Json = {
+        return {
             "fromEntity": self.from_entity.to_json(),
             "toEntity": self.to_entity.to_json(),
             "lineageDetails": self.lineage_details.to_json(),
         }
-        if self.description:
-            json["description"] = self.description
-        return json
-
-    @classmethod
-    def from_json(cls, json: Mapping[str, Any]) -> EntitiesEdge:
-        return cls(
-            EntityReference.from_json(json["fromEntity"]),
-            EntityReference.from_json(json["toEntity"]),
-            LineageDetails.from_json(json.get("lineageDetails") or {}),
-            json.get("description"),
-        )
 
 
 @dataclass(frozen=True, slots=True)
 class AddLineageRequest:
-    """One edge to publish; `contributions` go to sinks that can take more than OpenMetadata's details."""
+    """One edge to publish, with all (one or more) that was contributed to it.
 
-    edge: EntitiesEdge
-    contributions: tuple[Contribution, ...] = ()
+    A sink that takes contributions needs no more: OpenMetadata's own `edge` is made when a sink asks for it.
+    """
+
+    from_entity: EntityReference
+    to_entity: EntityReference
+    contributions: tuple[Contribution, ...]
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The ids of both ends."""
+        return self.from_entity.id, self.to_entity.id
+
+    @property
+    def edge(self) -> EntitiesEdge:
+        """The edge as a plain OpenMetadata has it, which holds certain DIRECT columns and nobody's name."""
+        return EntitiesEdge(self.from_entity, self.to_entity, details_of(self.contributions))
 
     def to_json(self) -> Json:
         """OpenMetadata's body of PUT /v1/lineage; contributions are not part of it."""
         return {"edge": self.edge.to_json()}
-
-    @classmethod
-    def from_json(cls, json: Mapping[str, Any]) -> AddLineageRequest:
-        return cls(EntitiesEdge.from_json(json["edge"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,22 +199,6 @@ class Replacement:
         }
 
 
-def merge_details(details: Sequence[LineageDetails]) -> LineageDetails:
-    """The join of one or more details: columns and hops united, a `function` or a pipeline never lost.
-
-    Where two disagree on one value the choice depends on the values alone: the shorter text, then the
-    alphabetical order; of sources, the order of LineageSource; of pipelines, the smallest reference.
-    """
-    return LineageDetails(
-        sql_query=_preferred_text(item.sql_query for item in details),
-        source=_preferred_source(item.source for item in details),
-        columns_lineage=tuple(mapping for item in details for mapping in item.columns_lineage),
-        pipeline=_preferred_pipeline(item.pipeline for item in details),
-        temp_lineage_tables=tuple(hop for item in details for hop in item.temp_lineage_tables),
-        description=_preferred_text(item.description for item in details),
-    )
-
-
 def details_of(contributions: Sequence[Contribution]) -> LineageDetails:
     """The details that contributions amount to on the wire: only certain DIRECT pairs become columns.
 
@@ -243,31 +220,7 @@ def request_of(
     from_entity: EntityReference, to_entity: EntityReference, contributions: Iterable[Contribution]
 ) -> AddLineageRequest:
     """One request for an edge and all (one or more) contributions to it."""
-    merged = merge_contributions(contributions)
-    return AddLineageRequest(EntitiesEdge(from_entity, to_entity, details_of(merged)), merged)
-
-
-def aggregate(requests: Iterable[AddLineageRequest]) -> tuple[AddLineageRequest, ...]:
-    """One request per (source, target), whatever the order, repetition or grouping of the input."""
-    groups: dict[tuple[str, str], list[AddLineageRequest]] = {}
-    for request in requests:
-        groups.setdefault(request.edge.key, []).append(request)
-    merged = [_merge_group(group) for group in groups.values()]
-    return tuple(sorted(merged, key=_request_order))
-
-
-def _merge_group(group: Sequence[AddLineageRequest]) -> AddLineageRequest:
-    contributions = merge_contributions(item for request in group for item in request.contributions)
-    details = [request.edge.lineage_details for request in group if not request.contributions]
-    if contributions:
-        details.append(details_of(contributions))
-    edge = EntitiesEdge(
-        min((request.edge.from_entity for request in group), key=lambda item: item.rank),
-        min((request.edge.to_entity for request in group), key=lambda item: item.rank),
-        merge_details(details),
-        _preferred_text(request.edge.description for request in group),
-    )
-    return AddLineageRequest(edge, contributions)
+    return AddLineageRequest(from_entity, to_entity, merge_contributions(contributions))
 
 
 def _union_of_columns(mappings: tuple[ColumnLineage, ...]) -> tuple[ColumnLineage, ...]:
@@ -296,8 +249,3 @@ def _preferred_pipeline(pipelines: Iterable[EntityReference | None]) -> EntityRe
 
 def _source_rank(source: str) -> tuple[int, str]:
     return _SOURCE_RANK.get(source, len(_SOURCE_RANK)), source
-
-
-def _request_order(request: AddLineageRequest) -> tuple[str, str, str, str]:
-    source, target = request.edge.from_entity, request.edge.to_entity
-    return target.fully_qualified_name or "", source.fully_qualified_name or "", target.id, source.id

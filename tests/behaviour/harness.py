@@ -84,7 +84,7 @@ class Outcome:
     @property
     def edges(self) -> dict[tuple[str, str], AddLineageRequest]:
         return {
-            (_short(one.edge.from_entity.fully_qualified_name), _short(one.edge.to_entity.fully_qualified_name)): one
+            (_short(one.from_entity.fully_qualified_name), _short(one.to_entity.fully_qualified_name)): one
             for one in self.requests
         }
 
@@ -161,7 +161,7 @@ def publish(
     sink = RestSink(platform, uuid4().hex)
     report = sink.write(target_batches(lineage.requests, lineage.replacements))
     published = {
-        result.request.edge.key: EdgeOutcome() if result.accepted else EdgeOutcome(result.reason)
+        result.request.key: EdgeOutcome() if result.accepted else EdgeOutcome(result.reason)
         for result in report.results
     }
     skipped = [(str(row["skipped"]), "") for row in rows if row.get("skipped")]

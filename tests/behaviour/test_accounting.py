@@ -65,10 +65,10 @@ def test_names_that_mean_nothing_are_listed_with_how_often(shop: Opened) -> None
 def test_an_edge_the_catalog_refuses_is_given_up_with_its_reason_and_the_others_stand(shop: Opened) -> None:
     made = shop({**TABLES, "public.gone": ("a",)})
     first = made.run("insert into gone (a) select a from src", "insert into tgt (a) select a from src")
-    target = first.edges["public.src", "public.gone"].edge.to_entity
+    target = first.edges["public.src", "public.gone"].to_entity
     made.platform.http.send(Call("DELETE", f"tables/{target.id}", {"hardDelete": "true"}, answered=False))
     report = RestSink(made.platform, "after").write(target_batches(first.requests))
-    outcomes = {result.request.edge.to_entity.name: result for result in report.results}
+    outcomes = {result.request.to_entity.name: result for result in report.results}
     assert not outcomes["gone"].accepted
     assert outcomes["gone"].reason
     assert outcomes["tgt"].accepted

@@ -93,7 +93,7 @@ def test_a_manual_edge_is_never_lost(shop: Opened) -> None:
     first = made.run("insert into tgt (a) select a from src")
     request = first.edges["public.src", "public.tgt"]
     manual = LineageDetails("said by hand", "Manual", (ColumnLineage((_of(request, "src.b"),), _of(request, "tgt.b")),))
-    made.platform.http.send(put_edge(EntitiesEdge(request.edge.from_entity, request.edge.to_entity, manual)))
+    made.platform.http.send(put_edge(EntitiesEdge(request.from_entity, request.to_entity, manual)))
     made.run(Record("insert into tgt (a) select b from src", at=3000.0))
     columns = edges_of(made)["public.src", "public.tgt"]["columnsLineage"]
     assert isinstance(columns, list)

@@ -42,7 +42,7 @@ def test_an_external_table_comes_from_the_container_of_its_location(
     add_container(made.platform, f"s3://{bucket}/logs", ("a", "b", "more"))
     outcome = made.run(text.format(path=spelling.format(bucket)))
     (request,) = outcome.requests
-    assert request.edge.from_entity.type == "container"
+    assert request.from_entity.type == "container"
     assert request.edge.lineage_details.source == "ExternalTableLineage"
     assert {target for _source, target in outcome.columns} == {"logs.a", "logs.b"}
     assert bucket not in (request.edge.lineage_details.sql_query or "")
@@ -54,7 +54,7 @@ def test_columns_of_a_load_go_by_name(shop: Opened, bucket: str) -> None:
     outcome = made.run(f"copy into logs from 's3://{bucket}/in/' file_format = (type = parquet)")
     (request,) = outcome.requests
     assert request.edge.lineage_details.source == "ExternalTableLineage"
-    assert request.edge.to_entity.name == "LOGS"
+    assert request.to_entity.name == "LOGS"
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_what_is_unloaded_goes_to_the_container(shop: Opened, bucket: str, diale
     made = shop({"public.src": ("a", "b")}, dialect=dialect)
     add_container(made.platform, f"s3://{bucket}/out", ("a", "b"))
     (request,) = made.run(text.format(bucket)).requests
-    assert (request.edge.from_entity.name, request.edge.to_entity.type) == ("src", "container")
+    assert (request.from_entity.name, request.to_entity.type) == ("src", "container")
     assert "secret-role" not in (request.edge.lineage_details.sql_query or "")
 
 
@@ -79,14 +79,14 @@ def test_other_schemes_are_found_too(shop: Opened, bucket: str, scheme: str) -> 
     made = shop({"public.tgt": ("a",)}, dialect="spark")
     add_container(made.platform, f"{scheme}://{bucket}/data/", ("a",))
     outcome = made.run(f"insert into public.tgt select a from parquet.`{scheme}://{bucket}/data/part-*.parquet`")
-    assert [request.edge.from_entity.type for request in outcome.requests] == ["container"]
+    assert [request.from_entity.type for request in outcome.requests] == ["container"]
 
 
 def test_a_file_is_found_in_the_container_of_its_directory(shop: Opened, bucket: str) -> None:
     made = shop({"public.tgt": ("a",)}, dialect="spark")
     add_container(made.platform, f"s3://{bucket}/data", ("a",))
     outcome = made.run(f"insert into public.tgt select a from csv.`s3a://{bucket}/data/monday.csv.gz`")
-    assert [request.edge.from_entity.type for request in outcome.requests] == ["container"]
+    assert [request.from_entity.type for request in outcome.requests] == ["container"]
 
 
 def test_a_path_that_nobody_has_is_reported_and_not_guessed(shop: Opened, bucket: str) -> None:

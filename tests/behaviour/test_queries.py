@@ -38,7 +38,7 @@ def test_it_tells_who_ran_it_how_long_it_takes_and_what_it_touches(shop: Opened)
     assert query["processedLineage"] is True
     used = query["queryUsedIn"]
     assert isinstance(used, list)
-    ends = {end.id for request in outcome.requests for end in (request.edge.from_entity, request.edge.to_entity)}
+    ends = {end.id for request in outcome.requests for end in (request.from_entity, request.to_entity)}
     assert {one["id"] for one in used} == ends
 
 

@@ -80,7 +80,7 @@ def test_another_service_is_looked_at_only_for_what_the_own_one_lacks(shop: Open
     outcome = made.run(
         "insert into tgt select a, b from src", "insert into tgt (a) select a from only_there", others=("other_one",)
     )
-    ends = {request.edge.from_entity.fully_qualified_name for request in outcome.requests}
+    ends = {request.from_entity.fully_qualified_name for request in outcome.requests}
     assert ends == {f"{made.warehouse.service}.db.public.src", "other_one.db.public.only_there"}
 
 

@@ -56,7 +56,7 @@ def test_an_edge_tells_its_own_hops_once_each_and_none_of_another_edge(shop: Ope
         ]
         for edge, request in outcome.edges.items()
     }
-    service = outcome.requests[0].edge.to_entity.fully_qualified_name.split(".")[0]  # type: ignore[union-attr]
+    service = outcome.requests[0].to_entity.fully_qualified_name.split(".")[0]  # type: ignore[union-attr]
     assert hops == {
         ("public.src1", "public.tgt1"): [("one", "two"), (f"{service}.db.public.src1", "one"), ("two", "tgt1")],
         ("public.src2", "public.tgt1"): [(f"{service}.db.public.src2", "two"), ("two", "tgt1")],

@@ -33,13 +33,13 @@ Edge = tuple[str, ...]
 
 def compared_edges(requests: Iterable[AddLineageRequest]) -> Counter[str]:
     """Edges between tables by who says so: into those tables alone of which the engine says anything."""
-    return _compare(requests, lambda request, _contribution: {request.edge.key})
+    return _compare(requests, lambda request, _contribution: {request.key})
 
 
 def compared_columns(requests: Iterable[AddLineageRequest]) -> Counter[str]:
     """Likewise of columns that others are certainly made of, into those tables of whose columns the engine speaks."""
     return _compare(
-        requests, lambda request, contribution: {(*pair, request.edge.to_entity.id) for pair in _pairs(contribution)}
+        requests, lambda request, contribution: {(*pair, request.to_entity.id) for pair in _pairs(contribution)}
     )
 
 
@@ -55,7 +55,7 @@ def _compare(
             elif contribution.producer.kind is not ProducerKind.MANUAL:
                 others.append((request, contribution))
     known = {edge[-1] for edge in engine}
-    log = {edge for request, one in others if request.edge.to_entity.id in known for edge in edges_of(request, one)}
+    log = {edge for request, one in others if request.to_entity.id in known for edge in edges_of(request, one)}
     return +Counter({AGREE: len(engine & log), ONLY_ENGINE: len(engine - log), ONLY_LOG: len(log - engine)})
 
 
@@ -147,7 +147,7 @@ def lineage_summary(lineage: SourceLineage, names: ResolvedNames, settings: Sour
     source = lineage.source
     doubtful = DoubtfulNames(settings)
     doubtful.add(names, source.log)
-    targets = {request.edge.to_entity.id for request in lineage.requests}
+    targets = {request.to_entity.id for request in lineage.requests}
     targets.update(one.to_entity.id for one in lineage.replacements)
     return LineageSummary(
         statuses=tuple((_mark(source.log.relations[n]), status) for n, status in names.entities.statuses.items()),

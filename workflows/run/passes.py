@@ -225,7 +225,7 @@ def send_shard(stages: PassContext, resolved: ResolvedShard, given: Publication)
         lineage.source.log.ddl_events,
     )
     if given.tells_requests:
-        stood: Sequence[AddLineageRequest] = [one for one in lineage.requests if not edges[one.edge.key].overruled]
+        stood: Sequence[AddLineageRequest] = [one for one in lineage.requests if not edges[one.key].overruled]
         entities = {entity.id: entity for entity in names.entities.resolved.values()}
         summary = replace(summary, requests=published.requests, stood=tuple(stood), entities=entities)
     return None, summary

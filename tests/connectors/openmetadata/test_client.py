@@ -217,7 +217,7 @@ def test_only_the_culprit_is_rejected(platform: Platform) -> None:
     assert written.counts.rejected == 1
     assert "not found" in rejected.reason
     for request in good:
-        assert edges.get_edge(platform.http, request.edge.from_entity, request.edge.to_entity) is not None
+        assert edges.get_edge(platform.http, request.from_entity, request.to_entity) is not None
 
 
 def test_a_foreign_and_a_manual_edge_keep_what_they_have(platform: Platform) -> None:
@@ -277,7 +277,7 @@ def of_routine(platform: Platform, name: str, request: AddLineageRequest, at: fl
     said_so = (
         replace(c, producer=producer, pipeline=pipeline, first_seen=at, last_seen=at) for c in request.contributions
     )
-    return request_of(request.edge.from_entity, request.edge.to_entity, said_so)
+    return request_of(request.from_entity, request.to_entity, said_so)
 
 
 def test_a_redefined_procedure_loses_its_old_lineage_and_nothing_else_does(platform: Platform) -> None:

@@ -3,22 +3,18 @@ from __future__ import annotations
 import json
 import random
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ingestion.model.contributions import ColumnEvidence, Contribution, Producer, ProducerKind, merge_contributions
 from ingestion.model.entities import EntityReference
 from ingestion.model.lineage import Subtype, Transformation
 from ingestion.model.requests import (
-    AddLineageRequest,
     ColumnLineage,
     EdgeSource,
-    EntitiesEdge,
     LineageDetails,
     TempLineageTable,
-    aggregate,
     details_of,
-    merge_details,
     request_of,
 )
 
@@ -70,41 +66,11 @@ contributions = st.builds(
     pipeline=st.one_of(st.none(), references),
     temp_lineage_tables=st.lists(st.tuples(columns, columns), max_size=2).map(tuple),
 )
-requests = st.builds(
-    lambda source, target, items: request_of(EntityReference(source, "table"), EntityReference(target, "table"), items),
-    st.sampled_from(["1", "2"]),
-    st.sampled_from(["3", "4"]),
-    st.lists(contributions, min_size=1, max_size=3),
-)
-
-
-@given(details, details)
-def test_merging_details_does_not_depend_on_their_order(one: LineageDetails, other: LineageDetails) -> None:
-    assert merge_details([one, other]) == merge_details([other, one])
-
-
-@given(details, details, details)
-def test_merging_details_does_not_depend_on_grouping(
-    one: LineageDetails, two: LineageDetails, three: LineageDetails
-) -> None:
-    left = merge_details([merge_details([one, two]), three])
-    right = merge_details([one, merge_details([two, three])])
-    assert left == right == merge_details([one, two, three])
-
-
-@given(details)
-def test_merging_details_with_themselves_changes_nothing(one: LineageDetails) -> None:
-    assert merge_details([one, one]) == one
 
 
 @given(details)
 def test_details_survive_the_wire(one: LineageDetails) -> None:
     assert LineageDetails.from_json(one.to_json()) == one
-
-
-@given(contributions)
-def test_a_contribution_survives_the_wire(one: Contribution) -> None:
-    assert Contribution.from_json(json.loads(one.json_text())) == one
 
 
 @given(contributions)
@@ -117,7 +83,10 @@ def test_the_parts_of_a_contribution_are_as_the_json_library_writes_them(one: Co
 def test_texts_of_a_contribution_are_quoted() -> None:
     evidence = ColumnEvidence(('s."a".é\\',), 'b"\n', Transformation(Subtype.IDENTITY), "'\ud800'")
     one = Contribution(Producer(ProducerKind.QUERY, '"'), "QueryLineage", "\u2028", (evidence,))
-    assert Contribution.from_json(json.loads(one.json_text())) == one
+    said = json.loads(one.json_text())
+    assert said["columns"][0]["from"] == list(evidence.from_columns)
+    assert (said["columns"][0]["to"], said["columns"][0]["expression"]) == (evidence.to_column, evidence.expression)
+    assert (said["producer"]["key"], said["sqlQuery"]) == (one.producer.key, one.sql_query)
 
 
 @given(st.lists(contributions, max_size=6), st.randoms(use_true_random=False))
@@ -132,35 +101,17 @@ def test_contributions_merge_the_same_in_any_order_repetition_and_grouping(
     assert merge_contributions(merged) == merged
 
 
-@settings(max_examples=50)
-@given(st.lists(requests, max_size=6), st.randoms(use_true_random=False))
-def test_any_order_repetition_and_partition_gives_the_same_requests(
-    items: list[AddLineageRequest], shuffle: random.Random
-) -> None:
-    whole = aggregate(items)
-    again = [*items, *items]
-    shuffle.shuffle(again)
-    cut = shuffle.randint(0, len(again))
-    assert aggregate([*aggregate(again[:cut]), *aggregate(again[cut:])]) == whole
-    assert len({request.edge.key for request in whole}) == len(whole)
+@given(contributions, contributions)
+def test_an_edge_does_not_depend_on_the_order_of_what_was_contributed(one: Contribution, other: Contribution) -> None:
+    ends = EntityReference("1", "table"), EntityReference("2", "table")
+    assert request_of(*ends, [one, other]).edge == request_of(*ends, [other, one, other]).edge
 
 
-def test_columns_are_united_and_a_function_is_never_lost() -> None:
-    plain = LineageDetails(columns_lineage=(ColumnLineage(("a",), "x"), ColumnLineage(("b",), "y")))
-    richer = LineageDetails(columns_lineage=(ColumnLineage(("a",), "x", "lower(a)"), ColumnLineage(("c",), "y")))
-    merged = merge_details([plain, richer])
-    assert merged.columns_lineage == (
-        ColumnLineage(("a",), "x", "lower(a)"),
-        ColumnLineage(("b",), "y"),
-        ColumnLineage(("c",), "y"),
-    )
-
-
-def test_a_pipeline_and_a_manual_source_outlive_a_query() -> None:
+def test_a_pipeline_and_the_first_source_by_rank_outlive_a_query() -> None:
     pipeline = EntityReference("p", "pipeline")
-    manual = LineageDetails(source="Manual", pipeline=pipeline)
-    merged = merge_details([LineageDetails(sql_query="SELECT ?"), manual])
-    assert (merged.source, merged.pipeline, merged.sql_query) == ("Manual", pipeline, "SELECT ?")
+    view = Contribution(Producer(ProducerKind.VIEW, "v"), EdgeSource.VIEW, pipeline=pipeline)
+    made = details_of([_said(sql="SELECT ?"), view])
+    assert (made.source, made.pipeline, made.sql_query) == ("ViewLineage", pipeline, "SELECT ?")
 
 
 def _said(*columns: ColumnEvidence, sql: str = "", seen: float | None = None, key: str = "q") -> Contribution:
@@ -211,12 +162,8 @@ def test_the_body_is_openmetadatas_and_carries_no_contribution() -> None:
             "lineageDetails": {"source": "QueryLineage", "columnsLineage": [], "sqlQuery": "SELECT ?"},
         }
     }
-    assert AddLineageRequest.from_json(request.to_json()).edge == request.edge
 
 
 def test_details_of_a_stored_edge_may_have_more_and_fewer_keys() -> None:
     stored = LineageDetails.from_json({"createdAt": 1, "columnsLineage": None, "pipeline": None})
     assert stored == LineageDetails(source="Manual")
-    assert EntitiesEdge.from_json(
-        {"fromEntity": {"id": "1", "type": "table"}, "toEntity": {"id": "2", "type": "table"}}
-    )

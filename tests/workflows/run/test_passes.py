@@ -96,7 +96,7 @@ def test_a_packed_resolved_batch_is_told_of_as_the_whole_one() -> None:
 
 def told(lineage: SourceLineage) -> tuple[object, ...]:
     """What became of the statements, the queries behind the edges, and the routines."""
-    edges = {request.edge.key: EdgeOutcome() for request in lineage.requests}
+    edges = {request.key: EdgeOutcome() for request in lineage.requests}
     outcomes = statement_outcomes(lineage, edges)
     assert {str(one.status) for one in outcomes} == {"published", "skipped", "dead"}
     behind = [

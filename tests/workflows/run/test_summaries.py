@@ -7,7 +7,7 @@ import pytest
 from ingestion.binding.binder import BoundLog
 from ingestion.model.entities import EntityReference
 from ingestion.model.isolation import Failure, FailureStage
-from ingestion.model.requests import AddLineageRequest, EntitiesEdge
+from ingestion.model.requests import AddLineageRequest
 from workflows.config.namespaces import SourceSettings
 from workflows.run._summaries import ShardSums, lineage_summary
 from workflows.run.bind.binding import LineageSource
@@ -22,9 +22,7 @@ NAMES = ResolvedNames(RelationEntities({}, {}))
 def batch(*edges: str, given_up: tuple[str, ...] = ()) -> SourceLineage:
     """The lineage of a batch; edges are written source>target."""
     ends = [edge.partition(">")[::2] for edge in edges]
-    requests = [
-        AddLineageRequest(EntitiesEdge(EntityReference(a, "table"), EntityReference(b, "table"))) for a, b in ends
-    ]
+    requests = [AddLineageRequest(EntityReference(a, "table"), EntityReference(b, "table"), ()) for a, b in ends]
     failures = {(a, b): Failure(FailureStage.PUBLISHING, "") for a, b in (one.split(">") for one in given_up)}
     source = LineageSource({}, (), SETTINGS, (), BoundLog((), (), {}), (), {})
     return SourceLineage(source, tuple(requests), (), (), frozenset(), {}, failures)

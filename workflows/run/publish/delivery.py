@@ -53,13 +53,12 @@ def published_state(batch: TargetBatch) -> PublishedState:
     contents: list[str] = []
     words: dict[ContributionKey, list[_SourcedContribution]] = {}
     for request in batch.requests:
-        # what a request has contributions of says nothing beside them
-        contents_of_request = ["{}" if request.contributions else _text(request.to_json())]
+        contents_of_request = ["{}"]  # where a request said something beside its contributions: earlier digests have it
         for contribution in request.contributions:
-            one = _SourcedContribution.of(request.edge.from_entity.id, contribution)
+            one = _SourcedContribution.of(request.from_entity.id, contribution)
             words.setdefault(_key_of(contribution), []).append(one)
             contents_of_request += [one.meaning, one.sightings]
-        contents.append("\0".join((*request.edge.key, *contents_of_request)))
+        contents.append("\0".join((*request.key, *contents_of_request)))
     contents.sort()
     contents += sorted(_text(replacement.to_json()) for replacement in batch.replacements)
     return PublishedState(batch.target.type, _digest(contents), {key: _word(found) for key, found in words.items()})
@@ -120,22 +119,22 @@ class PublishResult:
         self.counts += report.counts
         for result in report.results:
             reason = None if result.accepted else result.refusal
-            self.edges[result.request.edge.key] = EdgeOutcome(reason)
+            self.edges[result.request.key] = EdgeOutcome(reason)
 
     def give_up(self, requests: Sequence[AddLineageRequest], reason: str) -> None:
         """What could not be said."""
         self.counts += EdgeCounts(rejected=len(requests))
-        self.edges.update({request.edge.key: EdgeOutcome(reason) for request in requests})
+        self.edges.update({request.key: EdgeOutcome(reason) for request in requests})
 
     def pass_over(self, batch: TargetBatch) -> None:
         """What the sink has acknowledged in an earlier run."""
         columns = sum(len(contribution.columns) for r in batch.requests for contribution in r.contributions)
         self.counts += EdgeCounts(unchanged=len(batch.requests), column_edges=columns)
-        self.edges.update({request.edge.key: EdgeOutcome() for request in batch.requests})
+        self.edges.update({request.key: EdgeOutcome() for request in batch.requests})
 
     def has_accepted(self, batch: TargetBatch) -> bool:
         """Whether nothing of it was rejected."""
-        return all(self.edges[request.edge.key].rejected is None for request in batch.requests)
+        return all(self.edges[request.key].rejected is None for request in batch.requests)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,11 +198,11 @@ class Publisher:
             middle = len(batches) // 2
             return self._write(batches[:middle], result) + self._write(batches[middle:], result)
         for request in batches[0].requests:
-            with isolation.around(FailureStage.PUBLISHING, request.edge.key):
+            with isolation.around(FailureStage.PUBLISHING, request.key):
                 isolation.probe(FailureStage.PUBLISHING, request)
                 result.add(self.sink.write([TargetBatch(batches[0].target, (request,))]))
-            if request.edge.key in isolation.failures:
-                result.give_up([request], isolation.failures[request.edge.key].reason)
+            if request.key in isolation.failures:
+                result.give_up([request], isolation.failures[request.key].reason)
         return []
 
     def _published_state(self, batch: TargetBatch) -> PublishedState:

@@ -58,8 +58,8 @@ def merged_targets(
     for lineage in lineages:
         given_up.update({key: failure for key, failure in lineage.given_up.items() if key[1] in shared})
         for request in lineage.requests:
-            if request.edge.to_entity.id in shared:
-                edges.setdefault(request.edge.key, []).append(request)
+            if request.to_entity.id in shared:
+                edges.setdefault(request.key, []).append(request)
         for one in lineage.replacements:
             if one.to_entity.id in shared:
                 known = views.get(one.to_entity, one)
@@ -70,7 +70,7 @@ def merged_targets(
 
 
 def _merge(found: list[AddLineageRequest]) -> AddLineageRequest:
-    first = found[0].edge
+    first = found[0]
     contributions = [contribution for request in found for contribution in request.contributions]
     return request_of(first.from_entity, first.to_entity, contributions)
 

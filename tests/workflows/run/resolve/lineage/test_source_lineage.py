@@ -72,7 +72,7 @@ def lineage(statuses: Mapping[str, Outcome] | None = None, probe: Probe = no_pro
 
 def accepted(found: SourceLineage, rejected: str | None = None) -> dict[tuple[str, str], EdgeOutcome]:
     given_up = {key: EdgeOutcome(failure.reason) for key, failure in found.given_up.items()}
-    return {**{request.edge.key: EdgeOutcome(rejected) for request in found.requests}, **given_up}
+    return {**{request.key: EdgeOutcome(rejected) for request in found.requests}, **given_up}
 
 
 def outcomes_by_text(found: SourceLineage, rejected: str | None = None) -> dict[str, str]:
@@ -126,7 +126,7 @@ def test_no_answer_depends_on_what_was_asked_before() -> None:
 
 def test_one_request_an_edge_in_the_order_of_their_ends() -> None:
     found = lineage(UNRESOLVED)
-    assert [request.edge.key for request in found.requests] == [("s", "t"), ("s", "u"), ("s", "v")]
+    assert [request.key for request in found.requests] == [("s", "t"), ("s", "u"), ("s", "v")]
     assert [(one.to_entity.id, one.whole) for one in found.replacements] == [("v", True)]
 
 
@@ -157,7 +157,7 @@ def test_a_statement_that_fails_is_dead_and_no_other() -> None:
     assert set(found.template_failures) == {LOG[2]}
     expected = {**outcomes_by_text(lineage(UNRESOLVED)), LOG[2]: "dead evidence_failed"}
     assert outcomes_by_text(found) == expected
-    assert [request.edge.key for request in found.requests] == [("s", "u"), ("s", "v")]
+    assert [request.key for request in found.requests] == [("s", "u"), ("s", "v")]
 
 
 def test_an_edge_of_which_no_request_can_be_made_is_given_up_and_its_view_replaces_nothing() -> None:
