@@ -22,7 +22,7 @@ from connectors.platforms import (
     trino,
     vertica,
 )
-from connectors.platforms.profile import ExportProfile
+from connectors.platforms.profile import ExportProfile, HeaderlessFile, ServerLog
 
 PROFILES: tuple[ExportProfile, ...] = (
     snowflake.QUERY_HISTORY,
@@ -58,3 +58,6 @@ PROFILES: tuple[ExportProfile, ...] = (
     catalogs.OPENMETADATA,
     catalogs.DATAHUB,
 )
+
+SERVER_LOGS: tuple[ServerLog, ...] = (postgres.SERVER_LOG,)
+HEADERLESS_FILES: tuple[HeaderlessFile, ...] = (mysql.GENERAL_LOG_FILE,)

@@ -9,7 +9,16 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from connectors.platforms.profile import OTHERWISE, PICOSECONDS, ExportProfile, Rewrite, TextLimit, marks
+from connectors.platforms.profile import (
+    OTHERWISE,
+    PICOSECONDS,
+    ExportProfile,
+    HeaderlessFile,
+    Rewrite,
+    Row,
+    TextLimit,
+    marks,
+)
 from ingestion.model.outcomes import Outcome
 
 _SERVICES = frozenset({"Mysql", "MariaDB", "SingleStore", "Doris", "StarRocks", "Domodatabase"})
@@ -36,10 +45,16 @@ GENERAL_LOG = ExportProfile(
     ),
 )
 
-GENERAL_LOG_COLUMNS = ("event_time", "user_host", "thread_id", "server_id", "command_type", "argument")
-"""Of the file in which the server keeps the table, which has no header and writes line ends as a backslash and an n."""
 
-GENERAL_LOG_FILE = replace(GENERAL_LOG, escaped=True)
+def _is_general_log_row(row: Row) -> bool:
+    return row[2].isdigit() and row[3].isdigit() and " @ " in row[1]
+
+
+GENERAL_LOG_FILE = HeaderlessFile(
+    columns=("event_time", "user_host", "thread_id", "server_id", "command_type", "argument"),
+    profile=replace(GENERAL_LOG, escaped=True),  # line ends stand as a backslash and an n
+    is_row=_is_general_log_row,
+)
 
 SLOW_LOG = ExportProfile(
     name="MySQL slow_log",

@@ -1,10 +1,10 @@
-"""PostgreSQL: pg_stat_statements, and the names in its own log."""
+"""PostgreSQL: its statistics view pg_stat_statements, and its own log, as CSV or JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import re
 
-from connectors.platforms.profile import MILLISECONDS, ExportProfile, marks
+from connectors.platforms.profile import MILLISECONDS, At, ExportProfile, LoggedStatement, Row, ServerLog, marks
 
 # PostgreSQL's pg_stat_statements, as appendix F of its documentation has it (its csvlog is no export).
 
@@ -22,21 +22,78 @@ STAT_STATEMENTS = ExportProfile(
 )
 
 
-# PostgreSQL's log as JSON: what stands in a csvlog, by other names.
+# PostgreSQL's own log. The columns of its CSV are as "Using CSV-Format Log Output" of its manual lists them: 23 of them
+# up to version 12, 24 in 13, 26 since 14. Their names in JSON are those of "Using JSON-Format Log Output", and
+# CloudNativePG's operator writes a CSV's rows as objects in a field `record`.
 
-JSONLOG_NAMES: Mapping[str, str] = {
+_COLUMNS = (
+    "log_time", "user_name", "database_name", "process_id", "connection_from", "session_id", "session_line_num",
+    "command_tag", "session_start_time", "virtual_transaction_id", "transaction_id", "error_severity", "sql_state_code",
+    "message", "detail", "hint", "internal_query", "internal_query_pos", "context", "query", "query_pos", "location",
+    "application_name", "backend_type", "leader_pid", "query_id",
+)  # fmt: skip
+_WIDTHS = frozenset({23, 24, 25, 26})
+_JSON_KEYS = {
     "log_time": "timestamp", "user_name": "user", "database_name": "dbname", "process_id": "pid",
     "session_id": "session_id", "session_line_num": "line_num", "command_tag": "ps",
     "virtual_transaction_id": "vxid", "error_severity": "error_severity", "message": "message", "query": "statement",
     "application_name": "application_name", "sql_state_code": "state_code",
 }  # fmt: skip
-"""By a csvlog's column: its name in the server's JSON."""
 
-_RECORD_NAMES = {column: f"record_{column}" for column in JSONLOG_NAMES}
-_TELLING = ("log_time", "error_severity", "message", "session_id")
+_TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)? \S+")
+_SESSION = re.compile(r"[0-9a-f]+\.[0-9a-f]+")
+_DURATION = r"duration: (?P<ms>\d+(?:\.\d+)?) ms"
+# A prepared statement's name may have colons (py:0x7f), and none before a blank.
+# "execute fetch from" goes on with a portal that was executed before; parse and bind execute nothing.
+_EXECUTION = re.compile(rf"(?:{_DURATION}  )?(?:statement|execute (?!fetch from )(?:[^:\n]|:(?! ))*+): ")
+_ERRORS = frozenset({"ERROR", "FATAL", "PANIC"})
 
 
-def jsonlog_names(names: Collection[str]) -> Mapping[str, str] | None:
-    """By a csvlog's column its name among these, where they are those of a log of PostgreSQL; else None."""
-    forms = (JSONLOG_NAMES, _RECORD_NAMES)
-    return next((form for form in forms if all(form[column] in names for column in _TELLING)), None)
+def _is_row(row: Row) -> bool:
+    as_wide = len(row) in _WIDTHS and bool(_TIME.fullmatch(row[0]))
+    return as_wide and (not row[5] or bool(_SESSION.fullmatch(row[5])))
+
+
+def _statement(row: Row, at: At) -> LoggedStatement | None:
+    severity = row[at["error_severity"]]
+    if severity in _ERRORS:
+        text = row[at["query"]]
+        return LoggedStatement(text, failed=True) if text.strip() else None
+    message = row[at["message"]]
+    match = _EXECUTION.match(message) if severity == "LOG" else None
+    if match is None or not message[match.end() :].strip():
+        return None
+    duration = float(match["ms"]) / 1000 if match["ms"] else None
+    return LoggedStatement(message[match.end() :], duration)
+
+
+def _failure(row: Row, at: At) -> str:
+    return row[at["query"]] if row[at["error_severity"]] in _ERRORS else ""
+
+
+SERVER_LOG = ServerLog(
+    name="PostgreSQL csvlog",
+    json_name="PostgreSQL jsonlog",
+    columns=_COLUMNS,
+    widths=_WIDTHS,
+    is_row=_is_row,
+    marks=frozenset({"log_time", "error_severity", "message", "virtual_transaction_id"}),
+    json_keys=(_JSON_KEYS, {column: f"record_{column}" for column in _JSON_KEYS}),
+    json_marks=("log_time", "error_severity", "message", "session_id"),
+    fields={
+        "user": "user_name",
+        "session": "session_id",
+        "database": "database_name",
+        "query_type": "command_tag",
+        "error_code": "sql_state_code",
+        "job": "application_name",
+    },
+    written_at=("log_time", _TIME),
+    # each statement of a session has a new virtual transaction, except within a transaction block
+    transaction="virtual_transaction_id",
+    statement=_statement,
+    failure=_failure,
+    failure_marks=(",ERROR,", ",FATAL,", ",PANIC,"),
+    # a statement that is logged before it runs has its session's state in place of a command
+    states=re.compile(r"idle.*|PARSE|BIND", re.DOTALL),
+)

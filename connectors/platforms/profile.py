@@ -223,3 +223,63 @@ class ExportProfile:
         if self.lineage is not None:
             found += self.lineage.columns
         return tuple(dict.fromkeys(found))
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedStatement:
+    """What a row of a server's log says was executed.
+
+    `duration` in seconds is known where the row was written after the execution.
+    """
+
+    text: str
+    duration: float | None = None
+    failed: bool = False
+
+
+Row = list[str]
+At = Mapping[str, int]
+"""The position of each column in a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerLog:
+    """A server's own log, most rows of which are messages, as delimited text or as JSON.
+
+    `name` and `json_name` are what it is called in either form. Without a header it has one of `widths` of the
+    `columns`, and `is_row` knows its rows; `marks` are those columns that tell it by its header. `json_keys`: each way
+    in which JSON has the columns, told by the keys of the `json_marks`. `fields`: a record's field to its column;
+    `written_at`: the column with when a row was written, and how that looks. `transaction`: with the session it tells
+    one execution of a text from the next.
+
+    `statement` gives what a row says was executed, `failure` the text of a statement that failed by it ("": none), and
+    `failure_marks` is what lines have in which such a row begins. `states`: values of query_type that are none.
+    """
+
+    name: str
+    json_name: str
+    columns: tuple[str, ...]
+    widths: frozenset[int]
+    is_row: Callable[[Row], bool]
+    marks: frozenset[str]
+    json_keys: tuple[Mapping[str, str], ...]
+    json_marks: tuple[str, ...]
+    fields: Mapping[str, str]
+    written_at: tuple[str, re.Pattern[str]]
+    transaction: str
+    statement: Callable[[Row, At], LoggedStatement | None]
+    failure: Callable[[Row, At], str]
+    failure_marks: tuple[str, ...]
+    states: re.Pattern[str]
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderlessFile:
+    """A file in which a server keeps a table as delimited text, without a header: its `columns`, and how they read.
+
+    `is_row` knows its rows, but for the time that stands in their first column.
+    """
+
+    columns: tuple[str, ...]
+    profile: ExportProfile
+    is_row: Callable[[Row], bool]

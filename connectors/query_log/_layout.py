@@ -15,8 +15,8 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from connectors.platforms.generic import GENERIC
-from connectors.platforms.mysql import GENERAL_LOG_COLUMNS, GENERAL_LOG_FILE
-from connectors.platforms.postgres import jsonlog_names
+from connectors.platforms.index import HEADERLESS_FILES, SERVER_LOGS
+from connectors.platforms.profile import HeaderlessFile, ServerLog
 from connectors.query_log._columns import ColumnReading, ReadingHints, column_reading, plain_name, with_unseen
 from connectors.query_log._json_records import is_json, is_json_lines, names_of, sample_objects, values_of
 from connectors.query_log._values import parse_time
@@ -35,16 +35,6 @@ _CUT_CHARACTER = 3
 _ESCAPED = re.compile(r"\\[nt\\]")
 _QUOTED_AFTER_TAB = re.compile(r'(?:^|\t)"', re.MULTILINE)
 
-# a csvlog row's columns, as "Using CSV-Format Log Output" of PostgreSQL's manual lists them
-CSVLOG_COLUMNS = (
-    "log_time", "user_name", "database_name", "process_id", "connection_from", "session_id", "session_line_num",
-    "command_tag", "session_start_time", "virtual_transaction_id", "transaction_id", "error_severity", "sql_state_code",
-    "message", "detail", "hint", "internal_query", "internal_query_pos", "context", "query", "query_pos", "location",
-    "application_name", "backend_type", "leader_pid", "query_id",
-)  # fmt: skip
-_CSVLOG_WIDTHS = frozenset({23, 24, 25, 26})
-_CSVLOG_TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)? \S+")
-_CSVLOG_SESSION = re.compile(r"[0-9a-f]+\.[0-9a-f]+")
 _NAME = re.compile(r"[A-Za-z_][\w .()#/-]{0,62}")
 
 
@@ -58,15 +48,15 @@ class Form(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How to read a file's records; `fields` maps a record's field (or csvlog column) to its position.
+    """How to read a file's records; `fields` maps a record's field (or a server log's column) to its position.
 
-    `reading` says what the columns mean, of all but a log of PostgreSQL's own; `names` are that one's, as JSON.
+    `reading` says what the columns mean, of all but a server's own log; `names` are that one's keys in JSON.
     """
 
     delimiter: str
     widths: frozenset[int]
     fields: Mapping[str, int]
-    csvlog: bool = False
+    server_log: ServerLog | None = None
     header: tuple[str, ...] | None = None
     encoding: str = "utf-8"
     zone: tzinfo = field(default=UTC)
@@ -76,13 +66,21 @@ class Layout:
     names: tuple[str, ...] = ()
 
     @property
+    def exporter(self) -> str:
+        """Who wrote it, in words."""
+        if self.reading is not None:
+            return self.reading.profile.name
+        assert self.server_log is not None
+        return self.server_log.name if self.form is Form.DELIMITED else self.server_log.json_name
+
+    @property
     def json_names(self) -> tuple[str, ...]:
         """What of each JSON object is read, in this order."""
         return self.reading.names if self.reading is not None else self.names
 
     @property
     def time_positions(self) -> list[int]:
-        names = ("log_time",) if self.csvlog else ("start_time", "end_time")
+        names = ("start_time", "end_time") if self.server_log is None else self.server_log.written_at[:1]
         return [self.fields[name] for name in names if name in self.fields]
 
     @property
@@ -104,8 +102,9 @@ class Layout:
         """Whether this row is surely a record: as many columns as the others, and times where times belong."""
         if len(row) not in self.widths:
             return False
-        if self.csvlog:
-            return bool(_CSVLOG_TIME.fullmatch(row[self.fields["log_time"]]))
+        if self.server_log is not None:
+            column, pattern = self.server_log.written_at
+            return bool(pattern.fullmatch(row[self.fields[column]]))
         times = [row[position] for position in self.time_positions if row[position]]
         known = bool(times) or not self.anchored
         return known and self._has_text(row) and all(_is_time(time, self.zone) for time in times)
@@ -119,8 +118,8 @@ class Layout:
         if not self.anchored or len(row) <= min(self.time_positions):
             return False
         value = row[min(self.time_positions)]
-        if self.csvlog:
-            return bool(_CSVLOG_TIME.fullmatch(value))
+        if self.server_log is not None:
+            return bool(self.server_log.written_at[1].fullmatch(value))
         return _is_time(value, self.zone)
 
 
@@ -180,9 +179,11 @@ def _json_layout(text: str, name: str, hints: ReadingHints, encoding: str) -> La
     objects = sample_objects(text, _SAMPLE_ROWS)
     names = names_of(objects)
     layout = Layout("", frozenset(), {}, encoding=encoding, zone=hints.zone, form=form)
-    if (own := jsonlog_names(names)) is not None:
-        fields = {column: position for position, column in enumerate(own)}
-        return replace(layout, fields=fields, csvlog=True, names=tuple(own.values()))
+    for log in SERVER_LOGS:
+        for keys in log.json_keys:
+            if all(keys[column] in names for column in log.json_marks):
+                fields = {column: position for position, column in enumerate(keys)}
+                return replace(layout, fields=fields, server_log=log, names=tuple(keys.values()))
     samples = list(zip(*(values_of(record, names) for record in objects), strict=True))
     reading = column_reading(names, samples, hints)
     if reading is None:
@@ -200,18 +201,20 @@ def _first_records(text: str, layout: Layout) -> list[list[str]]:
 
 def _with_columns(layout: Layout, rows: list[list[str]], hints: ReadingHints) -> Layout | None:
     row, *sample = rows
-    if _is_csvlog(row) and layout.delimiter == ",":
-        fields = {column: position for position, column in enumerate(CSVLOG_COLUMNS)}
-        return replace(layout, widths=_CSVLOG_WIDTHS, fields=fields, csvlog=True)
+    for log in SERVER_LOGS:
+        if log.is_row(row) and layout.delimiter == ",":
+            fields = {column: position for position, column in enumerate(log.columns)}
+            return replace(layout, widths=log.widths, fields=fields, server_log=log)
     layout = replace(layout, widths=frozenset({len(row)}))
-    if _is_general_log(row):
-        return _general_log(layout, hints)
+    for file in HEADERLESS_FILES:
+        if len(row) == len(file.columns) and file.is_row(row) and _is_time(row[0], UTC):
+            return _headerless(layout, file, hints)
     names = [plain_name(column) for column in row]
     layout = replace(layout, header=tuple(row))
-    if {"log_time", "error_severity", "message", "virtual_transaction_id"} <= set(names):
-        return replace(
-            layout, fields={name: names.index(name) for name in CSVLOG_COLUMNS if name in names}, csvlog=True
-        )
+    for log in SERVER_LOGS:
+        if log.marks <= set(names):
+            fields = {name: names.index(name) for name in log.columns if name in names}
+            return replace(layout, fields=fields, server_log=log)
     samples = list(zip(*(record for record in sample if len(record) == len(row)), strict=True))
     reading = column_reading(names, samples, hints)
     if reading is None:
@@ -230,33 +233,20 @@ def _is_time(value: str, zone: tzinfo) -> bool:
         return False
 
 
-def _is_csvlog(row: list[str]) -> bool:
-    return (
-        len(row) in _CSVLOG_WIDTHS
-        and bool(_CSVLOG_TIME.fullmatch(row[0]))
-        and (not row[5] or bool(_CSVLOG_SESSION.fullmatch(row[5])))
-    )
-
-
-def _is_general_log(row: list[str]) -> bool:
-    """Whether this is a row of the file that holds MySQL's general log, which has no header."""
-    as_wide = len(row) == len(GENERAL_LOG_COLUMNS)
-    return as_wide and row[2].isdigit() and row[3].isdigit() and " @ " in row[1] and _is_time(row[0], UTC)
-
-
-def _general_log(layout: Layout, hints: ReadingHints) -> Layout | None:
-    reading = column_reading(GENERAL_LOG_COLUMNS, (), hints)
+def _headerless(layout: Layout, file: HeaderlessFile, hints: ReadingHints) -> Layout | None:
+    reading = column_reading(file.columns, (), hints)
     if reading is None:
         return None
     fields = {name: at[0] for name, at in reading.fields.items()}
-    return replace(layout, fields=fields, reading=replace(reading, profile=GENERAL_LOG_FILE))
+    return replace(layout, fields=fields, reading=replace(reading, profile=file.profile))
 
 
 def _no_text_column(row: list[str], name: str) -> str:
     names = [column.strip() for column in row if _NAME.fullmatch(column.strip())]
     expected = "query_text, query, sql or statement"
     if not names or len(names) < len(row):
-        return f"{name}, line 1: neither a header with a column for the query text ({expected}) nor a PostgreSQL csvlog"
+        servers = "".join(f" nor a {log.name}" for log in SERVER_LOGS)
+        return f"{name}, line 1: neither a header with a column for the query text ({expected}){servers}"
     return f"{name}, line 1: no column for the query text among {listing(names)}{_hint(names, expected)}"
 
 

@@ -23,7 +23,6 @@ from connectors.platforms.job_names import job_of
 from connectors.platforms.profile import ExportProfile
 from connectors.query_log._columns import ReadingHints
 from connectors.query_log._interpreter import ARROW_SCHEMA, clean_text
-from connectors.query_log._layout import Form
 from connectors.query_log._spark_tables import (
     TableRead,
     format_of,
@@ -95,10 +94,7 @@ def whole_text(pieces: Sequence[tuple[int, str]], profile: ExportProfile, status
     return {"text": text, "status": status if text else Outcome.NOT_A_STATEMENT}
 
 
-# Query logs read by Spark: exports of many platforms, and PostgreSQL's csvlog.
-
-_SERVERS_OWN = {True: "PostgreSQL csvlog", False: "PostgreSQL jsonlog"}
-"""By whether it is delimited text."""
+# Query logs read by Spark: exports of many platforms, and servers' own logs.
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +133,7 @@ class QueryLogInput:
         names: Counter[str] = Counter()
         for part in self.texts:
             if part.layout is not None:
-                own = _SERVERS_OWN[part.layout.form is Form.DELIMITED]
-                names[part.layout.reading.profile.name if part.layout.reading else own] += 1
+                names[part.layout.exporter] += 1
         for table in self.tables:
             names[table.reading.profile.name] += len(table.files or "1")
         return dict(names.most_common())

