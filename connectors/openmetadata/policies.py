@@ -25,7 +25,7 @@ from ingestion.policies.plan import (
     path_in,
     reason_of,
 )
-from ingestion.walk import ColumnNode
+from ingestion.walk import DIRECT, TABLE, ColumnNode
 
 
 def columns_of_platform(platform: Platform) -> CatalogColumns:
@@ -60,11 +60,11 @@ def _dependencies(around: Graph) -> Iterator[_PlatformEdge]:
         source, target = (around.nodes[end].fully_qualified_name or "" for end in (edge.from_id, edge.to_id))
         pairs = edge.details.columns_lineage
         if not pairs:
-            yield _PlatformEdge((source, None), (target, None), "TABLE")
+            yield _PlatformEdge((source, None), (target, None), TABLE)
         for pair in pairs:
             for column in pair.from_columns:
                 ends = _column_of(source, column), _column_of(target, pair.to_column)
-                yield _PlatformEdge(*ends, "DIRECT", pair.function or "")
+                yield _PlatformEdge(*ends, DIRECT, pair.function or "")
 
 
 def _column_of(table: str, full: str) -> ColumnNode:

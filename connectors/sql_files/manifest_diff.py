@@ -4,7 +4,7 @@ one document for the page.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -19,6 +19,7 @@ from ingestion.model.lineage import Json, LineageType
 from ingestion.model.outcomes import ProblemKind
 from ingestion.parser import LineageParser
 from ingestion.parsing.sandbox.process import Limits
+from ingestion.walk import DIRECT, Hop, Walk
 
 # What a change of a dbt project does: two manifests, their columns and edges compared, and what it reaches.
 
@@ -86,14 +87,12 @@ class _Lineage:
     unread: tuple[str, ...] = ()
 
     def downstream(self, start: str) -> tuple[str, ...]:
-        found: dict[str, None] = {}
-        waiting = [start]
-        for name in waiting:
-            for target in sorted(self.uses.get(name, ())):
-                if target not in found and target != start:
-                    found[target] = None
-                    waiting.append(target)
-        return tuple(found)
+        """The columns made of one, however far, the nearest first."""
+
+        def hops(names: Sequence[str]) -> Iterator[Hop[str, None]]:
+            return (Hop(name, target, DIRECT, None) for name in names for target in sorted(self.uses.get(name, ())))
+
+        return tuple(Walk((start,), hops).finish().arrivals)[1:]
 
 
 def manifest_diff(base: Path, head: Path, dialect: str | None, timeout_seconds: float) -> ManifestDiff:

@@ -346,6 +346,6 @@ def _expressions(views: Iterable[ContributionView]) -> dict[_ColumnKey, set[str]
     for one in views:
         for column in one.content.get("columns") or ():
             for source in column["from"]:
-                key = source, column.get("to") or "", column.get("type", "DIRECT"), column.get("subtype")
+                key = source, column.get("to") or "", column.get("type", DIRECT), column.get("subtype")
                 found.setdefault(key, set()).add(column.get("expression") or "")
     return found

@@ -14,7 +14,7 @@ from connectors.catalog.questions.tables import LocalTables
 from connectors.catalog.store.lineage.reads import ColumnDependency
 from ingestion.dialects.types import standard_type, widest
 from ingestion.policies import ValueFlow, value_flow
-from ingestion.walk import ColumnNode
+from ingestion.walk import DIRECT, ColumnNode
 
 # The changes of tables and columns from what stands to what a script leaves, without their effects.
 
@@ -195,9 +195,9 @@ def _redefinitions(
 
 def _fillings_of(before: list[ColumnDependency], after: list[ColumnDependency]) -> Iterator[TableDifference]:
     known = {(one.source, one.target) for one in before}
-    fresh = [one for one in after if one.type == "DIRECT" and (one.source, one.target) not in known]
-    for target in dict.fromkeys(one.target for one in fresh):
-        sources = dict.fromkeys(f"{one.source[0]}.{one.source[1]}" for one in fresh if one.target == target)
+    added = [one for one in after if one.type == DIRECT and (one.source, one.target) not in known]
+    for target in dict.fromkeys(one.target for one in added):
+        sources = dict.fromkeys(f"{one.source[0]}.{one.source[1]}" for one in added if one.target == target)
         yield TableDifference(ChangeKind.COLUMN_FILLED, target, f"from {', '.join(sources)}")
 
 
@@ -231,7 +231,7 @@ def _is_sensitive(tag: str) -> bool:
 
 
 def _keeps(one: ColumnDependency) -> bool:
-    return one.certain and one.type == "DIRECT" and value_flow(one) is ValueFlow.KEPT
+    return one.certain and one.type == DIRECT and value_flow(one) is ValueFlow.KEPT
 
 
 def _rows(dependencies: Iterable[ColumnDependency]) -> frozenset[_Key]:
@@ -257,5 +257,5 @@ def _shape(expression: str) -> str:
 
 
 def _how(dependencies: Iterable[ColumnDependency], path: str | None) -> str:
-    direct = [one for one in dependencies if one.target[1] == path and one.type == "DIRECT"]
+    direct = [one for one in dependencies if one.target[1] == path and one.type == DIRECT]
     return ", ".join(dict.fromkeys(one.expression or f"{one.source[0]}.{one.source[1]}" for one in direct))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from connectors.catalog.questions.proposed_change._differences import Sides, TableDifference
 from connectors.catalog.questions.proposed_change._scripts import BoundScript, TableNames, bound_script, columns_of
@@ -17,77 +17,47 @@ from ingestion.model.lineage import Column, WriteMode
 from ingestion.model.namespaces import Namespace
 from ingestion.model.outcomes import ProblemKind
 from ingestion.policies import ValueFlow, value_flow
-from ingestion.walk import ColumnNode
+from ingestion.walk import DIRECT, INDIRECT, TABLE, ColumnNode, EdgeIndex, Hop, strongest_ways
 
 # What lies downstream of a table or a column, in the catalog and in the scripts, after a change.
 
 Path = tuple[ColumnDependency, ...]
 
-STRENGTHS = ("DIRECT", "INDIRECT", "TABLE")
-"""A path is as strong as its weakest hop: values flow, values decide, or it is not certain which columns are meant."""
 
-
-@dataclass(slots=True)
 class DownstreamPaths:
     """Shortest paths downstream; what the change writes anew is not followed by what it said before."""
 
-    sides: Sides
-    _out: dict[str, list[ColumnDependency]] = field(default_factory=dict)
+    def __init__(self, sides: Sides) -> None:
+        self.sides = sides
+        self._edges = EdgeIndex(self._read, upstream=False)
 
     def paths(
         self, start: ColumnNode, follows: Callable[[ColumnDependency], bool] = lambda _one: True
     ) -> dict[ColumnNode, tuple[str, Path]]:
-        """For everything downstream the strongest tie and its shortest path, over what `follows` takes.
+        """For everything downstream the strongest tie and its shortest path, over what `follows` takes."""
 
-        Of a whole table what is certain is that it is read: the first hop's columns do not matter.
-        """
-        found: dict[ColumnNode, tuple[str, Path]] = {}
-        for strength in range(len(STRENGTHS)):
-            allowed = frozenset(STRENGTHS[: strength + 1])
-            for node, path in self._walk(start, allowed, follows).items():
-                if node != start:
-                    found.setdefault(node, (STRENGTHS[strength], path))
-        return found
+        def hops(nodes: Sequence[ColumnNode]) -> Iterator[Hop[ColumnNode, ColumnDependency]]:
+            for hop in self._edges.hops(nodes):
+                if follows(hop.edge):
+                    # Of a whole table what is certain is that it is read: the first hop's columns do not matter.
+                    is_read = hop.strength == TABLE and hop.start == start and start[1] is None
+                    yield hop._replace(strength=INDIRECT) if is_read else hop
+
+        ways = strongest_ways(start, hops).found.values()
+        return {way.node: (way.strength, tuple(hop.edge for hop in way.hops)) for way in ways if way.hops}
 
     def readers(self, name: str) -> list[ColumnDependency]:
         """The dependencies out of a table."""
-        self._read([name])
-        return self._out[name]
+        return self._edges.edges([name])
 
-    def _walk(
-        self, start: ColumnNode, allowed: frozenset[str], follows: Callable[[ColumnDependency], bool]
-    ) -> dict[ColumnNode, Path]:
-        paths: dict[ColumnNode, Path] = {start: ()}
-        frontier = [start]
-        while frontier:
-            self._read(node[0] for node in frontier)
-            following = []
-            for node in frontier:
-                whole = node == start and node[1] is None
-                for hop in self._out[node[0]]:
-                    tied = hop.source[1] is None or node[1] is None or hop.source[1] == node[1]
-                    strong = (hop.type if hop.certain else "TABLE") in allowed or (whole and len(allowed) > 1)
-                    if tied and strong and hop.target not in paths and follows(hop):
-                        paths[hop.target] = (*paths[node], hop)
-                        following.append(hop.target)
-            frontier = following
-        return paths
-
-    def _read(self, names: Iterable[str]) -> None:
-        missing = [name for name in dict.fromkeys(names) if name not in self._out]
-        if not missing:
-            return
-        rewritten = self.sides.rewritten_tables()
-        found = [one for one in self.sides.tables.dependencies(missing) if one.target[0] not in rewritten]
-        wanted = frozenset(missing)
+    def _read(self, names: Sequence[str]) -> Iterable[ColumnDependency]:
+        rewritten, wanted = self.sides.rewritten_tables(), frozenset(names)
+        found = [one for one in self.sides.tables.dependencies(names) if one.target[0] not in rewritten]
         for script, skipped in ((self.sides.before, rewritten), (self.sides.after, frozenset[str]())):
             for target, dependencies in script.dependencies.items():
                 if target not in skipped and self._stands(target):
                     found += [one for one in dependencies if one.source[0] in wanted]
-        for name in missing:
-            self._out[name] = []
-        for one in dict.fromkeys(found):
-            self._out[one.source[0]].append(one)
+        return dict.fromkeys(found)
 
     def _stands(self, name: str) -> bool:
         state = self.sides.state_before(name)
@@ -145,18 +115,18 @@ def _effects(difference: TableDifference, walk: DownstreamPaths, dialect: Dialec
 def _kind_by_strength(difference: TableDifference) -> Callable[[str], EffectKind | None] | None:
     """What the difference does to something that is tied to it DIRECTly, INDIRECTly or by TABLE; None: nothing."""
     if difference.kind in _GOING:
-        return lambda strength: EffectKind.UNCERTAIN if strength == "TABLE" else EffectKind.BREAKS
+        return lambda strength: EffectKind.UNCERTAIN if strength == TABLE else EffectKind.BREAKS
     if difference.kind in _MEANINGS:
-        return lambda strength: EffectKind.MEANING if strength != "TABLE" else None
+        return lambda strength: EffectKind.MEANING if strength != TABLE else None
     if difference.kind is ChangeKind.COLUMN_SENSITIVE:
-        return lambda strength: EffectKind.SENSITIVITY if strength == "DIRECT" else None
+        return lambda strength: EffectKind.SENSITIVITY if strength == DIRECT else None
     if difference.kind is not ChangeKind.COLUMN_RETYPED:
         return None
     if difference.fits:
-        return lambda strength: EffectKind.TYPE if strength == "DIRECT" else None
+        return lambda strength: EffectKind.TYPE if strength == DIRECT else None
     if difference.fits is None:
         return lambda _strength: EffectKind.UNCERTAIN
-    return lambda strength: EffectKind.UNCERTAIN if strength == "TABLE" else EffectKind.BREAKS
+    return lambda strength: EffectKind.UNCERTAIN if strength == TABLE else EffectKind.BREAKS
 
 
 def _keeps_value(one: ColumnDependency) -> bool:

@@ -33,7 +33,7 @@ from ingestion.scripts.statements import ScriptStatement, parse_script_statement
 from ingestion.scripts.unfollowed_changes import dropped_namespace, unfollowed_change
 from ingestion.statements import classify
 from ingestion.statements.altered_types import altered_types
-from ingestion.walk import ColumnNode
+from ingestion.walk import TABLE, ColumnNode
 
 # SQL files read as one script and bound to the tables of a catalog.
 
@@ -312,7 +312,7 @@ def _take_flow(flow: Flow, meaning: dict[TableName, str], effects: ScriptEffects
     for source in flow.sources:
         place = meaning.get(source, str(source))
         if not any(one.source[0] == place for one in found):
-            found.append(ColumnDependency((place, None), (target, None), "TABLE", producer=kind))
+            found.append(ColumnDependency((place, None), (target, None), TABLE, producer=kind))
     effects.dependencies.setdefault(target, []).extend(found)
 
 

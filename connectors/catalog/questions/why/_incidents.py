@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 
 from connectors.catalog.questions.why.facts import Incident, IncidentKind, TimeRange
 from connectors.catalog.store.evidence.loads import LoadRhythm, StoredLoad, WrittenVersion
+from ingestion.walk import DIRECT
 
 # Changes of the statements that write a table: other expressions, filters or sources than before.
 
@@ -126,8 +127,8 @@ def _texts(made: Iterable[tuple[str, ...]]) -> str:
     """What a column is made of: expressions, else the names of the sources with the way in which they take part."""
     found = set()
     for _table, source, strength, subtype, expression in made:
-        plain = source if strength == "DIRECT" else f"{subtype.lower().replace('_', ' ')} {source}"
-        found.add(expression if expression and strength == "DIRECT" else plain)
+        plain = source if strength == DIRECT else f"{subtype.lower().replace('_', ' ')} {source}"
+        found.add(expression if expression and strength == DIRECT else plain)
     return ", ".join(sorted(found))
 
 
