@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 from connectors.openmetadata import client
 from connectors.openmetadata.attachments import Consumer, delete_others, file_consumer, known_sources
 from connectors.openmetadata.client import Platform
-from connectors.openmetadata.entities import Collection, column_request, get_by_name, pages, put
+from connectors.openmetadata.entities import Collection, column_request, get_by_name, put
 from connectors.openmetadata.http import Call, path_of
 from ingestion.metrics.collection import Metric
 from ingestion.metrics.model import ViewField
-from ingestion.metrics.report import MetricReport, view_fields, view_names
+from ingestion.metrics.report import FILED_ENTITY, FiledTable, MetricReport, view_fields, view_names
 from ingestion.model.entities import EntityReference
 from ingestion.model.fqn import build_fqn, encode_name
 from ingestion.model.lineage import Column, Json
@@ -27,18 +27,9 @@ from ingestion.model.requests import ColumnLineage, EdgeSource
 
 ORIGIN = "measuredIn"
 """The attribute of a metric that says which queries it was found in: none of another origin is touched."""
-_ENTITY = "entityLineage"
 _SERVICE_TYPE = "CustomDashboard"
 _MODEL_TYPE = "LookMlView"
 """The contract has no type for a view of no product: this one is a view with dimensions, in a modelling layer."""
-
-
-@dataclass(frozen=True, slots=True)
-class FiledTable:
-    """A table in the catalog: its FQN, and by column the FQN and the type there."""
-
-    fqn: str
-    columns: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,15 +155,23 @@ class MetricFiling:
         columns = {model: (ColumnLineage(used, fqn, measure.expression.text),)} if used else {}
         request = _metric_request(metric)
         if self._marks:
-            request["extension"] = {ORIGIN: self.origin, _ENTITY: shown}
+            request["extension"] = {ORIGIN: self.origin, FILED_ENTITY: shown}
         return Consumer(Collection.METRICS, request, (model,), columns, Collection.DATA_MODELS)
 
 
-def listed_metrics(platform: Platform) -> list[Json]:
-    """The metrics that a catalog has from queries, as a report tells them."""
-    listed = list(pages(platform.http, Collection.METRICS, {"fields": "extension"}))
-    found = [(entity.get("extension") or {}).get(_ENTITY) for entity in listed]
-    return [one for one in found if isinstance(one, dict)]
+def file_report(
+    platform: Platform, report: MetricReport, origin: str, tables: Mapping[str, FiledTable]
+) -> tuple[str, ...]:
+    """Files the metrics of a report, whose tables are `tables`; what to warn of.
+
+    Those that `origin` had before and has not any more go, if the report is complete. Raises TargetDown.
+    """
+    filing = MetricFiling(platform, origin, tables)
+    filed, warnings = filing.file(report)
+    if not report.complete:
+        return (*warnings, "no metric is withdrawn: what could not be read may have it still")
+    filing.withdraw(filed, report.metrics)
+    return tuple(warnings)
 
 
 def _metric_request(metric: Metric) -> Json:

@@ -12,6 +12,8 @@ from ingestion.metrics.model import Dimension, ViewField
 from ingestion.model.lineage import Json
 
 JSON_VERSION = 1
+FILED_ENTITY = "entityLineage"
+"""The attribute of a filed metric that holds what a report tells of it."""
 
 
 class _EntityEdge(NamedTuple):
@@ -61,6 +63,14 @@ class MetricReport:
     def _others(self, metric: Metric) -> list[str]:
         """The near-duplicates of a metric."""
         return [one.name for one in self.metrics if one.family == metric.family and one is not metric]
+
+
+@dataclass(frozen=True, slots=True)
+class FiledTable:
+    """A table in a catalog: its FQN, and by column the FQN and the type there."""
+
+    fqn: str
+    columns: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
 
 def reportable_metrics(metrics: Iterable[Metric]) -> tuple[tuple[Metric, ...], tuple[str, ...]]:

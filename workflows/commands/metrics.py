@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from ingestion.errors import ConfigError
-from ingestion.model.lineage import Json
 from workflows.commands.options import FORMAT, ParserSeconds, SchemaFile, SqlDialect, end_with, print_answer
 from workflows.runtime.error_reporting import shows_errors
+
+if TYPE_CHECKING:
+    from ingestion.metrics.report import MetricReport
 
 Queries = Annotated[
     str | None, typer.Argument(metavar="[FILE.sql|DIR|-]", help="SQL, a dbt project or its manifest; - is stdin.")
@@ -59,9 +60,7 @@ def metrics(
     found = file_metrics(sql, dialect, schema, timeout)
     warnings: tuple[str, ...] = ()
     if catalog is not None:
-        from workflows.commands._metric_filing import file_report
-
-        warnings = file_report(catalog, found, origin or _origin_of(sql))
+        warnings = _file(catalog, found, origin or _origin_of(sql))
     if output == "metricflow":
         from ingestion.metrics.metricflow import metricflow_yaml
 
@@ -81,14 +80,24 @@ def _origin_of(sql: str) -> str:
     return sql if sql == "-" else str(Path(sql).resolve())
 
 
+def _file(catalog: Path, report: MetricReport, origin: str) -> tuple[str, ...]:
+    """Files the metrics in a catalog's file; what to warn of."""
+    from connectors.catalog.questions.metrics import tables_of
+    from connectors.openmetadata.metrics import file_report
+    from workflows.config import EmbeddedCatalog
+    from workflows.target import platform_of
+
+    tables, warnings = tables_of(catalog, report.metrics)
+    with platform_of(EmbeddedCatalog(catalog)) as platform:
+        return (*warnings, *file_report(platform, report, origin, tables))
+
+
 def _print_filed(catalog: Path | None, output: str) -> None:
     if catalog is None:
         raise ConfigError("give SQL to read, or --catalog FILE")
     if output == "metricflow":
         raise ConfigError("--format metricflow is for SQL")
     from connectors.catalog.answer.metrics import FILED_METRICS
-    from connectors.catalog.questions.answer import Answer
-    from workflows.commands._metric_filing import filed_metrics
+    from connectors.catalog.questions.metrics import filed_metrics
 
-    filed: Answer[Sequence[Json]] = Answer(filed_metrics(catalog))
-    print_answer(filed, FILED_METRICS, output)
+    print_answer(filed_metrics(catalog), FILED_METRICS, output)

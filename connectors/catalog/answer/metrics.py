@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from connectors.catalog.answer.rendering import Renderings
+from connectors.catalog.questions.metrics import FiledMetrics
 from ingestion.metrics.report import MetricReport
 from ingestion.model.lineage import Json
 
@@ -54,4 +55,4 @@ def _use_text(one: Json) -> str:
 
 
 METRICS = Renderings(_report_lines, MetricReport.to_json)
-FILED_METRICS: Renderings[Sequence[Json]] = Renderings(_filed_lines, lambda metrics: {"metrics": list(metrics)})
+FILED_METRICS: Renderings[FiledMetrics] = Renderings(_filed_lines, lambda metrics: {"metrics": list(metrics)})

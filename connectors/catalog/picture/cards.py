@@ -19,13 +19,13 @@ from connectors.catalog.store.entities.usage import uses
 from connectors.catalog.store.lineage import reads
 from connectors.catalog.store.lineage.reads import ContributionView, Moment, Seen
 from connectors.catalog.store.lineage.window import Window
+from ingestion.metrics.report import FILED_ENTITY
 from ingestion.model.fqn import build_fqn, encode_name
 from ingestion.model.lineage import Json
 from ingestion.walk import Walk
 
 # What a metric tells of its use, as it was found in queries: who measures it, how often and of which rows.
 
-_ENTITY = "entityLineage"
 _LISTS = ("users", "filters", "variant")
 _MOST = 1_000  # of a list: anybody may write the attribute, and the page shows it
 
@@ -36,7 +36,7 @@ def _metric_use(document: Mapping[str, Any]) -> Json:
     What is not there, or is not what it should be, is left out.
     """
     extension = document.get("extension")
-    found = extension.get(_ENTITY) if isinstance(extension, dict) else None
+    found = extension.get(FILED_ENTITY) if isinstance(extension, dict) else None
     if not isinstance(found, dict):
         return {}
     answer: Json = {key: texts for key in _LISTS if (texts := _texts(found.get(key)))}

@@ -11,9 +11,9 @@ import pytest
 from connectors.openmetadata.client import Platform
 from connectors.openmetadata.entities import Collection, TableDefinition, put
 from connectors.openmetadata.http import Call, Http
-from connectors.openmetadata.metrics import FiledTable, MetricFiling
+from connectors.openmetadata.metrics import MetricFiling
 from ingestion.metrics.collection import MetricCollection, QueryUse
-from ingestion.metrics.report import MetricReport
+from ingestion.metrics.report import FiledTable, MetricReport
 from ingestion.model.lineage import Column
 from tests.support.decompositions import decomposed
 from workflows.config import EmbeddedCatalog

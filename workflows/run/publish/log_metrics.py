@@ -14,14 +14,14 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from connectors.openmetadata.metrics import FiledTable, MetricFiling
+from connectors.openmetadata.metrics import MetricFiling
 from ingestion.analysis.symbolic import Symbolic
 from ingestion.binding.timeline import SchemaProvider
 from ingestion.metrics.collection import Metric, MetricCollection, QueryUse
 from ingestion.metrics.inlining import AMBIGUOUS
 from ingestion.metrics.process import MetricsProcess, MetricsReply, MetricsRequest, NameParts, TableColumns
 from ingestion.metrics.query import NO_MEASURE
-from ingestion.metrics.report import MetricReport, reportable_metrics
+from ingestion.metrics.report import FiledTable, MetricReport, reportable_metrics
 from ingestion.model.fqn import build_fqn
 from ingestion.model.lineage import TableName
 from ingestion.model.namespaces import Namespace, NamespaceDefaults, candidates, may_be_temporary
