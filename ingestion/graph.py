@@ -35,6 +35,8 @@ from ingestion.scripts.statements import (
 from ingestion.statements.masking import template
 
 # The picture's document: cards and edges with everything that is said of them, as the catalog's graph call answers.
+#
+# A page reads the same document whether it comes from a catalog or from a few statements in a notebook.
 
 
 @dataclass(frozen=True, slots=True)

@@ -201,6 +201,9 @@ def _agrees(fqn: str, service: str, name: PartialName) -> bool:
 
 
 # From a name in a query to the entity it means: the query's own qualification first, then the session's defaults.
+#
+# A name that could mean several entities with equal right means none of them: the answer is Ambiguous, with the
+# candidates, so that no edge is ever drawn to more than one.
 
 PREFETCHED = 250
 

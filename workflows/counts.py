@@ -18,6 +18,11 @@ from ingestion.model.isolation import Failure
 from ingestion.model.outcomes import WriteOutcome, meaning_of
 
 # What became of a run: its counts, which add up, and its report.
+#
+# The unit of account is the statement (a record without one counts once). Each ends published (its edge acknowledged,
+# or stored already), skipped (nothing to publish, with the reason) or dead (given up on, with the reason).
+#
+# Counts are values: every stage gives a RunCounts of what it did, and their sum is the run's.
 
 REPORT_VERSION = 1
 

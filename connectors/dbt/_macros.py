@@ -13,6 +13,9 @@ from connectors.dbt._template_scope import TemplateMacro
 from connectors.dbt._template_values import NotRenderable
 
 # The macros that dbt brings along for every warehouse, written for what they read and not for how it is computed.
+#
+# The names and parameters are dbt's documented ones. Where warehouses differ in no more than the order of arguments,
+# one form stands for all: the columns that go in are the same.
 
 DBTS_MACROS = """
 {% macro any_value(expression) %}any_value({{ expression }}){% endmacro %}

@@ -321,6 +321,9 @@ class _TemplateRenderer:
 
 
 # What runs in the process that can be killed: requests about one scope, answered as JSON.
+#
+# The second part of a request is the scope's file; the first asks for a node's config ("configure") or SQL
+# ("render").
 
 _RECURSION_LIMIT = 5_000
 """Deeper than any macro goes that ends."""

@@ -31,6 +31,9 @@ from ingestion.model.outcomes import WriteOutcome
 from ingestion.model.requests import AddLineageRequest, ColumnLineage, EdgeSource, EntitiesEdge, LineageDetails
 
 # Writing to an OpenMetadata without its help: its PUT replaces an edge, so an existing one is only appended to.
+#
+# Between reading an edge and writing it another writer may have replaced it; the protocol has no lock. So each write
+# is read back and mended at once, and once more (`restore_edge`) when all that had read the edge before have written.
 
 Operations = list[dict[str, Any]]
 ColumnKey = tuple[tuple[str, ...], str]

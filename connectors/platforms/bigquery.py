@@ -18,6 +18,9 @@ from ingestion.model.lineage import Json, StatementLineage, TableName
 from ingestion.model.outcomes import Outcome
 
 # What INFORMATION_SCHEMA.JOBS has of a job's tables, as BigQuery's documentation has it: "JOBS view".
+#
+# `destination_table` is where the result went, which for a query is a hidden table; `referenced_tables` are those
+# that were read, unless the answer came out of a cache. The REST API writes the same in camelCase.
 
 _DESTINATION, _REFERENCED = "destination_table", "referenced_tables"
 _PARTS = (("project_id", "projectId"), ("dataset_id", "datasetId"), ("table_id", "tableId"))
@@ -52,6 +55,8 @@ _JOB_TABLES = EngineLineage((_DESTINATION, _REFERENCED), _read)
 
 
 # BigQuery's INFORMATION_SCHEMA.JOBS, as its documentation has it: "JOBS view".
+#
+# Its state is DONE for jobs that failed too. A script is a job, and so is each of its statements: those are read.
 
 JOBS = ExportProfile(
     name="BigQuery INFORMATION_SCHEMA.JOBS",

@@ -17,6 +17,9 @@ from connectors.platforms.profile import (
 from ingestion.model.lineage import StatementLineage, TableName
 
 # Databricks' lineage system tables, as its documentation has them: "Lineage system tables reference".
+#
+# A row is an event: reading without a target, writing without a source, or both. Unity Catalog keeps names in lower
+# case.
 
 _END = ("{}_table_full_name", "{}_table_catalog", "{}_table_schema", "{}_table_name", "{}_path")
 _ENDS = tuple(column.format(end) for end in ("source", "target") for column in _END)
@@ -49,6 +52,8 @@ _COLUMN_EVENTS = EngineLineage((*_ENDS, "source_column_name", "target_column_nam
 
 
 # Databricks' system tables, as its documentation has them.
+#
+# "Query history system table reference" (system.query.history) and "Lineage system tables reference" (system.access).
 
 _SERVICES = frozenset({"Databricks", "UnityCatalog"})
 

@@ -20,6 +20,11 @@ from connectors.platforms.profile import (
 from ingestion.model.lineage import ColumnRef, Json, StatementLineage, Subtype, TableName
 
 # The graph in the JSON of Hive's LineageLogger hook, and in Impala's lineage log, which is of the same form.
+#
+# "Capture Lineage Information In Hive Hooks" of Hive's documentation, "Viewing Lineage Information for Impala Data"
+# of Impala's. A vertex is a column (database.table.column; of a query's result its name alone) or a table; an edge
+# makes its target columns of its sources (PROJECTION), or lets these decide on rows (PREDICATE). An edge's expression
+# has literals and is left out.
 
 _EDGES, _VERTICES = "edges", "vertices"
 _TABLE_PARTS = 2

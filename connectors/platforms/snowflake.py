@@ -22,6 +22,10 @@ from connectors.platforms.profile import (
 from ingestion.model.lineage import Json, StatementLineage, TableName
 
 # Snowflake's ACCESS_HISTORY, as its documentation has it: Account Usage, "ACCESS_HISTORY view".
+#
+# OBJECTS_MODIFIED has what a statement wrote; each of its columns names the columns that it was made of directly
+# (which may be a view's) and those of base tables. DIRECT_OBJECTS_ACCESSED has all that the statement names, what
+# only joins or filters too. Names are as they are stored, with quotes around a part that needs them.
 
 _MODIFIED, _ACCESSED = "objects_modified", "direct_objects_accessed"
 _TABLES = frozenset(
@@ -68,6 +72,8 @@ _WRITTEN_OBJECTS = EngineLineage((_MODIFIED, _ACCESSED), _read)
 
 
 # Snowflake's QUERY_HISTORY and ACCESS_HISTORY, as its documentation has them.
+#
+# Account Usage and Information Schema, "QUERY_HISTORY"; Account Usage, "ACCESS_HISTORY view".
 
 QUERY_HISTORY = ExportProfile(
     name="Snowflake QUERY_HISTORY",

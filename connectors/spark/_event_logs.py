@@ -211,6 +211,10 @@ def local_path(path: str) -> str | None:
 
 
 # Spark's history server as the source: its applications, their event logs as it serves them, and its SQL pages.
+#
+# Event logs are the source; the server's own account of SQL executions (`/sql`) is the fallback of applications whose
+# log it does not give. That account has only the last executions of an application, no text of Connect or Thrift
+# statements and no user per statement.
 
 TIMEOUT = (5, 120)
 """Seconds to connect and to wait for bytes: a server loads a large application's log before it answers."""

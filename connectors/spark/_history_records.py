@@ -142,6 +142,15 @@ class TextReader:
 
 
 # A statement's text and its plan together: the plan decides columns and full names, the text gives view names.
+#
+# A physical plan reads base tables where the statement named a stored view; the text knows the view. Where text and
+# plan tell different things, the plan's lineage is kept and the difference is a problem of the statement.
+#
+# Without a text (an INSERT by `spark.sql` or a DataFrame) nothing knows the view: Spark puts its query in its place
+# before it plans, and no node, argument or id of it is left. That the same tables, columns and filter are read proves
+# nothing: who writes out what the view says has the same plan. So the edge comes from the base tables, which is
+# right, if further away. The view is kept by CREATE TABLE AS and saveAsTable, whose plan is logical, and by
+# `spark.sql.ui.explainMode=extended`, whose analyzed plan has a View node: `operators.view` reads both.
 
 Resolve = Callable[[TableName], TableName]
 

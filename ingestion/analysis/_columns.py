@@ -14,6 +14,9 @@ from ingestion.dialects.types import field_type, rule_type, standard_type, wides
 from ingestion.model.lineage import Column, ColumnRef, TableName
 
 # Values in the making: what a column of a relation is made of, as keys that compose by integer arithmetic.
+#
+# A key is the number of a source (one column, or the candidates of an ambiguous name) and the role it plays. Texts
+# and types are put together only for the values that reach an output.
 
 SHIFT = ROLES.bit_length() - 1
 ROLE_MASK = ROLES - 1

@@ -283,6 +283,11 @@ def _schema_of_outputs(flow: Flow) -> Schema | None:
 
 
 # Late binding: symbolic lineage and schemas make column lineage, whatever the order in which the log has them.
+#
+# Schemas come from three places: the catalog (and schema files), DDL in the log, and the bound outputs of the
+# statement that created a relation (LineageX's auto-inference). Creating statements are therefore bound before their
+# readers, in the dependency order of the definitions that were in force; a definition that depends on itself stays
+# unknown.
 
 
 @dataclass(frozen=True, slots=True)
@@ -426,6 +431,9 @@ class _Binder:
 
 
 # Relations that RENAME and SWAP move, under the one name that a script leaves them with.
+#
+# Two statements may mean one relation by two names, and two relations by one: told by the names as written, a swap
+# would lead every later reader to the wrong table.
 
 _Names = dict[TableName, TableName]
 

@@ -9,6 +9,10 @@ from ingestion.model.lineage import TableChange, TableName
 from ingestion.model.namespaces import Namespace, RelationKey
 
 # What stood under names when a statement ran, put back for each of them.
+#
+# Runs that mean the same are one occurrence, at the time of the first of them. Between two occurrences much may have
+# happened that has no occurrence of its own, since it had happened before: each brings the states of its names with
+# it, and a state that was reached once stands for the same relation ever after.
 
 Order = tuple[float, int]
 """When something happened: seconds since the epoch, then the position in the log."""

@@ -208,6 +208,12 @@ def _fit(match: re.Match[str], inner: str) -> str:
 
 
 # Temporary and staging relations fold away: what was read into them is what their readers read.
+#
+# The graph is NetworkX's: nodes are flows and the relations that fold, an edge is a read or a write. A session's
+# temporary relation has a node for each state between two writes, so a reader sees what was there when it ran; a
+# staging table that several sessions share has one node for all its content. Contents are sets that are passed on in
+# topological order, so the number of paths does not matter (10 layers of 3 staging tables have 59,049 paths and 90
+# reads).
 
 DEPTH_LIMIT = 20
 """Hops through folded relations that are followed; what lies deeper is reported, not guessed."""

@@ -22,6 +22,9 @@ from ingestion.model.lineage import (
 from ingestion.model.namespaces import Namespace, RelationKey, place_created, place_meant
 
 # What happened to relations that are not temporary, for a catalog that remembers: their names, and their columns.
+#
+# Of names what counts is what stands in the end: a table that is set aside for another and dropped under the name
+# that it got was replaced, and that name never was anybody's for longer than it took.
 
 
 class NameEventKind(StrEnum):
@@ -153,6 +156,11 @@ class _PassingNames:
 
 
 # Which relation stood behind a name when a statement ran: CREATE, DROP, RENAME and SWAP in their order.
+#
+# A relation is followed by its identity, not by its name: a table built under a staging name and renamed into place
+# is one relation with two names. A reader takes the definition in force when it ran; where the log shows none before
+# it, the catalog's; where that knows none, the first one to come (logs are not complete, and are not in dependency
+# order).
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,8 @@ from ingestion.dialects import dialect_of, fold_column
 from ingestion.dialects.definition import keywords
 
 # Words that look like columns and are none: values of the session, of a row's place in a result, of a sequence.
+#
+# Only words that a system reserves are here: where a table may have a column of that name, the column is meant.
 
 _POSTGRES = keywords(
     "CURRENT_CATALOG CURRENT_DATE CURRENT_ROLE CURRENT_TIME CURRENT_TIMESTAMP CURRENT_USER LOCALTIME LOCALTIMESTAMP "

@@ -6,6 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
 # What each warehouse calls the types of the standard set, and what its own names mean in it.
+#
+# The standard set: BOOLEAN, TINYINT, SMALLINT, INT, BIGINT, DECIMAL(p, s), FLOAT, DOUBLE, CHAR(n), VARCHAR(n),
+# STRING, BINARY, DATE, TIME, TIMESTAMP (without a zone), TIMESTAMPTZ, INTERVAL, ARRAY<t>, MAP<k, v>, STRUCT<name t,
+# …>, JSON, VARIANT, UUID, GEOGRAPHY, GEOMETRY, XML. A warehouse without a type gets the nearest that holds its
+# values.
 
 STANDARD_OF: Mapping[str, str] = {
     **dict.fromkeys(("bool", "boolean", "bit", "logical"), "BOOLEAN"),
@@ -283,6 +288,8 @@ NATIVE: Mapping[str, Mapping[str, str]] = {
 
 
 # The standard type set: how types follow through expressions, and their names in each warehouse.
+#
+# A type is a text: `DECIMAL(10, 2)`, `ARRAY<STRING>`, `STRUCT<a INT, b DATE>`. "" is a type that is not known.
 
 _NUMBERS = ("TINYINT", "SMALLINT", "INT", "BIGINT", "DECIMAL", "FLOAT", "DOUBLE")
 _RANK = {name: number for number, name in enumerate(_NUMBERS)}

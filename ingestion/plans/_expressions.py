@@ -87,6 +87,10 @@ def _text_inside(text: str, opening: int) -> str:
 
 
 # An expression as a plan prints it: which attributes it uses in which role, and its masked canonical form.
+#
+# The reader is tolerant: literals are printed raw, so it never relies on a whole grammar. It finds the attributes in
+# scope, then walks the words and brackets between them to learn the role of each place: the condition of a CASE or an
+# IF, the FILTER of an aggregate, the specification of a window, the inside of an aggregate function.
 
 WRAPPER = re.compile(r"^(\w+)\((.*)\)$", re.DOTALL)
 STAGE = re.compile(r"^(?:partial_|merge_|finalmerge_)?(?:gpubasic|gpu)?")

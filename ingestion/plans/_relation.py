@@ -132,6 +132,9 @@ def unite_lineages(lineages: Iterable[AttributeLineage]) -> AttributeLineage:
 
 
 # Lists of attributes and of named expressions as plans print them.
+#
+# Nothing is quoted: names and literals may hold commas, brackets, `#` and line breaks. So lists are cut by expression
+# ids: an element is an attribute in scope, or ends in ` AS name#id`.
 
 ID = re.compile(r"#(\d+)L?(?:-T\d+ms)?")
 """An expression id: `L` follows a bigint's, `-T…ms` that of a column with a watermark."""

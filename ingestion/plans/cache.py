@@ -57,6 +57,9 @@ def _field_names(kind: Hashable) -> tuple[str, ...]:
 
 
 # Plans that were evaluated before: the same job's plan has other ids in every run, and says the same.
+#
+# Spark numbers the columns of an application as it meets them, so a job that runs again prints the plan that it
+# printed before with other numbers. Numbered in the order in which they stand in the text, the two are equal.
 
 REMEMBERED_CHARACTERS = 16_000_000
 """Characters of plan text that one process keeps."""

@@ -158,6 +158,10 @@ def _relation_problems(relation: PlanRelation) -> tuple[Problem, ...]:
 
 
 # The query of a write whose plan does not show it: another execution of the same statement ran it.
+#
+# Delta Lake and other V1 writers behind Spark's V2 interface print one line of the query, its root; the query itself
+# is the plan of an execution with the same root execution id. Delta reads its own log, and the files that it is about
+# to rewrite, in executions of that id too.
 
 LOG_COLUMNS = (
     frozenset(("txn", "add", "remove", "metaData", "protocol")),

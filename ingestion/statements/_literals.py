@@ -238,6 +238,10 @@ def _list_positions(words: Sequence[str], start: int) -> Iterator[int]:
 
 
 # What each literal of a statement is for: a value like any other, part of the statement's shape, or a name of data.
+#
+# A statement is given as words, as `scan` makes them: its words and single characters in order, with a mark for each
+# quoted name, string and number. The rules err on the side of "a name": two statements taken for one give a wrong
+# edge, one taken for two costs a second parse.
 
 _CONTROL = str.maketrans(dict.fromkeys(MARKS, " "))
 _BLANKS = {

@@ -11,6 +11,10 @@ from ingestion.statements.cleaning import EDGE
 from ingestion.statements.masking import fingerprint
 
 # Statements known by their shape: a log repeats few of them, with other values each time.
+#
+# Of a text that was taken apart once, the fingerprint is found again by its shape: the text with a mark for each
+# literal, and those literals that are no mere values. What splitting, classifying and fingerprinting look at is all
+# in there.
 
 _MOST, _MOST_CHARACTERS = 20_000, 32 << 20
 """Shapes that are kept at most, and characters in them; a log with more begins anew."""

@@ -38,6 +38,9 @@ from workflows.runtime.garbage_collection import collection_paused
 from workflows.runtime.spill import SpillList, pack, unpack
 
 # Statements of a batch that is too large to be bound at once, analysed some at a time.
+#
+# What a statement says follows from its form and the columns of what it reads. These go in, and what comes out is
+# little where it is looked at (the columns of what the statement makes) and packed where it is not.
 
 UNREAD = StatementLineage(StatementKind.OTHER)
 """Stands for what a statement says where its names alone are at hand."""
@@ -98,6 +101,9 @@ def analyse_chunk(stages: PassContext, piece: AnalysisChunk, _given: None) -> tu
 
 
 # Slices of a batch that is too large to go on as one: after binding less hangs together than before it.
+#
+# One shard has all that is said of a target, all that reads or writes what folds away, all runs of a template and all
+# statements of a routine. What else is told of the whole, it is given.
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,6 +283,9 @@ def _as_a_part(relation: Relation, number: int) -> Relation:
 
 
 # A batch that is too large to be bound at once: its timeline is one, read from names; all else is done in parts.
+#
+# The statements are analysed level by level, each once the columns of what it reads are known, some at a time; what
+# they say waits in a file. What has been bound goes on in shards, as other shards do.
 
 _AT_ONCE = 250
 """Statements of a piece, whose forms are in memory: a second of work."""

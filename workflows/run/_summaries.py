@@ -108,6 +108,8 @@ def name_counts(names: Mapping[Outcome, Mapping[str, int]], statuses: Iterable[O
 
 
 # What a batch tells of itself once it is resolved, and once it is published: counts, and what concerns all batches.
+#
+# It is little beside the shard, and crosses from a task of Spark to the driver.
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,6 +87,9 @@ class InDriver:
 
 
 # What works on batches in a task of Spark: built once in each Python process, with a catalog client of its own.
+#
+# A task gives back what its pass leaves, what it tells, and what the target has acknowledged meanwhile: the state is
+# the driver's alone.
 
 _PIECE = 32 * 1024 * 1024
 """Bytes of a row: what is larger than 2 GB does not go through Spark in one."""
@@ -250,6 +253,11 @@ def _target(platform: Platform, sink: Sink, settings: WorkerSettings) -> RunTarg
 
 
 # Passes in the tasks of Spark: a job for each batch, as many at a time as there are cores.
+#
+# What a pass leaves of a shard comes back as bytes, and waits in the driver's file for the next pass: no executor has
+# to keep it, and none that is lost has a shard bound again against a catalog that has changed since. The driver opens
+# none of it. A shard goes out as a broadcast, which has no limit of size and is read by the one executor that needs
+# it.
 
 _SIGNALS_SEEN_AFTER = 0.5
 """Seconds. A signal that comes just before the main thread waits is handled only when that thread next runs Python."""

@@ -32,6 +32,9 @@ from workflows.state.acknowledgements import PublishedState
 from workflows.target import RunTarget
 
 # What a batch takes along from one pass to the next, where it waits outside of memory or crosses to another process.
+#
+# Of a bound statement that is a small part: once it is bound, its form and its columns are in the flows that it
+# makes; once these are resolved, their columns are in the requests.
 
 
 def resolvable(source: LineageSource) -> LineageSource:
@@ -84,6 +87,9 @@ def _ends(content: FlowSources) -> FlowSources:
 
 
 # What is done with a batch of a log, pass by pass: one function each, the same in the driver and in a task of Spark.
+#
+# A pass takes what the one before it left of the shard and what the driver knows of all shards; it gives what it
+# leaves for the next pass, and what it tells the driver.
 
 
 class Course(Protocol):

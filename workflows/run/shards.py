@@ -100,6 +100,11 @@ def _templates(found: Occurrences, numbers: Sequence[int]) -> set[str]:
 
 # The lineage of a log, batch by batch: what hangs together is bound, resolved and published together, and then let
 # go.
+#
+# What one shard leaves for the next pass is in a file; what all shards have in common is done between the passes:
+# what the target lacks is registered when all were bound, what several say of one target is sent at once, what
+# nothing is said of any more is withdrawn and names are moved when all was published. A log of few templates is one
+# shard, in memory.
 
 
 @dataclass(frozen=True, slots=True)

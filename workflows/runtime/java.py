@@ -72,6 +72,11 @@ def _executable(environment: Mapping[str, str]) -> Path:
 
 
 # How Spark's JVM comes by its classes: from an archive, or from the jars that most of them are in.
+#
+# The classes that Spark loads at its start can be archived once for all later starts on a machine. A JVM that finds
+# the archive maps it, instead of loading, checking and linking some ten thousand classes; one that does not find it,
+# or that it does not fit (other jars, another Java), starts as it always does. Java 17's documentation calls it a
+# dynamic archive of class data (JEP 350).
 
 _MOST_USED = (
     "spark-catalyst_", "scala-library-", "spark-core_", "spark-sql-api_", "spark-sql_", "scala-reflect-", "log4j-core-",

@@ -14,6 +14,10 @@ from ingestion.model.isolation import FailureStage
 from workflows.runtime.signals import GracefulShutdown
 
 # Failpoints: places where a test can have a run die or fail, off unless the environment names one.
+#
+# `HEADWATER_FAILPOINT=publish:3:kill` kills the process when it passes `publish` for the third time; `term` sends it
+# SIGTERM instead. `HEADWATER_FAILPOINT=binding:word:raise` has the stage `binding` raise on whatever it works on that
+# shows `word`: the statement, name or edge with it.
 
 VARIABLE = "HEADWATER_FAILPOINT"
 _SIGNALS = {"kill": signal.SIGKILL, "term": signal.SIGTERM}

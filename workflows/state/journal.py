@@ -25,6 +25,12 @@ from workflows.state.segments import (
 from workflows.state.store import StateStore, identity_of, journal, log_files, positions
 
 # The journal: every statement of the window that was read, without its text, as compressed segments.
+#
+# Lineage is bound over the whole window, so that what a run adds means the same as if all had been read at once: a
+# temporary table of an earlier run's part of a session, a view that is defined after its reader. It is also what
+# tells a record that was read from one that is new or late.
+#
+# Small segments are in the store, larger ones in files that it names.
 
 SMALL = 50_000
 """Segments of fewer statements are put together when there are many, and need no file of their own."""

@@ -146,6 +146,8 @@ def _plan_content(encoded: bytes | None) -> str | None:
 
 
 # Segments of the journal: statements that were read, without their texts, as Parquet at hand or in a file.
+#
+# Beside a file stand the digests of its records, sorted, as an array that can be mapped into memory.
 
 DIGESTS = ".digests.npy"
 """How the file of the digests ends that stands beside a segment's."""

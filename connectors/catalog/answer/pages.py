@@ -15,6 +15,10 @@ from ingestion.model.lineage import Json
 
 # How large a text is for a language model, told without a network and without its tokenizer: never too small a
 # number.
+#
+# Tokenizers take the common words of their language whole and names apart. So what is counted is what names cost: a
+# token for each two and a half letters, each digit, each sign and each two spaces begun, and one a byte outside
+# ASCII. What is between two values of JSON is one.
 
 DEFAULT_BUDGET = 2_000
 LEAST_BUDGET = 500

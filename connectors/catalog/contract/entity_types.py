@@ -47,6 +47,8 @@ class EntityType:
 
 
 # The entity types of the catalog, as data: where each lives, what it hangs under, which keys its answers may have.
+#
+# Clients forbid unknown keys in answers, so an entity only ever carries the keys listed here.
 
 _TEXTS = ("displayName", "description", "owners", "tags", "domains")
 _ASSET = (*_TEXTS, "extension", "sourceUrl", "lifeCycle", "certification", "sourceHash")

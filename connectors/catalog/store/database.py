@@ -24,6 +24,9 @@ from ingestion.errors import ConfigError
 from ingestion.model.lineage import Json
 
 # What the query planner is told of the indexes, of which a new store has no statistics.
+#
+# Left to itself it takes one type of entities, or the intervals that are still open, for ten rows: it would read all
+# tables to find the hundred whose names are asked for.
 
 _ROWS = 1_000_000
 _STATISTICS = {
@@ -69,6 +72,8 @@ def now_millis() -> int:
 
 
 # One SQLite file, opened by any number of processes: writers queue, readers never wait.
+#
+# WAL with full synchronisation: what a client was told is stored survives a killed process and a power cut.
 
 BUSY_SECONDS = 60
 _ENCODER = json.JSONEncoder(

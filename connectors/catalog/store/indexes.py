@@ -31,6 +31,9 @@ from ingestion.model import fqn
 from ingestion.model.lineage import Json
 
 # The index that names are searched by: each distinct name of a table or a column once, however many bear it.
+#
+# A store of a million columns has some ten thousand names. They are found by their words, by any part of them, and by
+# words spelled almost alike.
 
 ENTITY, COLUMN = "entity", "column"
 _OF_A_KIND = (
@@ -198,6 +201,8 @@ def _labels(part: Json, path: str) -> Iterator[tuple[str, str, str]]:
 
 
 # How much each entity is used, when it was last written and by what: kept for searches as lineage is filed.
+#
+# A run is a statement in a log record. One that writes several tables is one run of what it reads.
 
 # what these producers say is an observation that ages; the others state what holds until it is taken back
 OBSERVED = ("query", "plan", "engine", "openlineage")

@@ -434,6 +434,9 @@ def _replace_common(query: Query, common: tuple[CommonTable, ...]) -> Query:
 
 
 # The second tier: what sqlglot refuses, through sqlfluff's tree.
+#
+# Fifty to three hundred times slower than sqlglot. Columns are followed through the shapes of queries that are known;
+# where a statement has others, its tables are kept and a Problem marks that its columns were not followed.
 
 
 @dataclass(frozen=True, slots=True)

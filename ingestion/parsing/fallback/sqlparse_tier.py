@@ -525,6 +525,9 @@ def _alias(stream: TokenStream, item: range, dialect: Dialect) -> str:
 
 
 # The last tier: lineage from sqlparse's ungrouped tokens, where no tree can be had.
+#
+# sqlparse's grouping refuses beyond 10,000 tokens; its tokens do not. Tables are those behind FROM, JOIN, INTO,
+# UPDATE and USING; columns are followed only through a plain list of columns over tables.
 
 
 def parse(text: str, dialect: str) -> RelationalStatement:

@@ -168,6 +168,9 @@ def _popen() -> subprocess.Popen[bytes]:
 
 
 # Parsing in a process that can be killed: what a thread drives.
+#
+# Not a ready-made pool: each thread owns one warm process, sees every answer as it comes, and so knows the culprit
+# without parsing a chunk again; and it works inside Spark's workers, which may not have multiprocessing children.
 
 BATCH_STATEMENTS = 20
 BATCH_CHARACTERS = 1 << 18

@@ -15,6 +15,8 @@ import yaml
 from ingestion.errors import ConfigError
 
 # What is wrong with a configuration: the file, the line, the field, and what to write instead.
+#
+# No value of the configuration is ever part of a problem: a value may be a secret.
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,9 @@ from typing import Any
 from workflows.config.yaml.document import ConfigProblem, Document, InvalidConfig, KeyPath
 
 # References in string values: `${VAR}`, `${VAR:-default}`, `${file:/path}`; `$${` stands for a plain `${`.
+#
+# They are replaced in values that are parsed already, and what comes in is not looked at again: neither a variable
+# nor a file can add keys, change types or refer further.
 
 _REFERENCE = re.compile(r"\$\$\{|\$\{(?P<body>[^}]*)(?P<end>\}?)")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

@@ -23,6 +23,9 @@ from workflows.run.group.names import TemplateNames
 from workflows.run.read.statements import ORDER
 
 # What each run of a statement means, and one tally for all runs that mean the same.
+#
+# Runs are gone through in the order of time, with no more at hand than the states of the names so far: Spark sorts
+# them, and each chain of templates is a stream of its own, within each session where all that it makes is temporary.
 
 DIGESTS_KEPT = 1000
 """Record digests that an occurrence carries at most; beyond it only their count is exact."""
@@ -266,6 +269,10 @@ def _row(tally: Tally) -> dict[str, object]:
 
 
 # Which statements ran where and when, tallied so that the driver sees templates and not rows.
+#
+# Runs of one template in one namespace are one occurrence, as long as the same stands under the names that it
+# mentions (`meanings`): what is defined again as it was is no change, and what sessions did alike with temporary
+# tables of their own is the same, whoever did it.
 
 _LOOKED_UP = 10_000
 """Changes of what sessions have set that are looked up for each statement, and those of one session."""

@@ -25,6 +25,10 @@ from workflows.run.publish._dbt_filing import ProjectFiling
 from workflows.state.acknowledgements import PublishedState
 
 # Where what ran in the warehouse differs from what the project says: a log and a manifest of the same models.
+#
+# A log names the node of each of dbt's statements. Of a node the latest statement counts that filled its relation.
+# What is no drift is left out: other targets, which are other schemas; tests; what hooks write; the branches of
+# incremental models, and the rows that snapshots keep, as long as they read what the project declares.
 
 _JOB = "dbt "
 _PASSING = "__dbt_"

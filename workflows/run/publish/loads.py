@@ -27,6 +27,8 @@ from workflows.run.resolve.entities import is_allowed, is_guess
 from workflows.target import RunTarget
 
 # The loads of a log that failed and those with a number of rows, gathered by Spark.
+#
+# What comes to the driver grows with templates and hours, and with nothing else.
 
 _HOUR = 3600
 _MOST = 20_000

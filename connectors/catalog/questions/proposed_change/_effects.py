@@ -145,6 +145,9 @@ def _lacks(sides: Sides, node: ColumnNode, tags: str) -> bool:
 
 
 # What a new column breaks: names that become ambiguous, and INSERTs that count their columns.
+#
+# The catalog keeps the masked text of each statement that reads or fills a table: it is bound twice, without the new
+# column and with it.
 
 _BREAKING = frozenset({ProblemKind.AMBIGUOUS_COLUMN, ProblemKind.COLUMN_COUNT, ProblemKind.UNKNOWN_COLUMN})
 _APPENDING = frozenset({WriteMode.APPEND, WriteMode.OVERWRITE})

@@ -137,6 +137,9 @@ def _reachable(subject: Subject, lives: Mapping[str, Sequence[NameLifetime]]) ->
 
 
 # Writing lineage: contributions side by side on an edge, each an event in time, merged exactly once.
+#
+# Nothing stored is rewritten: a new word of a producer is a new version, its end an `Ending`; the intervals that
+# reads use are computed again for what a write touched.
 
 _DATED = select(versions.c.id).select_from(dated_versions)
 _INTO = _DATED.where(intervals.c.to_id.in_(IDS))

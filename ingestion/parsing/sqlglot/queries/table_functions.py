@@ -137,6 +137,9 @@ def _inline(function: exp.Expr, label: str) -> Generated | None:
 
 
 # T-SQL's queries that another server answers: OPENQUERY(server, 'query'), OPENROWSET(provider, place, 'query').
+#
+# What OPENQUERY's text reads is named as linked servers' tables are, in four parts, the server first. OPENROWSET has
+# only a connection's text, which is no name and may hold a password: its sources are not told.
 
 _NAMED = "openquery"
 _GRAMMARS = ("tsql", "", "mysql")

@@ -157,6 +157,9 @@ def _name(names: Names, node: exp.Expr) -> str:
 
 
 # What CREATE TABLE says of a table's columns, read off the tokens where sqlglot knows not all of them.
+#
+# Only names and types count. How a table is stored, indexed and checked changes with every release of every system
+# and says nothing about lineage: it is passed over.
 
 _TEMPORARY = keywords("TEMP TEMPORARY VOLATILE")
 _COPIES = keywords("LIKE CLONE COPY OF AS TEMPLATE")
