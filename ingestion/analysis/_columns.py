@@ -9,7 +9,16 @@ from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias
 
 from ingestion.analysis.form import POSITION, Expression
-from ingestion.analysis.roles import ATOM, COMPOSED, IDENTITY, ROLES, TRANSFORMATION, TRANSFORMED, is_direct, united
+from ingestion.analysis.roles import (
+    ATOM,
+    COMPOSED,
+    IDENTITY,
+    ROLES,
+    TRANSFORMATION,
+    TRANSFORMED,
+    is_direct,
+    unite_roles,
+)
 from ingestion.dialects.types import field_type, rule_type, standard_type, widest
 from ingestion.model.lineage import Column, ColumnRef, TableName
 
@@ -163,7 +172,7 @@ class ColumnSources:
             for key in candidate.keys:
                 if is_direct(key & ROLE_MASK):
                     columns.update(dict.fromkeys(self.all[key >> SHIFT]))
-                    role = united(role, key & ROLE_MASK)
+                    role = unite_roles(role, key & ROLE_MASK)
         if not columns:
             return ColumnValue((), None).known_as(name)
         found = tuple(columns)

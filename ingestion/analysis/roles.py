@@ -3,7 +3,7 @@
 A role is one of the facet's subtypes, plus MASKING. Roles are integers because the analysis composes millions of them;
 `TRANSFORMATIONS` gives the vocabulary's value for each. There are two operations, for all that combines lineage (the
 analysis of a statement, Spark's plans, reads through temporary tables): COMPOSED for one step after another, in
-`SELECT SUM(x) FROM (SELECT HASH(a) AS x FROM t)` the role of a, and `united` for two ways to one value, in
+`SELECT SUM(x) FROM (SELECT HASH(a) AS x FROM t)` the role of a, and `unite_roles` for two ways to one value, in
 `SELECT SUM(a) + a FROM t`.
 """
 
@@ -59,12 +59,12 @@ of two direct roles the stronger stays (IDENTITY, TRANSFORMATION, AGGREGATION). 
 """
 
 
-def composed(outer: Transformation, inner: Transformation) -> Transformation:
+def compose_transformations(outer: Transformation, inner: Transformation) -> Transformation:
     """COMPOSED for two transformations: `outer` reads what `inner` made."""
     return TRANSFORMATIONS[COMPOSED[_ROLE_OF[outer]][_ROLE_OF[inner]]]
 
 
-def united(one: int, other: int) -> int:
+def unite_roles(one: int, other: int) -> int:
     """What a column is to a value that it flows into along two direct ways: the stronger, masked if either is."""
     return max(one & 15, other & 15) | (one | other) & MASKING
 

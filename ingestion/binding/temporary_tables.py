@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import networkx as nx
 
-from ingestion.analysis.roles import composed
+from ingestion.analysis.roles import compose_transformations
 from ingestion.binding.binder import BoundLog, BoundStatement, bind, clear_graphs
 from ingestion.binding.relations import Order, Relation
 from ingestion.binding.timeline import Occurrence, SchemaProvider
@@ -182,7 +182,7 @@ def compose(
 ) -> RelationReference:
     """`outer` reads `column` of an inlined relation, which `inner` filled: the reference that skips it."""
     text = _composed_text(outer.expression, column, _text_of(inner, name_of))
-    how = composed(outer.transformation, inner.transformation)
+    how = compose_transformations(outer.transformation, inner.transformation)
     return RelationReference(inner.sources, how, text, inner.certain and outer.certain)
 
 

@@ -16,7 +16,7 @@ from ingestion.analysis.roles import (
     MASKING,
     TRANSFORMATION,
     WINDOW,
-    united,
+    unite_roles,
 )
 from ingestion.dialects.functions import WITH_USES, ArgumentUse, argument_uses
 from ingestion.model.lineage import ColumnRef, NameKind, TableName
@@ -350,7 +350,7 @@ class _ExpressionReading:
             indirect |= use.lineage.indirect
             for column, inner in use.lineage.direct.items():
                 role = COMPOSED[use.value][inner]
-                direct[column] = united(direct.get(column, role), role)
+                direct[column] = unite_roles(direct.get(column, role), role)
         text = SPACE_BEFORE.sub(r"\1", "".join(self.pieces).strip())
         if len(text) > LONGEST_EXPRESSION:
             text = text[: text.rfind(" ", 0, LONGEST_EXPRESSION)] + " …"

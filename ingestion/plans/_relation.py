@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-from ingestion.analysis.roles import IDENTITY, united
+from ingestion.analysis.roles import IDENTITY, unite_roles
 from ingestion.model.lineage import ColumnRef, Problem, TableName
 
 # What a plan's node gives: columns with their lineage, and what decided the rows.
@@ -121,7 +121,7 @@ def unite_lineages(lineages: Iterable[AttributeLineage]) -> AttributeLineage:
     opaque = incomplete = False
     for lineage in lineages:
         for column, role in lineage.direct.items():
-            direct[column] = united(direct.get(column, role), role)
+            direct[column] = unite_roles(direct.get(column, role), role)
         indirect |= lineage.indirect
         opaque |= lineage.opaque
         incomplete |= lineage.incomplete

@@ -38,6 +38,7 @@ OF_FUNCTIONS = {
     "ingestion.dialects": "the facts themselves, and types that functions have the names of",
     "ingestion.parsing.sqlglot.expressions.names": "the names of sqlglot's nodes for the functions",
     "ingestion.parsing.sqlglot.repairs": "texts that one grammar of sqlglot refuses, edited for it",
+    "ingestion.metrics.metricflow": "the names that MetricFlow gives aggregations",
     "ingestion.plans.vocabulary": "the words that Spark's plans print",
 }
 KEYWORDS = keywords(

@@ -16,9 +16,9 @@ from ingestion.analysis.roles import (
     MASKING,
     TRANSFORMATION,
     TRANSFORMATIONS,
-    composed,
+    compose_transformations,
     is_direct,
-    united,
+    unite_roles,
 )
 from ingestion.model.lineage import Subtype, Transformation
 
@@ -65,20 +65,23 @@ def test_what_is_not_direct_or_was_masked_stays_so() -> None:
 
 def test_two_ways_to_a_value_are_one_whatever_their_order_and_repetition() -> None:
     for one, two, three in product(DIRECT, repeat=3):
-        assert united(one, two) == united(two, one)
-        assert united(united(one, two), three) == united(one, united(two, three))
-        assert united(one, one) == united(IDENTITY, one) == one
+        assert unite_roles(one, two) == unite_roles(two, one)
+        assert unite_roles(unite_roles(one, two), three) == unite_roles(one, unite_roles(two, three))
+        assert unite_roles(one, one) == unite_roles(IDENTITY, one) == one
 
 
 def test_a_step_over_two_ways_is_the_step_over_each() -> None:
     for step, one, two in product(DIRECT, repeat=3):
-        assert COMPOSED[step][united(one, two)] == united(COMPOSED[step][one], COMPOSED[step][two])
-        assert COMPOSED[united(one, two)][step] == united(COMPOSED[one][step], COMPOSED[two][step])
+        assert COMPOSED[step][unite_roles(one, two)] == unite_roles(COMPOSED[step][one], COMPOSED[step][two])
+        assert COMPOSED[unite_roles(one, two)][step] == unite_roles(COMPOSED[one][step], COMPOSED[two][step])
 
 
 def test_transformations_compose_as_their_roles() -> None:
     for outer, inner in product(ALL, repeat=2):
-        assert composed(TRANSFORMATIONS[outer], TRANSFORMATIONS[inner]) == TRANSFORMATIONS[COMPOSED[outer][inner]]
+        assert (
+            compose_transformations(TRANSFORMATIONS[outer], TRANSFORMATIONS[inner])
+            == TRANSFORMATIONS[COMPOSED[outer][inner]]
+        )
 
 
 def test_each_transformation_is_one_role() -> None:
