@@ -9,7 +9,7 @@ from dataclasses import replace
 from ingestion.analysis.analyzer import without_schema
 from ingestion.analysis.symbolic import Symbolic
 from ingestion.dialects import Dialect, dialect_of
-from ingestion.dialects.cursor import Code
+from ingestion.dialects.cursor import Code, string_content
 from ingestion.dialects.definition import keywords
 from ingestion.dialects.lexing import STRING
 from ingestion.model.lineage import (
@@ -26,7 +26,6 @@ from ingestion.model.lineage import (
     WriteMode,
 )
 from ingestion.model.storage_paths import location
-from ingestion.statements.routines.steps import unquote
 
 _CLAUSES = keywords("location external_location path uris uri")
 _BETWEEN = keywords("= : ( [ , as")
@@ -76,7 +75,7 @@ def _locations(text: str, dialect: Dialect) -> Iterator[str]:
 
 def _names_clause(code: Code, place: int) -> bool:
     token = code.tokens[place]
-    written = unquote(token.text, code.dialect) if token.kind == STRING else token.text
+    written = string_content(token.text, code.dialect) if token.kind == STRING else token.text
     return written.lower() in _CLAUSES
 
 
@@ -84,7 +83,7 @@ def _strings(code: Code, place: int) -> Iterator[str]:
     while place < len(code.tokens):
         token = code.tokens[place]
         if token.kind == STRING:
-            yield unquote(token.text, code.dialect)
+            yield string_content(token.text, code.dialect)
             if code.word(place + 1) != ",":
                 return
         elif code.word(place) not in _BETWEEN:

@@ -1,17 +1,31 @@
-"""One cursor over the code of a text, for all who read tokens."""
+"""The one cursor over the tokens of a text, for all who read SQL without a tree.
+
+Whose lexer found the tokens makes no difference: our own, which knows each dialect's strings and comments, or that of a
+parser whose word is taken. Of `INSERT INTO "T" (a) SELECT 'x'` the words are
+`insert into "" ( a ) select ""`: what stands in quotes is no keyword, whatever it is called.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
 
-from ingestion.dialects import Dialect, fold
-from ingestion.dialects.lexing import NAME, PUNCTUATION, WORD, Token, tokens
+from ingestion.dialects import Dialect, fold, fold_column
+from ingestion.dialects.lexing import DOLLAR, NAME, NUMBER, PUNCTUATION, STRING, WORD, Token, tokens
+
+Edit: TypeAlias = tuple[int, int, str]
+"""What a stretch of the text, from its start to before its end, is replaced by."""
 
 
-@dataclass(frozen=True, slots=True)
+_STAGE = "@"
+"""Begins the name of a stage, which is one token without quotes: @stage/path."""
+
+
+@dataclass(frozen=True)
 class Code:
-    """A text and its tokens, which are looked at by their index."""
+    """A text and its tokens, which are looked at by their index; beyond either end there are none."""
 
     text: str
     tokens: tuple[Token, ...]
@@ -21,6 +35,9 @@ class Code:
     def of(cls, text: str, dialect: Dialect) -> Code:
         """The tokens of a text."""
         return cls(text, tuple(tokens(text, dialect)), dialect)
+
+    def __len__(self) -> int:
+        return len(self.tokens)
 
     def word(self, index: int) -> str:
         """The token in lower case when it is a bare word, the character itself when it is punctuation, else ""."""
@@ -35,12 +52,48 @@ class Code:
         """So many words from an index on."""
         return tuple(self.word(index) for index in range(first, first + count))
 
+    def stands(self, index: int, *words: str) -> bool:
+        """Whether these words stand at an index, one behind the other."""
+        return all(self.word(index + number) == word for number, word in enumerate(words))
+
     def name(self, index: int) -> str:
         """A bare or quoted name as its dialect folds it; "" where there is none."""
         token = self.tokens[index] if 0 <= index < len(self.tokens) else None
         if token is None or token.kind not in (WORD, NAME):
             return ""
-        return _name_of(token, self.dialect)
+        return fold(self.unquoted(index), self.dialect, quoted=self.is_quoted(index))
+
+    def column(self, index: int) -> str:
+        """The name of a column, which folds by rules of its own."""
+        return fold_column(self.unquoted(index), self.dialect, quoted=self.is_quoted(index))
+
+    def is_name(self, index: int) -> bool:
+        """Whether what stands at an index may be a name: in quotes, or a word that begins with no digit."""
+        if not 0 <= index < len(self.tokens) or self.tokens[index].kind != WORD:
+            return self.is_quoted(index)
+        return not self.tokens[index].text[0].isdigit()
+
+    def is_quoted(self, index: int) -> bool:
+        """Whether a quoted name stands at an index."""
+        token = self.tokens[index] if 0 <= index < len(self.tokens) else None
+        return token is not None and token.kind == NAME and token.text[0] != _STAGE
+
+    def is_string(self, index: int) -> bool:
+        """Whether a string stands at an index."""
+        return 0 <= index < len(self.tokens) and self.tokens[index].kind in (STRING, DOLLAR)
+
+    def is_number(self, index: int) -> bool:
+        """Whether a number stands at an index."""
+        return 0 <= index < len(self.tokens) and self.tokens[index].kind == NUMBER
+
+    def unquoted(self, index: int) -> str:
+        """The name at an index as it is written, or the content of the string there."""
+        token = self.tokens[index]
+        if token.kind == NAME and token.text[0] != _STAGE:
+            opening = token.text[0]
+            closing = "]" if opening == "[" else opening
+            return token.text[1:-1].replace(closing * 2, closing)
+        return string_content(token.text, self.dialect) if token.kind in (STRING, DOLLAR) else token.text
 
     def dotted_name(self, index: int) -> tuple[tuple[str, ...], int]:
         """The parts of the dotted name at an index, and the index after it."""
@@ -54,7 +107,7 @@ class Code:
 
     def end_of(self, index: int) -> int:
         """Where the token at an index ends in the text."""
-        return self.tokens[index].start + len(self.tokens[index].text)
+        return self.tokens[index].start + len(self.tokens[index].text) if index < len(self.tokens) else len(self.text)
 
     def start_of(self, index: int) -> int:
         """Where the token at an index starts in the text; the text's end beyond the last one."""
@@ -66,15 +119,38 @@ class Code:
             return ""
         return self.text[self.tokens[first].start : self.end_of(last - 1)]
 
+    @cached_property
+    def _partners(self) -> dict[int, int]:
+        """Where each opening parenthesis is closed: found once, as a search from each would be quadratic in nesting."""
+        partners: dict[int, int] = {}
+        opened: list[int] = []
+        for index, token in enumerate(self.tokens):
+            if token.kind != PUNCTUATION:
+                continue
+            if token.text == "(":
+                opened.append(index)
+            elif token.text == ")" and opened:
+                partners[opened.pop()] = index
+        return partners
+
     def closing(self, index: int) -> int:
         """The index of the parenthesis that closes the one at an index; beyond the end when nothing does."""
-        depth = 0
-        for place in range(index, len(self.tokens)):
-            word = self.word(place)
-            depth += (word == "(") - (word == ")")
-            if not depth:
-                return place
-        return len(self.tokens)
+        return self._partners.get(index, len(self.tokens)) if self.word(index) == "(" else index
+
+    def after(self, index: int) -> int:
+        """The index behind a token, or behind the parentheses that it opens."""
+        return self.closing(index) + 1
+
+    def outside(self, first: int, last: int | None = None) -> Iterator[int]:
+        """The indices from `first` on that no parentheses are around but those that `first` stands in."""
+        end = len(self.tokens) if last is None else last
+        index = first
+        while index < end and self.word(index) != ")":
+            yield index
+            closing = self.closing(index)
+            if index < closing < end:
+                yield closing
+            index = closing + 1
 
     def find(self, first: int, wanted: frozenset[str], last: int | None = None) -> int:
         """The next of these words outside parentheses, CASE ... END counting as such; `last` if none comes before it.
@@ -110,11 +186,17 @@ class Code:
         if begin < last:
             yield begin, min(place, last)
 
+    def edit(self, first: int, last: int, replacement: str = " ") -> Edit:
+        """The edit that puts `replacement` where the tokens from first to last are."""
+        return self.start_of(first), self.end_of(last), replacement
 
-def _name_of(token: Token, dialect: Dialect) -> str:
-    """What a bare or quoted name folds to."""
-    if token.kind == WORD:
-        return fold(token.text, dialect, quoted=False)
-    opening = token.text[0]
-    closing = "]" if opening == "[" else opening
-    return fold(token.text[1:-1].replace(closing * 2, closing), dialect, quoted=True)
+
+def string_content(text: str, dialect: Dialect) -> str:
+    """A string literal's content."""
+    if text.startswith("$"):
+        tag = text[: text.index("$", 1) + 1]
+        return text[len(tag) : -len(tag)]
+    if dialect.triple_quotes and text[:3] in ('"""', "'''"):
+        return text[3:-3]
+    content = text[1:-1].replace(text[0] * 2, text[0])
+    return content.replace(f"\\{text[0]}", text[0]).replace("\\\\", "\\") if dialect.backslash_escapes else content

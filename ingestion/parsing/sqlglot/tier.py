@@ -9,12 +9,12 @@ from functools import cache
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect as SqlglotDialect
-from sqlglot.errors import ParseError, SqlglotError
-from sqlglot.tokenizer_core import Token, TokenType
+from sqlglot.errors import ParseError
 from sqlglot.tokens import Tokenizer
 
 from ingestion.analysis.form import RelationalStatement, WriteForm, named_relations
 from ingestion.dialects import Dialect, dialect_of
+from ingestion.dialects.cursor import Code
 from ingestion.dialects.definition import keywords
 from ingestion.errors import Unparsable
 from ingestion.model.lineage import StatementKind, TableChange, TableName, Target, WriteMode
@@ -96,7 +96,7 @@ logging.getLogger("sqlglot").setLevel(logging.ERROR)
 _DYNAMIC_DEPTH = 3
 _INTO_FILE = re.compile(r"\binto\s++(?:outfile|dumpfile)\b", re.IGNORECASE)
 _OWN_COMMANDS = frozenset({"BULK", "LOAD", "UNLOAD", "IMPORT", "EXPORT", "COPY"})
-_REPAIRED_COMMANDS = frozenset({"ALTER", "COPY", "CREATE"})
+_REPAIRED_COMMANDS = frozenset({"alter", "copy", "create"})
 
 
 def parse(text: str, dialect: str) -> RelationalStatement:
@@ -130,18 +130,18 @@ def _parse(text: str, rules: Dialect, depth: int) -> RelationalStatement:
     try:
         node = syntax_tree(text, rules)
     except Unparsable:
-        definition = _definition(text, rules)
+        definition = _definition(Code.of(text, rules))
         if definition is None:
             raise
         return definition
     try:
         if type(node) is exp.Command or (type(node) is exp.LoadData and node.args.get("inpath") is None):
             return _command(text, node, rules, depth)
-        definition = _definition(text, rules) if type(node) is exp.Alter and _is_opaque(node) else None
+        definition = _definition(Code.of(text, rules)) if type(node) is exp.Alter and _is_opaque(node) else None
         if definition is not None:
             return definition
         if isinstance(node, exp.Execute):
-            return _execute(text, rules, depth)
+            return _execute(Code.of(text, rules), depth)
         statement = translate_statement(node, rules)
         _refuse_lost_sources(statement, node)
     except RecursionError as error:
@@ -151,28 +151,28 @@ def _parse(text: str, rules: Dialect, depth: int) -> RelationalStatement:
 
 def _rows_beside(text: str, rules: Dialect, depth: int) -> RelationalStatement | None:
     """T-SQL's statements with OUTPUT, and INSERT … EXEC."""
-    tokens = _tokens(text, rules)
-    nested = nested_change(text, tokens)
+    code = Code.of(text, rules)
+    nested = nested_change(code)
     if nested is not None:
         outer, change = nested
         return with_changed_rows(_parse(outer, rules, depth + 1), _parse(change, rules, depth + 1))
-    taken = without_output(text, tokens)
+    taken = without_output(code)
     if taken is not None:
         plain, into = taken
         statement = _parse(plain, rules, depth + 1)
         return with_output(statement, _parse(into, rules, _DYNAMIC_DEPTH)) if into else statement
-    split = inserted_execution(text, tokens)
+    split = inserted_execution(code)
     if split is None:
         return None
     insert, run = split
-    return with_execution(_parse(insert, rules, _DYNAMIC_DEPTH), _execute(run, rules, depth))
+    return with_execution(_parse(insert, rules, _DYNAMIC_DEPTH), _execute(Code.of(run, rules), depth))
 
 
 def syntax_tree(text: str, rules: Dialect) -> exp.Expr:
     """The tree of one statement, repaired where that helps. Raises Unparsable."""
     grammar = _grammar(rules.sqlglot)
     if needs_repair(text, rules.name):
-        text = repair_text(text, rules.name, grammar) or text
+        text = repair_text(text, rules) or text
     try:
         nodes = grammar.parse(text)
     except REFUSALS as error:
@@ -186,7 +186,7 @@ def syntax_tree(text: str, rules: Dialect) -> exp.Expr:
 
 def _repaired_trees(text: str, rules: Dialect, grammar: SqlglotDialect, error: Exception) -> list[exp.Expr | None]:
     msg = "sqlglot cannot read the statement"
-    mended = repair_text(text, rules.name, grammar)
+    mended = repair_text(text, rules)
     if mended is None:
         word = text.split(None, 1)[0].upper() if text.split(None, 1) else ""
         if word in _OWN_COMMANDS:
@@ -198,41 +198,27 @@ def _repaired_trees(text: str, rules: Dialect, grammar: SqlglotDialect, error: E
         raise Unparsable(msg) from again
 
 
-def _tokens(text: str, rules: Dialect) -> list[Token]:
-    grammar = _grammar(rules.sqlglot)
-    try:
-        tokens = [token for token in grammar.tokenize(text) if token.token_type is not TokenType.HIVE_TOKEN_STREAM]
-        if len(tokens) == 2 and tokens[1].token_type is TokenType.STRING:  # the rest was taken for one text
-            start = tokens[0].end + 1
-            tokens[1:] = grammar.tokenize(" " * start + text[start:])
-        return tokens
-    except SqlglotError as error:
-        msg = "sqlglot cannot read the statement"
-        raise Unparsable(msg) from error
-
-
 def _command(text: str, node: exp.Expr, rules: Dialect, depth: int) -> RelationalStatement:
     """A statement that sqlglot does not look into."""
-    tokens = _tokens(text, rules)
-    word = tokens[0].text.upper() if tokens else ""
-    if word == "UNLOAD" or (word == "EXPORT" and tokens[1:2] and tokens[1].token_type is TokenType.L_PAREN):
-        return _unload(text, tokens, rules, depth)
-    if word == "REPLACE" and depth < _DYNAMIC_DEPTH:  # MySQL: what an INSERT does, replacing rows of the same key
-        start = tokens[0].start
-        return _parse(f"{text[:start]}INSERT{text[tokens[0].end + 1 :]}", rules, depth + 1)
-    if word in ("EXECUTE", "EXEC", "CALL", "PREPARE"):
-        return _execute(text, rules, depth)
-    copy = _piped_copy(text, tokens) if word == "CREATE" and depth < _DYNAMIC_DEPTH else None
+    code = Code.of(text, rules)
+    word = code.word(0)
+    if word == "unload" or code.stands(0, "export", "("):
+        return _unload(code, depth)
+    if word == "replace" and depth < _DYNAMIC_DEPTH:  # MySQL: what an INSERT does, replacing rows of the same key
+        return _parse(f"{text[: code.start_of(0)]}INSERT{text[code.end_of(0) :]}", rules, depth + 1)
+    if word in ("execute", "exec", "call", "prepare"):
+        return _execute(code, depth)
+    copy = _piped_copy(code) if word == "create" and depth < _DYNAMIC_DEPTH else None
     if copy is not None:
         return _parse(copy, rules, depth + 1)
-    command = read_command(tokens, Names(rules))
+    command = read_command(code)
     if command is not None:
         return RelationalStatement(command.kind, rules.name, command.writes, command.changes)
     if word in _REPAIRED_COMMANDS and depth < _DYNAMIC_DEPTH:
-        plain = repair_text(text, rules.name, _grammar(rules.sqlglot))
+        plain = repair_text(text, rules)
         if plain is not None:
             return _parse(plain, rules, _DYNAMIC_DEPTH)
-    definition = _definition(text, rules)
+    definition = _definition(code)
     if definition is not None:
         return definition
     if without_lineage(word):
@@ -246,38 +232,34 @@ def _is_opaque(node: exp.Expr) -> bool:
     return any(type(action) is exp.Command for action in node.args.get("actions") or ())
 
 
-def _definition(text: str, rules: Dialect) -> RelationalStatement | None:
+def _definition(code: Code) -> RelationalStatement | None:
     """What a CREATE TABLE or ALTER TABLE that sqlglot cannot read says of the table's columns and of its name."""
-    word = text.split(None, 1)[0].upper() if text[:6].strip() else ""
-    if word not in ("CREATE", "ALTER"):
+    if code.word(0) not in ("create", "alter"):
         return None
-    tokens, names = _tokens(text, rules), Names(rules)
-    command = read_command(tokens, names) if word == "ALTER" else None
+    name = code.dialect.name
+    command = read_command(code) if code.word(0) == "alter" else None
     if command is not None:
-        return RelationalStatement(command.kind, rules.name, command.writes, command.changes)
-    change = defined_table(tokens, names) or altered_table(tokens, names)
-    return None if change is None else RelationalStatement(change.kind, rules.name, (), (change,))
+        return RelationalStatement(command.kind, name, command.writes, command.changes)
+    change = defined_table(code) or altered_table(code)
+    return None if change is None else RelationalStatement(change.kind, name, (), (change,))
 
 
-def _piped_copy(text: str, tokens: list[Token]) -> str | None:
+def _piped_copy(code: Code) -> str | None:
     """Snowflake: CREATE PIPE name … AS COPY INTO …, which runs whenever files come."""
-    head = [token.text.upper() for token in tokens[:4]]
-    if "PIPE" not in head:
+    if "pipe" not in code.words(0, 4):
         return None
-    copies = (n for n in range(1, len(tokens) - 1) if tokens[n].text.upper() == "COPY")
-    start = next((tokens[n].start for n in copies if tokens[n - 1].text.upper() == "AS"), None)
-    return None if start is None else text[start:]
+    start = next((n + 1 for n in range(len(code)) if code.stands(n, "as", "copy")), None)
+    return None if start is None else code.text[code.start_of(start) :]
 
 
-def _unload(text: str, tokens: list[Token], rules: Dialect, depth: int) -> RelationalStatement:
+def _unload(code: Code, depth: int) -> RelationalStatement:
     """Redshift and Athena: UNLOAD ('query') TO 'location'; Exasol: EXPORT (query) INTO CSV … FILE 'location'."""
-    words = Words(tokens, Names(rules))
-    literal = len(tokens) > 2 and tokens[2].token_type in (TokenType.STRING, TokenType.HEREDOC_STRING)
-    query = words.string() if literal else words.brackets(text)
-    place = words.string() if tokens[0].text.upper() == "UNLOAD" or words.find("FILE") else None
+    words = Words(code)
+    query = words.string() if code.is_string(2) else words.brackets()
+    place = words.string() if code.word(0) == "unload" or words.find("file") else None
     if query is None or place is None or depth >= _DYNAMIC_DEPTH:
         raise Unparsable("UNLOAD without a query or a location")
-    return _written_to(place, _parse(query, rules, depth + 1))
+    return _written_to(place, _parse(query, code.dialect, depth + 1))
 
 
 def _written_to(place: str, query: RelationalStatement) -> RelationalStatement:
@@ -287,21 +269,21 @@ def _written_to(place: str, query: RelationalStatement) -> RelationalStatement:
 
 def _filled_file(text: str, rules: Dialect, depth: int) -> RelationalStatement | None:
     """MySQL and its kin, ClickHouse: SELECT … INTO OUTFILE 'path' options FROM …; None where it is no such query."""
-    taken = without_file(text, _tokens(text, rules)) if depth < _DYNAMIC_DEPTH else None
+    taken = without_file(Code.of(text, rules)) if depth < _DYNAMIC_DEPTH else None
     return None if taken is None else _written_to(taken[1], _parse(taken[0], rules, depth + 1))
 
 
-def _execute(text: str, rules: Dialect, depth: int) -> RelationalStatement:
+def _execute(code: Code, depth: int) -> RelationalStatement:
     """EXECUTE IMMEDIATE 'text', EXEC('text'), sp_executesql N'text': the text, where it is constant; else a call."""
-    tokens = _tokens(text, rules)
-    words = Words(tokens, Names(rules))
+    rules = code.dialect
+    words = Words(code)
     constant = words.string()
-    if constant is not None and any(token.text.upper() == "SP_RENAME" for token in tokens):
+    if constant is not None and any(token.text.lower().strip('[]"') == "sp_rename" for token in code.tokens):
         return _sp_rename(constant, words.string(), rules)
-    is_whole = not any(token.text in ("+", "||", "&") for token in tokens)
+    is_whole = not any(token.text in ("+", "|", "&") for token in code.tokens)
     if constant is not None and is_whole and depth < _DYNAMIC_DEPTH and _is_statement(constant):
         return _parse(constant, rules, depth + 1)
-    if tokens[0].text.upper() == "EXECUTE" and len(tokens) > 1 and tokens[1].text.upper() == "IMMEDIATE":
+    if code.stands(0, "execute", "immediate"):
         raise Unparsable("the text that EXECUTE IMMEDIATE runs is not constant")
     return RelationalStatement(StatementKind.CALL, rules.name)
 

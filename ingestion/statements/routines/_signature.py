@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ingestion.dialects import Dialect
-from ingestion.dialects.cursor import Code
+from ingestion.dialects.cursor import Code, string_content
 from ingestion.dialects.definition import Separator, keywords
 from ingestion.dialects.lexing import DOLLAR, NAME, STRING, WORD
-from ingestion.statements.routines.steps import unquote
 
 PROCEDURES = keywords("procedure proc")
 _SCHEDULED = keywords("task event")
@@ -129,7 +128,7 @@ def _body(code: Code, place: int, found: _Found, *, scheduled: bool) -> str | No
         elif word == "as" and code.word(place - 1) == "execute":
             place += 1
         elif body is None and token.kind in (DOLLAR, STRING) and code.word(place - 1) in ("as", "is", "n"):
-            body = unquote(token.text, code.dialect)
+            body = string_content(token.text, code.dialect)
         elif body is None and (start := _inline_start(code, place, scheduled=scheduled)) is not None:
             return code.text[code.start_of(start) :]
         place += 1
@@ -162,7 +161,7 @@ def _read_path(code: Code, place: int, found: _Found) -> int:
     while place < len(code.tokens):
         name = code.name(place)
         if not name and code.tokens[place].kind == STRING:
-            name = unquote(code.tokens[place].text, code.dialect)
+            name = code.unquoted(place)
         if not name:
             break
         found.path.append(name)

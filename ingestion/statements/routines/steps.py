@@ -35,23 +35,12 @@ def constant(code: Code, first: int, last: int) -> str | None:
         token = code.tokens[place]
         if token.kind in (STRING, DOLLAR):
             freely = code.dialect.q_quotes and code.word(place - 1) in ("q", "nq")
-            pieces.append(token.text[2:-2] if freely else unquote(token.text, code.dialect))
+            pieces.append(token.text[2:-2] if freely else code.unquoted(place))
         elif token.kind == WORD and token.text.lower() in _PREFIXES and place + 1 < last:
             continue
         elif token.text not in ("|", "+", "(", ")"):
             return None
     return "".join(pieces) if pieces else None
-
-
-def unquote(text: str, dialect: Dialect) -> str:
-    """A string literal's content."""
-    if text.startswith("$"):
-        tag = text[: text.index("$", 1) + 1]
-        return text[len(tag) : -len(tag)]
-    if dialect.triple_quotes and text[:3] in ('"""', "'''"):
-        return text[3:-3]
-    content = text[1:-1].replace(text[0] * 2, text[0])
-    return content.replace(f"\\{text[0]}", text[0]).replace("\\\\", "\\") if dialect.backslash_escapes else content
 
 
 def without_repetition(steps: Sequence[RoutineStep]) -> tuple[RoutineStep, ...]:

@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from sqlglot import parse_one
-from sqlglot.tokenizer_core import Token, TokenType
 
 from ingestion.dialects import dialect_of
+from ingestion.dialects.cursor import Code, Edit
 from ingestion.dialects.definition import keywords
 from ingestion.parsing.sqlglot.expressions.names import Names, path_of, table_elsewhere
-from ingestion.parsing.sqlglot.repairs.edits import Edit, at_depth_zero, matching, span, words
 
 # What sqlglot does not know of Spark, Databricks, Athena, Redshift, DuckDB and ClickHouse, written so that it does.
 
@@ -35,389 +34,386 @@ _SUMMED = (
 )
 
 
-def schema_evolution(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def schema_evolution(code: Code) -> Iterator[Edit]:
     """MERGE WITH SCHEMA EVOLUTION INTO t …."""
-    for number in range(1, min(len(tokens) - 2, 4)):
-        if words(tokens, number, "WITH", "SCHEMA", "EVOLUTION"):
-            yield span(tokens, number, number + 2)
+    for number in range(1, min(len(code) - 2, 4)):
+        if code.stands(number, "with", "schema", "evolution"):
+            yield code.edit(number, number + 2)
 
 
-def directory_format(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def directory_format(code: Code) -> Iterator[Edit]:
     """Spark: INSERT OVERWRITE DIRECTORY ['path'] USING format OPTIONS (…) SELECT, with the path alone."""
-    for number in at_depth_zero(tokens, 1):
-        using = next((n for n in (number + 1, number + 2) if words(tokens, n, "USING")), None)
-        if not words(tokens, number, "DIRECTORY") or using is None:
+    for number in code.outside(1):
+        using = next((n for n in (number + 1, number + 2) if code.stands(n, "using")), None)
+        if not code.stands(number, "directory") or using is None:
             continue
         last = using + 1
-        while words(tokens, last + 1, "."):
+        while code.stands(last + 1, "."):
             last += 2
         path = ""
-        if words(tokens, last + 1, "OPTIONS", "("):
-            path = _path_option(tokens, last + 2)
-            last = matching(tokens, last + 2)
-        yield span(tokens, using, last, f" '{path}' " if path and using == number + 1 else " ")
+        if code.stands(last + 1, "options", "("):
+            path = _path_option(code, last + 2)
+            last = code.closing(last + 2)
+        yield code.edit(using, last, f" '{path}' " if path and using == number + 1 else " ")
         return
 
 
-def _path_option(tokens: list[Token], opening: int) -> str:
+def _path_option(code: Code, opening: int) -> str:
     """The path among the options in brackets, "" without one."""
-    for number in range(opening + 1, matching(tokens, opening)):
-        if tokens[number].text.lower() == "path" and tokens[number - 1].text in ("(", ","):
-            value = tokens[number + 1 + words(tokens, number + 1, "=")]
-            return value.text.replace("'", "") if value.token_type is TokenType.STRING else ""
+    for number in range(opening + 1, code.closing(opening)):
+        if code.unquoted(number).lower() == "path" and code.word(number - 1) in ("(", ","):
+            value = number + 1 + code.stands(number + 1, "=")
+            return code.unquoted(value).replace("'", "") if code.is_string(value) else ""
     return ""
 
 
-def view_over_files(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def view_over_files(code: Code) -> Iterator[Edit]:
     """Spark: CREATE TEMPORARY VIEW v USING format OPTIONS (path '…') as a query of the path.
 
     Without a path the view alone is left: what is read stands in options that only the format knows.
     """
-    view = next((n for n in range(1, min(len(tokens), 8)) if words(tokens, n, "VIEW")), None)
-    if view is None or tokens[0].text.upper() != "CREATE":
+    view = next((n for n in range(1, min(len(code), 8)) if code.stands(n, "view")), None)
+    if view is None or code.word(0) != "create":
         return
-    using = next((n for n in at_depth_zero(tokens, view) if words(tokens, n, "USING")), None)
-    if using is None or any(words(tokens, n, "AS") for n in at_depth_zero(tokens[:using], view)):
+    using = next((n for n in code.outside(view) if code.stands(n, "using")), None)
+    if using is None or any(code.stands(n, "as") for n in code.outside(view, using)):
         return
     last = using + 1
-    while words(tokens, last + 1, "."):
+    while code.stands(last + 1, "."):
         last += 2
-    path = _path_option(tokens, last + 2) if words(tokens, last + 1, "OPTIONS", "(") else ""
+    path = _path_option(code, last + 2) if code.stands(last + 1, "options", "(") else ""
     if not path or "`" in path:
-        yield span(tokens, using, len(tokens) - 1, "")
+        yield code.edit(using, len(code) - 1, "")
         return
     columns = "*"
-    if tokens[using - 1].token_type is TokenType.R_PAREN:
-        opening = next(n for n in at_depth_zero(tokens, view) if tokens[n].token_type is TokenType.L_PAREN)
-        starts = (n for n in range(opening + 1, using) if tokens[n - 1].text in ("(", ","))
-        listed = [n for n in starts if n in set(at_depth_zero(tokens[:using], opening + 1))]
-        columns = ", ".join(text[tokens[n].start : tokens[n].end + 1] for n in listed)
-    yield span(tokens, using, len(tokens) - 1, f"AS SELECT {columns} FROM csv.`{path}`")
+    if code.word(using - 1) == ")":
+        opening = next(n for n in code.outside(view) if code.word(n) == "(")
+        starts = (n for n in range(opening + 1, using) if code.word(n - 1) in ("(", ","))
+        listed = [n for n in starts if n in set(code.outside(opening + 1, using))]
+        columns = ", ".join(code.between(n, n + 1) for n in listed)
+    yield code.edit(using, len(code) - 1, f"AS SELECT {columns} FROM csv.`{path}`")
 
 
-def cloned_table(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def cloned_table(code: Code) -> Iterator[Edit]:
     """Databricks: CREATE TABLE t DEEP CLONE s VERSION AS OF 3 LOCATION '…': the names alone."""
-    if tokens[0].text.upper() not in ("CREATE", "REPLACE"):
+    if code.word(0) not in ("create", "replace"):
         return
-    clone = next((n for n in at_depth_zero(tokens, 2) if words(tokens, n, "CLONE")), None)
-    if clone is None or any(words(tokens, n, "AS") for n in at_depth_zero(tokens[:clone], 2)):
+    clone = next((n for n in code.outside(2) if code.stands(n, "clone")), None)
+    if clone is None or any(code.stands(n, "as") for n in code.outside(2, clone)):
         return
-    if words(tokens, clone - 1, "DEEP"):
-        yield span(tokens, clone - 1, clone - 1)
+    if code.stands(clone - 1, "deep"):
+        yield code.edit(clone - 1, clone - 1)
     end = clone + 1
-    while words(tokens, end + 1, "."):
+    while code.stands(end + 1, "."):
         end += 2
-    if end + 1 < len(tokens):
-        yield span(tokens, end + 1, len(tokens) - 1)
+    if end + 1 < len(code):
+        yield code.edit(end + 1, len(code) - 1)
 
 
-def replaced_table(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def replaced_table(code: Code) -> Iterator[Edit]:
     """Spark: REPLACE TABLE t …, which another table stood at before."""
-    if words(tokens, 0, "REPLACE", "TABLE"):
-        yield span(tokens, 0, 0, "CREATE OR REPLACE")
+    if code.stands(0, "replace", "table"):
+        yield code.edit(0, 0, "CREATE OR REPLACE")
 
 
-def expectations(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def expectations(code: Code) -> Iterator[Edit]:
     """Databricks: CREATE STREAMING TABLE t (a INT, CONSTRAINT c EXPECT (…) ON VIOLATION …) AS …."""
-    for opening in range(len(tokens)):
-        if tokens[opening].text.upper() == "AS":
+    for opening in range(len(code)):
+        if code.word(opening) == "as":
             return
-        if tokens[opening].token_type is TokenType.L_PAREN:
+        if code.word(opening) == "(":
             break
     else:
         return
-    closing = matching(tokens, opening)
-    commas = (n for n in at_depth_zero(tokens[:closing], opening + 1) if tokens[n].text == ",")
+    closing = code.closing(opening)
+    commas = (n for n in code.outside(opening + 1, closing) if code.word(n) == ",")
     borders = [opening, *commas, closing]
     items = [
         (start, end)
         for start, end in pairwise(borders)
-        if words(tokens, start + 1, "CONSTRAINT") and "EXPECT" in [token.text.upper() for token in tokens[start:end]]
+        if code.stands(start + 1, "constraint") and any(code.word(n) == "expect" for n in range(start, end))
     ]
     if len(items) == len(borders) - 1:
-        yield span(tokens, opening, closing)
+        yield code.edit(opening, closing)
         return
     for start, end in items:
-        yield span(tokens, start + 1, end) if start == opening else span(tokens, start, end - 1)
+        yield code.edit(start + 1, end) if start == opening else code.edit(start, end - 1)
 
 
-def pivot_statement(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def pivot_statement(code: Code) -> Iterator[Edit]:
     """DuckDB: CREATE TABLE t AS PIVOT …, INSERT INTO t UNPIVOT …: the statement as a query of its own."""
-    if not tokens or tokens[0].text.upper() not in ("CREATE", "INSERT"):
+    if code.word(0) not in ("create", "insert"):
         return
-    for number in at_depth_zero(tokens, 1):
-        word = tokens[number].text.upper()
-        if word in ("SELECT", "FROM", "WITH", "VALUES"):
+    for number in code.outside(1):
+        word = code.word(number)
+        if word in ("select", "from", "with", "values"):
             return
-        if word in ("PIVOT", "UNPIVOT"):
-            last = tokens[-1] if tokens[-1].text != ";" else tokens[-2]
-            yield tokens[number].start, tokens[number].start, "FROM ("
-            yield last.end + 1, last.end + 1, ")"
+        if word in ("pivot", "unpivot"):
+            last = len(code) - 1 - (code.word(len(code) - 1) == ";")
+            yield code.start_of(number), code.start_of(number), "FROM ("
+            yield code.end_of(last), code.end_of(last), ")"
             return
 
 
-def unloaded_query(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def unloaded_query(code: Code) -> Iterator[Edit]:
     """Athena: UNLOAD (SELECT ...) TO 'path' WITH (...), with the query as a text and without the options."""
-    if not words(tokens, 0, "UNLOAD", "(") or tokens[2].token_type is TokenType.STRING:
+    if not code.stands(0, "unload", "(") or code.is_string(2):
         return
-    closing = matching(tokens, 1)
-    query = text[tokens[2].start : tokens[closing - 1].end + 1].replace("'", "''")
-    yield tokens[2].start, tokens[closing - 1].end + 1, f"'{query}'"
-    for number in range(closing, len(tokens)):
-        if words(tokens, number, "WITH", "("):
-            yield span(tokens, number, matching(tokens, number + 1))
+    closing = code.closing(1)
+    query = code.between(2, closing).replace("'", "''")
+    yield code.start_of(2), code.end_of(closing - 1), f"'{query}'"
+    for number in range(closing, len(code)):
+        if code.stands(number, "with", "("):
+            yield code.edit(number, code.closing(number + 1))
 
 
-def shown_relation(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def shown_relation(code: Code) -> Iterator[Edit]:
     """DuckDB: (DESCRIBE t), (SHOW …) and (SUMMARIZE t) as a relation: what is told of a table, or of its values."""
-    for number in range(len(tokens) - 2):
-        before = tokens[number - 1].text.upper() if number else ""
-        if tokens[number].token_type is not TokenType.L_PAREN or before not in ("FROM", "JOIN", ",", "AS"):
+    for number in range(len(code) - 2):
+        before = code.word(number - 1) if number else ""
+        if code.word(number) != "(" or before not in ("from", "join", ",", "as"):
             continue
-        word = tokens[number + 1].text.upper()
-        closing = matching(tokens, number)
-        if word in ("DESCRIBE", "DESC", "SHOW"):
-            yield span(tokens, number + 1, closing - 1, _constants(tokens, number + 1))
-        elif word == "SUMMARIZE":
+        word = code.word(number + 1)
+        closing = code.closing(number)
+        if word in ("describe", "desc", "show"):
+            yield code.edit(number + 1, closing - 1, _constants(code, number + 1))
+        elif word == "summarize":
             values = ", ".join(f'{value} AS "{name}"' for name, value in _SUMMED)
-            yield span(tokens, number + 1, number + 1, f"SELECT '' AS column_name, '' AS column_type, {values} FROM")
-            if tokens[number + 2].token_type in (TokenType.SELECT, TokenType.WITH):
-                yield tokens[number + 2].start, tokens[number + 2].start, "("
-                yield tokens[closing].start, tokens[closing].start, ")"
+            yield code.edit(number + 1, number + 1, f"SELECT '' AS column_name, '' AS column_type, {values} FROM")
+            if code.word(number + 2) in ("select", "with"):
+                yield code.start_of(number + 2), code.start_of(number + 2), "("
+                yield code.start_of(closing), code.start_of(closing), ")"
 
 
-def _constants(tokens: list[Token], number: int) -> str:
+def _constants(code: Code, number: int) -> str:
     """A query that gives the columns of what is shown, and reads nothing."""
-    shown = " ".join(token.text.upper() for token in tokens[number : number + 3])
+    shown = " ".join(code.words(number, 3)).upper()
     about = next((key for key in ("SHOW ALL TABLES", "SHOW DATABASES") if shown.startswith(key)), "DESCRIBE")
     if shown.startswith("SHOW TABLES"):
         about = "SHOW"
     return "SELECT " + ", ".join(f"'' AS \"{name}\"" for name in _SHOWN[about])
 
 
-def table_properties(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def table_properties(code: Code) -> Iterator[Edit]:
     """Redshift: CREATE EXTERNAL TABLE … TABLE PROPERTIES (…), which sqlglot takes for the query TABLE f(…)."""
-    for number in range(3, len(tokens) - 2):
-        if words(tokens, number, "TABLE", "PROPERTIES", "("):
-            yield span(tokens, number, matching(tokens, number + 2))
+    for number in range(3, len(code) - 2):
+        if code.stands(number, "table", "properties", "("):
+            yield code.edit(number, code.closing(number + 2))
 
 
-def inserted_function(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def inserted_function(code: Code) -> Iterator[Edit]:
     """ClickHouse: INSERT INTO FUNCTION f(…) (columns) …, with the table or file that the function names."""
-    number = 3 if words(tokens, 0, "INSERT", "INTO", "TABLE", "FUNCTION") else 2
-    if not words(tokens, 0, "INSERT", "INTO") or not words(tokens, number, "FUNCTION"):
+    number = 3 if code.stands(0, "insert", "into", "table", "function") else 2
+    if not code.stands(0, "insert", "into") or not code.stands(number, "function"):
         return
-    closing = matching(tokens, number + 2)
-    if not words(tokens, closing + 1, "(") or words(tokens, closing + 2, "SELECT"):
+    closing = code.closing(number + 2)
+    if not code.stands(closing + 1, "(") or code.stands(closing + 2, "select"):
         return
-    function = parse_one(text[tokens[number + 1].start : tokens[closing].end + 1], dialect="clickhouse")
+    function = parse_one(code.between(number + 1, closing + 1), dialect="clickhouse")
     table = table_elsewhere(function, Names(dialect_of("clickhouse")))
     path = path_of(function)
     if table is not None:
-        yield span(tokens, number, closing, ".".join(f"`{part}`" for part in table.parts))
+        yield code.edit(number, closing, ".".join(f"`{part}`" for part in table.parts))
     elif path is not None and "`" not in path:
-        yield span(tokens, number, closing, f"`{path}`")
+        yield code.edit(number, closing, f"`{path}`")
 
 
-def existing_partition(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def existing_partition(code: Code) -> Iterator[Edit]:
     """Hive: INSERT OVERWRITE TABLE t PARTITION (…) IF NOT EXISTS SELECT …."""
-    for number in range(3, len(tokens) - 2):
-        if words(tokens, number, "IF", "NOT", "EXISTS") and tokens[number - 1].token_type is TokenType.R_PAREN:
-            yield span(tokens, number, number + 2)
+    for number in range(3, len(code) - 2):
+        if code.stands(number, "if", "not", "exists") and code.word(number - 1) == ")":
+            yield code.edit(number, number + 2)
             return
 
 
-def merged_without_duplicates(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def merged_without_duplicates(code: Code) -> Iterator[Edit]:
     """Redshift: MERGE INTO t USING s ON … REMOVE DUPLICATES writes all of s, column by column."""
-    if words(tokens, 0, "MERGE"):
-        for number in at_depth_zero(tokens, 1):
-            if words(tokens, number, "REMOVE", "DUPLICATES"):
-                yield span(tokens, number, number + 1, "WHEN NOT MATCHED THEN INSERT ROW")
+    if code.stands(0, "merge"):
+        for number in code.outside(1):
+            if code.stands(number, "remove", "duplicates"):
+                yield code.edit(number, number + 1, "WHEN NOT MATCHED THEN INSERT ROW")
 
 
-def changed_query(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def changed_query(code: Code) -> Iterator[Edit]:
     """ClickHouse: ALTER TABLE v [ON CLUSTER c] MODIFY QUERY SELECT … defines a materialized view anew."""
-    modify = next((n for n in at_depth_zero(tokens, 2) if words(tokens, n, "MODIFY", "QUERY")), None)
-    if modify is not None and words(tokens, 0, "ALTER", "TABLE"):
-        cluster = next((n for n in range(2, modify) if words(tokens, n, "ON", "CLUSTER")), modify)
-        yield span(tokens, 0, 1, "CREATE MATERIALIZED VIEW")
-        yield span(tokens, cluster, modify + 1, "AS")
+    modify = next((n for n in code.outside(2) if code.stands(n, "modify", "query")), None)
+    if modify is not None and code.stands(0, "alter", "table"):
+        cluster = next((n for n in range(2, modify) if code.stands(n, "on", "cluster")), modify)
+        yield code.edit(0, 1, "CREATE MATERIALIZED VIEW")
+        yield code.edit(cluster, modify + 1, "AS")
 
 
-def live_table(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def live_table(code: Code) -> Iterator[Edit]:
     """Databricks: CREATE [OR REFRESH] [STREAMING] LIVE TABLE t, without the first word for it."""
-    for number in range(1, min(len(tokens) - 1, 6)):
-        if words(tokens, 0, "CREATE") and words(tokens, number, "LIVE") and words(tokens, number + 1, "TABLE"):
-            yield span(tokens, number, number)
+    for number in range(1, min(len(code) - 1, 6)):
+        if code.stands(0, "create") and code.stands(number, "live") and code.stands(number + 1, "table"):
+            yield code.edit(number, number)
 
 
-def foreign_table(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def foreign_table(code: Code) -> Iterator[Edit]:
     """PostgreSQL: CREATE FOREIGN TABLE t … SERVER s OPTIONS (…), as a table of its own."""
-    if words(tokens, 0, "CREATE", "FOREIGN", "TABLE"):
-        yield span(tokens, 1, 1)
-        server = next((n for n in at_depth_zero(tokens, 3) if words(tokens, n, "SERVER")), None)
+    if code.stands(0, "create", "foreign", "table"):
+        yield code.edit(1, 1)
+        server = next((n for n in code.outside(3) if code.stands(n, "server")), None)
         if server is not None:
-            yield span(tokens, server, len(tokens) - 1)
+            yield code.edit(server, len(code) - 1)
 
 
-def merged_by_columns(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def merged_by_columns(code: Code) -> Iterator[Edit]:
     """DuckDB: MERGE INTO t USING s USING (k) WHEN MATCHED THEN UPDATE WHEN NOT MATCHED THEN INSERT."""
-    if not any(words(tokens, n, "MERGE", "INTO") for n in at_depth_zero(tokens, 0)):
+    if not any(code.stands(n, "merge", "into") for n in code.outside(0)):
         return
-    usings = [n for n in at_depth_zero(tokens, 1) if words(tokens, n, "USING")]
-    if len(usings) == 2 and words(tokens, usings[1] + 1, "("):
-        closing = matching(tokens, usings[1] + 1)
-        sides = [text[tokens[n - 1].start : tokens[n - 1].end + 1] for n in usings]
-        names = [text[t.start : t.end + 1] for t in tokens[usings[1] + 2 : closing] if t.text != ","]
+    usings = [n for n in code.outside(1) if code.stands(n, "using")]
+    if len(usings) == 2 and code.stands(usings[1] + 1, "("):
+        closing = code.closing(usings[1] + 1)
+        sides = [code.between(n - 1, n) for n in usings]
+        names = [code.between(n, n + 1) for n in range(usings[1] + 2, closing) if code.word(n) != ","]
         if sides[1] != ")":
             conditions = " AND ".join(f"{sides[0]}.{name} = {sides[1]}.{name}" for name in names)
-            yield span(tokens, usings[1], closing, f"ON {conditions}")
-    for number in range(1, len(tokens)):
-        if words(tokens, number - 1, "THEN") and tokens[number].text.upper() in ("UPDATE", "INSERT"):
-            last = number + 2 if words(tokens, number + 1, "BY", "POSITION") else number
-            if last + 1 == len(tokens) or tokens[last + 1].text.upper() in ("WHEN", ";", "RETURNING"):
-                yield span(tokens, number, last, "UPDATE SET *" if words(tokens, number, "UPDATE") else "INSERT *")
+            yield code.edit(usings[1], closing, f"ON {conditions}")
+    for number in range(1, len(code)):
+        if code.stands(number - 1, "then") and code.word(number) in ("update", "insert"):
+            last = number + 2 if code.stands(number + 1, "by", "position") else number
+            if last + 1 == len(code) or code.word(last + 1) in ("when", ";", "returning"):
+                yield code.edit(number, last, "UPDATE SET *" if code.stands(number, "update") else "INSERT *")
 
 
 # Databricks' pipelines: APPLY CHANGES, AUTO CDC and CREATE FLOW, as the INSERT that they come to.
 
-_CLAUSES = keywords("WHERE APPLY SEQUENCE COLUMNS STORED TRACK IGNORE ;")
+_CLAUSES = keywords("where apply sequence columns stored track ignore ;")
 
 
-def pipeline_flow(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def pipeline_flow(code: Code) -> Iterator[Edit]:
     """CREATE FLOW f AS INSERT INTO [ONCE] t …, without the flow's name."""
-    if not words(tokens, 0, "CREATE", "FLOW"):
+    if not code.stands(0, "create", "flow"):
         return
-    start = next((n for n in range(2, len(tokens)) if words(tokens, n, "AS", "INSERT", "INTO")), None)
+    start = next((n for n in range(2, len(code)) if code.stands(n, "as", "insert", "into")), None)
     if start is not None:
-        yield span(tokens, 0, start)
-        if words(tokens, start + 3, "ONCE"):
-            yield span(tokens, start + 3, start + 3)
+        yield code.edit(0, start)
+        if code.stands(start + 3, "once"):
+            yield code.edit(start + 3, start + 3)
 
 
-def applied_changes(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def applied_changes(code: Code) -> Iterator[Edit]:
     """APPLY CHANGES INTO t FROM s KEYS (…) …: the rows of s by the names of its columns, the newest of each key.
 
     The keys decide which row is written, not what is in it.
     """
-    first = next((n for n in at_depth_zero(tokens, 0) if _applies(tokens, n)), None)
+    first = next((n for n in code.outside(0) if _applies(code, n)), None)
     if first is None:
         return
-    source = next((n for n in range(first, len(tokens)) if words(tokens, n, "FROM")), None)
-    keys = next((n for n in range(source or 0, len(tokens)) if words(tokens, n, "KEYS", "(")), None)
-    target = _target(text, tokens, first, source)
+    source = next((n for n in range(first, len(code)) if code.stands(n, "from")), None)
+    keys = next((n for n in range(source or 0, len(code)) if code.stands(n, "keys", "(")), None)
+    target = _target(code, first, source)
     if source is None or keys is None or not target:
         return
-    rows = _between(text, tokens, source + 1, keys)
-    columns, conditions, order = _clauses(text, tokens, keys + 1)
+    rows = _between(code, source + 1, keys)
+    columns, conditions, order = _clauses(code, keys + 1)
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     by = f" ORDER BY {order}" if order else ""
-    last = len(tokens) - 1
-    yield span(tokens, 0, last, f"INSERT INTO {target} BY NAME SELECT {columns} FROM {rows}{where}{by}")
+    last = len(code) - 1
+    yield code.edit(0, last, f"INSERT INTO {target} BY NAME SELECT {columns} FROM {rows}{where}{by}")
 
 
-def _applies(tokens: list[Token], number: int) -> bool:
-    return words(tokens, number, "APPLY", "CHANGES") or words(tokens, number, "AUTO", "CDC")
+def _applies(code: Code, number: int) -> bool:
+    return code.stands(number, "apply", "changes") or code.stands(number, "auto", "cdc")
 
 
-def _target(text: str, tokens: list[Token], first: int, source: int | None) -> str:
+def _target(code: Code, first: int, source: int | None) -> str:
     """What stands behind INTO, or the table that the statement makes."""
-    if words(tokens, first + 2, "INTO"):
-        return _between(text, tokens, first + 3, source or len(tokens))
-    start = next((n + 1 for n in range(first) if words(tokens, n, "TABLE")), None)
-    if start is None or not words(tokens, first - 1, "FLOW"):
+    if code.stands(first + 2, "into"):
+        return _between(code, first + 3, source or len(code))
+    start = next((n + 1 for n in range(first) if code.stands(n, "table")), None)
+    if start is None or not code.stands(first - 1, "flow"):
         return ""
-    start += 3 if words(tokens, start, "IF", "NOT", "EXISTS") else 0
+    start += 3 if code.stands(start, "if", "not", "exists") else 0
     end = start + 1
-    while words(tokens, end, "."):
+    while code.stands(end, "."):
         end += 2
-    return _between(text, tokens, start, end)
+    return _between(code, start, end)
 
 
-def _clauses(text: str, tokens: list[Token], start: int) -> tuple[str, list[str], str]:
+def _clauses(code: Code, start: int) -> tuple[str, list[str], str]:
     """The select list, the conditions under which rows are written, and what orders them."""
     columns, conditions, order = "*", [], ""
-    places = [n for n in at_depth_zero(tokens, start) if tokens[n].text.upper() in _CLAUSES]
-    for place, end in zip(places, [*places[1:], len(tokens)], strict=True):
-        if words(tokens, place, "WHERE"):
-            conditions.append(f"({_between(text, tokens, place + 1, end)})")
-        elif words(tokens, place, "APPLY", "AS") and words(tokens, place + 3, "WHEN"):
-            conditions.append(f"NOT ({_between(text, tokens, place + 4, end)})")
-        elif words(tokens, place, "SEQUENCE", "BY"):
-            order = _between(text, tokens, place + 2, end)
-        elif words(tokens, place, "COLUMNS"):
-            listed = tokens[place + 1].token_type is TokenType.L_PAREN
-            columns = _between(text, tokens, place + 1 + listed, end - listed)
+    places = [n for n in code.outside(start) if code.word(n) in _CLAUSES]
+    for place, end in zip(places, [*places[1:], len(code)], strict=True):
+        if code.stands(place, "where"):
+            conditions.append(f"({_between(code, place + 1, end)})")
+        elif code.stands(place, "apply", "as") and code.stands(place + 3, "when"):
+            conditions.append(f"NOT ({_between(code, place + 4, end)})")
+        elif code.stands(place, "sequence", "by"):
+            order = _between(code, place + 2, end)
+        elif code.stands(place, "columns"):
+            listed = code.word(place + 1) == "("
+            columns = _between(code, place + 1 + listed, end - listed)
     return columns, conditions, order
 
 
-def _between(text: str, tokens: list[Token], start: int, end: int) -> str:
-    return text[tokens[start].start : tokens[end - 1].end + 1] if start < end <= len(tokens) else ""
+def _between(code: Code, start: int, end: int) -> str:
+    return code.between(start, end) if start < end <= len(code) else ""
 
 
 # ClickHouse's dictionaries: what CREATE DICTIONARY loads, and dictionary('d') as a relation.
 
-_TEXTS = (TokenType.STRING, TokenType.HEREDOC_STRING)
 
-
-def dictionary(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def dictionary(code: Code) -> Iterator[Edit]:
     """FROM dictionary('db.d') reads the dictionary of that name."""
-    for number in range(1, len(tokens) - 3):
-        if words(tokens, number, "DICTIONARY", "(") and tokens[number - 1].text.upper() in ("FROM", "JOIN", ","):
-            closing = matching(tokens, number + 1)
-            name = text[tokens[number + 2].start : tokens[closing - 1].end + 1]
-            if tokens[number + 2].token_type is TokenType.STRING:
-                name = _quote(tokens[number + 2].text)
-            yield span(tokens, number, closing, name)
+    for number in range(1, len(code) - 3):
+        if code.stands(number, "dictionary", "(") and code.word(number - 1) in ("from", "join", ","):
+            closing = code.closing(number + 1)
+            name = code.between(number + 2, closing)
+            if code.is_string(number + 2):
+                name = _quote(code.unquoted(number + 2))
+            yield code.edit(number, closing, name)
 
 
 def _quote(name: str) -> str:
     return ".".join(f"`{part}`" for part in name.replace("`", "").split("."))
 
 
-def loaded_dictionary(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def loaded_dictionary(code: Code) -> Iterator[Edit]:
     """CREATE DICTIONARY d (…) SOURCE(CLICKHOUSE(TABLE 's' …)) as the table that it loads from there.
 
     Of a dictionary from elsewhere only the name is left: what its source is called there is no name here.
     """
-    place = next((n for n in range(1, min(len(tokens), 5)) if words(tokens, n, "DICTIONARY")), None)
-    opening = next((n for n in range(place or 0, len(tokens)) if tokens[n].token_type is TokenType.L_PAREN), None)
-    if place is None or opening is None or not words(tokens, 0, "CREATE"):
+    place = next((n for n in range(1, min(len(code), 5)) if code.stands(n, "dictionary")), None)
+    opening = next((n for n in range(place or 0, len(code)) if code.word(n) == "("), None)
+    if place is None or opening is None or not code.stands(0, "create"):
         return
-    source = next((n for n in at_depth_zero(tokens, opening) if words(tokens, n, "SOURCE", "(")), None)
+    source = next((n for n in code.outside(opening) if code.stands(n, "source", "(")), None)
     if source is None:
         return
-    columns = [text[tokens[n].start : tokens[n].end + 1] for n in _first_of_items(tokens, opening)]
-    rows = _rows(tokens, source + 2, ", ".join(columns))
+    columns = [code.between(n, n + 1) for n in _first_of_items(code, opening)]
+    rows = _rows(code, source + 2, ", ".join(columns))
     if rows:
-        end = next((n for n in range(place, opening) if words(tokens, n, "ON", "CLUSTER")), opening)
-        yield span(tokens, place, place, "TABLE")
-        yield span(tokens, end, len(tokens) - 1, f" AS {rows}")
+        end = next((n for n in range(place, opening) if code.stands(n, "on", "cluster")), opening)
+        yield code.edit(place, place, "TABLE")
+        yield code.edit(end, len(code) - 1, f" AS {rows}")
     else:
-        yield span(tokens, opening, len(tokens) - 1)
+        yield code.edit(opening, len(code) - 1)
 
 
-def _first_of_items(tokens: list[Token], opening: int) -> list[int]:
-    closing = matching(tokens, opening)
-    inside = set(at_depth_zero(tokens[:closing], opening + 1))
-    return [n for n in range(opening + 1, closing) if n in inside and tokens[n - 1].text in ("(", ",")]
+def _first_of_items(code: Code, opening: int) -> list[int]:
+    closing = code.closing(opening)
+    inside = set(code.outside(opening + 1, closing))
+    return [n for n in range(opening + 1, closing) if n in inside and code.word(n - 1) in ("(", ",")]
 
 
-def _rows(tokens: list[Token], source: int, columns: str) -> str:
+def _rows(code: Code, source: int, columns: str) -> str:
     """The query of a source; "" where it is in another system."""
     settings = {
-        tokens[n].text.upper(): tokens[n + 1].text
-        for n in range(source + 2, matching(tokens, source + 1) - 1)
-        if tokens[n + 1].token_type in (TokenType.STRING, TokenType.HEREDOC_STRING)
-        or tokens[n].text.upper() in ("TABLE", "DB")
+        code.word(n): code.unquoted(n + 1)
+        for n in range(source + 2, code.closing(source + 1) - 1)
+        if code.is_string(n + 1) or code.word(n) in ("table", "db")
     }
-    kind = tokens[source].text.upper()
-    if kind == "CLICKHOUSE" and "TABLE" in settings:
-        database = f"{settings['DB']}." if settings.get("DB") else ""
-        return f"SELECT {columns} FROM {_quote(database + settings['TABLE'])}"
-    if kind == "CLICKHOUSE" and "QUERY" in settings:
-        return f"SELECT {columns} FROM ({settings['QUERY'].rstrip('; ')})"
-    if kind in ("FILE", "HTTP"):
-        place = (settings.get("PATH") or settings.get("URL") or "").replace("'", "")
+    kind = code.word(source)
+    if kind == "clickhouse" and "table" in settings:
+        database = f"{settings['db']}." if settings.get("db") else ""
+        return f"SELECT {columns} FROM {_quote(database + settings['table'])}"
+    if kind == "clickhouse" and "query" in settings:
+        return f"SELECT {columns} FROM ({settings['query'].rstrip('; ')})"
+    if kind in ("file", "http"):
+        place = (settings.get("path") or settings.get("url") or "").replace("'", "")
         return f"SELECT {columns} FROM url('{place}')" if place else ""
     return ""

@@ -3,187 +3,190 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
-from sqlglot.tokenizer_core import Token, TokenType
+from sqlglot.dialects.dialect import Dialect as SqlglotDialect
+from sqlglot.tokenizer_core import TokenType
 
+from ingestion.dialects.cursor import Code, Edit
 from ingestion.dialects.definition import keywords
-from ingestion.parsing.sqlglot.repairs.edits import Edit, Repair, at_depth_zero, matching, span, words
+from ingestion.parsing.sqlglot.repairs.edits import Repair
 
 # What sqlglot does not know of T-SQL, MySQL, Oracle and Teradata, and how it is written so that it does.
 
-_PHRASES = keywords("TITLE FORMAT CASESPECIFIC CS UPPERCASE COMPRESS")
-_HINTS = keywords("TABLOCK TABLOCKX HOLDLOCK ROWLOCK PAGLOCK UPDLOCK XLOCK NOLOCK READPAST SERIALIZABLE KEEPIDENTITY")
-_BEFORE_RELATIONS = keywords("FROM JOIN APPLY ,")
-_PRIORITIZED = keywords("UPDATE DELETE INSERT REPLACE")
-_PRIORITIES = keywords("LOW_PRIORITY HIGH_PRIORITY DELAYED QUICK IGNORE")
+_PHRASES = keywords("title format casespecific cs uppercase compress")
+_HINTS = keywords("tablock tablockx holdlock rowlock paglock updlock xlock nolock readpast serializable keepidentity")
+_BEFORE_RELATIONS = keywords("from join apply ,")
+_PRIORITIZED = keywords("update delete insert replace")
+_PRIORITIES = keywords("low_priority high_priority delayed quick ignore")
 
 
-def _teradata_phrases(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def _teradata_phrases(code: Code) -> Iterator[Edit]:
     """a (TITLE 'x') is a; a (NAMED b) is a AS b."""
-    for number in range(1, len(tokens) - 2):
-        if tokens[number].token_type is not TokenType.L_PAREN:
+    for number in range(1, len(code) - 2):
+        if code.word(number) != "(":
             continue
-        word = tokens[number + 1].text.upper()
-        end = matching(tokens, number)
-        if word == "NAMED":
-            yield span(tokens, number, end, f" AS {tokens[number + 2].text}")
+        word = code.word(number + 1)
+        end = code.closing(number)
+        if word == "named":
+            yield code.edit(number, end, f" AS {code.between(number + 2, number + 3)}")
         elif word in _PHRASES:
-            yield span(tokens, number, end)
+            yield code.edit(number, end)
 
 
-def _teradata_update(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def _teradata_update(code: Code) -> Iterator[Edit]:
     """UPDATE t FROM s SET …: without an alias, s would take SET for one."""
-    for number in range(3, len(tokens)):
-        if tokens[number].text.upper() != "SET":
+    for number in range(3, len(code)):
+        if code.word(number) != "set":
             continue
         first = number - 1
-        while first >= 2 and tokens[first - 1].text == ".":
+        while first >= 2 and code.word(first - 1) == ".":
             first -= 2
-        if tokens[first - 1].text.upper() in ("FROM", ","):
-            yield tokens[number].start, tokens[number].start, f"AS {tokens[number - 1].text} "
+        if code.word(first - 1) in ("from", ","):
+            yield code.start_of(number), code.start_of(number), f"AS {code.between(number - 1, number)} "
         return
 
 
-def _table_hints(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def _table_hints(code: Code) -> Iterator[Edit]:
     """T-SQL: INSERT INTO t WITH (TABLOCK) …."""
-    if not tokens or tokens[0].text.upper() not in ("INSERT", "WITH"):
+    if code.word(0) not in ("insert", "with"):
         return
-    for number in range(2, len(tokens) - 2):
-        if words(tokens, number, "WITH", "(") and tokens[number + 2].text.upper() in _HINTS:
-            yield span(tokens, number, matching(tokens, number + 1))
+    for number in range(2, len(code) - 2):
+        if code.stands(number, "with", "(") and code.word(number + 2) in _HINTS:
+            yield code.edit(number, code.closing(number + 1))
 
 
-def _xml_namespaces(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def _xml_namespaces(code: Code) -> Iterator[Edit]:
     """T-SQL: WITH XMLNAMESPACES (…), c AS (…) …: what short names in XML stand for."""
-    for number in range(len(tokens) - 2):
-        if words(tokens, number, "WITH", "XMLNAMESPACES", "("):
-            last = matching(tokens, number + 2)
-            others = words(tokens, last + 1, ",")
-            yield span(tokens, number + others, last + others)
+    for number in range(len(code) - 2):
+        if code.stands(number, "with", "xmlnamespaces", "("):
+            last = code.closing(number + 2)
+            others = code.stands(last + 1, ",")
+            yield code.edit(number + others, last + others)
 
 
-def _system_functions(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def _system_functions(code: Code) -> Iterator[Edit]:
     """T-SQL: FROM ::fn_x(…), as functions of the system were once called."""
-    for number in range(1, len(tokens) - 1):
-        if tokens[number].token_type is TokenType.DCOLON and tokens[number - 1].text.upper() in _BEFORE_RELATIONS:
-            yield span(tokens, number, number)
+    for number in range(1, len(code) - 1):
+        if code.stands(number, ":", ":") and code.word(number - 1) in _BEFORE_RELATIONS:
+            yield code.edit(number, number + 1)
 
 
-def _top_rows(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def _top_rows(code: Code) -> Iterator[Edit]:
     """T-SQL: UPDATE, DELETE, MERGE and INSERT TOP (n) [PERCENT] …."""
-    for number in range(len(tokens) - 4):
-        if tokens[number].text.upper() not in ("UPDATE", "DELETE", "MERGE", "INSERT"):
+    for number in range(len(code) - 4):
+        if code.word(number) not in ("update", "delete", "merge", "insert"):
             continue
-        if words(tokens, number + 1, "TOP", "("):
-            last = matching(tokens, number + 2)
-            percent = last + 1 < len(tokens) and tokens[last + 1].text.upper() == "PERCENT"
-            yield span(tokens, number + 1, last + 1 if percent else last)
+        if code.stands(number + 1, "top", "("):
+            last = code.closing(number + 2)
+            percent = last + 1 < len(code) and code.word(last + 1) == "percent"
+            yield code.edit(number + 1, last + 1 if percent else last)
 
 
-def _log_errors(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def _log_errors(code: Code) -> Iterator[Edit]:
     """Oracle: LOG ERRORS INTO … REJECT LIMIT … ends a statement."""
-    for number in range(2, len(tokens) - 1):
-        if words(tokens, number, "LOG", "ERRORS"):
-            yield span(tokens, number, len(tokens) - 1)
+    for number in range(2, len(code) - 1):
+        if code.stands(number, "log", "errors"):
+            yield code.edit(number, len(code) - 1)
             return
 
 
-def _oracle_merge(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def _oracle_merge(code: Code) -> Iterator[Edit]:
     """WHEN MATCHED THEN UPDATE … DELETE WHERE …: the rows that go are left out."""
-    if not tokens or tokens[0].text.upper() not in ("MERGE", "WITH"):
+    if code.word(0) not in ("merge", "with"):
         return
-    for number in range(3, len(tokens) - 1):
-        if not words(tokens, number, "DELETE", "WHERE"):
+    for number in range(3, len(code) - 1):
+        if not code.stands(number, "delete", "where"):
             continue
-        later = (n for n in range(number, len(tokens)) if tokens[n].text.upper() in ("WHEN", ";"))
-        yield span(tokens, number, next(later, len(tokens)) - 1)
+        later = (n for n in range(number, len(code)) if code.word(n) in ("when", ";"))
+        yield code.edit(number, next(later, len(code)) - 1)
 
 
-def _translated_charset(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def _translated_charset(code: Code) -> Iterator[Edit]:
     """Oracle: TRANSLATE(x USING NCHAR_CS)."""
-    for number in range(len(tokens) - 4):
-        if words(tokens, number, "TRANSLATE", "("):
-            last = matching(tokens, number + 1)
-            for charset, function in (("NCHAR_CS", "TO_NCHAR"), ("CHAR_CS", "TO_CHAR")):
-                if words(tokens, last - 2, "USING", charset):
-                    yield span(tokens, number, number, function)
-                    yield span(tokens, last - 2, last - 1)
+    for number in range(len(code) - 4):
+        if code.stands(number, "translate", "("):
+            last = code.closing(number + 1)
+            for charset, function in (("nchar_cs", "TO_NCHAR"), ("char_cs", "TO_CHAR")):
+                if code.stands(last - 2, "using", charset):
+                    yield code.edit(number, number, function)
+                    yield code.edit(last - 2, last - 1)
 
 
-def _bulk_rows(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def _bulk_rows(code: Code) -> Iterator[Edit]:
     """T-SQL: OPENROWSET(BULK 'path', …) WITH (columns) reads a file: a function of the path."""
-    for number in range(len(tokens) - 3):
-        if words(tokens, number, "OPENROWSET", "(", "BULK"):
-            yield span(tokens, number, number + 2, "BULK_ROWS(")
-            last = matching(tokens, number + 1)
-            if words(tokens, last + 1, "WITH", "("):
-                yield span(tokens, last + 1, matching(tokens, last + 2))
+    for number in range(len(code) - 3):
+        if code.stands(number, "openrowset", "(", "bulk"):
+            yield code.edit(number, number + 2, "BULK_ROWS(")
+            last = code.closing(number + 1)
+            if code.stands(last + 1, "with", "("):
+                yield code.edit(last + 1, code.closing(last + 2))
 
 
-def _connection(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def _connection(code: Code) -> Iterator[Edit]:
     """T-SQL: OPENROWSET('provider', 'place'; 'user'; 'password', query): arguments like any other."""
-    for number in range(len(tokens) - 3):
-        if words(tokens, number, "OPENROWSET", "("):
-            inner = range(number + 2, matching(tokens, number + 1))
-            yield from (span(tokens, n, n, ",") for n in inner if tokens[n].token_type is TokenType.SEMICOLON)
+    for number in range(len(code) - 3):
+        if code.stands(number, "openrowset", "("):
+            inner = range(number + 2, code.closing(number + 1))
+            yield from (code.edit(n, n, ",") for n in inner if code.word(n) == ";")
 
 
-def _mysql(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def _mysql(code: Code) -> Iterator[Edit]:
     """UPDATE LOW_PRIORITY t …, DELETE t.* FROM …, DELETE FROM t FOR PORTION OF p FROM a TO b …."""
-    if not tokens or tokens[0].text.upper() not in _PRIORITIZED:
+    if code.word(0) not in _PRIORITIZED:
         return
     first = 1
-    while first < len(tokens) and tokens[first].text.upper() in _PRIORITIES:
-        yield span(tokens, first, first)
+    while first < len(code) and code.word(first) in _PRIORITIES:
+        yield code.edit(first, first)
         first += 1
-    if tokens[0].text.upper() == "DELETE":
-        ends = (n for n in range(first, len(tokens)) if tokens[n].text.upper() in ("JOIN", "USING", "WHERE"))
-        for number in range(first, next(ends, len(tokens)) - 1):
-            if tokens[number].text == "." and tokens[number + 1].text == "*":
-                yield span(tokens, number, number + 1)
-    for number in range(first, len(tokens) - 7):
-        if words(tokens, number, "FOR", "PORTION", "OF") and words(tokens, number + 6, "TO"):
-            yield span(tokens, number, number + 7)
+    if code.word(0) == "delete":
+        ends = (n for n in range(first, len(code)) if code.word(n) in ("join", "using", "where"))
+        for number in range(first, next(ends, len(code)) - 1):
+            if code.word(number) == "." and code.word(number + 1) == "*":
+                yield code.edit(number, number + 1)
+    for number in range(first, len(code) - 7):
+        if code.stands(number, "for", "portion", "of") and code.stands(number + 6, "to"):
+            yield code.edit(number, number + 7)
 
 
-def _transact(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def _transact(code: Code) -> Iterator[Edit]:
     """DELETE FROM t FROM t AS a JOIN …; … OPTION (…); WHERE CURRENT OF a cursor."""
-    if not tokens or tokens[0].text.upper() not in ("DELETE", "UPDATE", "INSERT", "MERGE", "WITH"):
+    if code.word(0) not in ("delete", "update", "insert", "merge", "with"):
         return
-    froms = [n for n in at_depth_zero(tokens, 1) if tokens[n].text.upper() == "FROM"]
-    if words(tokens, 0, "DELETE") and len(froms) > 1:
-        yield span(tokens, froms[0], froms[0])
-    for number in at_depth_zero(tokens, 1):
-        if words(tokens, number, "OPTION", "("):
-            yield span(tokens, number, matching(tokens, number + 1))
-        elif words(tokens, number, "WHERE", "CURRENT", "OF"):
-            yield span(tokens, number, min(number + 3, len(tokens) - 1))
+    froms = [n for n in code.outside(1) if code.word(n) == "from"]
+    if code.stands(0, "delete") and len(froms) > 1:
+        yield code.edit(froms[0], froms[0])
+    for number in code.outside(1):
+        if code.stands(number, "option", "("):
+            yield code.edit(number, code.closing(number + 1))
+        elif code.stands(number, "where", "current", "of"):
+            yield code.edit(number, min(number + 3, len(code) - 1))
 
 
-def _returned_into(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def _returned_into(code: Code) -> Iterator[Edit]:
     """Oracle: RETURNING … INTO variables ends a statement; the rows change all the same."""
-    for number in at_depth_zero(tokens, 1):
-        if tokens[number].text.upper() in ("RETURNING", "RETURN") and tokens[0].text.upper() != "CREATE":
-            yield span(tokens, number, len(tokens) - 1)
+    for number in code.outside(1):
+        if code.word(number) in ("returning", "return") and code.word(0) != "create":
+            yield code.edit(number, len(code) - 1)
             return
 
 
-def _statistics(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def _statistics(code: Code) -> Iterator[Edit]:
     """Teradata: CREATE TABLE … WITH [NO] DATA AND [NO] STATS."""
-    for number in range(len(tokens) - 1, 0, -1):
-        if tokens[number].text.upper() in ("STATS", "STATISTICS"):
-            first = number - 1 - (tokens[number - 1].text.upper() == "NO")
-            if tokens[first].text.upper() == "AND":
-                yield span(tokens, first, number)
+    for number in range(len(code) - 1, 0, -1):
+        if code.word(number) in ("stats", "statistics"):
+            first = number - 1 - (code.word(number - 1) == "no")
+            if code.word(first) == "and":
+                yield code.edit(first, number)
 
 
-def _graph_table(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def _graph_table(code: Code) -> Iterator[Edit]:
     """T-SQL: CREATE TABLE t (…) AS NODE: what a graph takes it for."""
-    if not words(tokens, 0, "CREATE", "TABLE"):
+    if not code.stands(0, "create", "table"):
         return
-    last = len(tokens) - 1 - (tokens[-1].token_type is TokenType.SEMICOLON)
-    if words(tokens, last - 1, "AS", "NODE") or words(tokens, last - 1, "AS", "EDGE"):
-        yield span(tokens, last - 1, last)
+    last = len(code) - 1 - (code.word(len(code) - 1) == ";")
+    if code.stands(last - 1, "as", "node") or code.stands(last - 1, "as", "edge"):
+        yield code.edit(last - 1, last)
 
 
 _TRANSACT = (
@@ -208,114 +211,121 @@ SERVER_REPAIRS: dict[str, tuple[Repair, ...]] = {
 
 # Objects that sqlglot does not know of a dialect, written as those that it does: the lineage is the same.
 
-_TABLE_KINDS = keywords("HYBRID DYNAMIC ICEBERG EXTERNAL EVENT INTERACTIVE")
-_STREAMED = keywords("EXTERNAL DYNAMIC EVENT ICEBERG INTERACTIVE HYBRID")
+_TABLE_KINDS = keywords("hybrid dynamic iceberg external event interactive")
+_STREAMED = keywords("external dynamic event iceberg interactive hybrid")
 _CHANGES = "SELECT *, NULL AS METADATA$ACTION, NULL AS METADATA$ISUPDATE, NULL AS METADATA$ROW_ID FROM"
 
 
-def end_of_name(tokens: list[Token], first: int) -> int:
+def end_of_name(code: Code, first: int) -> int:
     """The position of the last token of the dotted name that begins at `first`."""
     last = first
-    while last + 2 < len(tokens) and tokens[last + 1].text in (".", "-"):
+    while last + 2 < len(code) and code.word(last + 1) in (".", "-"):
         last += 2
     return last
 
 
-def streams(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def streams(code: Code) -> Iterator[Edit]:
     """Snowflake: CREATE STREAM s ON TABLE t is a view of t's rows, with three columns that say how they changed."""
-    place = next((n for n, token in enumerate(tokens[:5]) if token.text.upper() == "STREAM"), None)
-    if place is None or not words(tokens, 0, "CREATE"):
+    place = next((n for n in range(5) if code.word(n) == "stream"), None)
+    if place is None or not code.stands(0, "create"):
         return
-    first = place + (4 if words(tokens, place + 1, "IF", "NOT", "EXISTS") else 1)
-    last = end_of_name(tokens, first)
-    for number in at_depth_zero(tokens, last + 1):
-        word = tokens[number].text.upper()
-        if word not in ("ON", "CLONE") or number + 1 >= len(tokens):
+    first = place + (4 if code.stands(place + 1, "if", "not", "exists") else 1)
+    last = end_of_name(code, first)
+    for number in code.outside(last + 1):
+        word = code.word(number)
+        if word not in ("on", "clone") or number + 1 >= len(code):
             continue
         of = number + 1
-        stage = words(tokens, of, "STAGE")
-        if word == "ON":
-            of += 1 + (tokens[of].text.upper() in _STREAMED)
-        source = text[tokens[of].start : tokens[end_of_name(tokens, of)].end + 1]
-        if words(tokens, of - 1, "DIRECTORY", "("):  # the list of a stage's files
-            source = text[tokens[of].end + 1 : tokens[matching(tokens, of)].start]
-        what = f"SELECT * FROM {source}" if word == "CLONE" else f"{_CHANGES} {'@' if stage else ''}{source}"
-        before = " ".join(token.text for token in tokens[:place])
-        name = text[tokens[first].start : tokens[last].end + 1]
-        yield 0, tokens[-1].end + 1, f"{before} VIEW {name} AS {what}"
+        stage = code.stands(of, "stage")
+        if word == "on":
+            of += 1 + (code.word(of) in _STREAMED)
+        source = code.between(of, end_of_name(code, of) + 1)
+        if code.stands(of - 1, "directory", "("):  # the list of a stage's files
+            source = code.text[code.end_of(of) : code.start_of(code.closing(of))]
+        what = f"SELECT * FROM {source}" if word == "clone" else f"{_CHANGES} {'@' if stage else ''}{source}"
+        before = " ".join(token.text for token in code.tokens[:place])
+        name = code.between(first, last + 1)
+        yield 0, code.end_of(len(code) - 1), f"{before} VIEW {name} AS {what}"
         return
 
 
-def table_kinds(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def table_kinds(code: Code) -> Iterator[Edit]:
     """Snowflake: CREATE HYBRID TABLE, ALTER DYNAMIC TABLE: tables as far as lineage cares."""
-    if not words(tokens, 0, "CREATE") and not words(tokens, 0, "ALTER"):
+    if not code.stands(0, "create") and not code.stands(0, "alter"):
         return
-    for number in range(1, min(len(tokens) - 1, 5)):
-        if tokens[number].text.upper() in _TABLE_KINDS and words(tokens, number + 1, "TABLE"):
-            yield span(tokens, number, number)
+    for number in range(1, min(len(code) - 1, 5)):
+        if code.word(number) in _TABLE_KINDS and code.stands(number + 1, "table"):
+            yield code.edit(number, number)
             return
 
 
-def linear_clusters(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def linear_clusters(code: Code) -> Iterator[Edit]:
     """Snowflake: CLUSTER BY LINEAR (…)."""
-    for number in range(len(tokens) - 3):
-        if words(tokens, number, "CLUSTER", "BY", "LINEAR", "("):
-            yield span(tokens, number + 2, number + 2)
+    for number in range(len(code) - 3):
+        if code.stands(number, "cluster", "by", "linear", "("):
+            yield code.edit(number + 2, number + 2)
 
 
-def file_formats(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def file_formats(code: Code) -> Iterator[Edit]:
     """Snowflake: COPY … FILE_FORMAT = schema.name, without the brackets that sqlglot wants."""
-    if not words(tokens, 0, "COPY"):
+    if not code.stands(0, "copy"):
         return
-    for number in range(len(tokens) - 2):
-        if words(tokens, number, "FILE_FORMAT", "=") and tokens[number + 2].text != "(":
-            yield span(tokens, number, end_of_name(tokens, number + 2))
+    for number in range(len(code) - 2):
+        if code.stands(number, "file_format", "=") and code.word(number + 2) != "(":
+            yield code.edit(number, end_of_name(code, number + 2))
 
 
-def snapshots(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def snapshots(code: Code) -> Iterator[Edit]:
     """BigQuery: CREATE SNAPSHOT TABLE s CLONE t FOR SYSTEM_TIME AS OF … OPTIONS (…), as a clone."""
-    place = next((n for n, token in enumerate(tokens[:4]) if token.text.upper() == "SNAPSHOT"), None)
-    if place is None or not words(tokens, 0, "CREATE") or not words(tokens, place + 1, "TABLE"):
+    place = next((n for n in range(4) if code.word(n) == "snapshot"), None)
+    if place is None or not code.stands(0, "create") or not code.stands(place + 1, "table"):
         return
-    yield span(tokens, place, place)
-    clone = next((n for n in at_depth_zero(tokens, place) if tokens[n].text.upper() == "CLONE"), None)
-    if clone is not None and clone + 1 < len(tokens):
-        last = end_of_name(tokens, clone + 1)
-        if last + 1 < len(tokens):
-            yield span(tokens, last + 1, len(tokens) - 1)
+    yield code.edit(place, place)
+    clone = next((n for n in code.outside(place) if code.word(n) == "clone"), None)
+    if clone is not None and clone + 1 < len(code):
+        last = end_of_name(code, clone + 1)
+        if last + 1 < len(code):
+            yield code.edit(last + 1, len(code) - 1)
 
 
-def replicas(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def replicas(code: Code) -> Iterator[Edit]:
     """BigQuery: CREATE MATERIALIZED VIEW v AS REPLICA OF t."""
-    if not words(tokens, 0, "CREATE"):
+    if not code.stands(0, "create"):
         return
-    for number in at_depth_zero(tokens, 1):
-        if words(tokens, number, "REPLICA", "OF") and number + 2 < len(tokens):
-            yield span(tokens, number, number + 1, "SELECT * FROM")
+    for number in code.outside(1):
+        if code.stands(number, "replica", "of") and number + 2 < len(code):
+            yield code.edit(number, number + 1, "SELECT * FROM")
             return
 
 
 # Casts to types of PostgreSQL's that sqlglot does not know: they are written as casts to text.
 
-_NAMES = (TokenType.VAR, TokenType.OBJECT_IDENTIFIER, TokenType.SCHEMA)
+_NO_TYPES = (TokenType.VAR, TokenType.OBJECT_IDENTIFIER, TokenType.SCHEMA)
 
 
-def unknown_types(text: str, tokens: list[Token]) -> Iterator[Edit]:
+@cache
+def _known_words(grammar: str) -> frozenset[str]:
+    """The words that sqlglot has a kind of token for, types among them; the first word of DOUBLE PRECISION."""
+    known = SqlglotDialect.get_or_raise(grammar).tokenizer_class.KEYWORDS
+    return frozenset(key.split()[0].lower() for key, kind in known.items() if key.strip() and kind not in _NO_TYPES)
+
+
+def unknown_types(code: Code) -> Iterator[Edit]:
     """`a::aclitem[]`, `a::pg_catalog.oid`, CAST(a AS aclitem)."""
-    for number, token in enumerate(tokens):
-        if token.token_type is TokenType.DCOLON:
-            yield from _edit(tokens, number + 1)
-        elif words(tokens, number, "CAST", "("):
-            closing = matching(tokens, number + 1)
-            begin = next((place for place in range(closing - 1, number, -1) if words(tokens, place, "AS")), None)
+    for number in range(len(code)):
+        if code.stands(number, ":", ":"):
+            yield from _edit(code, number + 2)
+        elif code.stands(number, "cast", "("):
+            closing = code.closing(number + 1)
+            begin = next((place for place in range(closing - 1, number, -1) if code.stands(place, "as")), None)
             if begin is not None:
-                yield from _edit(tokens, begin + 1)
+                yield from _edit(code, begin + 1)
 
 
-def _edit(tokens: list[Token], first: int) -> Iterator[Edit]:
+def _edit(code: Code, first: int) -> Iterator[Edit]:
     last = first
-    while last < len(tokens) and tokens[last].token_type in _NAMES:
-        if not words(tokens, last + 1, "."):
-            yield span(tokens, first, last, "text")
+    while code.word(last)[:1].isalpha() and code.word(last) not in _known_words(code.dialect.sqlglot):
+        if not code.stands(last + 1, "."):
+            yield code.edit(first, last, "text")
             return
         last += 2

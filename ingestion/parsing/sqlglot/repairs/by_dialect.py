@@ -6,10 +6,8 @@ import re
 from collections.abc import Iterator
 from itertools import takewhile
 
-from sqlglot.dialects.dialect import Dialect as SqlglotDialect
-from sqlglot.errors import SqlglotError
-from sqlglot.tokenizer_core import Token, TokenType
-
+from ingestion.dialects import Dialect
+from ingestion.dialects.cursor import Code, Edit
 from ingestion.dialects.definition import keywords
 from ingestion.parsing.sqlglot.repairs import _lakehouse as lakehouse
 from ingestion.parsing.sqlglot.repairs._lakehouse import applied_changes, dictionary, loaded_dictionary, pipeline_flow
@@ -24,178 +22,178 @@ from ingestion.parsing.sqlglot.repairs._servers import (
     table_kinds,
     unknown_types,
 )
-from ingestion.parsing.sqlglot.repairs.edits import Edit, Repair, at_depth_zero, matching, span, words
+from ingestion.parsing.sqlglot.repairs.edits import Repair
 
 # What sqlglot does not know of a dialect, and how it is written so that it does.
 
-_IMPALA_HINTS = keywords("SHUFFLE NOSHUFFLE BROADCAST CLUSTERED NOCLUSTERED")
-_KNOWN_MODELS = keywords("PREDICT TRANSLATE GENERATE_EMBEDDING GENERATE_TEXT GENERATE_TABLE FORECAST")
+_COMPOUND = frozenset("+-*/%&|^")
+_IMPALA_HINTS = keywords("shuffle noshuffle broadcast clustered noclustered")
+_KNOWN_MODELS = keywords("predict translate generate_embedding generate_text generate_table forecast")
 TABLE_ARGUMENT = re.compile(r"[(,>]\s*+table\s++[\w`]", re.IGNORECASE)
 # Db2 writes its special registers in two words.
 CURRENT = re.compile(r"\bcurrent\s+(?:date|time|timestamp|timezone|user|schema|server|path)\b", re.IGNORECASE)
 
 
-def _compound_assignments(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def _compound_assignments(code: Code) -> Iterator[Edit]:
     """SET a.b += c  is  SET a.b = a.b + c."""
-    if not any(token.token_type is TokenType.UPDATE for token in tokens):
+    if not any(code.word(number) == "update" for number in range(len(code))):
         return
-    for number in range(2, len(tokens) - 1):
-        operator, equals = tokens[number], tokens[number + 1]
-        if equals.token_type is not TokenType.EQ or operator.end + 1 != equals.start:
-            continue
-        if operator.text not in ("+", "-", "*", "/", "%", "&", "|", "^"):
+    for number in range(2, len(code) - 1):
+        operator = code.word(number)
+        joined = code.word(number + 1) == "=" and code.end_of(number) == code.start_of(number + 1)
+        if not joined or operator not in _COMPOUND or code.word(number - 1) in _COMPOUND:
             continue
         first = number - 1
-        while first >= 2 and tokens[first - 1].text == ".":
+        while first >= 2 and code.word(first - 1) == ".":
             first -= 2
-        column = text[tokens[first].start : tokens[number - 1].end + 1]
-        yield operator.start, equals.end + 1, f"= {column} {operator.text}"
+        column = code.between(first, number)
+        yield code.start_of(number), code.end_of(number + 1), f"= {column} {operator}"
 
 
-def _rows_of_cursors(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def _rows_of_cursors(code: Code) -> Iterator[Edit]:
     """WHERE CURRENT OF c: some row, by no column."""
-    for number in range(len(tokens) - 3):
-        if words(tokens, number, "WHERE", "CURRENT", "OF"):
-            yield span(tokens, number, number + 3)
+    for number in range(len(code) - 3):
+        if code.stands(number, "where", "current", "of"):
+            yield code.edit(number, number + 3)
 
 
-def _defined_objects(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def _defined_objects(code: Code) -> Iterator[Edit]:
     """Snowflake: DEFINE TABLE in a project is CREATE OR ALTER TABLE."""
-    if words(tokens, 0, "DEFINE"):
-        yield span(tokens, 0, 0, "CREATE")
+    if code.stands(0, "define"):
+        yield code.edit(0, 0, "CREATE")
 
 
-def _recursive_view(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def _recursive_view(code: Code) -> Iterator[Edit]:
     """CREATE RECURSIVE VIEW v (a) AS query: a view of WITH RECURSIVE v (a) AS (query) SELECT * FROM v."""
-    word = next((n for n in range(1, min(len(tokens), 6)) if words(tokens, n, "RECURSIVE", "VIEW")), None)
-    if word is None or tokens[0].text.upper() != "CREATE":
+    word = next((n for n in range(1, min(len(code), 6)) if code.stands(n, "recursive", "view")), None)
+    if word is None or code.word(0) != "create":
         return
-    start = next((n for n in at_depth_zero(tokens, word) if words(tokens, n, "AS")), None)
+    start = next((n for n in code.outside(word) if code.stands(n, "as")), None)
     if start is None:
         return
-    opening = next((n for n in range(word, start) if tokens[n].token_type is TokenType.L_PAREN), start)
-    columns = text[tokens[opening].start : tokens[start].start]
-    name = text[tokens[opening - 1].start : tokens[opening - 1].end + 1]
-    yield span(tokens, word, word)
-    yield tokens[start].end + 1, tokens[start].end + 1, f" WITH RECURSIVE {name} {columns} AS ("
-    yield tokens[-1].end + 1, tokens[-1].end + 1, f") SELECT * FROM {name}"
+    opening = next((n for n in range(word, start) if code.word(n) == "("), start)
+    columns = code.text[code.start_of(opening) : code.start_of(start)]
+    name = code.between(opening - 1, opening)
+    yield code.edit(word, word)
+    yield code.end_of(start), code.end_of(start), f" WITH RECURSIVE {name} {columns} AS ("
+    yield code.end_of(len(code) - 1), code.end_of(len(code) - 1), f") SELECT * FROM {name}"
 
 
-def _sqlite(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def _sqlite(code: Code) -> Iterator[Edit]:
     """UPDATE OR IGNORE t …."""
-    for number in range(len(tokens) - 3):
-        if words(tokens, number, "UPDATE", "OR"):
-            yield span(tokens, number + 1, number + 2)
+    for number in range(len(code) - 3):
+        if code.stands(number, "update", "or"):
+            yield code.edit(number + 1, number + 2)
 
 
-def _overriding(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def _overriding(code: Code) -> Iterator[Edit]:
     """INSERT INTO t OVERRIDING SYSTEM VALUE …."""
-    for number in range(2, len(tokens) - 2):
-        if tokens[number].text.upper() == "OVERRIDING":
-            yield span(tokens, number, number + 2)
+    for number in range(2, len(code) - 2):
+        if code.word(number) == "overriding":
+            yield code.edit(number, number + 2)
 
 
-def _array_with_offset(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def _array_with_offset(code: Code) -> Iterator[Edit]:
     """BigQuery: FROM t, t.items AS i WITH OFFSET …: the array without its UNNEST."""
-    for number in range(3, len(tokens) - 1):
-        if not words(tokens, number, "WITH", "OFFSET"):
+    for number in range(3, len(code) - 1):
+        if not code.stands(number, "with", "offset"):
             continue
         last = number - 1
-        if tokens[last - 1].text.upper() == "AS":
+        if code.word(last - 1) == "as":
             last -= 2
-        elif tokens[last - 1].text not in (".", ",") and tokens[last - 1].text.upper() != "JOIN":
+        elif code.word(last - 1) not in (".", ",") and code.word(last - 1) != "join":
             last -= 1
         first = last
-        while first >= 2 and tokens[first - 1].text == ".":
+        while first >= 2 and code.word(first - 1) == ".":
             first -= 2
         if first < last:
-            yield tokens[first].start, tokens[first].start, "UNNEST("
-            yield tokens[last].end + 1, tokens[last].end + 1, ")"
+            yield code.start_of(first), code.start_of(first), "UNNEST("
+            yield code.end_of(last), code.end_of(last), ")"
 
 
-def _db2(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def _db2(code: Code) -> Iterator[Edit]:
     """a CONCAT b is a || b; DECLARE GLOBAL TEMPORARY TABLE makes one; ELSE IGNORE does nothing."""
-    if words(tokens, 0, "DECLARE", "GLOBAL", "TEMPORARY", "TABLE"):
-        yield span(tokens, 0, 3, "CREATE TEMPORARY TABLE")
-    for number in range(1, len(tokens)):
-        word = tokens[number].text.upper()
-        if word == "CURRENT" and CURRENT.match(text, tokens[number].start):
-            yield span(tokens, number, number + 1, f"CURRENT_{tokens[number + 1].text} ")
-        elif word == "CONCAT" and not words(tokens, number + 1, "("):
-            yield span(tokens, number, number, "||")
-        elif (word == "ELSE" and words(tokens, number, "ELSE", "IGNORE")) or (
-            word == "WITH" and number == len(tokens) - 2 and tokens[-1].text.upper() in ("UR", "CS", "RS", "RR")
+    if code.stands(0, "declare", "global", "temporary", "table"):
+        yield code.edit(0, 3, "CREATE TEMPORARY TABLE")
+    for number in range(1, len(code)):
+        word = code.word(number)
+        if word == "current" and CURRENT.match(code.text, code.start_of(number)):
+            yield code.edit(number, number + 1, f"CURRENT_{code.unquoted(number + 1)} ")
+        elif word == "concat" and not code.stands(number + 1, "("):
+            yield code.edit(number, number, "||")
+        elif (word == "else" and code.stands(number, "else", "ignore")) or (
+            word == "with" and number == len(code) - 2 and code.word(len(code) - 1) in ("ur", "cs", "rs", "rr")
         ):
-            yield span(tokens, number, number + 1)
-        elif word == "DEFINITION" and words(tokens, number, "DEFINITION", "ONLY"):
-            yield span(tokens, number, number + 1, "WITH NO DATA")
+            yield code.edit(number, number + 1)
+        elif word == "definition" and code.stands(number, "definition", "only"):
+            yield code.edit(number, number + 1, "WITH NO DATA")
 
 
-def _druid(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def _druid(code: Code) -> Iterator[Edit]:
     """REPLACE INTO t OVERWRITE … SELECT … PARTITIONED BY …: an INSERT of the query."""
-    if words(tokens, 0, "REPLACE", "INTO"):
-        yield span(tokens, 0, 0, "INSERT")
-        over = next((n for n in range(len(tokens)) if tokens[n].text.upper() == "OVERWRITE"), None)
-        query = next((n for n in range(len(tokens)) if tokens[n].text.upper() in ("SELECT", "WITH")), None)
+    if code.stands(0, "replace", "into"):
+        yield code.edit(0, 0, "INSERT")
+        over = next((n for n in range(len(code)) if code.word(n) == "overwrite"), None)
+        query = next((n for n in range(len(code)) if code.word(n) in ("select", "with")), None)
         if over is not None and query is not None and over < query:
-            yield span(tokens, over, query - 1)
-    tail = next((n for n in at_depth_zero(tokens, 1) if tokens[n].text.upper().startswith("PARTITIONED")), None)
+            yield code.edit(over, query - 1)
+    tail = next((n for n in code.outside(1) if code.word(n) == "partitioned"), None)
     if tail is not None:
-        yield span(tokens, tail, len(tokens) - 1)
+        yield code.edit(tail, len(code) - 1)
 
 
-def _impala(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def _impala(code: Code) -> Iterator[Edit]:
     """UPSERT is an INSERT by key; hints may stand in square brackets."""
-    if words(tokens, 0, "UPSERT"):
-        yield span(tokens, 0, 0, "INSERT")
-    for number in range(len(tokens) - 2):
-        if tokens[number].text.upper() == "STRAIGHT_JOIN" and tokens[number - 1].text.upper() in ("SELECT", "DISTINCT"):
-            yield span(tokens, number, number)
-        elif tokens[number].text == "[" and tokens[number + 1].text.upper() in _IMPALA_HINTS:
-            yield span(tokens, number, number + 2)
+    if code.stands(0, "upsert"):
+        yield code.edit(0, 0, "INSERT")
+    for number in range(len(code) - 2):
+        if code.word(number) == "straight_join" and code.word(number - 1) in ("select", "distinct"):
+            yield code.edit(number, number)
+        elif code.word(number) == "[" and code.word(number + 1) in _IMPALA_HINTS:
+            yield code.edit(number, number + 2)
 
 
-def _informix(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def _informix(code: Code) -> Iterator[Edit]:
     """SELECT SKIP n FIRST n …; SELECT … INTO TEMP t at the end."""
-    for number in range(len(tokens) - 2):
-        word = tokens[number].text.upper()
-        if word in ("FIRST", "SKIP", "LIMIT") and tokens[number + 1].token_type is TokenType.NUMBER:
-            yield span(tokens, number, number + 1)
-    into = next((n for n in at_depth_zero(tokens, 1) if words(tokens, n, "INTO", "TEMP")), None)
-    from_ = next((n for n in at_depth_zero(tokens, 1) if tokens[n].text.upper() == "FROM"), None)
+    for number in range(len(code) - 2):
+        word = code.word(number)
+        if word in ("first", "skip", "limit") and code.is_number(number + 1):
+            yield code.edit(number, number + 1)
+    into = next((n for n in code.outside(1) if code.stands(n, "into", "temp")), None)
+    from_ = next((n for n in code.outside(1) if code.word(n) == "from"), None)
     if into is not None and from_ is not None and from_ < into:
-        yield span(tokens, into, min(into + 5, len(tokens) - 1))
-        yield tokens[from_].start, tokens[from_].start, f"INTO TEMP {tokens[into + 2].text} "
+        yield code.edit(into, min(into + 5, len(code) - 1))
+        yield code.start_of(from_), code.start_of(from_), f"INTO TEMP {code.between(into + 2, into + 3)} "
 
 
-def _vertica(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def _vertica(code: Code) -> Iterator[Edit]:
     """LIMIT n OVER (…) keeps some rows of each group."""
-    for number in range(len(tokens) - 3):
-        if tokens[number].text.upper() == "LIMIT" and words(tokens, number + 2, "OVER", "("):
-            yield span(tokens, number, matching(tokens, number + 3))
+    for number in range(len(code) - 3):
+        if code.word(number) == "limit" and code.stands(number + 2, "over", "("):
+            yield code.edit(number, code.closing(number + 3))
 
 
-def _with_label(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def _with_label(code: Code) -> Iterator[Edit]:
     """INSERT INTO t WITH LABEL l SELECT …."""
-    for number in range(len(tokens) - 2):
-        if words(tokens, number, "WITH", "LABEL"):
-            yield span(tokens, number, number + 2)
+    for number in range(len(code) - 2):
+        if code.stands(number, "with", "label"):
+            yield code.edit(number, number + 2)
 
 
-def _table_arguments(text: str, tokens: list[Token]) -> Iterator[Edit]:
+def _table_arguments(code: Code) -> Iterator[Edit]:
     """BigQuery: FUNCTION(TABLE t, MODEL m, …) takes a query as well, and a model is no column."""
-    for number in range(1, len(tokens) - 2):
-        word = tokens[number].text.upper()
-        if word not in ("TABLE", "MODEL") or tokens[number - 1].text not in ("(", ",", "=>", ">"):
+    for number in range(1, len(code) - 2):
+        word = code.word(number)
+        if word not in ("table", "model") or code.word(number - 1) not in ("(", ",", ">"):
             continue
-        last = end_of_name(tokens, number + 1)
-        if last + 1 == len(tokens) or tokens[last + 1].text not in (")", ","):
+        last = end_of_name(code, number + 1)
+        if last + 1 == len(code) or code.word(last + 1) not in (")", ","):
             continue
-        named = text[tokens[number + 1].start : tokens[last].end + 1]
-        if word == "TABLE":
-            yield span(tokens, number, last, f"(SELECT * FROM {named})")
-        elif tokens[number - 2].text.upper() not in _KNOWN_MODELS:
-            yield span(tokens, number, last, "NULL")
+        named = code.between(number + 1, last + 1)
+        if word == "table":
+            yield code.edit(number, last, f"(SELECT * FROM {named})")
+        elif code.word(number - 2) not in _KNOWN_MODELS:
+            yield code.edit(number, last, "NULL")
 
 
 _SPARK: tuple[Repair, ...] = (
@@ -237,10 +235,10 @@ REPAIRS: dict[str, tuple[Repair, ...]] = {
 
 # Texts that sqlglot refuses, written as it takes them: the lineage stays the same.
 
-_QUERY_STARTS = keywords("SELECT SEL WITH FROM VALUES TABLE (")
-_PHYSICAL_TAIL = keywords("SEGMENTED UNSEGMENTED KSAFE PARTITIONED CLUSTERED ENCODED DISTRIBUTED DISTRIBUTE ORGANIZE")
-_NO_OBJECT_KIND = keywords("FLEX FLEXTABLE LIVE")
-_DEFINERS = keywords("ALGORITHM DEFINER SQL")
+_QUERY_STARTS = keywords("select sel with from values table (")
+_PHYSICAL_TAIL = keywords("segmented unsegmented ksafe partitioned clustered encoded distributed distribute organize")
+_NO_OBJECT_KIND = keywords("flex flextable live")
+_DEFINERS = keywords("algorithm definer sql")
 _HEAD = 20
 _PRIORITY = re.compile(r"\A(?:update|replace)\s++(?:low_priority|delayed|ignore)\b", re.IGNORECASE)
 _SPARK_NEEDS = re.compile(
@@ -262,18 +260,15 @@ _MISREAD = {
 }
 
 
-def repair_text(text: str, dialect: str, grammar: SqlglotDialect) -> str | None:
+def repair_text(text: str, dialect: Dialect) -> str | None:
     """The text without what sqlglot does not know of the dialect; None where there is nothing to mend."""
-    try:
-        tokens = list(grammar.tokenize(text))
-        plain = _without_create_options(text, tokens)
-        if plain is not None:
-            text, tokens = plain, list(grammar.tokenize(plain))
-    except SqlglotError:
-        return None
+    code = Code.of(text, dialect)
+    plain = _without_create_options(code)
+    if plain is not None:
+        code = Code.of(plain, dialect)
     everywhere = (_compound_assignments, _rows_of_cursors, _defined_objects, _recursive_view)
-    edits = [edit for repair in (*REPAIRS.get(dialect, ()), *everywhere) for edit in repair(text, tokens)]
-    return _apply_edits(text, edits) if edits else plain
+    edits = [edit for repair in (*REPAIRS.get(dialect.name, ()), *everywhere) for edit in repair(code)]
+    return _apply_edits(code.text, edits) if edits else plain
 
 
 def needs_repair(text: str, dialect: str) -> bool:
@@ -286,39 +281,37 @@ def needs_repair(text: str, dialect: str) -> bool:
     return dialect == "impala" and ("[" in text or "straight_join" in text.lower())
 
 
-def _without_create_options(text: str, tokens: list[Token]) -> str | None:
+def _without_create_options(code: Code) -> str | None:
     """CREATE TABLE or VIEW name (columns) AS query, without the options between that sqlglot does not know.
 
-    `tokens` are those of the text; None where it is no such statement.
+    None where it is no such statement.
     """
-    head = takewhile(lambda n: tokens[n].text.upper() not in ("AS", "("), range(min(len(tokens), _HEAD)))
-    place = next((n for n in head if tokens[n].text.upper() in ("TABLE", "VIEW", "VDS")), None)
-    if place is None or tokens[0].text.upper() != "CREATE":
+    head = takewhile(lambda n: code.word(n) not in ("as", "("), range(min(len(code), _HEAD)))
+    place = next((n for n in head if code.word(n) in ("table", "view", "vds")), None)
+    if place is None or code.word(0) != "create":
         return None
-    words = [token.text.upper() for token in tokens]
-    name = place + 4 if words[place + 1 : place + 4] == ["IF", "NOT", "EXISTS"] else place + 1
-    end = name
-    while end + 2 < len(tokens) and words[end + 1] == ".":
+    end = place + 4 if code.stands(place + 1, "if", "not", "exists") else place + 1
+    while end + 2 < len(code) and code.word(end + 1) == ".":
         end += 2
-    if end + 1 < len(tokens) and words[end + 1] == "(":
-        end = matching(tokens, end + 1)
-    starts = (n for n in at_depth_zero(tokens, end + 1) if words[n] == "AS" and n + 1 < len(tokens))
-    start = next((n for n in starts if words[n + 1] in _QUERY_STARTS), None)
+    if code.word(end + 1) == "(":
+        end = code.closing(end + 1)
+    starts = (n for n in code.outside(end + 1) if code.word(n) == "as")
+    start = next((n for n in starts if code.word(n + 1) in _QUERY_STARTS), None)
     if start is None:
         return None
-    tail = next((n for n in at_depth_zero(tokens, start + 1) if _ends_query(words, n)), len(tokens))
-    finish = tokens[tail - 1].end + 1
-    kind = "VIEW" if words[place] == "VDS" else words[place]
-    before = " ".join(
-        takewhile(lambda word: word not in _DEFINERS, (w for w in words[:place] if w not in _NO_OBJECT_KIND))
-    )
-    return f"{before} {kind} {text[tokens[place + 1].start : tokens[end].end + 1]} {text[tokens[start].start : finish]}"
+    tail = next((n for n in code.outside(start + 1) if _ends_query(code, n)), len(code))
+    kind = "VIEW" if code.word(place) == "vds" else code.word(place).upper()
+    words = (token.text for token in code.tokens[:place] if token.text.lower() not in _NO_OBJECT_KIND)
+    before = " ".join(takewhile(lambda word: word.lower() not in _DEFINERS, words))
+    return f"{before} {kind} {code.between(place + 1, end + 1)} {code.between(start, tail)}"
 
 
-def _ends_query(words: list[str], number: int) -> bool:
-    if words[number] == "WITH":
-        return words[number + 1 : number + 2] in (["CHECK"], ["CASCADED"], ["LOCAL"], ["READ"])
-    return words[number] in _PHYSICAL_TAIL
+def _ends_query(code: Code, number: int) -> bool:
+    word, following = code.words(number, 2)
+    if word == "with":
+        return following in ("check", "cascaded", "local", "read")
+    by_column = word in ("distribute", "partitioned") and following == "by"  # a clause of Hive's queries
+    return word in _PHYSICAL_TAIL and not by_column
 
 
 def _apply_edits(text: str, edits: list[Edit]) -> str:

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from sqlglot.tokenizer_core import Token, TokenType
-
 from ingestion.analysis.form import WriteForm
+from ingestion.dialects.cursor import Code
 from ingestion.dialects.definition import keywords
 from ingestion.model.lineage import StatementKind, TableChange, TableName, Target, WriteMode
 from ingestion.model.storage_paths import location
-from ingestion.parsing.sqlglot.expressions.names import Names, renamed_table
-from ingestion.parsing.sqlglot.repairs.edits import matching
+from ingestion.parsing.sqlglot.expressions.names import renamed_table
 from ingestion.parsing.sqlglot.statements.definitions import altered_place, name_at
 from ingestion.parsing.sqlglot.statements.writes import star_from
 
@@ -29,31 +27,35 @@ class Command:
 
 
 class Words:
-    """A cursor over a command's tokens."""
+    """A place in the code of a command that moves on: what stands there is taken, or not."""
 
-    __slots__ = ("_names", "_place", "_tokens")
+    __slots__ = ("_end", "_place", "code")
 
-    def __init__(self, tokens: list[Token], names: Names) -> None:
-        self._tokens = [token for token in tokens if token.token_type is not TokenType.SEMICOLON]
-        self._names = names
+    def __init__(self, code: Code) -> None:
+        self.code = code
         self._place = 0
+        self._end = len(code) - (code.word(len(code) - 1) == ";")
 
     @property
     def word(self) -> str:
-        """The token here in capitals, "" at the end."""
-        return self._tokens[self._place].text.upper() if self._place < len(self._tokens) else ""
+        """The word here, "" at the end and for what is none."""
+        return self.code.word(self._place) if self._place < self._end else ""
+
+    @property
+    def is_at_end(self) -> bool:
+        """Whether nothing is left."""
+        return self._place >= self._end
 
     def take(self, *words: str) -> bool:
         """Step over the words if they stand here."""
-        here = [token.text.upper() for token in self._tokens[self._place : self._place + len(words)]]
-        if here != list(words):
+        if not self.code.stands(self._place, *words):
             return False
         self._place += len(words)
         return True
 
     def take_altered(self) -> bool:
         """Step over ALTER TABLE or VIEW, of whatever kind it is, if that stands here."""
-        place = altered_place(self._tokens) if self._place == 0 else None
+        place = altered_place(self.code) if self._place == 0 else None
         self._place = place or self._place
         return place is not None
 
@@ -63,52 +65,44 @@ class Words:
 
     def find(self, *words: str) -> bool:
         """Step behind the next place where the words stand."""
-        for place in range(self._place, len(self._tokens)):
-            if [token.text.upper() for token in self._tokens[place : place + len(words)]] == list(words):
+        for place in range(self._place, self._end):
+            if self.code.stands(place, *words):
                 self._place = place + len(words)
                 return True
         return False
 
     def name(self) -> TableName | None:
         """The relation's name that stands here."""
-        self._place, name = name_at(self._tokens, self._place, self._names)
+        self._place, name = name_at(self.code, self._place)
         return name
 
-    def brackets(self, text: str) -> str | None:
+    def brackets(self) -> str | None:
         """The text inside the next brackets."""
-        tokens = self._tokens
-        places = range(self._place, len(tokens))
-        opening = next((place for place in places if tokens[place].token_type is TokenType.L_PAREN), None)
-        closing = matching(tokens, opening) if opening is not None else 0
-        if opening is None or tokens[closing].token_type is not TokenType.R_PAREN:
+        code = self.code
+        opening = next((place for place in range(self._place, self._end) if code.word(place) == "("), None)
+        if opening is None or code.closing(opening) == len(code):
             return None
-        self._place = closing + 1
-        return text[tokens[opening].end + 1 : tokens[closing].start]
+        self._place = code.after(opening)
+        return code.text[code.end_of(opening) : code.start_of(code.closing(opening))]
 
     def place(self) -> str | None:
         """The path that stands here: a string, or what has no space in it (@stage/path)."""
-        tokens = self._tokens[self._place :]
-        if not tokens:
+        if self.is_at_end:
             return None
-        if tokens[0].token_type is TokenType.STRING:
+        code, first = self.code, self._place
+        self._place += 1
+        if code.is_string(first):
+            return code.unquoted(first)
+        while self._place < self._end and code.start_of(self._place) == code.end_of(self._place - 1):
             self._place += 1
-            return tokens[0].text
-        gaps = (n for n in range(1, len(tokens)) if tokens[n].start != tokens[n - 1].end + 1)
-        length = next(gaps, len(tokens))
-        self._place += length
-        return "".join(token.text for token in tokens[:length])
+        return code.between(first, self._place)
 
     def string(self) -> str | None:
         """The next string literal."""
-        for place in range(self._place, len(self._tokens)):
-            if self._tokens[place].token_type in (
-                TokenType.STRING,
-                TokenType.RAW_STRING,
-                TokenType.HEREDOC_STRING,
-                TokenType.NATIONAL_STRING,
-            ):
+        for place in range(self._place, self._end):
+            if self.code.is_string(place):
                 self._place = place + 1
-                return self._tokens[place].text
+                return self.code.unquoted(place)
         return None
 
 
@@ -120,38 +114,38 @@ def _move_rows(source: TableName, target: TableName, mode: WriteMode = WriteMode
 # ALTERs that move rows between tables, or names, read off their tokens.
 
 
-def _alter(words: Words, names: Names) -> Command | None:
+def _alter(words: Words) -> Command | None:
     """The ALTER TABLEs that move rows between tables, or names."""
-    if words.take("ALTER", "SCHEMA"):
+    if words.take("alter", "schema"):
         return _transfer(words)
     if not words.take_altered():
         return None
-    words.take("IF", "EXISTS")
-    words.take("ONLY")
+    words.take("if", "exists")
+    words.take("only")
     table = words.name()
     if table is None:
         return None
     if words.word == ",":
         return _renamed_together(words, table)
-    if words.take("ON", "CLUSTER"):
+    if words.take("on", "cluster"):
         words.step()
-    if words.take("SET", "SCHEMA"):
+    if words.take("set", "schema"):
         schema = words.name()
-        return _moved_name(table, schema) if schema is not None and not words.word else None
-    if words.take("SWAP", "WITH") or words.take("REPLACE", "WITH", "TABLE"):
+        return _moved_name(table, schema) if schema is not None and words.is_at_end else None
+    if words.take("swap", "with") or words.take("replace", "with", "table"):
         other = words.name()
         return (
             Command(StatementKind.SWAP, (), (TableChange(StatementKind.SWAP, table, other=other),)) if other else None
         )
-    if words.take("RENAME"):
-        words.take("TO") or words.take("AS")
+    if words.take("rename"):
+        words.take("to") or words.take("as")
         other = words.name()
-        if other is None or words.word:
+        if other is None or not words.is_at_end:
             return None
         change = TableChange(StatementKind.RENAME, table, other=renamed_table(table, other))
         return Command(StatementKind.RENAME, (), (change,))
     for read in (_exchange_partition, _switch, _append, _clickhouse_partition):
-        found = read(words, names, table)
+        found = read(words, table)
         if found is not None:
             return found
     return None
@@ -162,10 +156,10 @@ def _renamed_together(words: Words, first: TableName) -> Command | None:
     old = [first, *_listed_tables(words)]
     new = (
         [name for name in (words.name(), *_listed_tables(words)) if name is not None]
-        if words.take("RENAME", "TO")
+        if words.take("rename", "to")
         else []
     )
-    if len(old) != len(new) or words.word:
+    if len(old) != len(new) or not words.is_at_end:
         return None
     changes = tuple(
         TableChange(StatementKind.RENAME, one, other=TableName((*one.parts[:-1], *other.parts), str(other)))
@@ -184,11 +178,11 @@ def _listed_tables(words: Words) -> Iterator[TableName]:
 def _transfer(words: Words) -> Command | None:
     """T-SQL: ALTER SCHEMA s TRANSFER [OBJECT::] t."""
     schema = words.name()
-    if schema is None or not words.take("TRANSFER"):
+    if schema is None or not words.take("transfer"):
         return None
-    words.take("OBJECT", "::")
+    words.take("object", ":", ":")
     table = words.name()
-    return _moved_name(table, schema) if table is not None and not words.word else None
+    return _moved_name(table, schema) if table is not None and words.is_at_end else None
 
 
 def _moved_name(table: TableName, schema: TableName) -> Command:
@@ -198,37 +192,37 @@ def _moved_name(table: TableName, schema: TableName) -> Command:
     return Command(StatementKind.RENAME, (), (TableChange(StatementKind.RENAME, table, other=new),))
 
 
-def _exchange_partition(words: Words, names: Names, table: TableName) -> Command | None:
-    if words.word != "EXCHANGE" or not words.find("WITH", "TABLE"):
+def _exchange_partition(words: Words, table: TableName) -> Command | None:
+    if words.word != "exchange" or not words.find("with", "table"):
         return None
     other = words.name()
     if other is None:
         return None
     writes = [_move_rows(other, table)]
-    if names.dialect.exchange_swaps:
+    if words.code.dialect.exchange_swaps:
         writes.append(_move_rows(table, other))
     return Command(StatementKind.INSERT, tuple(writes))
 
 
-def _switch(words: Words, names: Names, table: TableName) -> Command | None:
-    if words.word != "SWITCH" or not words.find("TO"):
+def _switch(words: Words, table: TableName) -> Command | None:
+    if words.word != "switch" or not words.find("to"):
         return None
     other = words.name()
     return Command(StatementKind.INSERT, (_move_rows(table, other),)) if other else None
 
 
-def _append(words: Words, names: Names, table: TableName) -> Command | None:
-    if not words.take("APPEND", "FROM"):
+def _append(words: Words, table: TableName) -> Command | None:
+    if not words.take("append", "from"):
         return None
     other = words.name()
     return Command(StatementKind.INSERT, (_move_rows(other, table),)) if other else None
 
 
-def _clickhouse_partition(words: Words, names: Names, table: TableName) -> Command | None:
-    if words.word in ("REPLACE", "ATTACH") and words.find("FROM"):
+def _clickhouse_partition(words: Words, table: TableName) -> Command | None:
+    if words.word in ("replace", "attach") and words.find("from"):
         other = words.name()
         return Command(StatementKind.INSERT, (_move_rows(other, table),)) if other else None
-    if words.word == "MOVE" and words.find("TO", "TABLE"):
+    if words.word == "move" and words.find("to", "table"):
         other = words.name()
         return Command(StatementKind.INSERT, (_move_rows(table, other),)) if other else None
     return None
@@ -236,40 +230,39 @@ def _clickhouse_partition(words: Words, names: Names, table: TableName) -> Comma
 
 # Statements that sqlglot takes for opaque commands and that move data or names: read off their tokens.
 
-_NAME_TOKENS_END = frozenset({"TO", "AS", "AND", "WITH", "FROM", "ON", "INTO", "PARTITION", "INCLUDING", "EXCLUDING"})
 _WITHOUT_LINEAGE = keywords(
-    "ADD ANALYZE ANALYSE ATTACH AUDIT BACKUP BEGIN CALL CHECK CHECKPOINT CLOSE CLUSTER COMMENT COMMIT "
-    "DEALLOCATE DECLARE DENY DESC DESCRIBE DETACH DISCARD DO EXPLAIN FETCH FLUSH GET GRANT HELP INVALIDATE "
-    "KILL LIST LISTEN LOCK LS MSCK NOTIFY OPEN OPTIMIZE PREPARE PURGE PUT REFRESH REINDEX REMOVE RESET RESTORE "
-    "REVOKE RM ROLLBACK SAVEPOINT SET SHOW SHUTDOWN START STOP SYSTEM UNCACHE UNDROP UNLOCK USE VACUUM WAIT "
-    "WATCH"
+    "add analyze analyse attach audit backup begin call check checkpoint close cluster comment commit "
+    "deallocate declare deny desc describe detach discard do explain fetch flush get grant help invalidate "
+    "kill list listen lock ls msck notify open optimize prepare purge put refresh reindex remove reset restore "
+    "revoke rm rollback savepoint set show shutdown start stop system uncache undrop unlock use vacuum wait "
+    "watch"
 )
 
 
 def without_lineage(text: str) -> bool:
     """Whether a command's first word says that it neither moves data nor changes a relation."""
     words = text.split(None, 1)
-    return bool(words) and words[0].upper() in _WITHOUT_LINEAGE
+    return bool(words) and words[0].lower() in _WITHOUT_LINEAGE
 
 
-def read_command(tokens: list[Token], names: Names) -> Command | None:
+def read_command(code: Code) -> Command | None:
     """What a command does, None where it is none of those known here."""
-    words = Words(tokens, names)
+    words = Words(code)
     reader = _READERS.get(words.word)
-    return reader(words, names) if reader is not None else None
+    return reader(words) if reader is not None else None
 
 
-def _rename(words: Words, names: Names) -> Command | None:
+def _rename(words: Words) -> Command | None:
     """RENAME TABLE a TO b, c TO d."""
-    words.take("RENAME")
-    words.take("OBJECT")  # Synapse
-    if not (words.take("TABLE") or words.take("TABLES") or words.take("VIEW")) and words.word in (
-        "COLUMN",
-        "INDEX",
-        "USER",
+    words.take("rename")
+    words.take("object")  # Synapse
+    if not (words.take("table") or words.take("tables") or words.take("view")) and words.word in (
+        "column",
+        "index",
+        "user",
     ):
         return None
-    words.take("IF", "EXISTS")
+    words.take("if", "exists")
     changes = tuple(_renames(words))
     return Command(StatementKind.RENAME, (), changes) if changes else None
 
@@ -277,7 +270,7 @@ def _rename(words: Words, names: Names) -> Command | None:
 def _renames(words: Words) -> Iterator[TableChange]:
     while True:
         old = words.name()
-        if old is None or not (words.take("TO") or words.take("AS")):
+        if old is None or not (words.take("to") or words.take("as")):
             return
         new = words.name()
         if new is None:
@@ -287,33 +280,33 @@ def _renames(words: Words) -> Iterator[TableChange]:
             return
 
 
-def _drop(words: Words, names: Names) -> Command | None:
+def _drop(words: Words) -> Command | None:
     """DROP of a table whose kind the grammar does not know: DROP EXTERNAL TABLE t."""
-    if not words.find("TABLE"):
+    if not words.find("table"):
         return None
-    words.take("IF", "EXISTS")
+    words.take("if", "exists")
     table = words.name()
     return Command(StatementKind.DROP, (), (TableChange(StatementKind.DROP, table),)) if table else None
 
 
-def _exchange(words: Words, names: Names) -> Command | None:
+def _exchange(words: Words) -> Command | None:
     """ClickHouse: EXCHANGE TABLES a AND b."""
-    if not (words.take("EXCHANGE", "TABLES") or words.take("EXCHANGE", "TABLE")):
+    if not (words.take("exchange", "tables") or words.take("exchange", "table")):
         return None
     left = words.name()
-    if left is None or not words.take("AND"):
+    if left is None or not words.take("and"):
         return None
     right = words.name()
     return Command(StatementKind.SWAP, (), (TableChange(StatementKind.SWAP, left, other=right),)) if right else None
 
 
-def _load(words: Words, names: Names) -> Command | None:
+def _load(words: Words) -> Command | None:
     """MySQL: LOAD DATA [LOCAL] INFILE '…' INTO TABLE t."""
-    words.take("LOAD", "DATA")
-    if words.word in ("INTO", "OVERWRITE"):
+    words.take("load", "data")
+    if words.word in ("into", "overwrite"):
         return _load_files(words)
     path = words.string()
-    if path is None or not words.find("INTO", "TABLE"):
+    if path is None or not words.find("into", "table"):
         return None
     table = words.name()
     if table is None:
@@ -322,10 +315,10 @@ def _load(words: Words, names: Names) -> Command | None:
     return Command(StatementKind.COPY, (WriteForm(Target(table, WriteMode.APPEND), star_from(source)),))
 
 
-def _bulk(words: Words, names: Names) -> Command | None:
+def _bulk(words: Words) -> Command | None:
     """T-SQL: BULK INSERT t FROM 'path'."""
-    table = words.name() if words.take("BULK", "INSERT") else None
-    if table is None or not words.take("FROM"):
+    table = words.name() if words.take("bulk", "insert") else None
+    if table is None or not words.take("from"):
         return None
     path = words.string()
     return None if path is None else Command(StatementKind.COPY, (_move_rows(location(path), table),))
@@ -333,15 +326,15 @@ def _bulk(words: Words, names: Names) -> Command | None:
 
 def _load_files(words: Words) -> Command | None:
     """BigQuery: LOAD DATA INTO|OVERWRITE t … FROM FILES (…, uris = ['…', '…'])."""
-    mode = WriteMode.OVERWRITE if words.take("OVERWRITE") else WriteMode.APPEND
-    words.take("INTO")
-    temporary = words.take("TEMP", "TABLE") or words.take("TEMPORARY", "TABLE") or (words.take("TABLE") and False)
+    mode = WriteMode.OVERWRITE if words.take("overwrite") else WriteMode.APPEND
+    words.take("into")
+    temporary = words.take("temp", "table") or words.take("temporary", "table") or (words.take("table") and False)
     table = words.name()
-    if table is None or not words.find("FROM", "FILES") or not words.find("URIS", "=", "["):
+    if table is None or not words.find("from", "files") or not words.find("uris", "=", "["):
         return None
     target = Target(table, mode, temporary=temporary)
     paths: list[str] = []
-    while words.word and words.word != "]":
+    while not words.is_at_end and words.word != "]":
         path = words.string()
         if path is None:
             break
@@ -351,28 +344,28 @@ def _load_files(words: Words) -> Command | None:
     return Command(StatementKind.COPY, writes) if writes else None
 
 
-def _copy(words: Words, names: Names) -> Command | None:
+def _copy(words: Words) -> Command | None:
     """Snowflake: COPY FILES INTO stage FROM stage."""
-    if not words.take("COPY", "FILES", "INTO"):
+    if not words.take("copy", "files", "into"):
         return None
     target = words.place()
-    source = words.place() if words.take("FROM") else None
+    source = words.place() if words.take("from") else None
     if target is None or source is None:
         return None
     return Command(StatementKind.COPY, (_move_rows(location(source), location(target)),))
 
 
-def _import(words: Words, names: Names) -> Command | None:
+def _import(words: Words) -> Command | None:
     """Exasol: IMPORT INTO t FROM … FILE 'location'."""
-    if not words.take("IMPORT", "INTO"):
+    if not words.take("import", "into"):
         return None
     found = _table_and_file(words)
     return None if found is None else Command(StatementKind.COPY, (_move_rows(found[1], found[0]),))
 
 
-def _export(words: Words, names: Names) -> Command | None:
+def _export(words: Words) -> Command | None:
     """Exasol: EXPORT t INTO … FILE 'location'."""
-    words.take("EXPORT")
+    words.take("export")
     found = _table_and_file(words)
     return None if found is None else Command(StatementKind.COPY, (_move_rows(*found, WriteMode.OVERWRITE),))
 
@@ -380,16 +373,16 @@ def _export(words: Words, names: Names) -> Command | None:
 def _table_and_file(words: Words) -> tuple[TableName, TableName] | None:
     """The table that stands here and the FILE 'location' that comes behind it."""
     table = words.name()
-    path = words.string() if table is not None and words.find("FILE") else None
+    path = words.string() if table is not None and words.find("file") else None
     return None if table is None or path is None else (table, location(path))
 
 
-def _create(words: Words, names: Names) -> Command | None:
+def _create(words: Words) -> Command | None:
     """Fabric: CREATE TABLE a AS CLONE OF b."""
-    if not words.take("CREATE", "TABLE"):
+    if not words.take("create", "table"):
         return None
     table = words.name()
-    if table is None or not words.take("AS", "CLONE", "OF"):
+    if table is None or not words.take("as", "clone", "of"):
         return None
     other = words.name()
     if other is None:
@@ -398,15 +391,15 @@ def _create(words: Words, names: Names) -> Command | None:
     return Command(StatementKind.CREATE_TABLE_LIKE, (_move_rows(other, table, WriteMode.CREATE),), (change,))
 
 
-_READERS: dict[str, Callable[[Words, Names], Command | None]] = {
-    "RENAME": _rename,
-    "EXCHANGE": _exchange,
-    "ALTER": _alter,
-    "BULK": _bulk,
-    "COPY": _copy,
-    "CREATE": _create,
-    "DROP": _drop,
-    "EXPORT": _export,
-    "IMPORT": _import,
-    "LOAD": _load,
+_READERS: dict[str, Callable[[Words], Command | None]] = {
+    "rename": _rename,
+    "exchange": _exchange,
+    "alter": _alter,
+    "bulk": _bulk,
+    "copy": _copy,
+    "create": _create,
+    "drop": _drop,
+    "export": _export,
+    "import": _import,
+    "load": _load,
 }

@@ -7,16 +7,15 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
-from sqlglot.tokenizer_core import Token, TokenType
 
 from ingestion.analysis.form import RelationalStatement
 from ingestion.dialects import Dialect
+from ingestion.dialects.cursor import Code
 from ingestion.dialects.definition import keywords
 from ingestion.model.lineage import Column, StatementKind, TableChange, TableName
 from ingestion.parsing.sqlglot.expressions.names import Names, renamed_table
 from ingestion.parsing.sqlglot.expressions.types import type_name
 from ingestion.parsing.sqlglot.queries.table_functions import is_function
-from ingestion.parsing.sqlglot.repairs.edits import at_depth_zero, matching, words
 from ingestion.statements.altered_types import altered_types
 
 # DDL of sqlglot's tree: what happened to a name.
@@ -161,19 +160,19 @@ def _name(names: Names, node: exp.Expr) -> str:
 # Only names and types count. How a table is stored, indexed and checked changes with every release of every system
 # and says nothing about lineage: it is passed over.
 
-_TEMPORARY = keywords("TEMP TEMPORARY VOLATILE")
-_COPIES = keywords("LIKE CLONE COPY OF AS TEMPLATE")
-_QUERIES = keywords("SELECT SEL WITH VALUES TABLE FROM ( EXECUTE CLONE")
-_CONSTRAINTS = keywords("CONSTRAINT PRIMARY UNIQUE FOREIGN CHECK EXCLUDE SUPPLEMENTAL CONNECTION PROJECTION")
-_LISTED_KEYS = keywords("KEY FULLTEXT SPATIAL")
+_TEMPORARY = keywords("temp temporary volatile")
+_COPIES = keywords("like clone copy of as template")
+_QUERIES = keywords("select sel with values table from ( execute clone")
+_CONSTRAINTS = keywords("constraint primary unique foreign check exclude supplemental connection projection")
+_LISTED_KEYS = keywords("key fulltext spatial")
 _TYPE_ENDS = keywords(
-    "NOT NULL DEFAULT PRIMARY UNIQUE CHECK REFERENCES COLLATE GENERATED IDENTITY CONSTRAINT COMMENT ENCODE MASKED "
-    "ENCRYPTED FILESTREAM SPARSE ROWGUIDCOL AUTO_INCREMENT AUTOINCREMENT INVISIBLE VISIBLE AS WITH SRID DISTKEY "
-    "SORTKEY OPTIONS ENABLE DISABLE KEY STORAGE COMPRESSION TITLE FORMAT COMPRESS CASESPECIFIC UPPERCASE INDEX FOR "
-    "CODEC TTL MATERIALIZED ALIAS EPHEMERAL STORED VIRTUAL ON HIDDEN INLINE IMPLICITLY USING TAG POLICY SUM MAX MIN "
-    "REPLACE HLL_UNION BITMAP_UNION ZEROFILL INCREMENT START COLUMN_FORMAT SORT ENCRYPT"
+    "not null default primary unique check references collate generated identity constraint comment encode masked "
+    "encrypted filestream sparse rowguidcol auto_increment autoincrement invisible visible as with srid distkey "
+    "sortkey options enable disable key storage compression title format compress casespecific uppercase index for "
+    "codec ttl materialized alias ephemeral stored virtual on hidden inline implicitly using tag policy sum max min "
+    "replace hll_union bitmap_union zerofill increment start column_format sort encrypt"
 )
-_COLLECTIONS = keywords("ARRAY STRUCT MAP ROW RECORD NESTED TUPLE")
+_COLLECTIONS = keywords("array struct map row record nested tuple")
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,134 +183,119 @@ class _TokenSpan:
     end: int
 
 
-def defined_table(tokens: list[Token], names: Names) -> TableChange | None:
+def defined_table(code: Code) -> TableChange | None:
     """The table that a CREATE TABLE with a list of columns makes; None where a query or another table gives them."""
-    before = [token.text.upper() for token in tokens[:8]]
-    if before[:1] != ["CREATE"] or "TABLE" not in before:
+    before = code.words(0, 8)
+    if before[0] != "create" or "table" not in before:
         return None
-    place = before.index("TABLE") + 1
+    place = before.index("table") + 1
     if "(" in before[:place]:
         return None
     temporary = bool(_TEMPORARY & set(before[:place]))
-    if words(tokens, place, "IF", "NOT", "EXISTS"):
+    if code.stands(place, "if", "not", "exists"):
         place += 3
-    end, name = name_at(tokens, place, names)
-    opening = next((n for n in range(end, len(tokens)) if tokens[n].token_type is TokenType.L_PAREN), None)
-    if name is None or opening is None or any(tokens[n].text.upper() in _COPIES for n in range(end, opening)):
+    end, name = name_at(code, place)
+    opening = next((n for n in range(end, len(code)) if code.word(n) == "("), None)
+    if name is None or opening is None or any(code.word(n) in _COPIES for n in range(end, opening)):
         return None
-    closing = matching(tokens, opening)
-    if any(_copies_or_asks(tokens, n) for n in at_depth_zero(tokens, closing + 1)):
+    closing = code.closing(opening)
+    if closing == len(code) or any(_copies_or_asks(code, n) for n in code.outside(closing + 1)):
         return None
-    columns = [*_columns_defined(tokens, _TokenSpan(opening + 1, closing), names)]
-    for number in at_depth_zero(tokens, closing + 1):
-        if words(tokens, number, "PARTITIONED BY", "("):
-            last = matching(tokens, number + 1)
-            columns += (
-                column for column in _columns_defined(tokens, _TokenSpan(number + 2, last), names) if column.type
-            )
+    columns = [*_columns_defined(code, _TokenSpan(opening + 1, closing))]
+    for number in code.outside(closing + 1):
+        if code.stands(number, "partitioned", "by", "("):  # Hive: with a type it is a column of its own
+            inside = _TokenSpan(number + 3, code.closing(number + 2))
+            columns += (column for column in _columns_defined(code, inside) if column.type)
     if not columns:
         return None
     return TableChange(StatementKind.CREATE_TABLE, name, tuple(columns), None, temporary or name.table.startswith("#"))
 
 
-def _copies_or_asks(tokens: list[Token], number: int) -> bool:
-    word = tokens[number].text.upper()
-    following = tokens[number + 1].text.upper() if number + 1 < len(tokens) else ""
-    return (word == "AS" and following in _QUERIES) or word in ("SELECT", "LIKE", "INHERITS")
+def _copies_or_asks(code: Code, number: int) -> bool:
+    word, following = code.words(number, 2)
+    return (word == "as" and following in _QUERIES) or word in ("select", "like", "inherits")
 
 
-def name_at(tokens: list[Token], place: int, names: Names) -> tuple[int, TableName | None]:
+def name_at(code: Code, place: int) -> tuple[int, TableName | None]:
     """The place behind the relation's name that stands at `place`, and the name; None where there is none."""
-    parts: list[exp.Identifier] = []
-    while place < len(tokens) and _is_word(tokens[place]):
-        quoted = tokens[place].token_type is TokenType.IDENTIFIER
-        parts.append(exp.Identifier(this=tokens[place].text, quoted=quoted))
+    parts: list[int] = []
+    while code.is_name(place):
+        parts.append(place)
         place += 1
-        if place >= len(tokens) or tokens[place].text != ".":
+        if code.word(place) != ".":
             break
         place += 1
     if not parts:
         return place, None
-    written = ".".join(str(part.this) for part in parts)
-    return place, TableName(tuple(names.relation(part) for part in parts), written)
+    written = ".".join(code.unquoted(part) for part in parts)
+    return place, TableName(tuple(code.name(part) for part in parts), written)
 
 
-def _is_word(token: Token) -> bool:
-    return token.token_type is TokenType.IDENTIFIER or token.text[:1].isalpha() or token.text[:1] in "_#@"
-
-
-def _list_items(tokens: list[Token], around: _TokenSpan) -> Iterator[_TokenSpan]:
-    """The items of a list: what stands between its commas outside of brackets."""
+def _list_items(code: Code, around: _TokenSpan) -> Iterator[_TokenSpan]:
+    """The items of a list: what stands between its commas outside of brackets, those of types too: MAP<INT, INT>."""
     first, angles = around.first, 0
-    for number in at_depth_zero(tokens[: around.end], around.first):
-        text = tokens[number].text
-        if text == "<" and (angles or tokens[number - 1].text.upper() in _COLLECTIONS):
+    for number in code.outside(around.first, around.end):
+        word = code.word(number)
+        if word == "<" and (angles or code.word(number - 1) in _COLLECTIONS):
             angles += 1
-        elif angles and set(text) == {">"}:
-            angles -= len(text)
-        elif text == "," and not angles:
+        elif word == ">" and angles:
+            angles -= 1
+        elif word == "," and not angles:
             yield _TokenSpan(first, number)
             first = number + 1
     if first < around.end:
         yield _TokenSpan(first, around.end)
 
 
-def _columns_defined(tokens: list[Token], around: _TokenSpan, names: Names) -> Iterator[Column]:
+def _columns_defined(code: Code, around: _TokenSpan) -> Iterator[Column]:
     """The columns that the items of a list, the tokens `around` them, define; constraints are passed over."""
-    for item in _list_items(tokens, around):
-        if item.first < item.end and not _is_constraint(tokens, item, names.dialect):
-            column = _column_defined(tokens, item, names)
+    for item in _list_items(code, around):
+        if item.first < item.end and not _is_constraint(code, item):
+            column = _column_defined(code, item)
             if column is not None:
                 yield column
 
 
-def _is_constraint(tokens: list[Token], item: _TokenSpan, dialect: Dialect) -> bool:
+def _is_constraint(code: Code, item: _TokenSpan) -> bool:
     """Whether an `item` defines a constraint or an index, and no column."""
-    first = tokens[item.first]
-    if first.token_type is TokenType.IDENTIFIER or not _is_word(first):
-        return not _is_word(first)
-    word = _first_word(first)
+    if code.is_quoted(item.first) or not code.is_name(item.first):
+        return not code.is_name(item.first)
+    word = code.word(item.first)
     return (
         word in _CONSTRAINTS
-        or (word == "INDEX" and dialect.listed_indexes)
-        or (word in _LISTED_KEYS and dialect.listed_keys)
-        or (word == "PERIOD" and words(tokens, item.first + 1, "FOR"))
-        or (word == "LIKE" and item.end > item.first + 1)
+        or (word == "index" and code.dialect.listed_indexes)
+        or (word in _LISTED_KEYS and code.dialect.listed_keys)
+        or (word == "period" and code.stands(item.first + 1, "for"))
+        or (word == "like" and item.end > item.first + 1)
     )
 
 
-def _column_defined(tokens: list[Token], item: _TokenSpan, names: Names) -> Column | None:
+def _column_defined(code: Code, item: _TokenSpan) -> Column | None:
     """The column that an `item` defines, with its type in the standard set, "" where that is not known."""
-    token = tokens[item.first]
-    if not _is_word(token) or words(tokens, item.first + 1, "="):  # an option of a virtual table
+    if not code.is_name(item.first) or code.stands(item.first + 1, "="):  # an option of a virtual table
         return None
-    name = names.column(exp.Identifier(this=token.text, quoted=token.token_type is TokenType.IDENTIFIER))
     end = item.first + 1
-    while end < item.end and not _ends_type(tokens, end):
-        end = matching(tokens, end) + 1 if tokens[end].token_type is TokenType.L_PAREN else end + 1
-    return Column(name, _type(tokens[item.first + 1 : end], names))
+    while end < item.end and not _ends_type(code, end):
+        end = code.after(end)
+    return Column(code.column(item.first), _type(code, _TokenSpan(item.first + 1, end)))
 
 
-def _ends_type(tokens: list[Token], number: int) -> bool:
-    word = _first_word(tokens[number])
-    if word == "CHARACTER":
-        return words(tokens, number + 1, "SET")
-    if word == "WITH":
-        return not any(words(tokens, number + 1, *zone) for zone in (("TIME", "ZONE"), ("LOCAL", "TIME", "ZONE")))
+def _ends_type(code: Code, number: int) -> bool:
+    word = code.word(number)
+    if word == "character":
+        return code.stands(number + 1, "set")
+    if word == "with":
+        return not any(code.stands(number + 1, *zone) for zone in (("time", "zone"), ("local", "time", "zone")))
     return word in _TYPE_ENDS
 
 
-def _first_word(token: Token) -> str:
-    """A token may hold several words: PRIMARY KEY, CHARACTER SET."""
-    return token.text.split(None, 1)[0].upper() if token.text.strip() else ""
-
-
-def _type(tokens: list[Token], names: Names) -> str:
+def _type(code: Code, span: _TokenSpan) -> str:
     text = ""
-    for token in tokens:
-        quote = "'" if token.token_type is TokenType.STRING else ""
-        text += f"{' ' if text and token.text[:1].isalnum() else ''}{quote}{token.text}{quote}"
-    return _defined_type(text, names.dialect) if text else ""
+    for number in range(span.first, span.end):
+        token = code.tokens[number]
+        piece = code.unquoted(number) if code.is_quoted(number) else token.text
+        text += f" {piece}" if text and (piece[:1].isalnum() or code.is_string(number)) else piece
+    return _defined_type(text, code.dialect) if text else ""
 
 
 def _defined_type(written: str, rules: Dialect) -> str:
@@ -326,41 +310,41 @@ def _defined_type(written: str, rules: Dialect) -> str:
 # What ALTER TABLE does to a table's columns, read off the tokens as `definitions` reads CREATE TABLE.
 
 _KINDS_OF_RELATION = keywords(
-    "MATERIALIZED FOREIGN EXTERNAL DYNAMIC ICEBERG HYBRID EVENT STREAMING SECURE SNAPSHOT INTERACTIVE LIVE IGNORE"
+    "materialized foreign external dynamic iceberg hybrid event streaming secure snapshot interactive live ignore"
 )
-_NO_COLUMN = keywords("PARTITION SYSTEM PERIOD DEFAULT VERSIONING SUBPARTITION STATISTICS ROWDEPENDENCIES")
+_NO_COLUMN = keywords("partition system period default versioning subpartition statistics rowdependencies")
 _NO_OBJECT_KIND = keywords(
-    "ALTER MODIFY SET RESET ENABLE DISABLE WITH NOCHECK CHECK REBUILD COMMENT CLUSTER ATTACH DETACH VALIDATE "
-    "FORCE ORDER ENGINE CONVERT DISCARD IMPORT ANALYZE REPAIR OPTIMIZE OWNER REPLICA INHERIT NO MOVE SHRINK "
-    "LOGGING NOLOGGING PARALLEL NOPARALLEL COMPRESS NOCOMPRESS CACHE NOCACHE READ ALLOCATE DEALLOCATE TRUNCATE SPLIT "
-    "MERGE COALESCE REORGANIZE ACTIVATE DEACTIVATE RECLUSTER SUSPEND RESUME UNSET APPROVE TABLESPACE DATA LOCK "
-    "ALGORITHM AUTO_INCREMENT ROW_FORMAT DEFAULT CHARACTER COLLATE"
+    "alter modify set reset enable disable with nocheck check rebuild comment cluster attach detach validate "
+    "force order engine convert discard import analyze repair optimize owner replica inherit no move shrink "
+    "logging nologging parallel noparallel compress nocompress cache nocache read allocate deallocate truncate split "
+    "merge coalesce reorganize activate deactivate recluster suspend resume unset approve tablespace data lock "
+    "algorithm auto_increment row_format default character collate"
 )
-_LEAVING = keywords("COMMENT DROP SET TYPE FIRST AFTER")
+_LEAVING = keywords("comment drop set type first after")
 
 
-def altered_place(tokens: list[Token]) -> int | None:
+def altered_place(code: Code) -> int | None:
     """The place behind ALTER [MATERIALIZED, FOREIGN, …] TABLE or VIEW; None where something else is altered."""
-    if not words(tokens, 0, "ALTER"):
+    if not code.stands(0, "alter"):
         return None
-    place = next((n for n in range(1, len(tokens)) if tokens[n].text.upper() not in _KINDS_OF_RELATION), 1)
-    return place + 1 if words(tokens, place, "TABLE") or words(tokens, place, "VIEW") else None
+    place = next((n for n in range(1, len(code)) if code.word(n) not in _KINDS_OF_RELATION), 1)
+    return place + 1 if code.stands(place, "table") or code.stands(place, "view") else None
 
 
-def altered_table(tokens: list[Token], names: Names) -> TableChange | None:
+def altered_table(code: Code) -> TableChange | None:
     """The columns that an ALTER TABLE adds, drops and renames; None where it does what is not known here."""
-    place = altered_place(tokens)
+    place = altered_place(code)
     if place is None:
         return None
-    for word in ("IF", "EXISTS", "ONLY"):
-        place += words(tokens, place, word)
-    end, name = name_at(tokens, place, names)
-    end += 3 if words(tokens, end, "ON", "CLUSTER") else 0
-    if name is None or end >= len(tokens):
+    for word in ("if", "exists", "only"):
+        place += code.stands(place, word)
+    end, name = name_at(code, place)
+    end += 3 if code.stands(end, "on", "cluster") else 0
+    if name is None or end >= len(code):
         return None
-    stop = len(tokens) - 1 if tokens[-1].token_type is TokenType.SEMICOLON else len(tokens)
-    change = _Changes(tokens, names)
-    if not all(change.take(item) for item in _list_items(tokens, _TokenSpan(end, stop))):
+    stop = len(code) - 1 if code.word(len(code) - 1) == ";" else len(code)
+    change = _Changes(code)
+    if not all(change.take(item) for item in _list_items(code, _TokenSpan(end, stop))):
         return None
     return TableChange(
         StatementKind.ALTER_TABLE,
@@ -389,8 +373,7 @@ def with_types(statement: RelationalStatement, text: str, rules: Dialect) -> Rel
 class _Changes:
     """The columns changed by the items of an ALTER TABLE so far; `verb` goes on from one item to the next."""
 
-    tokens: list[Token]
-    names: Names
+    code: Code
     verb: str = ""
     of_columns: bool = False
     added: list[Column] = field(default_factory=list)
@@ -403,19 +386,19 @@ class _Changes:
         place = item.first
         if place >= item.end:
             return False
-        word = self._word(place)
-        if word in _VERBS and self._word(place + 1) != ".":
-            self.verb, self.of_columns = word, not self.names.dialect.drop_needs_column or word != "DROP"
+        word = self.code.word(place)
+        if word in _VERBS and self.code.word(place + 1) != ".":
+            self.verb, self.of_columns = word, not self.code.dialect.drop_needs_column or word != "drop"
             place += 1
         elif word in _NO_OBJECT_KIND:
-            self.verb = "" if word == "SET" and self._word(place + 1) == "SCHEMA" else word
+            self.verb = "" if word == "set" and self.code.word(place + 1) == "schema" else word
         if self.verb in _NO_OBJECT_KIND:
             return True
-        if self._word(place) in ("COLUMN", "COLUMNS"):
+        if self.code.word(place) in ("column", "columns"):
             self.of_columns = True
             place += 1
         first = place
-        while self._word(place) in ("IF", "NOT", "EXISTS"):
+        while self.code.word(place) in ("if", "not", "exists"):
             place += 1
         moved = len(self.dropped), len(self.renamed)
         known = place < item.end and self.verb in _VERBS and _VERBS[self.verb](self, _TokenSpan(place, item.end))
@@ -423,55 +406,46 @@ class _Changes:
             self.optional += [*self.dropped[moved[0] :], *(old for old, _new in self.renamed[moved[1] :])]
         return known
 
-    def _word(self, place: int) -> str:
-        if place >= len(self.tokens) or self.tokens[place].token_type is TokenType.IDENTIFIER:
-            return ""
-        return self.tokens[place].text.upper()
-
     def _is_no_column(self, item: _TokenSpan) -> bool:
-        return _is_constraint(self.tokens, item, self.names.dialect) or self._word(item.first) in _NO_COLUMN
+        return _is_constraint(self.code, item) or self.code.word(item.first) in _NO_COLUMN
 
     def add(self, item: _TokenSpan) -> bool:
         """ADD a type, ADD (a type, b type), ADD CONSTRAINT …."""
-        if self._word(item.first) == "(":
-            inner = _TokenSpan(item.first + 1, matching(self.tokens, item.first))
-            self.added += _columns_defined(self.tokens, inner, self.names)
+        if self.code.word(item.first) == "(":
+            inner = _TokenSpan(item.first + 1, self.code.closing(item.first))
+            self.added += _columns_defined(self.code, inner)
         elif not self._is_no_column(item):
-            column = _column_defined(self.tokens, item, self.names)
+            column = _column_defined(self.code, item)
             self.added += () if column is None else (column,)
         return True
 
     def drop(self, item: _TokenSpan) -> bool:
         """DROP [COLUMN] a, DROP (a, b), DROP CONSTRAINT …."""
-        if self._word(item.first) == "(":
-            inner = _TokenSpan(item.first + 1, matching(self.tokens, item.first))
-            self.dropped += (self._name(each.first) for each in _list_items(self.tokens, inner))
-        elif self._is_no_column(item) or self._word(item.first) in ("INDEX", "KEY"):
+        if self.code.word(item.first) == "(":
+            inner = _TokenSpan(item.first + 1, self.code.closing(item.first))
+            self.dropped += (self.code.column(each.first) for each in _list_items(self.code, inner))
+        elif self._is_no_column(item) or self.code.word(item.first) in ("index", "key"):
             self.of_columns = False
         elif self.of_columns:
-            self.dropped.append(self._name(item.first))
+            self.dropped.append(self.code.column(item.first))
         return True
 
     def rename(self, item: _TokenSpan) -> bool:
         """RENAME [COLUMN] a TO b; a new name of the table itself is no column's."""
-        if self._word(item.first + 1) != "TO" or item.end < item.first + 3 or not self.of_columns:
+        if self.code.word(item.first + 1) != "to" or item.end < item.first + 3 or not self.of_columns:
             return False
-        self.renamed.append((self._name(item.first), self._name(item.first + 2)))
+        self.renamed.append((self.code.column(item.first), self.code.column(item.first + 2)))
         return True
 
     def change(self, item: _TokenSpan) -> bool:
         """MySQL: CHANGE [COLUMN] a b type; Spark's CHANGE COLUMN a COMMENT, DROP, TYPE, … leaves the name."""
         if item.end < item.first + 3:
             return False
-        if self.tokens[item.first + 1].text.upper() in _LEAVING and self.names.dialect.change_keeps_names:
+        if self.code.word(item.first + 1) in _LEAVING and self.code.dialect.change_keeps_names:
             return True
-        old, new = self._name(item.first), self._name(item.first + 1)
+        old, new = self.code.column(item.first), self.code.column(item.first + 1)
         self.renamed += ((old, new),) if old != new else ()
         return True
 
-    def _name(self, place: int) -> str:
-        token = self.tokens[place]
-        return self.names.column(exp.Identifier(this=token.text, quoted=token.token_type is TokenType.IDENTIFIER))
 
-
-_VERBS = {"ADD": _Changes.add, "DROP": _Changes.drop, "RENAME": _Changes.rename, "CHANGE": _Changes.change}
+_VERBS = {"add": _Changes.add, "drop": _Changes.drop, "rename": _Changes.rename, "change": _Changes.change}

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
-from sqlglot.tokenizer_core import Token, TokenType
 
 from ingestion.analysis.form import (
     Clause,
@@ -27,6 +26,7 @@ from ingestion.analysis.form import (
 )
 from ingestion.analysis.roles import ATOM, FILTER, IDENTITY, JOIN
 from ingestion.dialects import Dialect
+from ingestion.dialects.cursor import Code
 from ingestion.dialects.definition import keywords
 from ingestion.model.lineage import NameKind, Problem, StatementKind, TableName, Target, WriteMode
 from ingestion.model.outcomes import ProblemKind
@@ -36,7 +36,6 @@ from ingestion.parsing.sqlglot.queries.projections import conditions, translate_
 from ingestion.parsing.sqlglot.queries.relations import translate_relations
 from ingestion.parsing.sqlglot.queries.table_functions import remote_target
 from ingestion.parsing.sqlglot.queries.translator import QueryTranslator
-from ingestion.parsing.sqlglot.repairs.edits import at_depth_zero, matching, words
 from ingestion.parsing.sqlglot.statements.definitions import is_temporary
 
 # UPDATE and DELETE of sqlglot's tree, in the shapes that dialects give them.
@@ -538,12 +537,12 @@ def _hive_branch(
 # Rows beside a statement: T-SQL's OUTPUT gives those that it changes, INSERT … EXEC takes those that a text gives.
 
 CHANGED_ROWS = "changed rows"
-_CHANGES = keywords("INSERT UPDATE DELETE MERGE")
-_STATEMENTS = keywords("INSERT UPDATE DELETE MERGE WITH")
-_CHANGED_ROWS = keywords("INSERTED DELETED $ACTION")
-_AFTER_FILE = keywords("FROM UNION")
+_CHANGES = keywords("insert update delete merge")
+_STATEMENTS = keywords("insert update delete merge with")
+_CHANGED_ROWS = keywords("inserted deleted $action")
+_AFTER_FILE = keywords("from union")
 _WORD = re.compile(r"\b(?:output|exec(?:ute)?)\b", re.IGNORECASE)
-_AFTER = keywords("FROM WHERE SELECT VALUES EXEC EXECUTE WITH OPTION DEFAULT OUTPUT ;")
+_AFTER = keywords("from where select values exec execute with option default output ;")
 
 
 def has_rows_beside(text: str, dialect: Dialect) -> bool:
@@ -551,55 +550,55 @@ def has_rows_beside(text: str, dialect: Dialect) -> bool:
     return dialect.output_clause and _WORD.search(text) is not None
 
 
-def without_output(text: str, tokens: list[Token]) -> tuple[str, str] | None:
+def without_output(code: Code) -> tuple[str, str] | None:
     """The statement without the first of its OUTPUT clauses, and an INSERT of what it gives INTO a table ("" if none).
 
-    `tokens` are those of the text; None where there is no such clause.
+    None where there is no such clause.
     """
-    if not tokens or tokens[0].text.upper() not in _STATEMENTS:
+    if code.word(0) not in _STATEMENTS:
         return None
-    clause = _clause(tokens)
+    clause = _clause(code, 1, len(code))
     if clause is None:
         return None
     first, last = clause
-    into = next((n for n in at_depth_zero(tokens, first + 1) if n <= last and tokens[n].text.upper() == "INTO"), None)
-    columns = tokens[first + 1 : into if into is not None else last + 1]
-    if not columns or (into is None and not any(token.text.upper() in _CHANGED_ROWS for token in columns)):
+    into = next((n for n in code.outside(first + 1, last + 1) if code.word(n) == "into"), None)
+    columns = range(first + 1, into if into is not None else last + 1)
+    if not columns or (into is None and not any(code.word(number) in _CHANGED_ROWS for number in columns)):
         return None
     if into is not None and into < last:
-        last = _end_of_target(tokens, into + 1)
-    plain = text[: tokens[first].start] + text[tokens[last].end + 1 :]
+        last = _end_of_target(code, into + 1)
+    plain = code.text[: code.start_of(first)] + code.text[code.end_of(last) :]
     if into is None:
         return plain, ""
-    target = text[tokens[into + 1].start : tokens[last].end + 1]
-    return plain, f"INSERT INTO {target} SELECT {''.join(_texts(text, columns))}"
+    target = code.between(into + 1, last + 1)
+    return plain, f"INSERT INTO {target} SELECT {''.join(_texts(code, columns))}"
 
 
-def _clause(tokens: list[Token]) -> tuple[int, int] | None:
+def _clause(code: Code, start: int, end: int) -> tuple[int, int] | None:
     """The first and the last token of the first OUTPUT clause, without the table behind its INTO."""
-    clauses = (n for n in at_depth_zero(tokens, 1) if tokens[n].text.upper() == "OUTPUT")
-    first = next((n for n in clauses if n + 1 < len(tokens) and tokens[n + 1].text not in ("=", ",", ".")), None)
+    clauses = (n for n in code.outside(start, end) if code.word(n) == "output")
+    first = next((n for n in clauses if n + 1 < end and code.word(n + 1) not in ("=", ",", ".")), None)
     if first is None:
         return None
-    ends = (n for n in at_depth_zero(tokens, first + 1) if tokens[n].text.upper() in _AFTER)
-    return first, next(ends, len(tokens)) - 1
+    ends = (n for n in code.outside(first + 1, end) if code.word(n) in _AFTER)
+    return first, next(ends, end) - 1
 
 
-def nested_change(text: str, tokens: list[Token]) -> tuple[str, str] | None:
+def nested_change(code: Code) -> tuple[str, str] | None:
     """INSERT … SELECT … FROM (DELETE … OUTPUT …) x as an INSERT from the changed rows, and the change that keeps them.
 
-    `tokens` are those of the text; None where it has no such rows.
+    None where the text has no such rows.
     """
-    for opening in range(2, len(tokens) - 2):
-        if tokens[opening].text != "(" or tokens[opening + 1].text.upper() not in _CHANGES:
+    text = code.text
+    for opening in range(2, len(code) - 2):
+        if code.word(opening) != "(" or code.word(opening + 1) not in _CHANGES:
             continue
-        closing = matching(tokens, opening)
-        inner = tokens[opening + 1 : closing]
-        clause = _clause(inner)
+        closing = code.closing(opening)
+        clause = _clause(code, opening + 2, closing)
         if clause is not None:
-            start, kept = inner[0].start, inner[clause[1]].end + 1
-            change = f"{text[start:kept]} INTO [{CHANGED_ROWS}] {text[kept : tokens[closing].start]}"
-            return f"{text[: tokens[opening].start]}[{CHANGED_ROWS}]{text[tokens[closing].end + 1 :]}", change
+            start, kept = code.start_of(opening + 1), code.end_of(clause[1])
+            change = f"{text[start:kept]} INTO [{CHANGED_ROWS}] {text[kept : code.start_of(closing)]}"
+            return f"{text[: code.start_of(opening)]}[{CHANGED_ROWS}]{text[code.end_of(closing) :]}", change
     return None
 
 
@@ -630,47 +629,46 @@ def _over(query: Select, rows: Query | None) -> Select:
     return replace(query, relations=relations)
 
 
-def _end_of_target(tokens: list[Token], start: int) -> int:
+def _end_of_target(code: Code, start: int) -> int:
     """The last token of a table's name and its column list."""
     end = start
-    while end + 1 < len(tokens) and (tokens[end].text in (".", "@", "#") or tokens[end + 1].text == "."):
+    while end + 1 < len(code) and (code.word(end) in (".", "@", "#") or code.word(end + 1) == "."):
         end += 1
-    listed = end + 2 < len(tokens) and tokens[end + 1].token_type is TokenType.L_PAREN
-    if listed and tokens[end + 2].text.upper() not in ("SELECT", "WITH", "("):
-        end = matching(tokens, end + 1)
+    if code.word(end + 1) == "(" and code.word(end + 2) not in ("select", "with", "("):
+        end = code.closing(end + 1)
     return end
 
 
-def _texts(text: str, tokens: list[Token]) -> Iterator[str]:
+def _texts(code: Code, columns: range) -> Iterator[str]:
     """The clause's columns; what was done to a row is no data of any table."""
-    at = tokens[0].start
-    for token in tokens:
-        yield text[at : token.start]
-        yield "NULL" if token.text.upper() == "$ACTION" else text[token.start : token.end + 1]
-        at = token.end + 1
+    at = code.start_of(columns.start)
+    for number in columns:
+        yield code.text[at : code.start_of(number)]
+        yield "NULL" if code.word(number) == "$action" else code.between(number, number + 1)
+        at = code.end_of(number)
 
 
-def without_file(text: str, tokens: list[Token]) -> tuple[str, str] | None:
+def without_file(code: Code) -> tuple[str, str] | None:
     """The query without its INTO OUTFILE 'path' and what is said of the file, and the path."""
-    for number in at_depth_zero(tokens, 0):
-        if words(tokens, number, "INTO") and tokens[number + 1].text.upper() in ("OUTFILE", "DUMPFILE"):
-            if number + 2 >= len(tokens) or tokens[number + 2].token_type is not TokenType.STRING:
+    for number in code.outside(0):
+        if code.stands(number, "into") and code.word(number + 1) in ("outfile", "dumpfile"):
+            if not code.is_string(number + 2):
                 return None
-            later = (n for n in at_depth_zero(tokens, number + 3) if tokens[n].text.upper() in _AFTER_FILE)
-            rest = next((tokens[n].start for n in later), len(text))
-            return f"{text[: tokens[number].start]} {text[rest:]}", tokens[number + 2].text
+            later = (n for n in code.outside(number + 3) if code.word(n) in _AFTER_FILE)
+            rest = code.start_of(next(later, len(code)))
+            return f"{code.text[: code.start_of(number)]} {code.text[rest:]}", code.unquoted(number + 2)
     return None
 
 
-def inserted_execution(text: str, tokens: list[Token]) -> tuple[str, str] | None:
+def inserted_execution(code: Code) -> tuple[str, str] | None:
     """INSERT INTO t EXEC …, as an INSERT of a row and the EXEC; None where it is no such statement."""
-    if not tokens or tokens[0].text.upper() != "INSERT":
+    if code.word(0) != "insert":
         return None
-    place = next((n for n in at_depth_zero(tokens, 1) if tokens[n].text.upper() in ("EXEC", "EXECUTE")), None)
-    if place is None or any(token.text.upper() in ("SELECT", "VALUES") for token in tokens[:place]):
+    place = next((n for n in code.outside(1) if code.word(n) in ("exec", "execute")), None)
+    if place is None or any(code.word(number) in ("select", "values") for number in range(place)):
         return None
-    start = tokens[place].start
-    return f"{text[:start]} SELECT NULL", text[start:]
+    start = code.start_of(place)
+    return f"{code.text[:start]} SELECT NULL", code.text[start:]
 
 
 def with_execution(statement: RelationalStatement, executed: RelationalStatement) -> RelationalStatement:
