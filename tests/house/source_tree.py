@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -23,11 +24,15 @@ class Module:
     tree: ast.Module
 
     @property
+    def is_package(self) -> bool:
+        return self.path.name == "__init__.py"
+
+    @property
     def room(self) -> str:
         """The package that holds it; what lies at the top of the three is a room of its own."""
-        if self.name.count(".") == 1 and self.path.name != "__init__.py" and len(self.path.parts) == 2:
+        if self.name.count(".") == 1 and not self.is_package and len(self.path.parts) == 2:
             return self.name
-        return self.name if self.path.name == "__init__.py" else self.name.rpartition(".")[0]
+        return self.name if self.is_package else self.name.rpartition(".")[0]
 
     def imports(self) -> Iterator[str]:
         """The dotted names of our modules that it imports, those for type checking and inside functions too."""
@@ -40,6 +45,18 @@ class Module:
                         yield found
             elif isinstance(node, ast.Import):
                 yield from (alias.name for alias in node.names if alias.name in names())
+
+    def identifiers(self) -> Iterator[str]:
+        """The names that it gives and uses: of variables, attributes, parameters, functions and classes."""
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Name):
+                yield node.id
+            elif isinstance(node, ast.Attribute):
+                yield node.attr
+            elif isinstance(node, ast.arg):
+                yield node.arg
+            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                yield node.name
 
 
 @cache
@@ -64,6 +81,11 @@ def _paths() -> tuple[Path, ...]:
 def _dotted(path: Path) -> str:
     parts = path.with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def words_of(identifier: str) -> list[str]:
+    """The words of an identifier in lower case: `_dead_letters`, `DeadLetters` and `DEAD_LETTERS` have the same."""
+    return [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", identifier)]
 
 
 def circles(arrows: dict[str, set[str]]) -> list[list[str]]:

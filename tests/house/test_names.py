@@ -1,32 +1,29 @@
-"""Names: one class a name, the field's terms instead of a language of our own, nothing looked up by a made-up name."""
+"""Names: one class a name, the words of the glossary, nothing looked up by a made-up name."""
 
 from __future__ import annotations
 
 import ast
+import builtins
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.house.source_tree import Module, modules
+import pytest
+
+from tests.house import not_yet
+from tests.house.source_tree import REPOSITORY, Module, modules, words_of
 
 WIRE_ROOMS = ("connectors.catalog.contract", "workflows.config.models")
 """Their classes bear the names of the contract and of the YAML."""
 
-OUR_OWN_WORDS = frozenset(
-    {
-        *("Undertaker", "Speaker", "Rebound", "Harvest", "Surroundings", "World", "Demands", "Drain", "Survey"),
-        *("Deliverer", "Said", "Happening", "Gate", "undertaker", "speaker", "harvest", "surroundings"),
-        *("Acknowledgement", "Extent", "Evidence", "Evidences", "Delivery", "StarRun", "EntityFate"),
-        *("loose", "tight", "proven"),
-    }
+GLOSSARY = REPOSITORY / "docs" / "glossary.md"
+OTHER_SENSES = (
+    *("dead letters", "dead letter"),
+    *("out of memory", "in memory", "parse memory", "memory mb", "memory error", "memory limit", "memory overhead"),
+    *("utf 8 slice codeunits",),
 )
-"""Words that say nothing to who knows the field; the terms in their place are in the documentation's glossary."""
-
-
-NO_NOUNS = frozenset(
-    {"said", "anew", "undertaker", "harvest", "fate", "fates", "settled", "unsettled", "standing", "told", "untold"}
-)
-"""What no part of an identifier is either: they tell a story instead of what is held."""
+"""Of words that the glossary has not: where they are another word, or that of a library."""
 
 
 def _classes() -> Iterator[tuple[str, Module]]:
@@ -44,26 +41,49 @@ def test_a_class_name_has_one_meaning() -> None:
     assert {name: found for name, found in homes.items() if len(found) > 1} == {}
 
 
-def _identifiers(module: Module) -> Iterator[str]:
-    for node in ast.walk(module.tree):
-        if isinstance(node, ast.Name):
-            yield node.id
-        elif isinstance(node, ast.Attribute):
-            yield node.attr
-        elif isinstance(node, ast.arg):
-            yield node.arg
-        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
-            yield node.name
+def _glossary() -> list[tuple[str, str, list[str]]]:
+    """Of each row: the word, its sentence, and what is not said in its place."""
+    rows = [line.strip("|").split("|") for line in GLOSSARY.read_text("utf-8").splitlines() if line.startswith("| ")]
+    return [(word.strip(), meaning.strip(), re.findall(r"`([^`]+)`", unused)) for word, meaning, unused in rows[1:]]
 
 
-def test_identifiers_are_terms_of_the_field() -> None:
-    found = {
-        (module.name, name)
-        for module in modules()
-        for name in _identifiers(module)
-        if name in OUR_OWN_WORDS or not NO_NOUNS.isdisjoint(name.lower().split("_"))
-    }
-    assert found == set()
+def _holds(identifier: str, words: str) -> bool:
+    """Whether the words, or the plural of the last one, stand in an identifier one after the other."""
+    text = f" {' '.join(words_of(identifier))} "
+    for sense in OTHER_SENSES:
+        text = text.replace(f" {sense} ", " ")
+    return f" {words} " in text or f" {words}s " in text
+
+
+def _unused_words() -> list[str]:
+    after = GLOSSARY.read_text("utf-8").rpartition("|\n")[2]
+    return [word for _, _, unused in _glossary() for word in unused] + re.findall(r"`([^`]+)`", after)
+
+
+@pytest.mark.parametrize("words", _unused_words())
+def test_no_name_has_a_word_that_the_glossary_has_not(words: str) -> None:
+    found = {f"{module.name}: {name}" for module in modules() for name in _names_in(module) if _holds(name, words)}
+    known = tuple(f"{room}." for room in not_yet.UNUSED_WORDS.get(words, ()))
+    assert sorted(name for name in found if not name.replace(":", ".").startswith(known)) == []
+
+
+def _names_in(module: Module) -> Iterator[str]:
+    """Its identifiers but those that belong to Python, and its own name."""
+    yield from (name for name in module.identifiers() if not hasattr(builtins, name))
+    yield module.name.rpartition(".")[2]
+
+
+def test_each_word_of_the_glossary_has_one_sentence_and_is_one_of_the_code() -> None:
+    said = {" ".join(words_of(name)) for module in modules() for name in _names_in(module)}
+    for word, meaning, _ in _glossary():
+        assert meaning.endswith("."), word
+        assert any(f" {word} " in f" {name} " or f" {word}s " in f" {name} " for name in said), word
+
+
+def test_a_word_is_found_in_whatever_way_a_name_is_written() -> None:
+    names = ["place", "_places_of", "PLACES", "TablePlace", "replace", "placement", "dead_letters", "letters_of"]
+    assert [name for name in names if _holds(name, "place")] == ["place", "_places_of", "PLACES", "TablePlace"]
+    assert [name for name in names if _holds(name, "letters")] == ["letters_of"]
 
 
 IRREGULAR_PARTICIPLES = frozenset(

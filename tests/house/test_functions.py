@@ -1,4 +1,4 @@
-"""What a caller reads before a call: a docstring says what the parameters of a function are."""
+"""Functions: one can be taken in at a glance, and its docstring says what its parameters are."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from tests.house.source_tree import Module, modules
 
 MANY = 3
 """Parameters from which on a docstring has to speak of one by its name: what it is, or in which unit."""
+
+MOST_LINES = 40
+"""Of what a function does, without its signature and its docstring."""
 
 
 def _public(node: ast.Module | ast.ClassDef) -> Iterator[ast.FunctionDef]:
@@ -59,3 +62,18 @@ def test_a_silent_docstring_is_found() -> None:
     few = 'def f(a, b):\n    """Does it."""\n'
     texts = (silent, explained, few)
     assert [len([n for n in _public(ast.parse(text)) if _says_nothing(n)]) for text in texts] == [1, 0, 0]
+
+
+def _lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    body = function.body[1:] if ast.get_docstring(function) else function.body
+    return (function.end_lineno or 0) - body[0].lineno + 1 if body else 0
+
+
+def test_what_a_function_does_can_be_taken_in_at_a_glance() -> None:
+    lines = {
+        f"{module.name}.{node.name}": _lines(node)
+        for module in modules()
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+    assert {name: number for name, number in lines.items() if number > MOST_LINES} == {}

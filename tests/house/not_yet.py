@@ -1,0 +1,176 @@
+"""Where the rules of the house do not hold yet: lists that only become shorter."""
+
+from __future__ import annotations
+
+UNUSED_WORDS: dict[str, tuple[str, ...]] = {
+    "place": (
+        "connectors.catalog",
+        "connectors.dbt",
+        "connectors.openlineage",
+        "connectors.openmetadata",
+        "connectors.platforms",
+        "connectors.postgres",
+        "connectors.query_log",
+        "connectors.spark",
+        "connectors.sql_files",
+        "ingestion.analysis",
+        "ingestion.binding",
+        "ingestion.dialects",
+        "ingestion.graph",
+        "ingestion.metrics",
+        "ingestion.model",
+        "ingestion.parser",
+        "ingestion.parsing",
+        "ingestion.plans",
+        "ingestion.policies",
+        "ingestion.resolution",
+        "ingestion.scripts",
+        "ingestion.statements",
+        "workflows.commands",
+        "workflows.config",
+        "workflows.counts",
+        "workflows.doctor",
+        "workflows.run",
+        "workflows.runtime",
+        "workflows.state",
+        "workflows.target",
+    ),
+    "bearing": (
+        "connectors.catalog",
+        "workflows.run",
+        "workflows.state",
+    ),
+    "omitted": ("connectors.catalog",),
+    "letters": (
+        "connectors.catalog",
+        "ingestion.parsing",
+        "workflows.run",
+        "workflows.state",
+    ),
+    "piece": (
+        "connectors.catalog",
+        "connectors.dbt",
+        "connectors.platforms",
+        "connectors.query_log",
+        "connectors.spark",
+        "connectors.sql_files",
+        "ingestion.analysis",
+        "ingestion.dialects",
+        "ingestion.graph",
+        "ingestion.model",
+        "ingestion.parsing",
+        "ingestion.plans",
+        "ingestion.scripts",
+        "ingestion.statements",
+        "workflows.config",
+        "workflows.run",
+    ),
+    "slice": (
+        "connectors.query_log",
+        "workflows.run",
+    ),
+    "in driver": ("workflows.run",),
+    "in tasks": (
+        "workflows.run",
+        "workflows.runtime",
+    ),
+    "carry out": (
+        "workflows.commands",
+        "workflows.run",
+    ),
+    "course": ("workflows.run",),
+    "shelf": (
+        "workflows.run",
+        "workflows.runtime",
+    ),
+    "memory": (
+        "ingestion.model",
+        "ingestion.parsing",
+        "workflows.doctor",
+        "workflows.run",
+    ),
+    "fresh": (
+        "connectors.catalog",
+        "connectors.openmetadata",
+        "workflows.run",
+    ),
+    "survey": (
+        "connectors.query_log",
+        "workflows.run",
+    ),
+    "decomposition": (
+        "connectors.sql_files",
+        "ingestion.metrics",
+        "workflows.run",
+        "workflows.state",
+    ),
+    "told": ("connectors.catalog",),
+    "surroundings": ("connectors.catalog",),
+}
+"""By a word that is not used any more: the rooms whose names still have it."""
+
+PRIVATE_MODULES = frozenset(
+    {"connectors.spark._event_logs", "ingestion.parsing._tiers", "ingestion.statements.routines._registry"}
+)
+"""Private modules that others than those of their package import."""
+
+CONSTANTS = frozenset(
+    {
+        "JSON_VERSION",
+        "PAGE",
+        "_ATTEMPTS",
+        "_AT_ONCE",
+        "_ENTITY",
+        "_KEY_BYTES",
+        "_NAMED",
+        "_NAMES_SHOWN",
+        "_PARSER_SECONDS",
+        "_SECONDS",
+        "_SHOWN",
+        "_STOP_SECONDS",
+        "_UNKNOWN",
+    }
+)
+"""Names of constants that several modules give the same value."""
+
+FUNCTIONS = frozenset(
+    {
+        "connectors.catalog.http._corrections._entity",
+        "connectors.catalog.http._lineage.patch",
+        "connectors.catalog.http._lineage.patch_by_name",
+        "connectors.catalog.http._queries.used_by",
+        "connectors.catalog.http._queries.users",
+        "connectors.catalog.http._questions._entity",
+        "connectors.catalog.page.export._time_text",
+        "connectors.catalog.questions.proposed_change._effects._label",
+        "connectors.catalog.questions.why._incidents._moment",
+        "connectors.catalog.questions.why.report.node_name",
+        "connectors.catalog.store.entities.registration.query_digest",
+        "connectors.catalog.store.lineage.inserts.edge",
+        "connectors.catalog.store.lineage.reads.edge",
+        "connectors.catalog.store.lineage.rejections.edge",
+        "connectors.dbt._project_files._mappings",
+        "connectors.dbt._template_values.__init__",
+        "connectors.dbt.artifacts._mappings",
+        "connectors.openlineage.events._iso",
+        "connectors.openmetadata.attachments._checksum",
+        "connectors.sql_files.manifest_diff._table",
+        "ingestion.dialects.definition.keywords",
+        "ingestion.dialects.keywords._words",
+        "ingestion.model.isolation._place_of",
+        "ingestion.model.lineage.table",
+        "ingestion.model.namespaces.table",
+        "ingestion.parsing.sandbox.child._place",
+        "ingestion.parsing.sqlglot.expressions._terms._aliased_value",
+        "ingestion.parsing.sqlglot.expressions._terms._paren",
+        "ingestion.policies.column_name",
+        "workflows.commands.correct._day",
+        "workflows.commands.runs._iso",
+        "workflows.config.models.dbt._path_as_config",
+        "workflows.config.models.headwater._path_alone",
+        "workflows.counts._iso",
+        "workflows.run.publish.dbt_project._schema",
+        "workflows.runtime.progress.seconds_by_stage",
+    }
+)
+"""Functions that do what another one does."""
