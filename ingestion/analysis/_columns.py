@@ -20,7 +20,7 @@ from ingestion.analysis.roles import (
     unite_roles,
 )
 from ingestion.dialects.types import field_type, rule_type, standard_type, widest
-from ingestion.model.lineage import Column, ColumnRef, TableName
+from ingestion.model.lineage import MOST_EXPRESSION, Column, ColumnRef, TableName
 
 # Values in the making: what a column of a relation is made of, as keys that compose by integer arithmetic.
 #
@@ -29,7 +29,6 @@ from ingestion.model.lineage import Column, ColumnRef, TableName
 
 SHIFT = ROLES.bit_length() - 1
 ROLE_MASK = ROLES - 1
-TEXT_LIMIT = 2000
 
 _DEPTH_LIMIT = 150
 
@@ -64,7 +63,7 @@ class ColumnValue:
         self._type: str | None = None
 
     def text(self, depth: int = 0) -> str:
-        """The canonical expression, over base-table columns; cut at TEXT_LIMIT characters."""
+        """The canonical expression, over base-table columns; cut at MOST_EXPRESSION characters."""
         if self._text is None:
             self._text = self._compose_text(depth)
         return self._text
@@ -80,7 +79,7 @@ class ColumnValue:
                 if text not in texts:
                     texts[text] = None
                     length += len(text)
-                if length > TEXT_LIMIT:
+                if length > MOST_EXPRESSION:
                     break
             return _cut(" | ".join(texts))
         expression = self.expression
@@ -99,7 +98,7 @@ class ColumnValue:
                 piece = part
             pieces.append(piece)
             length += len(piece)
-            if length > TEXT_LIMIT:
+            if length > MOST_EXPRESSION:
                 break
         return _cut("".join(pieces))
 
@@ -137,7 +136,7 @@ class ColumnValue:
 
 def _cut(text: str) -> str:
     """The text, cut at the limit."""
-    return text if len(text) <= TEXT_LIMIT else text[: TEXT_LIMIT - 1] + "…"
+    return text if len(text) <= MOST_EXPRESSION else text[: MOST_EXPRESSION - 1] + "…"
 
 
 class ColumnSources:

@@ -14,6 +14,7 @@ from ingestion.binding.relations import Order, Relation
 from ingestion.binding.timeline import Occurrence, SchemaProvider
 from ingestion.model.isolation import FailureStage, Isolation
 from ingestion.model.lineage import (
+    MOST_EXPRESSION,
     ColumnRef,
     Flow,
     NameKind,
@@ -26,9 +27,6 @@ from ingestion.model.lineage import (
 from ingestion.model.namespaces import RelationKey
 
 # How two steps of lineage make one: a reference to a folded relation's column becomes what that was read from.
-
-EXPRESSION_LIMIT = 2000
-"""Characters of a composed expression; a longer one is left out, since it would explain nothing."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -198,7 +196,7 @@ def _composed_text(outer: str, column: str, inner: str) -> str:
         return inner[1:-1] if inner.startswith("(") else ""
     named = re.compile(rf"(?:[\w$#@\"`]+\.)+[\"`]?\b{re.escape(column)}\b[\"`]?", re.IGNORECASE)
     text = named.sub(lambda match: _fit(match, inner), outer) if inner else ""
-    return text if len(text) <= EXPRESSION_LIMIT else ""
+    return text if len(text) <= MOST_EXPRESSION else ""  # half of one would explain nothing
 
 
 def _fit(match: re.Match[str], inner: str) -> str:

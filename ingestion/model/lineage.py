@@ -15,6 +15,9 @@ from ingestion.model.outcomes import ProblemKind
 Json = dict[str, Any]
 """An object of a JSON document."""
 
+MOST_EXPRESSION = 2_000
+"""Characters of an expression: nested queries and plans compose theirs exponentially otherwise."""
+
 
 class LineageType(StrEnum):
     """Whether a value was made from a source column, or only influenced by it."""

@@ -19,11 +19,10 @@ from ingestion.analysis.roles import (
     unite_roles,
 )
 from ingestion.dialects.functions import WITH_USES, ArgumentUse, argument_uses
-from ingestion.model.lineage import ColumnRef, NameKind, TableName
+from ingestion.model.lineage import MOST_EXPRESSION, ColumnRef, NameKind, TableName
 from ingestion.plans import vocabulary
 from ingestion.plans._relation import (
     ID,
-    LONGEST_EXPRESSION,
     MISSING,
     SUBQUERY,
     Attribute,
@@ -352,6 +351,6 @@ class _ExpressionReading:
                 role = COMPOSED[use.value][inner]
                 direct[column] = unite_roles(direct.get(column, role), role)
         text = SPACE_BEFORE.sub(r"\1", "".join(self.pieces).strip())
-        if len(text) > LONGEST_EXPRESSION:
-            text = text[: text.rfind(" ", 0, LONGEST_EXPRESSION)] + " …"
+        if len(text) > MOST_EXPRESSION:
+            text = text[: text.rfind(" ", 0, MOST_EXPRESSION)] + " …"
         return AttributeLineage(direct, frozenset(indirect), text, opaque, self.doubtful)

@@ -12,9 +12,6 @@ from ingestion.model.lineage import ColumnRef, Problem, TableName
 
 # What a plan's node gives: columns with their lineage, and what decided the rows.
 
-LONGEST_EXPRESSION = 2000
-"""Characters of a canonical expression that are kept: nested plans compose exponentially otherwise."""
-
 IndirectUse = tuple[ColumnRef, int]
 """A column that had an indirect say, and in which role."""
 

@@ -83,10 +83,10 @@ def undo(
     Examples:
       ingest correct undo 3 --reason "it reads the totals too"
     """
-    from connectors.catalog.questions.corrections import Why
+    from connectors.catalog.questions.corrections import Justification
     from connectors.catalog.questions.corrections import undo as undo_correction
 
-    typer.echo(_line(undo_correction(catalog, number, Why(reason, author))))
+    typer.echo(_line(undo_correction(catalog, number, Justification(reason, author))))
 
 
 @correct.command("list")
@@ -118,10 +118,10 @@ def listing(
 
 def _file(verdict: str, ends: tuple[str, str], why: tuple[str, str], catalog: Path) -> None:
     """Files a `verdict` and prints it; `why` is the reason and the author."""
-    from connectors.catalog.questions.corrections import Why
+    from connectors.catalog.questions.corrections import Justification
     from connectors.catalog.questions.corrections import correct as file_correction
 
-    typer.echo(_line(file_correction(catalog, verdict, ends, Why(*why))))
+    typer.echo(_line(file_correction(catalog, verdict, ends, Justification(*why))))
 
 
 def _line(one: Json) -> str:

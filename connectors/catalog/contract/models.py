@@ -18,8 +18,10 @@ Name = Annotated[str, StringConstraints(min_length=1, max_length=3072)]
 Fqn = Annotated[str, StringConstraints(min_length=1, max_length=12_288)]
 Text = Annotated[str, StringConstraints(max_length=8_000_000)]
 Word = Annotated[str, StringConstraints(max_length=256)]
-Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2_000)]
-Author = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+MOST_REASON, MOST_AUTHOR = 2_000, 200
+"""Characters of why somebody corrects an edge, and of who does."""
+Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MOST_REASON)]
+Author = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MOST_AUTHOR)]
 Id = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 Item = TypeVar("Item")
 

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from sqlalchemy import Connection
 
 from connectors.catalog.contract.errors import ApiError
-from connectors.catalog.contract.models import Author, Reason
+from connectors.catalog.contract.models import MOST_AUTHOR, MOST_REASON, Author, Reason
 from connectors.catalog.questions.file import existing_database, named_node, open_catalog
 from connectors.catalog.store.lineage import corrections
 from ingestion.errors import ConfigError
@@ -21,14 +21,14 @@ _REASON, _AUTHOR = TypeAdapter[str](Reason), TypeAdapter[str](Author)
 
 
 @dataclass(frozen=True, slots=True)
-class Why:
+class Justification:
     """Why somebody corrects, and who does."""
 
     reason: str
     author: str
 
 
-def correct(file: Path, verdict: str, ends: tuple[str, str], why: Why) -> Json:
+def correct(file: Path, verdict: str, ends: tuple[str, str], why: Justification) -> Json:
     """Files the `verdict` (added, confirmed, rejected) on the edge between two tables or columns and answers it.
 
     Raises ConfigError for names that are not there, and for what cannot be corrected so.
@@ -39,7 +39,7 @@ def correct(file: Path, verdict: str, ends: tuple[str, str], why: Why) -> Json:
         return corrections.file(connection, corrections.Correction(verdict, source, target, given.reason, given.author))
 
 
-def undo(file: Path, identifier: int, why: Why) -> Json:
+def undo(file: Path, identifier: int, why: Justification) -> Json:
     """Takes the correction `identifier` back and answers it. Raises ConfigError where there is none any more."""
     given = _check(why)
     with _open_for_writing(file) as connection:
@@ -53,12 +53,12 @@ def list_corrections(file: Path, name: str | None, limit: int) -> list[Json]:
         return corrections.listing(connection, row, limit)
 
 
-def _check(why: Why) -> Why:
+def _check(why: Justification) -> Justification:
     """The same without spaces around."""
     try:
-        return Why(_REASON.validate_python(why.reason), _AUTHOR.validate_python(why.author))
+        return Justification(_REASON.validate_python(why.reason), _AUTHOR.validate_python(why.author))
     except ValidationError as error:
-        message = "a correction needs a reason (at most 2000 letters) and an author (at most 200)"
+        message = f"a correction needs a reason (at most {MOST_REASON} letters) and an author (at most {MOST_AUTHOR})"
         raise ConfigError(message) from error
 
 
