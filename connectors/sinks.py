@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
 from importlib import import_module
 
+from pydantic import Field
+
+from connectors.fields import Model, Text
 from connectors.sink import Sink, SinkRun, SinkSettings
 
 _ROOMS: Mapping[str, str] = {
@@ -26,19 +28,18 @@ def sink_settings(sink_type: str) -> type[SinkSettings]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class ConfiguredSink:
-    """A sink that is closed: where it is opened is where it writes, be it a task of Spark."""
+class ConfiguredSink(Model):
+    """`sink`: closed, for where it is opened is where it writes, be it a task of Spark."""
 
-    type: str
-    settings: SinkSettings
+    type: Text = Field(description="What is written to.")
+    config: SinkSettings = Field(description="The sink's settings.")
 
     def open(self, run: SinkRun[object]) -> AbstractContextManager[Sink]:
         """The sink, for the block. Raises ConfigError and TargetDown."""
-        opened: AbstractContextManager[Sink] = import_module(f"{_ROOMS[self.type]}.sink").open_sink(self.settings, run)
+        opened: AbstractContextManager[Sink] = import_module(f"{_ROOMS[self.type]}.sink").open_sink(self.config, run)
         return opened
 
     def without_settings(self) -> ConfiguredSink:
         """What may be written to an executor's disk: of the settings no more than what every sink has."""
-        common = {name: getattr(self.settings, name) for name in SinkSettings.model_fields}
-        return replace(self, settings=type(self.settings).model_construct(**common))
+        common = {name: getattr(self.config, name) for name in SinkSettings.model_fields}
+        return ConfiguredSink.model_construct(type=self.type, config=type(self.config).model_construct(**common))

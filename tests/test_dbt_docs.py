@@ -89,7 +89,7 @@ def test_a_place_of_artifacts_is_a_configuration(block: str, folder: Path, monke
     config = load_config(folder / "elsewhere.yaml")
     assert config.without_effect == ()
     assert config.dbt is not None
-    assert config.dbt.elsewhere is not None
+    assert config.dbt.dbt_config_source.elsewhere is not None
 
 
 def test_a_log_stands_beside_a_project(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,7 +99,7 @@ def test_a_log_stands_beside_a_project(folder: Path, monkeypatch: pytest.MonkeyP
     content["source"]["sourceConfig"]["config"] |= yaml.safe_load(WITH_LOG)["source"]["sourceConfig"]["config"]
     (folder / "log.yaml").write_text(yaml.safe_dump(content))
     config = load_config(folder / "log.yaml")
-    assert (config.without_effect, config.query_log.place) == ((), "query_history.csv")
+    assert (config.without_effect, config.query_log_location) == ((), "query_history.csv")
 
 
 def test_the_action_is_a_workflow_that_runs_what_is_there() -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from connectors.fields import cores
 from connectors.query_log.files import SCHEME
 from ingestion.errors import LineageError
-from workflows.config.values import EmbeddedCatalog, RunConfig, Server
+from workflows.config import EmbeddedCatalog, RunConfig, Server
 from workflows.runtime.java import archive_file, find_java
 from workflows.runtime.spark_kinds import (
     OLDEST_SPARK,
@@ -32,7 +32,7 @@ _GB = 1 << 30
 _ENOUGH_MEMORY_GB, _ENOUGH_DISK_GB = 2.0, 1.0
 _PYTHONS = (3, 11), (3, 14)
 _INSTALL_PYSPARK = "pip install 'pyspark>=4.0,<5'"
-DEFAULT_CATALOG = EmbeddedCatalog(Path(".headwater/catalog.db"))
+DEFAULT_CATALOG = EmbeddedCatalog(file=Path(".headwater/catalog.db"))
 
 
 class Health(StrEnum):
@@ -126,9 +126,9 @@ def _class_archive(environment: Mapping[str, str]) -> list[Finding]:
 
 def cluster(config: RunConfig, environment: Mapping[str, str]) -> list[Finding]:
     """What is different where Spark's executors are on other hosts; nothing where they are here."""
-    master, conf = config.spark.master, config.spark.conf
+    master, conf = config.headwater.spark.master, config.headwater.spark.conf
     try:
-        refuse_spark_connect(config.spark, environment)
+        refuse_spark_connect(config.headwater.spark, environment)
     except LineageError as error:
         return [Finding("cluster", Health.FAILED, str(error))]
     if is_one_machine(master):
@@ -139,7 +139,8 @@ def cluster(config: RunConfig, environment: Mapping[str, str]) -> list[Finding]:
         Finding("cluster", Health.WARNING, details) for details in (*_on_driver_alone(config), *_unshared_state(config))
     ]
     history = config.spark_history
-    places = {"queryLogFilePath": config.query_log.path, "eventLogDirectory": history.directory if history else None}
+    logs = config.lineage.query_log_file_path, history.event_log_directory if history else None
+    places = dict(zip(("queryLogFilePath", "eventLogDirectory"), logs, strict=True))
     for key, path in places.items():
         where = _on_disks(path, conf.get("spark.hadoop.fs.defaultFS")) if path else None
         if where is not None:
@@ -157,14 +158,14 @@ def _on_driver_alone(config: RunConfig) -> list[str]:
     if isinstance(config.target, EmbeddedCatalog):
         return [f"the embedded catalog is reached from {driver}"]
     connection = connection_of(config.target)
-    details = [f"{config.target.url} is reached from {driver}"] if is_loopback(config.target.url) else []
+    details = [f"{config.target.host_port} is reached from {driver}"] if is_loopback(config.target.host_port) else []
     with suppress(LineageError):  # of a file that is not there, which the check of the target tells
         details += [f"{file} is on {driver}" for file in local_files(connection)]
     return details
 
 
 def _unshared_state(config: RunConfig) -> list[str]:
-    if config.state.folder is not None:
+    if config.headwater.state.folder is not None:
         return []
     return [
         "what is remembered of a large log goes through the driver's memory into the state: headwater.state.folder "
@@ -271,4 +272,4 @@ def _existing_catalog(file: Path) -> Finding:
 def _target(server: Server) -> str:
     from workflows.target import server_version
 
-    return f"{server.url}, version {server_version(server)}"
+    return f"{server.host_port}, version {server_version(server)}"

@@ -14,7 +14,7 @@ from connectors.openmetadata.connection import Connection
 from connectors.openmetadata.http import Http, RetryPolicy
 from connectors.sink import DryRunSink, Sink, SinkRun
 from ingestion.errors import RetryableError, TargetDown
-from workflows.config import EmbeddedCatalog, RunConfig, Server
+from workflows.config import EmbeddedCatalog, RunConfig, Server, SslConfig
 from workflows.counts import Pointer
 from workflows.runtime.scratch import scratch_folder
 
@@ -23,15 +23,16 @@ TRIED_ONCE = RetryPolicy(attempts=1, total_seconds=15)
 
 def connection_of(server: Server, threads: int = 1) -> Connection:
     """What the client needs to call `server` from so many threads."""
-    tls = server.tls
-    certificate = (str(tls.certificate), str(tls.key)) if tls.certificate and tls.key else None
+    tls = server.ssl_config or SslConfig()
+    certificate, key = tls.ssl_certificate, tls.ssl_key
+    both = (str(certificate), str(key)) if certificate and key else None
     return Connection(
-        host_port=server.url,
+        host_port=server.host_port,
         jwt_token=server.token.get_secret_value(),
-        verify=(str(tls.ca_certificate) if tls.ca_certificate else True) if tls.verify else False,
-        client_certificate=certificate or (str(tls.certificate) if tls.certificate else None),
-        extra_headers=server.headers,
-        validate_version=server.check_version,
+        verify=(str(tls.ca_certificate) if tls.ca_certificate else True) if server.verifies_certificates else False,
+        client_certificate=both or (str(certificate) if certificate else None),
+        extra_headers=server.extra_headers,
+        validate_version=server.enable_version_validation,
         connections=threads,
     )
 
@@ -48,7 +49,7 @@ def server_version(server: Server) -> str:
     finally:
         http.close()
     if not isinstance(answer, dict) or "version" not in answer:
-        raise TargetDown(f"{server.url} does not answer as an OpenMetadata: is hostPort right?")
+        raise TargetDown(f"{server.host_port} does not answer as an OpenMetadata: is hostPort right?")
     return str(answer["version"])
 
 
@@ -74,12 +75,12 @@ def open_target(config: RunConfig, run_id: str, *, dry_run: bool) -> Iterator[Ru
     Of a server it only asks: nothing is written there on a dry run. Raises ConfigError and TargetDown.
     """
     if isinstance(config.target, Server):
-        connection = connection_of(config.target, max(10, config.threads))
-        server = Pointer("published to", config.target.url)
+        connection = connection_of(config.target, max(10, config.lineage.threads))
+        server = Pointer("published to", config.target.host_port)
         with closing(connect(connection)) as platform, _sink(config, run_id, platform, sends=not dry_run) as sink:
             yield RunTarget(platform, CatalogSearch(platform), sink, (server,), not dry_run, connection)
         return
-    sends = not dry_run or config.sink.settings.writes_to_catalog
+    sends = not dry_run or config.sink.config.writes_to_catalog
     with (
         _embedded_connection(config.target, dry_run=dry_run) as (connection, where),
         closing(connect(connection)) as platform,
@@ -89,7 +90,7 @@ def open_target(config: RunConfig, run_id: str, *, dry_run: bool) -> Iterator[Ru
 
 
 def _sink(config: RunConfig, run_id: str, platform: Platform, *, sends: bool) -> AbstractContextManager[Sink]:
-    return config.sink.open(SinkRun(run_id, config.threads, platform)) if sends else nullcontext(DryRunSink())
+    return config.sink.open(SinkRun(run_id, config.lineage.threads, platform)) if sends else nullcontext(DryRunSink())
 
 
 @contextmanager
@@ -130,6 +131,6 @@ def _copy(file: Path, directory: Path) -> Path:
 
 def catalog_identity(target: EmbeddedCatalog | Server, platform: Platform) -> str:
     """What tells this catalog from another, and from one that takes its place."""
-    place = str(target.file.resolve()) if isinstance(target, EmbeddedCatalog) else target.url
+    place = str(target.file.resolve()) if isinstance(target, EmbeddedCatalog) else target.host_port
     digest = hashlib.sha256(f"{place} {platform.store}".encode()).hexdigest()
     return f"catalog {digest[:32]}"

@@ -15,7 +15,7 @@ from ingestion.model.lineage import Column
 from ingestion.parsing.parser_pool import close_warm_parsers
 from tests.behaviour.harness import Outcome, Record, Warehouse, add_tables, catalog_with, publish
 from tests.support.catalog_contents import Catalog
-from workflows.config.values import Steps
+from workflows.config import LineageConfig
 from workflows.run.read.definitions import catalog_definitions
 
 _numbers = count()
@@ -34,8 +34,8 @@ class Shop:
 
     def run_definitions(self, *log: Record | str, incremental: bool = True) -> Outcome:
         """A run with what the catalog itself has defined."""
-        steps = Steps(incremental=incremental)
-        definitions = catalog_definitions(self.platform, self.warehouse.service, steps)
+        wanted = LineageConfig.model_validate({"incrementalLineageProcessing": incremental})
+        definitions = catalog_definitions(self.platform, self.warehouse.service, wanted)
         return publish(self.platform, log, self.warehouse, definitions)
 
     def define(self, name: str, columns: Sequence[str], definition: str, kind: str = "View") -> None:

@@ -25,8 +25,8 @@ from ingestion.resolution import Resolver, SearchScope
 from ingestion.statements.routines.definition import Definition
 from tests.support.catalog_contents import Catalog, opened
 from tests.support.one_batch import groups_of, names_of, query_records
+from workflows.config import LineageConfig
 from workflows.config.namespaces import SourceSettings
-from workflows.config.values import Filters
 from workflows.run.bind.binding import bind_occurrences
 from workflows.run.bind.schemas import catalog_schemas
 from workflows.run.group.occurrences import OccurrenceGroup
@@ -61,7 +61,7 @@ class Warehouse:
     schema: str = "public"
     others: tuple[str, ...] = ()
     catalogs: Mapping[str, str] = field(default_factory=dict)
-    filters: Filters = field(default_factory=Filters)
+    filters: LineageConfig = field(default_factory=LineageConfig)
     fold_temporary: bool = True
 
     @property

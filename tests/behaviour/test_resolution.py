@@ -7,7 +7,7 @@ from collections.abc import Callable
 from ingestion.model.outcomes import Outcome
 from tests.behaviour.conftest import Shop
 from tests.behaviour.harness import Record
-from workflows.config.values import FilterPattern, Filters
+from workflows.config import LineageConfig
 
 Opened = Callable[..., Shop]
 COLUMNS = ("a", "b")
@@ -119,7 +119,7 @@ def test_filters_hold_for_both_ends_of_query_lineage_and_are_counted(shop: Opene
         "insert into scratch.tgt select a, b from public.src",
         "insert into public.tgt select a, b from scratch.src",
     )
-    filters = Filters(schema=FilterPattern(excludes=("scratch",)))
+    filters = LineageConfig.model_validate({"schemaFilterPattern": {"excludes": ["scratch"]}})
     outcome = shop(tables).run(*log, filters=filters)
     assert set(outcome.edges) == {("public.src", "public.tgt")}
     assert outcome.outcomes.count(("skipped", "filtered")) == 2
@@ -127,7 +127,7 @@ def test_filters_hold_for_both_ends_of_query_lineage_and_are_counted(shop: Opene
 
 def test_an_included_table_keeps_its_edges_and_the_others_go(shop: Opened) -> None:
     tables = {"public.src": COLUMNS, "public.tgt": COLUMNS, "public.tgt_old": COLUMNS}
-    filters = Filters(table=FilterPattern(includes=("src$", "tgt$")))
+    filters = LineageConfig.model_validate({"tableFilterPattern": {"includes": ["src$", "tgt$"]}})
     outcome = shop(tables).run(
         "insert into tgt select a, b from src", "insert into tgt_old select a, b from src", filters=filters
     )

@@ -17,7 +17,7 @@ from ingestion.resolution import Resolver, SearchScope
 from tests.behaviour.conftest import Opened, Shop
 from tests.behaviour.harness import Record, merged_groups, statement_rows, templates_of
 from tests.support.catalog_contents import short
-from workflows.config.values import Filters
+from workflows.config import LineageConfig
 from workflows.run.bind.binding import bind_occurrences
 from workflows.run.bind.schemas import catalog_schemas
 from workflows.run.publish._ddl_events import publish_events_of_batches
@@ -59,11 +59,11 @@ def run(shop: Shop, log: Sequence[Record]) -> None:
     before = catalog_schemas((), resolver(), registers=True)
     source = bind_occurrences(templates, groups, warehouse.settings, before)
     wanted = relations_in(source.flows)
-    entities = resolve_relations(source.log, wanted, resolver(), Filters(), registers=True)
+    entities = resolve_relations(source.log, wanted, resolver(), LineageConfig(), registers=True)
     registrar = Registrar(warehouse.service, "Postgres", warehouse.database, warehouse.schema)
     facts = registrar.facts(source, entities)
     register_each(platform, registrar.requests_of(facts, Isolation()))
-    lineage = lineage_of(source, resolve_relations(source.log, wanted, resolver(), Filters(), registers=True))
+    lineage = lineage_of(source, resolve_relations(source.log, wanted, resolver(), LineageConfig(), registers=True))
     RestSink(platform, uuid4().hex).write(target_batches(lineage.requests, lineage.replacements))
     target = RunTarget(platform, CatalogSearch(platform), RestSink(platform, uuid4().hex), ())
     assert publish_events_of_batches(target, [source.log.ddl_events], resolver(), no_probe) == ()

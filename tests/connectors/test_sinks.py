@@ -18,11 +18,11 @@ def test_a_sink_has_its_settings(sink_type: str) -> None:
 def test_what_goes_to_tasks_keeps_what_every_sink_has_and_nothing_else() -> None:
     settings = sink_settings("metadata-rest").model_validate({"bulk_sink_batch_size": 7, "api_endpoint": "secret"})
 
-    bare = ConfiguredSink("metadata-rest", settings).without_settings()
+    bare = ConfiguredSink(type="metadata-rest", config=settings).without_settings()
 
-    assert bare.settings.bulk_sink_batch_size == 7
+    assert bare.config.bulk_sink_batch_size == 7
     assert "secret" not in repr(bare)
-    assert bare.settings.writes_to_catalog
+    assert bare.config.writes_to_catalog
 
 
 def test_the_catalogs_sink_is_known_by_its_catalog() -> None:

@@ -159,7 +159,7 @@ def batched_run(
     """
     write_log(folder / "log" / "all.csv", ())
     config = load_config(configuration(folder, None, templatesAtOnce=templates_at_once, **ours))
-    with closing(open_state(config.state.url)) as store, open_target(config, "run", dry_run=False) as target:
+    with closing(open_state(config.state_url)) as store, open_target(config, "run", dry_run=False) as target:
         counts: list[RunCounts] = []
         dead: dict[str, str] = {}
         warnings: tuple[str, ...] = ()
@@ -187,7 +187,7 @@ def dry_run(
     config = load_config(configuration(folder, None, templatesAtOnce=templates_at_once))
     shown: list[Mapping[str, Any]] = []
     with (
-        closing(open_state(config.state.url)) as store,
+        closing(open_state(config.state_url)) as store,
         open_target(config, "run", dry_run=True) as target,
         hold_lease(store, "w", "run") as lease,
     ):

@@ -79,7 +79,7 @@ def test_the_report_has_every_count_and_is_json() -> None:
     assert json.loads(json.dumps(content)) == content
     assert list(content) == [
         *("version", "run_id", "workflow", "dry_run", "exit_code", "started", "ended", "seconds", "seconds_by_stage"),
-        *("success_percent", "counts", "where_to_look", "warnings"),
+        *("success_percent", "counts", "reasons", "where_to_look", "warnings"),
     ]
     assert content["version"] == 1
     assert content["started"] == "1970-01-01T00:00:00.000+00:00"

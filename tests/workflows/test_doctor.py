@@ -6,18 +6,23 @@ import os
 import socket
 import sqlite3
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from pydantic import SecretStr
 
 from workflows import doctor
-from workflows.config import RunConfig, Server, load_config
+from workflows.config import RunConfig, Server, SparkSettings, load_config
 from workflows.doctor import Health, catalog_file, examine
 
 Write = Callable[..., Path]
-ELSEWHERE = Server("https://catalog.example/api", SecretStr("t"))
+
+
+def server(url: str, token: str = "t") -> Server:
+    return Server.model_validate({"hostPort": url, "securityConfig": {"jwtToken": token}})
+
+
+def publishing_to(config: RunConfig, target: Server) -> RunConfig:
+    return config.changed("workflow_config.open_metadata_server_config", target)
 
 
 def test_this_machine_is_ready() -> None:
@@ -68,7 +73,7 @@ def test_a_target_that_does_not_answer_fails(workflow_file: Write) -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{unused.getsockname()[1]}/api"
-    config = replace(load_config(workflow_file()), target=Server(url, SecretStr("t")))
+    config = publishing_to(load_config(workflow_file()), server(url))
 
     [finding] = [finding for finding in examine(config) if finding.subject == "target"]
 
@@ -101,7 +106,7 @@ def told_of_cluster(config: RunConfig, *, environment: dict[str, str] | None = N
 @pytest.mark.parametrize("master", ["sc://spark:15002", "local[*]"])
 def test_spark_connect_is_refused_before_a_run(workflow_file: Write, master: str) -> None:
     config = load_config(workflow_file())
-    config = replace(config, spark=replace(config.spark, master=master))
+    config = config.changed("headwater.spark.master", master)
     environment = {} if master.startswith("sc:") else {"SPARK_REMOTE": "sc://spark"}
     (told,) = told_of_cluster(config, environment=environment)
     assert "Spark Connect (Databricks serverless too) has no driver" in told
@@ -110,16 +115,16 @@ def test_spark_connect_is_refused_before_a_run(workflow_file: Write, master: str
 
 def test_what_only_the_driver_has_is_told(workflow_file: Write, tmp_path: Path) -> None:
     config = load_config(workflow_file())
-    spark = replace(config.spark, master="spark://here:7077", conf={"spark.hadoop.fs.defaultFS": "hdfs://name"})
-    config = replace(config, spark=spark)
+    spark = SparkSettings(master="spark://here:7077", conf={"spark.hadoop.fs.defaultFS": "hdfs://name"})
+    config = config.changed("headwater.spark", spark)
     catalog, state = told_of_cluster(config)
     assert catalog.startswith("the embedded catalog is reached from its machine alone")
     assert "headwater.state.folder" in state
-    config = replace(config, state=replace(config.state, folder=str(tmp_path)))
+    config = config.changed("headwater.state.folder", str(tmp_path))
     token = tmp_path / "token"
     token.write_text("ey")
     given = {"http://localhost:8585/api": "t", "https://catalog.example/api": str(token), "https://x.example/api": "t"}
-    told = [told_of_cluster(replace(config, target=Server(url, SecretStr(of)))) for url, of in given.items()]
+    told = [told_of_cluster(publishing_to(config, server(url, of))) for url, of in given.items()]
     assert [[one.partition(" is ")[0] for one in some] for some in told] == [[next(iter(given))], [str(token)], []]
 
 
@@ -139,10 +144,10 @@ def test_a_path_that_only_this_host_has_is_told(
 ) -> None:
     config = load_config(workflow_file())
     conf = {"spark.hadoop.fs.defaultFS": default_system} if default_system else {}
-    log, spark = replace(config.query_log, path=path), replace(config.spark, master=master, conf=conf)
-    config = replace(
-        config, query_log=log, spark=spark, target=ELSEWHERE, state=replace(config.state, folder="/shared")
-    )
+    config = config.changed("source.source_config.config.query_log_file_path", path)
+    config = config.changed("headwater.spark", SparkSettings(master=master, conf=conf))
+    config = publishing_to(config, server("https://catalog.example/api"))
+    config = config.changed("headwater.state.folder", "/shared")
     findings = doctor.cluster(config, {})
     warnings = [finding.detail for finding in findings if finding.health is Health.WARNING]
     assert bool(findings) is not master.startswith("local")

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
-from pydantic import SecretStr
 from pytest_httpserver import HTTPServer
 
 from connectors.catalog.http.server import CatalogConfig, running_catalog
 from connectors.openmetadata.connection import Connection
 from ingestion.errors import ConfigError, LineageError, TargetDown
-from workflows.config import Server, Tls, load_config
+from workflows.config import Server, SslConfig, load_config
 from workflows.target import connection_of, open_target, server_version
 
 SAMPLE = Path(__file__).parents[2] / "config" / "lineage.yaml"
 
 
+def server(url: str, token: str = "t", verify: str = "no-ssl", **certificates: Path) -> Server:
+    """A server whose certificates need not be there."""
+    content = {"hostPort": url, "securityConfig": {"jwtToken": token}, "verifySSL": verify}
+    return Server.model_validate(content).changed("ssl_config", SslConfig.model_construct(**certificates))
+
+
 def test_the_embedded_catalog_answers_as_a_server_does(tmp_path: Path) -> None:
     with running_catalog(CatalogConfig(tmp_path / "c.db", port=0, token="right")) as address:
-        assert server_version(Server(address.url, SecretStr("right"))) == "2.0.7"
+        assert server_version(server(address.url, "right")) == "2.0.7"
         with pytest.raises(ConfigError, match="token"):
-            server_version(Server(address.url, SecretStr("wrong")))
+            server_version(server(address.url, "wrong"))
 
 
 @pytest.mark.parametrize(
@@ -34,7 +38,7 @@ def test_something_else_at_that_address_is_named(httpserver: HTTPServer, status:
     httpserver.expect_request("/api/v1/services/databaseServices").respond_with_json({"data": []})
 
     with pytest.raises(LineageError) as caught:
-        server_version(Server(httpserver.url_for("/api"), SecretStr("s3cret")))
+        server_version(server(httpserver.url_for("/api"), "s3cret"))
 
     assert caught.value.exit_code in {2, 75}
     assert "s3cret" not in str(caught.value)
@@ -45,23 +49,24 @@ def test_nobody_there_is_a_target_that_is_down(httpserver: HTTPServer) -> None:
     httpserver.stop()
 
     with pytest.raises(TargetDown):
-        server_version(Server(url, SecretStr("t")))
+        server_version(server(url, "t"))
     httpserver.start()
 
 
 def test_tls_settings_reach_the_client() -> None:
     ca, certificate, key = Path("ca.pem"), Path("c.pem"), Path("k.pem")
 
-    assert connection_of(Server("https://h/api", SecretStr("t"))).verify is True
-    assert connection_of(Server("https://h/api", SecretStr("t"), Tls(verify=False, ca_certificate=ca))).verify is False
-    whole = Tls(certificate=certificate)  # a file that holds the certificate and its key
-    assert connection_of(Server("https://h/api", SecretStr("t"), whole)).client_certificate == "c.pem"
-    full = connection_of(Server("https://h/api", SecretStr("t"), Tls(True, ca, certificate, key)), threads=3)
+    assert connection_of(server("https://h/api", "t")).verify is True
+    assert connection_of(server("https://h/api", ca_certificate=ca, verify="ignore")).verify is False
+    whole = server("https://h/api", ssl_certificate=certificate)  # a file that holds the certificate and its key
+    assert connection_of(whole).client_certificate == "c.pem"
+    full = server("https://h/api", ca_certificate=ca, ssl_certificate=certificate, ssl_key=key)
+    full = connection_of(full, threads=3)
     assert (full.verify, full.client_certificate, full.connections) == ("ca.pem", ("c.pem", "k.pem"), 3)
 
 
 def test_a_run_and_the_doctor_connect_alike(monkeypatch: pytest.MonkeyPatch) -> None:
-    server = Server("https://h/api", SecretStr("t"), Tls(verify=False, ca_certificate=Path("ca.pem")))
+    tls = server("https://h/api", ca_certificate=Path("ca.pem"), verify="ignore")
     asked: list[Connection] = []
 
     def refuse(connection: Connection) -> NoReturn:
@@ -69,7 +74,7 @@ def test_a_run_and_the_doctor_connect_alike(monkeypatch: pytest.MonkeyPatch) -> 
         raise TargetDown("not there")
 
     monkeypatch.setattr("workflows.target.connect", refuse)
-    config = replace(load_config(SAMPLE, environment={}), target=server)
+    config = load_config(SAMPLE, environment={}).changed("workflow_config.open_metadata_server_config", tls)
     with pytest.raises(TargetDown), open_target(config, "run", dry_run=True):
         pass
-    assert asked == [connection_of(server, threads=asked[0].connections)]
+    assert asked == [connection_of(tls, threads=asked[0].connections)]

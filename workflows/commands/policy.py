@@ -143,7 +143,7 @@ def _open_catalog(chosen: _Chosen, *, writes: bool = False) -> Iterator[tuple[Ca
 
     if chosen.catalog is not None and chosen.config is not None:
         raise ConfigError("give --catalog or --config")
-    target: EmbeddedCatalog | Server = EmbeddedCatalog(chosen.catalog or DEFAULT_CATALOG)
+    target: EmbeddedCatalog | Server = EmbeddedCatalog(file=chosen.catalog or DEFAULT_CATALOG)
     if chosen.config is not None:
         target = load_config(chosen.config, may_lack_log=True).target
     from connectors.catalog.questions.moments import When

@@ -106,13 +106,14 @@ def carry_out(config: RunConfig, request: Request) -> None:
     redact = Redactor(config.secrets)
     run_id = uuid.uuid4().hex
     with without_secrets(redact):
-        start_logging(request.log_format, request.log_level or config.log_level, run_id, redact)
+        start_logging(request.log_format, request.log_level or config.workflow_config.logger_level, run_id, redact)
         for key in config.without_effect:
             logger.warning("%s is accepted and has no effect here", key)
         find_java()
         collect_seldom()
         summary = _summary(config, request, run_id)
-        threshold = config.success_threshold if config.fail_below_threshold else None
+        limits = config.workflow_config
+        threshold = limits.success_threshold if limits.raise_on_error else None
         finish(summary, SuccessCriteria(threshold, request.strict), request.report, request.log_format)
 
 

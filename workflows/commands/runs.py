@@ -39,10 +39,10 @@ def runs(
     loaded = load_config(config, settings or (), may_lack_log=True)
     redact = Redactor(loaded.secrets)
     with without_secrets(redact):
-        store = open_state(loaded.state.url)
+        store = open_state(loaded.state_url)
         try:
             with store.read() as connection:
-                found = recorded_runs(connection, loaded.state.workflow, limit)
+                found = recorded_runs(connection, loaded.workflow, limit)
         finally:
             store.close()
     if as_json:

@@ -53,8 +53,8 @@ def schedule(
     loaded = load_config(config, settings or ())
     redact = Redactor(loaded.secrets)
     with without_secrets(redact):
-        start_logging(log_format, loaded.log_level, "", redact)
-        store = open_state(loaded.state.url)
+        start_logging(log_format, loaded.workflow_config.logger_level, "", redact)
+        store = open_state(loaded.state_url)
         try:
             scheduler = _scheduler(loaded, store, _command(config, settings or (), log_format))
             with interrupted_by_signals():
@@ -80,16 +80,16 @@ def _scheduler(config: RunConfig, store: StateStore, command: list[str]) -> Sche
     from workflows.runtime.scheduler import Scheduler
     from workflows.state.runs import recorded_runs
 
-    if config.schedule is None:
+    if config.headwater.schedule.cron is None:
         raise ConfigError(f'{config.origin}: no schedule; write headwater.schedule: {{cron: "15 * * * *"}}')
 
     def last_started() -> float | None:
         store.follow()
         with store.read() as connection:
-            found = recorded_runs(connection, config.state.workflow, 1)
+            found = recorded_runs(connection, config.workflow, 1)
         return found[0].started if found else None
 
-    return Scheduler(config.schedule, command, last_started)
+    return Scheduler(config.headwater.schedule, command, last_started)
 
 
 def _command(config: str, settings: list[str] | tuple[str, ...], log_format: LogFormat) -> list[str]:

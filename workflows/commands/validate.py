@@ -60,17 +60,17 @@ def _description(config: RunConfig) -> list[str]:
     from workflows.config import EmbeddedCatalog
 
     source, target, limits = config.source, config.target, config.limits
-    catalogs = f"the views of {', '.join(config.spark.catalogs)}" if config.spark.catalogs else ""
-    read_from = " and ".join(filter(None, (config.query_log.place, catalogs))) or "the catalog's definitions"
+    catalogs = f"the views of {', '.join(config.spark_catalogs)}" if config.spark_catalogs else ""
+    read_from = " and ".join(filter(None, (config.query_log_location, catalogs))) or "the catalog's definitions"
     if config.spark_history is not None:
-        read_from = config.spark_history.directory or config.spark_history.server or ""
+        read_from = config.spark_history.event_log_directory or config.spark_history.history_server or ""
     dialect = source.dialect or "the dialect of the catalog's service"
-    where = f"embedded catalog {target.file}" if isinstance(target, EmbeddedCatalog) else target.url
+    where = f"embedded catalog {target.file}" if isinstance(target, EmbeddedCatalog) else target.host_port
     return [
         f"{config.origin}: valid",
-        f"  source   {source.type} of {source.service} ({dialect}), from {read_from}",
+        f"  source   {source.type} of {source.service_name} ({dialect}), from {read_from}",
         f"  target   {where}",
-        f"  limits   {limits.seconds} s and {limits.memory_mb} MB a parser, {config.threads} threads",
+        f"  limits   {limits.seconds} s and {limits.memory_mb} MB a parser, {config.lineage.threads} threads",
         *(f"  warning  {key} is accepted and has no effect here" for key in config.without_effect),
     ]
 
@@ -106,8 +106,8 @@ def _log(config: RunConfig) -> Iterator[str]:
     from workflows.runtime.signals import GracefulShutdown
     from workflows.runtime.spark import spark_session
 
-    if not config.query_log.is_given:
+    if not config.has_query_log:
         return
-    with spark_session(config.spark, GracefulShutdown()) as spark:
+    with spark_session(config.headwater.spark, GracefulShutdown()) as spark:
         for line in preview(spark, config):
             yield f"  log      {line}"

@@ -1,50 +1,35 @@
-"""The workflow's YAML, read once into frozen values."""
+"""The workflow's YAML, read once into frozen models, which are the values that a run goes by."""
 
 from workflows.config.load import load_config
-from workflows.config.values import (
-    DbtArtifacts,
-    EmbeddedCatalog,
+from workflows.config.models.dbt import DbtLineageConfig
+from workflows.config.models.headwater import Schedule, SchemaFile, SparkSettings, State
+from workflows.config.models.run_config import RunConfig
+from workflows.config.models.server import EmbeddedCatalog, Server, SslConfig
+from workflows.config.models.source import (
     FilterPattern,
-    Filters,
-    OpenLineage,
-    QueryLog,
-    Register,
-    RunConfig,
-    Schedule,
-    SchemaFile,
-    Server,
-    Source,
+    LineageConfig,
     SourceConnection,
     SourceKind,
-    SparkHistory,
-    SparkSettings,
-    State,
-    Steps,
-    Tls,
+    SparkHistoryLineageConfig,
 )
 from workflows.config.yaml.document import ConfigProblem, InvalidConfig
 
 __all__ = [
     "ConfigProblem",
-    "DbtArtifacts",
+    "DbtLineageConfig",
     "EmbeddedCatalog",
     "FilterPattern",
-    "Filters",
     "InvalidConfig",
-    "OpenLineage",
-    "QueryLog",
-    "Register",
+    "LineageConfig",
     "RunConfig",
     "Schedule",
     "SchemaFile",
     "Server",
-    "Source",
     "SourceConnection",
     "SourceKind",
-    "SparkHistory",
+    "SparkHistoryLineageConfig",
     "SparkSettings",
+    "SslConfig",
     "State",
-    "Steps",
-    "Tls",
     "load_config",
 ]

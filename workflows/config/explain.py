@@ -10,9 +10,9 @@ from typing import Any, get_args
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from connectors.fields import Model
+from connectors.fields import Misfits, Model
 from ingestion.arguments import nearest_name, suggestion
-from workflows.config.models.workflow import any_workflow, owners
+from workflows.config.models.run_config import any_run_config, owners
 from workflows.config.yaml.document import ConfigProblem, Document, KeyPath
 
 _EXPECTED = {
@@ -36,18 +36,21 @@ def explain(error: ValidationError, document: Document, model: type[Model]) -> l
     Values that were found wrong are looked at for their type only.
     """
     details = error.errors(include_url=False)
-    found = [_problem(detail, document, model) for detail in details[:_MOST_SHOWN]]
+    found = [problem for detail in details[:_MOST_SHOWN] for problem in _problems(detail, document, model)]
     shown = sorted(dict.fromkeys(found), key=lambda problem: problem.line or 0)
     others = len(details) - _MOST_SHOWN
     return shown if others <= 0 else [*shown, document.problem((), f"and {others:,} more problems")]
 
 
-def _problem(detail: ErrorDetails, document: Document, model: type[Model]) -> ConfigProblem:
-    path = detail["loc"]
+def _problems(detail: ErrorDetails, document: Document, model: type[Model]) -> Iterator[ConfigProblem]:
+    path, error = detail["loc"], detail.get("ctx", {}).get("error")
+    if isinstance(error, Misfits):
+        for below, message in error.found:
+            yield document.problem((*_known_part(path, document.content), *below), message)
+        return
     if detail["type"] != "missing":
         path = _known_part(path, document.content)
-    message = _message(detail, path, document, model)
-    return document.problem(path, message)
+    yield document.problem(path, _message(detail, path, document, model))
 
 
 def _message(detail: ErrorDetails, path: KeyPath, document: Document, model: type[Model]) -> str:
@@ -87,7 +90,7 @@ def _where_it_belongs(path: KeyPath, model: type[Model]) -> str:
     near = nearest_name(str(key), keys_at(model, parent))
     if near:
         return f"; did you mean {near}?"
-    others = list(known_paths(any_workflow()))
+    others = list(known_paths(any_run_config()))
     for source, owner in owners().items():
         if (*parent, str(key)) in known_paths(owner):
             return f"; it belongs to the source type {source}"

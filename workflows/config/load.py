@@ -13,14 +13,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from connectors.fields import Reading
 from connectors.sql_files.scripts import read_standard_input
 from ingestion.arguments import nearest_file, suggestion
-from workflows.config.checks import Checks
 from workflows.config.explain import explain, keys_at, known_paths
-from workflows.config.models.headwater import Workflow
-from workflows.config.models.workflow import any_workflow, workflow_model
-from workflows.config.translate import translate
-from workflows.config.values import RunConfig
+from workflows.config.models.run_config import RunConfig, any_run_config, run_config_model
 from workflows.config.yaml.document import (
     ConfigProblem,
     Document,
@@ -70,7 +67,7 @@ def _path(key: str) -> tuple[str, ...]:
             if key.startswith(prefix) and len(mapping[start:]) > 1 and len(key) > len(prefix):
                 return (*mapping, key.removeprefix(prefix))
     parts = tuple(key.split("."))
-    known = list(dict.fromkeys(known_paths(any_workflow())))
+    known = list(dict.fromkeys(known_paths(any_run_config())))
     if parts in known:
         return parts
     ends = [path for path in known if path[-len(parts) :] == parts]
@@ -78,7 +75,7 @@ def _path(key: str) -> tuple[str, ...]:
         return ends[0]
     if ends:
         raise _invalid(key, "several keys end so: " + ", ".join(dotted_path(path) for path in ends))
-    names = {path[-1] for path in known} if len(parts) == 1 else keys_at(any_workflow(), parts[:-1])
+    names = {path[-1] for path in known} if len(parts) == 1 else keys_at(any_run_config(), parts[:-1])
     raise _invalid(key, "unknown key" + suggestion(parts[-1], names))
 
 
@@ -126,18 +123,15 @@ def load_config(
     document = parse_document(_text(file, origin), origin)
     document = override(document, overrides)
     document, referred = replace_references(document, os.environ if environment is None else environment)
-    workflow = _validate(document)
-    checks = Checks(document, Path.cwd() if str(file) == "-" else Path(file).parent, may_lack_log=may_lack_log)
-    config = translate(workflow, checks, known_secrets(document.content, referred))
-    if checks.problems:
-        raise InvalidConfig(sorted(checks.problems, key=lambda problem: problem.line or 0))
-    return config
+    directory = Path.cwd() if str(file) == "-" else Path(file).parent
+    secrets = list(known_secrets(document.content, referred))
+    return _validate(document, Reading(origin, directory, may_lack_log, secrets))
 
 
-def _validate(document: Document) -> Workflow:
-    model = workflow_model(_type_of("source", document).lower(), _type_of("sink", document))
+def _validate(document: Document, reading: Reading) -> RunConfig:
+    model = run_config_model(_type_of("source", document).lower(), _type_of("sink", document))
     try:
-        return model.model_validate(document.content)
+        return model.model_validate(document.content, context=reading)
     except ValidationError as error:
         raise InvalidConfig(explain(error, document, model)) from None
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ingestion.dialects import Dialect, dialect_of, fold
 from ingestion.errors import ConfigError
 from ingestion.model.namespaces import Namespace, NamespaceDefaults
-from workflows.config.values import RunConfig
+from workflows.config.models.run_config import RunConfig
 
 DEFAULT_DATABASE = "default"
 """Where names stand of which nothing tells the database, as OpenMetadata's own connectors have it."""
@@ -53,13 +53,13 @@ def source_settings(config: RunConfig, live_database: str | None) -> SourceSetti
     """
     dialect = dialect_of(dialect_name(config))
     return SourceSettings(
-        default_database=_fold(config.default_database, dialect) or live_database or DEFAULT_DATABASE,
-        default_schema=_fold(config.default_schema, dialect) or dialect.default_schema,
+        default_database=_fold(config.headwater.defaults.database, dialect) or live_database or DEFAULT_DATABASE,
+        default_schema=_fold(config.headwater.defaults.schema_, dialect) or dialect.default_schema,
         two_level=dialect.two_level,
-        views=config.steps.views,
-        queries=config.steps.queries,
-        override_views=config.steps.override_views,
-        fold_temporary=config.steps.temp_tables,
+        views=config.lineage.process_view_lineage,
+        queries=config.lineage.process_query_lineage,
+        override_views=config.lineage.override_view_lineage,
+        fold_temporary=config.lineage.enable_temp_table_lineage,
     )
 
 

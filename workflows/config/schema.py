@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from pydantic.fields import FieldInfo
@@ -12,8 +13,8 @@ from pydantic_core import PydanticUndefined
 from connectors.fields import Model
 from ingestion.dialects.connection_types import CONNECTION_TYPES
 from workflows.config.explain import model_in
-from workflows.config.models.workflow import any_workflow, workflow_model
-from workflows.config.translate import SOURCE_TYPES
+from workflows.config.models.run_config import any_run_config, run_config_model
+from workflows.config.models.source import SOURCE_TYPES
 
 _SAMPLE: Mapping[str, str] = {
     "source.type": "query-log-lineage",
@@ -36,7 +37,7 @@ _HEAD = """\
 
 def json_schema() -> dict[str, Any]:
     """The JSON Schema of the YAML, with the names of all source and connection types."""
-    schema = any_workflow().model_json_schema(by_alias=True)
+    schema = any_run_config().model_json_schema(by_alias=True)
     schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **schema,
@@ -44,13 +45,13 @@ def json_schema() -> dict[str, Any]:
     }
     definitions = schema["$defs"]
     definitions["AnySource"]["properties"]["type"]["enum"] = list(SOURCE_TYPES)
-    definitions["ConnectionConfig"]["properties"]["type"]["enum"] = list(CONNECTION_TYPES)
+    definitions["SourceConnection"]["properties"]["type"]["enum"] = list(CONNECTION_TYPES)
     return schema
 
 
 def commented_yaml() -> str:
     """A workflow's YAML that runs once its log and service are named, every other key beside its default."""
-    return _HEAD + "\n".join(_lines(workflow_model(), ())) + "\n"
+    return _HEAD + "\n".join(_lines(run_config_model(), ())) + "\n"
 
 
 def _lines(model: type[Model], path: tuple[str, ...]) -> Iterator[str]:
@@ -90,4 +91,4 @@ def _default(info: FieldInfo) -> str:
         return "{}" if info.default_factory is dict else ""
     if isinstance(info.default, tuple):
         return "[]"
-    return info.default if isinstance(info.default, str) else json.dumps(info.default)
+    return str(info.default) if isinstance(info.default, str | Path) else json.dumps(info.default)

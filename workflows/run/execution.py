@@ -15,7 +15,6 @@ from typing import Any, Protocol, TypeVar, cast
 from uuid import uuid4
 
 from py4j.protocol import Py4JError
-from pydantic import SecretStr
 from pyspark import Broadcast, SparkContext
 
 from connectors.openmetadata.client import CatalogSearch, Platform, connect
@@ -25,9 +24,8 @@ from connectors.sinks import ConfiguredSink
 from ingestion.errors import LineageError
 from ingestion.model import pickling
 from ingestion.resolution import Resolver
-from workflows.config import EmbeddedCatalog, RunConfig
+from workflows.config import RunConfig
 from workflows.config.namespaces import SourceSettings
-from workflows.config.values import SparkSettings, State
 from workflows.run.bind.binding import Binding
 from workflows.run.bind.schemas import Schemas
 from workflows.run.passes import PassContext, send_shard
@@ -145,31 +143,6 @@ class Recorded:
         self.advanced += count
 
 
-def config_for_tasks(config: RunConfig) -> RunConfig:
-    """What the passes need of a configuration, without its secrets: none of them is for an executor's disk."""
-    target = config.target
-    if isinstance(target, EmbeddedCatalog):
-        target = replace(target, token=None)
-    else:
-        target = replace(target, token=SecretStr(""), headers={})
-    connection = config.source.connection
-    source = config.source if connection is None else replace(config.source, connection=replace(connection, options={}))
-    return replace(
-        config,
-        source=source,
-        target=target,
-        sink=config.sink.without_settings(),
-        query_log=replace(config.query_log, path=None, jdbc={}),
-        filters=replace(config.filters, condition=None),
-        spark_history=None,
-        spark=SparkSettings(),
-        state=State("", config.state.workflow),
-        dbt=None,
-        open_lineage=None,
-        secrets=(),
-    )
-
-
 def batch_task(settings: WorkerSettings, work: TaskPass, payload: Broadcast[bytes]) -> Callable[[int], Iterator[bytes]]:
     """A task that does the `work` on the batch of a number, which is in the `payload` with what is given for it.
 
@@ -232,7 +205,7 @@ class _Worker:
         settings = self.settings
         if settings.sink is None:
             return nullcontext(DryRunSink())
-        threads = max(1, settings.facts.value.config.threads // settings.publishers)
+        threads = max(1, settings.facts.value.config.lineage.threads // settings.publishers)
         return settings.sink.open(SinkRun(f"{settings.run_id} {number}", threads, self.platform))
 
 
@@ -436,12 +409,12 @@ def place_of(driver: InDriver, spark: SparkContext, batches: int, stated: tuple[
         yield driver
         return
     slots = min(spark.defaultParallelism, batches, _AT_MOST)
-    publishers = min(slots, stages.config.threads)
-    facts = spark.broadcast(WorkerFacts(config_for_tasks(stages.config), stages.names.settings, stated))
+    publishers = min(slots, stages.config.lineage.threads)
+    facts = spark.broadcast(WorkerFacts(stages.config.without_secrets(), stages.names.settings, stated))
     settings = WorkerSettings(
         key=uuid4().hex,
         facts=facts,
-        connection=replace(connection, connections=max(1, stages.config.threads // publishers)),
+        connection=replace(connection, connections=max(1, stages.config.lineage.threads // publishers)),
         run_id=stages.options.run_id,
         failpoints=stages.options.failpoints.in_tasks(),
         sink=None if isinstance(stages.target.sink, DryRunSink) else stages.config.sink,
@@ -462,7 +435,7 @@ def _reasons_for_driver(driver: InDriver, spark: SparkContext) -> Iterator[str]:
     if connection is None:
         yield "only it reaches the catalog"
         return
-    if stages.config.sink.settings.one_writer:
+    if stages.config.sink.config.one_writer:
         yield f"only one process may write to {stages.config.sink.type}"
     if stages.binding.planner is not None:
         yield "the live database's planner is asked by it"

@@ -221,7 +221,7 @@ def resolve_shard(
 def send_shard(stages: PassContext, resolved: ResolvedShard, given: Publication) -> tuple[None, PublishedShard]:
     """A `resolved` batch published. Raises TargetDown and ConfigError; what was acknowledged until then is noted."""
     lineage, names = resolved.lineage, resolved.names
-    known, chunk = given.order.acknowledged, stages.config.sink.settings.bulk_sink_batch_size
+    known, chunk = given.order.acknowledged, stages.config.sink.config.bulk_sink_batch_size
     publisher = Publisher(stages.target.sink, known, stages.course.note, chunk, stages.options)
     published = publish_shard(lineage, given.order, publisher, stages.target.platform, stages.course.advance)
     edges = published.edges

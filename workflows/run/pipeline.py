@@ -100,10 +100,10 @@ class Pipeline:
         probe = options.failpoints.probe
         settings = source_settings(config, source.database)
         known = memory.templates
-        held = config.templates_at_once
+        held = config.headwater.templates_at_once
         if options.extent.dead:
             known = {key: template for key, template in known.items() if template.symbolic is not None}
-        parsing = Parsing(config.limits, config.threads, config.parser, probe)
+        parsing = Parsing(config.limits, config.lineage.threads, config.lineage.parser, probe)
         self._config, self._options, self._progress = config, options, progress
         self._spark, self._target, self._memory = context.spark, target, memory
         self._names = NameResolution(config, settings, target, probe)
@@ -113,7 +113,7 @@ class Pipeline:
         dbt = None
         if context.project is not None and config.dbt is not None:
             registers = config.registers_tables
-            dbt = DbtPublishing(context.project, config.dbt, config.source.service, settings, registers)
+            dbt = DbtPublishing(context.project, config.dbt, config.source.service_name, settings, registers)
         publishing = Publishing(config, options, target, memory, self._names, dbt)
         self._events = EventSink.of(config, options, memory)
         self._stages = LineageStages(config, progress, self._names, binding, publishing, self._events)
@@ -124,7 +124,7 @@ class Pipeline:
         Raises ConfigError, TargetDown, LeaseHeld, SparkLost and Interrupted; what was done until then is remembered.
         """
         if not self._options.dry_run:
-            check_dead_letters(self._config.dead_letters)
+            check_dead_letters(self._config.headwater.dead_letters)
         with ExitStack() as kept:
             with self._progress.stage("start spark"):
                 spark = kept.enter_context(self._spark.session(self._options.drain))
@@ -138,7 +138,9 @@ class Pipeline:
             warnings = (*ahead_of_time(statements.survey.ahead), *lineage.warnings)
             warnings += tuple(history_warnings(statements, counts.dead))
             warnings += self._file_loads(statements, lineage)
-            queries, doubts = self._measure(spark, statements, lineage) if self._config.steps.entities else (None, ())
+            queries, doubts = (
+                self._measure(spark, statements, lineage) if self._config.lineage.process_entities else (None, ())
+            )
             warnings += doubts
             if not self._options.dry_run:
                 self._remember(statements, lineage, queries)
@@ -176,7 +178,7 @@ class Pipeline:
     def _group(self, statements: Statements, templates: Templates) -> Occurrences:
         with self._progress.stage("group") as stage:
             sessions = Sessions(self._names.settings.defaults, statements.session_changes, statements.bearing)
-            probe, held = self._options.failpoints.probe, self._config.templates_at_once
+            probe, held = self._options.failpoints.probe, self._config.headwater.templates_at_once
             found = occurrences(statements.whole, templates, probe, sessions, held)
             stage.advance(len(found.runs))
         return found
@@ -227,7 +229,7 @@ class Pipeline:
             with self._options.drain.hold():
                 self._memory.commit(checkpoint)
             self._options.failpoints.reach("committed")
-            write_dead_letters(self._config.dead_letters, self._memory.open_letters())
+            write_dead_letters(self._config.headwater.dead_letters, self._memory.open_letters())
 
 
 # One run between its lease and its end: everything it works with is opened, and its stages are carried out.
@@ -259,7 +261,7 @@ def run_stages(config: RunConfig, options: RunOptions, progress: Progress, begun
         counts, warnings = Pipeline(config, options, progress, context).carry_out()
     counts.check_conservation()
     with store.read() as connection:
-        before = last_done(connection, config.state.workflow)
+        before = last_done(connection, config.workflow)
     return RunSummary(
         run_id=options.run_id,
         workflow=config.origin,
@@ -275,10 +277,10 @@ def run_stages(config: RunConfig, options: RunOptions, progress: Progress, begun
 
 def _dry_run_config(config: RunConfig) -> RunConfig:
     """What a dry run leaves in a shared folder nobody would remove: its state is thrown away."""
-    return replace(config, state=replace(config.state, folder=None))
+    return config.changed("headwater.state.folder", None)
 
 
 def _where_to_look(config: RunConfig, options: RunOptions, target: RunTarget, counts: RunCounts) -> tuple[Pointer, ...]:
     if counts.dead_total and not options.dry_run:
-        return (*target.where, Pointer("dead letters", str(config.dead_letters)))
+        return (*target.where, Pointer("dead letters", str(config.headwater.dead_letters)))
     return target.where

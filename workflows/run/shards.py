@@ -247,7 +247,7 @@ class _LineageRun:
     def _batch_plan(self) -> ShardPlan:
         stages, runs = self._stages, self._found.runs
         whole = stages.publishing.dbt is not None  # what a project and a log say is compared as a whole
-        most = len(runs) if whole else stages.config.templates_at_once
+        most = len(runs) if whole else stages.config.headwater.templates_at_once
         # What a planner settles shows columns of what it is written into.
         plans = self._found.plans if stages.binding.planner is None else None
         mentioned = MentionedNames(self._found.names, plans)

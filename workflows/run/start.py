@@ -29,8 +29,8 @@ def run_workflow(config: RunConfig, options: RunOptions, progress: Progress) -> 
 
     Raises ConfigError, TargetDown, LeaseHeld, SparkLost, Interrupted, and Unaccounted where the counts do not add up.
     """
-    with _state(config, options) as store, hold_lease(store, config.state.workflow, options.run_id) as lease:
-        run = RecordedRun(options.run_id, config.state.workflow, time.time(), None, RunOutcome.RUNNING)
+    with _state(config, options) as store, hold_lease(store, config.workflow, options.run_id) as lease:
+        run = RecordedRun(options.run_id, config.workflow, time.time(), None, RunOutcome.RUNNING)
         with store.write() as connection:
             begin_run(connection, run.workflow, run.run_id, run.started)
         try:
@@ -40,11 +40,12 @@ def run_workflow(config: RunConfig, options: RunOptions, progress: Progress) -> 
             with suppress(StateLost):  # what ended the run is what to tell
                 _end(store, run, _outcome(error), message)
             raise
-        fell_short = config.fail_below_threshold and summary.counts.success_percent < config.success_threshold
+        limits = config.workflow_config
+        fell_short = limits.raise_on_error and summary.counts.success_percent < limits.success_threshold
         outcome = RunOutcome.BELOW_THRESHOLD if fell_short else RunOutcome.DONE
         _end(store, run, outcome, "", summary)
-        if config.metrics_file is not None and not options.dry_run:
-            write_metrics(store, config.metrics_file)
+        if config.headwater.metrics_file is not None and not options.dry_run:
+            write_metrics(store, config.headwater.metrics_file)
         return summary
 
 
@@ -52,7 +53,7 @@ def run_workflow(config: RunConfig, options: RunOptions, progress: Progress) -> 
 def _state(config: RunConfig, options: RunOptions) -> Iterator[StateStore]:
     """The state store; for a dry run an empty one that is thrown away, so that it shows all that the log has."""
     with scratch_folder("state") as scratch:
-        store = open_state(str(scratch / "state.db") if options.dry_run else config.state.url)
+        store = open_state(str(scratch / "state.db") if options.dry_run else config.state_url)
         try:
             yield store
         finally:
@@ -75,7 +76,7 @@ def _carried_out(
     config: RunConfig, options: RunOptions, progress: Progress, state: tuple[StateStore, Lease]
 ) -> RunSummary:
     started = time.time()
-    with _opened_project(config) as (whole, project), closing(SparkStart(whole.spark)) as spark:
+    with _opened_project(config) as (whole, project), closing(SparkStart(whole.headwater.spark)) as spark:
         # They take seconds to load: the JVM starts meanwhile.
         from workflows.run.pipeline import BegunRun, run_stages
 

@@ -12,8 +12,6 @@ from datetime import UTC, datetime
 from itertools import takewhile
 from zoneinfo import ZoneInfo
 
-from cronsim import CronSim
-
 from ingestion.errors import Interrupted, StateLost
 from workflows.config import Schedule
 
@@ -40,10 +38,10 @@ class Clock:
 def last_due(schedule: Schedule, now: float) -> float:
     """The latest moment that the schedule names, `now` among them (seconds since the epoch)."""
     # The iterator goes back from before what it is given, and cron knows no seconds.
-    backwards = CronSim(schedule.cron, _local(schedule, now - now % 60 + 60), reverse=True)
+    backwards = schedule.moments(_local(schedule, now - now % 60 + 60), reverse=True)
     known = next(backwards).timestamp()
     # Going back it passes over the later half of an hour that comes twice; going on it does not.
-    onwards = CronSim(schedule.cron, _local(schedule, min(known, now) - _A_DAY))
+    onwards = schedule.moments(_local(schedule, min(known, now) - _A_DAY))
     moments = takewhile(lambda moment: moment <= now, (one.timestamp() for one in onwards))
     return max(moments, default=known)
 
@@ -51,7 +49,7 @@ def last_due(schedule: Schedule, now: float) -> float:
 def next_due(schedule: Schedule, now: float) -> float:
     """The first moment after `now`."""
     # In an hour that comes twice the iterator may begin in the first one.
-    return next(one.timestamp() for one in CronSim(schedule.cron, _local(schedule, now)) if one.timestamp() > now)
+    return next(one.timestamp() for one in schedule.moments(_local(schedule, now)) if one.timestamp() > now)
 
 
 def is_due(schedule: Schedule, now: float, last_started: float | None) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ingestion.errors import ConfigError
-from workflows.config.values import SparkSettings
+from workflows.config import SparkSettings
 
 OLDEST_SPARK = "4.0"
 _CONNECT_KEYS = ("spark.remote", "spark.connect.url")

@@ -89,15 +89,17 @@ class WorkflowState:
         self._extent = extent
         self._version = _reading_version(config)
         self._settings = _settings_digest(config)
-        self.parsing = ParserSettings(parsing_version(), config.limits, config.parser)
-        self._journal = journal_of(store, lease.workflow, lease.run_id, config.state.folder)
-        self.literal_key = literal_key(store) if config.steps.entities else None
+        self.parsing = ParserSettings(parsing_version(), config.limits, config.lineage.parser)
+        self._journal = journal_of(store, lease.workflow, lease.run_id, config.headwater.state.folder)
+        self.literal_key = literal_key(store) if config.lineage.process_entities else None
         self._latest = time.time() + SECONDS_A_DAY  # clocks differ, and zones are mistaken
         written = self._journal.present_files()
         with store.read() as connection:
             self._segments = self._journal.segments(connection)
             self.position = self._possible(position_of(connection, lease.workflow) or Watermark())
-            self.templates = remembered_templates(connection, lease.workflow, self.parsing, config.templates_at_once)
+            self.templates = remembered_templates(
+                connection, lease.workflow, self.parsing, config.headwater.templates_at_once
+            )
             self.letters = tuple(dead_letters_of(connection, lease.workflow))
             self._files = files_read(connection, lease.workflow)
         self._journal.remove_unnamed(written, self._segments)
@@ -242,7 +244,7 @@ class WorkflowState:
 
     def horizon(self, newest: float | None) -> float | None:
         """Where the window begins that lineage is bound over; `newest` is the newest time read, since the epoch."""
-        return None if newest is None else newest - self._config.query_log.days_kept * SECONDS_A_DAY
+        return None if newest is None else newest - self._config.lineage.days_kept * SECONDS_A_DAY
 
     def _complete_since(self, newest: float | None) -> float | None:
         horizon, oldest = self.horizon(newest), oldest_of(self._segments)
@@ -254,21 +256,43 @@ class WorkflowState:
 
 def _reading_version(config: RunConfig) -> str:
     """What decides which statements a record has; another version reads a log again."""
-    steps, condition, places = config.steps, config.filters.condition, config.places
-    read = f"{parsing_version()}; {config.source.dialect}; procedures {steps.procedures}; condition {condition}"
-    if steps.entities:
+    lineage, rules = config.lineage, config.name_rules
+    procedures, condition = lineage.process_stored_procedure_lineage, lineage.filter_condition
+    read = f"{parsing_version()}; {config.source.dialect}; procedures {procedures}; condition {condition}"
+    if lineage.process_entities:
         read += "; entities"
-    return (
-        read if places == EngineNameRules() else f"{read}; places {hashlib.sha256(repr(places).encode()).hexdigest()}"
-    )
+    return read if rules == EngineNameRules() else f"{read}; places {hashlib.sha256(repr(rules).encode()).hexdigest()}"
+
+
+_BINDING = frozenset(
+    {
+        "query_log_duration",
+        "filter_condition",
+        "database_filter_pattern",
+        "schema_filter_pattern",
+        "table_filter_pattern",
+        "stored_procedure_filter_pattern",
+        "override_view_lineage",
+        "process_view_lineage",
+        "process_query_lineage",
+        "process_stored_procedure_lineage",
+        "process_cross_database_lineage",
+        "cross_database_service_names",
+        "enable_temp_table_lineage",
+        "incremental_lineage_processing",
+        "process_entities",
+    }
+)
+"""Of what a source is read with: all that lineage depends on."""
 
 
 def _settings_digest(config: RunConfig) -> str:
     """Of what lineage depends on besides the log; another one binds it again."""
-    files = [(file.path.read_bytes(), file.database, file.schema) for file in config.schema_files]
+    files = [(file.path.read_bytes(), file.database, file.schema_) for file in config.headwater.schema_files]
+    ours = config.headwater
+    wanted = sorted(config.lineage.model_dump(include=set(_BINDING)).items())
     parts = (
-        config.source.service, config.filters, config.steps, config.default_database, config.default_schema,
-        sorted(config.catalog_services.items()), config.register, config.query_log.days, config.target, files,
-        config.spark.catalogs,
+        config.source.service_name, wanted, ours.defaults, sorted(ours.catalog_services.items()),
+        ours.register_tables, config.target, files, config.spark_catalogs,
     )  # fmt: skip
     return hashlib.sha256(repr(parts).encode()).hexdigest()

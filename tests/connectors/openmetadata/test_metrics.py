@@ -29,7 +29,7 @@ def _metrics(*arguments: str | Path, queries: str | None = None) -> Result:
 def catalog(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A catalog with one of the two tables, a metric of somebody's, and what the queries' metrics are."""
     file = tmp_path_factory.mktemp("catalog") / "shop.db"
-    with platform_of(EmbeddedCatalog(file)) as platform:
+    with platform_of(EmbeddedCatalog(file=file)) as platform:
         http = platform.http
         put(http, Collection.DATABASE_SERVICES, {"name": "pg", "serviceType": "Postgres"})
         put(http, Collection.DATABASES, {"name": "web", "service": "pg"})
@@ -45,7 +45,7 @@ def catalog(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_metric_is_made_of_columns_through_the_fields_of_its_view(catalog: Path) -> None:
-    with platform_of(EmbeddedCatalog(catalog)) as platform:
+    with platform_of(EmbeddedCatalog(file=catalog)) as platform:
         metric = platform.http.get("metrics/name/gmv") or {}
         graph = platform.http.get(f"lineage/metric/{metric['id']}", {"upstreamDepth": 2, "downstreamDepth": 0}) or {}
         view = platform.http.get("dashboard/datamodels/name/queries of -.model.orders") or {}
@@ -84,7 +84,7 @@ def test_what_is_filed_is_listed_again_without_a_literal(catalog: Path) -> None:
 def test_what_the_same_queries_measure_no_more_goes_and_nothing_else(catalog: Path) -> None:
     fewer = QUERIES.replace("SELECT count(*) AS visits FROM shop.visits;", "")
     assert _metrics("-", "--dialect", "postgres", "--catalog", catalog, queries=fewer).exit_code == 0
-    with platform_of(EmbeddedCatalog(catalog)) as platform:
+    with platform_of(EmbeddedCatalog(file=catalog)) as platform:
         listed = (platform.http.get("metrics") or {})["data"]
     assert {one["name"] for one in listed} == {"gmv", "taken"}
 

@@ -33,7 +33,7 @@ def report_of(*queries: str) -> MetricReport:
 
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
-    with platform_of(EmbeddedCatalog(tmp_path_factory.mktemp("plain") / "shop.db")) as platform:
+    with platform_of(EmbeddedCatalog(file=tmp_path_factory.mktemp("plain") / "shop.db")) as platform:
         http = platform.http
         put(http, Collection.DATABASE_SERVICES, {"name": "pg", "serviceType": "Postgres"})
         put(http, Collection.DATABASES, {"name": "web", "service": "pg"})

@@ -50,5 +50,7 @@ def test_without_a_default_the_dialects_own_is_it(workflow_file: Write, minimal:
 def test_a_schema_files_place_folds_likewise(tmp_path: Path, dialect: str, place: tuple[str, str]) -> None:
     file = tmp_path / "tables.sql"
     file.write_text("CREATE TABLE orders (oid int);")
-    schemas = read_schemas([SchemaFile(file, "Shop", "Web")], dialect, SourceSettings("db", "dbo"), Limits())
+    schemas = read_schemas(
+        [SchemaFile(path=file, database="Shop", schema="Web")], dialect, SourceSettings("db", "dbo"), Limits()
+    )
     assert schemas == {RelationKey((*place, "orders")): (Column("oid", "INT"),)}

@@ -30,15 +30,16 @@ def test_columns_have_a_name_a_unit_and_a_zone_or_one_value(workflow_file: Write
     time = "{column: at, unit: ms, zone: Europe/Berlin}"
     columns = f"{{text: argument, time: {time}, endTime: to, schema: {{value: shop}}, error: e}}"
     file = workflow_file(headwater(f"queryLogColumns: {columns}\n  queryLogTable: lake.logs.history"))
-    log = load_config(file).query_log
-    assert log.columns == {
+    config = load_config(file)
+    assert config.headwater.query_log_columns.by_field == {
         "text": LogColumn("argument"),
         "start_time": LogColumn("at", unit=1e-3, zone=ZoneInfo("Europe/Berlin")),
         "end_time": LogColumn("to"),
         "schema": LogColumn(value="shop"),
         "failure": LogColumn("e"),
     }
-    assert (log.table, log.path, log.days, log.is_given) == ("lake.logs.history", None, None, True)
+    assert (config.query_log_location, config.lineage.query_log_file_path) == ("lake.logs.history", None)
+    assert config.has_query_log
 
 
 @pytest.mark.parametrize(
@@ -62,11 +63,11 @@ def test_a_log_over_jdbc_has_sparks_options_and_keeps_its_secrets(workflow_file:
         "partitionColumn: thread_id, lowerBound: '0', upperBound: '99', numPartitions: 4, options: {fetchsize: '10'}}"
     )
     config = load_config(workflow_file(headwater(text)), (), {"PASSWORD": "hunter2"})
-    assert config.query_log.jdbc == {
+    assert config.headwater.query_log_jdbc.spark_options == {
         "url": "jdbc:mysql://h/d", "dbtable": "mysql.general_log", "user": "u", "password": "hunter2",
         "partitionColumn": "thread_id", "lowerBound": "0", "upperBound": "99", "numPartitions": "4", "fetchsize": "10",
     }  # fmt: skip
-    assert config.query_log.place == "jdbc mysql.general_log"
+    assert config.query_log_location == "jdbc mysql.general_log"
     assert "hunter2" in config.secrets
     assert "hunter2" not in repr(config)
 

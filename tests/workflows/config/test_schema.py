@@ -11,7 +11,7 @@ import yaml
 
 from workflows.config import load_config
 from workflows.config.explain import known_paths
-from workflows.config.models.workflow import any_workflow, workflow_model
+from workflows.config.models.run_config import any_run_config, run_config_model
 from workflows.config.schema import commented_yaml, json_schema
 
 Write = Callable[..., Path]
@@ -29,9 +29,9 @@ def test_every_key_is_described() -> None:
 def test_the_schema_knows_every_key_and_every_type() -> None:
     schema = json_schema()
 
-    assert {path[-1] for path in known_paths(any_workflow())} == {name for name, _ in every_property(schema)}
+    assert {path[-1] for path in known_paths(any_run_config())} == {name for name, _ in every_property(schema)}
     assert "snowflake-lineage" in schema["$defs"]["AnySource"]["properties"]["type"]["enum"]
-    assert "Snowflake" in schema["$defs"]["ConnectionConfig"]["properties"]["type"]["enum"]
+    assert "Snowflake" in schema["$defs"]["SourceConnection"]["properties"]["type"]["enum"]
     assert schema["additionalProperties"] is False
 
 
@@ -58,7 +58,7 @@ def test_the_commented_yaml_has_every_key_and_each_default_holds(workflow_file: 
     shown = set(re.findall(r"^ *(?:# )?(\w+):", text, flags=re.MULTILINE))
 
     assert load_config(workflow_file(uncommented)) == load_config(workflow_file())
-    hidden = {path[-1] for path in known_paths(workflow_model())} - shown
+    hidden = {path[-1] for path in known_paths(run_config_model())} - shown
     assert hidden <= {
         # inside patterns, certificates, schema files and names, which are shown on one line
         *("includes", "excludes", "caCertificate", "sslCertificate", "sslKey", "path", "to", "url", "tables", "prefix"),

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from workflows.config import InvalidConfig, load_config
 from workflows.config.explain import known_paths
-from workflows.config.models.workflow import any_workflow
+from workflows.config.models.run_config import any_run_config
 
-PATHS = sorted(set(known_paths(any_workflow())))
+PATHS = sorted(set(known_paths(any_run_config())))
 CANARY = "cAnArY7731"
 LEAVES = st.one_of(
     st.just(CANARY),

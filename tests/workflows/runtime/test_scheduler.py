@@ -22,7 +22,7 @@ from workflows.runtime.scheduler import TIMED_OUT, Clock, Scheduler, is_due, las
 from workflows.runtime.signals import interrupted_by_signals
 
 BERLIN = ZoneInfo("Europe/Berlin")
-HOURLY = Schedule("15 * * * *")
+HOURLY = Schedule(cron="15 * * * *")
 
 
 def berlin(text: str) -> float:
@@ -45,7 +45,7 @@ class Time:
 
 
 def test_the_moments_around_now() -> None:
-    schedule = Schedule("30 2 * * MON", "Europe/Berlin")
+    schedule = Schedule(cron="30 2 * * MON", timezone="Europe/Berlin")
     now = berlin("2026-11-18T12:00:00")  # a Wednesday
     assert last_due(schedule, now) == berlin("2026-11-16T02:30:00")
     assert next_due(schedule, now) == berlin("2026-11-23T02:30:00")
@@ -53,7 +53,7 @@ def test_the_moments_around_now() -> None:
 
 
 def test_an_hour_that_a_night_lacks_is_made_up_for_once() -> None:
-    schedule = Schedule("30 2 * * *", "Europe/Berlin")
+    schedule = Schedule(cron="30 2 * * *", timezone="Europe/Berlin")
     before = berlin("2026-03-29T00:00:00")
     moment = next_due(schedule, before)
     assert before < moment < berlin("2026-03-29T04:00:00")
@@ -61,7 +61,7 @@ def test_an_hour_that_a_night_lacks_is_made_up_for_once() -> None:
 
 
 def test_an_hour_that_a_night_has_twice_is_run_once_and_nobody_waits_for_the_past() -> None:
-    schedule = Schedule("30 2 * * *", "Europe/Berlin")
+    schedule = Schedule(cron="30 2 * * *", timezone="Europe/Berlin")
     first = datetime(2026, 10, 25, 2, 30, tzinfo=BERLIN).timestamp()
     again = datetime(2026, 10, 25, 2, 10, fold=1, tzinfo=BERLIN).timestamp()
     assert last_due(schedule, again) == first
@@ -104,7 +104,7 @@ def test_the_last_and_the_next_moment_are_neighbours_whatever_the_clocks_do(
     moment: tuple[str, datetime], cron: str
 ) -> None:
     zone, local = moment
-    schedule, now = Schedule(cron, zone), local.replace(tzinfo=UTC).timestamp()
+    schedule, now = Schedule(cron=cron, timezone=zone), local.replace(tzinfo=UTC).timestamp()
     last, following = last_due(schedule, now), next_due(schedule, now)
     assert last <= now < following
     assert next_due(schedule, last) == following
@@ -119,7 +119,7 @@ def test_of_the_missed_runs_one_is_made_up_for() -> None:
 
 
 def scheduler(time: Time, *program: str, last_started: float | None = None, **more: int) -> Scheduler:
-    schedule = Schedule("15 * * * *", **more)  # type: ignore[arg-type]
+    schedule = Schedule(cron="15 * * * *", **more)  # type: ignore[arg-type]
     return Scheduler(schedule, [sys.executable, "-c", "; ".join(program)], lambda: last_started, time.clock())
 
 
@@ -142,7 +142,7 @@ def test_only_what_may_pass_is_repeated_and_each_time_later(code: int, runs: int
 def test_of_two_schedulers_that_wait_out_their_jitter_the_later_one_stays_still() -> None:
     moment = Time(berlin("2026-11-18T12:15:01"))
     started = iter([None, moment.now + 10])
-    schedule = Schedule("15 * * * *", jitter=100)
+    schedule = Schedule(cron="15 * * * *", jitter=100)
     command = [sys.executable, "-c", "raise SystemExit(9)"]
     assert Scheduler(schedule, command, lambda: next(started), moment.clock()).run_if_due() == 0
     assert moment.slept == [50.0]
@@ -197,6 +197,6 @@ def test_a_signal_while_it_waits_ends_the_scheduler_at_once() -> None:
     begun = time.monotonic()
     threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGTERM)).start()
     with pytest.raises(Interrupted) as caught, interrupted_by_signals():
-        Scheduler(Schedule("0 0 1 1 *"), [sys.executable, "-c", "raise SystemExit(9)"], time.time).run_forever()
+        Scheduler(Schedule(cron="0 0 1 1 *"), [sys.executable, "-c", "raise SystemExit(9)"], time.time).run_forever()
     assert caught.value.exit_code == 143
     assert time.monotonic() - begun < 20

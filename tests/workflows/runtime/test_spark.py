@@ -199,8 +199,8 @@ def test_the_files_of_executors_are_encrypted_unless_the_workflow_says_otherwise
     """The texts of a log stand in them as they are."""
     key = "spark.io.encryption.enabled"
     java = find_java()
-    assert spark_conf(SparkSettings(master), java).get(key) == encrypted
-    assert spark_conf(SparkSettings(master, {key: "false"}), java)[key] == "false"
+    assert spark_conf(SparkSettings(master=master), java).get(key) == encrypted
+    assert spark_conf(SparkSettings(master=master, conf={key: "false"}), java)[key] == "false"
 
 
 def test_an_active_session_gets_our_settings_for_the_run_and_its_own_back(
@@ -281,7 +281,7 @@ from workflows.runtime.spark import spark_session
 
 for master, conf in json.loads(sys.argv[1]):
     try:
-        with spark_session(SparkSettings(master, conf), GracefulShutdown()):
+        with spark_session(SparkSettings(master=master, conf=conf), GracefulShutdown()):
             print("it was used")
     except LineageError as error:
         print(error.code, error)

@@ -16,7 +16,7 @@ from workflows.runtime.spark import spark_session
 @pytest.mark.parametrize(
     ("settings", "variable", "place"),
     [
-        (SparkSettings("sc://spark:15002"), None, "headwater.spark.master"),
+        (SparkSettings(master="sc://spark:15002"), None, "headwater.spark.master"),
         (SparkSettings(conf={"spark.remote": "sc://spark"}), None, "headwater.spark.conf, spark.remote"),
         (SparkSettings(), "SPARK_REMOTE", "the environment, SPARK_REMOTE"),
         (SparkSettings(), "SPARK_CONNECT_MODE_ENABLED", "the environment, SPARK_CONNECT_MODE_ENABLED"),

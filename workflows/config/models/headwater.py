@@ -1,21 +1,29 @@
-"""The block `headwater:` of the YAML, and the YAML as a whole."""
+"""The block `headwater` of the YAML: what OpenMetadata's has no word for."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
 
 from cronsim import CronSim, CronSimError
-from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
-from connectors.fields import NO_EFFECT, Bool, Model, NotNegative, OrEmpty, Port, Positive, Secret, Text, TimeZone
-from workflows.config.models.openmetadata import (
-    Component,
-    QuerySource,
-    Sink,
-    WorkflowConfig,
+from connectors.fields import (
+    ExistingFile,
+    FilePath,
+    Misfits,
+    Model,
+    NotNegative,
+    OrEmpty,
+    Positive,
+    Text,
+    TimeZone,
 )
 from workflows.config.models.query_log import QueryLogColumns, QueryLogJdbc
+from workflows.config.models.server import EmbeddedCatalog
+from workflows.config.models.spark_names import SparkNames
 
 _CRON_FIELDS = 5
 
@@ -47,13 +55,16 @@ def _path_alone(value: Any) -> Any:
 Property = Annotated[str, BeforeValidator(_property), WithJsonSchema({"type": ["string", "number", "boolean"]})]
 
 
-class SparkConfig(Model):
+class SparkSettings(Model):
+    """`headwater.spark`; `conf` may hold secrets, in clear."""
+
     master: Text = Field(
         default="local[*]", description="Spark's master: local[*], local[2], spark://host:7077, yarn, k8s://..."
     )
     conf: dict[str, Property] = Field(
         default_factory=dict,
         description="Spark properties: spark.driver.memory, spark.sql.shuffle.partitions, ...",
+        repr=False,
     )
     catalogs: tuple[Text, ...] | None = Field(
         default=None,
@@ -62,18 +73,10 @@ class SparkConfig(Model):
     )
 
 
-class CatalogConfig(Model):
-    file: Text = Field(
-        default=".headwater/catalog.db", description="The embedded catalog's file; made where there is none."
-    )
-    port: Port = Field(default=0, description="The loopback port it answers on during a run; 0 takes a free one.")
-    token: Secret | None = Field(
-        default=None, description="The token that it demands; none by default, since it is on loopback."
-    )
-
-
 class SchemaFile(Model):
-    path: Text = Field(description="A file of CREATE TABLE statements in the source's dialect.")
+    """DDL on disk; `database` and `schema_` qualify what it leaves bare."""
+
+    path: ExistingFile = Field(description="A file of CREATE TABLE statements in the source's dialect.")
     database: Text | None = Field(
         default=None, description="The database of its unqualified tables; the default database if left out."
     )
@@ -81,42 +84,6 @@ class SchemaFile(Model):
         default=None,
         alias="schema",
         description="The schema of its unqualified tables; the default schema if left out.",
-    )
-
-
-class JdbcName(Model):
-    to: Text = Field(description="Whose they are: service, service.database or service.database.schema.")
-    url: Text | None = Field(
-        default=None,
-        description="Where they are: jdbc:postgresql://host:5432/database, or less of it; any place if left out. "
-        "Spark tells it of JDBC catalogs only: for other tables name their patterns.",
-    )
-    tables: tuple[Text, ...] = Field(
-        default=(), description="Patterns of their names, such as APP.* or legacy_*; all if left out."
-    )
-
-
-class PathName(Model):
-    prefix: Text = Field(description="What their paths begin with: s3://bucket/raw, /data/in, or s3:// for all of S3.")
-    to: Text = Field(
-        description="Whose they are: a storage service; or service.database, below which folders are schema/table; "
-        "or service.database.schema, below which each folder is a table."
-    )
-
-
-class SparkNames(Model):
-    """`headwater.sparkNames`: what Spark reads and writes, and whose it is."""
-
-    catalogs: dict[str, Text] = Field(
-        default_factory=dict,
-        description="Spark's catalogs, or catalog.namespace: {spark_catalog: service.database, lake: service}. "
-        "What is left out keeps Spark's name.",
-    )
-    jdbc: tuple[JdbcName, ...] = Field(
-        default=(), description="Tables of other databases: {to, url, tables}; the first that fits counts."
-    )
-    paths: tuple[PathName, ...] = Field(
-        default=(), description="Files: {prefix, to}; the longest prefix that fits counts."
     )
 
 
@@ -131,9 +98,12 @@ class Defaults(Model):
     )
 
 
-class StateConfig(Model):
+class State(Model):
+    """`headwater.state`: where progress is kept, a file or a SQLAlchemy URL, and under which name."""
+
     url: Text | None = Field(
         default=None,
+        repr=False,
         description="A file, or postgresql://user@host/database where machines share it; "
         "left out, state.db beside the embedded catalog, or .headwater/state.db.",
     )
@@ -148,9 +118,12 @@ class StateConfig(Model):
     )
 
 
-class OpenLineageConfig(Model):
+class OpenLineage(Model):
+    """`headwater.openLineage`: where run events go, and the namespaces in them."""
+
     transport: dict[str, Any] = Field(
         default_factory=dict,
+        repr=False,
         description="openlineage-python's own transport: {type: http, url: ...}, {type: file, log_file_path: ...}, "
         "{type: kafka, ...}; left out, no events are sent.",
     )
@@ -162,8 +135,16 @@ class OpenLineageConfig(Model):
         description="The namespace of the tables, such as postgres://host:5432; made of the connection if left out.",
     )
 
+    @model_validator(mode="after")
+    def _has_a_type(self) -> Self:
+        if self.transport and not isinstance(self.transport.get("type"), str):
+            raise Misfits((("transport",), "give its type: http, file, kafka, console, ..."))
+        return self
 
-class ScheduleConfig(Model):
+
+class Schedule(Model):
+    """`headwater.schedule`: when to run; `jitter` and `timeout` in seconds."""
+
     cron: Annotated[str, AfterValidator(_cron)] | None = Field(
         default=None, description="Five cron fields: minute, hour, day of month, month, day of week."
     )
@@ -174,15 +155,19 @@ class ScheduleConfig(Model):
     timeout: Positive = Field(default=3600, description="Seconds after which a run is stopped.")
     retries: NotNegative = Field(default=2, description="How often a run that failed for a passing reason is repeated.")
 
+    def moments(self, start: datetime, *, reverse: bool = False) -> Iterator[datetime]:
+        """The moments that the cron fields name, from `start` on or backwards; none where there are no fields."""
+        return iter(()) if self.cron is None else CronSim(self.cron, start, reverse=reverse)
+
 
 class Headwater(Model):
     """`headwater`: what OpenMetadata's YAML has no word for."""
 
-    spark: Annotated[SparkConfig, OrEmpty] = Field(
-        default_factory=SparkConfig, description="The Spark that the run starts."
+    spark: Annotated[SparkSettings, OrEmpty] = Field(
+        default_factory=SparkSettings, description="The Spark that the run starts."
     )
-    catalog: Annotated[CatalogConfig, OrEmpty] = Field(
-        default_factory=CatalogConfig, description="The embedded catalog, used where hostPort is embedded."
+    catalog: Annotated[EmbeddedCatalog, OrEmpty] = Field(
+        default_factory=EmbeddedCatalog, description="The embedded catalog, used where hostPort is embedded."
     )
     schema_files: tuple[Annotated[SchemaFile, BeforeValidator(_path_alone)], ...] = Field(
         default=(), description="DDL of tables that the log only reads: paths, or {path, database, schema}."
@@ -200,7 +185,9 @@ class Headwater(Model):
         default=None, description="In place of queryLogFilePath: a table that this Spark sees (Delta, Iceberg, Hive)."
     )
     query_log_jdbc: Annotated[QueryLogJdbc, OrEmpty] = Field(
-        default_factory=QueryLogJdbc, description="In place of queryLogFilePath: a table or query over JDBC."
+        default_factory=QueryLogJdbc,
+        description="In place of queryLogFilePath: a table or query over JDBC.",
+        repr=False,
     )
     defaults: Annotated[Defaults, OrEmpty] = Field(
         default_factory=Defaults, description="What qualifies a bare name last."
@@ -220,41 +207,19 @@ class Headwater(Model):
         description="Distinct statements that are bound and published in memory; more go in batches of a quarter, what "
         "hangs together in several of them.",
     )
-    dead_letters: Text = Field(
-        default=".headwater/dead_letters.jsonl",
+    dead_letters: FilePath = Field(
+        default=Path(".headwater/dead_letters.jsonl"),
         description="Where statements that were given up on are kept, masked, with the reason.",
     )
-    state: Annotated[StateConfig, OrEmpty] = Field(
-        default_factory=StateConfig, description="Where a run keeps what the next one goes on from."
+    state: Annotated[State, OrEmpty] = Field(
+        default_factory=State, description="Where a run keeps what the next one goes on from."
     )
-    metrics_file: Text | None = Field(
+    metrics_file: FilePath | None = Field(
         default=None, description="Where a run writes Prometheus metrics for a textfile collector."
     )
-    open_lineage: Annotated[OpenLineageConfig, OrEmpty] = Field(
-        default_factory=OpenLineageConfig, description="A second sink: OpenLineage's run events."
+    open_lineage: Annotated[OpenLineage, OrEmpty] = Field(
+        default_factory=OpenLineage, description="A second sink: OpenLineage's run events."
     )
-    schedule: Annotated[ScheduleConfig, OrEmpty] = Field(
-        default_factory=ScheduleConfig, description="When `ingest schedule` runs it."
+    schedule: Annotated[Schedule, OrEmpty] = Field(
+        default_factory=Schedule, description="When `ingest schedule` runs it."
     )
-
-
-class Workflow(Model):
-    """The whole file; `source` and `sink` are as `workflow_model` has them for their types."""
-
-    source: QuerySource = Field(description="Where the lineage is read from.")
-    sink: Sink = Field(description="Where it is written to.")
-    workflow_config: Annotated[WorkflowConfig, OrEmpty] = Field(
-        default_factory=WorkflowConfig, description="The catalog, and when a run counts as failed."
-    )
-    headwater: Annotated[Headwater, OrEmpty] = Field(
-        default_factory=Headwater, description="Headwater's own settings: Spark, embedded catalog, schemas."
-    )
-    ingestion_pipeline_fqn: Text | None = Field(
-        default=None, alias="ingestionPipelineFQN", description="The name that progress is kept under."
-    )
-    pipeline_run_id: Text | None = Field(default=None, description="Not used.", json_schema_extra=NO_EFFECT)
-    enable_streamable_logs: Bool = Field(default=False, description="Not used.", json_schema_extra=NO_EFFECT)
-    ingestion_runner_name: Text | None = Field(default=None, description="Not used.", json_schema_extra=NO_EFFECT)
-    processor: Component | None = Field(default=None, description="Not used.", json_schema_extra=NO_EFFECT)
-    stage: Component | None = Field(default=None, description="Not used.", json_schema_extra=NO_EFFECT)
-    bulk_sink: Component | None = Field(default=None, description="Not used.", json_schema_extra=NO_EFFECT)

@@ -280,7 +280,9 @@ class Binding:
     def stated_schemas(self, live_columns: Schemas) -> tuple[Schemas, ...]:
         """What the schema files and `live_columns` say. Raises ConfigError for a file that cannot be read."""
         config = self.config
-        return read_schemas(config.schema_files, dialect_name(config), self.settings, config.limits), live_columns
+        return read_schemas(
+            config.headwater.schema_files, dialect_name(config), self.settings, config.limits
+        ), live_columns
 
     def providers(self, stated: Sequence[Schemas], resolver: Resolver) -> Callable[[], SchemaProvider]:
         """What stood before the log: by what was `stated`, then by the catalog behind `resolver`."""

@@ -46,7 +46,7 @@ def _schemas_of(
     wanted = [
         statement for statement in split(text, dialect) if classify(statement.text, dialect).kind in CREATING_KINDS
     ]
-    database, schema = (fold(name or "", dialect, quoted=True) for name in (file.database, file.schema))
+    database, schema = (fold(name or "", dialect, quoted=True) for name in (file.database, file.schema_))
     path = (schema,) if schema else ()
     namespace = namespace_of(database, path, settings)
     schemas: dict[RelationKey, tuple[Column, ...]] = {}

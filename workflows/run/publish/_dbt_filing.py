@@ -40,7 +40,7 @@ from ingestion.model.lineage import Json
 from ingestion.model.requests import EdgeSource
 from ingestion.resolution import PartialName
 from ingestion.statements.masking import QueryMasker
-from workflows.config import DbtArtifacts
+from workflows.config import DbtLineageConfig
 from workflows.counts import loss_warnings
 
 # What of a dbt project reads models without being one: exposures and metrics, as entities of a catalog.
@@ -272,7 +272,7 @@ class ProjectFiling:
     """
 
     project: DbtProject
-    artifacts: DbtArtifacts
+    wanted: DbtLineageConfig
     names: Mapping[str, str]
     service: str
     registers: bool
@@ -282,7 +282,7 @@ class ProjectFiling:
         """Files all of it, each thing by itself; what to warn of. Raises TargetDown and ConfigError."""
         owners = _Owners(platform)
         warnings = [*self._describe(platform, owners, probe)]
-        assets = DbtAssets(self.project, self.names, self.artifacts.classification)
+        assets = DbtAssets(self.project, self.names, self.wanted.classification)
         cases = self._cases()
         if not self.registers:
             left_out = sum(1 for _ in assets.consumers()) + len(cases)
@@ -299,14 +299,14 @@ class ProjectFiling:
 
     def _describe(self, platform: Platform, owners: _Owners, probe: Probe) -> Iterator[str]:
         isolation = Isolation[str](probe)
-        classification = self.artifacts.classification or ""
+        classification = self.wanted.classification or ""
         attributes = {unique_id: self._attributes(unique_id) for unique_id in self.names}
-        assets = DbtAssets(self.project, self.names, self.artifacts.classification)
+        assets = DbtAssets(self.project, self.names, self.wanted.classification)
         tags = {tag for one in attributes.values() for tag in _tags(one)}
         if classification:
             with isolation.around(_REGISTRATION, classification):
                 register_tags(platform, classification, sorted(tags | set(assets.tags())))
-        overwriting = Overwriting(self.artifacts.overwrite_descriptions, self.artifacts.overwrite_owners)
+        overwriting = Overwriting(self.wanted.dbt_update_descriptions, self.wanted.dbt_update_owners)
         for unique_id, one in attributes.items():
             owner = self.project.nodes[unique_id].owner
             if one.own != Attributes() or one.columns or owner:
@@ -347,7 +347,7 @@ class ProjectFiling:
             yield f"{len(missing)} tables of exposures and metrics are not in the catalog: {shown}"
 
     def _cases(self) -> list[TestCase]:
-        freshness = self.artifacts.sources
+        freshness = self.wanted.dbt_config_source.dbt_sources_file_path
         fresh = read_source_freshness(freshness) if freshness is not None else {}
         return [*test_cases(self.project, self.names, self.results), *freshness_cases(self.names, fresh)]
 
@@ -365,7 +365,7 @@ class ProjectFiling:
 
     def _attributes(self, unique_id: str) -> TableAttributes:
         node: DbtNode = self.project.nodes[unique_id]
-        tagged = self.artifacts.classification is not None
+        tagged = self.wanted.classification is not None
         columns = {
             column.name: Attributes(column.description, column.tags if tagged else ())
             for column in node.columns

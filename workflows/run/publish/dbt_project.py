@@ -17,7 +17,7 @@ from ingestion.model.contributions import ProducerKind
 from ingestion.model.fqn import build_fqn
 from ingestion.model.isolation import Probe
 from ingestion.model.lineage import LineageType, StatementKind
-from workflows.config import DbtArtifacts
+from workflows.config import DbtLineageConfig
 from workflows.config.namespaces import SourceSettings
 from workflows.run.bind.binding import LineageSource
 from workflows.run.group.occurrences import OccurrenceGroup
@@ -228,7 +228,7 @@ class DbtPublishing:
     """
 
     project: DbtProject
-    artifacts: DbtArtifacts
+    wanted: DbtLineageConfig
     service: str
     settings: SourceSettings
     registers: bool = True
@@ -254,12 +254,12 @@ class DbtPublishing:
     @cached_property
     def results(self) -> Mapping[str, NodeResult]:
         """What became of each node in dbt's last run, by unique_id. Raises UnreadableArtifact."""
-        file = self.artifacts.run_results
+        file = self.wanted.dbt_config_source.dbt_run_results_file_path
         return read_run_results(file) if file is not None else {}
 
     def describe(self, platform: Platform, probe: Probe) -> tuple[str, ...]:
         """Files what the project says beside lineage; what to warn of. Raises TargetDown and ConfigError."""
-        filing = ProjectFiling(self.project, self.artifacts, self.names, self.service, self.registers, self.results)
+        filing = ProjectFiling(self.project, self.wanted, self.names, self.service, self.registers, self.results)
         return filing.file(platform, probe)
 
     def warnings(self, source: LineageSource) -> Iterator[str]:

@@ -252,7 +252,7 @@ class LogLoads:
             mention: resolution.entity
             for mention, resolution in zip(wanted, resolver.resolve_all(wanted), strict=True)
             if isinstance(resolution, Resolved)
-            and is_allowed(resolution.entity, self.config.filters)
+            and is_allowed(resolution.entity, self.config.lineage)
             and not (registers and is_guess(resolution))
         }
 

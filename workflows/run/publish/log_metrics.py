@@ -409,7 +409,7 @@ class LogMetrics:
             spark,
             self.memory.literal_key,
             self.config.limits,
-            self.config.threads,
+            self.config.lineage.threads,
             _TableLocations(before),
             temporary_names(templates),
         )
@@ -448,7 +448,7 @@ class LogMetrics:
         place = catalog_identity(self.config.target, self.target.platform)
         here = {identity: one for identity, one in filed.items() if one.sink == place}
         known = {one.name: "" if self.options.extent.full else one.digest for one in here.values()}
-        filing = MetricFiling(self.target.platform, self.config.state.workflow, tables, known, place)
+        filing = MetricFiling(self.target.platform, self.config.workflow, tables, known, place)
         digests, warnings = filing.file(report)
         now = {
             identity_of(one): FiledMetric(one.name, digests[one.name], place) for one in metrics if one.name in digests

@@ -23,7 +23,7 @@ from ingestion.model.contributions import Producer
 from ingestion.model.entities import TableEntity
 from ingestion.model.isolation import Failure, FailureStage, Isolation, in_parts
 from ingestion.model.requests import AddLineageRequest
-from workflows.config import OpenLineage, RunConfig
+from workflows.config import RunConfig
 from workflows.counts import RunCounts
 from workflows.runtime.options import RunOptions
 from workflows.state.acknowledgements import PublishedState
@@ -36,7 +36,7 @@ _EVENTS_AT_ONCE = 100
 class EventSink:
     """Sends what its receiver has not taken yet; a repetition sends nothing."""
 
-    settings: OpenLineage
+    config: RunConfig
     origin: Origin
     memory: WorkflowState
     options: RunOptions
@@ -44,13 +44,12 @@ class EventSink:
     @classmethod
     def of(cls, config: RunConfig, options: RunOptions, memory: WorkflowState) -> EventSink | None:
         """The configured one, None where no events are wanted or the run only shows what it would do."""
-        settings = config.open_lineage
-        if settings is None or options.dry_run:
+        transport = config.headwater.open_lineage.transport
+        if not transport or options.dry_run:
             return None
-        names = DatasetNames(settings.dataset_namespace)
-        dialect = config.source.dialect or ""
-        origin = Origin(config.state.workflow, options.run_id, settings.namespace, dialect, names)
-        return cls(settings, origin, memory, options)
+        dialect, names = config.source.dialect or "", DatasetNames(config.dataset_namespace)
+        origin = Origin(config.workflow, options.run_id, config.job_namespace, dialect, names)
+        return cls(config, origin, memory, options)
 
     def send(
         self, requests: Sequence[AddLineageRequest], entities: Mapping[str, TableEntity]
@@ -83,11 +82,15 @@ class EventSink:
             emitter.emit(outcome_event(self.origin, RunResult(counts.statements, counts.dead), time.time()))
 
     def _emitter(self) -> AbstractContextManager[Emitter]:
-        return open_emitter(Transport(self.settings.transport))
+        return open_emitter(Transport(self.config.headwater.open_lineage.transport))
 
     @property
     def _name(self) -> str:
-        place = (Transport(self.settings.transport).place, self.settings.namespace, self.settings.dataset_namespace)
+        place = (
+            Transport(self.config.headwater.open_lineage.transport).place,
+            self.config.job_namespace,
+            self.config.dataset_namespace,
+        )
         return f"events {hashlib.sha256(repr(place).encode()).hexdigest()[:32]}"
 
 

@@ -200,7 +200,7 @@ class Publishing:
     def _publisher(self, targets: Collection[str]) -> Publisher:
         known = self.memory.acknowledged_states(self._sink_name, targets)
         return Publisher(
-            self.target.sink, known, self.acknowledge, self.config.sink.settings.bulk_sink_batch_size, self.options
+            self.target.sink, known, self.acknowledge, self.config.sink.config.bulk_sink_batch_size, self.options
         )
 
     def file_events(self, batches: Sequence[SchemaEvents]) -> tuple[str, ...]:
@@ -215,7 +215,7 @@ class Publishing:
 
     def file_queries(self, queries: LogQueries) -> tuple[str, ...]:
         """Files the queries behind the edges; what to warn of where some could not be filed."""
-        return queries.file(self.target, self.config.source.service, self._probe)
+        return queries.file(self.target, self.config.source.service_name, self._probe)
 
     def show(self, requests: Iterable[AddLineageRequest]) -> None:
         """Shows the requests of a dry run."""
@@ -226,7 +226,7 @@ class Publishing:
     @property
     def _sink_name(self) -> str:
         catalog = catalog_identity(self.config.target, self.target.platform)
-        return self.config.sink.settings.identity(catalog)
+        return self.config.sink.config.identity(catalog)
 
     @property
     def _probe(self) -> Probe:

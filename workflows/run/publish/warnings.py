@@ -42,7 +42,7 @@ def warnings_of(config: RunConfig, counts: RunCounts, before: RecordedRun | None
 def _nothing_read(config: RunConfig, counts: RunCounts) -> list[str]:
     if counts.records_read_before:
         return []
-    if not counts.records_read and config.query_log.is_given:
+    if not counts.records_read and config.has_query_log:
         return ["the log is empty: nothing was read; check queryLogFilePath"]
     if not counts.records_read and config.source.kind is SourceKind.DATABASE:
         return [_NO_LOG]
@@ -62,7 +62,7 @@ def _left_out(config: RunConfig, counts: RunCounts) -> list[str]:
     outside = counts.skipped.get(Outcome.OUTSIDE_WINDOW, 0)
     if not outside:
         return []
-    days = config.query_log.days
+    days = config.lineage.query_log_duration
     window = f"the {days} days up to the newest record" if days is not None else "what came since the last run"
     return [
         f"{outside} of {counts.statements} statements are outside the window ({window}): set queryLogDuration, "

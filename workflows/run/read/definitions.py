@@ -25,18 +25,20 @@ from ingestion.statements.routines.definition import (
 )
 from ingestion.statements.routines.inline_functions import function_as_view
 from ingestion.statements.routines.steps import RoutineStep
-from workflows.config import Steps
+from workflows.config import LineageConfig
 from workflows.run.read.statements import STATEMENT_SCHEMA, Row, rows_of
 
 
-def catalog_definitions(platform: Platform, service: str, steps: Steps) -> tuple[Definition, ...]:
+def catalog_definitions(platform: Platform, service: str, wanted: LineageConfig) -> tuple[Definition, ...]:
     """The definitions that the catalog has, those of the steps that are wanted."""
     found: list[Definition] = []
-    if steps.views:
+    if wanted.process_view_lineage:
         found += stored_views(platform, service)
-    if steps.procedures:
+    if wanted.process_stored_procedure_lineage:
         found += stored_routines(platform, service)
-    return tuple(found if steps.incremental else (replace(definition, done=False) for definition in found))
+    return tuple(
+        found if wanted.incremental_lineage_processing else (replace(definition, done=False) for definition in found)
+    )
 
 
 def current_definitions(

@@ -22,7 +22,7 @@ from ingestion.model.lineage import Column
 from ingestion.model.namespaces import RelationKey
 from ingestion.model.outcomes import Outcome
 from ingestion.parsing.templates import TemplateKey
-from workflows.config import QueryLog, RunConfig, SourceKind
+from workflows.config import LineageConfig, RunConfig, SourceKind
 from workflows.config.namespaces import SourceSettings, dialect_name
 from workflows.counts import RunCounts
 from workflows.run.read.called_routines import with_routines
@@ -126,7 +126,7 @@ def read_statements(
     known = past.known if reach_files(spark, past) else past.known.all_at_hand()
     folder = files_folder(spark, past)
     work = with_journal(to_statements(dialect, known, past.literal_key), folder)
-    reading = partial(_statements_of, records, config.filters.condition)
+    reading = partial(_statements_of, records, config.lineage.filter_condition)
     since = _since(config, past)
     kept_rows = kept_frame(spark, reading, work, STATEMENT_SCHEMA, are_few=records.size < _SMALL_LOG)
     with kept_rows as kept, kept_journal(spark, past, since) as journal:
@@ -134,7 +134,7 @@ def read_statements(
         as_read = kept.where(_IS_READ)
         in_window = _in_window(as_read, survey, config, past)
         frame = defined = with_views(in_window, definitions.definitions, dialect, definitions.failures)
-        if config.steps.procedures:
+        if config.lineage.process_stored_procedure_lineage:
             frame = with_routines(frame, survey, definitions.definitions, dialect, settings)
         whole = _whole(frame, journal, past)
         # Definitions are in no journal.
@@ -151,7 +151,7 @@ def read_statements(
 def _in_window(statements: DataFrame, survey: StatementStatistics, config: RunConfig, past: ReadState) -> DataFrame:
     """The statements with possible times, those marked that this run leaves out; the same frame where all are so."""
     possible = _with_possible_times(statements, past) if survey.ahead else statements
-    return _within(possible, survey, config.query_log, past) if config.query_log.is_given else possible
+    return _within(possible, survey, config.lineage, past) if config.has_query_log else possible
 
 
 def _survey_again(statements: DataFrame, before: StatementStatistics) -> StatementStatistics:
@@ -178,7 +178,7 @@ def _with_possible_times(statements: DataFrame, past: ReadState) -> DataFrame:
 
 def _since(config: RunConfig, past: ReadState) -> float | None:
     """Where the window that lineage is bound over begins."""
-    return None if past.newest is None else past.newest - config.query_log.days_kept * SECONDS_A_DAY
+    return None if past.newest is None else past.newest - config.lineage.days_kept * SECONDS_A_DAY
 
 
 def _whole(frame: DataFrame, journal: DataFrame | None, past: ReadState) -> DataFrame:
@@ -200,19 +200,19 @@ def _statements_of(records: SourceRecords, condition: str | None, work: RecordWo
 
 
 def _records(spark: SparkSession, config: RunConfig, source: OpenSource, past: ReadState) -> SourceRecords:
-    wanted = RecordsWanted(config.query_log.limit, past.files, _since(config, past))
+    wanted = RecordsWanted(config.lineage.result_limit, past.files, _since(config, past))
     found = None
     try:
         found = source.records(spark, wanted) if source.records is not None else None
     except ConfigError:
-        if not (past.log_may_be_gone and config.query_log.is_given):
+        if not (past.log_may_be_gone and config.has_query_log):
             raise
     if source.records is None and config.source.kind is SourceKind.QUERY_LOG:
         raise ConfigError(f"{config.origin}: set sourceConfig.config.queryLogFilePath to the query log")
     return FrameOfRecords(spark.createDataFrame([], RECORD_SCHEMA)) if found is None else found
 
 
-def _within(statements: DataFrame, survey: StatementStatistics, log: QueryLog, past: ReadState) -> DataFrame:
+def _within(statements: DataFrame, survey: StatementStatistics, wanted: LineageConfig, past: ReadState) -> DataFrame:
     """Marks what is older than the window, which ends at the newest record, and what comes after the limit.
 
     Of more records than the limit the oldest are taken, so that a later run goes on where this one ended.
@@ -220,28 +220,30 @@ def _within(statements: DataFrame, survey: StatementStatistics, log: QueryLog, p
     if survey.newest is None:
         return statements
     newest = survey.newest if past.newest is None else max(survey.newest, past.newest)
-    begin, end = past.between or (_window_begin(newest, log, past), float("inf"))
-    if survey.records <= log.limit and (survey.oldest is None or begin <= survey.oldest <= survey.newest < end):
+    begin, end = past.between or (_window_begin(newest, wanted, past), float("inf"))
+    if survey.records <= wanted.result_limit and (
+        survey.oldest is None or begin <= survey.oldest <= survey.newest < end
+    ):
         return statements
     # Without a time a record is inside: it cannot be shown to be old.
     outside = (F.col("time") > 0) & ((F.col("time") < begin) | (F.col("time") >= end))
     marked = _skipping(statements, outside, Outcome.OUTSIDE_WINDOW)
-    if survey.records <= log.limit:
+    if survey.records <= wanted.result_limit:
         return marked
     at = F.struct(*RECORD_ORDER)
     inside = marked.where(first_of_record() & ~outside)
-    last = inside.select(at.alias("at")).orderBy("at").limit(log.limit).agg(F.max("at").alias("at")).first()
+    last = inside.select(at.alias("at")).orderBy("at").limit(wanted.result_limit).agg(F.max("at").alias("at")).first()
     if last is None or last["at"] is None:
         return marked
     limit = F.struct(*(F.lit(last["at"][name]).alias(name) for name in RECORD_ORDER))
     return _skipping(marked, ~outside & (at > limit), Outcome.OVER_LIMIT)
 
 
-def _window_begin(newest: float, log: QueryLog, past: ReadState) -> float:
+def _window_begin(newest: float, wanted: LineageConfig, past: ReadState) -> float:
     """Without a window a log is read whole once, and then what came since, or came as late as is remembered."""
-    if log.days is not None:
-        return newest - log.days * SECONDS_A_DAY
-    return float("-inf") if past.newest is None else past.newest - log.days_kept * SECONDS_A_DAY
+    if wanted.query_log_duration is not None:
+        return newest - wanted.query_log_duration * SECONDS_A_DAY
+    return float("-inf") if past.newest is None else past.newest - wanted.days_kept * SECONDS_A_DAY
 
 
 def _skipping(statements: DataFrame, condition: SparkColumn, reason: str) -> DataFrame:

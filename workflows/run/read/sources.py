@@ -19,7 +19,6 @@ from connectors.spark import SparkHistoryOptions
 from connectors.spark.catalog import SparkCatalog
 from ingestion.statements.routines.definition import Definition
 from workflows.config import RunConfig, SourceKind
-from workflows.config.dbt import adapter_connection
 from workflows.run.read.definitions import catalog_definitions, current_definitions
 from workflows.runtime.scratch import scratch_folder
 
@@ -30,28 +29,22 @@ def local_artifacts(config: RunConfig) -> Iterator[RunConfig]:
 
     Raises ConfigError where they are refused or missing, TargetDown where what has them does not answer.
     """
-    if config.dbt is None or config.dbt.elsewhere is None:
+    artifacts = config.dbt.dbt_config_source if config.dbt is not None else None
+    if artifacts is None or artifacts.elsewhere is None:
         yield config
         return
     with scratch_folder("dbt") as folder:
-        found = download_artifacts(config.dbt.elsewhere, folder)
-        dbt = replace(
-            config.dbt,
-            project=found["manifest"],
-            catalog=found.get("catalog"),
-            run_results=found.get("run_results"),
-            sources=found.get("sources"),
-            elsewhere=None,
-        )
-        connection = config.source.connection or adapter_connection(dbt)
-        yield replace(config, dbt=dbt, source=replace(config.source, connection=connection))
+        here = artifacts.copied_to(download_artifacts(artifacts.elsewhere, folder))
+        source = config.source.changed("source_config.config.dbt_config_source", here)
+        yield config.changed("source", source.with_connection())
 
 
 def open_dbt(config: RunConfig) -> DbtProject | None:
     """The project of the source type dbt, None for any other. Raises ConfigError, UnreadableArtifact."""
     if config.dbt is None:
         return None
-    return open_project(config.dbt.project, config.source.dialect, config.limits, config.dbt.catalog)
+    artifacts = config.dbt.dbt_config_source
+    return open_project(artifacts.project, config.source.dialect, config.limits, artifacts.dbt_catalog_file_path)
 
 
 @contextmanager
@@ -60,11 +53,11 @@ def open_source(config: RunConfig, project: DbtProject | None) -> Iterator[OpenS
 
     Raises ConfigError and TargetDown, without a password in them.
     """
-    run = SourceRun(config.source.dialect or "", config.places, config.limits)
+    run = SourceRun(config.source.dialect or "", config.name_rules, config.limits)
     configured = _configured(config, project)
     with ExitStack() as opened:
         source = OpenSource() if configured is None else opened.enter_context(configured.open(run))
-        if config.query_log.is_given and config.spark_history is None:
+        if config.has_query_log and config.spark_history is None:
             log = opened.enter_context(ConfiguredSource("query-log-lineage", log_options(config)).open(run))
             source = replace(source, records=log.records)
         yield source
@@ -78,9 +71,8 @@ def _configured(config: RunConfig, project: DbtProject | None) -> ConfiguredSour
     if config.spark_history is not None:
         history = config.spark_history
         status = None if history.status == "all" else history.status
-        return ConfiguredSource(
-            source_type, SparkHistoryOptions(history.directory, history.server, history.since, status)
-        )
+        options = SparkHistoryOptions(history.event_log_directory, history.history_server, history.min_date, status)
+        return ConfiguredSource(source_type, options)
     live = config.source.kind is SourceKind.DATABASE and connection is not None and "hostPort" in connection.options
     if connection is None or not live or not has_room(source_type):
         return None
@@ -89,9 +81,15 @@ def _configured(config: RunConfig, project: DbtProject | None) -> ConfiguredSour
 
 def log_options(config: RunConfig) -> QueryLogOptions:
     """Where the configured query log is, and what its columns mean."""
-    log, connection = config.query_log, config.source.connection
-    kind = connection.type if connection is not None else None
-    return QueryLogOptions(log.path, log.timezone, kind, log.columns, log.table, log.jdbc)
+    ours, connection = config.headwater, config.source.connection
+    return QueryLogOptions(
+        config.lineage.query_log_file_path,
+        ours.query_log_timezone,
+        connection.type if connection is not None else None,
+        ours.query_log_columns.by_field,
+        ours.query_log_table,
+        ours.query_log_jdbc.spark_options,
+    )
 
 
 def with_spark_catalogs(source: OpenSource, config: RunConfig, spark: SparkSession, database: str) -> OpenSource:
@@ -99,9 +97,9 @@ def with_spark_catalogs(source: OpenSource, config: RunConfig, spark: SparkSessi
 
     `database` stands for the session's own catalog.
     """
-    if source.has_definitions or not config.spark.catalogs:
+    if source.has_definitions or not config.spark_catalogs:
         return source
-    return SparkCatalog(spark, config.spark.catalogs, database).beside(source)
+    return SparkCatalog(spark, config.spark_catalogs, database).beside(source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,11 +115,11 @@ class LiveDefinitions:
 
 def live_definitions(config: RunConfig, dialect: str, platform: Platform, source: OpenSource) -> LiveDefinitions:
     """What the catalog, and what is live, tell before a log is read."""
-    stored = catalog_definitions(platform, config.source.service, config.steps)
+    stored = catalog_definitions(platform, config.source.service_name, config.lineage)
     live: list[Definition] = []
-    if config.steps.views:
+    if config.lineage.process_view_lineage:
         live += source.views()
-    if config.steps.procedures:
+    if config.lineage.process_stored_procedure_lineage:
         live += source.routines()
     current = current_definitions(live, stored, dialect)
     others = tuple(definition for definition in stored if source.keeps(definition))

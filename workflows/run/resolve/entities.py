@@ -13,7 +13,7 @@ from ingestion.model.entities import TableEntity
 from ingestion.model.lineage import NameKind
 from ingestion.model.outcomes import Outcome
 from ingestion.resolution import PREFETCHED, Ambiguous, FoundBy, Resolution, Resolved, Resolver, Unresolved
-from workflows.config import Filters
+from workflows.config import LineageConfig
 
 GIVEN_UP = frozenset({Outcome.RESOLUTION_FAILED, Outcome.REGISTRATION_FAILED})
 """What is no answer to where a name leads: a statement that needs such a name is dead."""
@@ -45,7 +45,7 @@ def relations_in(flows: Iterable[PersistedFlow]) -> Counter[int]:
 
 
 def resolve_relations(
-    log: BoundLog, wanted: Mapping[int, int], resolver: Resolver, filters: Filters, *, registers: bool = False
+    log: BoundLog, wanted: Mapping[int, int], resolver: Resolver, filters: LineageConfig, *, registers: bool = False
 ) -> RelationEntities:
     """The entities of the relations that are `wanted` (number -> how often it is met).
 
@@ -77,13 +77,9 @@ def _status_of(resolution: Ambiguous | Unresolved) -> Outcome:
     return Outcome.RESOLUTION_FAILED if resolution.reason is Outcome.RESOLUTION_FAILED else Outcome.UNRESOLVED
 
 
-def is_allowed(entity: TableEntity, filters: Filters) -> bool:
+def is_allowed(entity: TableEntity, filters: LineageConfig) -> bool:
     """Whether the configuration's filters let an entity be."""
-    return (
-        filters.database.allows(entity.database)
-        and filters.schema.allows(entity.schema)
-        and filters.table.allows(entity.name)
-    )
+    return filters.allows(entity.database, entity.schema, entity.name)
 
 
 def _resolutions(relations: Sequence[Relation], resolver: Resolver, *, registers: bool) -> Iterator[Resolution]:

@@ -307,13 +307,12 @@ class NameResolution:
         self.settings = settings
         self._target = target
         self._after: Resolver | None = None
-        steps = config.steps
         self._scope = SearchScope(
-            config.source.service,
-            steps.cross_services,
-            config.catalog_services,
+            config.source.service_name,
+            config.lineage.other_services,
+            config.headwater.catalog_services,
             settings.two_level,
-            config.places,
+            config.name_rules,
             settings.guessed_database,
         )
 
@@ -351,7 +350,7 @@ class NameResolution:
 
     def resolve_routines(self, statements: Mapping[str, Sequence[str]]) -> RoutineEntities:
         """The entities of routines, given the masked statements of each; what the target lacks is registered."""
-        return self.routines().resolve(statements, self._config.filters) if statements else RoutineEntities()
+        return self.routines().resolve(statements, self._config.lineage) if statements else RoutineEntities()
 
     def resolve_batch(
         self, source: LineageSource, survey: NamesBefore, registered: RegisteredNames, routines: RoutineEntities
@@ -379,7 +378,7 @@ class NameResolution:
 
     def routines(self) -> RoutineResolver:
         """What finds the entities of stored procedures and functions, and registers them."""
-        service = self._config.source.service
+        service = self._config.source.service_name
         return RoutineResolver(self._target.platform, service, self._service_type, self._registers, self._probe)
 
     @property
@@ -388,18 +387,18 @@ class NameResolution:
 
     def _entities(self, source: LineageSource, wanted: Mapping[int, int], resolver: Resolver) -> RelationEntities:
         registers = self._config.registers_tables
-        entities = resolve_relations(source.log, wanted, resolver, self._config.filters, registers=registers)
+        entities = resolve_relations(source.log, wanted, resolver, self._config.lineage, registers=registers)
         unplaced = {n for n in wanted if lacks_schema(source.log.relations[n], self.settings.default_schema)}
         return entities.with_status(unplaced, Outcome.NO_DEFAULT_SCHEMA)
 
     def _registrar(self) -> Registrar:
         config, settings = self._config, self.settings
         return Registrar(
-            config.source.service,
+            config.source.service_name,
             self._service_type,
             settings.default_database,
             settings.default_schema,
-            config.places,
+            config.name_rules,
             Isolation(self._probe),
         )
 

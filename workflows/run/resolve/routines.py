@@ -16,7 +16,7 @@ from ingestion.model.fqn import build_fqn, encode_name, split_fqn
 from ingestion.model.isolation import Failure, FailureStage, Isolation, Probe, no_probe
 from ingestion.model.lineage import Json
 from ingestion.statements.routines.definition import code_of
-from workflows.config import Filters
+from workflows.config import LineageConfig
 
 _PARTS = 3
 """Of a key: database, schema and name."""
@@ -48,7 +48,7 @@ class RoutineResolver:
     registers: bool
     probe: Probe = no_probe
 
-    def resolve(self, statements: Mapping[str, Sequence[str]], filters: Filters) -> RoutineEntities:
+    def resolve(self, statements: Mapping[str, Sequence[str]], filters: LineageConfig) -> RoutineEntities:
         """The entities of routines, given the masked statements of each."""
         isolation = Isolation[str](self.probe)
         wanted: dict[str, Sequence[str]] = {}
@@ -59,7 +59,7 @@ class RoutineResolver:
                 isolation.probe(FailureStage.ROUTINES, key)
                 if len(split_fqn(key)) < _PARTS:
                     unplaced.append(key)
-                elif _is_allowed(key, filters):
+                elif filters.allows_procedure(*split_fqn(key)):
                     wanted[key] = statements[key]
                     found[key] = self._stored_entity(key)
         filtered = statements.keys() - wanted.keys() - isolation.failures.keys() - set(unplaced)
@@ -127,11 +127,6 @@ class RoutineResolver:
                     "extension": {FILED_FROM_LOG: True},
                 }
         return {group: list(requests.values()) for group, requests in groups.items()}
-
-
-def _is_allowed(key: str, filters: Filters) -> bool:
-    database, schema, name = split_fqn(key)
-    return filters.database.allows(database) and filters.schema.allows(schema) and filters.stored_procedure.allows(name)
 
 
 def _is_news(entity: Json | None, masked: Sequence[str]) -> bool:

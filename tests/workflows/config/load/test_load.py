@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import io
 import re
 from collections.abc import Callable
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from pydantic import ValidationError
 
 from connectors.dbt.artifact_locations import BucketArtifacts, HttpArtifacts
 from connectors.fields import cores
@@ -21,14 +21,11 @@ from workflows.config import (
     EmbeddedCatalog,
     FilterPattern,
     InvalidConfig,
-    Register,
     Schedule,
     SchemaFile,
     Server,
     SourceConnection,
     SourceKind,
-    State,
-    Steps,
     load_config,
 )
 
@@ -52,22 +49,27 @@ def test_the_smallest_workflow_gets_our_defaults(workflow_file: Write) -> None:
     config = load_config(workflow_file())
 
     assert config.source.kind is SourceKind.QUERY_LOG
-    assert config.source.connection == SourceConnection("Postgres", "postgres")
-    assert (config.query_log.path, config.query_log.days, config.query_log.limit) == ("log.csv", None, 100_000)
+    assert config.source.connection == SourceConnection(type="Postgres")
+    assert (config.lineage.query_log_file_path, config.lineage.query_log_duration) == ("log.csv", None)
+    assert config.lineage.result_limit == 100_000
     assert config.limits == Limits(seconds=30, memory_mb=100)
-    assert (config.threads, config.parser) == (cores(), Parser.AUTO)
-    assert config.steps == Steps(override_views=True, temp_tables=True, cross_services=())
-    assert config.target == EmbeddedCatalog(Path(".headwater/catalog.db"))
+    assert (config.lineage.threads, config.lineage.parser) == (cores(), Parser.AUTO)
+    assert config.lineage.override_view_lineage
+    assert config.lineage.enable_temp_table_lineage
+    assert config.lineage.other_services == ()
+    assert config.target == EmbeddedCatalog(file=Path(".headwater/catalog.db"))
     assert config.registers_tables
-    assert (config.success_threshold, config.fail_below_threshold, config.log_level) == (90, True, "INFO")
+    assert config.workflow_config.success_threshold == 90
+    assert config.workflow_config.raise_on_error
+    assert config.workflow_config.logger_level == "INFO"
     assert config.without_effect == ()
 
 
 def test_the_values_are_frozen(workflow_file: Write) -> None:
     config = load_config(workflow_file())
 
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        config.threads = 1  # type: ignore[misc]
+    with pytest.raises(ValidationError, match="frozen"):
+        config.lineage.threads = 1  # type: ignore[misc]
 
 
 def test_every_field_of_openmetadatas_yaml_is_taken(workflow_file: Write) -> None:
@@ -141,15 +143,22 @@ bulkSink: {type: b}
     assert config.source.dialect == "snowflake"
     assert config.source.connection is not None
     assert config.source.connection.options["connectionOptions"] == {"a": 1}
-    assert config.parser is Parser.SQLFLUFF
-    assert config.filters.schema == FilterPattern(("^a",), ("b$",))
-    assert config.filters.condition == "user_name <> 'x'"
-    assert config.steps == Steps(False, True, False, False, False, False, ("one", "two"))
-    assert (config.threads, config.sink.settings.bulk_sink_batch_size, config.success_threshold) == (7, 50, 80)
+    assert config.lineage.parser is Parser.SQLFLUFF
+    assert config.lineage.schema_filter_pattern == FilterPattern(includes=("^a",), excludes=("b$",))
+    assert config.lineage.filter_condition == "user_name <> 'x'"
+    assert config.lineage.process_query_lineage
+    assert not config.lineage.process_view_lineage
+    assert not config.lineage.process_stored_procedure_lineage
+    assert not config.lineage.override_view_lineage
+    assert not config.lineage.enable_temp_table_lineage
+    assert not config.lineage.incremental_lineage_processing
+    assert config.lineage.other_services == ("one", "two")
+    assert (config.lineage.threads, config.sink.config.bulk_sink_batch_size) == (7, 50)
+    assert config.workflow_config.success_threshold == 80
     assert isinstance(config.target, Server)
-    assert not config.target.tls.verify
-    assert not config.target.check_version
-    assert config.target.headers == {"X-Team": "data"}
+    assert not config.target.verifies_certificates
+    assert not config.target.enable_version_validation
+    assert config.target.extra_headers == {"X-Team": "data"}
     assert not config.registers_tables
     assert "processor" in config.without_effect
     assert "workflowConfig.openMetadataServerConfig.clusterName" in config.without_effect
@@ -177,16 +186,18 @@ headwater:
 
     config = load_config(file)
 
-    assert config.spark.conf == {"spark.ui.enabled": "false", "spark.driver.memory": "2g", "n": "3"}
+    assert config.headwater.spark.conf == {"spark.ui.enabled": "false", "spark.driver.memory": "2g", "n": "3"}
     assert isinstance(config.target, EmbeddedCatalog)
     assert (config.target.file, config.target.port) == (Path("c.db"), 8585)
-    assert config.schema_files == (SchemaFile(Path("log.csv")), SchemaFile(Path("log.csv"), "d", "s"))
-    assert config.register is Register.NEVER
+    assert config.headwater.schema_files == (
+        SchemaFile(path=Path("log.csv")),
+        SchemaFile(path=Path("log.csv"), database="d", schema="s"),
+    )
     assert not config.registers_tables
-    assert (config.default_database, config.default_schema) == ("d", "s")
-    assert config.catalog_services == {"hive": "lake"}
-    assert config.schedule == Schedule("0 2 * * *", "Europe/Berlin")
-    assert config.state == State("state.db", "shop.query-log-lineage")
+    assert (config.headwater.defaults.database, config.headwater.defaults.schema_) == ("d", "s")
+    assert config.headwater.catalog_services == {"hive": "lake"}
+    assert config.headwater.schedule == Schedule(cron="0 2 * * *", timezone="Europe/Berlin")
+    assert (config.state_url, config.workflow) == ("state.db", "shop.query-log-lineage")
     assert config.without_effect == ()
 
 
@@ -349,11 +360,11 @@ def test_references_come_from_the_environment(workflow_file: Write, minimal: str
 
     config = load_config(file, environment={"SERVICE": "a: b", "OM_TOKEN": "tok.en"})
 
-    assert config.source.service == "a: b"
-    assert config.threads == 3
+    assert config.source.service_name == "a: b"
+    assert config.lineage.threads == 3
     assert isinstance(config.target, Server)
     assert config.target.token.get_secret_value() == "tok.en"
-    assert config.target.url == "http://openmetadata:8585/api"
+    assert config.target.host_port == "http://openmetadata:8585/api"
     assert "tok.en" in config.secrets
 
 
@@ -381,15 +392,15 @@ def test_paths_are_found_from_here_and_beside_the_yaml(
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
 
-    assert load_config(file).query_log.path == str(tmp_path / "log.csv")
+    assert load_config(file).lineage.query_log_file_path == str(tmp_path / "log.csv")
 
     (tmp_path / "elsewhere" / "log.csv").touch()
-    assert load_config(file).query_log.path == "log.csv"
+    assert load_config(file).lineage.query_log_file_path == "log.csv"
 
 
 @pytest.mark.parametrize("location", ["*.csv", ".", "s3a://bucket/logs/*", "hdfs://nn/x"])
 def test_a_log_can_be_a_glob_a_directory_or_a_uri(workflow_file: Write, location: str) -> None:
-    assert load_config(workflow_file(), [f"queryLogFilePath={location}"]).query_log.path == location
+    assert load_config(workflow_file(), [f"queryLogFilePath={location}"]).lineage.query_log_file_path == location
 
 
 def test_spark_history_has_keys_of_its_own(workflow_file: Write, tmp_path: Path) -> None:
@@ -403,15 +414,15 @@ source:
 
     assert config.source.dialect == "spark"
     assert config.spark_history is not None
-    assert config.spark_history.directory == "."
-    assert config.spark_history.since == datetime(2026, 11, 1, tzinfo=UTC)
+    assert config.spark_history.event_log_directory == "."
+    assert config.spark_history.min_date == datetime(2026, 11, 1, tzinfo=UTC)
     [problem] = problems(workflow_file(text.replace("eventLogDirectory: ., ", "")))
     assert "give one of eventLogDirectory and historyServer" in problem
     [problem] = problems(workflow_file(text.replace("2026-11-01", "soon")))
     assert "minDate: expected an ISO date" in problem
     server = load_config(workflow_file(text.replace("eventLogDirectory: .", "historyServer: http://spark:18080/")))
     assert server.spark_history is not None
-    assert server.spark_history.server == "http://spark:18080"
+    assert server.spark_history.history_server == "http://spark:18080"
 
 
 SPARK_NAMES = """\
@@ -431,7 +442,7 @@ headwater:
 
 
 def test_sparks_names_lead_to_services(workflow_file: Write) -> None:
-    places = load_config(workflow_file(SPARK_NAMES)).places
+    places = load_config(workflow_file(SPARK_NAMES)).name_rules
 
     assert places.table(("spark_catalog", "mart", "t")) == ("default", "mart", "t")
     assert places.table(("spark_catalog", "tmp", "t")) == ("scratch", "default", "tmp", "t")
@@ -439,7 +450,7 @@ def test_sparks_names_lead_to_services(workflow_file: Write) -> None:
     assert places.over_jdbc(("public", "t"), JdbcUrl("postgresql", "db", 5432, "crm")) == ("crm", "crm", "public", "t")
     assert places.over_jdbc(("APP", "T"), None) == ("erp", "erp", "APP", "T")
     assert places.storage_of("s3://raw/in") == "raw_zone"
-    assert load_config(workflow_file()).places == EngineNameRules()
+    assert load_config(workflow_file()).name_rules == EngineNameRules()
 
 
 @pytest.mark.parametrize(
@@ -487,7 +498,7 @@ def test_artifacts_of_dbt_behind_addresses(workflow_file: Write, minimal: str) -
     config = load_config(workflow_file(dbt_file(minimal, dbtConfigType="http", **place)))
     assert config.dbt is not None
     urls = {"manifest": "https://ci.example/m.json?sig=hunter2"}
-    assert config.dbt.elsewhere == HttpArtifacts(urls, {"X-Key": "hunter3"})
+    assert config.dbt.dbt_config_source.elsewhere == HttpArtifacts(urls, {"X-Key": "hunter3"})
     assert {"sig=hunter2", "hunter3"} <= set(config.secrets)
     assert not re.search("hunter", repr(config))
 
@@ -499,7 +510,7 @@ def test_artifacts_of_dbt_in_a_bucket(workflow_file: Write, minimal: str) -> Non
     place = {"dbtConfigType": "s3", "dbtSecurityConfig": security, "dbtPrefixConfig": folder}
     config = load_config(workflow_file(dbt_file(minimal, **place)))
     assert config.dbt is not None
-    bucket = config.dbt.elsewhere
+    bucket = config.dbt.dbt_config_source.elsewhere
     assert isinstance(bucket, BucketArtifacts)
     assert (bucket.address, bucket.options["secret_key"]) == ("s3://lake/dbt/target", "hunter2")
     assert (bucket.options["scheme"], bucket.options["endpoint_override"]) == ("http", "minio:9000")
@@ -534,7 +545,7 @@ def test_every_connection_type_is_a_source_type(workflow_file: Write, minimal: s
 
 
 def test_patterns_match_from_the_start_whatever_the_case_and_excludes_win() -> None:
-    pattern = FilterPattern(("sales",), (".*_tmp",))
+    pattern = FilterPattern(includes=("sales",), excludes=(".*_tmp",))
 
     assert pattern.allows("SALES_2026")
     assert not pattern.allows("my_sales")

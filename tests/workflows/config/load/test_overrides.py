@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from workflows.config import InvalidConfig, load_config
+from workflows.config import FilterPattern, InvalidConfig, load_config
 
 Write = Callable[..., Path]
 
@@ -17,7 +17,7 @@ Write = Callable[..., Path]
     ["source.sourceConfig.config.resultLimit", "sourceConfig.config.resultLimit", "config.resultLimit", "resultLimit"],
 )
 def test_a_key_goes_by_its_path_or_its_end(workflow_file: Write, key: str) -> None:
-    assert load_config(workflow_file(), [f"{key}=7"]).query_log.limit == 7
+    assert load_config(workflow_file(), [f"{key}=7"]).lineage.result_limit == 7
 
 
 def test_the_last_setting_wins_and_values_are_yaml(workflow_file: Write) -> None:
@@ -35,15 +35,15 @@ def test_the_last_setting_wins_and_values_are_yaml(workflow_file: Write) -> None
         {},
     )
 
-    assert config.threads == 2
-    assert config.filters.schema.includes == ("a",)
-    assert config.source.service == "a=b"
-    assert config.spark.conf == {"spark.driver.memory": "2g", "spark.ui.enabled": "true"}
+    assert config.lineage.threads == 2
+    assert config.lineage.schema_filter_pattern == FilterPattern(includes=("a",))
+    assert config.source.service_name == "a=b"
+    assert config.headwater.spark.conf == {"spark.driver.memory": "2g", "spark.ui.enabled": "true"}
     assert config.secrets == ("x1: y2 #3",)
 
 
 def test_references_work_in_settings(workflow_file: Write) -> None:
-    assert load_config(workflow_file(), ["serviceName=${S}"], {"S": "x"}).source.service == "x"
+    assert load_config(workflow_file(), ["serviceName=${S}"], {"S": "x"}).source.service_name == "x"
 
 
 @pytest.mark.parametrize(

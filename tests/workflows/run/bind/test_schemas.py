@@ -14,7 +14,7 @@ from ingestion.model.lineage import Column, TableName
 from ingestion.model.namespaces import Namespace, RelationKey
 from ingestion.model.outcomes import Outcome
 from ingestion.resolution import PREFETCHED, Hits, PartialName, Resolver, SearchScope
-from workflows.config import Filters
+from workflows.config import LineageConfig
 from workflows.run.bind.schemas import catalog_schemas
 from workflows.run.resolve.entities import resolve_relations
 
@@ -95,7 +95,7 @@ def test_of_a_relation_that_is_not_there_each_name_is_asked_for_once() -> None:
     relations = [Relation(n, key, key, mention) for n, (key, mention) in enumerate(zip(keys, mentions, strict=True))]
     wanted = dict.fromkeys(range(MANY), 1)
     resolver = Resolver(catalog, SearchScope("svc"))
-    found = resolve_relations(BoundLog(tuple(relations), (), {}), wanted, resolver, Filters(), registers=True)
+    found = resolve_relations(BoundLog(tuple(relations), (), {}), wanted, resolver, LineageConfig(), registers=True)
     assert set(found.statuses.values()) == {Outcome.UNRESOLVED}
     assert catalog.calls == MANY / PREFETCHED
 

@@ -23,7 +23,7 @@ from ingestion.parsing.sqlglot.tier import parse
 from ingestion.parsing.templates import ParsedTemplate
 from ingestion.statements import split
 from tests.support.dbt_project import BUILT
-from workflows.config import DbtArtifacts
+from workflows.config import DbtLineageConfig
 from workflows.config.namespaces import SourceSettings
 from workflows.run.bind.binding import LineageSource, bind_occurrences
 from workflows.run.group.occurrences import OccurrenceGroup
@@ -186,7 +186,12 @@ def test_a_run_warns_of_drift_and_takes_no_statement_of_the_log_for_the_project(
     into = f"insert into {MARTS}.daily_sales (ordered_on, sales, currency)"
     log = (ran("model.roastery.daily_sales", f"{into} select day, price, currency from till.bills"),)
     project = project_from_manifest(BUILT / "manifest.json", None, Limits(), BUILT / "catalog.json")
-    publishing = DbtPublishing(project, DbtArtifacts(BUILT), "shop", SourceSettings("roastery", "main"))
+    publishing = DbtPublishing(
+        project,
+        DbtLineageConfig.model_validate({"dbtConfigSource": {"dbtManifestFilePath": str(BUILT)}}),
+        "shop",
+        SourceSettings("roastery", "main"),
+    )
     warnings = list(publishing.warnings(bound(project, (*recorded(), *log))))
     assert [line for line in warnings if "hard-coded" in line] == [
         "hard-coded reference: audit reads roastery.main_raw.raw_orders"

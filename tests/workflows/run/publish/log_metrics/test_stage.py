@@ -105,11 +105,11 @@ def test_each_run_is_counted_once_through_kills_growth_and_rereading(spark: Spar
         "sent_2": (1, ("fay",), "2026-01-01T00:35:00Z"),
     }
     assert grown["most"]["any_literal"] is True
-    with platform_of(EmbeddedCatalog(folder / "other.db")) as platform:
+    with platform_of(EmbeddedCatalog(file=folder / "other.db")) as platform:
         put(platform.http, Collection.METRICS, {"name": "gmv", "description": "of somebody's"})
     moved = run(folder, f"headwater.catalog.file={folder / 'other.db'}")
     assert "gmv is a metric of the catalog already: it stays as it is" in moved.warnings
-    with platform_of(EmbeddedCatalog(folder / "other.db")) as platform:
+    with platform_of(EmbeddedCatalog(file=folder / "other.db")) as platform:
         assert (platform.http.get("metrics/name/gmv") or {})["description"] == "of somebody's"
         assert platform.http.get("metrics/name/sent") is not None
     files = [file for file in folder.rglob("*") if file.is_file() and file.parent.name != "log"]

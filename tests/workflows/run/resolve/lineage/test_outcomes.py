@@ -16,8 +16,7 @@ from connectors.openmetadata.entities import Collection, put
 from ingestion.model.entities import EntityReference
 from tests.behaviour.harness import add_tables, catalog_with
 from tests.support.catalog_contents import Catalog, opened
-from workflows.config import load_config
-from workflows.config.values import Filters
+from workflows.config import LineageConfig, load_config
 from workflows.counts import RunCounts
 from workflows.run.resolve.routines import RoutineEntities, RoutineResolver
 from workflows.run.start import run_workflow
@@ -109,7 +108,7 @@ def test_a_procedure_that_is_gone_keeps_no_other_from_being_marked(tmp_path: Pat
 def test_a_routine_of_which_nothing_says_the_schema_has_no_entity(tmp_path: Path) -> None:
     with catalog_with(tmp_path / "catalog.db", {}) as (platform, _catalog):
         found = RoutineResolver(platform, "svc", "Mysql", registers=True).resolve(
-            {"default.p": ("DELETE FROM s",), "default.shop.q": ("DELETE FROM s",)}, Filters()
+            {"default.p": ("DELETE FROM s",), "default.shop.q": ("DELETE FROM s",)}, LineageConfig()
         )
     assert (found.unplaced, found.failures, found.filtered) == (("default.p",), {}, frozenset())
     assert set(found.references) == {"default.shop.q"}
