@@ -231,7 +231,7 @@ def occurrences_of(log: Sequence[Record], config: RunConfig) -> Occurrences:
     new = [row for row in rows if row["fingerprint"] not in _PARSED]
     _PARSED.update(templates_of(new))
     found = {str(row["fingerprint"]): _PARSED[str(row["fingerprint"])] for row in rows}
-    names = names_by_template(found.values(), Isolation(), config.templates_at_once)
+    names = names_by_template(found.values(), Isolation(), config.headwater.templates_at_once)
     tallies = RunTallies(changing_names(names), warehouse.settings.defaults)
     for row in rows:
         path = (row["schema"],) if row["schema"] else ()
@@ -245,7 +245,7 @@ def occurrences_of(log: Sequence[Record], config: RunConfig) -> Occurrences:
         tallies.add(Run._make(given[name] for name in Run._fields))
     by_key = {(key, template.dialect): template for key, template in found.items()}
     plans = frozenset(key for key, one in found.items() if one.symbolic is not None and is_resolved(one.symbolic))
-    runs = GroupedRuns(tallies.tallies(), config.templates_at_once)
+    runs = GroupedRuns(tallies.tallies(), config.headwater.templates_at_once)
     return Occurrences(Templates(TemplatesByFingerprint([by_key]), frozenset(found)), runs, names, plans)
 
 

@@ -88,7 +88,7 @@ def _file(catalog: Path, report: MetricReport, origin: str) -> tuple[str, ...]:
     from workflows.target import platform_of
 
     tables, warnings = tables_of(catalog, report.metrics)
-    with platform_of(EmbeddedCatalog(catalog)) as platform:
+    with platform_of(EmbeddedCatalog(file=catalog)) as platform:
         return (*warnings, *file_report(platform, report, origin, tables))
 
 
