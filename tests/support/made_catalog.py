@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from sqlalchemy import Connection
 
 from connectors.catalog.contract import bulk_models
 from connectors.catalog.store.database import Database, open_database
@@ -16,6 +19,11 @@ from ingestion.model.fqn import split_fqn
 AT = 1_700_000_000_000
 Tables = Mapping[str, Sequence[str]]
 """Full name (service.database.schema.table) -> columns."""
+Edge = tuple[str, str, Mapping[str, Any]]
+
+
+class _TakenBack(Exception):
+    """Ends a transaction whose writes are not to stay."""
 
 
 class MadeCatalog:
@@ -50,8 +58,27 @@ class MadeCatalog:
             made = lookup.register(connection, bulk_models.Register.model_validate(request))["tables"]
         self._ids |= {name: one["id"] for name, one in zip(tables, made, strict=True)}
 
-    def add_edges(self, edges: Iterable[tuple[str, str, Mapping[str, Any]]], at: int = AT) -> None:
+    def add_edges(self, edges: Iterable[Edge], at: int = AT) -> None:
         """Adds (source table, target table, contribution); `columns` of it name columns in full."""
+        with self.database.write() as connection:
+            bulk_lineage.apply(connection, self._request(edges, at))
+
+    @contextmanager
+    def with_edges(self, edges: Iterable[Edge], at: int = AT) -> Iterator[Connection]:
+        """The catalog with these edges too, until they are taken back."""
+        try:
+            with self.database.write() as connection:
+                bulk_lineage.apply(connection, self._request(edges, at))
+                yield connection
+                raise _TakenBack
+        except _TakenBack:
+            pass
+
+    def id_of(self, table: str) -> str:
+        """The id of a table that was added."""
+        return self._ids[table]
+
+    def _request(self, edges: Iterable[Edge], at: int) -> bulk_models.Lineage:
         self._batches += 1
         request = {
             "batchId": f"made {self._batches}",
@@ -64,8 +91,7 @@ class MadeCatalog:
                 for source, target, contribution in edges
             ],
         }
-        with self.database.write() as connection:
-            bulk_lineage.apply(connection, bulk_models.Lineage.model_validate(request))
+        return bulk_models.Lineage.model_validate(request)
 
     def add_graph(self, graph: LineageGraph, home: str, at: int = AT) -> None:
         """Files what a text of SQL says; `home` is the service and database of its names of two parts."""

@@ -1,0 +1,234 @@
+"""Every question that follows lineage tells the same ways with the same strengths, on catalogs made at random."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from sqlalchemy import Connection
+
+from connectors.catalog.graph import CatalogGraph
+from connectors.catalog.questions.answer import Answer
+from connectors.catalog.questions.diff import diff
+from connectors.catalog.questions.explain import explain
+from connectors.catalog.questions.file import named_node
+from connectors.catalog.questions.impact import impact
+from connectors.catalog.questions.lineage import DOWN, lineage, paths
+from connectors.catalog.questions.moments import When
+from connectors.catalog.questions.tables import LocalTables
+from connectors.catalog.questions.why.ranking import UpstreamPaths
+from connectors.catalog.questions.why.search import cause_report
+from connectors.catalog.store.database import now_millis
+from connectors.catalog.store.lineage.reads import NOW
+from connectors.catalog.store.lineage.window import window
+from ingestion.policies import Policy, PolicyRule, TaggedColumns, column_name, propagate
+from ingestion.walk import DIRECT, INDIRECT, STRENGTHS, TABLE, Budget, ColumnNode, strongest_ways
+from tests.support.made_catalog import AT, MadeCatalog
+from tests.support.random_edges import COLUMNS, TABLES, MadeEdge, edge_lists
+
+HOME = "made.main.public"
+START = f"{HOME}.a.x"
+Strengths = dict[str, tuple[str, int]]
+"""The strength of the way to each name, and its hops."""
+random_graphs = settings(max_examples=60, deadline=None)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A catalog with some edges, all of one table's by one statement, and its tables' ids."""
+
+    connection: Connection
+    ids: dict[str, str]
+    graph: CatalogGraph
+
+    def node(self, name: str) -> ColumnNode:
+        """The node of a name."""
+        table = table_of(name)
+        return self.ids[table], name.removeprefix(table).removeprefix(".") or None
+
+    def name(self, node: ColumnNode) -> str:
+        """The full name of a node."""
+        (table,) = (name for name, identifier in self.ids.items() if identifier == node[0])
+        return ".".join(filter(None, (table, node[1])))
+
+    def impact(self, name: str) -> Strengths:
+        """What impact tells."""
+        answer = impact(self.connection, self.node(name), window(self.connection, None, 0))
+        assert not answer.cut
+        return {one.name: (one.strength, len(one.hops)) for one in answer.content.reached}
+
+    def origins(self, name: str) -> Strengths:
+        """The same against the flow of data."""
+        ways = strongest_ways(self.node(name), self.graph.upstream.hops).found.values()
+        return {self.name(way.node): (way.strength, len(way.hops)) for way in ways if way.hops}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MadeCatalog]:
+    """A catalog of tables."""
+    made = MadeCatalog(tmp_path_factory.mktemp("made") / "catalog.db")
+    made.add_tables({f"{HOME}.{table}": COLUMNS for table in TABLES}, at=AT - 10)
+    yield made
+    made.close()
+
+
+@contextmanager
+def catalog_of(made: MadeCatalog, edges: list[MadeEdge], at: int = AT) -> Iterator[Asked]:
+    """The catalog with these edges."""
+    columns: dict[tuple[str, str], list[dict[str, object]]] = {}
+    for edge in dict.fromkeys(edges):
+        found = columns.setdefault((edge.source[0], edge.target[0]), [])
+        if edge.source[1] is not None:
+            source, target = (f"{HOME}.{table}.{path}" if path else None for table, path in (edge.source, edge.target))
+            found.append({"from": [source], "to": target, "type": edge.type, "certain": edge.certain})
+    contributions = [
+        (
+            f"{HOME}.{source}",
+            f"{HOME}.{target}",
+            {"producer": {"kind": "query", "key": target}, "columns": found, "sqlQuery": f"INSERT {target}"},
+        )
+        for (source, target), found in columns.items()
+    ]
+    with made.with_edges(contributions, at) as connection:
+        ids = {f"{HOME}.{table}": made.id_of(f"{HOME}.{table}") for table in TABLES}
+        yield Asked(connection, ids, CatalogGraph(connection))
+
+
+def best(found: Strengths, name: str) -> tuple[int, int] | None:
+    """Of what is told of a column, of its table, or of any column of a table, the strongest and nearest."""
+    ranks = (
+        (STRENGTHS.index(strength), hops)
+        for other, (strength, hops) in found.items()
+        if other == name or other.startswith(f"{name}.") or name.startswith(f"{other}.")
+    )
+    return min(ranks, default=None)
+
+
+def of_strength(found: Strengths, strength: str) -> Strengths:
+    """What is tied so."""
+    return {name: one for name, one in found.items() if one[0] == strength}
+
+
+def table_of(name: str) -> str:
+    """The full name of a column's table; of a table itself its own."""
+    return ".".join(name.split(".")[:4])
+
+
+def column_names(but: str = "") -> Iterator[str]:
+    """The full names of all columns of the tables, without those of one table."""
+    return (f"{HOME}.{table}.{column}" for table in TABLES if table != but for column in COLUMNS)
+
+
+@random_graphs
+@given(edge_lists())
+def test_impact_is_the_mirror_of_what_a_column_comes_from(made: MadeCatalog, edges: list[MadeEdge]) -> None:
+    with catalog_of(made, edges) as asked:
+        reached = asked.impact(START)
+        for name in column_names(but="a"):
+            assert best(reached, name) == best(asked.origins(name), START)
+
+
+@random_graphs
+@given(edge_lists())
+def test_why_tells_of_columns_what_impact_tells(made: MadeCatalog, edges: list[MadeEdge]) -> None:
+    """Tables are tied by their rows too, to why: whose columns bring nothing in still decide which rows there are."""
+    with catalog_of(made, edges) as asked:
+        tables = LocalTables(asked.connection, NOW)
+        ways = UpstreamPaths(tables.dependencies([one.fqn for one in tables.all()]))
+        for name in column_names():
+            table, _, column = name.rpartition(".")
+            found = {".".join(filter(None, one)): way for one, way in ways.upstream_of((table, column)).items()}
+            expected = asked.origins(name)
+            for strength in (DIRECT, INDIRECT):
+                ties = {one: (way.strength, way.hops) for one, way in found.items() if one != name}
+                assert of_strength(ties, strength) == of_strength(expected, strength)
+            assert {table_of(one) for one in expected} <= {table_of(one) for one in found}
+
+
+@random_graphs
+@given(edge_lists())
+def test_an_explanation_has_the_columns_that_impact_leads_from(made: MadeCatalog, edges: list[MadeEdge]) -> None:
+    with catalog_of(made, [edge for edge in edges if edge.certain]) as asked:
+        for name in column_names():
+            explanation = explain(asked.connection, name, window(asked.connection, None, 0)).content
+            expected = {one: tie for one, tie in asked.origins(name).items() if tie[0] != TABLE}
+            assert explanation.hops.keys() - {name} == expected.keys()
+            arriving, deciding = explanation.base_columns()
+            assert set(arriving) <= of_strength(expected, DIRECT).keys()
+            assert set(deciding) <= of_strength(expected, INDIRECT).keys()
+
+
+@random_graphs
+@given(edge_lists())
+def test_a_tag_travels_where_values_flow_and_by_the_same_ways(made: MadeCatalog, edges: list[MadeEdge]) -> None:
+    with catalog_of(made, edges) as asked:
+        tables = LocalTables(asked.connection, NOW)
+        known = [one.fqn for one in tables.all()]
+        columns = dict.fromkeys(known, COLUMNS)
+        tagged = TaggedColumns(
+            {(f"{HOME}.a", "x"): frozenset({"PII"})}, columns, tuple(tables.dependencies(known, upstream=False))
+        )
+        derived = propagate(tagged, Policy((PolicyRule("PII"),))).derived
+        lengths = {column_name(one): (DIRECT, len(tags["PII"]) - 1) for one, tags in derived.items()}
+        assert lengths == of_strength(asked.impact(START), DIRECT)
+
+
+@random_graphs
+@given(edge_lists())
+def test_a_difference_tells_what_impact_tells_of_the_target(made: MadeCatalog, edges: list[MadeEdge]) -> None:
+    with catalog_of(made, edges) as asked:
+        changes = diff(asked.connection, AT - 1, AT + 1).content.lineage
+        assert {(one.from_entity, one.to_entity) for one in changes} == {
+            (f"{HOME}.{edge.source[0]}", f"{HOME}.{edge.target[0]}") for edge in edges
+        }
+        for change in changes:
+            reached = {name: tie for name, (tie, _) in asked.impact(change.to_entity).items()}
+            assert dict(change.reaches.named) == {change.to_entity: DIRECT, **reached}
+
+
+@random_graphs
+@given(edge_lists())
+def test_answers_of_lineage_and_of_paths_are_those_of_impact(made: MadeCatalog, edges: list[MadeEdge]) -> None:
+    with catalog_of(made, edges) as asked:
+        start, reached = asked.node(START), asked.impact(START)
+        found = lineage(asked.connection, start, NOW, DOWN, 0)
+        targets = {one.edge.target.removesuffix(".*") for one in found.content.seen}
+        assert targets - {START} == reached.keys() - {START}
+        for name in column_names(but="a"):
+            way = paths(asked.connection, start, asked.node(name), NOW).content
+            rank = (STRENGTHS.index(way.strength), way.hops) if way.hops else None
+            assert rank == best(reached, name)
+
+
+CHAIN = [MadeEdge((one, "x"), (other, "x"), DIRECT) for one, other in pairwise(TABLES)]
+END = f"{HOME}.f.x"
+
+
+def every_answer(asked: Asked, begun: int) -> dict[str, Answer[Any]]:
+    """What each question answers of the chain that was told of at a time."""
+    connection, (start, end) = asked.connection, map(asked.node, (START, END))
+    span = window(connection, None, 0)
+    return {
+        "impact": impact(connection, start, span),
+        "diff": diff(connection, begun - 1, begun + 1),
+        "explain": explain(connection, END, span),
+        "why": cause_report(connection, named_node(connection, END), When()),
+        "lineage": lineage(connection, start, NOW, DOWN, 0),
+        "paths": paths(connection, start, end, NOW),
+    }
+
+
+def test_an_answer_that_is_cut_says_so(made: MadeCatalog, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = now_millis()
+    with catalog_of(made, CHAIN, now) as asked:
+        assert {name for name, answer in every_answer(asked, now).items() if answer.cut} == set()
+        monkeypatch.setattr("connectors.catalog.graph.BUDGET", Budget(nodes=2))
+        monkeypatch.setattr("connectors.catalog.questions.lineage._BUDGET", Budget(nodes=2))
+        monkeypatch.setattr("connectors.catalog.questions.explain.MAX_CARDS", 2)
+        monkeypatch.setattr("connectors.catalog.questions.why.search._MOST_TABLES", 2)
+        assert {name for name, answer in every_answer(asked, now).items() if not answer.cut} == set()
