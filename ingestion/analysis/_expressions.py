@@ -88,7 +88,7 @@ def _reads_of_function(scope: Scope, slot: CallSlot) -> ColumnValue:
 
 def _subquery(scope: Scope, slot: QuerySlot) -> ColumnValue:
     """The value of a subquery in an expression; its conditions act on this value alone."""
-    rows = scope.analysis.query(slot.query, scope)
+    rows = scope.analysis.query(slot.query, scope, scope.view)
     scope.tables.update(rows.tables)
     sources = scope.analysis.sources
     values = values_of(rows.entries, sources)

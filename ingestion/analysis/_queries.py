@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from weakref import proxy
-
 from ingestion.analysis._columns import (
     NO_TABLE,
     ROLE_MASK,
@@ -20,14 +18,14 @@ from ingestion.analysis._columns import (
     combine,
     spellings,
 )
-from ingestion.analysis._ctes import CteScope, rename_columns
+from ingestion.analysis._ctes import rename_columns, rows_of, value_of, with_items
 from ingestion.analysis._expressions import act, all_columns, apply_clauses, evaluate
 from ingestion.analysis._fields import fields_of, with_role
 from ingestion.analysis._set_operations import combine_branches, combine_by_name
 from ingestion.analysis._stars import pivot_rows, star_entries
 from ingestion.analysis.form import Query, RelationSource, Select, SetOperation, Star, TableFunction, Values
 from ingestion.analysis.roles import CONDITIONAL, GROUP_BY, IDENTITY, JOIN, TRANSFORMATION, TRANSFORMATIONS
-from ingestion.analysis.scope import AnalysisContext, Scope, ScopedRelation
+from ingestion.analysis.scope import NO_ITEMS, AnalysisContext, Scope, ScopedRelation, View, WithItem
 from ingestion.dialects import dialect_of
 from ingestion.dialects.functions import ELEMENTS
 from ingestion.model.lineage import ColumnRef, Problem, Reference, TableName
@@ -125,7 +123,6 @@ class QueryAnalysis:
         self._problems: dict[Problem, None] = {}
         self._tables: dict[TableName, TableColumns] = {}
         self._used: set[int] = set()
-        self._common = CteScope(proxy(self))  # no circle, which would wait for the garbage collector
         self.functions: dict[TableName, None] = {}
 
     @property
@@ -161,13 +158,13 @@ class QueryAnalysis:
             return False
         return rows.columns is not None or column.column in rows.confirmed
 
-    def query(self, query: Query, parent: Scope | None) -> QueryColumns:
-        """The rows of a query."""
+    def query(self, query: Query, parent: Scope | None = None, view: View = NO_ITEMS) -> QueryColumns:
+        """The rows of a query; `parent` is the scope around it, `view` has the WITH items that it may read."""
         if isinstance(query, Select):
-            return self._select(query, parent)
+            return self._select(query, parent, view)
         if isinstance(query, SetOperation):
-            return self._set_operation(query, parent)
-        return self._values(query, parent)
+            return self._set_operation(query, parent, view)
+        return self._values(query, parent, view)
 
     def table(self, name: TableName) -> TableColumns:
         """The rows of a base table."""
@@ -178,36 +175,33 @@ class QueryAnalysis:
 
     # -- SELECT
 
-    def _select(self, select: Select, parent: Scope | None) -> QueryColumns:
-        outer = self._common.enter(select.common_tables, parent) if select.common_tables else None
-        try:
-            scope = Scope(self, parent, select)
-            indirect: dict[int, ColumnValue] = {}
-            for relation in select.relations:
-                rows, alias = self._rows_of(relation, scope)
-                _join_relation(scope, relation, ScopedRelation(relation, rows, alias), indirect)
-            entries: list[Entry] = []
-            for item in select.projections:
-                if isinstance(item, Star):
-                    starred = star_entries(self, item, scope)
-                    entries += starred
-                    if select.clauses:  # ORDER BY means an output before any other column of that name
-                        for entry in starred:
-                            if isinstance(entry, tuple):
-                                scope.outputs.setdefault(*entry)
-                else:
-                    value = evaluate(scope, item.expression)
-                    entries.append((item.name, value))
-                    scope.outputs.setdefault(item.name, value)
-            made = QueryColumns(self.sources, entries, indirect, scope.tables)
-            if select.clauses:
-                apply_clauses(self, select.clauses, scope, made)
-            if select.distinct:
-                all_columns(self, made, GROUP_BY, made.indirect)
-            return made
-        finally:
-            if outer is not None:
-                self._common.view = outer
+    def _select(self, select: Select, parent: Scope | None, view: View) -> QueryColumns:
+        if select.common_tables:
+            view = with_items(self, select.common_tables, parent, view)
+        scope = Scope(self, parent, view, select)
+        indirect: dict[int, ColumnValue] = {}
+        for relation in select.relations:
+            rows, alias = self._rows_of(relation, scope)
+            _join_relation(scope, relation, ScopedRelation(relation, rows, alias), indirect)
+        entries: list[Entry] = []
+        for item in select.projections:
+            if isinstance(item, Star):
+                starred = star_entries(self, item, scope)
+                entries += starred
+                if select.clauses:  # ORDER BY means an output before any other column of that name
+                    for entry in starred:
+                        if isinstance(entry, tuple):
+                            scope.outputs.setdefault(*entry)
+            else:
+                value = evaluate(scope, item.expression)
+                entries.append((item.name, value))
+                scope.outputs.setdefault(item.name, value)
+        made = QueryColumns(self.sources, entries, indirect, scope.tables)
+        if select.clauses:
+            apply_clauses(self, select.clauses, scope, made)
+        if select.distinct:
+            all_columns(self, made, GROUP_BY, made.indirect)
+        return made
 
     def _rows_of(self, relation: RelationSource, scope: Scope) -> tuple[AnyRows, str]:
         """The rows of a FROM item and the name it goes by."""
@@ -215,9 +209,9 @@ class QueryAnalysis:
         alias = relation.alias
         rows: AnyRows
         if isinstance(source, TableName):
-            found = self._common.find(source)
-            if found is not None:
-                rows, alias = found, alias or source.parts[0]
+            item = scope.item(source)
+            if item is not None:
+                rows, alias = rows_of(self, item), alias or source.parts[0]
             else:
                 rows = self.table(source)
         elif isinstance(source, TableFunction):
@@ -225,7 +219,7 @@ class QueryAnalysis:
             if source.name is not None and self.table(source.name).columns is not None:
                 rows, alias = self.table(source.name), alias or source.label  # its body is known
         else:
-            rows = self.query(source, scope if relation.lateral else scope.parent)
+            rows = self.query(source, scope if relation.lateral else scope.parent, scope.view)
         if relation.named_by is not None:
             columns = self.table(relation.named_by).columns
             rows = _as_rows(self.sources, rows)
@@ -236,7 +230,7 @@ class QueryAnalysis:
         if relation.columns and not isinstance(rows, FunctionColumns):
             rows = rename_columns(self.sources, _as_rows(self.sources, rows), relation.columns)
         for pivot in relation.pivots:
-            rows = pivot_rows(self, _as_rows(self.sources, rows), pivot, alias)
+            rows = pivot_rows(scope, _as_rows(self.sources, rows), pivot, alias)
             alias = pivot.alias or alias
         return rows, alias
 
@@ -275,31 +269,28 @@ class QueryAnalysis:
 
     # -- set operations, VALUES, subqueries
 
-    def _set_operation(self, operation: SetOperation, parent: Scope | None) -> QueryColumns:
-        outer = self._common.enter(operation.common_tables, parent) if operation.common_tables else None
-        try:
-            branches = [self.query(branch, parent) for branch in operation.branches]
-            rows = QueryColumns(
-                self.sources,
-                combine_by_name(branches) if operation.by_name else combine_branches(self.sources, branches, operation),
-            )
-            for branch in branches:
-                rows.indirect.update(branch.indirect)
-                rows.tables.update(branch.tables)
-                if operation.role is not None:
-                    all_columns(self, branch, operation.role, rows.indirect)
-            if operation.clauses:
-                scope = Scope(self, parent)
-                scope.outputs = {entry[0]: entry[1] for entry in reversed(rows.entries) if isinstance(entry, tuple)}
-                scope.add(ScopedRelation(RelationSource(operation), rows, ""))
-                apply_clauses(self, operation.clauses, scope, rows)
-            return rows
-        finally:
-            if outer is not None:
-                self._common.view = outer
+    def _set_operation(self, operation: SetOperation, parent: Scope | None, view: View) -> QueryColumns:
+        if operation.common_tables:
+            view = with_items(self, operation.common_tables, parent, view)
+        branches = [self.query(branch, parent, view) for branch in operation.branches]
+        rows = QueryColumns(
+            self.sources,
+            combine_by_name(branches) if operation.by_name else combine_branches(self.sources, branches, operation),
+        )
+        for branch in branches:
+            rows.indirect.update(branch.indirect)
+            rows.tables.update(branch.tables)
+            if operation.role is not None:
+                all_columns(self, branch, operation.role, rows.indirect)
+        if operation.clauses:
+            scope = Scope(self, parent, view)
+            scope.outputs = {entry[0]: entry[1] for entry in reversed(rows.entries) if isinstance(entry, tuple)}
+            scope.add(ScopedRelation(RelationSource(operation), rows, ""))
+            apply_clauses(self, operation.clauses, scope, rows)
+        return rows
 
-    def _values(self, values: Values, parent: Scope | None) -> QueryColumns:
-        scope = Scope(self, parent)
+    def _values(self, values: Values, parent: Scope | None, view: View) -> QueryColumns:
+        scope = Scope(self, parent, view)
         columns: list[list[ColumnValue]] = [[] for _ in values.columns]
         for row in values.rows:
             for number, cell in enumerate(row):
@@ -314,9 +305,9 @@ class QueryAnalysis:
         """What a star stands for."""
         return star_entries(self, star, scope)
 
-    def cte_value(self, name: str, scope: Scope) -> ColumnValue | None:
-        """ClickHouse: the value that WITH names; None where it names none so."""
-        return self._common.scalar(name, scope) if self._common.view else None
+    def item_value(self, item: WithItem, scope: Scope) -> ColumnValue | None:
+        """ClickHouse: the value that a WITH item names, in the scope that uses it."""
+        return value_of(self, item, scope)
 
 
 def _as_rows(sources: ColumnSources, rows: AnyRows) -> QueryColumns:

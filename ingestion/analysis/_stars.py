@@ -104,9 +104,10 @@ def _matching(analysis: AnalysisContext, entries: list[Entry], pattern: str) -> 
     return [entry for entry in entries if isinstance(entry, UnexpandedStar) or matches(entry[0])]
 
 
-def pivot_rows(analysis: AnalysisContext, rows: QueryColumns, pivot: Pivot, alias: str) -> QueryColumns:
+def pivot_rows(around: Scope, rows: QueryColumns, pivot: Pivot, alias: str) -> QueryColumns:
     """The rows that a pivot gives: id and x of `PIVOT (SUM(v) FOR k IN ('x' AS x))` over rows of (id, k, v)."""
-    scope = Scope(analysis, None)
+    analysis = around.analysis
+    scope = Scope(analysis, None, around.view)
     scope.add(ScopedRelation(RelationSource(Select(())), rows, alias))
     starred = star_entries(analysis, pivot.star, scope) if pivot.star is not None else []
     named = {slot.parts[-1] for slot in all_slots(pivot.consumed) if isinstance(slot, Slot)}

@@ -225,13 +225,13 @@ def _tables(analysis: QueryAnalysis, write: WriteForm) -> Flow:
     updates = write.target is not None and write.target.mode is WriteMode.UPDATE
     if write.query is None or updates:  # whether an UPDATE reads its own table, its outputs tell
         return _flow(analysis, write, _no_schema)
-    return Flow(write.target, (), (), tuple(analysis.query(write.query, None).tables))
+    return Flow(write.target, (), (), tuple(analysis.query(write.query).tables))
 
 
 def _flow(analysis: QueryAnalysis, write: WriteForm, schema_of: SchemaLookup) -> Flow:
     if write.query is None:
         return Flow(write.target, (), (), write.sources)
-    rows = analysis.query(write.query, None)
+    rows = analysis.query(write.query)
     target = write.target
     sources = dict(rows.tables)
     outputs: tuple[Output, ...] = ()

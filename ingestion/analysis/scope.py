@@ -1,9 +1,14 @@
-"""Scopes: which relation, outer query or output a name in an expression means."""
+"""The one name scope: which relation, WITH item, outer query or output a name in a query means.
+
+In `WITH c AS (SELECT k FROM s) SELECT k AS x, (SELECT MAX(b) FROM u WHERE u.k = c.k) FROM c ORDER BY x` the scope of
+the outer SELECT has the item c in its `view`, the relation c, whose rows are the item's, and the output x; that of the
+inner one has u, and c through its `parent`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from ingestion.analysis._columns import (
     AnyRows,
@@ -20,6 +25,7 @@ from ingestion.analysis._columns import (
     values_of,
 )
 from ingestion.analysis.form import (
+    CommonTable,
     OutputNames,
     Query,
     RelationSource,
@@ -31,10 +37,8 @@ from ingestion.analysis.form import (
 )
 from ingestion.analysis.roles import TRANSFORMATION
 from ingestion.dialects import Dialect
-from ingestion.model.lineage import TableName
+from ingestion.model.lineage import NameKind, TableName
 from ingestion.model.outcomes import ProblemKind
-
-# The relations that a query's expressions see, and how they are called.
 
 
 class ScopedRelation:
@@ -142,7 +146,30 @@ def _slots_of(select: Select) -> list[Slot]:
     return [slot for slot in all_slots(expressions) if type(slot) is Slot]
 
 
-# Scopes: which relation, outer query or output a name in an expression means.
+class WithItem:
+    """One WITH item: its definition, the items that it may read, and the query around it.
+
+    In `WITH a AS (SELECT x FROM s), b AS (SELECT x FROM a) SELECT x FROM b` the item b may read a. Its `rows` are known
+    once they have been read: an item that nobody reads gives nothing.
+    """
+
+    __slots__ = ("definition", "parent", "rows", "view")
+
+    def __init__(self, definition: CommonTable, view: View, parent: Scope | None) -> None:
+        self.definition = definition
+        self.view = view
+        self.parent = parent
+        self.rows: QueryColumns | None = None
+
+
+View: TypeAlias = "Mapping[str, WithItem]"
+"""The WITH items that a query may read, by their names' keys."""
+NO_ITEMS: View = {}
+
+
+def item_key(name: str, dialect: Dialect) -> str:
+    """What an item is found under: its name in any case, where the dialect does not fold case already."""
+    return name.lower() if dialect.keeps_case else name
 
 
 class AnalysisContext(Protocol):
@@ -158,14 +185,14 @@ class AnalysisContext(Protocol):
     def table(self, name: TableName) -> TableColumns:
         """The rows of a base table."""
 
-    def query(self, query: Query, parent: Scope | None) -> QueryColumns:
-        """The rows of a query; `parent` is the scope around it."""
+    def query(self, query: Query, parent: Scope | None, view: View) -> QueryColumns:
+        """The rows of a query; `parent` is the scope around it, `view` has the WITH items that it may read."""
 
     def expand_star(self, star: Star, scope: Scope) -> list[Entry]:
         """What a star stands for."""
 
-    def cte_value(self, name: str, scope: Scope) -> ColumnValue | None:
-        """ClickHouse: the value that WITH names; None where it names none so."""
+    def item_value(self, item: WithItem, scope: Scope) -> ColumnValue | None:
+        """ClickHouse: the value that a WITH item names, in the scope that uses it."""
 
 
 class Scope:
@@ -183,11 +210,15 @@ class Scope:
         "relations",
         "select",
         "tables",
+        "view",
     )
 
-    def __init__(self, analysis: AnalysisContext, parent: Scope | None, select: Select | None = None) -> None:
+    def __init__(
+        self, analysis: AnalysisContext, parent: Scope | None, view: View, select: Select | None = None
+    ) -> None:
         self.analysis = analysis
         self.parent = parent
+        self.view = view
         self.select = select
         self.relations: list[ScopedRelation] = []
         self.merged: dict[str, ColumnValue] = {}
@@ -203,6 +234,16 @@ class Scope:
         self.relations.append(visible)
         if self._known:
             self._known.clear()
+
+    def item(self, name: TableName) -> WithItem | None:
+        """The WITH item whose rows a bare name means, None where it means a table.
+
+        `WITH c AS (SELECT a FROM s) SELECT a FROM web.c` reads a table: an item has no schema.
+        """
+        if not self.view or len(name.parts) != 1 or name.kind is not NameKind.TABLE:
+            return None
+        item = self.view.get(item_key(name.parts[0], self.analysis.dialect))
+        return None if item is None or item.definition.scalar else item
 
     def resolve(self, parts: tuple[str, ...]) -> ColumnValue:
         """The value that a column's name means here; an empty one, and a problem noted, where there is none."""
@@ -221,7 +262,7 @@ class Scope:
         if len(parts) == 1:
             return self._unprefixed_column(parts[0])
         for loosely in (False, True):  # a name that an outer query has is not the hidden name of an inner table
-            for scope in self._outward():
+            for scope in self.outward():
                 found = scope._prefixed_column(parts, loosely=loosely)
                 if found is not None:
                     return found
@@ -272,9 +313,9 @@ class Scope:
                 return self.merged[called]
         if name == "*":
             return self._all_relations()
-        scalar = self.analysis.cte_value(name, self)
-        if scalar is not None:
-            return scalar
+        named = self._named_value(name) if self.view else None
+        if named is not None:
+            return named
         definite: list[ColumnValue] = []
         guesses: list[tuple[ScopedRelation, ColumnValue]] = []
         for visible in self.relations:
@@ -294,6 +335,11 @@ class Scope:
         if guesses:
             return self._guess(guesses, name)
         return self._elsewhere(name)
+
+    def _named_value(self, name: str) -> ColumnValue | None:
+        """ClickHouse: the value that WITH names, x in `WITH a + 1 AS x SELECT x FROM t`, or None."""
+        item = self.view.get(item_key(name, self.analysis.dialect))
+        return self.analysis.item_value(item, self) if item is not None and item.definition.scalar else None
 
     def _guess(self, guesses: list[tuple[ScopedRelation, ColumnValue]], name: str) -> ColumnValue:
         if len(guesses) > 1:
@@ -386,10 +432,10 @@ class Scope:
 
     def known_outside(self, name: str) -> ColumnValue | None:
         """The value of a name that a query around surely has."""
-        visible = (one for scope in self._outward() for one in scope.relations if not one.hidden)
+        visible = (one for scope in self.outward() for one in scope.relations if not one.hidden)
         return next((found for one in visible if (found := one.rows.find(name)) is not None), None)
 
-    def _outward(self) -> Iterator[Scope]:
+    def outward(self) -> Iterator[Scope]:
         """This scope and those around it, the innermost first."""
         scope: Scope | None = self
         while scope is not None:
