@@ -7,6 +7,7 @@ import builtins
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -47,12 +48,26 @@ def _glossary() -> list[tuple[str, str, list[str]]]:
     return [(word.strip(), meaning.strip(), re.findall(r"`([^`]+)`", unused)) for word, meaning, unused in rows[1:]]
 
 
-def _holds(identifier: str, words: str) -> bool:
-    """Whether the words, or the plural of the last one, stand in an identifier one after the other."""
-    text = f" {' '.join(words_of(identifier))} "
+@cache
+def _text(identifier: str) -> str:
+    """Its words, with blanks around them."""
+    return f" {' '.join(words_of(identifier))} "
+
+
+@cache
+def _without_other_senses(text: str) -> str:
     for sense in OTHER_SENSES:
         text = text.replace(f" {sense} ", " ")
+    return text
+
+
+def _holds(text: str, words: str) -> bool:
+    """Whether the words, or the plural of the last one, stand in a text one after the other."""
     return f" {words} " in text or f" {words}s " in text
+
+
+def _is_said(text: str, unused: str) -> bool:
+    return _holds(_without_other_senses(text), unused)
 
 
 def _unused_words() -> list[str]:
@@ -60,30 +75,34 @@ def _unused_words() -> list[str]:
     return [word for _, _, unused in _glossary() for word in unused] + re.findall(r"`([^`]+)`", after)
 
 
+@cache
+def _homes_by_text() -> dict[str, set[str]]:
+    """The modules and names that a text of words stands for; not of names that belong to Python."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for module in modules():
+        for name in {*module.identifiers(), module.name.rpartition(".")[2]}:
+            if not hasattr(builtins, name):
+                found[_text(name)].add(f"{module.name}: {name}")
+    return found
+
+
 @pytest.mark.parametrize("words", _unused_words())
 def test_no_name_has_a_word_that_the_glossary_has_not(words: str) -> None:
-    found = {f"{module.name}: {name}" for module in modules() for name in _names_in(module) if _holds(name, words)}
+    found = {name for text, homes in _homes_by_text().items() if _is_said(text, words) for name in homes}
     known = tuple(f"{room}." for room in not_yet.UNUSED_WORDS.get(words, ()))
     assert sorted(name for name in found if not name.replace(":", ".").startswith(known)) == []
 
 
-def _names_in(module: Module) -> Iterator[str]:
-    """Its identifiers but those that belong to Python, and its own name."""
-    yield from (name for name in module.identifiers() if not hasattr(builtins, name))
-    yield module.name.rpartition(".")[2]
-
-
 def test_each_word_of_the_glossary_has_one_sentence_and_is_one_of_the_code() -> None:
-    said = {" ".join(words_of(name)) for module in modules() for name in _names_in(module)}
     for word, meaning, _ in _glossary():
         assert meaning.endswith("."), word
-        assert any(f" {word} " in f" {name} " or f" {word}s " in f" {name} " for name in said), word
+        assert any(_holds(text, word) for text in _homes_by_text()), word
 
 
 def test_a_word_is_found_in_whatever_way_a_name_is_written() -> None:
     names = ["place", "_places_of", "PLACES", "TablePlace", "replace", "placement", "dead_letters", "letters_of"]
-    assert [name for name in names if _holds(name, "place")] == ["place", "_places_of", "PLACES", "TablePlace"]
-    assert [name for name in names if _holds(name, "letters")] == ["letters_of"]
+    assert [name for name in names if _is_said(_text(name), "place")] == ["place", "_places_of", "PLACES", "TablePlace"]
+    assert [name for name in names if _is_said(_text(name), "letters")] == ["letters_of"]
 
 
 IRREGULAR_PARTICIPLES = frozenset(
