@@ -36,7 +36,7 @@ _MODEL_TYPE = "LookMlView"
 class MetricFiling:
     """Files metrics of an `origin`; `tables` are where the tables of their views are, by the names that these have.
 
-    `filed` are the metrics that the origin is known to have filed in the platform that is at `place`, by name, each
+    `filed` are the metrics that the origin is known to have filed in the platform `catalog`, by name, each
     with a digest of what was said of it.
     """
 
@@ -44,7 +44,7 @@ class MetricFiling:
     origin: str
     tables: Mapping[str, FiledTable]
     filed: Mapping[str, str] = field(default_factory=dict)
-    place: str = ""
+    catalog: str = ""
 
     @property
     def service(self) -> str:
@@ -65,7 +65,7 @@ class MetricFiling:
                 warnings.append(f"{metric.name} is a metric of the catalog already: it stays as it is")
                 continue
             consumer = self._metric(metric, shown[metric.name], report.metrics)
-            digest = _digest(self.place, consumer, models[consumer.reads[0]])
+            digest = _digest(self.catalog, consumer, models[consumer.reads[0]])
             found[metric.name] = digest
             if self.filed.get(metric.name) != digest:
                 waiting.append(consumer)
@@ -194,10 +194,10 @@ def _metric_request(metric: Metric) -> Json:
     }
 
 
-def _digest(place: str, *consumers: Consumer) -> str:
+def _digest(catalog: str, *consumers: Consumer) -> str:
     """A digest of what is said of a metric and of the view that it reads."""
     facts = [
         (one.request, one.reads, sorted((fqn, [made.to_json() for made in own]) for fqn, own in one.columns.items()))
         for one in consumers
     ]
-    return hashlib.sha256(json.dumps([place, facts], sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps([catalog, facts], sort_keys=True).encode()).hexdigest()

@@ -107,27 +107,27 @@ def _make_tags(platform: Platform, tags: Iterable[str]) -> None:
 
 def _apply_to_table(platform: Platform, table: str, changes: list[TagChange]) -> Iterator[str]:
     stored = get_by_name(platform.http, Collection.TABLES, table, ("tags", "columns"))
-    places = dict(_places(stored.get("columns") or [], "", "/columns")) if stored is not None else {}
+    pointers = dict(_column_pointers(stored.get("columns") or [], "", "/columns")) if stored is not None else {}
     operations = []
     for path, of_column in groupby(changes, key=lambda change: change.column[1]):
-        if path not in places:
+        if path not in pointers:
             yield f"{table}.{path} is not there any more"
             continue
-        place, column = places[path]
+        pointer, column = pointers[path]
         before = column.get("tags") or []
         after = _labels(before, list(of_column))
         if after != before:
-            operations.append({"op": "add", "path": f"{place}/tags", "value": after})
+            operations.append({"op": "add", "path": f"{pointer}/tags", "value": after})
     if operations:
         call = Call("PATCH", f"{Collection.TABLES}/name/{path_of(table)}", body=operations, answered=False)
         platform.http.send(call)
 
 
-def _places(columns: list[Json], parent: str, pointer: str) -> Iterator[tuple[str, tuple[str, Json]]]:
+def _column_pointers(columns: list[Json], parent: str, pointer: str) -> Iterator[tuple[str, tuple[str, Json]]]:
     for number, column in enumerate(columns):
-        path, place = fqn.join(parent, str(column["name"])), f"{pointer}/{number}"
-        yield path, (place, column)
-        yield from _places(column.get("children") or [], path, f"{place}/children")
+        path, own = fqn.join(parent, str(column["name"])), f"{pointer}/{number}"
+        yield path, (own, column)
+        yield from _column_pointers(column.get("children") or [], path, f"{own}/children")
 
 
 def _labels(before: list[Json], changes: list[TagChange]) -> list[Json]:

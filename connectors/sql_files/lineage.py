@@ -113,14 +113,14 @@ def _of_script(script: Script, dialect: str, known: Schema, timeout_seconds: flo
     try:
         parser = LineageParser(script.text, dialect, known, timeout_seconds)
     except RecordError as error:
-        return ScriptLineage(failures=tuple(placed_failure(failure, script) for failure in str(error).split("; ")))
+        return ScriptLineage(failures=tuple(located_failure(failure, script) for failure in str(error).split("; ")))
     return ScriptLineage(
         sources=tuple(map(str, parser.source_tables)),
         targets=tuple(map(str, parser.target_tables)),
         intermediates=tuple(map(str, parser.intermediate_tables)),
         edges=parser.edges,
         problems=tuple(map(problem_text, parser.problems)),
-        failures=tuple(placed_failure(failure, script) for failure in parser.failures),
+        failures=tuple(located_failure(failure, script) for failure in parser.failures),
         reads=tuple((str(source), str(target)) for source, target in parser.table_lineage),
     )
 
@@ -169,10 +169,10 @@ def schema_from_json(file: Path) -> Schema:
     return content
 
 
-def placed_failure(failure: str, script: Script) -> str:
+def located_failure(failure: str, script: Script) -> str:
     """`line 7: why` as `file:3: why`."""
     found = _LINE.match(failure)
-    return f"{script.place(int(found['line']))}: {failure[found.end() :]}" if found else failure
+    return f"{script.location(int(found['line']))}: {failure[found.end() :]}" if found else failure
 
 
 def _how(edge: ColumnEdge) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from connectors.sql_files.dbt_models import dbt_project, schema_of
-from connectors.sql_files.lineage import DEFAULT_DIALECT, placed_failure, schema_from_json
+from connectors.sql_files.lineage import DEFAULT_DIALECT, located_failure, schema_from_json
 from connectors.sql_files.scripts import Script, project_script, read_script
 from ingestion.analysis.form import RelationalStatement
 from ingestion.analysis.symbolic import loads
@@ -84,24 +84,24 @@ class _Reading:
         """Take every statement apart, in order."""
         script = tuple(script_statements(self.script.text, self.dialect))
         outcomes = parse_script_statements(script, self.dialect, self.seconds)
-        for piece, outcome in zip(script, outcomes, strict=True):
-            self._read(piece, outcome)
+        for source, outcome in zip(script, outcomes, strict=True):
+            self._read(source, outcome)
 
-    def _read(self, piece: ScriptStatement, outcome: ParseOutcome) -> None:
+    def _read(self, source: ScriptStatement, outcome: ParseOutcome) -> None:
         if outcome.dead_reason:
-            self.failures.append(placed_failure(failure_text(piece, outcome.dead_reason, outcome), self.script))
-            self._doubt_mentioned(piece)
+            self.failures.append(located_failure(failure_text(source, outcome.dead_reason, outcome), self.script))
+            self._doubt_mentioned(source)
             return
         statement = loads(outcome.symbolic) if outcome.symbolic is not None else None
         if not isinstance(statement, RelationalStatement) or statement.kind not in _QUERIES:
             self._define(statement)
-            self._change_temporary(statement, piece)
+            self._change_temporary(statement, source)
             self.without_query += 1
             return
-        request = MetricsRequest(piece.text, self.dialect.name, self._key, self.known, tuple(self._temporary))
+        request = MetricsRequest(source.text, self.dialect.name, self._key, self.known, tuple(self._temporary))
         (reply,) = self.process.decompose([request])
-        self._count(reply, QueryUse(places=(self.script.place(piece.line),)))
-        self._write(statement, piece, reply)
+        self._count(reply, QueryUse(places=(self.script.location(source.line),)))
+        self._write(statement, source, reply)
 
     def _count(self, reply: MetricsReply, use: QueryUse) -> None:
         if reply.decomposition is not None:
@@ -116,10 +116,10 @@ class _Reading:
             if change.kind is StatementKind.CREATE_TABLE and change.columns:
                 self.known[change.name.dotted] = {column.name: column.type for column in change.columns}
 
-    def _change_temporary(self, statement: object, piece: ScriptStatement) -> None:
+    def _change_temporary(self, statement: object, source: ScriptStatement) -> None:
         """What a statement without a query does to temporary tables; one that tells no table may write to any."""
         if not isinstance(statement, RelationalStatement) or not (statement.writes or statement.changes):
-            self._doubt_mentioned(piece)
+            self._doubt_mentioned(source)
             return
         for change in statement.changes:
             if change.kind is StatementKind.DROP:
@@ -130,8 +130,8 @@ class _Reading:
                 self._doubt({change.name.table})
         self._doubt({write.target.name.table for write in statement.writes if write.target is not None})
 
-    def _doubt_mentioned(self, piece: ScriptStatement) -> None:
-        self._doubt(set(_WORD.findall(piece.text)))
+    def _doubt_mentioned(self, source: ScriptStatement) -> None:
+        self._doubt(set(_WORD.findall(source.text)))
 
     def _doubt(self, names: Collection[str]) -> None:
         """Have what reads the temporary tables of those names from now on not be taken apart."""
@@ -139,8 +139,8 @@ class _Reading:
         met = {change.name for change in self._temporary if change.name.casefold() in wanted}
         self._temporary += [TemporaryChange(name, reason=WRITTEN_LATER) for name in sorted(met)]
 
-    def _write(self, statement: RelationalStatement, piece: ScriptStatement, reply: MetricsReply) -> None:
-        """What a statement makes: a temporary table is folded into what reads it, of another its columns are known."""
+    def _write(self, statement: RelationalStatement, source: ScriptStatement, reply: MetricsReply) -> None:
+        """What a statement makes: a temporary table is inlined into what reads it, of another its columns are known."""
         for write in statement.writes:
             target = write.target
             if target is None:
@@ -148,6 +148,6 @@ class _Reading:
             if statement.kind is StatementKind.INSERT:
                 self._doubt({target.name.table})
             elif target.temporary:
-                self._temporary.append(TemporaryChange(target.name.table, piece.text))
+                self._temporary.append(TemporaryChange(target.name.table, source.text))
             elif reply.columns is not None and target.columns is None:
                 self.known[target.name.dotted] = reply.columns

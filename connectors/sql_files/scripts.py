@@ -31,7 +31,7 @@ class Script:
     text: str
     files: tuple[tuple[int, str], ...]
 
-    def place(self, line: int) -> str:
+    def location(self, line: int) -> str:
         """The file and the line in it that a line of the text comes from."""
         start, name = self.files[bisect_right(self.files, line, key=lambda file: file[0]) - 1]
         return f"{name}:{line - start + 1}"

@@ -65,14 +65,14 @@ def _postgres(change: TagChange, _table_type: str, dialect: Dialect) -> str:
     table = ".".join(_quote(part, dialect) for part in split_fqn(change.column[0])[2:])
     column = fqn.split(change.column[1] or "")[0]
     name = f"{table}.{_quote(decode_name(column), dialect)}"
-    place = f"{_text(table, dialect)}::regclass"
+    relation = f"{_text(table, dialect)}::regclass"
     tag = _text(change.tag, dialect)
     others = f"array_remove(string_to_array(substring(was from '\\[tags: ([^\\]]*)\\]'), ', '), {tag})"
     tags = f"array_append({others}, {tag})" if change.action is TagAction.ADD else others
     return (
         "DO $tags$ DECLARE was text; tags text[]; BEGIN "
-        f"SELECT coalesce(col_description({place}, attnum), '') INTO was FROM pg_attribute "
-        f"WHERE attrelid = {place} AND attname = {_text(decode_name(column), dialect)}; "
+        f"SELECT coalesce(col_description({relation}, attnum), '') INTO was FROM pg_attribute "
+        f"WHERE attrelid = {relation} AND attname = {_text(decode_name(column), dialect)}; "
         f"tags := {tags}; was := regexp_replace(was, '{_MARK}', ''); "
         "IF cardinality(tags) > 0 THEN was := ltrim(was || ' [tags: ' || array_to_string(tags, ', ') || ']'); END IF; "
         f"EXECUTE format('COMMENT ON COLUMN {name.replace('%', '%%').replace(chr(39), chr(39) * 2)} IS %L', was); "

@@ -217,7 +217,7 @@ class Pipeline:
             before = self._stages.binding.schemas_before(statements.live_columns, resolver)()
             symbolic = self._symbolic(lineage)
             metrics = LogMetrics(self._config, self._names.settings, self._options, self._target, self._memory)
-            queries, warnings = metrics.carry_out(spark, statements, symbolic, (before, resolver))
+            queries, warnings = metrics.run(spark, statements, symbolic, (before, resolver))
             stage.advance(len(queries.now))
         return queries, warnings
 

@@ -24,13 +24,13 @@ DEFAULT_BUDGET = 2_000
 LEAST_BUDGET = 500
 """Tokens in which the totals, a long row and the cursor still have room."""
 
-_PIECES = re.compile(r"([A-Za-z]+)|(\s+)|([^\x00-\x7f]+)|\",\"|.", re.DOTALL)
+_TOKENS = re.compile(r"([A-Za-z]+)|(\s+)|([^\x00-\x7f]+)|\",\"|.", re.DOTALL)
 
 
 def token_count(text: str) -> int:
     """At most so many tokens is `text`; of texts that are put together with a line end or a sign it is the sum."""
     count = 0
-    for letters, spaces, others in _PIECES.findall(text):
+    for letters, spaces, others in _TOKENS.findall(text):
         if letters:
             count += (2 * len(letters) + 4) // 5
         elif spaces:

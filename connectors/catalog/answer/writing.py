@@ -17,7 +17,7 @@ SIGNS = ("~", "^")
 """Stand for the prefixes of the names of an answer."""
 _LONGEST = 300
 """Characters of a text of others in a line, where not the whole is asked for."""
-_PIECE = 240
+_LINE = 240
 _SHORTEST_PREFIX, _LONGEST_PREFIX = 9, 120
 _PARTS_ABOVE_TABLES = 3
 
@@ -51,13 +51,13 @@ def _written_name(name: str) -> str:
 
 
 def text_lines(text: str) -> list[str]:
-    """The lines of a text, safe to show, in pieces of at most 240 characters; a line's later pieces begin with `…`."""
-    pieces: list[str] = []
+    """The lines of a text, safe to show, in parts of at most 240 characters; a line's later ones begin with `…`."""
+    parts: list[str] = []
     for line in text.splitlines() or [""]:
         shown = visible_text(line)
-        pieces.append(shown[:_PIECE])
-        pieces += [f"…{shown[start : start + _PIECE]}" for start in range(_PIECE, len(shown), _PIECE)]
-    return pieces
+        parts.append(shown[:_LINE])
+        parts += [f"…{shown[start : start + _LINE]}" for start in range(_LINE, len(shown), _LINE)]
+    return parts
 
 
 def shared_prefixes(names: Iterable[str]) -> dict[str, str]:

@@ -76,8 +76,8 @@ class LocalTables:
         """The tables of the schemas or databases whose names end with these parts, whatever their case."""
         wanted = tuple(part.casefold() for part in parts)
         ends = (table.parts[:depth] for table in self.all() for depth in (1, 2))
-        places = {place for place in ends if tuple(part.casefold() for part in place[-len(wanted) :]) == wanted}
-        return tuple(table for table in self.all() if table.parts[:1] in places or table.parts[:2] in places)
+        namespaces = {one for one in ends if tuple(part.casefold() for part in one[-len(wanted) :]) == wanted}
+        return tuple(table for table in self.all() if table.parts[:1] in namespaces or table.parts[:2] in namespaces)
 
     def all(self) -> tuple[CatalogTable, ...]:
         """Every table that is there."""

@@ -187,7 +187,7 @@ def test_lines_lead_back_to_their_files() -> None:
 
     lines = script.text.splitlines()
     for word, place in {"select 2": "a.sql:2", "y;": "m/b.sql:2", "z;": "m/c.sql:1"}.items():
-        assert script.place(lines.index(word) + 1) == place
+        assert script.location(lines.index(word) + 1) == place
     with pytest.raises(ConfigError):
         read_script("absent", dialect_of("ansi"))
 

@@ -88,9 +88,9 @@ def _query_runs(
     whole = statements.whole if statements.session_changes else None
     placed = with_session_namespaces(queries.select(*OF_SESSION, "query", "dialect", "literals"), whole)
     literals = F.when(_is_among(values), ANY_LITERAL).otherwise(F.col("literals")).alias("literals")
-    place = (F.col("namespace_database"), F.col("namespace_path"))
+    namespace = (F.col("namespace_database"), F.col("namespace_path"))
     counted = (
-        placed.select("query", "dialect", literals, *place, F.col("user"), F.col("time"))
+        placed.select("query", "dialect", literals, *namespace, F.col("user"), F.col("time"))
         .groupBy("query", "dialect", "literals", "namespace_database", "namespace_path", "user")
         .agg(F.count(F.lit(1)).alias("runs"), F.max(F.when(F.col("time") > 0, F.col("time"))).alias("last"))
     )
@@ -151,21 +151,21 @@ class _TableLocations:
         """Has these looked up together."""
         self.before.expect([(TableName(name), namespace) for name in names])
 
-    def place(self, name: NameParts, namespace: Namespace) -> tuple[NameParts, TableColumns | None]:
+    def locate(self, name: NameParts, namespace: Namespace) -> tuple[NameParts, TableColumns | None]:
         """The full name of a table, part by part, and its columns, None where they are not known.
 
         Of several schemas it is the first that has it, else the first.
         """
         table = TableName(name)
-        places = candidates(table, namespace)
-        for key in places:
+        keys = candidates(table, namespace)
+        for key in keys:
             columns = self.before.schema(key)
             if columns is not None:
                 return _known_parts(key.parts), {column.name: column.type for column in columns} or None
         elsewhere = self.before.elsewhere(table, namespace)
         columns = self.before.schema(elsewhere) if elsewhere is not None else None
         found = {column.name: column.type for column in columns or ()} or None
-        return _known_parts((elsewhere or places[0]).parts), found
+        return _known_parts((elsewhere or keys[0]).parts), found
 
 
 def _catalog_tables(names: Iterable[NameParts], resolver: Resolver) -> dict[str, FiledTable]:
@@ -243,7 +243,7 @@ class _DecompositionContext:
     literal_key: bytes = field(repr=False)
     limits: Limits
     threads: int
-    places: _TableLocations
+    tables: _TableLocations
     temporary: frozenset[str]
 
 
@@ -299,11 +299,11 @@ def _queries_now(
     version = _decomposition_version()
     kept = {key for key in merged if key in known and _has_final_result(known[key], version)}
     texts = found.texts([key for key in merged if key not in kept])
-    fresh = _taken_apart(texts, context, version)
+    decomposed = _taken_apart(texts, context, version)
     queries = []
     for key, runs in merged.items():
         before = known.get(key)
-        query = before if key in kept else fresh.get(key, before)
+        query = before if key in kept else decomposed.get(key, before)
         query = query if query is not None else LogQuery(key, "", reason=NO_TEXT)
         queries.append(replace(query, runs=runs))
     return queries
@@ -332,8 +332,8 @@ def _taken_apart(
         else:
             measuring += [(key, reply.tables) for key in keys]
     for key, names in measuring:
-        context.places.expect(names, _namespace(key))
-    requests = [_placed_request(key, texts[key], names, context) for key, names in measuring]
+        context.tables.expect(names, _namespace(key))
+    requests = [_located_request(key, texts[key], names, context) for key, names in measuring]
     for (key, _names), request, reply in zip(measuring, requests, _replies(requests, context), strict=True):
         tables = tuple(dict.fromkeys(request.places.values()))
         found[key] = LogQuery(key, version, reply.decomposition, reply.reason, tables)
@@ -359,13 +359,13 @@ def _request(key: QueryKey, text: str, context: _DecompositionContext) -> Metric
     return MetricsRequest(text, key.dialect, context.literal_key, any_literal=any_literal)
 
 
-def _placed_request(
+def _located_request(
     key: QueryKey, text: str, names: Sequence[tuple[str, ...]], context: _DecompositionContext
 ) -> MetricsRequest:
-    placed = {name: context.places.place(name, _namespace(key)) for name in names}
-    known = {".".join(place): columns for place, columns in placed.values() if columns is not None}
-    places = {name: place for name, (place, _columns) in placed.items()}
-    return replace(_request(key, text, context), known=known, places=places)
+    located = {name: context.tables.locate(name, _namespace(key)) for name in names}
+    known = {".".join(full): columns for full, columns in located.values() if columns is not None}
+    names_of = {name: full for name, (full, _columns) in located.items()}
+    return replace(_request(key, text, context), known=known, places=names_of)
 
 
 def _namespace(key: QueryKey) -> Namespace:
@@ -385,9 +385,9 @@ class LogMetrics:
     settings: SourceSettings
     options: RunOptions
     target: RunTarget
-    memory: WorkflowState
+    state: WorkflowState
 
-    def carry_out(
+    def run(
         self,
         spark: SparkSession,
         statements: Statements,
@@ -399,15 +399,15 @@ class LogMetrics:
         `templates` tell which names are temporary tables; `lookup` finds tables and their columns. Raises TargetDown,
         ConfigError and SparkLost.
         """
-        assert self.memory.literal_key is not None
+        assert self.state.literal_key is not None
         before, resolver = lookup
-        known, filed = self.memory.log_queries()
+        known, filed = self.state.log_queries()
         passed = {key[:2] for key in known if not key.literals}
-        runs = _query_runs(statements, self.memory.past, self.settings.defaults, passed)
+        runs = _query_runs(statements, self.state.past, self.settings.defaults, passed)
         merged, found = merged_runs(known, runs)
         context = _DecompositionContext(
             spark,
-            self.memory.literal_key,
+            self.state.literal_key,
             self.config.limits,
             self.config.lineage.threads,
             _TableLocations(before),
@@ -426,7 +426,7 @@ class LogMetrics:
         gone = dict.fromkeys(replaced_keys(known, found.passed))
         met = {query.key for query in now}
         newest = max((query.last for query in now if query.last is not None), default=None)
-        horizon = self.memory.horizon(max(filter(None, (newest, self.memory.past.newest)), default=None))
+        horizon = self.state.horizon(max(filter(None, (newest, self.state.past.newest)), default=None))
         for key, query in known.items():
             idle = horizon is not None and query.last is not None and query.last < horizon
             if query.decomposition is None and idle and key not in met:
@@ -445,13 +445,15 @@ class LogMetrics:
             hint = (f"{left}: headwater.registerTables: always makes them in the catalog",) if metrics else ()
             return dict(filed), (*failures, *hint)
         tables = _catalog_tables((name for one in queries.values() for name in one.tables), resolver)
-        place = catalog_identity(self.config.target, self.target.platform)
-        here = {identity: one for identity, one in filed.items() if one.sink == place}
+        catalog = catalog_identity(self.config.target, self.target.platform)
+        here = {identity: one for identity, one in filed.items() if one.sink == catalog}
         known = {one.name: "" if self.options.extent.full else one.digest for one in here.values()}
-        filing = MetricFiling(self.target.platform, self.config.workflow, tables, known, place)
+        filing = MetricFiling(self.target.platform, self.config.workflow, tables, known, catalog)
         digests, warnings = filing.file(report)
         now = {
-            identity_of(one): FiledMetric(one.name, digests[one.name], place) for one in metrics if one.name in digests
+            identity_of(one): FiledMetric(one.name, digests[one.name], catalog)
+            for one in metrics
+            if one.name in digests
         }
         if failures:  # nothing is withdrawn, so all that stands there is still ours
             return {**here, **now}, (*failures, *warnings)

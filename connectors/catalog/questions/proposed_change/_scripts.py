@@ -71,8 +71,8 @@ class TableNames:
             self.ambiguous[".".join(known)] = tuple(one.fqn for one in found)
         return found[0] if len(found) == 1 else None
 
-    def place(self, key: RelationKey) -> str:
-        """The full name of the table that stands there, or the place itself where the catalog has none."""
+    def table_name(self, key: RelationKey) -> str:
+        """The full name of the table that a key means, or the key itself where the catalog has none."""
         found = self.table(key.parts) if key.kind is NameKind.TABLE and key.session is None else None
         return str(key) if found is None else found.fqn
 
@@ -105,7 +105,7 @@ class BoundScript:
     """A script's statements, bound; `texts` are their texts by the second part of their order.
 
     `retyped` are the columns that got a type, with the parts of their table's name; `dropped` the tables of dropped
-    schemas; `unknown` what could not be understood: the statement's text, and its place with the reason.
+    schemas; `unknown` what could not be understood: the statement's text, and where it is with the reason.
     """
 
     log: BoundLog
@@ -122,16 +122,18 @@ def bound_script(script: Script | None, dialect: Dialect, names: TableNames, tim
     """The statements of a script in the catalog that `names` knows; None is the script without statements."""
     found = tuple(script_statements(script.text, dialect)) if script is not None else ()
     outcomes = parse_script_statements(found, dialect, timeout_seconds)
-    reasons = {number: why for number, piece in enumerate(found) if (why := _doubt(piece, outcomes[number], dialect))}
+    reasons = {
+        number: why for number, statement in enumerate(found) if (why := _doubt(statement, outcomes[number], dialect))
+    }
     occurrences, namespace = [], names.namespace
-    for number, (piece, outcome) in enumerate(zip(found, outcomes, strict=True)):
-        namespace = _following(namespace, piece.text, dialect, names.namespace)
+    for number, (statement, outcome) in enumerate(zip(found, outcomes, strict=True)):
+        namespace = _following(namespace, statement.text, dialect, names.namespace)
         if outcome.symbolic is not None:
             order = (0.0, number)
             occurrences.append(Occurrence(str(number), loads(outcome.symbolic), namespace, order, "script"))
     log = bind(occurrences, names.provider())
     reasons |= {number: str(failure.reason) for (_, number), failure in log.failures.items()}
-    texts = {number: " ".join(piece.text.split()) for number, piece in enumerate(found)}
+    texts = {number: " ".join(statement.text.split()) for number, statement in enumerate(found)}
     return BoundScript(
         log,
         texts,
@@ -141,16 +143,16 @@ def bound_script(script: Script | None, dialect: Dialect, names: TableNames, tim
     )
 
 
-def _doubt(piece: ScriptStatement, outcome: ParseOutcome, dialect: Dialect) -> str:
+def _doubt(statement: ScriptStatement, outcome: ParseOutcome, dialect: Dialect) -> str:
     """Why it is not known what a statement does, "" where it is."""
     if outcome.dead_reason:
-        return "" if altered_types(piece.text, dialect) else outcome.dead_reason
-    unfollowed = unfollowed_change(piece.text, dialect)
+        return "" if altered_types(statement.text, dialect) else outcome.dead_reason
+    unfollowed = unfollowed_change(statement.text, dialect)
     return f"what depends on what {unfollowed} changes is not followed" if unfollowed else ""
 
 
 def _location(script: Script | None, found: Sequence[ScriptStatement], number: int) -> str:
-    return script.place(found[number].line) if script is not None else ""
+    return script.location(found[number].line) if script is not None else ""
 
 
 def _following(namespace: Namespace, text: str, dialect: Dialect, first: Namespace) -> Namespace:
@@ -169,15 +171,15 @@ def _following(namespace: Namespace, text: str, dialect: Dialect, first: Namespa
 
 
 def _retyped_columns(found: Sequence[ScriptStatement], dialect: Dialect) -> Iterator[tuple[tuple[str, ...], Column]]:
-    for piece in found:
-        altered = altered_types(piece.text, dialect)
+    for statement in found:
+        altered = altered_types(statement.text, dialect)
         if altered is not None:
             yield from ((altered[0], column) for column in altered[1])
 
 
 def _dropped_tables(found: Sequence[ScriptStatement], dialect: Dialect, tables: LocalTables) -> Iterator[str]:
-    for piece in found:
-        namespace = dropped_namespace(piece.text, dialect)
+    for statement in found:
+        namespace = dropped_namespace(statement.text, dialect)
         if namespace:
             yield from (table.fqn for table in tables.below(namespace))
 
@@ -226,23 +228,23 @@ def script_effects(script: BoundScript, names: TableNames, before: BoundScript |
     """
     effects = ScriptEffects()
     known = frozenset(before.texts.values()) if before is not None else frozenset()
-    places = {relation.number: _table_label(relation, names) for relation in script.log.relations}
-    _take_relations(script, effects, names, places)
+    labels = {relation.number: _table_label(relation, names) for relation in script.log.relations}
+    _add_relations(script, effects, names, labels)
     for parts, column in script.retyped:
         table = names.table(parts)
         name = table.fqn if table is not None else ".".join(parts)
         effects.types.setdefault(name, {})[column.name.casefold()] = column.type
         effects.needed.setdefault(name, set()).add(column.name)
     for statement in script.log.statements:
-        meaning = {name: places[number] for name, number in statement.meaning.items()}
+        meaning = {name: labels[number] for name, number in statement.meaning.items()}
         text = script.text_of(statement)
         for flow in statement.lineage.flows:
-            _take_flow(flow, meaning, effects, names, text)
+            _add_flow(flow, meaning, effects, names, text)
             if text not in known:
                 effects.reads.update(dict.fromkeys(meaning.get(source, str(source)) for source in flow.sources))
                 written = (flow.target.name,) if flow.target is not None else ()
                 effects.writes.update(dict.fromkeys(meaning.get(name, str(name)) for name in written))
-        _take_changes(statement.lineage, meaning, effects)
+        _add_changes(statement.lineage, meaning, effects)
         target = next((meaning[name] for name in statement.lineage.targets if name in meaning), "")
         for problem in statement.lineage.problems:
             # what a statement that stays as it is cannot find any more is told as an effect on its target
@@ -251,38 +253,38 @@ def script_effects(script: BoundScript, names: TableNames, before: BoundScript |
     return effects
 
 
-def _take_relations(script: BoundScript, effects: ScriptEffects, names: TableNames, places: dict[int, str]) -> None:
+def _add_relations(script: BoundScript, effects: ScriptEffects, names: TableNames, labels: dict[int, str]) -> None:
     renamed = _renamed_columns(script)
     for relation in script.log.relations:
         if relation.key.session is not None or relation.temporary or relation.key.kind is not NameKind.TABLE:
             continue
-        place = places[relation.number]
+        label = labels[relation.number]
         if relation.dropped is not None or relation.key != relation.born:
-            gone = TableState(exists=False, new_name="" if relation.dropped else place)
-            effects.states.setdefault(names.place(relation.born), gone)
+            gone = TableState(exists=False, new_name="" if relation.dropped else label)
+            effects.states.setdefault(names.table_name(relation.born), gone)
         if relation.creator is not None:
-            effects.created.add(place)
+            effects.created.add(label)
         changed = relation.creator is not None or relation.alterations or relation.key != relation.born
         if changed and relation.dropped is None and not relation.superseded:
             columns = script.log.schemas.get(relation.number)
             state = TableState(exists=True, columns=columns, renamed=renamed.get(relation.number, {}))
-            effects.states[place] = state
+            effects.states[label] = state
     for name in script.dropped:
         effects.states.setdefault(name, TableState(exists=False))
 
 
-def _take_changes(lineage: StatementLineage, meaning: dict[TableName, str], effects: ScriptEffects) -> None:
+def _add_changes(lineage: StatementLineage, meaning: dict[TableName, str], effects: ScriptEffects) -> None:
     for change in lineage.changes:
-        place = meaning.get(change.name, "")
+        label = meaning.get(change.name, "")
         needed = (*change.dropped_columns, *(old for old, _ in change.renamed_columns))
         given = (*(column.name for column in change.columns), *(new for _, new in change.renamed_columns))
-        effects.needed.setdefault(place, set()).update(needed)
-        effects.given.setdefault(place, set()).update(given)
+        effects.needed.setdefault(label, set()).update(needed)
+        effects.given.setdefault(label, set()).update(given)
 
 
 def _table_label(relation: Relation, names: TableNames) -> str:
-    place = names.place(relation.key)
-    return f"{place} (temporary)" if relation.key.session is not None or relation.temporary else place
+    label = names.table_name(relation.key)
+    return f"{label} (temporary)" if relation.key.session is not None or relation.temporary else label
 
 
 def _renamed_columns(script: BoundScript) -> dict[int, dict[str, str]]:
@@ -298,7 +300,7 @@ def _renamed_columns(script: BoundScript) -> dict[int, dict[str, str]]:
     return found
 
 
-def _take_flow(flow: Flow, meaning: dict[TableName, str], effects: ScriptEffects, names: TableNames, text: str) -> None:
+def _add_flow(flow: Flow, meaning: dict[TableName, str], effects: ScriptEffects, names: TableNames, text: str) -> None:
     if flow.target is None:
         return
     target = meaning.get(flow.target.name, str(flow.target.name))
@@ -310,9 +312,9 @@ def _take_flow(flow: Flow, meaning: dict[TableName, str], effects: ScriptEffects
     found = list(_dependencies(flow, target, meaning, names))
     kind = "view" if flow.target.view else "query"
     for source in flow.sources:
-        place = meaning.get(source, str(source))
-        if not any(one.source[0] == place for one in found):
-            found.append(ColumnDependency((place, None), (target, None), TABLE, producer=kind))
+        label = meaning.get(source, str(source))
+        if not any(one.source[0] == label for one in found):
+            found.append(ColumnDependency((label, None), (target, None), TABLE, producer=kind))
     effects.dependencies.setdefault(target, []).extend(found)
 
 
@@ -339,8 +341,8 @@ def _dependencies(
         yield from of(reference, (target, None), certain=reference.certain)
 
 
-def _column_node(place: str, column: str, names: TableNames) -> ColumnNode:
-    """A column of a place under the name that the catalog has for it."""
-    table = names.tables.table(place)
+def _column_node(label: str, column: str, names: TableNames) -> ColumnNode:
+    """A column of a table under the name that the catalog has for it."""
+    table = names.tables.table(label)
     known = table.column(column) if table is not None else None
-    return place, column if known is None else known.path
+    return label, column if known is None else known.path

@@ -140,12 +140,12 @@ def _with_effects(
 
 def _not_understood(before: BoundScript, after: BoundScript) -> Iterator[str]:
     """What is not understood of the change itself, and not of what it leaves as it is."""
-    known = Counter(text for text, _place in before.unknown)
-    for text, place in after.unknown:
+    known = Counter(text for text, _location in before.unknown)
+    for text, location in after.unknown:
         if known[text] > 0:
             known[text] -= 1
         else:
-            yield place
+            yield location
 
 
 def _problems(after: ScriptEffects, before: ScriptEffects) -> Iterator[str]:

@@ -161,7 +161,7 @@ class _ClearingTest:
 
 
 @dataclass(frozen=True, slots=True)
-class _ShownSymptom:
+class _OwnSymptom:
     """What a table shows of what it read: how much that counts, and whether it is about how many rows there are."""
 
     node: ColumnNode
@@ -181,7 +181,7 @@ class _Ranking:
     """With the time of the first failure."""
     passing: Mapping[TestRecord, int]
     """With the time of the pass."""
-    shown: list[_ShownSymptom] = field(default_factory=list)
+    own_symptoms: list[_OwnSymptom] = field(default_factory=list)
 
     @classmethod
     def of(cls, symptom: Symptom, facts: UpstreamFacts) -> _Ranking:
@@ -202,7 +202,7 @@ class _Ranking:
         passing = {t: at for t in tests if t not in failing and (at := t.pass_within(window)) is not None}
         by_table = {t: tuple(i) for t, i in incidents.items()}
         ranking = cls(symptom, facts, paths, ways, nodes, by_table, failing, passing)
-        ranking.shown.extend(one for table in ways for one in ranking._symptoms_of(table))
+        ranking.own_symptoms.extend(one for table in ways for one in ranking._symptoms_of(table))
         return ranking
 
     def suspects(self) -> tuple[Suspect, ...]:
@@ -221,18 +221,18 @@ class _Ranking:
         score = round(weight * self._coverage(table), 4)
         return Suspect(table, score, self.ways[table], evidence, tuple(sorted(cleared)), failing)
 
-    def _symptoms_of(self, table: str) -> Iterator[_ShownSymptom]:
+    def _symptoms_of(self, table: str) -> Iterator[_OwnSymptom]:
         """What a table shows that is as it was and was loaded in time."""
         incidents = [one for one in self.incidents.get(table, ()) if self.symptom.window.holds(one.at)]
         if any(one.kind in KIND_WEIGHTS and one.kind not in SYMPTOMS for one in incidents):
             return
         for one in incidents:
             if one.kind in SYMPTOMS:
-                yield _ShownSymptom((table, None), self._of_incident(one).weight, counts=True)
+                yield _OwnSymptom((table, None), self._of_incident(one).weight, counts=True)
         weight = self._weight_of_failures(table)
         for test in self.failing:
             if test.node[0] == table:
-                yield _ShownSymptom(test.node, weight, counts=test.node[1] is None)
+                yield _OwnSymptom(test.node, weight, counts=test.node[1] is None)
 
     def _weight_of_failures(self, table: str) -> float:
         explained = self._has_cause_upstream(table, tests=True)
@@ -241,13 +241,13 @@ class _Ranking:
     def _weight_of_readers(self, table: str) -> float:
         """What tables that are made of this one show, less with each hop; nothing of those where something happened."""
         found = 0.0
-        for shown in self.shown:
-            way = self.paths.tables_upstream_of(shown.node).get(table)
-            if way is None or way.hops == 0 or shown.node[0] == table:
+        for own in self.own_symptoms:
+            way = self.paths.tables_upstream_of(own.node).get(table)
+            if way is None or way.hops == 0 or own.node[0] == table:
                 continue
-            weight = shown.weight * INHERITED**way.hops * TIES[way.strength]
+            weight = own.weight * INHERITED**way.hops * TIES[way.strength]
             knowledge = self.facts.tables.get(table)
-            if shown.counts and knowledge is not None and knowledge.usual_size:
+            if own.counts and knowledge is not None and knowledge.usual_size:
                 weight *= USUAL_SIZE
             found = max(found, weight)
         return found
