@@ -111,7 +111,7 @@ def lineage(
         for node in nodes:
             for hop in sorted(index.hops([node]), key=lambda one: _order(one, names)):
                 # who asks of a table asks of tables: all of the next one's columns, whichever are tied to this one's
-                yield hop._replace(end=(hop.end[0], None)) if node[1] is None else hop
+                yield hop._replace(end=(hop.end[0], None)) if start[1] is None else hop
 
     walk = Walk((start,), hops, _BUDGET)
     found: dict[tuple[int, CatalogEdge], SeenEdge] = {}
