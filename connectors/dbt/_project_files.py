@@ -13,7 +13,7 @@ import yaml
 
 from connectors.dbt._macros import macros_in
 from connectors.dbt._template_scope import TemplateMacro, TemplateNode, TemplateScope, TemplateSource
-from connectors.dbt.artifacts import mapping_of, url_without_secrets
+from connectors.dbt.artifacts import mapping_of, mappings_of, url_without_secrets
 from connectors.dbt.nodes import DbtColumn, DbtExposure
 from ingestion.errors import ConfigError
 
@@ -35,11 +35,6 @@ def _read_mapping(file: Path) -> dict[str, Any]:
     except OSError as error:
         raise ConfigError(f"{file} cannot be read ({error.strerror})") from None
     return mapping_of(content)
-
-
-def _mappings(value: object) -> list[dict[str, Any]]:
-    """The mappings of a list."""
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
 def _texts(value: object, default: tuple[str, ...] = ()) -> tuple[str, ...]:
@@ -78,7 +73,9 @@ class Package:
 
     def macros(self) -> list[TemplateMacro]:
         return [
-            macro for file in self.files("macro", (".sql",)) for macro in macros_in(text_of(file), self.name, str(file))
+            macro
+            for file in self.files("macro", (".sql",))
+            for macro in macros_in(file_text(file), self.name, str(file))
         ]
 
 
@@ -101,7 +98,7 @@ def read_package(root: Path) -> Package:
         configs={kind: mapping_of(settings.get(f"{kind}s")) for kind in ("model", "seed", "snapshot", "source")},
         dispatch={
             str(one.get("macro_namespace")): _texts(one.get("search_order"))
-            for one in _mappings(settings.get("dispatch"))
+            for one in mappings_of(settings.get("dispatch"))
         },
         profile=str(settings.get("profile") or ""),
         target_path=str(settings.get("target-path") or "target"),
@@ -114,7 +111,7 @@ def _installed_packages(project: Package) -> list[Package]:
     folders = sorted(file.parent for file in (project.root / project.packages_path).glob(f"*/{PROJECT_FILE}"))
     declared = project.root / "packages.yml"
     if declared.is_file():
-        local = [str(one["local"]) for one in _mappings(_read_mapping(declared).get("packages")) if "local" in one]
+        local = [str(one["local"]) for one in mappings_of(_read_mapping(declared).get("packages")) if "local" in one]
         folders += [project.root / path for path in local if (project.root / path / PROJECT_FILE).is_file()]
     found: dict[str, Package] = {}
     for folder in folders:
@@ -148,7 +145,7 @@ def target_of(project: Package, dialect: str | None) -> dict[str, str]:
     }
 
 
-def text_of(file: Path) -> str:
+def file_text(file: Path) -> str:
     """The text of a file of a project. Raises ConfigError."""
     try:
         return file.read_text("utf-8-sig")
@@ -200,13 +197,13 @@ def _read_properties(package: Package) -> _PackageProperties:
         for file in package.files(folder, (".yml", ".yaml")):
             content = _read_mapping(file)
             for kind in ("model", "seed", "snapshot"):
-                for one in _mappings(content.get(f"{kind}s")):
+                for one in mappings_of(content.get(f"{kind}s")):
                     nodes.update({(kind, found.file): found for found in _versions(one)})
-            for one in _mappings(content.get("snapshots")):
+            for one in mappings_of(content.get("snapshots")):
                 if isinstance(one.get("relation"), str):
                     snapshots[str(one.get("name"))] = f"select * from {{{{ {one['relation']} }}}}"
-            sources += [found for one in _mappings(content.get("sources")) for found in _tables(one, package.name)]
-            exposures += [_exposure(one, package.name) for one in _mappings(content.get("exposures"))]
+            sources += [found for one in mappings_of(content.get("sources")) for found in _tables(one, package.name)]
+            exposures += [_exposure(one, package.name) for one in mappings_of(content.get("exposures"))]
     return _PackageProperties(nodes, tuple(sources), tuple(exposures), snapshots)
 
 
@@ -220,9 +217,9 @@ def _versions(entry: Mapping[str, Any]) -> Iterator[NodeProperties]:
         config=config,
         description=str(entry.get("description") or ""),
         owner=next(iter(_texts(meta.get("owner"))), ""),
-        columns=tuple(_column(column) for column in _mappings(entry.get("columns"))),
+        columns=tuple(_column(column) for column in mappings_of(entry.get("columns"))),
     )
-    versions = [one for one in _mappings(entry.get("versions")) if "v" in one]
+    versions = [one for one in mappings_of(entry.get("versions")) if "v" in one]
     if not versions:
         yield described
         return
@@ -250,7 +247,7 @@ def _column(entry: Mapping[str, Any]) -> DbtColumn:
 def _tables(entry: Mapping[str, Any], package: str) -> Iterator[TemplateSource]:
     source = str(entry.get("name"))
     database, schema = str(entry.get("database") or ""), str(entry.get("schema") or source)
-    for table in _mappings(entry.get("tables")):
+    for table in mappings_of(entry.get("tables")):
         name = str(table.get("name"))
         place = database, schema, str(table.get("identifier") or name)
         yield TemplateSource(f"source.{package}.{source}.{name}", package, source, name, place)
@@ -368,9 +365,9 @@ def _files(package: Package, project: Package, properties: _PackageProperties) -
         node_properties = properties.nodes.get(("model", file.stem), NodeProperties(file.stem))
         node = _node(package, project, file, "model", node_properties)
         language = "python" if file.suffix == ".py" else "sql"
-        yield SourceFile(node, _below(file, project), text_of(file), language, properties=node_properties)
+        yield SourceFile(node, _below(file, project), file_text(file), language, properties=node_properties)
     for file in package.files("snapshot", (".sql",)):
-        for match in _SNAPSHOT.finditer(text_of(file)):
+        for match in _SNAPSHOT.finditer(file_text(file)):
             node_properties = properties.nodes.get(("snapshot", match[1]), NodeProperties(match[1]))
             above = "\n" * match.string.count("\n", 0, match.start(2))
             node = _node(package, project, file, "snapshot", node_properties)
@@ -425,7 +422,7 @@ def _own_config(tree: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _header(file: Path, delimiter: str) -> tuple[str, ...]:
-    lines = text_of(file).splitlines()[:1]
+    lines = file_text(file).splitlines()[:1]
     return tuple(next(iter(csv.reader(lines, delimiter=delimiter[:1] or ",")), ()))
 
 

@@ -181,11 +181,11 @@ def _metric(unique_id: str, metrics: _Entries, models: _Entries) -> DbtMetric:
     below = _below(unique_id, metrics, models)
     semantic = [models[one] for one in below if one in models]
     wanted = {name for one in below if one in metrics for name in _measure_names(metrics[one])}
-    measures = [_measure(entry) for model in semantic for entry in _mappings(model.get("measures"))]
+    measures = [_measure(entry) for model in semantic for entry in mappings_of(model.get("measures"))]
     dimensions = [
         (text_of(entry.get("name")), text_of(entry.get("type")) == "time")
         for model in semantic
-        for entry in _mappings(model.get("dimensions"))
+        for entry in mappings_of(model.get("dimensions"))
     ]
     return DbtMetric(
         unique_id=unique_id,
@@ -223,7 +223,7 @@ def _measure(entry: Mapping[str, Any]) -> DbtMeasure:
     return DbtMeasure(name, text_of(entry.get("agg")), expression, text_of(entry.get("description")))
 
 
-def _mappings(value: object) -> list[dict[str, Any]]:
+def mappings_of(value: object) -> list[dict[str, Any]]:
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 

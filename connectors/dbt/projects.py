@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from connectors.dbt._project_files import PROJECT_FILE, Package, read_package, target_of, text_of
+from connectors.dbt._project_files import PROJECT_FILE, Package, file_text, read_package, target_of
 from connectors.dbt._rendering_process import RenderingProcess
 from connectors.dbt._source_project import project_from_files, queries_of, without_type_branches
 from connectors.dbt._template_scope import TemplateMacro, TemplateNode, TemplateScope, TemplateSource
 from connectors.dbt._template_values import relation_name
-from connectors.dbt.artifacts import NEWEST_VERSION, Artifact, read_columns, read_manifest
-from connectors.dbt.artifacts import text_of as artifact_text
+from connectors.dbt.artifacts import NEWEST_VERSION, Artifact, read_columns, read_manifest, text_of
 from connectors.dbt.model_statements import DbtProject, ModelFailure, ModelQuery, adapter_dialect, model_statements
 from connectors.dbt.nodes import EPHEMERAL_PREFIX, DbtNode, Manifest, ResourceKind
 from ingestion.dialects import dialect_of
@@ -41,7 +40,7 @@ def _project_from_compiled(path: Path, dialect: str | None) -> DbtProject:
     if dialect is None:
         raise ConfigError(f"{path}: compiled files do not say what their SQL is: name it with --dialect")
     language = adapter_dialect(dialect)
-    texts = {file: text_of(file) for file in sorted(path.rglob("*.sql")) if _is_model(file.relative_to(path))}
+    texts = {file: file_text(file) for file in sorted(path.rglob("*.sql")) if _is_model(file.relative_to(path))}
     names = {name for text in texts.values() for name in _qualified_names(text, language)}
     whole = " ".join(texts.values())
     ephemeral = {file for file in texts if f"{EPHEMERAL_PREFIX}{file.stem}" in whole}
@@ -191,7 +190,7 @@ def _package_around(manifest: Path) -> Package | None:
 def _compiled_file(target: Path, node: DbtNode) -> str | None:
     """What `dbt compile` wrote for a node, None where it did not."""
     file = target / "compiled" / node.package / node.path
-    return text_of(file) if node.path and file.is_file() else None
+    return file_text(file) if node.path and file.is_file() else None
 
 
 def _catalog_beside(manifest: Path) -> Path | None:
@@ -208,9 +207,9 @@ def _scope(file: Path, manifest: Manifest, package: Package | None, language: st
     """What templates see, told by the manifest; variables are in the project's own file alone."""
     target = target_of(package, manifest.adapter) if package is not None else {"name": "default"}
     macros = tuple(
-        TemplateMacro(artifact_text(one.get("package_name")), artifact_text(one.get("name")), text)
+        TemplateMacro(text_of(one.get("package_name")), text_of(one.get("name")), text)
         for _key, one in Artifact.of(file, "manifest").entries("macros")
-        if (text := artifact_text(one.get("macro_sql")))
+        if (text := text_of(one.get("macro_sql")))
     )
     sql = [node for node in manifest.nodes.values() if node.kind is not ResourceKind.SOURCE]
     return TemplateScope(

@@ -45,6 +45,7 @@ Owned = Callable[[LineageDetails], bool]
 """Whether an edge is the word of what was defined anew, and of nobody else."""
 
 _ROUNDS = 5
+_CONTESTED = "other writers change this edge as fast as it is written; run again when they are done"
 _STALE_SECONDS = 0.5
 """What was read longer ago is read again before an edge is made: the longer ago, the likelier it is there by now."""
 
@@ -225,7 +226,7 @@ def _write(http: Http, edge: EntitiesEdge, intent: _Intent) -> _EdgeWrite:
                 continue
             written.append(http.timing.monotonic())
             gaps.append(written[-1] - begun)
-        raise _ContestedEdge("other writers change this edge as fast as it is written; run again when they are done")
+        raise _ContestedEdge(_CONTESTED)
 
     return http.retrying(attempt)
 
@@ -326,8 +327,6 @@ SETTLING_SECONDS = 1.0
 
 _SLOWER = 3.0
 """How much slower another writer's calls may be than the slowest of ours."""
-
-_CONTESTED = "other writers change this edge as fast as it is written; run again when they are done"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from connectors.openmetadata import client
 from connectors.openmetadata.client import Platform
-from connectors.openmetadata.entities import Collection, QueryRecord, find_reference, get_by_name, pages, put
+from connectors.openmetadata.edges import delete_edge, graph
+from connectors.openmetadata.entities import (
+    Collection,
+    QueryRecord,
+    delete_each,
+    find_reference,
+    get_by_name,
+    pages,
+    put,
+)
 from connectors.openmetadata.http import Call, Http, Params, path_of
 from ingestion.model.entities import EntityReference
 from ingestion.model.fqn import build_fqn, decode_name, encode_name
@@ -146,8 +154,7 @@ def file_consumer(http: Http, consumer: Consumer, source: EdgeSource) -> tuple[s
     wanted = {table.id: table for table in tables.values() if table is not None}
     known = known_sources(http, entity, source)
     for gone in sorted(known.keys() - wanted.keys()):
-        path = path_of("lineage", str(known[gone].get("type", "table")), gone, entity.type, entity.id)
-        http.send(Call("DELETE", path, answered=False))
+        delete_edge(http, known[gone], entity)
     names = {table.id: name for name, table in tables.items() if table is not None}
     fqn = entity.fully_qualified_name or consumer.request["name"]
     for new in sorted(wanted.keys() if consumer.columns else wanted.keys() - known.keys()):
@@ -158,16 +165,13 @@ def file_consumer(http: Http, consumer: Consumer, source: EdgeSource) -> tuple[s
     return fqn, missing
 
 
-def known_sources(http: Http, entity: EntityReference, source: EdgeSource) -> dict[str, Json]:
-    """The ids of what `source` said that an entity reads, each with what the platform tells of it."""
-    path = f"lineage/{path_of(entity.type, entity.id)}"
-    graph = http.get(path, {"upstreamDepth": 1, "downstreamDepth": 0}) or {}
-    nodes = {str(node["id"]): node for node in graph.get("nodes") or ()}
-    return {
-        str(edge["fromEntity"]): nodes.get(str(edge["fromEntity"]), {})
-        for edge in graph.get("upstreamEdges") or ()
-        if edge["toEntity"] == entity.id and (edge.get("lineageDetails") or {}).get("source") == source
-    }
+def known_sources(http: Http, entity: EntityReference, source: EdgeSource) -> dict[str, EntityReference]:
+    """What `source` said that an entity reads, by id."""
+    around = graph(http, entity, upstream=1, downstream=0)
+    if around is None:
+        return {}
+    told = (edge for edge in around.upstream if edge.to_id == entity.id and edge.details.source == source)
+    return {edge.from_id: around.nodes.get(edge.from_id, EntityReference(edge.from_id, "table")) for edge in told}
 
 
 def delete_others(http: Http, collection: Collection, params: Params, kept: Container[str], mark: Json) -> int:
@@ -179,9 +183,7 @@ def delete_others(http: Http, collection: Collection, params: Params, kept: Cont
         for entity in pages(http, collection, params)
         if entity["fullyQualifiedName"] not in kept and mark.items() <= (entity.get("extension") or {}).items()
     ]
-    for identifier in others:
-        http.send(Call("DELETE", f"{collection}/{path_of(identifier)}", answered=False))
-    return len(others)
+    return delete_each(http, collection, others)
 
 
 # Tests of tables and columns, and what became of them.
@@ -266,9 +268,7 @@ def delete_other_tests(http: Http, service: str, kept: Container[str], prefix: s
         for test in pages(http, Collection.TEST_CASES, {"entityFQN": service})
         if test["fullyQualifiedName"] not in kept and str(test["testDefinition"].get("name", "")).startswith(prefix)
     ]
-    for identifier in others:
-        http.send(Call("DELETE", f"{Collection.TEST_CASES}/{path_of(identifier)}", answered=False))
-    return len(others)
+    return delete_each(http, Collection.TEST_CASES, others)
 
 
 # Query entities: filed by their masked text, so that the same query is one entity however often a log has it.
@@ -323,17 +323,9 @@ def _stored_queries(http: Http, service: str, checksums: Sequence[str]) -> Mappi
 
 
 def _hits(http: Http, service: str, checksums: Sequence[str]) -> Iterator[Json]:
-    must = [{"term": {"service.name.keyword": service}}, {"terms": {"checksum.keyword": list(checksums)}}]
-    answer = http.get(
-        "search/query",
-        {
-            "q": "",
-            "index": _INDEX,
-            "size": len(checksums),
-            "query_filter": json.dumps({"query": {"bool": {"must": must}}}),
-            "include_source_fields": _FIELDS,
-        },
-    )
-    hits = answer.get("hits") if isinstance(answer, dict) else None
-    for hit in (hits or {}).get("hits") or ():
+    must: list[Json] = [
+        {"term": {"service.name.keyword": service}},
+        {"terms": {"checksum.keyword": list(checksums)}},
+    ]
+    for hit in client.search(http, _INDEX, must, _FIELDS, {"size": len(checksums)}):
         yield hit["_source"]

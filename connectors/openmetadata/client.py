@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -10,10 +9,11 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from connectors.openmetadata.connection import Connection
-from connectors.openmetadata.entities import Collection, get_by_name, table_entity
-from connectors.openmetadata.http import Call, Http, NotOpenMetadata, RetryPolicy, Timing
+from connectors.openmetadata.entities import PAGE, Collection, get_by_name, table_entity
+from connectors.openmetadata.http import Call, Http, NotOpenMetadata, Params, RetryPolicy, Timing
 from connectors.sink import EdgeCounts
 from ingestion.errors import ConfigError, Rejected, RetryableError, TargetDown
+from ingestion.model.digests import digest
 from ingestion.model.entities import TableEntity
 from ingestion.model.lineage import Json
 from ingestion.model.storage_paths import normal_path, spellings
@@ -101,7 +101,7 @@ def add_lineage(http: Http, name: str, edges: Iterable[str], replace: Sequence[J
     `edges` are JSON objects already.
     """
     content = f'{{"edges": [{", ".join(edges)}], "replace": {json.dumps(list(replace))}}}'
-    batch_id = hashlib.sha256(f"{name} {content}".encode()).hexdigest()
+    batch_id = digest(name, content, size=32)
     # The content is most of the body: it is made once for both.
     body = f'{{"batchId": "{batch_id}", {content[1:]}'.encode()
     answer = http.send(Call("POST", "headwater/lineage", body=body))
@@ -147,7 +147,6 @@ def rejected_edges(platform: Platform) -> frozenset[tuple[str, str]]:
 
 TABLE_INDEX = "table_search_index"
 CONTAINER_INDEX = "container_search_index"
-PAGE = 100
 # a real server ignores `size` in field searches and shows so many
 FIELD_SEARCH_SIZE = 10
 _FIELDS = ["schemaDefinition", "fullyQualifiedName", "tableType", "processedLineage", "updatedAt", "extension"]
@@ -175,37 +174,35 @@ def _containers_by_path(http: Http, path: str) -> Hits:
     return _field_search(http, path.replace("*", "?"), "fullPath", CONTAINER_INDEX)
 
 
-def views(http: Http, service: str, *, unprocessed_only: bool) -> Iterator[Json]:
+def views(http: Http, service: str) -> Iterator[Json]:
     """Every view of a service that has a definition: its name, definition, type, and when it was changed last."""
     must: list[Json] = [
         {"term": {"service.name.keyword": service}},
         {"exists": {"field": "schemaDefinition"}},
     ]
-    yield from _pages(http, TABLE_INDEX, must, unprocessed_only=unprocessed_only)
-
-
-def _pages(http: Http, index: str, must: list[Json], *, unprocessed_only: bool) -> Iterator[Json]:
-    bool_query: Json = {"must": must}
-    if unprocessed_only:
-        bool_query["must_not"] = [{"term": {"processedLineage": True}}]
-    params: dict[str, str | int | list[str]] = {
-        "q": "",
-        "size": PAGE,
-        "deleted": "false",
-        "index": index,
-        "query_filter": json.dumps({"query": {"bool": bool_query}}),
-        "include_source_fields": _FIELDS,
-        "sort_field": "fullyQualifiedName",
-        "sort_order": "desc",
-    }
+    cursor: dict[str, str] = {}
     while True:
-        hits = _hits(http.get("search/query", params)).get("hits") or ()
+        sorting = {"deleted": "false", "sort_field": "fullyQualifiedName", "sort_order": "desc", **cursor}
+        hits = search(http, TABLE_INDEX, must, _FIELDS, {"size": PAGE, **sorting})
         for hit in hits:
             yield hit["_source"]
         after = hits[-1].get("sort") if hits else None
-        if not after or params.get("search_after") == str(after[0]):
+        if not after or cursor.get("search_after") == str(after[0]):
             return
-        params["search_after"] = str(after[0])
+        cursor = {"search_after": str(after[0])}
+
+
+def search(http: Http, index: str, must: Sequence[Json], fields: Sequence[str], params: Params) -> Sequence[Json]:
+    """The hits of which all `must` hold, with these `fields` of each; `params` say which of them."""
+    query: Params = {
+        "q": "",
+        "index": index,
+        "query_filter": json.dumps({"query": {"bool": {"must": list(must)}}}),
+        "include_source_fields": list(fields),
+        **params,
+    }
+    found: Sequence[Json] = _hits(http.get("search/query", query)).get("hits") or ()
+    return found
 
 
 def _hits(answer: Any) -> Json:

@@ -16,7 +16,7 @@ _FQN_PARTS = 4
 
 def stored_views(platform: Platform, service: str) -> Iterator[Definition]:
     """Every view of a service that has a definition; `done` where its lineage was published already."""
-    for hit in views(platform.http, service, unprocessed_only=False):
+    for hit in views(platform.http, service):
         place = _place(hit, service)
         if place is None:
             continue

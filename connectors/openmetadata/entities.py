@@ -216,6 +216,13 @@ def pages(http: Http, collection: Collection, params: Params) -> Iterator[Json]:
             return
 
 
+def delete_each(http: Http, collection: Collection, identifiers: Sequence[str]) -> int:
+    """Deletes entities by their ids; how many."""
+    for identifier in identifiers:
+        http.send(Call("DELETE", f"{collection}/{path_of(identifier)}", answered=False))
+    return len(identifiers)
+
+
 def mark_processed(http: Http, collection: Collection, fqn: str) -> None:
     """Sets processedLineage on a view or procedure (by FQN), so that the next run may leave it out.
 

@@ -15,8 +15,7 @@ from dataclasses import dataclass, field
 from connectors.openmetadata import client
 from connectors.openmetadata.attachments import Consumer, delete_others, file_consumer, known_sources
 from connectors.openmetadata.client import Platform
-from connectors.openmetadata.entities import Collection, column_request, get_by_name, put
-from connectors.openmetadata.http import Call, path_of
+from connectors.openmetadata.entities import Collection, column_request, delete_each, get_by_name, put
 from ingestion.metrics.collection import Metric
 from ingestion.metrics.model import ViewField
 from ingestion.metrics.report import FILED_ENTITY, FiledTable, MetricReport, view_fields, view_names
@@ -81,7 +80,7 @@ class MetricFiling:
         for name in sorted(self.filed.keys() - set(kept)):
             gone = get_by_name(http, Collection.METRICS, build_fqn(encode_name(name)))
             if gone is not None:
-                http.send(Call("DELETE", f"{Collection.METRICS}/{path_of(str(gone['id']))}", answered=False))
+                delete_each(http, Collection.METRICS, [str(gone["id"])])
         if self._marks:
             delete_others(http, Collection.METRICS, {"fields": "extension"}, fqns, {ORIGIN: self.origin})
         if get_by_name(http, Collection.DASHBOARD_SERVICES, build_fqn(self.service)) is not None:
@@ -107,7 +106,7 @@ class MetricFiling:
         """Whether lineage as this files it leads there: all that tells, without marks, of a run that was killed."""
         read = known_sources(self.platform.http, metric, EdgeSource.QUERY).values()
         own = f"{build_fqn(self.service, 'model')}."
-        return any(str(one.get("fullyQualifiedName")).startswith(own) for one in read)
+        return any(str(one.fully_qualified_name).startswith(own) for one in read)
 
     def _file_models(self, models: list[Consumer]) -> None:
         if models:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Mapping
-from hashlib import blake2b
 from typing import Any
 
 from connectors.platforms.error_codes import error_code
@@ -17,17 +16,18 @@ from connectors.query_log._csv_records import MAX_RECORD_CHARS, ReadingLimit
 from connectors.query_log._interpreter import Malformed, Records, Table
 from connectors.query_log._layout import Layout
 from connectors.query_log._values import parse_times
+from ingestion.model.digests import digest
 from ingestion.model.outcomes import Outcome
 
 _REMEMBERED_SESSIONS = 10_000
 
-Failures = Mapping[str, frozenset[bytes]]
+Failures = Mapping[str, frozenset[str]]
 """By session: the statements (`_statement_key`) that a row says failed."""
 
 
-def _statement_key(transaction: str, text: str) -> bytes:
+def _statement_key(transaction: str, text: str) -> str:
     """One statement of a session, by its transaction and its text."""
-    return blake2b(f"{transaction}\0{text}".encode("utf-8", "surrogateescape"), digest_size=8).digest()
+    return digest(transaction, text, size=8)
 
 
 class FailureScan:
@@ -38,7 +38,7 @@ class FailureScan:
         self._log = log
         self._carry: list[str] = []
 
-    def feed(self, lines: list[str], *, last: bool) -> list[tuple[str, bytes]]:
+    def feed(self, lines: list[str], *, last: bool) -> list[tuple[str, str]]:
         """Session and `_statement_key` of each failed statement whose row ends in these lines."""
         lines = self._carry + lines
         self._carry = []
@@ -59,11 +59,11 @@ class FailureScan:
             found += self._failure(row)
         return found
 
-    def _failure(self, row: list[str]) -> list[tuple[str, bytes]]:
+    def _failure(self, row: list[str]) -> list[tuple[str, str]]:
         return failed_statements([row], self._layout, self._log) if self._layout.plausible(row) else []
 
 
-def failed_statements(rows: Iterable[list[str]], layout: Layout, log: ServerLog) -> list[tuple[str, bytes]]:
+def failed_statements(rows: Iterable[list[str]], layout: Layout, log: ServerLog) -> list[tuple[str, str]]:
     """Session and `_statement_key` of the statements that rows among these say failed."""
     at = layout.fields
     session, transaction = at[log.fields["session"]], at[log.transaction]

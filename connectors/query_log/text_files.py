@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import BinaryType, LongType, StringType, StructField, StructType
+from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from connectors.query_log._columns import ReadingHints
 from connectors.query_log._csv_records import RecordReader, split_lines
@@ -254,7 +254,7 @@ def tile(part: FileRange, cuts: list[Cut]) -> list[FileRange]:
 
 _BLOCK_CHARS = 1 << 20
 
-FAILURE_SCHEMA = StructType([StructField("session", StringType()), StructField("statement", BinaryType())])
+FAILURE_SCHEMA = StructType([StructField("session", StringType()), StructField("statement", StringType())])
 """A failed statement's key, and its session."""
 
 _FAILURE_ARROW_SCHEMA = to_arrow_schema(FAILURE_SCHEMA)
@@ -298,7 +298,7 @@ def failure_batches(part: FileRange, stream: FileStream) -> Iterator[pa.RecordBa
             yield _failure_batch(rows)
 
 
-def _failure_batch(rows: list[tuple[str, bytes]]) -> pa.RecordBatch:
+def _failure_batch(rows: list[tuple[str, str]]) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(list(zip(*rows, strict=True)), schema=_FAILURE_ARROW_SCHEMA)
 
 
@@ -428,9 +428,9 @@ def _failures(spark: SparkSession, slices: Sequence[FileRange]) -> Failures:
     """The failed statements of the log, by session: keys alone, a few bytes for each error in the log."""
     if not slices:
         return {}
-    by_session: dict[str, set[bytes]] = {}
+    by_session: dict[str, set[str]] = {}
     for row in _run(spark, slices, failure_batches, RecordReading(FAILURE_SCHEMA, FAILURE_SCHEMA)).collect():
-        by_session.setdefault(row.session, set()).add(bytes(row.statement))
+        by_session.setdefault(row.session, set()).add(row.statement)
     return {session: frozenset(statements) for session, statements in by_session.items()}
 
 

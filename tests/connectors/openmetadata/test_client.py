@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -264,8 +264,8 @@ def test_a_redefined_view_loses_its_old_lineage_and_nothing_else_does(platform: 
     assert pairs_between(platform, items, view) is None
     assert pairs_between(platform, customers, view) == {("note", "note"): None}
     assert write(platform, later, replacing=replacing).counts.replaced == 0
-    unprocessed = client.views(platform.http, "svc", unprocessed_only=True)
-    assert view.fully_qualified_name not in [hit["fullyQualifiedName"] for hit in unprocessed]
+    unread = [hit["fullyQualifiedName"] for hit in client.views(platform.http, "svc") if not hit["processedLineage"]]
+    assert view.fully_qualified_name not in unread
 
 
 def of_routine(platform: Platform, name: str, request: AddLineageRequest, at: float) -> AddLineageRequest:
@@ -334,10 +334,14 @@ def test_a_view_that_reads_what_nobody_knows_is_not_marked_as_done(platform: Pla
     entities.put(platform.http, entities.Collection.TABLES, definition.to_json())
     request = said(orders, view, ("id", "id", ""), key="v", kind="view")
     write(platform, request, replacing=(Replacement(view.reference, whole=False),))
-    unread = [hit["fullyQualifiedName"] for hit in client.views(platform.http, "svc", unprocessed_only=True)]
+    unread = [
+        hit["fullyQualifiedName"] for hit in client.views(platform.http, "svc") if not hit.get("processedLineage")
+    ]
     assert view.fully_qualified_name in unread
     write(platform, request, replacing=(Replacement(view.reference),))
-    unread = [hit["fullyQualifiedName"] for hit in client.views(platform.http, "svc", unprocessed_only=True)]
+    unread = [
+        hit["fullyQualifiedName"] for hit in client.views(platform.http, "svc") if not hit.get("processedLineage")
+    ]
     assert view.fully_qualified_name not in unread
 
 
@@ -405,18 +409,17 @@ def test_listings_are_read_to_their_last_page(platform: Platform, monkeypatch: p
     assert sorted(names) == sorted(TABLES)
 
 
-def test_views_are_paged_and_a_processed_one_is_left_out(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_views_are_paged_and_a_processed_one_says_so(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "PAGE", 2)
     for number in range(5):
         view = TableDefinition("svc.db.public", f"v{number}", (Column("a", "int"),), "View", "SELECT a FROM orders")
         entities.put(platform.http, entities.Collection.TABLES, view.to_json())
     entities.mark_processed(platform.http, Collection.TABLES, "svc.db.public.v3")
-    found: Callable[[bool], list[str]] = lambda unprocessed: sorted(  # noqa: E731
-        hit["fullyQualifiedName"].rsplit(".", 1)[1]
-        for hit in client.views(platform.http, "svc", unprocessed_only=unprocessed)
-    )
-    assert found(False) == ["v0", "v1", "v2", "v3", "v4"]
-    assert found(True) == ["v0", "v1", "v2", "v4"]
+    found = {
+        hit["fullyQualifiedName"].rsplit(".", 1)[1]: hit.get("processedLineage", False)
+        for hit in client.views(platform.http, "svc")
+    }
+    assert found == {"v0": False, "v1": False, "v2": False, "v3": True, "v4": False}
 
 
 def test_another_version_is_refused_or_warned_of(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
