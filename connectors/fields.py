@@ -61,15 +61,15 @@ class Model(BaseModel):
         """Each field, and its key in the YAML."""
         return ((name, info.alias or name) for name, info in cls.model_fields.items())
 
-    def changed(self, path: str, value: object) -> Self:
+    def with_value(self, path: str, value: object) -> Self:
         """The same, with `value` in the field at a dotted path of fields, unchecked."""
         name, _, rest = path.partition(".")
         inner = getattr(self, name)
-        return self.model_copy(update={name: inner.changed(rest, value) if rest else value})
+        return self.model_copy(update={name: inner.with_value(rest, value) if rest else value})
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class FieldContext:
     """What the fields of one document are checked with: the context of its validation.
 
     Paths are relative to the working directory, or to the `directory` of the document. `secrets` collects what must
@@ -82,7 +82,7 @@ class Reading:
     secrets: list[str] = field(default_factory=list)
 
     @classmethod
-    def of(cls, info: ValidationInfo) -> Reading:
+    def of(cls, info: ValidationInfo) -> FieldContext:
         """That of a validation; the default one of a model that no document is behind."""
         return info.context if isinstance(info.context, cls) else cls()
 
@@ -200,7 +200,7 @@ def _path(text: str, _info: ValidationInfo) -> Path:
 
 def existing_file(name: str | Path, info: ValidationInfo) -> Path:
     """The file of this name. Raises ValueError where there is none."""
-    reading = Reading.of(info)
+    reading = FieldContext.of(info)
     for candidate in reading.candidates(str(name)):
         if candidate.is_file():
             return candidate
@@ -212,7 +212,7 @@ def input_location(name: str, info: ValidationInfo) -> str:
 
     Raises ValueError where `name` is none of these.
     """
-    reading = Reading.of(info)
+    reading = FieldContext.of(info)
     if _SCHEME.match(name) and not name.startswith("file:"):
         return name
     plain = re.sub(r"^file:(//)?(?=/)", "", name)
@@ -229,7 +229,7 @@ def token_or_file(given: SecretStr, info: ValidationInfo) -> SecretStr:
 
     Raises ValueError where it looks like the path of a file that is not there.
     """
-    value, reading = given.get_secret_value(), Reading.of(info)
+    value, reading = given.get_secret_value(), FieldContext.of(info)
     as_path = value.removeprefix("file:")
     for candidate in reading.candidates(as_path) if len(value) < _LONGEST_PATH and "\n" not in value else ():
         if _is_file(candidate):

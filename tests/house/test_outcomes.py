@@ -11,7 +11,7 @@ CODES = frozenset(outcome.value for table in (Outcome, WriteOutcome, ProblemKind
 
 OTHER_MEANINGS = {
     **dict.fromkeys(("call", "comment", "cursor", "delete", "explain", "index", "lock", "prepare"), "a word of SQL"),
-    **dict.fromkeys(("select", "temporary", "transaction", "truncate", "new"), "a word of SQL"),
+    **dict.fromkeys(("select", "temporary", "transaction", "truncate", "new", "show"), "a word of SQL"),
     **dict.fromkeys(("published", "ambiguous", "unresolved"), "a count of a report"),
     **dict.fromkeys(("merged", "replaced", "unchanged", "rejected"), "a key of the catalog's answers"),
     "definition": "a field of what is filed of a table",

@@ -22,7 +22,7 @@ def server(url: str, token: str = "t") -> Server:
 
 
 def publishing_to(config: RunConfig, target: Server) -> RunConfig:
-    return config.changed("workflow_config.open_metadata_server_config", target)
+    return config.with_value("workflow_config.open_metadata_server_config", target)
 
 
 def test_this_machine_is_ready() -> None:
@@ -106,7 +106,7 @@ def told_of_cluster(config: RunConfig, *, environment: dict[str, str] | None = N
 @pytest.mark.parametrize("master", ["sc://spark:15002", "local[*]"])
 def test_spark_connect_is_refused_before_a_run(workflow_file: Write, master: str) -> None:
     config = load_config(workflow_file())
-    config = config.changed("headwater.spark.master", master)
+    config = config.with_value("headwater.spark.master", master)
     environment = {} if master.startswith("sc:") else {"SPARK_REMOTE": "sc://spark"}
     (told,) = told_of_cluster(config, environment=environment)
     assert "Spark Connect (Databricks serverless too) has no driver" in told
@@ -116,11 +116,11 @@ def test_spark_connect_is_refused_before_a_run(workflow_file: Write, master: str
 def test_what_only_the_driver_has_is_told(workflow_file: Write, tmp_path: Path) -> None:
     config = load_config(workflow_file())
     spark = SparkSettings(master="spark://here:7077", conf={"spark.hadoop.fs.defaultFS": "hdfs://name"})
-    config = config.changed("headwater.spark", spark)
+    config = config.with_value("headwater.spark", spark)
     catalog, state = told_of_cluster(config)
     assert catalog.startswith("the embedded catalog is reached from its machine alone")
     assert "headwater.state.folder" in state
-    config = config.changed("headwater.state.folder", str(tmp_path))
+    config = config.with_value("headwater.state.folder", str(tmp_path))
     token = tmp_path / "token"
     token.write_text("ey")
     given = {"http://localhost:8585/api": "t", "https://catalog.example/api": str(token), "https://x.example/api": "t"}
@@ -144,10 +144,10 @@ def test_a_path_that_only_this_host_has_is_told(
 ) -> None:
     config = load_config(workflow_file())
     conf = {"spark.hadoop.fs.defaultFS": default_system} if default_system else {}
-    config = config.changed("source.source_config.config.query_log_file_path", path)
-    config = config.changed("headwater.spark", SparkSettings(master=master, conf=conf))
+    config = config.with_value("source.source_config.config.query_log_file_path", path)
+    config = config.with_value("headwater.spark", SparkSettings(master=master, conf=conf))
     config = publishing_to(config, server("https://catalog.example/api"))
-    config = config.changed("headwater.state.folder", "/shared")
+    config = config.with_value("headwater.state.folder", "/shared")
     findings = doctor.cluster(config, {})
     warnings = [finding.detail for finding in findings if finding.health is Health.WARNING]
     assert bool(findings) is not master.startswith("local")

@@ -20,7 +20,7 @@ SAMPLE = Path(__file__).parents[2] / "config" / "lineage.yaml"
 def server(url: str, token: str = "t", verify: str = "no-ssl", **certificates: Path) -> Server:
     """A server whose certificates need not be there."""
     content = {"hostPort": url, "securityConfig": {"jwtToken": token}, "verifySSL": verify}
-    return Server.model_validate(content).changed("ssl_config", SslConfig.model_construct(**certificates))
+    return Server.model_validate(content).with_value("ssl_config", SslConfig.model_construct(**certificates))
 
 
 def test_the_embedded_catalog_answers_as_a_server_does(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_a_run_and_the_doctor_connect_alike(monkeypatch: pytest.MonkeyPatch) -> 
         raise TargetDown("not there")
 
     monkeypatch.setattr("workflows.target.connect", refuse)
-    config = load_config(SAMPLE, environment={}).changed("workflow_config.open_metadata_server_config", tls)
+    config = load_config(SAMPLE, environment={}).with_value("workflow_config.open_metadata_server_config", tls)
     with pytest.raises(TargetDown), open_target(config, "run", dry_run=True):
         pass
     assert asked == [connection_of(tls, threads=asked[0].connections)]

@@ -10,10 +10,10 @@ from typing import Any, get_args
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from connectors.fields import Misfits, Model
+from connectors.fields import KeyPath, Misfits, Model
 from ingestion.arguments import nearest_name, suggestion
 from workflows.config.models.run_config import any_run_config, owners
-from workflows.config.yaml.document import ConfigProblem, Document, KeyPath
+from workflows.config.yaml.document import ConfigProblem, Document
 
 _EXPECTED = {
     "string_type": "expected text",

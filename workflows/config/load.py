@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from connectors.fields import Reading
+from connectors.fields import FieldContext, KeyPath
 from connectors.sql_files.scripts import read_standard_input
 from ingestion.arguments import nearest_file, suggestion
 from workflows.config.explain import explain, keys_at, known_paths
@@ -22,7 +22,6 @@ from workflows.config.yaml.document import (
     ConfigProblem,
     Document,
     InvalidConfig,
-    KeyPath,
     dotted_path,
     parse_document,
     parse_scalar,
@@ -40,7 +39,7 @@ _OPEN_MAPPINGS = (
 )
 
 
-def override(document: Document, settings: Sequence[str]) -> Document:
+def _override(document: Document, settings: Sequence[str]) -> Document:
     """The document with each `key=value` put in its place.
 
     A key is a dotted path or its unmistakable end (`resultLimit`); a value is read as YAML. Raises InvalidConfig.
@@ -121,14 +120,14 @@ def load_config(
     """
     origin = "<stdin>" if str(file) == "-" else str(file)
     document = parse_document(_text(file, origin), origin)
-    document = override(document, overrides)
+    document = _override(document, overrides)
     document, referred = replace_references(document, os.environ if environment is None else environment)
     directory = Path.cwd() if str(file) == "-" else Path(file).parent
     secrets = list(known_secrets(document.content, referred))
-    return _validate(document, Reading(origin, directory, may_lack_log, secrets))
+    return _validate(document, FieldContext(origin, directory, may_lack_log, secrets))
 
 
-def _validate(document: Document, reading: Reading) -> RunConfig:
+def _validate(document: Document, reading: FieldContext) -> RunConfig:
     model = run_config_model(_type_of("source", document).lower(), _type_of("sink", document))
     try:
         return model.model_validate(document.content, context=reading)

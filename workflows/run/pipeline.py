@@ -277,7 +277,7 @@ def run_stages(config: RunConfig, options: RunOptions, progress: Progress, begun
 
 def _dry_run_config(config: RunConfig) -> RunConfig:
     """What a dry run leaves in a shared folder nobody would remove: its state is thrown away."""
-    return config.changed("headwater.state.folder", None)
+    return config.with_value("headwater.state.folder", None)
 
 
 def _where_to_look(config: RunConfig, options: RunOptions, target: RunTarget, counts: RunCounts) -> tuple[Pointer, ...]:

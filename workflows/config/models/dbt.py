@@ -14,11 +14,11 @@ from connectors.fields import (
     NO_EFFECT,
     Bool,
     ExistingFile,
+    FieldContext,
     FilePath,
     MisfitCollector,
     Model,
     OrEmpty,
-    Reading,
     Secret,
     Text,
     existing_file,
@@ -65,7 +65,7 @@ def _endpoint(written: str) -> str:
 def _artifact_url(written: str, info: ValidationInfo) -> str:
     url = http_url(written, "https://ci.example/manifest.json")
     # A signed address has its signature in the query.
-    Reading.of(info).secrets.extend(query for query in [urlsplit(url).query] if query)
+    FieldContext.of(info).secrets.extend(query for query in [urlsplit(url).query] if query)
     return url
 
 
@@ -191,7 +191,7 @@ class DbtConfigSource(Model):
         if kind == "s3" and (security.aws_access_key_id is None) != (security.aws_secret_access_key is None):
             misfits.add("awsAccessKeyId and awsSecretAccessKey belong together", "dbtSecurityConfig")
         misfits.check()
-        Reading.of(info).secrets.extend(self._headers.values())
+        FieldContext.of(info).secrets.extend(self._headers.values())
         return self
 
     @property
@@ -278,7 +278,7 @@ class DbtSource(Source):
         kind = _adapter_type(artifacts.project)
         if kind is None:
             return self
-        return self.changed("service_connection", ServiceConnection(config=SourceConnection(type=kind)))
+        return self.with_value("service_connection", ServiceConnection(config=SourceConnection(type=kind)))
 
 
 def _adapter_type(project: Path) -> str | None:

@@ -64,7 +64,7 @@ class QueryLogColumns(Model):
     @model_validator(mode="after")
     def _mean_something(self) -> Self:
         misfits = MisfitCollector()
-        for name, key, given in self._given():
+        for name, key, given in self._columns():
             if (given.column is None) == (given.value is None):
                 misfits.add("give a column's name, or {value: ...} for what all records have", key)
             elif given.value is not None and name not in _WITH_CONSTANT:
@@ -77,9 +77,9 @@ class QueryLogColumns(Model):
     @property
     def by_field(self) -> Mapping[str, LogColumn]:
         """The columns that are given, by the field of a record that they have."""
-        return {_FIELDS.get(key, key): given.as_read for _name, key, given in self._given()}
+        return {_FIELDS.get(key, key): given.as_read for _name, key, given in self._columns()}
 
-    def _given(self) -> list[tuple[str, str, ColumnModel]]:
+    def _columns(self) -> list[tuple[str, str, ColumnModel]]:
         columns = ((name, key, getattr(self, name)) for name, key in self.yaml_keys())
         return [(name, key, given) for name, key, given in columns if given is not None]
 

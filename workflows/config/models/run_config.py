@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Self, Union
 
 from pydantic import BaseModel, Field, PrivateAttr, create_model, field_validator, model_validator
 
-from connectors.fields import NO_EFFECT, Bool, MisfitCollector, Model, OrEmpty, Reading, Text
+from connectors.fields import NO_EFFECT, Bool, FieldContext, MisfitCollector, Model, OrEmpty, Text
 from connectors.sinks import SINK_TYPES, ConfiguredSink, sink_settings
 from ingestion.model.engine_names import EngineNameRules
 from ingestion.parsing.sandbox.process import Limits
@@ -95,7 +95,7 @@ class RunConfig(Model):
 
     def model_post_init(self, context: Any) -> None:
         """Keeps where it comes from, and what must not be shown of it."""
-        if isinstance(context, Reading):
+        if isinstance(context, FieldContext):
             self._origin = context.origin
             self._secrets = tuple(secret for secret in dict.fromkeys(context.secrets) if secret != _NO_TOKEN)
 
@@ -205,7 +205,7 @@ class RunConfig(Model):
         ours = self.headwater.model_copy(
             update={
                 "spark": SparkSettings(),
-                "catalog": self.headwater.catalog.changed("token", None),
+                "catalog": self.headwater.catalog.with_value("token", None),
                 "query_log_jdbc": QueryLogJdbc(),
                 "query_log_table": None,
                 "state": State(workflow=self.workflow),
@@ -218,7 +218,7 @@ class RunConfig(Model):
         return RunConfig.model_construct(
             source=_without_place(self.source),
             sink=self.sink.without_settings(),
-            workflow_config=self.workflow_config.changed("open_metadata_server_config", server),
+            workflow_config=self.workflow_config.with_value("open_metadata_server_config", server),
             headwater=ours,
         )
 
@@ -251,24 +251,6 @@ def _without_effect(model: BaseModel, above: str) -> list[str]:
     return found
 
 
-class AnyLineageConfig(SparkHistoryLineageConfig, DbtLineageConfig):
-    """The keys of all sources, for what knows no source yet."""
-
-    type: Literal["DatabaseLineage", "DBT"] = Field(default="DatabaseLineage", description="The kind of workflow.")
-
-
-class AnySourceConfig(SourceConfig):
-    config: Annotated[AnyLineageConfig, OrEmpty] = Field(
-        default_factory=AnyLineageConfig, description="What to read, and how."
-    )
-
-
-class AnySource(Source):
-    source_config: Annotated[AnySourceConfig, OrEmpty] = Field(
-        default_factory=AnySourceConfig, description="The workflow's settings."
-    )
-
-
 _SOURCES: Mapping[str, type[Source]] = {"spark-history-lineage": SparkHistorySource, "dbt": DbtSource}
 
 
@@ -281,12 +263,36 @@ def run_config_model(source_type: str = "", sink_type: str = SINK_TYPES[0]) -> t
 def any_run_config() -> type[RunConfig]:
     """The file with the keys of all sources and sinks, for what knows none yet."""
     every: Any = Union[tuple(map(sink_settings, SINK_TYPES))]  # noqa: UP007 there may be any number
-    return _run_config(AnySource, _sink(SINK_TYPES[0], every))
+    return _run_config(_any_source(), _sink(SINK_TYPES[0], every))
 
 
 def owners() -> Mapping[str, type[RunConfig]]:
     """By the type of a source: the file that has keys which others have not."""
     return {source_type: run_config_model(source_type) for source_type in _SOURCES}
+
+
+@cache
+def _any_source() -> type[Source]:
+    """The keys of all sources, for what knows no source yet."""
+    types: Any = Literal["DatabaseLineage", "DBT"]
+    config = create_model(
+        "AnyLineageConfig",
+        __base__=(SparkHistoryLineageConfig, DbtLineageConfig),
+        __doc__="The keys of all sources, for what knows no source yet.",
+        type=(types, Field(default="DatabaseLineage", description="The kind of workflow.")),
+    )
+    wanted: Any = Annotated[config, OrEmpty]
+    section = create_model(
+        "AnySourceConfig",
+        __base__=SourceConfig,
+        config=(wanted, Field(default_factory=config, description="What to read, and how.")),
+    )
+    settings: Any = Annotated[section, OrEmpty]
+    return create_model(
+        "AnySource",
+        __base__=Source,
+        source_config=(settings, Field(default_factory=section, description="The workflow's settings.")),
+    )
 
 
 @cache

@@ -101,7 +101,7 @@ class Server(Model):
         for name, key in SslConfig.yaml_keys():
             if (file := getattr(given, name)) is not None:
                 with misfits.at(key):
-                    found = found.changed(name, existing_file(file, info))
+                    found = found.with_value(name, existing_file(file, info))
         misfits.check()
         return found
 

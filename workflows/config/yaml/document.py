@@ -8,10 +8,11 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import yaml
 
+from connectors.fields import KeyPath
 from ingestion.errors import ConfigError
 
 # What is wrong with a configuration: the file, the line, the field, and what to write instead.
@@ -47,7 +48,6 @@ class InvalidConfig(ConfigError):
 
 # YAML as plain values, with the line of every key and value.
 
-KeyPath: TypeAlias = tuple[str | int, ...]
 
 _MAX_NODES = 100_000  # aliases of aliases grow without end; no configuration comes near
 _MAX_DEPTH = 100

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from workflows.config.yaml.document import ConfigProblem, Document, InvalidConfig, KeyPath
+from connectors.fields import KeyPath
+from workflows.config.yaml.document import ConfigProblem, Document, InvalidConfig
 
 # References in string values: `${VAR}`, `${VAR:-default}`, `${file:/path}`; `$${` stands for a plain `${`.
 #

@@ -35,8 +35,8 @@ def local_artifacts(config: RunConfig) -> Iterator[RunConfig]:
         return
     with scratch_folder("dbt") as folder:
         here = artifacts.copied_to(download_artifacts(artifacts.elsewhere, folder))
-        source = config.source.changed("source_config.config.dbt_config_source", here)
-        yield config.changed("source", source.with_connection())
+        source = config.source.with_value("source_config.config.dbt_config_source", here)
+        yield config.with_value("source", source.with_connection())
 
 
 def open_dbt(config: RunConfig) -> DbtProject | None:

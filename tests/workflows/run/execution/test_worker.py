@@ -65,7 +65,7 @@ def test_the_code_of_a_task_stays_small_and_in_memory_since_the_token_is_in_it(
     """PySpark puts code of more than a megabyte into a file of each executor."""
     context = spark.sparkContext
     config = full_of_secrets(tmp_path).without_secrets()
-    config = config.changed("headwater.catalog_services", {f"service{n}": "Postgres" for n in range(100_000)})
+    config = config.with_value("headwater.catalog_services", {f"service{n}": "Postgres" for n in range(100_000)})
     facts = context.broadcast(WorkerFacts(config, Warehouse().settings, ()))
     connection = Connection("http://openmetadata.example:8585/api", f"{CANARY}-token")
     settings = WorkerSettings("key", facts, connection, "run", Failpoints())
