@@ -8,27 +8,23 @@ from dataclasses import dataclass, field
 
 from ingestion.model.lineage import Problem, TableName
 from ingestion.model.outcomes import ProblemKind
-from ingestion.plans import _logical as logical
-from ingestion.plans import _physical as physical
-from ingestion.plans import _row_operations as row_operations
-from ingestion.plans import _scans as scans
-from ingestion.plans._expressions import AttributeScope
-from ingestion.plans._relation import MISSING, Attribute, Element, PlanRelation, attribute_list, join_relations
-from ingestion.plans._scans import PlanNodeInput
-from ingestion.plans._tree import PlanNode
+from ingestion.plans._expressions import AttributeScope, read_expression
+from ingestion.plans._relation import (
+    MISSING,
+    Attribute,
+    AttributeLineage,
+    Element,
+    PlanRelation,
+    arguments,
+    attribute_list,
+    is_truncated,
+    join_relations,
+)
+from ingestion.plans._tree import PlanNode, kind_of
 from ingestion.plans.names import NameMapping
 
-_PASSING = """
-    SubqueryAlias Exchange BroadcastExchange ColumnarToRow RowToColumnar InputAdapter WholeStageCodegen
-    AdaptiveSparkPlan ShuffleQueryStage BroadcastQueryStage AQEShuffleRead CustomShuffleReader GlobalLimit LocalLimit
-    CollectLimit Limit Offset Tail CollectTail Sample Repartition RepartitionByExpression RebalancePartitions
-    ResolvedHint Coalesce WriteFiles EventTimeWatermark CollectMetrics Subquery SubqueryBroadcast CommandResult
-    SubqueryAdaptiveBroadcast WindowGroupLimit ReusedSubquery ReturnAnswer TableCacheQueryStage ResultQueryStage
-    ColumnarExchange CoalesceBatches ShuffleCoalesce BringBackToHost ShuffleExchangeSink ShuffleExchangeSource
-    ShuffleMapStage ResultStage WriteToMicroBatchDataSource WriteToMicroBatchDataSourceV1 WriteToDataSourceV2
-"""
-PASSING = frozenset(_PASSING.split())
-"""Nodes that give their child's columns and rows on (limits and samples choose rows by no column)."""
+CUT = Problem(ProblemKind.INCOMPLETE, "more fields")
+_STRUCT = re.compile(r"^(?:named_)?struct\(")
 
 
 @dataclass(slots=True)
@@ -38,9 +34,10 @@ class Evaluation:
     `remembered` maps an expression id to the column that an earlier plan of the same application gave it: checkpoints
     and cached frames are leaves whose ids only it explains. `paths` has the locations of leaves that print none;
     `batch` is what foreachBatch's function is given, `loop` what a recursive query has so far; `made` collects the
-    columns of all leaves and projections.
+    columns of all leaves and projections. `operate` is what gives one node's relation.
     """
 
+    operate: Callable[[PlanNodeInput], PlanRelation]
     names: NameMapping
     remembered: Mapping[int, Attribute] = field(default_factory=dict)
     subqueries: Mapping[int, PlanNode] = field(default_factory=dict)
@@ -78,7 +75,8 @@ class Evaluation:
                 if len(node.children) == 1:
                     self.expect(node.children[0], attribute_list(node.fields.get("Input", "")))
                 continue
-            result = self.node(node, [done.pop(id(child)) for child in node.children], outer or {})
+            inputs = [done.pop(id(child)) for child in node.children]
+            result = self.operate(PlanNodeInput(node, inputs, outer or {}, self))
             if self.read:  # by the subqueries in the node's expressions
                 result.sources = {**result.sources, **self.read}
                 self.read.clear()
@@ -100,82 +98,61 @@ class Evaluation:
         for identifier, tree in reversed(list(self.subqueries.items())):
             self.by_id[identifier] = self.relation(tree)
 
-    def node(self, node: PlanNode, inputs: list[PlanRelation], outer: Mapping[int, Attribute]) -> PlanRelation:
-        """One node over its inputs' relations."""
-        kind = kind_of(node)
-        operator = OPERATORS.get(kind)
-        if operator is not None:
-            return operator(PlanNodeInput(node, inputs, outer, self))
-        if not node.children:
-            return scans.leaf(node, kind, self)
-        if "Join" in kind or kind == "CartesianProduct":
-            return logical.join(PlanNodeInput(node, inputs, outer, self))
-        if kind in PASSING:
-            return join_relations(inputs)
-        return self.unknown_relation(node, kind, inputs)
 
-    def unknown_relation(self, node: PlanNode, kind: str, inputs: list[PlanRelation]) -> PlanRelation:
-        """A node of a kind that is not known here: what it passes on is kept, what it makes is incomplete."""
-        below = join_relations(inputs)
-        text = node.fields.get("Output") or node.fields.get("Results") or ""
-        attributes = below.attributes
-        if text:
-            scope = below.scope
-            attributes = [scope.get(item.id) or Attribute(item.id, item.name, MISSING) for item in attribute_list(text)]
-        return below.with_attributes(attributes, problems=[Problem(ProblemKind.UNSUPPORTED, kind)])
+@dataclass(frozen=True, slots=True)
+class PlanNodeInput:
+    """One node, the relations of its children, the scope of the query around it, and the evaluation it is part of."""
+
+    node: PlanNode
+    inputs: list[PlanRelation]
+    outer: Mapping[int, Attribute]
+    evaluation: Evaluation
+
+    @property
+    def below(self) -> PlanRelation:
+        return self.inputs[0] if len(self.inputs) == 1 else join_relations(self.inputs)
+
+    @property
+    def scope(self) -> AttributeScope:
+        return self.evaluation.scope(self.node, self.below, self.outer)
 
 
-VENDORS = re.compile(r"^(?:Gpu|Photon)(?=[A-Z])")
-"""What accelerators put before the names of Spark's own operators, which they replace one by one."""
+def named_attributes(elements: list[Element], scope: AttributeScope) -> list[Attribute]:
+    """Each element with the lineage of its expression; what is passed on keeps its own."""
+    made: list[Attribute] = []
+    for element in elements:
+        if not element.expression:
+            passed = scope.attributes.get(element.id) or scope.outer.get(element.id)
+            made.append(Attribute(element.id, element.name, passed.lineage if passed else MISSING))
+        else:
+            lineage = read_expression(element.expression, scope)
+            if _STRUCT.match(element.expression):
+                lineage = _with_fields(lineage, element.expression, scope)
+            made.append(Attribute(element.id, element.name, lineage))
+    return made
 
 
-def kind_of(node: PlanNode) -> str:
-    """A node's kind: its first word, two for set operations of ALL; an accelerator's is that of what it replaces."""
-    name = VENDORS.sub("", node.name.lstrip("'"))
-    words = name.split(" ")
-    if words[0] in ("Intersect", "Except") and len(words) > 1 and words[1] == "All":
-        return words[0] + " All"
-    if words[0] == "Execute" and len(words) > 1:
-        return "Execute " + VENDORS.sub("", words[1])
-    return words[0]
+def _with_fields(lineage: AttributeLineage, expression: str, scope: AttributeScope) -> AttributeLineage:
+    """A struct's lineage with that of its parts: Spark merges scalar subqueries into one struct."""
+    parts = arguments(expression[expression.index("(") + 1 : -1])
+    if len(parts) % 2:
+        return lineage
+    fields = {parts[i]: read_expression(parts[i + 1], scope) for i in range(0, len(parts), 2)}
+    return AttributeLineage(
+        lineage.direct, lineage.indirect, lineage.expression, lineage.opaque, lineage.incomplete, fields
+    )
 
 
-OPERATORS: dict[str, Callable[[PlanNodeInput], PlanRelation]] = {
-    "Project": logical.project,
-    "Filter": logical.filter_rows,
-    "Aggregate": logical.aggregate,
-    "HashAggregate": physical.aggregate,
-    "SortAggregate": physical.aggregate,
-    "Agg": physical.photon_aggregate,
-    "GroupingAgg": physical.photon_aggregate,
-    "ObjectHashAggregate": physical.aggregate,
-    "Sort": logical.sort,
-    "TakeOrderedAndProject": physical.take_ordered,
-    "TopN": physical.take_ordered,
-    "Union": logical.union,
-    "Intersect": logical.set_operation,
-    "Intersect All": logical.set_operation,
-    "Except": logical.set_operation,
-    "Except All": logical.set_operation,
-    "Distinct": logical.distinct,
-    "Deduplicate": logical.deduplicate,
-    "DeduplicateWithinWatermark": logical.deduplicate,
-    "StreamingDeduplicate": logical.deduplicate,
-    "Window": logical.window,
-    "WindowInPandas": logical.window,
-    "ArrowWindowPython": logical.window,
-    "Generate": logical.generate,
-    "UnionLoop": physical.union_loop,
-    "Expand": logical.expand,
-    "LateralJoin": logical.lateral_join,
-    "WithCTE": logical.with_cte,
-    "CTERelationDef": logical.cte_definition,
-    "View": logical.view,
-    "MergeRows": row_operations.merge_rows,
-    "ArrowEvalPython": physical.python_udf,
-    "BatchEvalPython": physical.python_udf,
-    "InMemoryTableScan": physical.read_cached_frame,
-    "Scan In-memory": physical.read_cached_frame,
-    "InMemoryRelation": physical.cached_relation,
-    **dict.fromkeys(physical.OPAQUE, physical.opaque),
-}
+def cut(text: str) -> list[Problem]:
+    return [CUT] if is_truncated(text) else []
+
+
+def unknown_relation(step: PlanNodeInput, kind: str) -> PlanRelation:
+    """A node of a kind, or of a form, that is not known: what it passes on is kept, what it makes is incomplete."""
+    text = step.node.fields.get("Output") or step.node.fields.get("Results") or ""
+    below = step.below
+    attributes = below.attributes
+    if text:
+        scope = below.scope
+        attributes = [scope.get(item.id) or Attribute(item.id, item.name, MISSING) for item in attribute_list(text)]
+    return below.with_attributes(attributes, problems=[Problem(ProblemKind.UNSUPPORTED, kind)])

@@ -6,6 +6,7 @@ import re
 
 from ingestion.analysis.roles import FILTER, GROUP_BY, JOIN, SORT
 from ingestion.model.lineage import ColumnRef
+from ingestion.plans._evaluation import PlanNodeInput, cut, named_attributes, unknown_relation
 from ingestion.plans._expressions import AttributeScope, read_expression, read_influences
 from ingestion.plans._relation import (
     MISSING,
@@ -23,7 +24,6 @@ from ingestion.plans._relation import (
     nesting,
     unite_lineages,
 )
-from ingestion.plans._scans import PlanNodeInput, cut, named_attributes
 from ingestion.plans.names import quoted_parts
 
 HINTS = re.compile(r"(?:, (?:left|right)Hint=\([^()]*\)){1,2}$")
@@ -201,7 +201,7 @@ def generate(step: PlanNodeInput) -> PlanRelation:
     """
     parts = _generator_parts(step.node.args)
     if parts is None:
-        return step.evaluation.unknown_relation(step.node, "Generate", step.inputs)
+        return unknown_relation(step, "Generate")
     (text, made_columns), scope = parts, step.below.scope
     passed = step.below.attributes
     if "Input" in step.node.fields and text.endswith("]") and "), [" in text:

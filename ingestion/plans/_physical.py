@@ -7,6 +7,7 @@ import re
 from ingestion.analysis.roles import GROUP_BY, SORT, TRANSFORMATION
 from ingestion.model.lineage import ColumnRef, Problem
 from ingestion.model.outcomes import ProblemKind
+from ingestion.plans._evaluation import CUT, PlanNodeInput, cut, named_attributes, unknown_relation
 from ingestion.plans._expressions import AttributeScope, read_expression, read_influences
 from ingestion.plans._logical import two_lists
 from ingestion.plans._relation import (
@@ -26,7 +27,7 @@ from ingestion.plans._relation import (
     nesting,
     unite_lineages,
 )
-from ingestion.plans._scans import CUT, PlanNodeInput, cut, named_attributes, relation_with_columns
+from ingestion.plans._scans import relation_with_columns
 
 _OPAQUE = """
     MapInPandas MapInArrow PythonMapInArrow FlatMapGroupsInPandas FlatMapGroupsInArrow FlatMapCoGroupsInPandas
@@ -44,7 +45,7 @@ CACHE = re.compile(r", (?:StorageLevel|CachedRDDBuilder)\(")
 PARTIAL = re.compile(r"^\[(?:partial|merge)_")
 
 
-def aggregate(step: PlanNodeInput) -> PlanRelation:
+def aggregate_stage(step: PlanNodeInput) -> PlanRelation:
     """One stage of an aggregation. The last stage's functions name the columns below the first stage."""
     fields = step.node.fields
     functions = fields.get("Functions", "[]")
@@ -74,7 +75,7 @@ def photon_aggregate(step: PlanNodeInput) -> PlanRelation:
     """
     lists = [part for part in arguments(step.node.args) if part.startswith("[")]
     if len(lists) < 3:
-        return step.evaluation.unknown_relation(step.node, "Agg", step.inputs)
+        return unknown_relation(step, "Agg")
     keys = lists[0] if len(lists) > 3 else "[]"
     scope = step.below.scope
     values = named_attributes(element_list(lists[-3], scope), step.scope)
@@ -213,7 +214,7 @@ def union_loop(step: PlanNodeInput) -> PlanRelation:
     """
     columns, evaluation, queries = attribute_list(step.node.fields.get("Output", "")), step.evaluation, step.node.inner
     if len(queries) != 2 or not columns:
-        return evaluation.unknown_relation(step.node, "UnionLoop", step.inputs)
+        return unknown_relation(step, "UnionLoop")
     first, outer = evaluation.relation(queries[0], step.outer), evaluation.loop
     so_far = relation_with_columns(columns, first)
     for _ in range(len(columns) + 1):

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ingestion.analysis.roles import FILTER, JOIN
 from ingestion.model.lineage import ColumnRef, StatementKind, TableName
+from ingestion.plans._evaluation import CUT, PlanNodeInput, cut
 from ingestion.plans._expressions import AttributeScope, read_expression, read_influences
 from ingestion.plans._physical import opaque, unnamed_list
 from ingestion.plans._relation import (
@@ -20,7 +21,6 @@ from ingestion.plans._relation import (
     is_truncated,
     unite_lineages,
 )
-from ingestion.plans._scans import CUT, PlanNodeInput, cut
 
 METADATA = frozenset("_file _pos _spec_id _partition _deleted _row_id _last_updated_sequence_number".split())  # noqa: SIM905
 """Columns that a table format adds to rows which it rewrites."""

@@ -1,111 +1,28 @@
-"""The leaves of plans: scans of tables, files, JDBC sources and frames, and what an operator is given."""
+"""The leaves of plans: scans of tables, files, JDBC sources and frames."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Iterator
 
 from ingestion.analysis.roles import FILTER
 from ingestion.model.lineage import ColumnRef, Problem, TableName
 from ingestion.model.outcomes import ProblemKind
-from ingestion.plans._expressions import AttributeScope, read_expression, read_influences
+from ingestion.plans._evaluation import CUT, Evaluation
+from ingestion.plans._expressions import AttributeScope, read_influences
 from ingestion.plans._relation import (
     MISSING,
     NOTHING,
     Attribute,
-    AttributeLineage,
     Element,
     PlanRelation,
-    arguments,
     attribute_list,
     base_column,
     is_truncated,
-    join_relations,
     unite_lineages,
 )
 from ingestion.plans._tree import PlanNode
 from ingestion.plans.names import NameMapping, plain_parts, quoted_parts
-
-# What every operator is given: a node, its inputs' relations, and what the evaluation around it knows.
-
-CUT = Problem(ProblemKind.INCOMPLETE, "more fields")
-_STRUCT = re.compile(r"^(?:named_)?struct\(")
-
-
-class EvaluationContext(Protocol):
-    """What operators use of the evaluation that they are part of: its state, and trees and nodes evaluated for them."""
-
-    names: NameMapping
-    remembered: Mapping[int, Attribute]
-    paths: Mapping[int, str]
-    through_views: bool
-    batch: PlanRelation | None
-    known: set[int]
-    by_id: dict[int, PlanRelation]
-    ctes: dict[int, PlanRelation]
-    expected: dict[int, list[Element]]
-    by_number: dict[int, PlanRelation]
-    loop: PlanRelation | None
-
-    def scope(self, node: PlanNode, relation: PlanRelation, outer: Mapping[int, Attribute]) -> AttributeScope:
-        """What the expressions of `node` may refer to over its input."""
-
-    def relation(self, root: PlanNode, outer: Mapping[int, Attribute] | None = None) -> PlanRelation:
-        """The relation of a tree."""
-
-    def unknown_relation(self, node: PlanNode, kind: str, inputs: list[PlanRelation]) -> PlanRelation:
-        """The relation of a node of a kind, or of a form, that is not known."""
-
-
-@dataclass(frozen=True, slots=True)
-class PlanNodeInput:
-    """One node, the relations of its children, the scope of the query around it, and the evaluation it is part of."""
-
-    node: PlanNode
-    inputs: list[PlanRelation]
-    outer: Mapping[int, Attribute]
-    evaluation: EvaluationContext
-
-    @property
-    def below(self) -> PlanRelation:
-        return self.inputs[0] if len(self.inputs) == 1 else join_relations(self.inputs)
-
-    @property
-    def scope(self) -> AttributeScope:
-        return self.evaluation.scope(self.node, self.below, self.outer)
-
-
-def named_attributes(elements: list[Element], scope: AttributeScope) -> list[Attribute]:
-    """Each element with the lineage of its expression; what is passed on keeps its own."""
-    made: list[Attribute] = []
-    for element in elements:
-        if not element.expression:
-            passed = scope.attributes.get(element.id) or scope.outer.get(element.id)
-            made.append(Attribute(element.id, element.name, passed.lineage if passed else MISSING))
-        else:
-            lineage = read_expression(element.expression, scope)
-            if _STRUCT.match(element.expression):
-                lineage = _with_fields(lineage, element.expression, scope)
-            made.append(Attribute(element.id, element.name, lineage))
-    return made
-
-
-def _with_fields(lineage: AttributeLineage, expression: str, scope: AttributeScope) -> AttributeLineage:
-    """A struct's lineage with that of its parts: Spark merges scalar subqueries into one struct."""
-    parts = arguments(expression[expression.index("(") + 1 : -1])
-    if len(parts) % 2:
-        return lineage
-    fields = {parts[i]: read_expression(parts[i + 1], scope) for i in range(0, len(parts), 2)}
-    return AttributeLineage(
-        lineage.direct, lineage.indirect, lineage.expression, lineage.opaque, lineage.incomplete, fields
-    )
-
-
-def cut(text: str) -> list[Problem]:
-    return [CUT] if is_truncated(text) else []
-
 
 # The leaves of plans: tables, views, paths, JDBC tables, and rows that come from nowhere.
 
@@ -147,7 +64,7 @@ CATALOG_TABLE = re.compile(r"(?:^|\n)(?:Catalog: (?P<catalog>.+)\n)?Database: (?
 _CTE_REFERENCE = re.compile(r"^(\d+), (?:true|false), (\[.*?\])(?:, (?:true|false|\d+|None|Some).*)?$", re.DOTALL)
 
 
-def leaf(node: PlanNode, kind: str, evaluation: EvaluationContext) -> PlanRelation:
+def leaf(node: PlanNode, kind: str, evaluation: Evaluation) -> PlanRelation:
     """The relation of a leaf, an operator without children; `kind` is its name without what the plan adds to it."""
     if kind == "CTERelationRef":
         return _cte_reference(node, evaluation)
@@ -215,7 +132,7 @@ def _first_list(args: str) -> list[Element]:
     return []
 
 
-def _remembered_rows(columns: list[Element], evaluation: EvaluationContext) -> PlanRelation:
+def _remembered_rows(columns: list[Element], evaluation: Evaluation) -> PlanRelation:
     """Rows held by the application: a checkpoint whose ids an earlier plan explains, or data that no plan does."""
     batch = evaluation.batch
     if batch is not None and [item.name for item in columns] == [item.name for item in batch.attributes]:
@@ -233,7 +150,7 @@ def _remembered_rows(columns: list[Element], evaluation: EvaluationContext) -> P
     return PlanRelation(made, frozenset(), sources, problems)
 
 
-def _cte_reference(node: PlanNode, evaluation: EvaluationContext) -> PlanRelation:
+def _cte_reference(node: PlanNode, evaluation: Evaluation) -> PlanRelation:
     match = _CTE_REFERENCE.match(node.args)
     definition = evaluation.ctes.get(int(match.group(1))) if match else None
     columns = attribute_list(match.group(2)) if match else _first_list(node.args)
@@ -242,7 +159,7 @@ def _cte_reference(node: PlanNode, evaluation: EvaluationContext) -> PlanRelatio
     return relation_with_columns(columns, definition)
 
 
-def _reused_exchange(node: PlanNode, evaluation: EvaluationContext) -> PlanRelation:
+def _reused_exchange(node: PlanNode, evaluation: Evaluation) -> PlanRelation:
     """An exchange read twice: other ids for the same columns, by position."""
     number = re.search(r"operator id: (\d+)", node.name + node.args)
     columns = attribute_list(node.fields.get("Output", ""))
@@ -264,7 +181,7 @@ def relation_with_columns(columns: list[Element], original: PlanRelation) -> Pla
 
 
 def _source_names(
-    node: PlanNode, kind: str, columns: list[Element], evaluation: EvaluationContext
+    node: PlanNode, kind: str, columns: list[Element], evaluation: Evaluation
 ) -> tuple[TableName | None, ...]:
     """The table or the paths that a leaf reads, None standing for others; none for a leaf that names neither."""
     if files := _v2_files(node, kind):
@@ -276,7 +193,7 @@ def _source_names(
     return _location_names(node.fields.get("Location") or paths, evaluation.names)
 
 
-def _source_name(node: PlanNode, kind: str, evaluation: EvaluationContext) -> TableName | None:
+def _source_name(node: PlanNode, kind: str, evaluation: Evaluation) -> TableName | None:
     """The table that a leaf reads; None for a leaf that names none."""
     names = evaluation.names
     if kind in ("LogicalRelation", "Relation", "HiveTableRelation"):

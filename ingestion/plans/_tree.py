@@ -285,3 +285,18 @@ def _same_node(name: str, heading: str) -> bool:
     """Whether a detail's heading is that of the node, whose tree line may carry more (a join's type and side)."""
     heading = heading.split(" [codegen id", 1)[0].strip()
     return name.strip().startswith(heading) or heading.startswith(name.strip())
+
+
+_VENDORS = re.compile(r"^(?:Gpu|Photon)(?=[A-Z])")
+"""What accelerators put before the names of Spark's own operators, which they replace one by one."""
+
+
+def kind_of(node: PlanNode) -> str:
+    """A node's kind: its first word, two for set operations of ALL; an accelerator's is that of what it replaces."""
+    name = _VENDORS.sub("", node.name.lstrip("'"))
+    words = name.split(" ")
+    if words[0] in ("Intersect", "Except") and len(words) > 1 and words[1] == "All":
+        return words[0] + " All"
+    if words[0] == "Execute" and len(words) > 1:
+        return "Execute " + _VENDORS.sub("", words[1])
+    return words[0]

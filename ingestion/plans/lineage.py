@@ -21,11 +21,12 @@ from ingestion.model.lineage import (
     Target,
 )
 from ingestion.model.outcomes import ProblemKind
-from ingestion.plans._evaluation import Evaluation, kind_of
+from ingestion.plans._evaluation import Evaluation
+from ingestion.plans._operators import operate
 from ingestion.plans._relation import Attribute, AttributeLineage, Element, IndirectUse, PlanRelation, attribute_list
 from ingestion.plans._row_operations import delta_merge, row_operation_kind, without_own
 from ingestion.plans._scans import LOCATION
-from ingestion.plans._tree import PlanNode, PlanText, parse_plan_text
+from ingestion.plans._tree import PlanNode, PlanText, kind_of, parse_plan_text
 from ingestion.plans.names import NameMapping
 from ingestion.plans.writes import PlanWrite, writes
 
@@ -388,6 +389,7 @@ def _evaluate_query(text: PlanText, application: Application, made: dict[int, At
 
 def _new_evaluation(text: PlanText, application: Application) -> Evaluation:
     evaluation = Evaluation(
+        operate,
         application.names,
         application.remembered,
         text.subqueries,

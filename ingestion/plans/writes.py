@@ -21,10 +21,10 @@ from ingestion.model.lineage import (
     Target,
     WriteMode,
 )
-from ingestion.plans._evaluation import OPERATORS, kind_of
+from ingestion.plans._operators import OPERATORS
 from ingestion.plans._relation import arguments, inside
 from ingestion.plans._scans import CATALOG_TABLE, jdbc_table, v2_name
-from ingestion.plans._tree import PlanNode, parse_plan_text
+from ingestion.plans._tree import PlanNode, kind_of, parse_plan_text
 from ingestion.plans.names import QUALIFIED, NameMapping, clean_location, plain_parts, quoted_parts
 
 # One write of a plan, as its node tells it.
