@@ -12,6 +12,8 @@ from ingestion.metrics.model import Dimension, ViewField
 from ingestion.model.lineage import Json
 
 JSON_VERSION = 1
+FiledMetrics = tuple[Json, ...]
+"""Metrics as a report told them when they were filed in a catalog."""
 FILED_ENTITY = "entityLineage"
 """The attribute of a filed metric that holds what a report tells of it."""
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from connectors.catalog.answer.rendering import Renderings
-from connectors.catalog.questions.metrics import FiledMetrics
-from ingestion.metrics.report import MetricReport
+from ingestion.metrics.report import FiledMetrics, MetricReport
 from ingestion.model.lineage import Json
 
 

@@ -14,12 +14,8 @@ from connectors.catalog.store.entities.entities import EntityRow, answer
 from connectors.catalog.store.lineage.column_names import column_names
 from connectors.catalog.store.schema import entities
 from ingestion.metrics.collection import Metric
-from ingestion.metrics.report import FILED_ENTITY, FiledTable, view_fields
+from ingestion.metrics.report import FILED_ENTITY, FiledMetrics, FiledTable, view_fields
 from ingestion.model.fqn import build_fqn
-from ingestion.model.lineage import Json
-
-FiledMetrics = tuple[Json, ...]
-"""Metrics as a report tells them."""
 
 
 def filed_metrics(file: Path) -> Answer[FiledMetrics]:

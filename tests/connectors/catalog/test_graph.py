@@ -20,6 +20,8 @@ from connectors.catalog.questions.file import named_node
 from connectors.catalog.questions.impact import impact
 from connectors.catalog.questions.lineage import DOWN, lineage, paths
 from connectors.catalog.questions.moments import When
+from connectors.catalog.questions.proposed_change.question import ChangeOptions, change_report
+from connectors.catalog.questions.proposed_change.report import EffectKind
 from connectors.catalog.questions.tables import LocalTables
 from connectors.catalog.questions.why.ranking import UpstreamPaths
 from connectors.catalog.questions.why.search import cause_report
@@ -203,6 +205,19 @@ def test_answers_of_lineage_and_of_paths_are_those_of_impact(made: MadeCatalog, 
             way = paths(asked.connection, start, asked.node(name), NOW).content
             rank = (STRENGTHS.index(way.strength), way.hops) if way.hops else None
             assert rank == best(reached, name)
+
+
+@settings(max_examples=25, deadline=None)
+@given(edge_lists())
+def test_a_column_that_is_to_be_dropped_breaks_what_impact_tells(made: MadeCatalog, edges: list[MadeEdge]) -> None:
+    with catalog_of(made, edges) as asked:
+        options = ChangeOptions(ddl="ALTER TABLE public.a DROP COLUMN x", dialect="postgres")
+        (change,) = change_report(asked.connection, options, NOW).content.changes
+        told = {one.name: (one.kind, len(one.path) - 1) for one in change.effects}
+        reached = asked.impact(START).items()
+        assert told == {
+            name: (EffectKind.UNCERTAIN if tie == TABLE else EffectKind.BREAKS, hops) for name, (tie, hops) in reached
+        }
 
 
 CHAIN = [MadeEdge((one, "x"), (other, "x"), DIRECT) for one, other in pairwise(TABLES)]
