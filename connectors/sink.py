@@ -93,6 +93,9 @@ class SinkSettings(Model):
 
     model_config = ConfigDict(alias_generator=None)
 
+    written_to: ClassVar[str]
+    """What it writes to, for a reader of the YAML."""
+
     writes_to_catalog: ClassVar[bool] = False
     """Whether it writes into the catalog that names are resolved in: a dry run shows it a copy, and others nothing."""
 

@@ -13,6 +13,7 @@ from connectors.sink import SinkSettings
 class Settings(SinkSettings):
     """OpenMetadata's own keys: its server decides what most of them did."""
 
+    written_to: ClassVar[str] = "the REST API of OpenMetadata"
     writes_to_catalog: ClassVar[bool] = True
 
     api_endpoint: Text | None = Field(

@@ -7,7 +7,7 @@ from functools import cache
 from types import NoneType
 from typing import Any, get_args
 
-from pydantic import ValidationError
+from pydantic import ValidationError, create_model
 from pydantic_core import ErrorDetails
 
 from connectors.fields import KeyPath, Misfits, Model
@@ -122,8 +122,14 @@ def _children(model: type[Model]) -> dict[str, type[Model] | None]:
 
 
 def model_in(annotation: Any) -> type[Model] | None:
-    """The model in `X`, `X | None`, `Annotated[X, ...]` and `tuple[X, ...]`."""
+    """The model in `X`, `X | None`, `Annotated[X, ...]` and `tuple[X, ...]`; of `X | Y` one with the keys of both."""
     if isinstance(annotation, type) and issubclass(annotation, Model):
         return annotation
     inner = (model_in(part) for part in get_args(annotation) if part is not NoneType)
-    return next((found for found in inner if found is not None), None)
+    found = tuple(dict.fromkeys(model for model in inner if model is not None))
+    return found[0] if len(found) == 1 else _merged(found) if found else None
+
+
+@cache
+def _merged(models: tuple[type[Model], ...]) -> type[Model]:
+    return create_model("Merged", __base__=models)

@@ -298,11 +298,12 @@ def _any_source() -> type[Source]:
 @cache
 def _sink(sink_type: str, settings: Any) -> type[ConfiguredSink]:
     types: Any = Literal[SINK_TYPES]
+    written_to = "; ".join(f"{name}: {sink_settings(name).written_to}" for name in SINK_TYPES)
     return create_model(
         "Sink",
         __base__=ConfiguredSink,
         __doc__=ConfiguredSink.__doc__,
-        type=(types, Field(default=sink_type, description="The REST API of OpenMetadata.")),
+        type=(types, Field(default=sink_type, description=f"{written_to}.")),
         config=(
             Annotated[settings, OrEmpty],
             Field(default_factory=sink_settings(sink_type), description="The sink's settings."),
