@@ -219,7 +219,7 @@ def group_of(number: int, row: dict[str, object]) -> OccurrenceGroup:
         users=("ann",),
         digests=() if row["digest"] is None else (int(str(row["digest"])),),
         duration=0.5,
-        already_published=bool(row["standing"]),
+        already_published=bool(row["already_published"]),
     )
 
 
@@ -241,9 +241,9 @@ def merged_groups(
         given = {
             **row,
             "search_path": (row["schema"],) if row["schema"] else (),
-            "fresh": True,
+            "read_in_this_run": True,
             "routine": None,
-            "already_published": row["standing"],
+            "already_published": row["already_published"],
         }
         tallies.add(Run._make(given[name] for name in Run._fields))
     return groups_of(tallies.tallies())

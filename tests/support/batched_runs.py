@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -26,8 +26,9 @@ from workflows.run.group.occurrences import GroupedRuns, Occurrences
 from workflows.run.group.runs import Run, RunTallies
 from workflows.run.parse.templates import Templates, TemplatesByFingerprint
 from workflows.run.publish.publishing import Publishing, PublishOrder, SharedLineage
+from workflows.run.remember.checkpoint import LineageResult
 from workflows.run.resolve.resolution import NameResolution
-from workflows.run.shards import LineageStages, LogFacts
+from workflows.run.shards import LineageStages, LogFacts, OpenStage
 from workflows.runtime.options import Backfill, Failpoints, RunOptions
 from workflows.runtime.progress import LoggedProgress
 from workflows.state.acknowledgements import CompleteScope
@@ -166,11 +167,11 @@ def batched_run(
         batches = 0
         for number, log in enumerate(logs):
             with hold_lease(store, "w", f"run{number}") as lease:
-                memory = WorkflowState(store, lease, config, Backfill())
+                state = WorkflowState(store, lease, config, Backfill())
                 options = RunOptions(f"run{number}", failpoints=Failpoints(failpoint))
                 ordered: list[int] = []
-                stages = _stages(config, options, target, memory, ordered)
-                result = stages.carry_out(occurrences_of(log, config), _FACTS, spark.sparkContext if spark else None)
+                stages = _stages(config, options, target, state, ordered)
+                result = _lineage_of(stages, occurrences_of(log, config), spark)
                 counts.append(result.counts)
                 dead.update(result.dead)
                 warnings += result.warnings
@@ -191,9 +192,9 @@ def dry_run(
         open_target(config, "run", dry_run=True) as target,
         hold_lease(store, "w", "run") as lease,
     ):
-        memory = WorkflowState(store, lease, config, Backfill())
-        stages = _stages(config, RunOptions("run", shown.append), target, memory, [])
-        result = stages.carry_out(occurrences_of(log, config), _FACTS, spark.sparkContext if spark else None)
+        state = WorkflowState(store, lease, config, Backfill())
+        stages = _stages(config, RunOptions("run", shown.append), target, state, [])
+        result = _lineage_of(stages, occurrences_of(log, config), spark)
     return result.counts, shown
 
 
@@ -203,21 +204,31 @@ class _CountedPublishing(Publishing):
 
     ordered: list[int] = field(default_factory=list)
 
-    def order(self, targets: Collection[str], scope: CompleteScope, shared: SharedLineage) -> PublishOrder:
+    def order(
+        self, targets: Collection[str], scope: CompleteScope, shared: SharedLineage, *, tells_requests: bool
+    ) -> PublishOrder:
         self.ordered.append(len(targets))
-        return super().order(targets, scope, shared)
+        return Publishing.order(self, targets, scope, shared, tells_requests=tells_requests)
+
+
+def _lineage_of(stages: LineageStages, found: Occurrences, spark: SparkSession | None) -> LineageResult:
+    progress = stages.progress
+    with ExitStack() as kept, progress.stage("bind") as of_stage:
+        context = spark.sparkContext if spark else None
+        bound = stages.bind(found, _FACTS, context, OpenStage(of_stage, kept))
+        return stages.publish(stages.resolve(bound, of_stage), of_stage)
 
 
 _FACTS = LogFacts({}, lambda _wanted: {}, lambda _current: {}, frozenset)
 
 
 def _stages(
-    config: RunConfig, options: RunOptions, target: RunTarget, memory: WorkflowState, ordered: list[int]
+    config: RunConfig, options: RunOptions, target: RunTarget, state: WorkflowState, ordered: list[int]
 ) -> LineageStages:
     probe, settings = options.failpoints.probe, Warehouse(database="db").settings
     names = NameResolution(config, settings, target, probe)
-    binding = Binding(config, settings, None, memory.remember, probe)
-    publishing = _CountedPublishing(config, options, target, memory, names, ordered=ordered)
+    binding = Binding(config, settings, None, state.remember, probe)
+    publishing = _CountedPublishing(config, options, target, state, names, ordered=ordered)
     return LineageStages(config, LoggedProgress(), names, binding, publishing, None)
 
 
@@ -238,9 +249,9 @@ def occurrences_of(log: Sequence[Record], config: RunConfig) -> Occurrences:
         given: dict[str, Any] = {
             **row,
             "search_path": path,
-            "fresh": True,
+            "read_in_this_run": True,
             "routine": f"db.public.{row['session']}" if str(row["session"]).startswith("p") else None,
-            "already_published": row["standing"],
+            "already_published": row["already_published"],
         }
         tallies.add(Run._make(given[name] for name in Run._fields))
     by_key = {(key, template.dialect): template for key, template in found.items()}

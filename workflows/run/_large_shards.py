@@ -31,13 +31,13 @@ from ingestion.model.namespaces import RelationKey
 from ingestion.parsing.templates import ParsedTemplate
 from workflows.config.namespaces import SourceSettings
 from workflows.run.bind.binding import LineageSource, folding, occurrence_of
-from workflows.run.execution import InDriver, Place
+from workflows.run.execution import DriverExecutor, Executor, Result
 from workflows.run.group.occurrences import OccurrenceGroup
 from workflows.run.passes import BoundShard, NamesMet, PassContext, look_up_shard
 from workflows.runtime.garbage_collection import collection_paused
-from workflows.runtime.spill import SpillList, pack, unpack
+from workflows.runtime.spill import Packed, SpillList, pack, unpack
 
-# Statements of a batch that is too large to be bound at once, analysed some at a time.
+# Statements of a shard that is too large to be bound at once, analysed some at a time.
 #
 # What a statement says follows from its form and the columns of what it reads. These go in, and what comes out is
 # little where it is looked at (the columns of what the statement makes) and packed where it is not.
@@ -47,7 +47,7 @@ UNREAD = StatementLineage(StatementKind.OTHER)
 
 
 @dataclass(frozen=True, slots=True)
-class NumberedStatement:
+class _NumberedStatement:
     """A statement by its number, whose `occurrence` has names alone, and the columns that it finds under these."""
 
     number: int
@@ -56,93 +56,92 @@ class NumberedStatement:
 
 
 @dataclass(frozen=True, slots=True)
-class AnalysisChunk:
+class _AnalysisChunk:
     """Statements none of which reads what another makes, and their templates by fingerprint."""
 
     templates: Mapping[str, ParsedTemplate]
-    statements: tuple[NumberedStatement, ...]
+    statements: tuple[_NumberedStatement, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class AnalysedStatement:
+class _AnalysedStatement:
     """The lineage of a statement, packed where it can be, and the columns that it shows."""
 
     number: int
     order: Order
-    lineage: bytes | StatementLineage
+    lineage: StatementLineage | Packed[StatementLineage]
     shown: tuple[ShownColumns, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class ChunkAnalysis:
-    """What the statements of a piece say, and why some of them were given up on."""
+class _ChunkAnalysis:
+    """What the statements of a chunk say, and why some of them were given up on."""
 
-    statements: tuple[AnalysedStatement, ...]
+    statements: tuple[_AnalysedStatement, ...]
     failures: Mapping[Order, Failure]
 
 
-def analyse_chunk(stages: PassContext, piece: AnalysisChunk, _given: None) -> tuple[None, ChunkAnalysis]:
-    """What the statements of a `piece` say."""
-    isolation = Isolation[Order](stages.binding.probe)
+def _analyse_chunk(context: PassContext, chunk: _AnalysisChunk, _given: None) -> tuple[None, _ChunkAnalysis]:
+    """What the statements of a `chunk` say."""
+    isolation = Isolation[Order](context.binding.probe)
     forms: dict[str, Symbolic] = {}
     known: dict[object, StatementLineage] = {}
     found = []
-    for one in piece.statements:
+    for one in chunk.statements:
         order, template = one.occurrence.order, one.occurrence.template
         with isolation.around(FailureStage.ANALYSIS, order):
             if template not in forms:
-                forms[template] = piece.templates[template].statement()
+                forms[template] = chunk.templates[template].statement()
             symbolic = forms[template]
             isolation.probe(FailureStage.ANALYSIS, replace(one.occurrence, symbolic=symbolic))
             lineage = bound_lineage(symbolic, one.schemas, known)
             shown = shown_columns(lineage, carried_out=isinstance(symbolic, StatementLineage))
-            found.append(AnalysedStatement(one.number, order, pack(lineage) or lineage, shown))
-    return None, ChunkAnalysis(tuple(found), isolation.failures)
+            found.append(_AnalysedStatement(one.number, order, pack(lineage), shown))
+    return None, _ChunkAnalysis(tuple(found), isolation.failures)
 
 
-# Slices of a batch that is too large to go on as one: after binding less hangs together than before it.
+# Shards of a shard that is too large to go on as one: after binding less hangs together than before it.
 #
 # One shard has all that is said of a target, all that reads or writes what folds away, all runs of a template and all
 # statements of a routine. What else is told of the whole, it is given.
 
 
 @dataclass(frozen=True, slots=True)
-class UninlinedShard:
-    """A part of a bound batch before what folds is folded; its statements' lineage is packed where it can be."""
+class _UninlinedShard:
+    """A part of a bound shard before what folds is folded; its statements' lineage is packed where it can be."""
 
     source: LineageSource
     occurrences: tuple[Occurrence, ...]
-    lineages: tuple[bytes | StatementLineage, ...]
+    lineages: tuple[StatementLineage | Packed[StatementLineage], ...]
     meanings: tuple[dict[TableName, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class InlinedShard:
-    """What a slice names, or the failures of statements without which its batch is to be bound again."""
+class _InlinedShard:
+    """What a shard names, or the failures of statements without which its shard is to be bound again."""
 
     met: NamesMet | None
     failures: Mapping[Order, Failure]
 
 
-def inline_shard(stages: PassContext, part: UninlinedShard, _given: None) -> tuple[BoundShard | None, InlinedShard]:
+def _inline_shard(context: PassContext, part: _UninlinedShard, _given: None) -> tuple[BoundShard | None, _InlinedShard]:
     """A `part` whose flows are those between relations that stay, and its names looked up. Raises TargetDown."""
-    isolation = Isolation[Order](stages.binding.probe)
-    lineages = (unpack(one) if isinstance(one, bytes) else one for one in part.lineages)
+    isolation = Isolation[Order](context.binding.probe)
     statements = tuple(
-        BoundStatement(occurrence, cast(StatementLineage, lineage), meaning)
-        for occurrence, lineage, meaning in zip(part.occurrences, lineages, part.meanings, strict=True)
+        BoundStatement(occurrence, unpack(lineage), meaning)
+        for occurrence, lineage, meaning in zip(part.occurrences, part.lineages, part.meanings, strict=True)
     )
     log = replace(part.source.log, statements=statements)
     flows = inline_temporary_tables(log, folding(part.source.settings), isolation)
     if isolation.failures:
-        return None, InlinedShard(None, isolation.failures)
-    bound, met = look_up_shard(stages, replace(part.source, log=log, flows=flows, probe=stages.binding.probe))
-    return bound, InlinedShard(met, {})
+        return None, _InlinedShard(None, isolation.failures)
+    bound, met = look_up_shard(context, replace(part.source, log=log, flows=flows, probe=context.binding.probe))
+    return bound, _InlinedShard(met, {})
 
 
 @dataclass(frozen=True, slots=True)
-class BoundWhole:
-    """A batch whose statements are bound: `groups` are all of it, `occurrences` those that are bound.
+class _BoundWhole:
+    """A shard whose statements are bound: `groups` are all of it, `occurrences` those that are bound.
 
     `log` has no statements, `meanings` stand for these; `lineage` gives what one says, by its number, and `views` are
     the relations that the statements (by number) make as views. `failures`: why others could not be bound.
@@ -154,7 +153,7 @@ class BoundWhole:
     occurrences: Sequence[Occurrence]
     meanings: Sequence[dict[TableName, int]]
     log: BoundLog
-    lineage: Callable[[int], bytes | StatementLineage]
+    lineage: Callable[[int], StatementLineage | Packed[StatementLineage]]
     views: Mapping[int, Collection[int]]
     failures: Mapping[Order, Failure]
 
@@ -174,22 +173,22 @@ class BoundWhole:
         return self.templates[self.occurrences[number].template].masked
 
 
-def shards_of_whole(whole: BoundWhole, most: int) -> Iterator[UninlinedShard]:
-    """The whole in slices of about so many templates at most; what hangs together is never parted."""
-    slicer = _Slicer(whole)
-    parts = slicer.parts(most)
+def _shards_of_whole(whole: _BoundWhole, most: int) -> Iterator[_UninlinedShard]:
+    """The whole in shards of about so many templates at most; what hangs together is never parted."""
+    maker = _ShardMaker(whole)
+    parts = maker.divided_groups(most)
     for place, part in enumerate(parts):
-        one = slicer.slice_of(part)
+        one = maker.shard_of(part)
         yield one if place == 0 else replace(one, source=replace(one.source, log=_without_events(one.source.log)))
 
 
 def _without_events(log: BoundLog) -> BoundLog:
-    """DDL is told in one order, by one slice."""
+    """DDL is told in one order, by one shard."""
     return replace(log, events=(), type_events=(), column_events=())
 
 
-class _Slicer:
-    def __init__(self, whole: BoundWhole) -> None:
+class _ShardMaker:
+    def __init__(self, whole: _BoundWhole) -> None:
         self._whole = whole
         self._folding = whole.folded_relations()
         self._numbers = {one.order: number for number, one in enumerate(whole.occurrences)}
@@ -198,8 +197,8 @@ class _Slicer:
         self._in_force = {one.key: one.number for one in whole.log.relations if not one.superseded}
         self._defining = self._definitions()
 
-    def parts(self, most: int) -> list[list[int]]:
-        """The groups (by number) of each slice."""
+    def divided_groups(self, most: int) -> list[list[int]]:
+        """The groups (by number) of each shard."""
         joined: UnionFind[tuple[str, object]] = UnionFind()
         for group in self._whole.groups:
             joined.union(("template", group.template), *self._bonds(group))
@@ -241,8 +240,8 @@ class _Slicer:
         numbers = (self._numbers.get(self._whole.groups[place].order) for place in part)
         return [number for number in numbers if number is not None]
 
-    def slice_of(self, part: Sequence[int]) -> UninlinedShard:
-        """A part as a slice, whose relations have numbers of its own, in the order of the whole."""
+    def shard_of(self, part: Sequence[int]) -> _UninlinedShard:
+        """A part as a shard, whose relations have numbers of its own, in the order of the whole."""
         whole, numbers = self._whole, self._statements_in(part)
         filled = {target for number in numbers for target in self._into[number]}
         groups = tuple(whole.groups[place] for place in part)
@@ -269,7 +268,7 @@ class _Slicer:
             definitions={key: whole.masked_text(self._defining[key]) for key in keys if key in self._defining},
             filled_elsewhere=frozenset(local[one] for one in self._filled.intersection(local) - filled),
         )
-        return UninlinedShard(
+        return _UninlinedShard(
             source,
             tuple(whole.occurrences[number] for number in numbers),
             tuple(whole.lineage(number) for number in numbers),
@@ -282,18 +281,18 @@ def _as_a_part(relation: Relation, number: int) -> Relation:
     return replace(relation, number=number, declared=None, like=None, alterations=[])
 
 
-# A batch that is too large to be bound at once: its timeline is one, read from names; all else is done in parts.
+# A shard that is too large to be bound at once: its timeline is one, read from names; all else is done in parts.
 #
 # The statements are analysed level by level, each once the columns of what it reads are known, some at a time; what
 # they say waits in a file. What has been bound goes on in shards, as other shards do.
 
 _AT_ONCE = 250
-"""Statements of a piece, whose forms are in memory: a second of work."""
+"""Statements of a chunk, whose forms are in memory: a second of work."""
 
 
 @dataclass(frozen=True, slots=True)
 class LargeShard:
-    """Occurrences that hang together, in time order, to go on in slices of `most` templates (by fingerprint)."""
+    """Occurrences that hang together, in time order, to go on in shards of `most` templates (by fingerprint)."""
 
     templates: Mapping[str, ParsedTemplate]
     groups: tuple[OccurrenceGroup, ...]
@@ -301,42 +300,40 @@ class LargeShard:
 
 
 def bind_large(
-    batch: LargeShard,
-    places: tuple[Place, InDriver],
-    leave: SpillList[BoundShard],
-    take: Callable[[NamesMet], None],
+    large: LargeShard,
+    executor: Executor,
+    driver: DriverExecutor,
+    on_result: Callable[[Result[BoundShard, NamesMet]], None],
 ) -> None:
-    """Binds a batch part by part, in the first of the `places`, or in the driver where that is sooner done.
+    """Binds a large shard part by part, by the `executor`, or in the `driver` where that is sooner done.
 
-    `leave` gets what is left of each slice, and `take` what it tells: together the same as of the batch in one piece.
-    Raises TargetDown.
+    `on_result` is told of each shard that it goes on as: together they are the same as the large one in one. Raises
+    TargetDown.
     """
-    binding = _LargeBinding(batch, places)
+    binding = _LargeBinding(large, executor, driver)
     while not binding.bind():
         pass  # what a statement that fails has left behind must not be seen by the others
-    binding.hand_over(leave, take)
+    binding.hand_over(on_result)
 
 
 @dataclass(slots=True)
 class _BoundStatements:
-    """What is kept of the statements of a batch, by their numbers."""
+    """What is kept of the statements of a shard, by their numbers."""
 
     schemas: RelationSchemas
     timeline: Timeline
     lineages: SpillList[StatementLineage] = field(default_factory=lambda: SpillList(0))
-    places: dict[int, int] = field(default_factory=dict)
+    indexes: dict[int, int] = field(default_factory=dict)
     views: dict[int, frozenset[int]] = field(default_factory=dict)
     columns: dict[Column, Column] = field(default_factory=dict)
 
-    def add(self, one: AnalysedStatement) -> None:
+    def add(self, one: _AnalysedStatement) -> None:
         """Takes in a statement."""
         self.schemas.note(one.number, one.order, [self._with_common_columns(shown) for shown in one.shown])
         views = frozenset(self.timeline.meanings[one.number][shown.target] for shown in one.shown if shown.view)
         if views:
             self.views[one.number] = views
-        lineage, lineages = one.lineage, self.lineages
-        place = lineages.append_packed(lineage) if isinstance(lineage, bytes) else lineages.append(lineage)
-        self.places[one.number] = place
+        self.indexes[one.number] = self.lineages.append(one.lineage)
 
     def _with_common_columns(self, shown: ShownColumns) -> ShownColumns:
         """The same, with one value for equal columns: tables that are made from each other have mostly the same."""
@@ -344,24 +341,22 @@ class _BoundStatements:
             return shown
         return replace(shown, columns=tuple(self.columns.setdefault(column, column) for column in shown.columns))
 
-    def lineage(self, number: int) -> bytes | StatementLineage:
+    def lineage(self, number: int) -> StatementLineage | Packed[StatementLineage]:
         """What a statement says, packed where it can be."""
-        place = self.places[number]
-        return self.lineages.packed_value(place) or self.lineages[place]
+        return self.lineages.packed_value(self.indexes[number])
 
 
 class _LargeBinding:
-    def __init__(self, batch: LargeShard, places: tuple[Place, InDriver]) -> None:
-        self._batch = batch
-        self._place, self._driver = places
-        stages = self._driver.stages
-        self._settings = stages.binding.settings
-        self._before = stages.before()
-        self._isolation = Isolation[Order](stages.binding.probe)
+    def __init__(self, large: LargeShard, executor: Executor, driver: DriverExecutor) -> None:
+        self._large = large
+        self._executor, self._driver = executor, driver
+        context = driver.context
+        self._settings = context.binding.settings
+        self._before = context.before()
+        self._isolation = Isolation[Order](context.binding.probe)
         self._carried_out: set[str] = set()
         self._occurrences = self._named_occurrences()
-        self._slices: SpillList[BoundShard | None] = SpillList(0)
-        self._met: SpillList[NamesMet] = SpillList(0)
+        self._results: SpillList[Result[BoundShard, NamesMet]] = SpillList(0)
 
     def bind(self) -> bool:
         """Whether all is bound but what failed before this."""
@@ -375,9 +370,9 @@ class _LargeBinding:
         log = log_of(timeline, (), bound.schemas, self._isolation)
         if len(self._isolation.failures) > failed:
             return False
-        whole = BoundWhole(
-            self._batch.groups,
-            self._batch.templates,
+        whole = _BoundWhole(
+            self._large.groups,
+            self._large.templates,
             self._settings,
             remaining,
             timeline.meanings,
@@ -386,25 +381,19 @@ class _LargeBinding:
             bound.views,
             self._isolation.failures,
         )
-        self._fold(shards_of_whole(whole, self._batch.most))
+        self._inline(_shards_of_whole(whole, self._large.most))
         return len(self._isolation.failures) == failed
 
-    def hand_over(self, leave: SpillList[BoundShard], take: Callable[[NamesMet], None]) -> None:
+    def hand_over(self, on_result: Callable[[Result[BoundShard, NamesMet]], None]) -> None:
         """Gives away what was bound."""
-        for number, met in enumerate(self._met):
-            packed = self._slices.packed_value(number)
-            value = self._slices[number] if packed is None else None
-            if packed is not None:
-                leave.append_packed(packed)
-            elif value is not None:
-                leave.append(value)
-            take(met)
+        for result in self._results:
+            on_result(result)
 
     def _named_occurrences(self) -> list[Occurrence]:
         """The groups that can be bound, by their names alone."""
         names: dict[str, TableUsageNames | None] = {}
         found = []
-        for group in self._batch.groups:
+        for group in self._large.groups:
             with self._isolation.around(FailureStage.ANALYSIS, group.order):
                 if group.template not in names:
                     names[group.template] = self._names_of(group.template)
@@ -414,7 +403,7 @@ class _LargeBinding:
 
     def _names_of(self, fingerprint: str) -> TableUsageNames | None:
         """The names of a template; None where it could not be parsed."""
-        template = self._batch.templates[fingerprint]
+        template = self._large.templates[fingerprint]
         if template.symbolic is None:
             return None
         if is_resolved(template.symbolic):
@@ -424,10 +413,10 @@ class _LargeBinding:
     def _analyse(self, occurrences: list[Occurrence], timeline: Timeline) -> _BoundStatements:
         found = _BoundStatements(RelationSchemas(timeline, self._before), timeline)
 
-        def take(analysis: ChunkAnalysis) -> None:
-            for order, failure in analysis.failures.items():
+        def on_result(result: Result[None, _ChunkAnalysis]) -> None:
+            for order, failure in result.summary.failures.items():
                 self._isolation.failures.setdefault(order, failure)
-            for one in analysis.statements:
+            for one in result.summary.statements:
                 with self._isolation.around(FailureStage.ANALYSIS, one.order):
                     found.add(one)
 
@@ -438,31 +427,32 @@ class _LargeBinding:
                 timeline.meanings[number][name] for name, _temporary, mode in written if mode is not WriteMode.CREATE
             ]
 
-        size = min(_AT_ONCE, self._batch.most)
+        size = min(_AT_ONCE, self._large.most)
         for level in levels(timeline, widened_relations):
-            pieces = (
-                self._piece([occurrences[number] for number in some], some, found.schemas)
+            chunks = (
+                self._chunk([occurrences[number] for number in some], some, found.schemas)
                 for some in (level[start : start + size] for start in range(0, len(level), size))
             )
-            place = self._place if len(level) > size else self._driver
-            place.carry_out(analyse_chunk, (pieces, repeat(None)), SpillList[None](len(level)), take)
+            executor = self._executor if len(level) > size else self._driver
+            executor.map(_analyse_chunk, chunks, repeat(None), on_result)
         return found
 
-    def _piece(self, occurrences: list[Occurrence], numbers: list[int], schemas: RelationSchemas) -> AnalysisChunk:
+    def _chunk(self, occurrences: list[Occurrence], numbers: list[int], schemas: RelationSchemas) -> _AnalysisChunk:
         placed = []
         for number, one in zip(numbers, occurrences, strict=True):
             with self._isolation.around(FailureStage.ANALYSIS, one.order):
-                placed.append(NumberedStatement(number, one, schemas.read_by(number, one.order)))
-        templates = self._batch.templates
-        return AnalysisChunk({key: templates[key] for key in {one.template for one in occurrences}}, tuple(placed))
+                placed.append(_NumberedStatement(number, one, schemas.read_by(number, one.order)))
+        templates = self._large.templates
+        return _AnalysisChunk({key: templates[key] for key in {one.template for one in occurrences}}, tuple(placed))
 
-    def _fold(self, slices: Iterable[UninlinedShard]) -> None:
-        self._slices, self._met = SpillList(0), SpillList(0)
+    def _inline(self, shards: Iterable[_UninlinedShard]) -> None:
+        self._results = SpillList(0)
 
-        def take(folded: InlinedShard) -> None:
-            for order, failure in folded.failures.items():
+        def on_result(result: Result[BoundShard | None, _InlinedShard]) -> None:
+            for order, failure in result.summary.failures.items():
                 self._isolation.failures.setdefault(order, failure)
-            if folded.met is not None:
-                self._met.append(folded.met)
+            if result.left is not None and result.summary.met is not None:
+                left = cast("BoundShard | Packed[BoundShard]", result.left)
+                self._results.append(Result(left, result.summary.met))
 
-        self._place.carry_out(inline_shard, (slices, repeat(None)), self._slices, take)
+        self._executor.map(_inline_shard, shards, repeat(None), on_result)

@@ -31,12 +31,12 @@ Edge = tuple[str, ...]
 """What is compared: the ends of an edge, its target last."""
 
 
-def compared_edges(requests: Iterable[AddLineageRequest]) -> Counter[str]:
+def _compared_edges(requests: Iterable[AddLineageRequest]) -> Counter[str]:
     """Edges between tables by who says so: into those tables alone of which the engine says anything."""
     return _compare(requests, lambda request, _contribution: {request.key})
 
 
-def compared_columns(requests: Iterable[AddLineageRequest]) -> Counter[str]:
+def _compared_columns(requests: Iterable[AddLineageRequest]) -> Counter[str]:
     """Likewise of columns that others are certainly made of, into those tables of whose columns the engine speaks."""
     return _compare(
         requests, lambda request, contribution: {(*pair, request.to_entity.id) for pair in _pairs(contribution)}
@@ -72,26 +72,26 @@ def parse_counts(templates: Templates, met: Collection[str]) -> RunCounts:
     return RunCounts(templates=len(met), templates_known=known) + templates.counts
 
 
-def statement_counts(outcomes: Iterable[StatementOutcome]) -> RunCounts:
+def _statement_counts(outcomes: Iterable[StatementOutcome]) -> RunCounts:
     """Of the statements that this run read."""
     skipped: Counter[str] = Counter()
     dead: Counter[str] = Counter()
     published = 0
     for outcome in outcomes:
-        fresh = outcome.group.fresh
+        runs = outcome.group.read_in_this_run
         if outcome.status is StatementEnd.PUBLISHED:
-            published += fresh
-        elif fresh:
-            (dead if outcome.status is StatementEnd.DEAD else skipped)[outcome.reason] += fresh
+            published += runs
+        elif runs:
+            (dead if outcome.status is StatementEnd.DEAD else skipped)[outcome.reason] += runs
     return RunCounts(published=published, skipped=dict(skipped), dead=dict(dead))
 
 
-def agreement_counts(requests: Collection[AddLineageRequest]) -> RunCounts:
+def _agreement_counts(requests: Collection[AddLineageRequest]) -> RunCounts:
     """Of the edges that an engine recorded itself, beside those of the log."""
-    return RunCounts(engine_edges=compared_edges(requests), engine_columns=compared_columns(requests))
+    return RunCounts(engine_edges=_compared_edges(requests), engine_columns=_compared_columns(requests))
 
 
-def name_counts(names: Mapping[Outcome, Mapping[str, int]], statuses: Iterable[Outcome]) -> RunCounts:
+def _name_counts(names: Mapping[Outcome, Mapping[str, int]], statuses: Iterable[Outcome]) -> RunCounts:
     """Of the names by what they resolved to; `statuses` are those of the relations that were not counted before.
 
     `names` tells how often each name of a status was met.
@@ -159,7 +159,7 @@ def lineage_summary(lineage: SourceLineage, names: ResolvedNames, settings: Sour
         complete=lineage.complete,
         failures=lineage.template_failures,
         incomplete=source.problems()[ProblemKind.INCOMPLETE],
-        met=frozenset(group.template for group in source.groups if group.fresh),
+        met=frozenset(group.template for group in source.groups if group.read_in_this_run),
         requests=len(lineage.requests),
         targets=frozenset(targets),
         given_up=frozenset(target for _source, target in lineage.given_up),
@@ -169,7 +169,7 @@ def lineage_summary(lineage: SourceLineage, names: ResolvedNames, settings: Sour
 def published_summary(lineage: SourceLineage, published: PublishedLineage) -> PublishedSummary:
     """What became of a batch, in short."""
     outcomes = published.outcomes
-    counts = statement_counts(outcomes) + RunCounts(edges=published.counts) + agreement_counts(published.requests)
+    counts = _statement_counts(outcomes) + RunCounts(edges=published.counts) + _agreement_counts(published.requests)
     dead = {one.group.template: one.reason for one in outcomes if one.status is StatementEnd.DEAD}
     return PublishedSummary(counts, dead, processed_routines(lineage, outcomes, published.edges))
 
@@ -216,7 +216,7 @@ class ShardSums:
 
     def add_lineage(self, summary: LineageSummary) -> None:
         """What a batch says, before it is published."""
-        self._counts += name_counts(summary.names, self._new_statuses(summary))
+        self._counts += _name_counts(summary.names, self._new_statuses(summary))
         self.doubtful.merge(summary.doubtful)
         self.routines = _both(self.routines, summary.routines)
         self.complete |= summary.complete
@@ -235,7 +235,7 @@ class ShardSums:
 
     def add_shared(self, shared: SharedLineage) -> None:
         """What became of what several batches say."""
-        self._counts += RunCounts(edges=shared.counts) + agreement_counts(shared.requests)
+        self._counts += RunCounts(edges=shared.counts) + _agreement_counts(shared.requests)
 
     def add_published(self, summary: PublishedSummary) -> None:
         """What became of a batch."""

@@ -1,4 +1,11 @@
-"""Where a pass over the shards of a log runs: in the driver, or in Spark's tasks."""
+"""Where a pass over the shards of a log runs: in the driver, or in Spark's tasks.
+
+`executor_for` chooses; who has an `Executor` does not know which of the two it is. In Spark each shard is a job of its
+own, as many at a time as there are cores. What a pass leaves of a shard comes back as bytes, and waits in the driver's
+file for the next pass: no executor of Spark has to keep it, and none that is lost has a shard bound again against a
+catalog that has changed since. The driver opens none of it. A shard goes out as a broadcast, which has no limit of size
+and is read by the one Python worker that needs it.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +18,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from threading import Event
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, Generic, Protocol, TypeVar, cast
 from uuid import uuid4
 
 from py4j.protocol import Py4JError
@@ -28,15 +35,13 @@ from workflows.config import RunConfig
 from workflows.config.namespaces import SourceSettings
 from workflows.run.bind.binding import Binding
 from workflows.run.bind.schemas import Schemas
-from workflows.run.passes import PassContext, send_shard
+from workflows.run.passes import Listener, PassContext, send_shard
 from workflows.run.resolve.resolution import NameResolution
 from workflows.runtime.garbage_collection import collection_paused
 from workflows.runtime.options import Failpoints, RunOptions
-from workflows.runtime.spill import SpillList, pack, unpack
+from workflows.runtime.spill import Packed, SpillList, pack, unpack
 from workflows.state.acknowledgements import PublishedState
 from workflows.target import TRIED_ONCE, RunTarget
-
-# Where the passes over the batches of a log are carried out: in the driver, or as `tasks` tells, in Spark's tasks.
 
 Value = TypeVar("Value")
 Given = TypeVar("Given")
@@ -44,53 +49,60 @@ Left = TypeVar("Left")
 Summary = TypeVar("Summary")
 
 Pass = Callable[[PassContext, Value, Given], tuple[Left, Summary]]
-"""Takes what is left of a batch and what is given for it; gives what it leaves, and what it tells."""
+"""Takes what is left of a shard and what is given for it; gives what it leaves for the next pass, and what it tells."""
 
 
-class Place(Protocol):
-    """Where passes are carried out."""
+@dataclass(frozen=True, slots=True)
+class Result(Generic[Left, Summary]):
+    """What came of a pass over a shard: what is `left` of it for the next one, and the `summary` for the driver."""
 
-    def carry_out(
+    left: Left | Packed[Left]
+    summary: Summary
+
+
+class Executor(Protocol):
+    """Where passes run."""
+
+    def map(
         self,
         work: Pass[Value, Given, Left, Summary],
-        batches: tuple[Iterable[Value], Iterable[Given]],
-        leave: SpillList[Left],
-        take: Callable[[Summary], None],
+        shards: Iterable[Value],
+        given: Iterable[Given],
+        on_result: Callable[[Result[Left, Summary]], None],
     ) -> None:
-        """Does the work on all batches; in their order, `leave` gets what is left of each and `take` what it tells.
+        """Does the work on each shard with what is `given` for it; `on_result` is told of each, in their order.
 
         Raises as the work does.
         """
 
 
 @dataclass(frozen=True, slots=True)
-class InDriver:
-    """One batch after the other, in this process."""
+class DriverExecutor:
+    """One shard after the other, in this process."""
 
-    stages: PassContext
+    context: PassContext
 
-    def carry_out(
+    def map(
         self,
         work: Pass[Value, Given, Left, Summary],
-        batches: tuple[Iterable[Value], Iterable[Given]],
-        leave: SpillList[Left],
-        take: Callable[[Summary], None],
+        shards: Iterable[Value],
+        given: Iterable[Given],
+        on_result: Callable[[Result[Left, Summary]], None],
     ) -> None:
-        """Does the `work`, as `Place` says."""
-        for value, given in zip(*batches, strict=False):
+        """Does the `work`, as `Executor` says."""
+        for shard, given_for_it in zip(shards, given, strict=False):
             with collection_paused():
-                left, summary = work(self.stages, value, given)
-            leave.append(left)
-            take(summary)
+                left, summary = work(self.context, shard, given_for_it)
+            on_result(Result(left, summary))
 
 
-# What works on batches in a task of Spark: built once in each Python process, with a catalog client of its own.
+# What works on shards in a task of Spark: built once in each Python process, with a catalog client of its own.
 #
 # A task gives back what its pass leaves, what it tells, and what the target has acknowledged meanwhile: the state is
 # the driver's alone.
 
-_PIECE = 32 * 1024 * 1024
-"""Bytes of a row: what is larger than 2 GB does not go through Spark in one."""
+_BYTES_A_ROW = 32 * 1024 * 1024
+"""What is larger than 2 GB does not go through Spark in one row."""
 
 TaskPass = Callable[[PassContext, Any, Any], tuple[Any, Any]]
 
@@ -124,58 +136,60 @@ class WorkerSettings:
 
 
 @dataclass(slots=True)
-class Recorded:
-    """What came of a batch in a task. `left` is packed, None where it cannot be: then the driver does it again.
+class TaskResult:
+    """What came of a shard in a task. `result` is None where it cannot be packed: then the driver does it again.
 
-    `notes`: what the target has acknowledged, in that order; `advanced`: how many requests are done.
+    The listener of a pass there: `acknowledged` is what the target took, in that order; `done` counts requests. The
+    state is the driver's alone.
     """
 
-    left: bytes | None = None
-    summary: Any = None
+    result: Result[Any, Any] | None = None
     error: LineageError | None = None
-    notes: list[Mapping[str, PublishedState]] = field(default_factory=list)
-    advanced: int = 0
+    acknowledged: list[Mapping[str, PublishedState]] = field(default_factory=list)
+    done: int = 0
 
-    def note(self, done: Mapping[str, PublishedState]) -> None:
-        self.notes.append(done)
+    def on_acknowledged(self, states: Mapping[str, PublishedState]) -> None:
+        self.acknowledged.append(states)
 
-    def advance(self, count: int) -> None:
-        self.advanced += count
+    def on_progress(self, count: int) -> None:
+        self.done += count
 
 
-def batch_task(settings: WorkerSettings, work: TaskPass, payload: Broadcast[bytes]) -> Callable[[int], Iterator[bytes]]:
-    """A task that does the `work` on the batch of a number, which is in the `payload` with what is given for it.
+def shard_task(settings: WorkerSettings, work: TaskPass, payload: Broadcast[bytes]) -> Callable[[int], Iterator[bytes]]:
+    """A task that does the `work` on the shard of a number, which is in the `payload` with what is given for it.
 
-    Done again for the same batch it sends the same again, in the same calls, which count once.
+    Done again for the same shard it sends the same again, in the same calls, which count once.
     """
 
-    def carry_out(number: int) -> Iterator[bytes]:
-        recorded = Recorded()
-        packed, given = pickle.loads(payload.value)
+    def run(number: int) -> Iterator[bytes]:
+        found = TaskResult()
+        shard, given = pickle.loads(payload.value)
         try:
-            with collection_paused(), _worker(settings).stages(number, recorded) as stages:
-                left, recorded.summary = work(stages, unpack(packed), given)
-                recorded.left = pack(left)
+            with collection_paused(), _worker(settings).context(number, found) as context:
+                left, summary = work(context, unpack(shard), given)
+                packed = pack(left)
+                if isinstance(packed, Packed):
+                    found.result = Result(packed, summary)
         except LineageError as error:  # as a value: Spark would try a dead target again, and tell it as its own failure
-            recorded.error = error
+            found.error = error
         try:
-            done = pickling.dumps(recorded)
+            content = pickling.dumps(found)
         except RecursionError:
-            done = pickling.dumps(Recorded(notes=recorded.notes))
-        for start in range(0, len(done), _PIECE):
-            yield done[start : start + _PIECE]
+            content = pickling.dumps(TaskResult(acknowledged=found.acknowledged))
+        for start in range(0, len(content), _BYTES_A_ROW):
+            yield content[start : start + _BYTES_A_ROW]
 
-    return carry_out
+    return run
 
 
-def recorded_in(pieces: list[bytes]) -> Recorded:
-    """What a task has recorded, given the pieces that it gave back."""
-    return cast(Recorded, pickle.loads(b"".join(pieces)))
+def _task_result(rows: list[bytes]) -> TaskResult:
+    """What came of a shard, given the rows that its task gave back."""
+    return cast(TaskResult, pickle.loads(b"".join(rows)))
 
 
 @dataclass(frozen=True, slots=True)
 class _Worker:
-    """The stages of one process, over one client. Its resolver remembers, as the driver's does."""
+    """What passes need in one process, over one client. Its resolver remembers, as the driver's does."""
 
     settings: WorkerSettings
     platform: Platform
@@ -184,8 +198,8 @@ class _Worker:
     resolver: Resolver
 
     @contextmanager
-    def stages(self, number: int, recorded: Recorded) -> Iterator[PassContext]:
-        """What the batch of that number goes through."""
+    def context(self, number: int, listener: Listener) -> Iterator[PassContext]:
+        """For the shard of that number."""
         settings, facts = self.settings, self.settings.facts.value
         options = RunOptions(settings.run_id, failpoints=settings.failpoints)
         with self._sink(number) as sink:
@@ -198,7 +212,7 @@ class _Worker:
                 before=self.binding.providers(facts.stated, self.resolver),
                 resolver=self.resolver,
                 texts=lambda _wanted: {},
-                course=recorded,
+                listener=listener,
             )
 
     def _sink(self, number: int) -> AbstractContextManager[Sink]:
@@ -225,219 +239,198 @@ def _target(platform: Platform, sink: Sink, settings: WorkerSettings) -> RunTarg
     return RunTarget(platform, CatalogSearch(platform), sink, (), settings.writes)
 
 
-# Passes in the tasks of Spark: a job for each batch, as many at a time as there are cores.
-#
-# What a pass leaves of a shard comes back as bytes, and waits in the driver's file for the next pass: no executor has
-# to keep it, and none that is lost has a shard bound again against a catalog that has changed since. The driver opens
-# none of it. A shard goes out as a broadcast, which has no limit of size and is read by the one executor that needs
-# it.
+# Passes in the tasks of Spark.
 
 _SIGNALS_SEEN_AFTER = 0.5
 """Seconds. A signal that comes just before the main thread waits is handled only when that thread next runs Python."""
 
 
 @dataclass(frozen=True, slots=True)
-class InTasks:
-    """As many batches at a time as there are `slots`; one that cannot be packed is done in the `driver`."""
+class SparkExecutor:
+    """As many shards at a time as there are `slots`; one that cannot be packed is done in the `driver`."""
 
-    context: SparkContext
+    spark: SparkContext
     settings: WorkerSettings
     slots: int
-    driver: InDriver
+    driver: DriverExecutor
 
-    def carry_out(
+    def map(
         self,
         work: Pass[Value, Given, Left, Summary],
-        batches: tuple[Iterable[Value], Iterable[Given]],
-        leave: SpillList[Left],
-        take: Callable[[Summary], None],
+        shards: Iterable[Value],
+        given: Iterable[Given],
+        on_result: Callable[[Result[Left, Summary]], None],
     ) -> None:
-        """Does the `work`, as `Place` says.
+        """Does the `work`, as `Executor` says.
 
-        What the target has acknowledged is noted as the batches come back, also where one of them fails.
+        What the target has acknowledged is noted as the shards come back, also where one of them fails.
         """
-        flow = _Flow(self, work, leave, take)
-        slots = self.settings.publishers if flow.publishes else self.slots
-        with ThreadPoolExecutor(slots, "batches") as pool:
+        queue = _TaskQueue(self, work, on_result)
+        slots = self.settings.publishers if queue.publishes else self.slots
+        with ThreadPoolExecutor(slots, "shards") as pool:
             try:
-                for number, (batch, given) in enumerate(zip(_packed_values(batches[0]), batches[1], strict=False)):
-                    flow.begin(pool, number, (batch, given))
-                    while len(flow.waiting) > slots:
-                        flow.take_first()
-                while flow.waiting:
-                    flow.take_first()
+                for number, (shard, given_for_it) in enumerate(zip(_packed_shards(shards), given, strict=False)):
+                    queue.begin(pool, number, shard, given_for_it)
+                    while len(queue.waiting) > slots:
+                        queue.finish_first()
+                while queue.waiting:
+                    queue.finish_first()
             except BaseException:
-                flow.end()
+                queue.end()
                 raise
 
-    def run(self, number: int, work: TaskPass, batch: bytes, given: object) -> Recorded:
-        """What came of a batch in a task of its own."""
-        payload = self.context.broadcast(pickling.dumps((batch, given)))
+    def run(self, number: int, work: TaskPass, shard: Packed[Any], given: object) -> TaskResult:
+        """What came of a shard in a task of its own."""
+        payload = self.spark.broadcast(pickling.dumps((shard, given)))
         try:
-            self.context.setJobGroup(self.settings.key, f"batch {number}")
-            task = batch_task(self.settings, work, payload)
-            return recorded_in(self.context.parallelize([number], 1).flatMap(task).collect())
+            self.spark.setJobGroup(self.settings.key, f"shard {number}")
+            task = shard_task(self.settings, work, payload)
+            return _task_result(self.spark.parallelize([number], 1).flatMap(task).collect())
         finally:
-            destroy(payload)
+            _destroy(payload)
 
 
-def destroy(given: Broadcast[Any]) -> None:
+def _destroy(given: Broadcast[Any]) -> None:
     """Has Spark forget what was given to its tasks."""
     with suppress(Py4JError, OSError):  # of a JVM that has gone
         given.destroy()
 
 
-class _Flow:
-    """The batches that are at work, in their order."""
+def _packed_shards(shards: Iterable[Value]) -> Iterator[Value | Packed[Value]]:
+    return shards.packed_values() if isinstance(shards, SpillList) else map(pack, shards)
 
-    def __init__(self, place: InTasks, work: TaskPass, leave: SpillList[Any], take: Callable[[Any], None]) -> None:
-        self._place = place
+
+class _TaskQueue:
+    """The shards that are at work, in their order."""
+
+    def __init__(self, executor: SparkExecutor, work: TaskPass, on_result: Callable[[Result[Any, Any]], None]) -> None:
+        self._executor = executor
         self._work = work
-        self._leave = leave
-        self._take = take
-        self._here = place.driver.stages
+        self._on_result = on_result
+        self._here = executor.driver.context
         self.publishes = work is send_shard
         self._failed = Event()
-        self.waiting: deque[tuple[Future[Recorded], bytes | _Unpacked, object]] = deque()
+        self.waiting: deque[tuple[Future[TaskResult], object, object]] = deque()
 
-    def begin(self, pool: ThreadPoolExecutor, number: int, batch: tuple[bytes | _Unpacked, object]) -> None:
-        """Has a batch worked on."""
-        packed, given = batch
+    def begin(self, pool: ThreadPoolExecutor, number: int, shard: object, given: object) -> None:
+        """Has a shard worked on."""
         if self.publishes:
             self._here.options.failpoints.reach("send")
-        if isinstance(packed, bytes):
+        if isinstance(shard, Packed):
             with self._here.options.drain.hold():  # what has begun is among what is waited for
-                self.waiting.append((pool.submit(self._run, number, packed, given), packed, given))
+                self.waiting.append((pool.submit(self._run, number, shard, given), shard, given))
         else:
-            nothing: Future[Recorded] = Future()
-            nothing.set_result(Recorded())
-            self.waiting.append((nothing, packed, given))
+            nothing: Future[TaskResult] = Future()
+            nothing.set_result(TaskResult())
+            self.waiting.append((nothing, shard, given))
 
-    def _run(self, number: int, batch: bytes, given: object) -> Recorded:
-        """What came of a batch; of one that stood by when the run was ended or another failed, nothing."""
+    def _run(self, number: int, shard: Packed[Any], given: object) -> TaskResult:
+        """What came of a shard; of one that stood by when the run was ended or another failed, nothing."""
         if self._failed.is_set() or self._here.options.drain.interruption is not None:
-            return Recorded()
+            return TaskResult()
         try:
-            recorded = self._place.run(number, self._work, batch, given)
+            found = self._executor.run(number, self._work, shard, given)
         except BaseException:
             self._failed.set()
             raise
-        if recorded.error is not None:
+        if found.error is not None:
             self._failed.set()
-        return recorded
+        return found
 
-    def take_first(self) -> None:
-        """Takes what came of the first one, once it is done."""
-        future, batch, given = self.waiting[0]
+    def finish_first(self) -> None:
+        """Waits for the first one, and tells of it."""
+        future, shard, given = self.waiting[0]
         while not wait((future,), _SIGNALS_SEEN_AFTER).done:
             pass
-        recorded = future.result()
+        found = future.result()
         with self._here.options.drain.hold():
             self.waiting.popleft()
-            self._note(recorded)
-        if recorded.error is not None:
-            raise recorded.error
-        if recorded.left is not None:
-            self._leave.append_packed(recorded.left)
-        else:
-            value = unpack(batch) if isinstance(batch, bytes) else batch.value
-            left, recorded.summary = self._work(self._here, value, given)
-            self._leave.append(left)
-        self._take(recorded.summary)
+            self._tell_listener(found)
+        if found.error is not None:
+            raise found.error
+        result = found.result
+        if result is None:
+            left, summary = self._work(self._here, unpack(shard), given)
+            result = Result(left, summary)
+        self._on_result(result)
 
     def end(self) -> None:
         """Begins nothing more. What is being published comes to its end, and what was acknowledged is noted."""
         self._failed.set()
-        begun = [future for future, _batch, _given in self.waiting if not future.cancel()]
+        begun = [future for future, _shard, _given in self.waiting if not future.cancel()]
         if not self.publishes:
             with suppress(Py4JError, OSError):
-                self._place.context.cancelJobGroup(self._place.settings.key)
+                self._executor.spark.cancelJobGroup(self._executor.settings.key)
         for future in begun:
             if future.exception() is None:
                 with suppress(LineageError):  # what ended the run is what to tell
-                    self._note(future.result())
+                    self._tell_listener(future.result())
 
-    def _note(self, recorded: Recorded) -> None:
-        failpoints, course = self._here.options.failpoints, self._here.course
-        for done in recorded.notes:
+    def _tell_listener(self, found: TaskResult) -> None:
+        failpoints, listener = self._here.options.failpoints, self._here.listener
+        for states in found.acknowledged:
             failpoints.reach("sent")
-            course.note(done)
+            listener.on_acknowledged(states)
             failpoints.reach("publish")
-        course.advance(recorded.advanced)
+        listener.on_progress(found.done)
 
 
-@dataclass(frozen=True, slots=True)
-class _Unpacked:
-    """A batch that is too deep to be packed."""
-
-    value: Any
-
-
-def _packed_values(batches: Iterable[object]) -> Iterator[bytes | _Unpacked]:
-    if isinstance(batches, SpillList):
-        for number in range(len(batches)):
-            packed = batches.packed_value(number)
-            yield _Unpacked(batches[number]) if packed is None else packed
-    else:
-        for value in batches:
-            packed = pack(value)
-            yield _Unpacked(value) if packed is None else packed
-
-
-# Where to carry out the passes: in Spark's tasks where a log has several batches, in the driver where they cannot.
+# Which of the two: Spark's tasks where a log has several shards, the driver where they cannot do the same.
 
 _AT_MOST = 64
-"""Batches at a time: each waits in a thread of the driver."""
+"""Shards at a time: each waits in a thread of the driver."""
 
 logger = logging.getLogger(__name__)
 
 
 @contextmanager
-def place_of(driver: InDriver, spark: SparkContext, batches: int, stated: tuple[Schemas, ...]) -> Iterator[Place]:
-    """Where to carry out the passes over so many `batches`, in the block; `stated` has the schemas before the log.
+def executor_for(
+    driver: DriverExecutor, spark: SparkContext, shards: int, stated: tuple[Schemas, ...]
+) -> Iterator[Executor]:
+    """Where passes over so many `shards` run, in the block; `stated` has the schemas before the log.
 
-    Why a log of several batches stays in the driver is logged.
+    Why a log of several shards stays in the driver is logged.
     """
-    stages = driver.stages
-    connection = stages.target.connection
-    if batches < 2:
+    context = driver.context
+    connection = context.target.connection
+    if shards < 2:
         yield driver
         return
     reason = next(_reasons_for_driver(driver, spark), None)
     if reason is not None or connection is None:
-        logger.info("%d batches are worked on in the driver: %s", batches, reason)
+        logger.info("%d shards are worked on in the driver: %s", shards, reason)
         yield driver
         return
-    slots = min(spark.defaultParallelism, batches, _AT_MOST)
-    publishers = min(slots, stages.config.lineage.threads)
-    facts = spark.broadcast(WorkerFacts(stages.config.without_secrets(), stages.names.settings, stated))
+    slots = min(spark.defaultParallelism, shards, _AT_MOST)
+    publishers = min(slots, context.config.lineage.threads)
+    facts = spark.broadcast(WorkerFacts(context.config.without_secrets(), context.names.settings, stated))
     settings = WorkerSettings(
         key=uuid4().hex,
         facts=facts,
-        connection=replace(connection, connections=max(1, stages.config.lineage.threads // publishers)),
-        run_id=stages.options.run_id,
-        failpoints=stages.options.failpoints.in_tasks(),
-        sink=None if isinstance(stages.target.sink, DryRunSink) else stages.config.sink,
+        connection=replace(connection, connections=max(1, context.config.lineage.threads // publishers)),
+        run_id=context.options.run_id,
+        failpoints=context.options.failpoints.in_tasks(),
+        sink=None if isinstance(context.target.sink, DryRunSink) else context.config.sink,
         publishers=publishers,
-        writes=stages.target.writes,
+        writes=context.target.writes,
     )
-    logger.info("%d batches are worked on in Spark's tasks, %d at a time", batches, slots)
+    logger.info("%d shards are worked on in Spark's tasks, %d at a time", shards, slots)
     try:
-        yield InTasks(spark, settings, slots, driver)
+        yield SparkExecutor(spark, settings, slots, driver)
     finally:  # the session may be somebody's, and outlive the run
-        destroy(facts)
+        _destroy(facts)
 
 
-def _reasons_for_driver(driver: InDriver, spark: SparkContext) -> Iterator[str]:
+def _reasons_for_driver(driver: DriverExecutor, spark: SparkContext) -> Iterator[str]:
     """Why the tasks cannot do the same, the first one first."""
-    stages = driver.stages
-    connection = stages.target.connection
+    context = driver.context
+    connection = context.target.connection
     if connection is None:
         yield "only it reaches the catalog"
         return
-    if stages.config.sink.config.one_writer:
-        yield f"only one process may write to {stages.config.sink.type}"
-    if stages.binding.planner is not None:
+    if context.config.sink.config.one_writer:
+        yield f"only one process may write to {context.config.sink.type}"
+    if context.binding.planner is not None:
         yield "the live database's planner is asked by it"
     if spark.defaultParallelism < 2:
         yield "Spark has one core"

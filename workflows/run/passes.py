@@ -31,14 +31,14 @@ from workflows.runtime.options import RunOptions
 from workflows.state.acknowledgements import PublishedState
 from workflows.target import RunTarget
 
-# What a batch takes along from one pass to the next, where it waits outside of memory or crosses to another process.
+# What a shard takes along from one pass to the next, where it waits outside of memory or crosses to another process.
 #
 # Of a bound statement that is a small part: once it is bound, its form and its columns are in the flows that it
 # makes; once these are resolved, their columns are in the requests.
 
 
-def resolvable(source: LineageSource) -> LineageSource:
-    """What resolving needs of a bound batch, and what comes after it: no statement's form, none of its columns."""
+def _resolvable(source: LineageSource) -> LineageSource:
+    """What resolving needs of a bound shard, and what comes after it: no statement's form, none of its columns."""
     if source.outlined:  # it was packed before
         return source
     log = source.log
@@ -52,8 +52,8 @@ def resolvable(source: LineageSource) -> LineageSource:
 
 
 def publishable(lineage: SourceLineage) -> SourceLineage:
-    """What publishing needs of a resolved batch: its columns are those of the requests."""
-    source = resolvable(lineage.source)
+    """What publishing needs of a resolved shard: its columns are those of the requests."""
+    source = _resolvable(lineage.source)
     flows = tuple(replace(flow, content=_ends(flow.content)) for flow in source.flows)
     return replace(lineage, source=replace(source, flows=flows, log=replace(source.log, schemas={})))
 
@@ -86,25 +86,25 @@ def _ends(content: FlowSources) -> FlowSources:
     return FlowSources({}, frozenset(), content.sources, frozenset(), content.via, content.depth)
 
 
-# What is done with a batch of a log, pass by pass: one function each, the same in the driver and in a task of Spark.
+# What is done with a shard of a log, pass by pass: one function each, the same in the driver and in a task of Spark.
 #
 # A pass takes what the one before it left of the shard and what the driver knows of all shards; it gives what it
 # leaves for the next pass, and what it tells the driver.
 
 
-class Course(Protocol):
-    """Is told of a pass while it is at work on a batch."""
+class Listener(Protocol):
+    """Is told of a pass while it is at work on a shard."""
 
-    def note(self, done: Mapping[str, PublishedState]) -> None:
+    def on_acknowledged(self, states: Mapping[str, PublishedState]) -> None:
         """Keeps what the target has acknowledged, by its id."""
 
-    def advance(self, count: int) -> None:
+    def on_progress(self, count: int) -> None:
         """So many more requests are done."""
 
 
 @dataclass(frozen=True, slots=True)
 class PassContext:
-    """What the batches of a log go through, in one process.
+    """What passes need, in one process.
 
     `before` gives what stood before the log; `resolver` has not seen what this run registers.
     """
@@ -117,7 +117,7 @@ class PassContext:
     before: Callable[[], SchemaProvider]
     resolver: Resolver
     texts: Texts
-    course: Course
+    listener: Listener
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,19 +130,19 @@ class UnboundShard:
 
 @dataclass(frozen=True, slots=True)
 class BoundShard:
-    """What a batch says of relations, and their entities before anything is registered."""
+    """What a shard says of relations, and their entities before anything is registered."""
 
     source: LineageSource
-    survey: NamesBefore
+    names: NamesBefore
 
     def __reduce__(self) -> tuple[type[BoundShard], tuple[LineageSource, NamesBefore]]:
         """Packed, it has what resolving it needs."""
-        return BoundShard, (resolvable(self.source), self.survey)
+        return BoundShard, (_resolvable(self.source), self.names)
 
 
 @dataclass(frozen=True, slots=True)
 class ResolvedShard:
-    """What a batch says of entities."""
+    """What a shard says of entities."""
 
     lineage: SourceLineage
     names: ResolvedNames
@@ -154,7 +154,7 @@ class ResolvedShard:
 
 @dataclass(frozen=True, slots=True)
 class NamesMet:
-    """What is known of the relations of a batch that may be registered, and the masked statements of its routines.
+    """What is known of the relations of a shard that may be registered, and the masked statements of its routines.
 
     `flows` and `relations` are how many it has.
     """
@@ -167,7 +167,7 @@ class NamesMet:
 
 @dataclass(frozen=True, slots=True)
 class PublishedShard:
-    """What became of a batch, and what is filed beside its edges: queries by their masked text, DDL.
+    """What became of a shard, and what is filed beside its edges: queries by their masked text, DDL.
 
     `requests` and, by their ids, the `entities` at their ends only where these are asked for; `stood` are the requests
     whose edges no person rejected.
@@ -183,54 +183,46 @@ class PublishedShard:
 
 @dataclass(frozen=True, slots=True)
 class AfterRegistration:
-    """What was registered for all batches, and the entities of the batch's own routines."""
+    """What was registered for all shards, and the entities of the shard's own routines."""
 
     registered: RegisteredNames
     routines: RoutineEntities
 
 
-@dataclass(frozen=True, slots=True)
-class Publication:
-    """How to publish a batch; `tells_requests`: the driver shows them, or sends events of them."""
-
-    order: PublishOrder
-    tells_requests: bool
+def bind_shard(context: PassContext, shard: UnboundShard, _given: None) -> tuple[BoundShard, NamesMet]:
+    """A `shard` bound, and its names looked up. Raises TargetDown."""
+    return look_up_shard(context, context.binding.bind(shard.templates, shard.groups, context.before(), context.texts))
 
 
-def bind_shard(stages: PassContext, batch: UnboundShard, _given: None) -> tuple[BoundShard, NamesMet]:
-    """A `batch` bound, and its names looked up. Raises TargetDown."""
-    return look_up_shard(stages, stages.binding.bind(batch.templates, batch.groups, stages.before(), stages.texts))
-
-
-def look_up_shard(stages: PassContext, source: LineageSource) -> tuple[BoundShard, NamesMet]:
+def look_up_shard(context: PassContext, source: LineageSource) -> tuple[BoundShard, NamesMet]:
     """What is bound, with its names looked up. Raises TargetDown."""
-    survey = stages.names.survey(source, stages.resolver)
-    met = NamesMet(len(source.flows), len(survey.entities.statuses), survey.facts, source.routine_statements())
-    return BoundShard(source, replace(survey, facts=())), met
+    before = context.names.look_up(source, context.resolver)
+    met = NamesMet(len(source.flows), len(before.entities.statuses), before.facts, source.routine_statements())
+    return BoundShard(source, replace(before, facts=())), met
 
 
 def resolve_shard(
-    stages: PassContext, bound: BoundShard, given: AfterRegistration
+    context: PassContext, bound: BoundShard, given: AfterRegistration
 ) -> tuple[ResolvedShard, LineageSummary]:
-    """What a `bound` batch says of entities, once all that the target lacked was registered. Raises TargetDown."""
-    names = stages.names.resolve_batch(bound.source, bound.survey, given.registered, given.routines)
+    """What a `bound` shard says of entities, once all that the target lacked was registered. Raises TargetDown."""
+    names = context.names.resolve(bound.source, bound.names, given.registered, given.routines)
     lineage = lineage_of(bound.source, names.entities, names.routines)
-    return ResolvedShard(lineage, names), lineage_summary(lineage, names, stages.names.settings)
+    return ResolvedShard(lineage, names), lineage_summary(lineage, names, context.names.settings)
 
 
-def send_shard(stages: PassContext, resolved: ResolvedShard, given: Publication) -> tuple[None, PublishedShard]:
-    """A `resolved` batch published. Raises TargetDown and ConfigError; what was acknowledged until then is noted."""
+def send_shard(context: PassContext, resolved: ResolvedShard, order: PublishOrder) -> tuple[None, PublishedShard]:
+    """A `resolved` shard published. Raises TargetDown and ConfigError; what was acknowledged until then is noted."""
     lineage, names = resolved.lineage, resolved.names
-    known, chunk = given.order.acknowledged, stages.config.sink.config.bulk_sink_batch_size
-    publisher = Publisher(stages.target.sink, known, stages.course.note, chunk, stages.options)
-    published = publish_shard(lineage, given.order, publisher, stages.target.platform, stages.course.advance)
+    known, chunk = order.acknowledged, context.config.sink.config.bulk_sink_batch_size
+    publisher = Publisher(context.target.sink, known, context.listener.on_acknowledged, chunk, context.options)
+    published = publish_shard(lineage, order, publisher, context.target.platform, context.listener.on_progress)
     edges = published.edges
     summary = PublishedShard(
         published_summary(lineage, published),
         queries_behind(lineage, names.entities, edges),
         lineage.source.log.ddl_events,
     )
-    if given.tells_requests:
+    if order.tells_requests:
         stood: Sequence[AddLineageRequest] = [one for one in lineage.requests if not edges[one.key].overruled]
         entities = {entity.id: entity for entity in names.entities.resolved.values()}
         summary = replace(summary, requests=published.requests, stood=tuple(stood), entities=entities)

@@ -1,14 +1,14 @@
-"""The stages of a run in their order, and what each gives the next: statements, templates, lineage, what was
-published.
-"""
+"""The stages of a run in their order, and what each gives to those after it: STAGES lists them, and can be printed."""
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
+from typing import TypeVar, cast
 
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
@@ -18,10 +18,10 @@ from connectors.records import UNSUPPORTED
 from connectors.source import OpenSource
 from ingestion.analysis.symbolic import Symbolic
 from ingestion.model.outcomes import Outcome
-from ingestion.parsing.templates import ParsedTemplate, TemplateKey
+from ingestion.parsing.templates import ParsedTemplate
 from workflows.config import RunConfig
 from workflows.config.namespaces import source_settings
-from workflows.counts import Pointer, RunCounts, RunSummary, Tally, most_frequent
+from workflows.counts import Pointer, RunCounts, RunSummary, most_frequent
 from workflows.run.bind.binding import Binding, texts_in
 from workflows.run.group.occurrences import Occurrences, Sessions, occurrences
 from workflows.run.parse.tasks import Parsing
@@ -36,7 +36,7 @@ from workflows.run.read.reader import Reading, Statements, texts_of_the_dead
 from workflows.run.read.sources import open_source
 from workflows.run.remember.checkpoint import LineageResult, check_dead_letters, checkpoint_of, write_dead_letters
 from workflows.run.resolve.resolution import NameResolution
-from workflows.run.shards import LineageStages, LogFacts
+from workflows.run.shards import BoundShards, LineageStages, LogFacts, OpenStage, ResolvedShards
 from workflows.runtime.options import RunOptions
 from workflows.runtime.progress import Progress
 from workflows.runtime.spark import SparkStart
@@ -52,7 +52,7 @@ from workflows.target import RunTarget, open_target
 _SHOWN = 5
 
 
-def history_warnings(statements: Statements, dead: Tally) -> Iterator[str]:
+def _history_warnings(statements: Statements) -> Iterator[str]:
     """The files that are no event logs, and the writes that were not understood, by kind."""
     strays = statements.counts.skipped.get(Outcome.NOT_AN_EVENT_LOG, 0)
     if strays:
@@ -66,7 +66,11 @@ def history_warnings(statements: Statements, dead: Tally) -> Iterator[str]:
         others = f", and {strays - _SHOWN:,} more" if strays > _SHOWN else ""
         files = _count_of(strays, "file")
         yield f"{files} beside the event logs {'is' if strays == 1 else 'are'} none: {names}{others}"
-    kinds = {reason.removeprefix(UNSUPPORTED): n for reason, n in dead.items() if reason.startswith(UNSUPPORTED)}
+    kinds = {
+        reason.removeprefix(UNSUPPORTED): n
+        for reason, n in statements.counts.dead.items()
+        if reason.startswith(UNSUPPORTED)
+    }
     if kinds:
         listed = ", ".join(f"{kind} {count:,}" for kind, count in most_frequent(kinds, len(kinds)))
         yield f"{_count_of(sum(kinds.values()), 'write')} not understood: {listed}"
@@ -76,160 +80,288 @@ def _count_of(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-# The stages of a run in their order, and what each gives the next: statements, templates, lineage, what was
-# published.
+logger = logging.getLogger(__name__)
+
+Product = TypeVar("Product")
+
+
+class _Products:
+    """What the stages of a run have made so far, by type."""
+
+    def __init__(self, values: Mapping[type, object] | None = None) -> None:
+        self._values = values or {}
+
+    def __getitem__(self, kind: type[Product]) -> Product:
+        return cast(Product, self._values[kind])
+
+    def get(self, kind: type[Product]) -> Product | None:
+        """One that a stage made only where it was wanted."""
+        return cast("Product | None", self._values.get(kind))
+
+    def with_products(self, made: Mapping[type, object]) -> _Products:
+        """These and others."""
+        return _Products({**self._values, **made})
+
+    def taken_by(self, stages: Iterable[_Stage]) -> _Products:
+        """Those that these stages take: what no later stage of a run takes is let go."""
+        taken = {kind for stage in stages for kind in stage.takes}
+        return _Products({kind: value for kind, value in self._values.items() if kind in taken})
 
 
 @dataclass(frozen=True, slots=True)
-class RunContext:
+class _StageResult:
+    """What a stage has made, in the order of what it gives, what it counted, and what to warn of."""
+
+    products: tuple[object, ...] = ()
+    counts: RunCounts = field(default_factory=RunCounts)
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _RunContext:
     """What a run works with: its source, the catalog, and what earlier runs left."""
 
     spark: SparkStart
     target: RunTarget
     source: OpenSource
-    memory: WorkflowState
+    state: WorkflowState
     project: DbtProject | None = None
 
 
-class Pipeline:
-    """One run over one source, into one target."""
+@dataclass(frozen=True, slots=True)
+class _RunServices:
+    """What the stages of one run are made with."""
 
-    def __init__(self, config: RunConfig, options: RunOptions, progress: Progress, context: RunContext) -> None:
+    config: RunConfig
+    options: RunOptions
+    context: _RunContext
+    names: NameResolution
+    reading: Reading
+    parsing: TemplateParsing
+    lineage: LineageStages
+
+    @classmethod
+    def of(cls, config: RunConfig, options: RunOptions, progress: Progress, context: _RunContext) -> _RunServices:
         """Raises ConfigError where nothing says what the SQL of the source is."""
-        target, source, memory = context.target, context.source, context.memory
+        target, source, state, project = context.target, context.source, context.state, context.project
         probe = options.failpoints.probe
         settings = source_settings(config, source.database)
-        known = memory.templates
-        held = config.headwater.templates_at_once
+        known = state.templates
         if options.extent.dead:
             known = {key: template for key, template in known.items() if template.symbolic is not None}
-        parsing = Parsing(config.limits, config.lineage.threads, config.lineage.parser, probe)
-        self._config, self._options, self._progress = config, options, progress
-        self._spark, self._target, self._memory = context.spark, target, memory
-        self._names = NameResolution(config, settings, target, probe)
-        self._reading = Reading(config, settings, target.platform, source, memory.past)
-        self._parsing = TemplateParsing(parsing, known, self._keep, held)
-        binding = Binding(config, settings, source.planner, memory.remember, probe)
         dbt = None
-        if context.project is not None and config.dbt is not None:
-            registers = config.registers_tables
-            dbt = DbtPublishing(context.project, config.dbt, config.source.service_name, settings, registers)
-        publishing = Publishing(config, options, target, memory, self._names, dbt)
-        self._events = EventSink.of(config, options, memory)
-        self._stages = LineageStages(config, progress, self._names, binding, publishing, self._events)
+        if project is not None and config.dbt is not None:
+            dbt = DbtPublishing(project, config.dbt, config.source.service_name, settings, config.registers_tables)
+        names = NameResolution(config, settings, target, probe)
 
-    def carry_out(self) -> tuple[RunCounts, tuple[str, ...]]:
-        """What became of every statement, and what to warn of.
+        def keep(templates: Sequence[ParsedTemplate]) -> None:
+            # Whatever becomes of this run, the next one need not parse them.
+            state.remember(templates)
+            options.failpoints.reach("parse")
 
-        Raises ConfigError, TargetDown, LeaseHeld, SparkLost and Interrupted; what was done until then is remembered.
-        """
-        if not self._options.dry_run:
-            check_dead_letters(self._config.headwater.dead_letters)
-        with ExitStack() as kept:
-            with self._progress.stage("start spark"):
-                spark = kept.enter_context(self._spark.session(self._options.drain))
-            with self._progress.stage("read") as stage:
-                statements = kept.enter_context(self._reading.statements(spark))
-                stage.advance(statements.counts.records_read)
-            lineage = LineageResult()
-            if statements.survey.bearing or self._memory.must_rebind:
-                lineage = self._lineage(statements)
-            counts = statements.counts + lineage.counts
-            warnings = (*ahead_of_time(statements.survey.ahead), *lineage.warnings)
-            warnings += tuple(history_warnings(statements, counts.dead))
-            warnings += self._file_loads(statements, lineage)
-            queries, doubts = (
-                self._measure(spark, statements, lineage) if self._config.lineage.process_entities else (None, ())
-            )
-            warnings += doubts
-            if not self._options.dry_run:
-                self._remember(statements, lineage, queries)
-        if self._events is not None and counts.statements:
-            self._events.conclude(counts)
-        return counts, warnings
-
-    def _lineage(self, statements: Statements) -> LineageResult:
-        texts = texts_of_the_dead(statements.frame, self._memory.letters) if self._options.extent.dead else {}
-        found = self._group(statements, self._parse(statements, texts))
-        result = self._stages.carry_out(found, self._facts(statements), statements.frame.sparkSession.sparkContext)
-        return replace(result, warnings=(*replay_warnings(len(texts)), *result.warnings))
-
-    def _facts(self, statements: Statements) -> LogFacts:
-        """What else the log tells, as far as it is asked."""
-        past, window = self._memory.past, self._memory.window
-        of_routines = statements.survey.of_routines
-        return LogFacts(
-            statements.live_columns,
-            texts_in(statements.frame),
-            lambda current: replaced_templates(statements.frame, past, current, window),
-            lambda: unread_routines(statements.frame) if of_routines else frozenset[str](),
+        return cls(
+            config,
+            options,
+            context,
+            names,
+            Reading(config, settings, target.platform, source, state.past),
+            TemplateParsing(
+                Parsing(config.limits, config.lineage.threads, config.lineage.parser, probe),
+                known,
+                keep,
+                config.headwater.templates_at_once,
+            ),
+            LineageStages(
+                config,
+                progress,
+                names,
+                Binding(config, settings, source.planner, state.remember, probe),
+                Publishing(config, options, target, state, names, dbt),
+                EventSink.of(config, options, state),
+            ),
         )
 
-    def _keep(self, templates: Sequence[ParsedTemplate]) -> None:
-        """Remembers what was parsed: whatever becomes of this run, the next one need not parse it."""
-        self._memory.remember(templates)
-        self._options.failpoints.reach("parse")
 
-    def _parse(self, statements: Statements, texts: Mapping[TemplateKey, str]) -> Templates:
-        with self._progress.stage("parse") as stage:
-            expected, known_too = statements.survey.templates, self._options.extent.full
-            return self._parsing.parse(statements.frame, expected, texts, stage.advance, known_too=known_too)
+def _always(_run: _RunServices, _made: _Products) -> bool:
+    return True
 
-    def _group(self, statements: Statements, templates: Templates) -> Occurrences:
-        with self._progress.stage("group") as stage:
-            sessions = Sessions(self._names.settings.defaults, statements.session_changes, statements.bearing)
-            probe, held = self._options.failpoints.probe, self._config.headwater.templates_at_once
-            found = occurrences(statements.whole, templates, probe, sessions, held)
-            stage.advance(len(found.runs))
-        return found
 
-    def _file_loads(self, statements: Statements, lineage: LineageResult) -> tuple[str, ...]:
-        """Files which loads failed, and how many rows others wrote; what to warn of."""
-        known = statements.survey.failed_loads + statements.survey.measured_loads
-        if not known:
-            return ()
-        from workflows.run.publish.loads import LogLoads
+@dataclass(frozen=True, slots=True)
+class _Stage:
+    """A step of a run: what it takes of what those before it made and gives to those after it, by type.
 
-        probe = self._options.failpoints.probe
-        loads = LogLoads(self._config, self._names.settings, self._target, probe, lambda: self._symbolic(lineage))
-        if not loads.wanted:
-            return ()
-        with self._progress.stage("loads") as stage:
-            warnings = loads.carry_out(statements, lineage.templates, self._names.resolver())
-            stage.advance(known)
-        return warnings
+    `wanted`: whether it has anything to do; its products are not there otherwise.
+    """
 
-    def _symbolic(self, lineage: LineageResult) -> Iterator[Symbolic]:
-        """What is known of all statements, those of earlier runs too."""
-        known = self._memory.templates
-        before_now = (known[key] for key in known if key[0] not in lineage.templates)
-        parsed = chain(before_now, lineage.templates.values())
-        return (one.statement() for one in parsed if one.symbolic is not None)
+    name: str
+    takes: tuple[type, ...]
+    gives: tuple[type, ...]
+    work: Callable[[_RunServices, _Products, OpenStage], _StageResult]
+    wanted: Callable[[_RunServices, _Products], bool] = _always
 
-    def _measure(
-        self, spark: SparkSession, statements: Statements, lineage: LineageResult
-    ) -> tuple[QueryChanges, tuple[str, ...]]:
-        """What the SELECTs of the log measure, once all tables are in the catalog."""
-        from workflows.run.publish.log_metrics import LogMetrics
+    def __str__(self) -> str:
+        taken, given = (", ".join(kind.__name__ for kind in kinds) or "-" for kinds in (self.takes, self.gives))
+        return f"{self.name}: {taken} -> {given}"
 
-        with self._progress.stage("metrics") as stage:
-            resolver = self._names.resolver()
-            before = self._stages.binding.schemas_before(statements.live_columns, resolver)()
-            symbolic = self._symbolic(lineage)
-            metrics = LogMetrics(self._config, self._names.settings, self._options, self._target, self._memory)
-            queries, warnings = metrics.run(spark, statements, symbolic, (before, resolver))
-            stage.advance(len(queries.now))
-        return queries, warnings
 
-    def _remember(self, statements: Statements, lineage: LineageResult, queries: QueryChanges | None) -> None:
-        with self._progress.stage("remember"):
-            checkpoint = checkpoint_of(statements, lineage, self._memory, self._options.run_id)
-            checkpoint = replace(checkpoint, queries=queries)
-            self._options.failpoints.reach("commit")
-            with self._options.drain.hold():
-                self._memory.commit(checkpoint)
-            self._options.failpoints.reach("committed")
-            write_dead_letters(self._config.headwater.dead_letters, self._memory.open_letters())
+def _start_spark(run: _RunServices, _made: _Products, opened: OpenStage) -> _StageResult:
+    return _StageResult((opened.kept.enter_context(run.context.spark.session(run.options.drain)),))
+
+
+def _read(run: _RunServices, made: _Products, opened: OpenStage) -> _StageResult:
+    statements = opened.kept.enter_context(run.reading.statements(made[SparkSession]))
+    counts = statements.counts
+    opened.progress.advance(counts.records_read)
+    warnings = (*ahead_of_time(statements.statistics.ahead), *_history_warnings(statements))
+    return _StageResult((statements,), counts, warnings)
+
+
+def _has_lineage(run: _RunServices, made: _Products) -> bool:
+    return bool(made[Statements].statistics.with_lineage) or run.context.state.must_rebind
+
+
+def _parse(run: _RunServices, made: _Products, opened: OpenStage) -> _StageResult:
+    statements, extent = made[Statements], run.options.extent
+    texts = texts_of_the_dead(statements.frame, run.context.state.dead_letters) if extent.dead else {}
+    expected, advance = statements.statistics.templates, opened.progress.advance
+    templates = run.parsing.parse(statements.frame, expected, texts, advance, known_too=extent.full)
+    return _StageResult((templates,), warnings=replay_warnings(len(texts)))
+
+
+def _group(run: _RunServices, made: _Products, opened: OpenStage) -> _StageResult:
+    statements = made[Statements]
+    sessions = Sessions(run.names.settings.defaults, statements.session_changes, statements.with_lineage)
+    probe, held = run.options.failpoints.probe, run.config.headwater.templates_at_once
+    found = occurrences(statements.whole, made[Templates], probe, sessions, held)
+    opened.progress.advance(len(found.runs))
+    return _StageResult((found,))
+
+
+def _bind(run: _RunServices, made: _Products, opened: OpenStage) -> _StageResult:
+    statements, state = made[Statements], run.context.state
+    of_routines = statements.statistics.of_routines
+    log = LogFacts(
+        statements.live_columns,
+        texts_in(statements.frame),
+        lambda current: replaced_templates(statements.frame, state.past, current, state.window),
+        lambda: unread_routines(statements.frame) if of_routines else frozenset[str](),
+    )
+    spark = statements.frame.sparkSession.sparkContext
+    return _StageResult((run.lineage.bind(made[Occurrences], log, spark, opened),))
+
+
+def _resolve(run: _RunServices, made: _Products, opened: OpenStage) -> _StageResult:
+    return _StageResult((run.lineage.resolve(made[BoundShards], opened.progress),))
+
+
+def _publish(run: _RunServices, made: _Products, opened: OpenStage) -> _StageResult:
+    result = run.lineage.publish(made[ResolvedShards], opened.progress)
+    return _StageResult((result,), result.counts, result.warnings)
+
+
+def _known_loads(made: _Products) -> int:
+    statistics = made[Statements].statistics
+    return statistics.failed_loads + statistics.measured_loads
+
+
+def _has_loads(run: _RunServices, made: _Products) -> bool:
+    if not _known_loads(made):
+        return False
+    from workflows.run.publish.loads import keeps_loads
+
+    return keeps_loads(run.context.target)
+
+
+def _file_loads(run: _RunServices, made: _Products, opened: OpenStage) -> _StageResult:
+    from workflows.run.publish.loads import LogLoads
+
+    lineage = made.get(LineageResult) or LineageResult()
+    probe, target = run.options.failpoints.probe, run.context.target
+    loads = LogLoads(run.config, run.names.settings, target, probe, lambda: _symbolic(run, lineage))
+    warnings = loads.file(made[Statements], lineage.templates, run.names.resolver())
+    opened.progress.advance(_known_loads(made))
+    return _StageResult(warnings=warnings)
+
+
+def _symbolic(run: _RunServices, lineage: LineageResult) -> Iterator[Symbolic]:
+    """What is known of all statements, those of earlier runs too."""
+    known = run.context.state.templates
+    before_now = (known[key] for key in known if key[0] not in lineage.templates)
+    parsed = chain(before_now, lineage.templates.values())
+    return (one.statement() for one in parsed if one.symbolic is not None)
+
+
+def _wants_metrics(run: _RunServices, _made: _Products) -> bool:
+    return run.config.lineage.process_entities
+
+
+def _measure(run: _RunServices, made: _Products, opened: OpenStage) -> _StageResult:
+    """What the SELECTs of the log measure, once all tables are in the catalog."""
+    from workflows.run.publish.log_metrics import LogMetrics
+
+    statements, resolver = made[Statements], run.names.resolver()
+    before = run.lineage.binding.schemas_before(statements.live_columns, resolver)()
+    symbolic = _symbolic(run, made.get(LineageResult) or LineageResult())
+    metrics = LogMetrics(run.config, run.names.settings, run.options, run.context.target, run.context.state)
+    queries, warnings = metrics.run(made[SparkSession], statements, symbolic, (before, resolver))
+    opened.progress.advance(len(queries.now))
+    return _StageResult((queries,), warnings=warnings)
+
+
+def _is_remembered(run: _RunServices, _made: _Products) -> bool:
+    return not run.options.dry_run
+
+
+def _remember(run: _RunServices, made: _Products, _opened: OpenStage) -> _StageResult:
+    state, failpoints = run.context.state, run.options.failpoints
+    lineage = made.get(LineageResult) or LineageResult()
+    checkpoint = checkpoint_of(made[Statements], lineage, state, run.options.run_id)
+    checkpoint = replace(checkpoint, queries=made.get(QueryChanges))
+    failpoints.reach("commit")
+    with run.options.drain.hold():
+        state.commit(checkpoint)
+    failpoints.reach("committed")
+    write_dead_letters(run.config.headwater.dead_letters, state.open_dead_letters())
+    return _StageResult()
+
+
+STAGES = (
+    _Stage("start spark", (), (SparkSession,), _start_spark),
+    _Stage("read", (SparkSession,), (Statements,), _read),
+    _Stage("parse", (Statements,), (Templates,), _parse, _has_lineage),
+    _Stage("group", (Statements, Templates), (Occurrences,), _group, _has_lineage),
+    _Stage("bind", (Statements, Occurrences), (BoundShards,), _bind, _has_lineage),
+    _Stage("resolve", (BoundShards,), (ResolvedShards,), _resolve, _has_lineage),
+    _Stage("publish", (ResolvedShards,), (LineageResult,), _publish, _has_lineage),
+    _Stage("loads", (Statements, LineageResult), (), _file_loads, _has_loads),
+    _Stage("metrics", (SparkSession, Statements, LineageResult), (QueryChanges,), _measure, _wants_metrics),
+    _Stage("remember", (Statements, LineageResult, QueryChanges), (), _remember, _is_remembered),
+)
+"""A run: what each stage takes, one before it gives."""
+
+
+def _carry_out(run: _RunServices, progress: Progress) -> tuple[RunCounts, tuple[str, ...]]:
+    """What became of every statement, and what to warn of, once all STAGES are through.
+
+    Raises ConfigError, TargetDown, LeaseHeld, SparkLost and Interrupted; what was done until then is remembered.
+    """
+    if not run.options.dry_run:
+        check_dead_letters(run.config.headwater.dead_letters)
+    counts, made = RunCounts(), _Products()
+    warnings: tuple[str, ...] = ()
+    with ExitStack() as kept:
+        for number, stage in enumerate(STAGES, 1):
+            logger.debug("%s", stage)
+            if stage.wanted(run, made):
+                with progress.stage(stage.name) as of_stage:
+                    result = stage.work(run, made, OpenStage(of_stage, kept))
+                counts, warnings = counts + result.counts, warnings + result.warnings
+                made = made.with_products(dict(zip(stage.gives, result.products, strict=True)))
+            made = made.taken_by(STAGES[number:])
+    events = run.lineage.events
+    if events is not None and counts.statements:
+        events.conclude(counts)
+    return counts, warnings
 
 
 # One run between its lease and its end: everything it works with is opened, and its stages are carried out.
@@ -256,9 +388,9 @@ def run_stages(config: RunConfig, options: RunOptions, progress: Progress, begun
         open_source(config, begun.project) as source,
         open_target(config, options.run_id, dry_run=options.dry_run) as target,
     ):
-        memory = WorkflowState(store, lease, _dry_run_config(config) if options.dry_run else config, options.extent)
-        context = RunContext(begun.spark, target, source, memory, begun.project)
-        counts, warnings = Pipeline(config, options, progress, context).carry_out()
+        state = WorkflowState(store, lease, _dry_run_config(config) if options.dry_run else config, options.extent)
+        context = _RunContext(begun.spark, target, source, state, begun.project)
+        counts, warnings = _carry_out(_RunServices.of(config, options, progress, context), progress)
     counts.check_conservation()
     with store.read() as connection:
         before = last_done(connection, config.workflow)

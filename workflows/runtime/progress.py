@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 _SECONDS_BETWEEN_LINES = 30.0
 
 
-class Stage(Protocol):
+class StageProgress(Protocol):
     """One stage at work. Thread-safe."""
 
     def advance(self, count: int = 1) -> None:
@@ -32,7 +32,7 @@ class Stage(Protocol):
 class Progress(Protocol):
     """The stages of a run, one after the other."""
 
-    def stage(self, name: str) -> AbstractContextManager[Stage]:
+    def stage(self, name: str) -> AbstractContextManager[StageProgress]:
         """A stage that begins now and ends with the block; its seconds are kept, also when it fails.
 
         One that is entered again goes on from what was done of it.
@@ -85,7 +85,7 @@ class LoggedProgress:
         self._stages: dict[str, _LoggedStage] = {}
 
     @contextmanager
-    def stage(self, name: str) -> Iterator[Stage]:
+    def stage(self, name: str) -> Iterator[StageProgress]:
         logger.info("%s ...", name)
         stage = self._stages.setdefault(name, _LoggedStage(name))
         with self._clock.running(name):
@@ -133,7 +133,7 @@ class LiveProgress:
         self._done: dict[str, float] = {}
 
     @contextmanager
-    def stage(self, name: str) -> Iterator[Stage]:
+    def stage(self, name: str) -> Iterator[StageProgress]:
         if name not in self._tasks:
             self._tasks[name] = self._bars.add_task(name, total=None, note="")
         task = self._tasks[name]

@@ -130,7 +130,7 @@ _MEANINGS = (
 """What an exception shows, and what that means; the first one that fits."""
 
 
-def meaning_of(error: BaseException) -> LineageError | None:
+def _meaning_of(error: BaseException) -> LineageError | None:
     """The error that a person is told instead; None where it is nothing that is known of Spark."""
     text = f"{type(error).__module__}.{type(error).__qualname__}: {_message(error)}"
     own = _OWN.search(text)
@@ -140,7 +140,7 @@ def meaning_of(error: BaseException) -> LineageError | None:
     messages = [match["message"] for match in _EXCEPTION.finditer(text)]
     for sign, meaning in _MEANINGS:
         if any(re.search(sign, line) for line in messages):
-            return spark_lost(meaning)
+            return _spark_lost(meaning)
     return None
 
 
@@ -169,7 +169,7 @@ def explained_settings() -> Iterator[None]:
 
 
 @contextmanager
-def explained_launch() -> Iterator[int]:
+def _explained_launch() -> Iterator[int]:
     """A file descriptor for all that a JVM and its workers print, of which nobody sees anything: it may quote queries.
 
     Where the JVM ends before it can be spoken with, ConfigError says why, in the words of the one that refused.
@@ -217,7 +217,7 @@ def _message(error: BaseException) -> str:
         return ""
 
 
-def spark_lost(meaning: str) -> SparkLost:
+def _spark_lost(meaning: str) -> SparkLost:
     """The error for a Spark that broke down, given what that means."""
     return SparkLost(f"Spark broke down: {meaning}; what was noted is kept: run the same command again")
 
@@ -346,7 +346,7 @@ def spark_session(settings: SparkSettings, drain: GracefulShutdown) -> Iterator[
 def _context(conf: SparkConf) -> SparkContext:
     if SparkContext._gateway is not None:
         return SparkContext.getOrCreate(conf)
-    with explained_launch() as output:
+    with _explained_launch() as output:
         streams = {} if _talks() else {"stdout": output, "stderr": output}
         gateway = launch_gateway(conf, streams)  # type: ignore[no-untyped-call]
     return SparkContext(conf=conf, gateway=gateway)
@@ -449,12 +449,12 @@ def explained_breakdowns(drain: GracefulShutdown) -> Iterator[None]:
             raise drain.interruption from None
         if isinstance(error, ConfigError):
             raise
-        meaning = meaning_of(error)
+        meaning = _meaning_of(error)
         if meaning is None:
             code = _exit_code()
             if code is None and not isinstance(error, Py4JNetworkError):
                 raise
-            meaning = spark_lost(_JVM_ENDINGS.get(code or 0, _JVM_ENDED))
+            meaning = _spark_lost(_JVM_ENDINGS.get(code or 0, _JVM_ENDED))
         raise meaning from error
 
 

@@ -11,6 +11,7 @@ import zlib
 from array import array
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Generic, TypeVar, cast, overload
 
@@ -36,10 +37,35 @@ _QUICKLY = 1
 """How hard zlib tries."""
 
 
+@dataclass(frozen=True, slots=True)
+class Packed(Generic[Value]):
+    """A value as bytes, for a file or another process: it is opened where it is needed."""
+
+    content: bytes
+
+    def value(self) -> Value:
+        """The value that was packed."""
+        with collection_paused():
+            return cast(Value, pickle.loads(zlib.decompress(self.content)))
+
+
+def pack(value: Value) -> Value | Packed[Value]:
+    """A value as bytes; as it is where it is too deep for pickles, which recurse."""
+    try:
+        return Packed(zlib.compress(pickling.dumps(value), _QUICKLY))
+    except RecursionError:
+        return value
+
+
+def unpack(value: Value | Packed[Value]) -> Value:
+    """The value, whether it is packed or not."""
+    return value.value() if isinstance(value, Packed) else value
+
+
 class SpillList(Sequence[Value], Generic[Value]):
     """A list of values of which the first so many are `held` in memory and the others in a file.
 
-    The file has no name: nothing is left of it however the process ends. A value that cannot be pickled is held.
+    The file has no name: nothing is left of it however the process ends. A value that cannot be packed is held.
     """
 
     def __init__(self, held: int) -> None:
@@ -48,30 +74,31 @@ class SpillList(Sequence[Value], Generic[Value]):
         self._ends = array("q")
         self._file: IO[bytes] | None = None
 
-    def append(self, value: Value) -> int:
-        """Adds a value; its number. Raises StateLost where there is no room for it."""
-        number = len(self._ends)
-        if number >= self._most and (packed := pack(value)) is not None:
-            return self.append_packed(packed)
-        self._held[number] = value
-        self._ends.append(self._end)
-        return number
-
-    def append_packed(self, packed: bytes) -> int:
-        """Adds a value that `pack` has packed, to the file; its number. Raises StateLost as `append` does."""
+    def append(self, value: Value | Packed[Value]) -> int:
+        """Adds a value, or one that is packed already; its number. Raises StateLost where there is no room for it."""
         number, end = len(self._ends), self._end
-        try:
-            self._write(packed, end)
-        except OSError as error:
-            raise _no_room(error) from error
-        self._ends.append(end + len(packed))
+        if not isinstance(value, Packed) and number >= self._most:
+            value = pack(value)
+        if isinstance(value, Packed):
+            try:
+                self._write(value.content, end)
+            except OSError as error:
+                raise _no_room(error) from error
+            end += len(value.content)
+        else:
+            self._held[number] = value
+        self._ends.append(end)
         return number
 
-    def packed_value(self, number: int) -> bytes | None:
-        """A value as `pack` packs it; None where it cannot be."""
+    def packed_value(self, number: int) -> Value | Packed[Value]:
+        """A value as `pack` gives it, which is not opened for that where it is in the file."""
         if number in self._held or self._file is None:
             return pack(self._held[number])
-        return self._read(self._file, number)
+        return Packed(self._read(self._file, number))
+
+    def packed_values(self) -> Iterator[Value | Packed[Value]]:
+        """All of them like that, in their order."""
+        return map(self.packed_value, range(len(self)))
 
     @overload
     def __getitem__(self, index: int) -> Value: ...
@@ -85,7 +112,8 @@ class SpillList(Sequence[Value], Generic[Value]):
             raise IndexError(index)
         if index in self._held or self._file is None:
             return self._held[index]
-        return cast(Value, unpack(self._read(self._file, index)))
+        found: Packed[Value] = Packed(self._read(self._file, index))
+        return found.value()
 
     def __len__(self) -> int:
         return len(self._ends)
@@ -136,20 +164,6 @@ def _no_room(error: OSError) -> StateLost:
         f"the directory for temporary files {tempfile.gettempdir()} does not work ({error.strerror or error}): make "
         "room there, or name another one in TMPDIR; what was noted until now is kept: run the same command again"
     )
-
-
-def pack(value: object) -> bytes | None:
-    """A value as bytes; None where it is too deep for that."""
-    try:
-        return zlib.compress(pickling.dumps(value), _QUICKLY)
-    except RecursionError:
-        return None
-
-
-def unpack(packed: bytes) -> object:
-    """The value that was packed."""
-    with collection_paused():
-        return pickle.loads(zlib.decompress(packed))
 
 
 # What Spark's tasks make, kept on the disk by columns while a run works with it.

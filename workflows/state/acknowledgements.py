@@ -36,7 +36,7 @@ class ContributionDigest:
     last_seen: float | None
 
     def widen(self, earlier: ContributionDigest) -> ContributionDigest:
-        """The same word, of a producer that has spoken before."""
+        """The same digest, of a producer that has spoken before."""
         first = [time for time in (self.first_seen, earlier.first_seen) if time is not None]
         last = [time for time in (self.last_seen, earlier.last_seen) if time is not None]
         return ContributionDigest(
@@ -50,7 +50,7 @@ class PublishedState:
 
     kind: str
     digest: str
-    words: Mapping[ContributionKey, ContributionDigest]
+    digests: Mapping[ContributionKey, ContributionDigest]
 
 
 def acknowledgements(
@@ -68,7 +68,7 @@ def acknowledgements(
         row.target: PublishedState(
             row.kind,
             row.digest,
-            {ContributionKey(*entry[:3]): ContributionDigest(*entry[3:]) for entry in json.loads(row.words)},
+            {ContributionKey(*entry[:3]): ContributionDigest(*entry[3:]) for entry in json.loads(row.digests)},
         )
         for query in queries
         for row in connection.execute(query)
@@ -85,7 +85,7 @@ def acknowledge(connection: Connection, workflow: str, sink: str, done: Mapping[
     """Keeps what `sink` has acknowledged, by the id of the target, in place of what was kept of these."""
     rows = [
         {"workflow": workflow, "sink": sink, "target": target, "kind": one.kind, "digest": one.digest}
-        | {"words": json.dumps([_entry(*word) for word in one.words.items()])}
+        | {"digests": json.dumps([_entry(*pair) for pair in one.digests.items()])}
         for target, one in sorted(done.items())
     ]
     if rows:
@@ -93,8 +93,8 @@ def acknowledge(connection: Connection, workflow: str, sink: str, done: Mapping[
         connection.execute(insert(acknowledged), rows)
 
 
-def _entry(key: ContributionKey, word: ContributionDigest) -> list[str | float | None]:
-    return [key.kind, key.key, key.source, word.digest, word.first_seen, word.last_seen]
+def _entry(key: ContributionKey, digest: ContributionDigest) -> list[str | float | None]:
+    return [key.kind, key.key, key.source, digest.digest, digest.first_seen, digest.last_seen]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +110,10 @@ class CompleteScope:
     ended: frozenset[str] = frozenset()
     window: float | None = None
 
-    def covers(self, contribution_key: ContributionKey, word: ContributionDigest) -> bool:
+    def covers(self, contribution_key: ContributionKey, digest: ContributionDigest) -> bool:
         """Whether all that a producer ever said is said again now, or is not true any more."""
         if contribution_key.key in self.ended:
-            return self.window is None or (word.last_seen is not None and word.last_seen >= self.window)
+            return self.window is None or (digest.last_seen is not None and digest.last_seen >= self.window)
         if contribution_key.key not in self.templates:
             return False
-        return self.since is None or (word.first_seen is not None and word.first_seen >= self.since)
+        return self.since is None or (digest.first_seen is not None and digest.first_seen >= self.since)

@@ -31,9 +31,9 @@ class DeadLetter:
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
-def file_dead_letters(connection: Connection, workflow: str, letters: Iterable[DeadLetter]) -> None:
+def file_dead_letters(connection: Connection, workflow: str, found: Iterable[DeadLetter]) -> None:
     """Keeps letters, in place of those of the same statements."""
-    for letter in letters:
+    for letter in found:
         source_id, position, step = letter.place
         values = {"workflow": workflow, "source_id": source_id, "position": position, "step": step}
         connection.execute(

@@ -40,14 +40,14 @@ class _StateCollector(Collector):
             latest = latest_runs(connection)
             finished = latest_runs(connection, _GONE_WELL)
             totals = run_totals(connection)
-            letters = dead_letters_by_workflow(connection)
+            dead_letters = dead_letters_by_workflow(connection)
         runs = CounterMetricFamily("headwater_runs", "Runs by how they ended.", labels=["workflow", "outcome"])
         for (workflow, outcome), count in sorted(totals.items()):
             runs.add_metric([workflow, outcome], count)
         dead = GaugeMetricFamily(
             "headwater_dead_letters", "Statements given up on and not resolved since.", labels=["workflow"]
         )
-        for workflow, count in sorted(letters.items()):
+        for workflow, count in sorted(dead_letters.items()):
             dead.add_metric([workflow], count)
         yield runs
         yield dead

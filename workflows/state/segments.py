@@ -176,7 +176,7 @@ class Segment:
         """The records, sorted, each once. Raises StateLost like `rows`."""
         if self.file is None:
             return np.unique(self.rows(["digest"])["digest"].to_numpy())
-        return map_digests(digests_file(self.file))
+        return _map_digests(_digests_file(self.file))
 
     def span(self, column: str) -> tuple[float, float]:
         """The lowest and the highest value of a column, as Parquet notes them. Raises StateLost like `rows`."""
@@ -209,8 +209,8 @@ def write_segment(file: Path, tables: Iterable[pa.Table], schema: pa.Schema) -> 
             digests.append(table["digest"].to_numpy())
             newest.append(_newest(table["time"]))
             statements += table.num_rows
-    np.save(digests_file(file), np.unique(np.concatenate(digests)))
-    for written in (file, digests_file(file), file.parent, file.parent.parent):
+    np.save(_digests_file(file), np.unique(np.concatenate(digests)))
+    for written in (file, _digests_file(file), file.parent, file.parent.parent):
         _sync(written)
     timed = [time for time in newest if time is not None]
     return Segment(b"", statements, max(timed) if len(timed) == len(newest) and timed else None, file)
@@ -232,19 +232,20 @@ def rows_of(content: bytes | Path, columns: list[str] | None = None) -> pa.Table
 
 
 def with_all_columns(rows: pa.Table, schema: pa.Schema) -> pa.Table:
-    """The rows with the columns that an older version did not write, which are empty."""
+    """The rows with the columns that an older version did not write: empty, or false where none may be empty."""
     for column in schema:
         if column.name not in rows.column_names:
-            rows = rows.append_column(column, pa.nulls(rows.num_rows, column.type))
+            empty = pa.scalar(None if column.nullable else False, column.type)
+            rows = rows.append_column(column, pa.repeat(empty, rows.num_rows))
     return rows.select(schema.names)
 
 
-def digests_file(file: Path) -> Path:
+def _digests_file(file: Path) -> Path:
     """Where the digests of the segment in a file stand."""
     return file.with_name(file.name + DIGESTS)
 
 
-def map_digests(file: Path) -> Digests:
+def _map_digests(file: Path) -> Digests:
     """The digests in a file, of which only what is looked at comes into memory. Raises StateLost like `rows_of`."""
     try:
         found: Digests = np.load(file, mmap_mode="r" if file.stat().st_size > _HEADER else None)
@@ -262,8 +263,8 @@ def fingerprints_of(segments: Iterable[Segment]) -> set[tuple[str, str]]:
     found: set[tuple[str, str]] = set()
     for segment in segments:
         rows = segment.rows(["fingerprint", "dialect"])
-        bearing = rows.filter(pc.is_valid(rows["fingerprint"])).group_by(["fingerprint", "dialect"]).aggregate([])
-        found.update(zip(bearing["fingerprint"].to_pylist(), bearing["dialect"].to_pylist(), strict=True))
+        with_lineage = rows.filter(pc.is_valid(rows["fingerprint"])).group_by(["fingerprint", "dialect"]).aggregate([])
+        found.update(zip(with_lineage["fingerprint"].to_pylist(), with_lineage["dialect"].to_pylist(), strict=True))
     return found
 
 
@@ -463,7 +464,7 @@ class KnownRecords:
         possible = np.where(times <= self.latest, times, 0.0)
         known = are_known(digests, self.at_hand)
         for file in self._files_with(possible):
-            known |= are_known(digests, _map_digests(file.path))
+            known |= are_known(digests, _mapped_digests(file.path))
         known &= ~are_known(digests, self.again)
         if self.between is not None:
             begin, end = self.between
@@ -472,7 +473,7 @@ class KnownRecords:
 
     def all_at_hand(self) -> KnownRecords:
         """The same, for tasks that cannot read the files."""
-        digests = [self.at_hand, *(map_digests(Path(file.path)) for file in self.files)]
+        digests = [self.at_hand, *(_map_digests(Path(file.path)) for file in self.files)]
         return replace(self, at_hand=np.unique(np.concatenate(digests)), files=())
 
     def _files_with(self, times: Times) -> Iterable[DigestFile]:
@@ -492,10 +493,10 @@ def known_records(segments: Iterable[Segment]) -> KnownRecords:
         if segment.file is None:
             at_hand.append(segment.digests())
         else:
-            files.append(DigestFile(str(digests_file(segment.file)), *segment.span("time")))
+            files.append(DigestFile(str(_digests_file(segment.file)), *segment.span("time")))
     return KnownRecords(np.unique(np.concatenate(at_hand)), tuple(files))
 
 
 @lru_cache(_MAPPED)
-def _map_digests(path: str) -> Digests:
-    return map_digests(Path(path))
+def _mapped_digests(path: str) -> Digests:
+    return _map_digests(Path(path))

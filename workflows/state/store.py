@@ -121,7 +121,7 @@ acknowledged = Table(
     Column("target", String(128), primary_key=True),  # the entity (or dataset) that the edges lead into
     Column("kind", String(64), nullable=False),  # the target's type
     Column("digest", String(64), nullable=False),  # of everything that was said of it
-    Column("words", Text, nullable=False),  # who said it, since when, and a digest of it, as JSON
+    Column("words", Text, key="digests", nullable=False),  # who said it, since when, and a digest of it, as JSON
 )
 
 log_files = Table(
@@ -206,7 +206,7 @@ MIGRATIONS: Mapping[int, Sequence[str]] = {
 """The statements that make a store of a version one of the next; every version before this one has an entry."""
 
 
-def prepare(connection: Connection, place: str) -> None:
+def _prepare(connection: Connection, place: str) -> None:
     """Makes the tables where there are none, and brings those of an older version up to this one.
 
     Raises ConfigError for a store of a newer version.
@@ -266,7 +266,7 @@ class StateStore:
             return
         self._engine.dispose()
         with self.write() as connection:
-            prepare(connection, self.place)
+            _prepare(connection, self.place)
         self._made = self._identity()
 
     def _identity(self) -> tuple[int, int] | None:
@@ -341,7 +341,7 @@ def open_state(url: str) -> StateStore:
         with store.write() as connection:
             if connection.dialect.name == "postgresql":
                 connection.execute(text(f"select pg_advisory_xact_lock({_MIGRATION_LOCK})"))
-            prepare(connection, store.place)
+            _prepare(connection, store.place)
     except (ArgumentError, ValueError):
         raise ConfigError("headwater.state.url: write a file's path, or postgresql://user@host/database") from None
     except (NoSuchModuleError, ModuleNotFoundError):

@@ -70,7 +70,7 @@ class RunCheckpoint:
     segments: Sequence[Segment] = ()
     newest: float | None = None
     source_id: str = ""
-    letters: Iterable[DeadLetter] = ()
+    dead_letters: Iterable[DeadLetter] = ()
     succeeded: frozenset[str] = frozenset()
     read_again: frozenset[str] = frozenset()
     to_retry: int = 0
@@ -100,7 +100,7 @@ class WorkflowState:
             self.templates = remembered_templates(
                 connection, lease.workflow, self.parsing, config.headwater.templates_at_once
             )
-            self.letters = tuple(dead_letters_of(connection, lease.workflow))
+            self.dead_letters = tuple(dead_letters_of(connection, lease.workflow))
             self._files = files_read(connection, lease.workflow)
         self._journal.remove_unnamed(written, self._segments)
         self._starts_over = extent.full or self.position.version != self._version
@@ -120,7 +120,7 @@ class WorkflowState:
         if not self._starts_over:
             again = [digests_with(self._segments, self._stale_templates())]
             if extent.dead:
-                dead = [letter.digest for letter in self.letters if letter.digest is not None]
+                dead = [letter.digest for letter in self.dead_letters if letter.digest is not None]
                 again.append(np.array(dead, np.int64))
             read_again = np.unique(np.concatenate(again))
             known = replace(
@@ -206,7 +206,7 @@ class WorkflowState:
             drop_resolved_dead_letters(
                 connection, workflow, templates=checkpoint.succeeded, source_ids=checkpoint.read_again
             )
-            file_dead_letters(connection, workflow, checkpoint.letters)
+            file_dead_letters(connection, workflow, checkpoint.dead_letters)
             advanced = newest is not None and newest == checkpoint.newest
             position = Watermark(
                 newest,
@@ -227,7 +227,7 @@ class WorkflowState:
         with self._store.read() as connection:
             return known_queries(connection, self._lease.workflow), filed_metrics(connection, self._lease.workflow)
 
-    def open_letters(self) -> list[DeadLetter]:
+    def open_dead_letters(self) -> list[DeadLetter]:
         """The dead letters as they are now."""
         with self._store.read() as connection:
             return list(dead_letters_of(connection, self._lease.workflow))

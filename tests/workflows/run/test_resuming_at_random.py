@@ -66,7 +66,7 @@ class Record:
         base = dict.fromkeys(JOURNAL_SCHEMA.fieldNames())
         return {
             **base, "time": START + 60 * self.minute, "file": "log", "line": self.minute, "position": 0, "step": 0,
-            "session": "s", "sets": False, "standing": False, "fingerprint": key, "dialect": "postgres",
+            "session": "s", "sets": False, "already_published": False, "fingerprint": key, "dialect": "postgres",
             "digest": self.digest,
         }  # fmt: skip
 

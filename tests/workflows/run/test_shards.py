@@ -14,7 +14,7 @@ from ingestion.errors import TargetDown
 from tests.behaviour.harness import Record
 from tests.support.batched_runs import batched_run, dry_run, tangled_log
 from tests.support.forked_run import in_a_fork
-from workflows.run.execution import InTasks, Recorded, TaskPass
+from workflows.run.execution import SparkExecutor, TaskPass, TaskResult
 from workflows.run.passes import send_shard
 
 
@@ -35,13 +35,13 @@ def test_batches_of_any_size_give_the_catalog_and_the_counts_of_one(tmp_path: Pa
 @pytest.fixture
 def every_task_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     """As where an executor is lost when it has done its work, and before it could say so."""
-    run = InTasks.run
+    run = SparkExecutor.run
 
-    def run_twice(self: InTasks, *given: Any) -> Recorded:
+    def run_twice(self: SparkExecutor, *given: Any) -> TaskResult:
         run(self, *given)
         return run(self, *given)
 
-    monkeypatch.setattr(InTasks, "run", run_twice)
+    monkeypatch.setattr(SparkExecutor, "run", run_twice)
 
 
 @pytest.mark.spark
@@ -97,13 +97,13 @@ def test_a_target_that_goes_down_in_a_task_ends_the_run_and_costs_no_acknowledge
     def give_up(*_given: object) -> Any:
         raise TargetDown("no answer; given up on, run again later")
 
-    run = InTasks.run
+    run = SparkExecutor.run
 
-    def run_until_down(self: InTasks, number: int, work: TaskPass, *given: Any) -> Recorded:
+    def run_until_down(self: SparkExecutor, number: int, work: TaskPass, *given: Any) -> TaskResult:
         return run(self, number, give_up if work is send_shard and number == 1 else work, *given)
 
     with monkeypatch.context() as patched:
-        patched.setattr(InTasks, "run", run_until_down)
+        patched.setattr(SparkExecutor, "run", run_until_down)
         with pytest.raises(TargetDown, match=r"^no answer; given up on, run again later$"):
             batched_run(tmp_path / "again", [MARKED], 1, spark=spark)
     (counts,) = batched_run(tmp_path / "again", [MARKED], 1, spark=spark).counts

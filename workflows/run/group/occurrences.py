@@ -30,8 +30,8 @@ from workflows.runtime.spill import SpillMapping
 class OccurrenceGroup:
     """Runs that mean the same: one occurrence for binding. Times are seconds since the epoch, `duration` their sum.
 
-    `fresh` of the `count` runs were read by this run of the workflow, the others by earlier ones. `jobs` are at most
-    JOBS_KEPT names of what ran them. `routine` is the routine (database.schema.name) that they are part of;
+    `read_in_this_run` of the `count` runs were read by this run of the workflow, the others by earlier ones. `jobs` are
+    at most JOBS_KEPT names of what ran them. `routine` is the routine (database.schema.name) that they are part of;
     `already_published` marks a definition whose lineage an earlier run published. `states`: what stood under its
     names, where that changes.
     """
@@ -50,7 +50,7 @@ class OccurrenceGroup:
     jobs: tuple[str, ...] = ()
     routine: str | None = None
     already_published: bool = False
-    fresh: int = 0
+    read_in_this_run: int = 0
     states: NameStates | None = None
 
 
@@ -137,7 +137,7 @@ def _occurrence(tally: Tally, position: int, rank: int) -> OccurrenceGroup:
         first_seen=tally.at[0],
         last_seen=tally.last[0],
         count=tally.count,
-        fresh=tally.fresh,
+        read_in_this_run=tally.read_in_this_run,
         users=tuple(sorted(tally.users)),
         digests=tuple(sorted(tally.digests)),
         duration=tally.duration,

@@ -56,7 +56,7 @@ class Run(NamedTuple):
     duration: float | None
     digest: int | None
     job: str | None
-    fresh: bool
+    read_in_this_run: bool
     time: float
     file: str
     line: int
@@ -71,7 +71,6 @@ class Run(NamedTuple):
 _COLUMN_OF_FIELD = {
     "database": "namespace_database",
     "search_path": "namespace_path",
-    "already_published": "standing",
 }
 RUN_COLUMNS = tuple(_COLUMN_OF_FIELD.get(name, name) for name in Run._fields)
 
@@ -85,7 +84,7 @@ class Tally:
     at: Moment
     last: Moment
     count: int = 0
-    fresh: int = 0
+    read_in_this_run: int = 0
     users: set[str] = field(default_factory=set)
     digests: set[int] = field(default_factory=set)
     jobs: set[str] = field(default_factory=set)
@@ -101,7 +100,7 @@ class Tally:
         moment = run.moment
         self.at, self.last = min(self.at, moment), max(self.last, moment)
         self.count += 1
-        self.fresh += run.fresh
+        self.read_in_this_run += run.read_in_this_run
         self.duration += run.duration or 0.0
         if run.user is not None:
             self.users.add(run.user)
@@ -118,7 +117,7 @@ class Tally:
         """Takes in the runs of another tally of the same key."""
         self.at, self.last = min(self.at, other.at), max(self.last, other.last)
         self.count += other.count
-        self.fresh += other.fresh
+        self.read_in_this_run += other.read_in_this_run
         self.duration += other.duration
         self.users |= other.users
         self.digests |= other.digests
@@ -191,7 +190,7 @@ class RunTallies:
 _ALWAYS = Meaning()
 
 
-def tally_task(
+def _tally_task(
     templates: TemplateNames, defaults: NamespaceDefaults
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """Tallies the rows of a Spark task, which come sorted by `stream` and moment, as pickles."""
@@ -228,9 +227,9 @@ PLAIN_TALLY_SCHEMA = (
     .add("namespace_database", StringType())
     .add("namespace_path", ArrayType(StringType()))
     .add("routine", StringType())
-    .add("standing", BooleanType())
+    .add("already_published", BooleanType())
     .add("count", LongType())
-    .add("fresh", LongType())
+    .add("read_in_this_run", LongType())
     .add("users", ArrayType(StringType()))
     .add("digests", ArrayType(LongType()))
     .add("jobs", ArrayType(StringType()))
@@ -262,7 +261,14 @@ def _row(tally: Tally) -> dict[str, object]:
     runs = tally.runs
     values = (
         *(runs.fingerprint, runs.database, runs.search_path, runs.routine, runs.already_published),
-        *(tally.count, tally.fresh, sorted(tally.users), sorted(tally.digests), sorted(tally.jobs), tally.duration),
+        *(
+            tally.count,
+            tally.read_in_this_run,
+            sorted(tally.users),
+            sorted(tally.digests),
+            sorted(tally.jobs),
+            tally.duration,
+        ),
         *(dict(zip(_MOMENT.names, moment, strict=True)) for moment in (tally.at, tally.last)),
     )
     return dict(zip(_ARROW_SCHEMA.names, values, strict=True))
@@ -277,7 +283,7 @@ def _row(tally: Tally) -> dict[str, object]:
 _LOOKED_UP = 10_000
 """Changes of what sessions have set that are looked up for each statement, and those of one session."""
 _LOOKED_UP_IN_A_SESSION = 100
-_RUNS = ("fingerprint", "namespace_database", "namespace_path", "routine", "standing")
+_RUNS = ("fingerprint", "namespace_database", "namespace_path", "routine", "already_published")
 
 
 def with_namespace(statements: DataFrame, *, session_changes: bool) -> DataFrame:
@@ -362,36 +368,36 @@ def _is_guessed(session: Column) -> Column:
 
 
 def groups(statements: DataFrame, templates: TemplateNames, defaults: NamespaceDefaults) -> Iterator[Tally]:
-    """A tally for all runs that mean the same, of all lineage-bearing statements; of a chain's, there may be several.
+    """A tally for all runs that mean the same, of all that may have lineage; of those of a chain, there may be several.
 
-    `statements` have a namespace, and `fresh`: whether this run read them.
+    `statements` have a namespace, and `read_in_this_run`: whether this run read them.
     """
     return _tallies(statements.where(F.col("fingerprint").isNotNull()), templates, defaults)
 
 
 def small_groups(statements: DataFrame, templates: TemplateNames, defaults: NamespaceDefaults) -> Iterator[Tally]:
     """The same as `groups`, without a shuffle: of statements that are few enough to be brought here."""
-    bearing = statements.where(F.col("fingerprint").isNotNull())
-    runs = sorted((Run._make(row) for row in bearing.select(*RUN_COLUMNS).collect()), key=lambda run: run.moment)
+    with_lineage = statements.where(F.col("fingerprint").isNotNull())
+    runs = sorted((Run._make(row) for row in with_lineage.select(*RUN_COLUMNS).collect()), key=lambda run: run.moment)
     tallies = RunTallies(templates, defaults)
     for run in runs:
         tallies.add(run)
     yield from tallies.tallies()
 
 
-def _tallies(bearing: DataFrame, templates: TemplateNames, defaults: NamespaceDefaults) -> Iterator[Tally]:
-    spark = bearing.sparkSession
+def _tallies(with_lineage: DataFrame, templates: TemplateNames, defaults: NamespaceDefaults) -> Iterator[Tally]:
+    spark = with_lineage.sparkSession
     if not templates.chains:
-        yield from (_tally(row) for row in _rows(_plain_tallies(bearing)))
+        yield from (_tally(row) for row in _rows(_plain_tallies(with_lineage)))
         return
     rows = [(template, chain.number, chain.in_session) for template, chain in templates.chains.items()]
     chains = spark.createDataFrame(rows, "fingerprint string, chain int, in_session boolean")
-    marked = bearing.join(F.broadcast(chains), "fingerprint", "left")
+    marked = with_lineage.join(F.broadcast(chains), "fingerprint", "left")
     yield from (_tally(row) for row in _rows(_plain_tallies(marked.where(F.col("chain").isNull()))))
     stream = F.struct("chain", F.when(F.col("in_session"), F.col("session")).alias("session"))
     streams = marked.where(F.col("chain").isNotNull()).select(stream.alias("stream"), *RUN_COLUMNS)
     ordered = streams.repartition("stream").sortWithinPartitions("stream", *ORDER)
-    for row in _rows(ordered.mapInArrow(tally_task(templates, defaults), "tally binary")):
+    for row in _rows(ordered.mapInArrow(_tally_task(templates, defaults), "tally binary")):
         yield pickle.loads(row["tally"])
 
 
@@ -405,12 +411,12 @@ def _rows(found: DataFrame) -> Iterator[Row]:
         kept.unpersist()
 
 
-def _plain_tallies(bearing: DataFrame) -> DataFrame:
+def _plain_tallies(with_lineage: DataFrame) -> DataFrame:
     """Those of each task first, which has no more of a template at hand than is kept, however often it ran."""
-    of_tasks = bearing.select(*RUN_COLUMNS).mapInArrow(tally_plain_runs, PLAIN_TALLY_SCHEMA)
+    of_tasks = with_lineage.select(*RUN_COLUMNS).mapInArrow(tally_plain_runs, PLAIN_TALLY_SCHEMA)
     return of_tasks.groupBy(*_RUNS).agg(
         F.sum("count").alias("count"),
-        F.sum("fresh").alias("fresh"),
+        F.sum("read_in_this_run").alias("read_in_this_run"),
         _union_of("users").alias("users"),
         F.slice(F.array_sort(_union_of("digests")), 1, DIGESTS_KEPT).alias("digests"),
         F.slice(F.array_sort(_union_of("jobs")), 1, JOBS_KEPT).alias("jobs"),
@@ -430,7 +436,7 @@ def _tally(row: Row) -> Tally:
         row["namespace_database"] or "",
         tuple(row["namespace_path"] or ()),
         row["routine"],
-        row["standing"],
+        row["already_published"],
     )
     return Tally(
         runs,
@@ -438,7 +444,7 @@ def _tally(row: Row) -> Tally:
         tuple(row["at"]),
         tuple(row["last"]),
         row["count"],
-        row["fresh"],
+        row["read_in_this_run"],
         set(row["users"]),
         set(row["digests"]),
         set(row["jobs"]),

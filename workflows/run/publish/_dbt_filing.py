@@ -52,7 +52,7 @@ PROJECT_MARK = "dbtProject"
 
 
 @dataclass(frozen=True)
-class DbtAssets:
+class _DbtAssets:
     """The exposures and metrics of a project; `names` are the FQNs of its nodes by unique_id."""
 
     project: DbtProject
@@ -164,7 +164,7 @@ _TEST_STATUSES: Mapping[str, TestStatus] = {
 """A test that was skipped has no result."""
 
 
-def test_cases(project: DbtProject, names: Mapping[str, str], results: Mapping[str, NodeResult]) -> Iterator[TestCase]:
+def _test_cases(project: DbtProject, names: Mapping[str, str], results: Mapping[str, NodeResult]) -> Iterator[TestCase]:
     """The tests of the nodes in `names` (FQNs by unique_id), each with its result where it has one."""
     tests = [test for test in project.manifest.tests if test.tested in names] if project.manifest is not None else []
     alike = Counter(_place(test) for test in tests)
@@ -177,7 +177,7 @@ def test_cases(project: DbtProject, names: Mapping[str, str], results: Mapping[s
         yield TestCase(names[test.tested], test.column, name, definition, _outcome(results.get(test.unique_id)))
 
 
-def tests_without_table(project: DbtProject, names: Mapping[str, str]) -> str:
+def _tests_without_table(project: DbtProject, names: Mapping[str, str]) -> str:
     """The line about tests that no table of the catalog can have, "" where there is none."""
     tests = project.manifest.tests if project.manifest is not None else ()
     left_out = [test for test in tests if test.tested not in names]
@@ -191,7 +191,7 @@ def tests_without_table(project: DbtProject, names: Mapping[str, str]) -> str:
     return f"{len(left_out)} tests have no table: {', '.join(filter(None, (of_what, of_none)))}: they are left out"
 
 
-def freshness_cases(names: Mapping[str, str], results: Mapping[str, NodeResult]) -> Iterator[TestCase]:
+def _freshness_cases(names: Mapping[str, str], results: Mapping[str, NodeResult]) -> Iterator[TestCase]:
     """A test of each source whose freshness dbt has measured."""
     for unique_id, result in results.items():
         if unique_id in names:
@@ -220,7 +220,7 @@ _LOAD_STATUSES = {"success": "complete", "error": "failed", "runtime error": "fa
 """A model that was skipped was no attempt."""
 
 
-def file_model_loads(
+def _file_model_loads(
     platform: Platform, names: Mapping[str, str], results: Mapping[str, NodeResult], probe: Probe
 ) -> tuple[str, ...]:
     """Files the loads of the nodes in `names` (FQNs by unique_id) where the catalog keeps loads; what to warn of."""
@@ -282,7 +282,7 @@ class ProjectFiling:
         """Files all of it, each thing by itself; what to warn of. Raises TargetDown and ConfigError."""
         owners = _Owners(platform)
         warnings = [*self._describe(platform, owners, probe)]
-        assets = DbtAssets(self.project, self.names, self.wanted.classification)
+        assets = _DbtAssets(self.project, self.names, self.wanted.classification)
         cases = self._cases()
         if not self.registers:
             left_out = sum(1 for _ in assets.consumers()) + len(cases)
@@ -292,8 +292,8 @@ class ProjectFiling:
         else:
             warnings += self._file_assets(platform, assets, owners, probe)
             warnings += self._file_tests(platform, cases, probe)
-        warnings += file_model_loads(platform, self.names, self.results, probe)
-        untested = tests_without_table(self.project, self.names)
+        warnings += _file_model_loads(platform, self.names, self.results, probe)
+        untested = _tests_without_table(self.project, self.names)
         warnings += [line for line in (assets.without_type(), untested, owners.warning()) if line]
         return tuple(warnings)
 
@@ -301,7 +301,7 @@ class ProjectFiling:
         isolation = Isolation[str](probe)
         classification = self.wanted.classification or ""
         attributes = {unique_id: self._attributes(unique_id) for unique_id in self.names}
-        assets = DbtAssets(self.project, self.names, self.wanted.classification)
+        assets = _DbtAssets(self.project, self.names, self.wanted.classification)
         tags = {tag for one in attributes.values() for tag in _tags(one)}
         if classification:
             with isolation.around(_REGISTRATION, classification):
@@ -315,7 +315,7 @@ class ProjectFiling:
                     describe(platform, owned, classification, overwriting)
         yield from loss_warnings("descriptions could not be filed", isolation.failures.values())
 
-    def _file_assets(self, platform: Platform, assets: DbtAssets, owners: _Owners, probe: Probe) -> Iterator[str]:
+    def _file_assets(self, platform: Platform, assets: _DbtAssets, owners: _Owners, probe: Probe) -> Iterator[str]:
         isolation = Isolation[str](probe)
         kept: dict[Collection, set[str]] = {Collection.DASHBOARDS: set(), Collection.METRICS: set()}
         missing: dict[str, None] = {}
@@ -349,7 +349,7 @@ class ProjectFiling:
     def _cases(self) -> list[TestCase]:
         freshness = self.wanted.dbt_config_source.dbt_sources_file_path
         fresh = read_source_freshness(freshness) if freshness is not None else {}
-        return [*test_cases(self.project, self.names, self.results), *freshness_cases(self.names, fresh)]
+        return [*_test_cases(self.project, self.names, self.results), *_freshness_cases(self.names, fresh)]
 
     def _file_tests(self, platform: Platform, cases: list[TestCase], probe: Probe) -> Iterator[str]:
         isolation = Isolation[str](probe)

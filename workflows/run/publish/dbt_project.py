@@ -123,7 +123,7 @@ class LogDrift:
     @cached_property
     def _definitions(self) -> dict[str, _RelationWrite]:
         """What the project itself says of its relations, by their names."""
-        flows = project_flows(self.source)
+        flows = _project_flows(self.source)
         return {one.target: one for one in (self._relation_write(flow, self.source.group_of(flow)) for flow in flows)}
 
     @cached_property
@@ -150,7 +150,7 @@ class LogDrift:
         )
 
 
-def project_flows(source: LineageSource) -> tuple[PersistedFlow, ...]:
+def _project_flows(source: LineageSource) -> tuple[PersistedFlow, ...]:
     """What definitions say, which no record of a log does."""
     return tuple(flow for flow in source.flows if not source.group_of(flow).digests)
 
@@ -248,7 +248,9 @@ class DbtPublishing:
     def removed_models(self, acknowledged: Mapping[str, PublishedState]) -> frozenset[str]:
         """The keys of models that earlier runs of the workflow published, and that the project has no more."""
         here = {name.casefold() for name in self.names.values()}
-        published = {key.key for state in acknowledged.values() for key in state.words if key.kind == ProducerKind.VIEW}
+        published = {
+            key.key for state in acknowledged.values() for key in state.digests if key.kind == ProducerKind.VIEW
+        }
         return frozenset(key for key in published if key.casefold() not in here)
 
     @cached_property
@@ -268,7 +270,7 @@ class DbtPublishing:
         relations = source.log.relations
         read = [
             (str(relations[number].key), str(relations[flow.target].key))
-            for flow in project_flows(source)
+            for flow in _project_flows(source)
             for number in flow.content.sources
         ]
         lines = undeclared_reads(self.project, tuple(read)).hard_coded

@@ -44,24 +44,26 @@ def chunks(batches: Iterable[TargetBatch], size: int) -> Iterator[list[TargetBat
 
 
 def without_orders(batch: TargetBatch) -> TargetBatch:
-    """As the next run will make it: orders to end one producer's word are given once."""
+    """As the next run will make it: orders to end what one producer says are given once."""
     return replace(batch, replacements=tuple(one for one in batch.replacements if one.producer is None))
 
 
 def published_state(batch: TargetBatch) -> PublishedState:
     """What to remember of a batch once the target has taken it."""
     contents: list[str] = []
-    words: dict[ContributionKey, list[_SourcedContribution]] = {}
+    digests: dict[ContributionKey, list[_SourcedContribution]] = {}
     for request in batch.requests:
         contents_of_request = ["{}"]  # where a request said something beside its contributions: earlier digests have it
         for contribution in request.contributions:
             one = _SourcedContribution.of(request.from_entity.id, contribution)
-            words.setdefault(_key_of(contribution), []).append(one)
+            digests.setdefault(_key_of(contribution), []).append(one)
             contents_of_request += [one.meaning, one.sightings]
         contents.append("\0".join((*request.key, *contents_of_request)))
     contents.sort()
     contents += sorted(_text(replacement.to_json()) for replacement in batch.replacements)
-    return PublishedState(batch.target.type, _digest(contents), {key: _word(found) for key, found in words.items()})
+    return PublishedState(
+        batch.target.type, _digest(contents), {key: _digest_of(found) for key, found in digests.items()}
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ def _key_of(contribution: Contribution) -> ContributionKey:
     return ContributionKey(str(producer.kind), producer.key, str(contribution.source))
 
 
-def _word(found: Sequence[_SourcedContribution]) -> ContributionDigest:
+def _digest_of(found: Sequence[_SourcedContribution]) -> ContributionDigest:
     digest = _digest(sorted(one.source + one.meaning for one in found))
     first = [one.first for one in found if one.first is not None]
     last = [one.last for one in found if one.last is not None]
@@ -209,18 +211,18 @@ class Publisher:
         """What stands now: what was said in this run, and what was said before and not ended."""
         now = published_state(without_orders(batch))
         known = self.acknowledged.get(batch.target.id)
-        words = dict(now.words)
+        digests = dict(now.digests)
         ended = {
             ContributionKey(str(r.producer.kind), r.producer.key, str(r.source))
             for r in batch.replacements
             if r.producer
         }
-        for contribution_key, word in known.words.items() if known is not None else ():
-            if contribution_key in words:
-                words[contribution_key] = words[contribution_key].widen(word)
+        for contribution_key, earlier in known.digests.items() if known is not None else ():
+            if contribution_key in digests:
+                digests[contribution_key] = digests[contribution_key].widen(earlier)
             else:
-                words[contribution_key] = replace(word, digest="") if contribution_key in ended else word
-        return replace(now, words=words)
+                digests[contribution_key] = replace(earlier, digest="") if contribution_key in ended else earlier
+        return replace(now, digests=digests)
 
     def _is_known(self, batch: TargetBatch) -> bool:
         known = self.acknowledged.get(batch.target.id)
@@ -232,7 +234,7 @@ class Publisher:
         here = {batch.target.id for batch in batches}
         for target, known in sorted(self.acknowledged.items()):
             if target not in here and any(
-                word.digest and complete.covers(who, word) for who, word in known.words.items()
+                earlier.digest and complete.covers(who, earlier) for who, earlier in known.digests.items()
             ):
                 yield TargetBatch(EntityReference(target, known.kind))
 
@@ -241,17 +243,17 @@ class Publisher:
         known = self.acknowledged.get(batch.target.id)
         if known is None:
             return batch
-        now = published_state(batch).words
+        now = published_state(batch).digests
         orders = []
         shared = False
-        for contribution_key, before in sorted(known.words.items(), key=lambda item: item[0]):
-            word = now.get(contribution_key, replace(before, digest=""))
-            if word.digest == before.digest:
+        for contribution_key, before in sorted(known.digests.items(), key=lambda item: item[0]):
+            latest = now.get(contribution_key, replace(before, digest=""))
+            if latest.digest == before.digest:
                 continue
             if not complete.covers(contribution_key, before):
                 shared = True
                 continue
-            span = word.widen(before)
+            span = latest.widen(before)
             producer = Producer(ProducerKind(contribution_key.kind), contribution_key.key)
             orders.append(Replacement(batch.target, contribution_key.source, producer, span.first_seen, span.last_seen))
         orders = [replace(order, shared=shared) for order in orders]

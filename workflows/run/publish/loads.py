@@ -92,13 +92,13 @@ class GatheredLoads:
 
 def gather_loads(statements: Statements, defaults: NamespaceDefaults) -> GatheredLoads:
     """The loads of the statements that this run read; those without a time tell nothing."""
-    survey = statements.survey
-    are_few = max(survey.counts.statements, statements.bearing) <= FEW
+    statistics = statements.statistics
+    are_few = max(statistics.counts.statements, statements.with_lineage) <= FEW
     # In one partition nothing is to be shuffled.
     frame = statements.frame.coalesce(1) if are_few else statements.frame
     rows = _LoadRows(frame.where("time > 0"), statements.whole if statements.session_changes else None, are_few)
-    failed = _newest(rows.failures()) if survey.failed_loads else []
-    measured = _newest(rows.sizes()) if survey.measured_loads else []
+    failed = _newest(rows.failures()) if statistics.failed_loads else []
+    measured = _newest(rows.sizes()) if statistics.measured_loads else []
     cut = len(failed) > _MOST or len(measured) > _MOST
     return GatheredLoads(
         tuple(load for row in failed[:_MOST] for load in _failed_loads(row, defaults)),
@@ -192,6 +192,11 @@ _AT_ONCE = 5_000
 _CHANGING = (StatementKind.UPDATE, StatementKind.DELETE)
 
 
+def keeps_loads(target: RunTarget) -> bool:
+    """Whether the catalog keeps loads, and may be written to."""
+    return target.writes and LOADS in target.platform.capabilities
+
+
 @dataclass(frozen=True, slots=True)
 class LogLoads:
     """Takes the statements of a run and their templates, and files what is told of the loads of known tables."""
@@ -203,12 +208,7 @@ class LogLoads:
     symbolic: Callable[[], Iterable[Symbolic]]
     """All that is known of what statements do, of earlier runs too: which names are those of temporary tables."""
 
-    @property
-    def wanted(self) -> bool:
-        """Whether the catalog keeps loads, and may be written to."""
-        return self.target.writes and LOADS in self.target.platform.capabilities
-
-    def carry_out(
+    def file(
         self, statements: Statements, templates: Mapping[str, ParsedTemplate], resolver: Resolver
     ) -> tuple[str, ...]:
         """What to warn of; `templates` are those of the run, by fingerprint. Raises TargetDown and SparkLost."""

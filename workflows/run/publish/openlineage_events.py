@@ -38,18 +38,18 @@ class EventSink:
 
     config: RunConfig
     origin: Origin
-    memory: WorkflowState
+    state: WorkflowState
     options: RunOptions
 
     @classmethod
-    def of(cls, config: RunConfig, options: RunOptions, memory: WorkflowState) -> EventSink | None:
+    def of(cls, config: RunConfig, options: RunOptions, state: WorkflowState) -> EventSink | None:
         """The configured one, None where no events are wanted or the run only shows what it would do."""
         transport = config.headwater.open_lineage.transport
         if not transport or options.dry_run:
             return None
         dialect, names = config.source.dialect or "", DatasetNames(config.dataset_namespace)
         origin = Origin(config.workflow, options.run_id, config.job_namespace, dialect, names)
-        return cls(config, origin, memory, options)
+        return cls(config, origin, state, options)
 
     def send(
         self, requests: Sequence[AddLineageRequest], entities: Mapping[str, TableEntity]
@@ -60,7 +60,7 @@ class EventSink:
         """
         isolation = Isolation[Producer](self.options.failpoints.probe)
         jobs = list(job_runs(requests, entities, self.origin, isolation))
-        known = self.memory.acknowledged_states(self._name, [job.key for job in jobs])
+        known = self.state.acknowledged_states(self._name, [job.key for job in jobs])
         news = [job for job in jobs if not _is_known(job.digest, known.get(job.key))]
         failures = list(isolation.failures.values())
         for start in range(0, len(news), _EVENTS_AT_ONCE):
@@ -74,7 +74,7 @@ class EventSink:
         with self._emitter() as emitter:
             for job in jobs:
                 emitter.emit(job.event)
-        self.memory.acknowledge(self._name, {job.key: PublishedState("job", job.digest, {}) for job in jobs})
+        self.state.acknowledge(self._name, {job.key: PublishedState("job", job.digest, {}) for job in jobs})
 
     def conclude(self, counts: RunCounts) -> None:
         """Tells what became of the run. Raises TargetDown and ConfigError."""

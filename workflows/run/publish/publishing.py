@@ -48,7 +48,7 @@ class SharedLineage:
         return SharedLineage({target: self.edges[target] for target in targets if target in self.edges})
 
 
-def merged_targets(
+def _merged_targets(
     lineages: Iterable[SourceLineage], shared: frozenset[str]
 ) -> tuple[list[TargetBatch], Mapping[EdgeKey, Failure]]:
     """What all these say of the `shared` targets, as one log would; and the edges that some could not speak of."""
@@ -99,12 +99,14 @@ class PublishOrder:
     """What to know for publishing a batch: what the target has `acknowledged` of its targets, by their ids.
 
     `scope`: what the run knows the whole of, as far as these targets were told of it; `shared`: what became of the
-    edges into those of its targets that other batches speak of too.
+    edges into those of its targets that other shards speak of too. `tells_requests`: the driver shows them, or sends
+    events of them.
     """
 
     acknowledged: Mapping[str, PublishedState]
     scope: CompleteScope
     shared: SharedLineage
+    tells_requests: bool = False
 
 
 def publish_shard(
@@ -132,7 +134,7 @@ def publish_shard(
 
 @dataclass(frozen=True, slots=True)
 class Publishing:
-    """Takes a SourceLineage, gives what became of it; `memory` keeps what the target has acknowledged.
+    """Takes a SourceLineage, gives what became of it; `state` keeps what the target has acknowledged.
 
     `names` resolve what is filed beside the edges, once these are there.
     """
@@ -140,7 +142,7 @@ class Publishing:
     config: RunConfig
     options: RunOptions
     target: RunTarget
-    memory: WorkflowState
+    state: WorkflowState
     names: NameResolution
     dbt: DbtPublishing | None = None
 
@@ -151,8 +153,8 @@ class Publishing:
         """
         removed = frozenset[str]()
         if self.dbt is not None:
-            removed = self.dbt.removed_models(self.memory.acknowledged_states(self._sink_name))
-        return self.memory.complete_scope(complete | removed, replaced)
+            removed = self.dbt.removed_models(self.state.acknowledged_states(self._sink_name))
+        return self.state.complete_scope(complete | removed, replaced)
 
     def publish_shared(
         self, lineages: Iterable[SourceLineage], shared: frozenset[str], scope: CompleteScope
@@ -160,7 +162,7 @@ class Publishing:
         """Sends what several batches say of `shared` targets (by id), put together. Raises as `publish_batch`."""
         if not shared:
             return SharedLineage()
-        batches, given_up = merged_targets(lineages, shared)
+        batches, given_up = _merged_targets(lineages, shared)
         requests = tuple(request for batch in batches for request in batch.requests)
         self.show(requests)
         result = self._deliver(batches, scope, lambda _count: None)
@@ -170,22 +172,24 @@ class Publishing:
             edges[key[1]][key] = outcome
         return SharedLineage(edges, result.counts, requests)
 
-    def order(self, targets: Collection[str], scope: CompleteScope, shared: SharedLineage) -> PublishOrder:
+    def order(
+        self, targets: Collection[str], scope: CompleteScope, shared: SharedLineage, *, tells_requests: bool
+    ) -> PublishOrder:
         """What to know for publishing a batch that speaks of these `targets` (by id)."""
         own = [target for target in targets if target not in shared.edges]
-        known = self.memory.acknowledged_states(self._sink_name, own)
-        keys = {word.key for state in known.values() for word in state.words}
+        known = self.state.acknowledged_states(self._sink_name, own)
+        keys = {one.key for published in known.values() for one in published.digests}
         own_scope = replace(scope, templates=scope.templates & keys, ended=scope.ended & keys)
-        return PublishOrder(known, own_scope, shared.within(targets))
+        return PublishOrder(known, own_scope, shared.within(targets), tells_requests)
 
     def acknowledge(self, done: Mapping[str, PublishedState]) -> None:
         """Keeps what the target has acknowledged (by its id). Raises LeaseHeld."""
-        self.memory.acknowledge(self._sink_name, done)
+        self.state.acknowledge(self._sink_name, done)
 
     def withdraw(self, published: Collection[str], scope: CompleteScope) -> EdgeCounts:
         """Ends what was said of targets of which nothing is said any more: all but those `published` (by id)."""
         here = set(published)
-        others = [target for target in self.memory.acknowledged_targets(self._sink_name) if target not in here]
+        others = [target for target in self.state.acknowledged_targets(self._sink_name) if target not in here]
         counts = EdgeCounts()
         for start in range(0, len(others), _WITHDRAWN_AT_ONCE):
             some = others[start : start + _WITHDRAWN_AT_ONCE]
@@ -198,7 +202,7 @@ class Publishing:
         return self._publisher([batch.target.id for batch in batches]).deliver(batches, scope, advance)
 
     def _publisher(self, targets: Collection[str]) -> Publisher:
-        known = self.memory.acknowledged_states(self._sink_name, targets)
+        known = self.state.acknowledged_states(self._sink_name, targets)
         return Publisher(
             self.target.sink, known, self.acknowledge, self.config.sink.config.bulk_sink_batch_size, self.options
         )

@@ -34,14 +34,14 @@ _STEP_COLUMNS = {
 
 def with_routines(
     statements: DataFrame,
-    survey: StatementStatistics,
+    statistics: StatementStatistics,
     definitions: Iterable[Definition],
     dialect: str,
     settings: SourceSettings,
 ) -> DataFrame:
     """`statements` and, for every call of a routine that is known, the statements that it runs.
 
-    The same frame where `survey`, theirs, has neither routines nor calls.
+    The same frame where `statistics`, theirs, has neither routines nor calls.
     """
     isolation = Isolation[str]()
     stored = [definition for definition in definitions if definition.kind is DefinitionKind.ROUTINE]
@@ -49,15 +49,15 @@ def with_routines(
         dialect,
         lambda database, path: namespace_of(database, path, settings),
         stored,
-        _logged_definitions(statements) if survey.counts.skipped.get(Outcome.ROUTINE_DEFINITION) else (),
+        _logged_definitions(statements) if statistics.counts.skipped.get(Outcome.ROUTINE_DEFINITION) else (),
         isolation,
     )
     lost = list(_lost_definitions(stored, isolation.failures))
     statements = with_views(_given_up(statements, isolation.failures), (), dialect, _without_dead(lost, statements))
     if not known.by_key:
-        return _unknown_marked(statements) if survey.calls else statements
+        return _unknown_marked(statements) if statistics.calls else statements
     spark = statements.sparkSession
-    calls = list(_calls(statements, known)) if survey.calls else []
+    calls = list(_calls(statements, known)) if statistics.calls else []
     state = TaskState(dialect)
     whole = statements
     ran = [row for key in sorted({call[3] for call in calls}) for row in _ran_by(key, known, state)]
@@ -155,7 +155,7 @@ def _never_called(known: KnownRoutines, called: set[str], state: TaskState) -> I
             row = _own_row(owner, step, known.path_of(owner, called=False), known.dialect, state)
             values = {**_place_of(version, number), "database": owner.parts[0] or None, **row}
             # What one routine did is no word about another that it calls.
-            values["standing"] = version.already_published and owner.already_published
+            values["already_published"] = version.already_published and owner.already_published
             yield tuple(values.get(name) for name in STATEMENT_SCHEMA.fieldNames())
 
 

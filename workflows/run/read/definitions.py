@@ -139,7 +139,7 @@ def _view_rows(definition: Definition, dialect: str) -> list[Row]:
     _database, schema = definition.home or definition.place[:2]
     # A definition is no run: it is not counted as one.
     return [
-        {**row, "digest": None, "standing": definition.done, "path": [schema] if schema else None}
+        {**row, "digest": None, "already_published": definition.done, "path": [schema] if schema else None}
         for row in rows_of([_record(definition, text, dialect)], dialect)
     ]
 

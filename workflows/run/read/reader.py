@@ -38,7 +38,7 @@ from workflows.run.read.journal_frames import (
 from workflows.run.read.sources import LiveDefinitions, live_definitions, with_spark_catalogs
 from workflows.run.read.statements import NO_RECORD, RECORD_ORDER, STATEMENT_SCHEMA, to_statements
 from workflows.run.read.statistics import (
-    BEARING,
+    HAS_LINEAGE,
     StatementStatistics,
     first_of_record,
     statement_statistics,
@@ -85,17 +85,17 @@ _IS_READ = f"skipped is null or skipped not in {NO_RECORD}"
 class Statements:
     """The statements of a source: `frame` has what this run read, `whole` what bears on lineage in the window.
 
-    `survey` is of those that this run read; its counts have what has ended already. `session_changes`: whether any of
-    the whole changes its session's defaults; `bearing`: how many they are at most. `files` are those of a Spark
+    `statistics` is of those that this run read; its counts have what has ended already. `session_changes`: whether any
+    of the whole changes its session's defaults; `with_lineage`: how many they are at most. `files` are those of a Spark
     history, `live_columns` the columns of the live database or of Spark's catalogs. The files `written` have all that
     the journal is to have of the frame, None where that is to be packed (into the `folder`, where there is one).
     """
 
     frame: DataFrame
     whole: DataFrame
-    survey: StatementStatistics
+    statistics: StatementStatistics
     session_changes: bool
-    bearing: int
+    with_lineage: int
     files: Files = field(default_factory=NoFiles)
     live_columns: Mapping[RelationKey, tuple[Column, ...]] = field(default_factory=dict)
     written: tuple[str, ...] | None = None
@@ -110,11 +110,11 @@ class Statements:
     @property
     def counts(self) -> RunCounts:
         """What has ended already."""
-        return self.survey.counts
+        return self.statistics.counts
 
 
 @contextmanager
-def read_statements(
+def _read_statements(
     spark: SparkSession, config: RunConfig, settings: SourceSettings, definitions: LiveDefinitions, past: ReadState
 ) -> Iterator[Statements]:
     """The statements of the configured source, which Spark keeps for the block.
@@ -130,35 +130,37 @@ def read_statements(
     since = _since(config, past)
     kept_rows = kept_frame(spark, reading, work, STATEMENT_SCHEMA, are_few=records.size < _SMALL_LOG)
     with kept_rows as kept, kept_journal(spark, past, since) as journal:
-        survey = statement_statistics(kept, past.latest)
+        statistics = statement_statistics(kept, past.latest)
         as_read = kept.where(_IS_READ)
-        in_window = _in_window(as_read, survey, config, past)
+        in_window = _in_window(as_read, statistics, config, past)
         frame = defined = with_views(in_window, definitions.definitions, dialect, definitions.failures)
         if config.lineage.process_stored_procedure_lineage:
-            frame = with_routines(frame, survey, definitions.definitions, dialect, settings)
+            frame = with_routines(frame, statistics, definitions.definitions, dialect, settings)
         whole = _whole(frame, journal, past)
         # Definitions are in no journal.
         is_as_read = in_window is as_read and frame is defined and folder is not None
-        written = survey.written if is_as_read else None
+        written = statistics.written if is_as_read else None
         if frame is not as_read:
-            survey = _survey_again(frame, survey)
-        survey = replace(survey, counts=survey.counts + RunCounts(exporters=records.exporters))
-        changes = bool(survey.session_changes) or any_session_change(past.journal)
-        bearing = survey.bearing + sum(segment.statements for segment in past.journal)
-        yield Statements(frame, whole, survey, changes, bearing, records.files, definitions.columns, written, folder)
+            statistics = _statistics_again(frame, statistics)
+        statistics = replace(statistics, counts=statistics.counts + RunCounts(exporters=records.exporters))
+        changes = bool(statistics.session_changes) or any_session_change(past.journal)
+        with_lineage = statistics.with_lineage + sum(segment.statements for segment in past.journal)
+        yield Statements(
+            frame, whole, statistics, changes, with_lineage, records.files, definitions.columns, written, folder
+        )
 
 
-def _in_window(statements: DataFrame, survey: StatementStatistics, config: RunConfig, past: ReadState) -> DataFrame:
+def _in_window(statements: DataFrame, statistics: StatementStatistics, config: RunConfig, past: ReadState) -> DataFrame:
     """The statements with possible times, those marked that this run leaves out; the same frame where all are so."""
-    possible = _with_possible_times(statements, past) if survey.ahead else statements
-    return _within(possible, survey, config.lineage, past) if config.has_query_log else possible
+    possible = _with_possible_times(statements, past) if statistics.ahead else statements
+    return _within(possible, statistics, config.lineage, past) if config.has_query_log else possible
 
 
-def _survey_again(statements: DataFrame, before: StatementStatistics) -> StatementStatistics:
+def _statistics_again(statements: DataFrame, before: StatementStatistics) -> StatementStatistics:
     """The figures of what was made of statements, of whose records some were read by earlier runs."""
-    survey = statement_statistics(statements)
+    statistics = statement_statistics(statements)
     read_before = RunCounts(records_read_before=before.counts.records_read_before)
-    return replace(survey, counts=survey.counts + read_before, ahead=before.ahead)
+    return replace(statistics, counts=statistics.counts + read_before, ahead=before.ahead)
 
 
 def files_done(statements: Statements) -> FileMarks:
@@ -182,15 +184,15 @@ def _since(config: RunConfig, past: ReadState) -> float | None:
 
 
 def _whole(frame: DataFrame, journal: DataFrame | None, past: ReadState) -> DataFrame:
-    """The statements that bear on lineage, `fresh` where this run read them."""
-    fresh = without_texts(frame.where(BEARING)).withColumn("fresh", F.lit(True))
+    """The statements that bear on lineage, each with whether it was `read_in_this_run`."""
+    read_now = without_texts(frame.where(HAS_LINEAGE)).withColumn("read_in_this_run", F.lit(True))
     if journal is None:
-        return fresh
+        return read_now
     before = _with_possible_times(journal, past)
     if past.rereads:
         again = frame.where(F.col("digest").isNotNull()).select("digest").distinct()
         before = journal.join(again, "digest", "left_anti").select(journal.columns)
-    return fresh.unionByName(before.withColumn("fresh", F.lit(False)))
+    return read_now.unionByName(before.withColumn("read_in_this_run", F.lit(False)))
 
 
 def _statements_of(records: SourceRecords, condition: str | None, work: RecordWork, schema: StructType) -> DataFrame:
@@ -212,23 +214,25 @@ def _records(spark: SparkSession, config: RunConfig, source: OpenSource, past: R
     return FrameOfRecords(spark.createDataFrame([], RECORD_SCHEMA)) if found is None else found
 
 
-def _within(statements: DataFrame, survey: StatementStatistics, wanted: LineageConfig, past: ReadState) -> DataFrame:
+def _within(
+    statements: DataFrame, statistics: StatementStatistics, wanted: LineageConfig, past: ReadState
+) -> DataFrame:
     """Marks what is older than the window, which ends at the newest record, and what comes after the limit.
 
     Of more records than the limit the oldest are taken, so that a later run goes on where this one ended.
     """
-    if survey.newest is None:
+    if statistics.newest is None:
         return statements
-    newest = survey.newest if past.newest is None else max(survey.newest, past.newest)
+    newest = statistics.newest if past.newest is None else max(statistics.newest, past.newest)
     begin, end = past.between or (_window_begin(newest, wanted, past), float("inf"))
-    if survey.records <= wanted.result_limit and (
-        survey.oldest is None or begin <= survey.oldest <= survey.newest < end
+    if statistics.records <= wanted.result_limit and (
+        statistics.oldest is None or begin <= statistics.oldest <= statistics.newest < end
     ):
         return statements
     # Without a time a record is inside: it cannot be shown to be old.
     outside = (F.col("time") > 0) & ((F.col("time") < begin) | (F.col("time") >= end))
     marked = _skipping(statements, outside, Outcome.OUTSIDE_WINDOW)
-    if survey.records <= wanted.result_limit:
+    if statistics.records <= wanted.result_limit:
         return marked
     at = F.struct(*RECORD_ORDER)
     inside = marked.where(first_of_record() & ~outside)
@@ -278,15 +282,15 @@ class Reading:
         """
         source = with_spark_catalogs(self.source, self.config, spark, self.settings.default_database)
         definitions = live_definitions(self.config, dialect_name(self.config), self.platform, source)
-        with read_statements(spark, self.config, self.settings, definitions, self.past) as statements:
+        with _read_statements(spark, self.config, self.settings, definitions, self.past) as statements:
             yield statements
 
 
-def texts_of_the_dead(statements: DataFrame, letters: Collection[DeadLetter]) -> dict[TemplateKey, str]:
+def texts_of_the_dead(statements: DataFrame, dead_letters: Collection[DeadLetter]) -> dict[TemplateKey, str]:
     """For a replay: the masked texts of dead templates of which the log has no statement any more."""
     masked = {
         (letter.fingerprint, str(letter.details["dialect"])): str(letter.details["masked"])
-        for letter in letters
+        for letter in dead_letters
         if letter.fingerprint and letter.details.get("masked")
     }
     here = statements.where(F.col("fingerprint").isin([key[0] for key in masked]))

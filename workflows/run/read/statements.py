@@ -51,7 +51,7 @@ _TAKEN_APART = BLOCKS | {Outcome.ROUTINE_DEFINITION}
 """Skipped as a whole, and read by their parts."""
 
 
-def without_lost_end(read: Sequence[dict[str, object]], text: str, dialect: str) -> list[dict[str, object]]:
+def _without_lost_end(read: Sequence[dict[str, object]], text: str, dialect: str) -> list[dict[str, object]]:
     """The rows that were `read` of a cut text, those of its last statement dead where its end may have told more."""
     last = max(_position(own) for own in read)
     return [_without_end(own, text, dialect) if _position(own) == last else own for own in read]
@@ -268,7 +268,7 @@ class TaskState:
     failed: FailedWrites = field(default_factory=FailedWrites)
 
 
-def text_rows(text: str, dialect: str, state: TaskState) -> list[Row]:
+def _text_rows(text: str, dialect: str, state: TaskState) -> list[Row]:
     """What the rows of a text's statements have of their own."""
     again = state.repeated.rows(text, dialect)
     if again is not None:
@@ -389,7 +389,9 @@ STATEMENT_SCHEMA = StructType(
         StructField("path", ArrayType(StringType())),  # where a routine looks for names, whatever its caller does
         StructField("called", ArrayType(StringType())),  # the routine that it runs, as it names it
         StructField("routine", StringType()),  # the routine that it is part of
-        StructField("standing", BooleanType(), False),  # a definition whose lineage was published before (in journals)
+        StructField(
+            "already_published", BooleanType(), False
+        ),  # a definition whose lineage was published before (in journals)
         StructField("fingerprint", StringType()),  # null: bears no lineage
         StructField("dialect", StringType(), False),
         StructField("text", StringType()),  # of a routine's definition, and the first of a template in a task
@@ -424,7 +426,7 @@ SEGMENT_WRITTEN = "segment_written"
 NO_RECORD = (READ_BEFORE, SEGMENT_WRITTEN)
 """Why rows are skipped that stand for nothing that this run has read."""
 _BATCH = 10_000
-_NOT_GIVEN: Row = {"position": 0, "step": 0, "sets": False, "standing": False}
+_NOT_GIVEN: Row = {"position": 0, "step": 0, "sets": False, "already_published": False}
 """What rows have that do not say otherwise; null in all other columns."""
 _AS_IN_RECORDS = ("source_id", "user", "duration", "job", "error_code", "rows")
 _MOST_DIGITS = 18
@@ -555,8 +557,8 @@ def _statements_of(record: _Content, state: TaskState) -> list[Row]:
     if record.problem:
         return [{"dead": TooLarge.code if record.problem.startswith(TooLarge.code) else Outcome.MALFORMED_RECORD}]
     if record.status == Outcome.CUT:
-        read = text_rows(text, dialect, TaskState(state.dialect))  # a whole one brings its own text
-        return without_lost_end(read, text, dialect)
+        read = _text_rows(text, dialect, TaskState(state.dialect))  # a whole one brings its own text
+        return _without_lost_end(read, text, dialect)
     if record.status == Outcome.FAILED:
         return [state.failed.row(record.text, dialect, record.error_code)]
     if record.status:
@@ -565,8 +567,8 @@ def _statements_of(record: _Content, state: TaskState) -> list[Row]:
         fingerprinted = plan_fingerprint(record.symbolic)
         return [{"fingerprint": fingerprinted, "symbolic": record.symbolic, "text": record.text}]
     if record.edges is None:
-        return text_rows(text, dialect, state)
-    found = text_rows(text, dialect, state) if text else []
+        return _text_rows(text, dialect, state)
+    found = _text_rows(text, dialect, state) if text else []
     return [*found, {"position": len(found), **_edges_row(record.edges)}]
 
 

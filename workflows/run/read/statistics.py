@@ -13,7 +13,7 @@ from ingestion.model.outcomes import Outcome
 from workflows.counts import RunCounts
 from workflows.run.read.statements import NO_RECORD, READ_BEFORE, SEGMENT_WRITTEN
 
-BEARING = "fingerprint is not null or sets"
+HAS_LINEAGE = "fingerprint is not null or sets"
 """What can change lineage."""
 
 _PLACE = ("time", "file", "line", "source_id")
@@ -35,7 +35,7 @@ class StatementStatistics:
     newest: float | None = None
     oldest: float | None = None
     last: tuple[float, str] | None = None
-    bearing: int = 0
+    with_lineage: int = 0
     session_changes: int = 0
     templates: int = 0
     calls: int = 0
@@ -68,7 +68,7 @@ def statement_statistics(statements: DataFrame, latest: float = float("inf")) ->
         F.count(F.when(F.col("time") > latest, 1)).alias("ahead"),
         F.min(F.when(time > 0, time)).alias("oldest"),
         F.max(F.when(logged & (time > 0), F.struct(*_PLACE))).alias("last"),
-        F.count(F.when(F.expr(BEARING), 1)).alias("bearing"),
+        F.count(F.when(F.expr(HAS_LINEAGE), 1)).alias("with_lineage"),
         F.count(F.when(F.col("sets"), 1)).alias("session_changes"),
         F.approx_count_distinct("fingerprint").alias("templates"),
         F.count("called").alias("calls"),
@@ -106,7 +106,7 @@ def _statistics(rows: list[Row], read_before: int) -> StatementStatistics:
         newest=max((row["newest"] for row in rows if row["newest"] is not None), default=None),
         oldest=min((row["oldest"] for row in rows if row["oldest"] is not None), default=None),
         last=(last[0], last[-1]) if last is not None else None,
-        bearing=_sum(rows, "bearing"),
+        with_lineage=_sum(rows, "with_lineage"),
         session_changes=_sum(rows, "session_changes"),
         templates=_sum(rows, "templates"),
         calls=_sum(rows, "calls"),

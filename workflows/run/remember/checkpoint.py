@@ -29,7 +29,7 @@ _COLUMNS = ("source_id", "position", "step", "fingerprint", "dead", "dialect", "
 
 
 @dataclass(frozen=True, slots=True)
-class DeadLetterWriter:
+class _DeadLetterWriter:
     """Writes the letters of one run; what cannot be masked has no text in it.
 
     `failures`: what went wrong with templates (by fingerprint) that were parsed.
@@ -40,7 +40,7 @@ class DeadLetterWriter:
     settings: ParserSettings
     failures: Mapping[str, Failure] = field(default_factory=dict)
 
-    def letters(self, statements: DataFrame, dead: Mapping[str, str]) -> Iterator[DeadLetter]:
+    def dead_letters(self, statements: DataFrame, dead: Mapping[str, str]) -> Iterator[DeadLetter]:
         """A letter for every dead statement; `dead` has the reasons by fingerprint."""
         gone = statements.where(F.col("dead").isNotNull() | F.col("fingerprint").isin(list(dead)))
         for row in gone.select(*_COLUMNS).orderBy("file", "line", "position", "step").toLocalIterator():
@@ -76,7 +76,7 @@ def _template_of(parsed: ParsedTemplate | None) -> str:
     return f"line {left.line}: {left.expression}" if left is not None else ""
 
 
-def read_again(statements: DataFrame, source_ids: Collection[str]) -> frozenset[str]:
+def _read_again(statements: DataFrame, source_ids: Collection[str]) -> frozenset[str]:
     """Those of the places at which this run has read a record."""
     if not source_ids:
         return frozenset()
@@ -132,8 +132,8 @@ class LineageResult:
     succeeded: frozenset[str] = frozenset()
 
 
-def checkpoint_of(statements: Statements, lineage: LineageResult, memory: WorkflowState, run_id: str) -> RunCheckpoint:
-    """What to commit of a run that read `statements`, beside what `memory` has of earlier ones.
+def checkpoint_of(statements: Statements, lineage: LineageResult, state: WorkflowState, run_id: str) -> RunCheckpoint:
+    """What to commit of a run that read `statements`, beside what `state` has of earlier ones.
 
     Its letters are made as they are filed, while Spark still has the statements.
     """
@@ -146,14 +146,14 @@ def checkpoint_of(statements: Statements, lineage: LineageResult, memory: Workfl
     )
     if not statements.counts.statements:
         return checkpoint
-    frame, last = statements.frame, statements.survey.last
-    letters = DeadLetterWriter(run_id, lineage.templates, memory.parsing, lineage.failures)
+    frame, last = statements.frame, statements.statistics.last
+    writer = _DeadLetterWriter(run_id, lineage.templates, state.parsing, lineage.failures)
     any_dead = lineage.dead or statements.counts.dead
     return replace(
         checkpoint,
         segments=statements.segments(),
         newest=last[0] if last is not None else None,
         source_id=last[1] if last is not None else "",
-        letters=letters.letters(frame, lineage.dead) if any_dead else (),
-        read_again=read_again(frame, {letter.place[0] for letter in memory.letters}),
+        dead_letters=writer.dead_letters(frame, lineage.dead) if any_dead else (),
+        read_again=_read_again(frame, {letter.place[0] for letter in state.dead_letters}),
     )

@@ -160,7 +160,7 @@ class Registrar:
         return next((_JDBC_SERVICES[kind] for kind in kinds if kind in _JDBC_SERVICES), OTHER_DATABASE)
 
 
-def lacks_schema(relation: Relation, default_schema: str) -> bool:
+def _lacks_schema(relation: Relation, default_schema: str) -> bool:
     """Whether nothing tells in which schema a table is."""
     return relation.key.kind is NameKind.TABLE and not (relation.key.schema or default_schema)
 
@@ -222,7 +222,7 @@ class RelationFacts:
 _NEVER = ((float("inf"), 0), 0)
 
 
-def place_of_request(request: Json) -> str:
+def _place_of_request(request: Json) -> str:
     """What `Registrar` calls the place of a table's or container's create request."""
     return request.get("fullPath") or f"{request.get('databaseSchema')}.{build_fqn(request['name'])}"
 
@@ -320,7 +320,7 @@ class NameResolution:
         """A new one, which has not asked for anything yet: it remembers what it found, and what it did not."""
         return Resolver(self._target.search, self._scope, self._probe)
 
-    def survey(self, source: LineageSource, resolver: Resolver) -> NamesBefore:
+    def look_up(self, source: LineageSource, resolver: Resolver) -> NamesBefore:
         """The entities of a batch before anything is registered, and what is known of those that are to be."""
         wanted = relations_in(source.flows)
         entities = self._entities(source, wanted, resolver)
@@ -345,24 +345,24 @@ class NameResolution:
         if not requests:
             return RegisteredNames(refused=frozenset(isolation.failures))
         done = register_each(self._target.platform, requests, self._probe)
-        refused = {place_of_request(request) for _group, request, _failure in done.refused}
+        refused = {_place_of_request(request) for _group, request, _failure in done.refused}
         return RegisteredNames(done.made, frozenset(isolation.failures) | refused, sent=True)
 
     def resolve_routines(self, statements: Mapping[str, Sequence[str]]) -> RoutineEntities:
         """The entities of routines, given the masked statements of each; what the target lacks is registered."""
         return self.routines().resolve(statements, self._config.lineage) if statements else RoutineEntities()
 
-    def resolve_batch(
-        self, source: LineageSource, survey: NamesBefore, registered: RegisteredNames, routines: RoutineEntities
+    def resolve(
+        self, source: LineageSource, before: NamesBefore, registered: RegisteredNames, routines: RoutineEntities
     ) -> ResolvedNames:
         """The entities of a batch once what the target lacks was registered, beside those of its routines.
 
         Raises TargetDown and ConfigError; a name that cannot be looked up or registered has that as its status.
         """
-        entities = survey.entities
+        entities = before.entities
         if registered.sent:
             entities = self._entities(source, relations_in(source.flows), self._resolver_after())
-        refused = set(survey.failed)
+        refused = set(before.failed)
         registrar = self._registrar()
         if registered.refused:
             unresolved = {n for n, status in entities.statuses.items() if status is Outcome.UNRESOLVED} - refused
@@ -388,7 +388,7 @@ class NameResolution:
     def _entities(self, source: LineageSource, wanted: Mapping[int, int], resolver: Resolver) -> RelationEntities:
         registers = self._config.registers_tables
         entities = resolve_relations(source.log, wanted, resolver, self._config.lineage, registers=registers)
-        unplaced = {n for n in wanted if lacks_schema(source.log.relations[n], self.settings.default_schema)}
+        unplaced = {n for n in wanted if _lacks_schema(source.log.relations[n], self.settings.default_schema)}
         return entities.with_status(unplaced, Outcome.NO_DEFAULT_SCHEMA)
 
     def _registrar(self) -> Registrar:

@@ -16,7 +16,7 @@ from connectors.openmetadata.connection import Connection, local_files
 from tests.behaviour.harness import Warehouse
 from tests.support.growing_log import configuration, write_log
 from workflows.config import RunConfig, load_config
-from workflows.run.execution import WorkerFacts, WorkerSettings, batch_task
+from workflows.run.execution import WorkerFacts, WorkerSettings, shard_task
 from workflows.run.passes import bind_shard
 from workflows.runtime.options import Failpoints
 
@@ -70,7 +70,7 @@ def test_the_code_of_a_task_stays_small_and_in_memory_since_the_token_is_in_it(
     connection = Connection("http://openmetadata.example:8585/api", f"{CANARY}-token")
     settings = WorkerSettings("key", facts, connection, "run", Failpoints())
     payload = context.broadcast(b"")
-    code, broadcasts, *_ = _prepare_for_python_RDD(context, batch_task(settings, bind_shard, payload))
+    code, broadcasts, *_ = _prepare_for_python_RDD(context, shard_task(settings, bind_shard, payload))
     assert f"{CANARY}-token".encode() in code
     assert len(code) < 20_000
     assert len(broadcasts) == 2

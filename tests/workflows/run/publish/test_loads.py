@@ -10,7 +10,7 @@ from workflows.run.publish import loads
 from workflows.run.publish.loads import gather_loads
 from workflows.run.read.reader import Statements
 from workflows.run.read.statements import STATEMENT_SCHEMA, rows_of
-from workflows.run.read.statistics import BEARING, statement_statistics
+from workflows.run.read.statistics import HAS_LINEAGE, statement_statistics
 
 HOUR = 3600.0
 LOAD = "INSERT INTO mart.sales SELECT a FROM s WHERE b = {}"
@@ -73,7 +73,7 @@ def test_the_names_of_a_load_are_looked_for_where_its_session_had_said(spark: Sp
         for session, number, status, text in said
     ]
     frame = spark.createDataFrame(rows_of(records, "postgres"), STATEMENT_SCHEMA)
-    statements = Statements(frame, frame.where(BEARING), statement_statistics(frame), True, len(records))
+    statements = Statements(frame, frame.where(HAS_LINEAGE), statement_statistics(frame), True, len(records))
     gathered = gather_loads(statements, NamespaceDefaults("shop", "public"))
     found = {
         (load.failed.time - HOUR, load.template.namespace.search_path, load.came and load.came.time - HOUR)

@@ -168,7 +168,7 @@ def as_an_older_version_left_it(state: Path, catalog: Path) -> None:
             changed = update(journal).where(journal.c.id == segment.id)
             connection.execute(changed.values(content=segment_of(rows).content))
         for row in connection.execute(select(acknowledged)).all():
-            stored = json.loads(row.words)
+            stored = json.loads(row.digests)
             words = [[kind, f"old{key}", *rest, 1.0, last] for kind, key, *rest, _first, last in stored]
             changed = update(acknowledged).where(acknowledged.c.target == row.target)
             connection.execute(changed.values(words=json.dumps(words), digest="of old keys"))

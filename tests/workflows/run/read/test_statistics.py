@@ -40,7 +40,7 @@ def test_every_statement_is_counted_once_by_what_became_of_it(spark: SparkSessio
     assert survey.counts.records_read == survey.records == 6
     assert survey.counts.skipped == {"call": 1, "select": 1, "session_state": 1, "routine_definition": 1}
     assert survey.counts.dead == {"ill_formed": 1}
-    assert (survey.bearing, survey.templates, survey.session_changes, survey.calls) == (4, 2, 1, 1)
+    assert (survey.with_lineage, survey.templates, survey.session_changes, survey.calls) == (4, 2, 1, 1)
 
 
 def test_times_are_those_of_the_records_that_have_one(spark: SparkSession) -> None:

@@ -138,7 +138,7 @@ def test_a_routine_that_nothing_calls_is_followed_from_its_definition(spark: Spa
     )
     filed = Definition(DefinitionKind.ROUTINE, ("db", "mart", "filed"), "insert into x select 1 from y", 9.0, own=True)
     rows = expanded(spark, [(1.0, "s", "select 1")], [known, bare, filed])
-    found = [(row["routine"], row["text"], row["standing"], row["digest"]) for row in rows if row["routine"]]
+    found = [(row["routine"], row["text"], row["already_published"], row["digest"]) for row in rows if row["routine"]]
     assert found == [
         ("db.mart.nightly", "insert into mart.t select a from one", False, None),
         ("db.mart.bare", "insert into mart.t select b from two", True, None),

@@ -23,7 +23,7 @@ def row(time: float, template: str | None, session: str = "s", **more: object) -
     base: dict[str, object] = {
         "source_id": f"log:{int(time)}", "time": time, "file": "log", "line": int(time), "position": 0,
         "session": session, "sets": False, "fingerprint": template, "dialect": "postgres", "user": "u",
-        "duration": 1.0, "digest": int(time), "step": 0, "standing": False,
+        "duration": 1.0, "digest": int(time), "step": 0, "already_published": False,
     }  # fmt: skip
     return {field: {**base, **more}.get(field) for field in STATEMENT_SCHEMA.fieldNames()}
 
@@ -45,7 +45,7 @@ def names(*mentioned: str, defined: str = "", ended: str = "", temporary: bool =
 
 def grouped(statements: DataFrame, templates: dict[str, TableUsageNames]) -> list[OccurrenceGroup]:
     """The groups, which do not depend on where they are made."""
-    fresh = with_namespace(statements.withColumn("fresh", F.lit(True)), session_changes=True)
+    fresh = with_namespace(statements.withColumn("read_in_this_run", F.lit(True)), session_changes=True)
     found = groups_of(groups(fresh, changing_names(templates), DEFAULTS))
     assert groups_of(small_groups(fresh, changing_names(templates), DEFAULTS)) == found
     return sorted(found, key=lambda group: (group.order, group.template))
@@ -76,7 +76,7 @@ def test_a_year_of_runs_is_as_many_occurrences_as_it_has_templates(spark: SparkS
         .select(*STATEMENT_SCHEMA.fieldNames())
     )
     templates = changing_names({f"t{n}": names(f"x{n}") for n in range(3)})
-    placed = with_namespace(year.withColumn("fresh", F.lit(True)), session_changes=True)
+    placed = with_namespace(year.withColumn("read_in_this_run", F.lit(True)), session_changes=True)
     found = groups_of(groups(placed, templates, DEFAULTS))
     assert [(group.template, group.count) for group in found] == [("t0", 20_000), ("t1", 20_000), ("t2", 20_000)]
     assert {len(group.digests) for group in found} == {DIGESTS_KEPT}
@@ -170,7 +170,7 @@ def test_what_sessions_set_is_looked_up_and_followed_alike(
         )
     ]
     unique = [{**one, "line": number} for number, one in enumerate(rows)]
-    statements = frame(spark, *unique).withColumn("fresh", F.lit(True))
+    statements = frame(spark, *unique).withColumn("read_in_this_run", F.lit(True))
     shown = ("line", "namespace_database", "namespace_path")
     followed = with_namespace(statements, session_changes=True).select(*shown).orderBy("line").collect()
     assert with_namespaces(statements).select(*shown).orderBy("line").collect() == followed

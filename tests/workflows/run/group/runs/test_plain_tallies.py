@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from workflows.run.group.runs import DIGESTS_KEPT, PLAIN_TALLY_SCHEMA, RUN_COLUMNS, tally_plain_runs
 
-_NO_MATTER = {"routine": None, "standing": False, "session": "s", "file": "f", "position": 0, "step": 0}
+_NO_MATTER = {"routine": None, "already_published": False, "session": "s", "file": "f", "position": 0, "step": 0}
 _RUNS = 6 * DIGESTS_KEPT
 
 
@@ -24,7 +24,7 @@ def batch(numbers: list[int], **more: object) -> pa.RecordBatch:
             "duration": 0.5,
             "digest": number,
             "job": f"j{number % 2}",
-            "fresh": number % 2 == 0,
+            "read_in_this_run": number % 2 == 0,
             "time": float(number),
             "line": number,
             **more,
@@ -41,7 +41,7 @@ def test_no_more_digests_are_kept_than_count_however_often_a_template_ran() -> N
     batches = (batch(numbers[start : start + 500]) for start in range(0, _RUNS, 500))
     ((row,),) = (found.to_pylist() for found in tally_plain_runs(batches))
     assert row["digests"] == [*range(DIGESTS_KEPT)]
-    assert (row["count"], row["fresh"], row["duration"]) == (_RUNS, _RUNS // 2, _RUNS / 2)
+    assert (row["count"], row["read_in_this_run"], row["duration"]) == (_RUNS, _RUNS // 2, _RUNS / 2)
     assert (row["users"], row["jobs"]) == (["u0", "u1", "u2"], ["j0", "j1"])
     assert (row["at"]["time"], row["last"]["line"]) == (0.0, _RUNS - 1)
 
@@ -50,7 +50,7 @@ def test_what_ran_elsewhere_or_was_published_before_is_a_tally_of_its_own() -> N
     others: tuple[dict[str, object], ...] = (
         {"namespace_path": ["raw"]},
         {"routine": "a.b.c"},
-        {"standing": True},
+        {"already_published": True},
         {"namespace_database": "other"},
     )
     batches = [batch([1, 2]), *(batch([number], **other) for number, other in enumerate(others, 3)), batch([7])]

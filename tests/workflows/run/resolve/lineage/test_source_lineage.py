@@ -45,7 +45,19 @@ def source_of(log: tuple[str, ...] = LOG, probe: Probe = no_probe) -> LineageSou
     }
     groups = [
         OccurrenceGroup(
-            text, "db", ("public",), "s", (float(at), at), at, at, 1, ("ann",), (at,), 0.5, routine=LOAD, fresh=1
+            text,
+            "db",
+            ("public",),
+            "s",
+            (float(at), at),
+            at,
+            at,
+            1,
+            ("ann",),
+            (at,),
+            0.5,
+            routine=LOAD,
+            read_in_this_run=1,
         )
         for at, text in enumerate(log, 1)
     ]
