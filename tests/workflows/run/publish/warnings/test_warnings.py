@@ -10,7 +10,7 @@ import pytest
 from workflows.config import RunConfig, load_config
 from workflows.counts import RunCounts
 from workflows.run.publish.warnings import warnings_of
-from workflows.state.runs import RunOutcome, TaskResultRun
+from workflows.state.runs import RecordedRun, RunOutcome
 
 Write = Callable[..., Path]
 DATABASE = """
@@ -24,8 +24,8 @@ def config(workflow_file: Write) -> RunConfig:
     return load_config(workflow_file())
 
 
-def last_run(published: int) -> TaskResultRun:
-    return TaskResultRun("r", "w", 1.0, 2.0, RunOutcome.DONE, "", {"counts": {"published": published}})
+def last_run(published: int) -> RecordedRun:
+    return RecordedRun("r", "w", 1.0, 2.0, RunOutcome.DONE, "", {"counts": {"published": published}})
 
 
 READ = RunCounts(records_read=9, statements=9, templates=3, skipped={"select": 9})
