@@ -67,11 +67,13 @@ class Code:
         """The name of a column, which folds by rules of its own."""
         return fold_column(self.unquoted(index), self.dialect, quoted=self.is_quoted(index))
 
+    def is_word(self, index: int) -> bool:
+        """Whether a bare word stands at an index: a keyword or a name, which its place decides."""
+        return 0 <= index < len(self.tokens) and self.tokens[index].kind == WORD
+
     def is_name(self, index: int) -> bool:
         """Whether what stands at an index may be a name: in quotes, or a word that begins with no digit."""
-        if not 0 <= index < len(self.tokens) or self.tokens[index].kind != WORD:
-            return self.is_quoted(index)
-        return not self.tokens[index].text[0].isdigit()
+        return self.is_quoted(index) or (self.is_word(index) and not self.tokens[index].text[0].isdigit())
 
     def is_quoted(self, index: int) -> bool:
         """Whether a quoted name stands at an index."""

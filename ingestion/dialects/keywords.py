@@ -46,68 +46,69 @@ def reserved_words(dialect: str, *, hierarchical: bool = False) -> frozenset[str
 # The words of SQL that the token rules know, by the part they play.
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-QUERY_STARTS = _words("SELECT SEL WITH FROM VALUES")
+QUERY_STARTS = keywords("select sel with from values")
 """Begin what may stand in parentheses as a query."""
 
-SET_OPERATIONS = _words("UNION INTERSECT EXCEPT MINUS")
+SET_OPERATIONS = keywords("union intersect except minus")
 
-ENDS_FROM = SET_OPERATIONS | _words(
-    """WHERE PREWHERE GROUP ORDER HAVING QUALIFY WINDOW LIMIT OFFSET FETCH FOR SELECT SET WHEN RETURNING CONNECT
-    START CLUSTER DISTRIBUTE SORT INSERT VALUES OPTION INTO"""
+ENDS_FROM = SET_OPERATIONS | keywords(
+    """where prewhere group order having qualify window limit offset fetch for select set when returning connect
+    start cluster distribute sort insert values option into"""
 )
 """Begin what comes after a query's FROM."""
 
-AFTER_RELATION = ENDS_FROM | _words(
-    """AS ON USING JOIN INNER LEFT RIGHT FULL CROSS OUTER NATURAL ASOF SEMI ANTI POSITIONAL GLOBAL ANY ALL
-    STRAIGHT_JOIN APPLY LATERAL PIVOT UNPIVOT TABLESAMPLE SAMPLE WITH PARTITION MATCH_RECOGNIZE FINAL ARRAY FORCE
-    IGNORE USE BY OVERWRITE"""
+AFTER_RELATION = ENDS_FROM | keywords(
+    """as on using join inner left right full cross outer natural asof semi anti positional global any all
+    straight_join apply lateral pivot unpivot tablesample sample with partition match_recognize final array force
+    ignore use by overwrite"""
 )
 """May follow a relation, and so are not its alias."""
 
-TABLE_HINTS = _words("NOLOCK READUNCOMMITTED READCOMMITTED READPAST HOLDLOCK UPDLOCK ROWLOCK TABLOCK TABLOCKX NOWAIT")
+TABLE_HINTS = keywords("nolock readuncommitted readcommitted readpast holdlock updlock rowlock tablock tablockx nowait")
 """In parentheses behind a relation in T-SQL."""
 
-CREATE_MODIFIERS = _words(
-    """OR REPLACE ALTER GLOBAL LOCAL TEMP TEMPORARY TRANSIENT VOLATILE UNLOGGED MULTISET SET EXTERNAL MATERIALIZED
-    SECURE RECURSIVE FORCE NO EDITIONABLE NONEDITIONABLE LIVE STREAMING PRIVATE HYBRID DYNAMIC"""
+CREATE_MODIFIERS = keywords(
+    """or replace alter global local temp temporary transient volatile unlogged multiset set external materialized
+    secure recursive force no editionable noneditionable live streaming private hybrid dynamic refresh permanent iceberg
+    snapshot column row columnar rowstore hadoop immutable blockchain sharded duplicated reference dimension fact"""
 )
-"""May stand between CREATE and TABLE or VIEW."""
+"""May stand between CREATE and TABLE or VIEW: how each system stores and keeps them."""
 
-TEMPORARY = _words("TEMP TEMPORARY VOLATILE")
+TEMPORARY = keywords("temp temporary volatile")
 
-INSERT_MODIFIERS = _words("INTO OVERWRITE TABLE IGNORE OR REPLACE LOW_PRIORITY HIGH_PRIORITY DELAYED")
-"""May stand between INSERT and its target."""
+BEFORE_TARGET = keywords(
+    "into overwrite table ignore or replace low_priority high_priority delayed quick only if not exists concurrently"
+    " rollback abort fail"
+)
+"""May stand between INSERT, REPLACE, MERGE, COPY or CREATE TABLE and the name of the target."""
 
-INSERT_ELSEWHERE = _words("LOCAL DIRECTORY FUNCTION ALL FIRST")
+INSERT_ELSEWHERE = keywords("local directory function all first")
 """Say that INSERT does not go into one table."""
 
-NO_TARGET = _words(
-    "AS FROM IGNORE LOW_PRIORITY ON OPENDATASOURCE OPENQUERY OPENROWSET OR SELECT SET TOP USING VALUES WHERE WITH"
+NO_TARGET = INSERT_ELSEWHERE | keywords(
+    "as default from identifier ignore low_priority on opendatasource openquery openrowset or sel select set table top"
+    " using values where with"
 )
-"""Follow UPDATE, MERGE and INSERT without being what they write."""
+"""Follow UPDATE, MERGE and INSERT without being the name of what they write."""
 
-NO_COLUMN_DEFINITION = _words("CONSTRAINT PRIMARY UNIQUE FOREIGN CHECK INDEX KEY LIKE EXCLUDE")
+NO_COLUMN_DEFINITION = keywords("constraint primary unique foreign check index key like exclude")
 """Begin an item of a table's definition that is no column."""
 
-NO_COLUMN = _words(
-    """NULL TRUE FALSE UNKNOWN DEFAULT CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP CURRENT_USER SESSION_USER USER
-    SYSDATE SYSTIMESTAMP LOCALTIME LOCALTIMESTAMP ROWNUM LEVEL"""
+NO_COLUMN = keywords(
+    """null true false unknown default current_date current_time current_timestamp current_user session_user user
+    sysdate systimestamp localtime localtimestamp rownum level"""
 )
 """Look like a column and are a value."""
 
 
-CONDITIONS = _words("WHERE ON USING HAVING QUALIFY GROUP ORDER DISTINCT NATURAL INTERSECT EXCEPT MINUS UNION CONNECT")
+CONDITIONS = keywords("where on using having qualify group order distinct natural intersect except minus union connect")
 """Begin what has a say in which rows there are, or in their order."""
 
-METADATA_QUERIES = _words("DESCRIBE DESC SUMMARIZE SHOW")
+METADATA_QUERIES = keywords("describe desc summarize show")
 """Begin what DuckDB takes as a relation in parentheses, besides queries."""
 
-DATE_PARTS = _words(
-    """YEAR YEARS QUARTER QUARTERS MONTH MONTHS WEEK WEEKS DAY DAYS HOUR HOURS MINUTE MINUTES SECOND SECONDS MILLISECOND
-    MICROSECOND NANOSECOND ISOWEEK ISOYEAR DAYOFWEEK DAYOFYEAR DOW DOY EPOCH YY YYYY QQ Q MM M WK WW DD D HH MI SS MS"""
+DATE_PARTS = keywords(
+    """year years quarter quarters month months week weeks day days hour hours minute minutes second seconds millisecond
+    microsecond nanosecond isoweek isoyear dayofweek dayofyear dow doy epoch yy yyyy qq q mm m wk ww dd d hh mi ss ms"""
 )
 """Name a part of a date where a function's argument may stand."""

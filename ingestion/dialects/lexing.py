@@ -167,6 +167,8 @@ _FORMS: Mapping[str, Callable[[Dialect], Iterator[_Form]]] = {
 # Where strings, names and comments begin and end in each dialect: one compiled regex per dialect and use.
 
 WORD, PUNCTUATION = "word", "punctuation"
+PLACEHOLDER = "placeholder"
+"""Of lexers that know what is bound when a statement runs; ours has a word, or a sign and a word."""
 
 
 class Token(NamedTuple):

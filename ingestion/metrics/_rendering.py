@@ -77,7 +77,7 @@ class QueryRendering:
 
     def _is_word(self, name: str) -> bool:
         """Whether a bare word is one of the language, and not what a string said: DATE_TRUNC('month', d) has a word."""
-        return name.upper() in DATE_PARTS or name in reserved_words(self.dialect.name)
+        return name.lower() in DATE_PARTS or name in reserved_words(self.dialect.name)
 
     def _part(self, value: object, parent: exp.Expr, *, qualified: bool) -> object:
         if isinstance(value, list):

@@ -45,7 +45,7 @@ def _grain_of(node: exp.Expr) -> str:
     """What a time is cut to: DATE_TRUNC('month', d) -> "month"; "" where it is no such cut."""
     if isinstance(node, _TIME_CUTS):
         unit = node.args.get("unit")
-        return str(unit.name).lower() if isinstance(unit, exp.Expr) and unit.name.upper() in DATE_PARTS else ""
+        return str(unit.name).lower() if isinstance(unit, exp.Expr) and unit.name.lower() in DATE_PARTS else ""
     if isinstance(node, exp.TsOrDsToDate | exp.Date) or (isinstance(node, _CASTS) and node.is_type("date")):
         return "day"
     return ""

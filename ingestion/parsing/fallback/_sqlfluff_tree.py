@@ -63,8 +63,8 @@ def only_code(segment: BaseSegment) -> BaseSegment | None:
 
 
 def keywords(segment: BaseSegment) -> list[str]:
-    """The upper-case keywords that are the segment's own children."""
-    return [child.raw.upper() for child in segment.segments if child.is_type("keyword")]
+    """The keywords, in lower case, that are the segment's own children."""
+    return [child.raw.lower() for child in segment.segments if child.is_type("keyword")]
 
 
 def _identifier(segment: BaseSegment) -> tuple[str, bool]:
@@ -170,7 +170,7 @@ _TEXT = (
 
 def is_value_word(reference: BaseSegment) -> bool:
     """Whether a bare word is a value of the session or a constant, which sqlfluff takes for a column: SYSDATE."""
-    return reference.raw.upper() in NO_COLUMN
+    return reference.raw.lower() in NO_COLUMN
 
 
 class NotFollowed(Exception):
@@ -279,7 +279,7 @@ class ExpressionReader:
             position = 0
             for child in arguments:
                 position += child.raw == ","
-                if position in units and child.raw.upper() in DATE_PARTS:
+                if position in units and child.raw.lower() in DATE_PARTS:
                     self.parts.append(child.raw.upper())
                 elif child.is_type("date_part", "datetime_unit"):  # sqlfluff's guess, where only a column can be meant
                     self.parts.append(len(self.slots))

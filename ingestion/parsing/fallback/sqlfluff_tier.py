@@ -127,11 +127,11 @@ def _columns(segment: BaseSegment, behind: BaseSegment, dialect: Dialect) -> tup
 def _insert(segment: BaseSegment, outer: BaseSegment | None, dialect: Dialect) -> _Shape:
     reference = _target(segment)
     words = keywords(segment)
-    mode = WriteMode.OVERWRITE if "OVERWRITE" in words else WriteMode.APPEND
+    mode = WriteMode.OVERWRITE if "overwrite" in words else WriteMode.APPEND
     columns = _columns(segment, reference, dialect)
-    by_name = "NAME" in words
+    by_name = "name" in words
     target = Target(table_name(reference, dialect), mode, columns, by_name)
-    partitioned = any("partition" in child.get_type() for child in code(segment)) or "PARTITION" in words
+    partitioned = any("partition" in child.get_type() for child in code(segment)) or "partition" in words
     query = None if partitioned else _query_in(segment)
     return _Shape(StatementKind.INSERT, target, query, outer)
 
@@ -218,7 +218,7 @@ class _QueryReader:
 
     def common_tables(self, segment: BaseSegment) -> tuple[CommonTable, ...]:
         """The WITH items of a statement."""
-        recursive = "RECURSIVE" in keywords(segment) or self.dialect.recursion_without_keyword
+        recursive = "recursive" in keywords(segment) or self.dialect.recursion_without_keyword
         return tuple(
             self._common_table(child, recursive=recursive)
             for child in segment.segments
@@ -255,7 +255,7 @@ class _QueryReader:
                 raise NotFollowed(child.get_type())
         if len(operators) != 1 or len(branches) < 2:
             raise NotFollowed("mixed set operations")
-        operator = operators.pop()
+        operator = operators.pop().upper()
         role = JOIN if not operator.startswith("UNION") else None if operator == "UNION ALL" else GROUP_BY
         first_only = operator.startswith(("EXCEPT", "MINUS"))
         return SetOperation(tuple(branches), role, by_name=False, first_only=first_only, clauses=tuple(clauses))
@@ -269,9 +269,9 @@ class _QueryReader:
             if child.is_type("select_clause"):
                 projections.extend(self._projections(child))
                 modifier = child.get_child("select_clause_modifier")
-                if modifier is not None and "ON" in keywords(modifier):
+                if modifier is not None and "on" in keywords(modifier):
                     clauses.extend(clause for part in code(modifier) for clause in self._keys(part))
-                distinct |= modifier is not None and "DISTINCT" in keywords(modifier) and "ON" not in keywords(modifier)
+                distinct |= modifier is not None and "distinct" in keywords(modifier) and "on" not in keywords(modifier)
             elif child.is_type("from_clause"):
                 relations.extend(self._relations(child))
             elif child.is_type(*_CONDITIONS):
@@ -365,8 +365,8 @@ class _QueryReader:
             raise NotFollowed(segment.get_type())
 
     def _join(self, segment: BaseSegment) -> Iterator[RelationSource]:
-        words = [word for word in keywords(segment) if word not in ("JOIN", "OUTER", "INNER", "USING", "NATURAL")]
-        natural = "NATURAL" in keywords(segment)
+        words = [word for word in keywords(segment) if word not in ("join", "outer", "inner", "using", "natural")]
+        natural = "natural" in keywords(segment)
         relations: list[RelationSource] = []
         on: list[Clause] = []
         using: tuple[str, ...] = ()
@@ -378,9 +378,9 @@ class _QueryReader:
                 using = self._names(child)
             elif not child.is_type("keyword"):
                 relations.extend(self._joined_relations(child))
-        if not relations or {"APPLY", "LATERAL"} & set(words):
+        if not relations or {"apply", "lateral"} & set(words):
             raise NotFollowed("join")
-        relations[0] = replace(relations[0], join=" ".join(words), natural=natural)
+        relations[0] = replace(relations[0], join=" ".join(words).upper(), natural=natural)
         relations[-1] = replace(relations[-1], on=(*relations[-1].on, *on), using=using)
         yield from relations
 
@@ -523,7 +523,7 @@ def _references(statement: BaseSegment, shape: _Shape, dialect: Dialect) -> Iter
         expression = element.get_child("table_expression")
         inner = expression.get_child("table_reference", "file_reference") if expression is not None else None
         if inner is not None:
-            if dialect.described_relations and name is not None and inner.raw.upper() in METADATA_QUERIES:
+            if dialect.described_relations and name is not None and inner.raw.lower() in METADATA_QUERIES:
                 raise Unparsable("what is told of a table stands for a relation")  # (DESCRIBE t)
             yield inner, name
     for bracketed in statement.recursive_crawl("bracketed"):

@@ -1,10 +1,18 @@
-"""The last tier: tables, and columns where the tokens leave no doubt."""
+"""The last tier: lineage from sqlparse's tokens, where no tree can be had.
+
+Tables are those behind FROM, JOIN, INTO, UPDATE and USING; columns are followed only through a plain list of columns
+over tables: of `INSERT INTO t SELECT s.a, f(s.b) AS x FROM s`, s.a flows and x is unknown.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
+
+import sqlparse.lexer
+import sqlparse.tokens as sql
 
 from ingestion.analysis.form import (
     COLUMNS_NOT_FOLLOWED,
@@ -17,229 +25,98 @@ from ingestion.analysis.form import (
     plain_column,
     tables_only_select,
 )
-from ingestion.dialects import Dialect, dialect_of, fold_column
+from ingestion.dialects import Dialect, dialect_of
+from ingestion.dialects.cursor import Code
 from ingestion.dialects.functions import GENERATORS
 from ingestion.dialects.keywords import (
     AFTER_RELATION,
     CONDITIONS,
-    CREATE_MODIFIERS,
     ENDS_FROM,
-    INSERT_ELSEWHERE,
-    INSERT_MODIFIERS,
     METADATA_QUERIES,
     NO_COLUMN,
-    NO_COLUMN_DEFINITION,
-    NO_TARGET,
     QUERY_STARTS,
     SET_OPERATIONS,
     TABLE_HINTS,
-    TEMPORARY,
 )
+from ingestion.dialects.lexing import NAME, NUMBER, PLACEHOLDER, PUNCTUATION, STRING, WORD, Token
 from ingestion.errors import Unparsable
-from ingestion.model.lineage import Problem, StatementKind, TableName, Target, WriteMode
+from ingestion.model.lineage import Problem, StatementKind, TableName
 from ingestion.model.outcomes import ProblemKind
-from ingestion.parsing.fallback._sqlparse_tokens import (
+from ingestion.parsing.targets import TargetAt, find_target
+from ingestion.parsing.token_names import (
     CommonTableAt,
-    TokenKind,
-    TokenStream,
     alias_at,
     column_parts,
     common_tables,
     name_at,
     qualifier,
-    read_tokens,
     relation_at,
     table_name,
 )
 from ingestion.statements.cleaning import plainly_spelled
 
-# What a token stream writes: the target of INSERT, CREATE ... AS, UPDATE, MERGE and SELECT INTO.
+_WORD = re.compile(r"\S+")
+_tokenize: Callable[[str], Iterable[tuple[sql._TokenType, str]]] = sqlparse.lexer.tokenize
 
 
-@dataclass(frozen=True, slots=True)
-class _TargetAt:
-    """A target; `span` are the positions of its clause, the query begins behind them; `fixed` as in Write."""
+def _read_tokens(text: str, dialect: Dialect) -> Code:
+    """The tokens of one statement as sqlparse has them, ungrouped: its grouping refuses beyond 10,000 tokens.
 
-    kind: StatementKind
-    target: Target | None
-    span: range
-    fixed: tuple[str, ...] = ()
-
-
-def _find_target(stream: TokenStream, dialect: Dialect) -> _TargetAt:
-    """The one target of the statement, None for a bare SELECT.
-
-    Raises Unparsable for a statement that has several, or none of the shapes that carry lineage.
+    Raises Unparsable when sqlparse, which knows one dialect only, may have seen other strings and comments than the
+    text has: nothing that follows from such tokens would be sure.
     """
-    top = _top_level(stream)
-    verbs = [position for position in top if stream.word(position) in _VERBS and _is_verb(stream, position)]
-    if len(verbs) > 1:
-        raise Unparsable("the text writes more than one target")
-    if verbs:
-        return _VERBS[stream.word(verbs[0])](stream, verbs[0], dialect)
-    if stream.word(0) not in (*QUERY_STARTS, "("):
-        raise Unparsable("the text has no shape that carries lineage")
-    return _select_into(stream, top, dialect)
+    tokens: list[Token] = []
+    end = 0
+    for kind, value in _tokenize(text):
+        start, end = end, end + len(value)
+        if kind in sql.Whitespace:
+            continue
+        if kind in sql.Comment:
+            if value.startswith("#") and not dialect.hash_comments:
+                raise Unparsable("what sqlparse takes for a comment is none in this dialect")
+            continue
+        tokens.extend(_tokens_of(kind, value, start, dialect))
+    while tokens and tokens[-1].text == ";":
+        tokens.pop()
+    depth = 0
+    for token in tokens:
+        depth += (token.text == "(") - (token.text == ")")
+        if depth < 0:
+            raise Unparsable("a parenthesis closes nothing")
+        if token.text == ";":
+            raise Unparsable("the text holds several statements")
+    if depth:
+        raise Unparsable("a parenthesis stays open")
+    return Code(text, tuple(tokens), dialect)
 
 
-def _top_level(stream: TokenStream) -> list[int]:
-    found, position = [], 0
-    while position < len(stream):
-        found.append(position)
-        position = stream.after(position)
-    return found
+def _tokens_of(kind: sql._TokenType, value: str, start: int, dialect: Dialect) -> Iterator[Token]:
+    if kind in sql.Error:
+        raise Unparsable("the text has characters that sqlparse does not know")
+    if kind in sql.String or kind is sql.Literal:
+        yield Token(_kind_of_string(value, dialect), value, start)
+    elif kind in sql.Number:
+        yield Token(NUMBER, value, start)
+    elif kind in sql.Name.Placeholder or value.startswith("@"):
+        yield Token(PLACEHOLDER, value, start)
+    elif value[0] in "`[" and len(value) > 1:
+        yield Token(NAME, value, start)
+    elif kind in sql.Keyword or kind in sql.Name:  # one token of several words: LEFT OUTER JOIN
+        yield from (Token(WORD, word.group(), start + word.start()) for word in _WORD.finditer(value))
+    else:
+        yield Token(PUNCTUATION, value, start)
 
 
-def _is_verb(stream: TokenStream, position: int) -> bool:
-    """Not DO UPDATE, FOR UPDATE, ON DELETE, WHEN MATCHED THEN UPDATE, nor a name."""
-    before = stream.word(position - 1)
-    if before in ("DO", "FOR", "ON", "THEN", "KEY"):
-        return False
-    if stream.word(position) == "REPLACE":
-        return position == 0
-    return before not in (".", "AS", ",", "OR")
+def _kind_of_string(value: str, dialect: Dialect) -> str:
+    if value[0] in "'\"" and "\\" in value and not dialect.backslash_escapes:
+        raise Unparsable("sqlparse takes a backslash for an escape, which it is not in this dialect")
+    return NAME if value[0] == '"' and not dialect.double_quotes_are_strings else STRING
 
 
-def _insert(stream: TokenStream, position: int, dialect: Dialect) -> _TargetAt:
-    start, mode = position, WriteMode.APPEND
-    position += 1
-    while stream.word(position) in INSERT_MODIFIERS:
-        mode = WriteMode.OVERWRITE if stream.word(position) == "OVERWRITE" else mode
-        position += 1
-    named = relation_at(stream, position, dialect)
-    if named is None or stream.word(position) in INSERT_ELSEWHERE | NO_TARGET:
-        raise Unparsable("INSERT goes to something else than one table")
-    position = named.end
-    fixed: tuple[str, ...] = ()
-    columns: tuple[str, ...] | None = None
-    if stream.word(position) == "PARTITION" and stream.word(position + 1) == "(":
-        fixed = _fixed_columns(stream, position + 1, dialect)
-        position = stream.after(position + 1)
-    if stream.word(position) == "(" and stream.word(position + 1) not in (*QUERY_STARTS, "("):
-        columns = _columns(stream, position, dialect)
-        position = stream.after(position)
-    by_name = (stream.word(position), stream.word(position + 1)) == ("BY", "NAME")
-    target = Target(table_name(named.parts, dialect), mode, columns, by_name)
-    return _TargetAt(StatementKind.INSERT, target, range(start, position), fixed)
+# The relations that a token code reads: what stands behind FROM, JOIN and USING, wherever a query may stand.
 
-
-def _create(stream: TokenStream, position: int, dialect: Dialect) -> _TargetAt:
-    start, words = position, set()
-    position += 1
-    while stream.word(position) in CREATE_MODIFIERS:
-        words.add(stream.word(position))
-        position += 1
-    view = stream.word(position) == "VIEW"
-    if not view and stream.word(position) != "TABLE":
-        raise Unparsable("CREATE makes neither a table nor a view")
-    position += 1
-    if stream.word(position) == "IF":
-        position += 3
-    named = relation_at(stream, position, dialect)
-    if named is None:
-        raise Unparsable("CREATE names nothing")
-    query = _as_query(stream, named.end)
-    columns = _columns(stream, named.end, dialect) if stream.word(named.end) == "(" else None
-    name = table_name(named.parts, dialect)
-    temporary = bool(words & TEMPORARY) or name.table.startswith("#")
-    target = Target(name, WriteMode.CREATE, columns, temporary=temporary, view=view)
-    kind = StatementKind.CREATE_VIEW if view else StatementKind.CREATE_TABLE_AS
-    return _TargetAt(kind, target, range(start, query))
-
-
-def _as_query(stream: TokenStream, position: int) -> int:
-    while position < len(stream):
-        if stream.word(position) == "AS" and stream.word(position + 1) in (*QUERY_STARTS, "("):
-            return position + 1
-        if stream.word(position) == "SELECT":  # MySQL and Spark need no AS
-            return position
-        position = stream.after(position)
-    raise Unparsable("CREATE has no query")
-
-
-def _changed_table(stream: TokenStream, position: int, dialect: Dialect) -> _TargetAt:
-    """UPDATE [ONLY] t …, MERGE [INTO] t …."""
-    start, verb = position, stream.word(position)
-    position += 1 + (stream.word(position + 1) in ("ONLY", "INTO"))
-    named = relation_at(stream, position, dialect)
-    if named is None or stream.word(position) in NO_TARGET:
-        raise Unparsable(f"{verb} names no table")
-    target = Target(table_name(named.parts, dialect), WriteMode.UPDATE)
-    kind = StatementKind.UPDATE if verb == "UPDATE" else StatementKind.MERGE
-    return _TargetAt(kind, target, range(start, named.end))
-
-
-def _refuse(stream: TokenStream, position: int, dialect: Dialect) -> _TargetAt:
-    raise Unparsable("the text has no shape that carries lineage")
-
-
-_VERBS = {
-    "INSERT": _insert,
-    "REPLACE": _insert,
-    "UPSERT": _insert,
-    "CREATE": _create,
-    "UPDATE": _changed_table,
-    "MERGE": _changed_table,
-    "DELETE": _refuse,
-}
-
-
-def _select_into(stream: TokenStream, top: list[int], dialect: Dialect) -> _TargetAt:
-    into = next((position for position in top if stream.word(position) == "INTO"), None)
-    if into is not None and stream.word(into + 1) in ("OUTFILE", "DUMPFILE"):
-        raise Unparsable("SELECT fills a file")
-    if into is None or not dialect.select_into_creates:
-        return _TargetAt(StatementKind.SELECT, None, range(0))
-    position, temporary = into + 1, False
-    while stream.word(position) in (*TEMPORARY, "UNLOGGED", "TABLE"):
-        temporary |= stream.word(position) in TEMPORARY
-        position += 1
-    named = relation_at(stream, position, dialect)
-    if named is None:
-        raise Unparsable("SELECT INTO names no table")
-    name = table_name(named.parts, dialect)
-    target = Target(name, WriteMode.CREATE, temporary=temporary or name.table.startswith("#"))
-    return _TargetAt(StatementKind.CREATE_TABLE_AS, target, range(into, named.end))
-
-
-def _items_between(stream: TokenStream, span: range) -> list[range]:
-    """The positions of each item between the commas of a list."""
-    items, start, position = [], span.start, span.start
-    while position < span.stop:
-        if stream.word(position) == ",":
-            items.append(range(start, position))
-            start = position + 1
-        position = stream.after(position)
-    return [*items, range(start, span.stop)]
-
-
-def _items(stream: TokenStream, opens: int) -> list[range]:
-    return _items_between(stream, range(opens + 1, stream.partner[opens]))
-
-
-def _columns(stream: TokenStream, opens: int, dialect: Dialect) -> tuple[str, ...] | None:
-    """The columns of a list, with or without types; None when an item is something else."""
-    names = []
-    for item in _items(stream, opens):
-        token = stream.tokens[item.start] if item else None
-        if token is None or token.kind not in (TokenKind.WORD, TokenKind.QUOTED) or token.word in NO_COLUMN_DEFINITION:
-            return None
-        names.append(fold_column(token.text, dialect, quoted=token.kind is TokenKind.QUOTED))
-    return tuple(names)
-
-
-def _fixed_columns(stream: TokenStream, opens: int, dialect: Dialect) -> tuple[str, ...]:
-    return tuple(
-        fold_column(stream.tokens[item.start].text, dialect, quoted=stream.tokens[item.start].kind is TokenKind.QUOTED)
-        for item in _items(stream, opens)
-        if len(item) > 1 and stream.word(item.start + 1) == "="
-    )
-
-
-# The relations that a token stream reads: what stands behind FROM, JOIN and USING, wherever a query may stand.
-
-_BEFORE_RELATION = frozenset({"ONLY", "LATERAL"})
-_BEFORE_BY = frozenset({"GROUP", "ORDER", "DISTRIBUTE", "SORT"})
+_BEFORE_RELATION = frozenset({"only", "lateral"})
+_BEFORE_BY = frozenset({"group", "order", "distribute", "sort"})
 
 
 class _SourceAt(NamedTuple):
@@ -269,11 +146,11 @@ class _SourceScan:
     derived: frozenset[int]
 
 
-def _find_sources(stream: TokenStream, dialect: Dialect, skip: range, *, merge: bool = False) -> _SourceScan:
+def _find_sources(code: Code, skip: range, *, merge: bool = False) -> _SourceScan:
     """The relations read outside the positions of `skip`, which hold the target."""
-    scan = _Scan(stream, dialect, common_tables(stream, dialect))
+    scan = _Scan(code, common_tables(code))
     position = 0
-    while position < len(stream):
+    while position < len(code):
         position = skip.stop if position in skip else scan.step(position, merge=merge)
     unread = _unread(scan.common, scan.uses)
     tables = tuple(table for table in scan.found if not any(_within(table.position, item) for item in unread))
@@ -298,9 +175,8 @@ def _unread(common: Mapping[str, list[CommonTableAt]], uses: list[tuple[str, int
 class _Scan:
     """One pass over the tokens, with a level for each open parenthesis."""
 
-    def __init__(self, stream: TokenStream, dialect: Dialect, common: list[CommonTableAt]) -> None:
-        self.stream = stream
-        self.dialect = dialect
+    def __init__(self, code: Code, common: list[CommonTableAt]) -> None:
+        self.code = code
         self.common: dict[str, list[CommonTableAt]] = {}
         for item in common:
             self.common.setdefault(item.name, []).append(item)
@@ -312,7 +188,7 @@ class _Scan:
 
     def step(self, position: int, *, merge: bool) -> int:
         """Takes the token at a position; returns where to go on."""
-        word = self.stream.word(position)
+        word = self.code.word(position)
         level = self.levels[-1]
         if word == "(":
             self._open(position, level)
@@ -322,14 +198,14 @@ class _Scan:
             return self._relation(position, level)
         elif word == "," and level.in_from:
             level.expecting = True
-        elif level.query and self.stream.word(position - 1) != ".":
+        elif level.query and self.code.word(position - 1) != ".":
             self._keyword(position, level, merge=merge)
         return position + 1
 
     def _open(self, position: int, level: _Level) -> None:
-        following = self.stream.word(position + 1)
-        shown = level.expecting and following in METADATA_QUERIES and self.dialect.described_relations
-        shown = shown and self.stream.word(position + 2) not in (")", ".", ",")
+        following = self.code.word(position + 1)
+        shown = level.expecting and following in METADATA_QUERIES and self.code.dialect.described_relations
+        shown = shown and self.code.word(position + 2) not in (")", ".", ",")
         nested_join = level.expecting and following not in QUERY_STARTS and not shown
         self.levels.append(
             _Level(query=nested_join or following in QUERY_STARTS, in_from=nested_join, expecting=nested_join)
@@ -341,39 +217,39 @@ class _Scan:
     def _close(self, position: int) -> None:
         self.levels.pop()
         if self.levels[-1].in_from:
-            alias, _ = alias_at(self.stream, position + 1, self.dialect)
+            alias, _ = alias_at(self.code, position + 1)
             self.levels[-1].known.add(alias)
 
     def _keyword(self, position: int, level: _Level, *, merge: bool) -> None:
-        word = self.stream.word(position)
-        if word == "FROM":
-            before = (self.stream.word(position - 2), self.stream.word(position - 1))
-            if before not in (("IS", "DISTINCT"), ("NOT", "DISTINCT")):
+        word = self.code.word(position)
+        if word == "from":
+            before = (self.code.word(position - 2), self.code.word(position - 1))
+            if before not in (("is", "distinct"), ("not", "distinct")):
                 level.in_from = level.expecting = True
-        elif word in ("JOIN", "APPLY", "STRAIGHT_JOIN"):
+        elif word in ("join", "apply", "straight_join"):
             level.in_from = level.expecting = True
-        elif word == "USING" and merge and len(self.levels) == 1 and not self.joined:
+        elif word == "using" and merge and len(self.levels) == 1 and not self.joined:
             level.expecting = self.joined = True  # DuckDB has a second one, for the columns that it joins by
-        elif word in ENDS_FROM or (word == "LATERAL" and self.stream.word(position + 1) == "VIEW"):
+        elif word in ENDS_FROM or (word == "lateral" and self.code.word(position + 1) == "view"):
             if level.in_from and word in _BEFORE_BY and self._lacks_by(position + 1):
-                raise Unparsable(f"{word} without BY")
+                raise Unparsable(f"{word.upper()} without BY")
             level.in_from = False
-            if word == "LATERAL":
+            if word == "lateral":
                 self.derived.add(len(self.levels) - 1)
-            if word == "SELECT":
+            if word == "select":
                 level.known = set()
 
     def _relation(self, position: int, level: _Level) -> int:
-        word = self.stream.word(position)
-        if word in _BEFORE_RELATION or (word == "TABLE" and self.stream.word(position + 1) == "("):
+        word = self.code.word(position)
+        if word in _BEFORE_RELATION or (word == "table" and self.code.word(position + 1) == "("):
             return position + 1
         level.expecting = False
-        named = relation_at(self.stream, position, self.dialect)
+        named = relation_at(self.code, position)
         if word in ENDS_FROM or named is None or self._is_call(named.end):
             self.derived.add(len(self.levels) - 1)  # a table function, a file, a variable: no table to name
             return position + 1 if named is None else named.end
-        name = table_name(named.parts, self.dialect)
-        alias, end = alias_at(self.stream, named.end, self.dialect)
+        name = table_name(named.parts, self.code.dialect)
+        alias, end = alias_at(self.code, named.end)
         if alias and self._is_misspelt(end):
             raise Unparsable("BY behind what is no clause")
         field_of_another = len(name.parts) > 1 and name.parts[0] in level.known
@@ -389,12 +265,12 @@ class _Scan:
 
     def _is_misspelt(self, position: int) -> bool:
         """Whether the alias before a position, or the word at it, is a GROUP or ORDER gone wrong."""
-        word, following = self.stream.word(position), self.stream.word(position + 1)
-        return word == "BY" or (following == "BY" and word not in AFTER_RELATION)
+        word, following = self.code.word(position), self.code.word(position + 1)
+        return word == "by" or (following == "by" and word not in AFTER_RELATION)
 
     def _lacks_by(self, position: int) -> bool:
-        is_word = position < len(self.stream) and self.stream.tokens[position].kind is TokenKind.WORD
-        return is_word and self.stream.word(position) not in ("BY", "SIBLINGS")
+        is_word = self.code.is_word(position)
+        return is_word and self.code.word(position) not in ("by", "siblings")
 
     def _is_common(self, name: TableName, position: int) -> bool:
         if len(name.parts) != 1:
@@ -403,10 +279,10 @@ class _Scan:
 
     def _is_call(self, position: int) -> bool:
         """Whether the name before this position is a function's; T-SQL has table hints there too."""
-        return self.stream.word(position) == "(" and self.stream.word(position + 1) not in TABLE_HINTS
+        return self.code.word(position) == "(" and self.code.word(position + 1) not in TABLE_HINTS
 
 
-# The output columns of a token stream's query, where its list is plain and stands over tables alone.
+# The output columns of a token code's query, where its list is plain and stands over tables alone.
 
 _HAS_QUERY = frozenset(
     {
@@ -427,7 +303,7 @@ class _Columns:
     problems: tuple[Problem, ...] = (COLUMNS_NOT_FOLLOWED,)
 
 
-def _find_columns(stream: TokenStream, dialect: Dialect, writes: _TargetAt, sources: _SourceScan) -> _Columns:
+def _find_columns(code: Code, writes: TargetAt, sources: _SourceScan) -> _Columns:
     """The outputs of the statement's one SELECT; a Problem names each that is more than a column.
 
     `sources` is what the statement reads. Of `INSERT INTO t SELECT s.a, f(s.b) AS x FROM s`, the outputs are s.a and
@@ -435,93 +311,92 @@ def _find_columns(stream: TokenStream, dialect: Dialect, writes: _TargetAt, sour
     """
     if writes.kind not in _HAS_QUERY:
         return _Columns()
-    inside, depth = _query(stream, writes)
+    inside, depth = _query(code, writes)
     if depth in sources.derived:
         return _Columns()
-    span = _list(stream, inside)
+    span = _list(code, inside)
     if span is None:
         return _Columns()
     projections: list[Projection | Star] = []
     problems: list[Problem] = []
-    for number, item in enumerate(_items_between(stream, span), start=1):
-        projection = _star(stream, item, dialect) or _plain(stream, item, dialect)
-        if projection is None and any(stream.word(position) == "*" for position in item[:3]):
+    for number, item in enumerate((range(*found) for found in code.items(span.start, span.stop)), start=1):
+        projection = _star(code, item) or _plain(code, item)
+        if projection is None and any(code.word(position) == "*" for position in item[:3]):
             return _Columns()  # a star with exceptions, or a product: how many columns it gives is not sure
-        if projection is None and dialect.row_generators and stream.word(item.start) in GENERATORS:
+        if projection is None and code.dialect.row_generators and code.word(item.start).upper() in GENERATORS:
             return _Columns()  # several columns, and how many is not sure
         if projection is None:
-            name = _alias(stream, item, dialect)
+            name = _alias(code, item)
             projection = opaque_column(name)
             problems.append(Problem(ProblemKind.UNSUPPORTED, name or f"column {number}"))
         projections.append(projection)
     return _Columns(tuple(projections), depth, tuple(problems))
 
 
-def _query(stream: TokenStream, writes: _TargetAt) -> tuple[range, int]:
+def _query(code: Code, writes: TargetAt) -> tuple[range, int]:
     """The positions of the statement's query, out of the parentheses around all of it, and how many those are."""
-    into = writes.kind is StatementKind.CREATE_TABLE_AS and stream.word(writes.span.start) == "INTO"
-    start, stop, depth = (0 if into else writes.span.stop), len(stream), 0
-    while stream.word(start) == "(" and stream.partner[start] == stop - 1:
+    into = writes.kind is StatementKind.CREATE_TABLE_AS and code.word(writes.span.start) == "into"
+    start, stop, depth = (0 if into else writes.span.stop), len(code), 0
+    while code.word(start) == "(" and code.closing(start) == stop - 1:
         start, stop, depth = start + 1, stop - 1, depth + 1
     return range(start, stop), depth
 
 
-def _list(stream: TokenStream, query: range) -> range | None:
+def _list(code: Code, query: range) -> range | None:
     """The positions of the select list; None unless there is exactly one SELECT, and it has a FROM."""
     selects: list[int] = []
     ends: list[int] = []
     position = query.start
     while position < query.stop:
-        word = stream.word(position)
+        word = code.word(position)
         if word in SET_OPERATIONS:
             return None
-        if word in ("SELECT", "SEL"):
+        if word in ("select", "sel"):
             selects.append(position)
-        elif word in ("FROM", "INTO") and selects:
+        elif word in ("from", "into") and selects:
             ends.append(position)
-        position = stream.after(position)
+        position = code.after(position)
     if len(selects) != 1 or not ends:
         return None
     start = selects[0] + 1
-    while stream.word(start) in ("DISTINCT", "ALL"):
+    while code.word(start) in ("distinct", "all"):
         start += 1
-    return None if stream.word(start) in ("TOP", "ON", "AS") else range(start, ends[0])
+    return None if code.word(start) in ("top", "on", "as") else range(start, ends[0])
 
 
-def _star(stream: TokenStream, item: range, dialect: Dialect) -> Star | None:
-    if not item or stream.word(item[-1]) != "*":
+def _star(code: Code, item: range) -> Star | None:
+    if not item or code.word(item[-1]) != "*":
         return None
     if len(item) == 1:
         return Star()
-    if stream.word(item[-2]) != ".":
+    if code.word(item[-2]) != ".":
         return None
-    named = name_at(stream, item.start, dialect, stop=item[-2])
-    return None if named is None else Star(qualifier(named.parts, dialect))
+    named = name_at(code, item.start, stop=item[-2])
+    return None if named is None else Star(qualifier(named.parts, code.dialect))
 
 
-def _plain(stream: TokenStream, item: range, dialect: Dialect) -> Projection | None:
-    named = name_at(stream, item.start, dialect, stop=item.stop)
-    if named is None or (len(named.parts) == 1 and named.parts[0].word in NO_COLUMN):
+def _plain(code: Code, item: range) -> Projection | None:
+    named = name_at(code, item.start, stop=item.stop)
+    if named is None or (len(named.parts) == 1 and code.word(item.start) in NO_COLUMN):
         return None
-    parts = column_parts(named.parts, dialect)
+    parts = column_parts(named.parts, code.dialect)
     rest = range(named.end, item.stop)
     if not rest:
         return plain_column(parts, parts[-1])
-    alias = _alias(stream, item, dialect)
-    expected = 2 if stream.word(rest.start) == "AS" else 1
+    alias = _alias(code, item)
+    expected = 2 if code.word(rest.start) == "as" else 1
     return plain_column(parts, alias) if alias and len(rest) == expected else None
 
 
-def _alias(stream: TokenStream, item: range, dialect: Dialect) -> str:
+def _alias(code: Code, item: range) -> str:
     """The name that AS gives, or a name right behind a column or a parenthesis."""
     if len(item) < 2:
         return ""
-    token = stream.tokens[item[-1]]
-    named = name_at(stream, item.start, dialect)
-    behind_value = stream.word(item[-2]) in ("AS", ")") or (named is not None and named.end == item[-1])
-    if token.kind not in (TokenKind.WORD, TokenKind.QUOTED) or not behind_value or token.word in ("END", *NO_COLUMN):
+    named = name_at(code, item.start)
+    behind_value = code.word(item[-2]) in ("as", ")") or (named is not None and named.end == item[-1])
+    if not code.name(item[-1]) or not behind_value or code.word(item[-1]) in ("end", *NO_COLUMN):
         return ""
-    return fold_column(token.text, dialect, quoted=token.kind is TokenKind.QUOTED)
+    return code.column(item[-1])
 
 
 # The last tier: lineage from sqlparse's ungrouped tokens, where no tree can be had.
@@ -536,38 +411,38 @@ def parse(text: str, dialect: str) -> RelationalStatement:
     Raises Unparsable when the text has no source, no shape that carries lineage, or tokens that may be misread.
     """
     known_dialect = dialect_of(dialect)
-    stream = read_tokens(plainly_spelled(text, known_dialect), known_dialect)
-    if any(_changes_rows(stream, position) for position in range(len(stream))):
+    code = _read_tokens(plainly_spelled(text, known_dialect), known_dialect)
+    if any(_changes_rows(code, position) for position in range(len(code))):
         raise Unparsable("the text reads the rows that a statement inside it changes")
-    writes = _find_target(stream, known_dialect)
-    sources = _find_sources(stream, known_dialect, writes.span, merge=writes.kind is StatementKind.MERGE)
+    writes = find_target(code)
+    sources = _find_sources(code, writes.span, merge=writes.kind is StatementKind.MERGE)
     if writes.kind is StatementKind.UPDATE:
-        writes, sources = _update(stream, known_dialect, writes, sources)
+        writes, sources = _update(code, writes, sources)
     if not sources.tables:
         raise Unparsable("no table is read")
-    columns = _find_columns(stream, known_dialect, writes, sources)
+    columns = _find_columns(code, writes, sources)
     return RelationalStatement(
         writes.kind,
         known_dialect.name,
         (_write(writes, sources, columns),),
         aliases=tuple((table.alias, str(table.name)) for table in sources.tables if table.alias),
-        problems=(*columns.problems, *_unread_conditions(stream)),
+        problems=(*columns.problems, *_unread_conditions(code)),
     )
 
 
-def _unread_conditions(stream: TokenStream) -> tuple[Problem, ...]:
+def _unread_conditions(code: Code) -> tuple[Problem, ...]:
     """What chooses, groups or sorts the rows is not read in this tier."""
-    found = any(stream.word(position) in CONDITIONS for position in range(len(stream)))
+    found = any(code.word(position) in CONDITIONS for position in range(len(code)))
     return (Problem(ProblemKind.UNSUPPORTED, "conditions"),) if found else ()
 
 
-def _changes_rows(stream: TokenStream, position: int) -> bool:
+def _changes_rows(code: Code, position: int) -> bool:
     """Whether `(DELETE FROM …` or the like stands at `position`, and no function or name of that spelling."""
-    inside = stream.word(position) == "(" and stream.word(position + 1) in ("DELETE", "INSERT", "MERGE", "UPDATE")
-    return inside and stream.word(position + 2) not in ("(", ")", ",", ".")
+    inside = code.word(position) == "(" and code.word(position + 1) in ("delete", "insert", "merge", "update")
+    return inside and code.word(position + 2) not in ("(", ")", ",", ".")
 
 
-def _write(writes: _TargetAt, sources: _SourceScan, columns: _Columns) -> WriteForm:
+def _write(writes: TargetAt, sources: _SourceScan, columns: _Columns) -> WriteForm:
     """The flow over the tables of the query whose columns are followed; other tables are read beside them."""
     near = [table for table in sources.tables if table.depth == columns.depth]
     far = [table.name for table in sources.tables if table.depth != columns.depth]
@@ -575,19 +450,17 @@ def _write(writes: _TargetAt, sources: _SourceScan, columns: _Columns) -> WriteF
     return WriteForm(writes.target, tables_only_select(columns.projections, relations, far), writes.fixed)
 
 
-def _update(
-    stream: TokenStream, dialect: Dialect, writes: _TargetAt, sources: _SourceScan
-) -> tuple[_TargetAt, _SourceScan]:
+def _update(code: Code, writes: TargetAt, sources: _SourceScan) -> tuple[TargetAt, _SourceScan]:
     """The table that UPDATE means, which may be called by an alias of its FROM, or named by SET's first column."""
     target = writes.target
     assert target is not None
-    alias, end = alias_at(stream, writes.span.stop, dialect)
+    alias, end = alias_at(code, writes.span.stop)
     first = _SourceAt(target.name, alias, 0, writes.span.start)
     called = target.name.dotted
-    position = _set_position(stream, end)
-    assigned = name_at(stream, position + 1, dialect) if position else None
+    position = _set_position(code, end)
+    assigned = name_at(code, position + 1) if position else None
     if assigned is not None and len(assigned.parts) > 1:
-        called = ".".join(qualifier(assigned.parts[:-1], dialect))
+        called = ".".join(qualifier(assigned.parts[:-1], code.dialect))
     if called in (alias, target.name.dotted, target.name.table) and called not in _aliases(sources):
         return writes, sources
     meant = next((table for table in sources.tables if called in (table.alias, table.name.dotted)), None)
@@ -603,9 +476,9 @@ def _aliases(sources: _SourceScan) -> set[str]:
     return {table.alias for table in sources.tables if table.alias}
 
 
-def _set_position(stream: TokenStream, position: int) -> int | None:
-    while position < len(stream):
-        if stream.word(position) == "SET":
+def _set_position(code: Code, position: int) -> int | None:
+    while position < len(code):
+        if code.word(position) == "set":
             return position
-        position = stream.after(position)
+        position = code.after(position)
     return None

@@ -33,8 +33,8 @@ from ingestion.dialects.unfilled_templates import template_in_code
 from ingestion.errors import Templated, TooLarge, Unparsable
 from ingestion.model.lineage import StatementKind
 from ingestion.model.outcomes import Outcome
+from ingestion.parsing.targets import written_tables
 from ingestion.parsing.templates import REPORTED
-from ingestion.parsing.written_tables import written_tables
 from ingestion.plans.rendering import plan_fingerprint
 from ingestion.statements import Classification, StatementText, classify, holds_sql, split
 from ingestion.statements.classification import BLOCKS

@@ -261,7 +261,7 @@ def _bare_units(node: exp.Expr, dialect: str) -> tuple[exp.Expr, ...]:
     """
     arguments = node.expressions
     places = unit_positions(str(node.this).upper(), len(arguments), dialect)
-    return tuple(arguments[place] for place in places if arguments[place].sql().upper() in DATE_PARTS)
+    return tuple(arguments[place] for place in places if arguments[place].sql().lower() in DATE_PARTS)
 
 
 _TRUNCATIONS = (exp.DateTrunc, exp.TimestampTrunc, exp.DatetimeTrunc)

@@ -11,8 +11,9 @@ from ingestion.dialects.definition import keywords
 from ingestion.model.lineage import StatementKind, TableChange, TableName, Target, WriteMode
 from ingestion.model.storage_paths import location
 from ingestion.parsing.sqlglot.expressions.names import renamed_table
-from ingestion.parsing.sqlglot.statements.definitions import altered_place, name_at
+from ingestion.parsing.sqlglot.statements.definitions import altered_place
 from ingestion.parsing.sqlglot.statements.writes import star_from
+from ingestion.parsing.token_names import relation_name
 
 # A cursor over the tokens of a statement that sqlglot does not look into, and what such a statement does.
 
@@ -73,7 +74,7 @@ class Words:
 
     def name(self) -> TableName | None:
         """The relation's name that stands here."""
-        self._place, name = name_at(self.code, self._place)
+        name, self._place = relation_name(self.code, self._place)
         return name
 
     def brackets(self) -> str | None:

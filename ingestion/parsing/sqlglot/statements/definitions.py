@@ -16,6 +16,7 @@ from ingestion.model.lineage import Column, StatementKind, TableChange, TableNam
 from ingestion.parsing.sqlglot.expressions.names import Names, renamed_table
 from ingestion.parsing.sqlglot.expressions.types import type_name
 from ingestion.parsing.sqlglot.queries.table_functions import is_function
+from ingestion.parsing.token_names import relation_name
 from ingestion.statements.altered_types import altered_types
 
 # DDL of sqlglot's tree: what happened to a name.
@@ -194,7 +195,7 @@ def defined_table(code: Code) -> TableChange | None:
     temporary = bool(_TEMPORARY & set(before[:place]))
     if code.stands(place, "if", "not", "exists"):
         place += 3
-    end, name = name_at(code, place)
+    name, end = relation_name(code, place)
     opening = next((n for n in range(end, len(code)) if code.word(n) == "("), None)
     if name is None or opening is None or any(code.word(n) in _COPIES for n in range(end, opening)):
         return None
@@ -214,21 +215,6 @@ def defined_table(code: Code) -> TableChange | None:
 def _copies_or_asks(code: Code, number: int) -> bool:
     word, following = code.words(number, 2)
     return (word == "as" and following in _QUERIES) or word in ("select", "like", "inherits")
-
-
-def name_at(code: Code, place: int) -> tuple[int, TableName | None]:
-    """The place behind the relation's name that stands at `place`, and the name; None where there is none."""
-    parts: list[int] = []
-    while code.is_name(place):
-        parts.append(place)
-        place += 1
-        if code.word(place) != ".":
-            break
-        place += 1
-    if not parts:
-        return place, None
-    written = ".".join(code.unquoted(part) for part in parts)
-    return place, TableName(tuple(code.name(part) for part in parts), written)
 
 
 def _list_items(code: Code, around: _TokenSpan) -> Iterator[_TokenSpan]:
@@ -338,7 +324,7 @@ def altered_table(code: Code) -> TableChange | None:
         return None
     for word in ("if", "exists", "only"):
         place += code.stands(place, word)
-    end, name = name_at(code, place)
+    name, end = relation_name(code, place)
     end += 3 if code.stands(end, "on", "cluster") else 0
     if name is None or end >= len(code):
         return None

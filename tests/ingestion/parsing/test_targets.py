@@ -3,7 +3,7 @@
 import pytest
 
 from ingestion.dialects import dialect_of
-from ingestion.parsing.written_tables import written_tables
+from ingestion.parsing.targets import written_tables
 
 
 @pytest.mark.parametrize(
