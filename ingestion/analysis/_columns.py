@@ -635,3 +635,23 @@ class FunctionColumns:
 
 
 AnyRows: TypeAlias = "QueryColumns | TableColumns | FunctionColumns"
+
+
+def rename_columns(sources: ColumnSources, rows: QueryColumns, columns: tuple[str, ...]) -> QueryColumns:
+    """The rows under the names of a column list, by position: in `WITH c (x) AS (SELECT a FROM s)` x is s.a."""
+    if not columns:
+        return rows
+    entries: list[Entry] = []
+    left = list(columns)
+    for entry in rows.entries:
+        if not left:
+            entries.append(entry)
+        elif isinstance(entry, UnexpandedStar):
+            unknown = entry.whole(sources)
+            rest = len(rows.entries) - len(entries) - 1
+            take = max(len(left) - rest, 0) if rest < len(left) else 0
+            entries += [(name, unknown) for name in left[:take]]
+            left = left[take:]
+        else:
+            entries.append((left.pop(0), entry[1]))
+    return QueryColumns(sources, entries, rows.indirect, rows.tables)

@@ -16,20 +16,241 @@ from ingestion.analysis._columns import (
     TableColumns,
     UnexpandedStar,
     combine,
+    rename_columns,
     spellings,
 )
-from ingestion.analysis._ctes import rename_columns, rows_of, value_of, with_items
 from ingestion.analysis._expressions import act, all_columns, apply_clauses, evaluate
 from ingestion.analysis._fields import fields_of, with_role
 from ingestion.analysis._set_operations import combine_branches, combine_by_name
 from ingestion.analysis._stars import pivot_rows, star_entries
-from ingestion.analysis.form import Query, RelationSource, Select, SetOperation, Star, TableFunction, Values
+from ingestion.analysis.form import (
+    CommonTable,
+    Projection,
+    Query,
+    RelationSource,
+    Select,
+    SetOperation,
+    Star,
+    TableFunction,
+    Values,
+    named_relations,
+)
 from ingestion.analysis.roles import CONDITIONAL, GROUP_BY, IDENTITY, JOIN, TRANSFORMATION, TRANSFORMATIONS
-from ingestion.analysis.scope import NO_ITEMS, AnalysisContext, Scope, ScopedRelation, View, WithItem
+from ingestion.analysis.scope import NO_ITEMS, AnalysisContext, Scope, ScopedRelation, View, WithItem, item_key
 from ingestion.dialects import dialect_of
 from ingestion.dialects.functions import ELEMENTS
 from ingestion.model.lineage import ColumnRef, Problem, Reference, TableName
 from ingestion.model.outcomes import ProblemKind
+
+_RECURSION_ROUNDS = 10
+_MANY = 40
+_SEARCH = "vector_search"
+
+
+class QueryAnalysis:
+    """The analysis of one statement's queries."""
+
+    def __init__(self, dialect: str, schema_of: SchemaLookup) -> None:
+        self.dialect = dialect_of(dialect)
+        self.sources = ColumnSources(dialect)
+        self._schema_of = schema_of
+        self._problems: dict[Problem, None] = {}
+        self._tables: dict[TableName, TableColumns] = {}
+        self._used: set[int] = set()
+        self.functions: dict[TableName, None] = {}
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What stayed unresolved, in the order met."""
+        return tuple(self._problems)
+
+    def problem(self, kind: ProblemKind, subject: str) -> None:
+        """Note what stays unresolved."""
+        self._problems[Problem(kind, subject)] = None
+
+    def reference(self, key: int, text: str) -> Reference:
+        """The reference that a key stands for; its source is in use from now on."""
+        number = key >> SHIFT
+        self._used.add(number)
+        return Reference(self.sources.all[number], TRANSFORMATIONS[key & ROLE_MASK], text)
+
+    def unused_columns(self) -> tuple[ColumnRef, ...]:
+        """The columns that were met for sure and that no reference has."""
+        if len(self._used) == len(self.sources.all):
+            return ()
+        candidates = {c for number in self._used if len(found := self.sources.all[number]) > 1 for c in found}
+        return tuple(
+            columns[0]
+            for number, columns in enumerate(self.sources.all)
+            if number not in self._used and len(columns) == 1 and self._is_sure(columns[0])
+            if columns[0] not in candidates
+        )
+
+    def _is_sure(self, column: ColumnRef) -> bool:
+        rows = self._tables.get(column.table)
+        if rows is None or column.column == "*":
+            return False
+        return rows.columns is not None or column.column in rows.confirmed
+
+    def query(self, query: Query, parent: Scope | None = None, view: View = NO_ITEMS) -> QueryColumns:
+        """The rows of a query; `parent` is the scope around it, `view` has the WITH items that it may read."""
+        if isinstance(query, Select):
+            return self._select(query, parent, view)
+        if isinstance(query, SetOperation):
+            return self._set_operation(query, parent, view)
+        return self._values(query, parent, view)
+
+    def table(self, name: TableName) -> TableColumns:
+        """The rows of a base table."""
+        rows = self._tables.get(name)
+        if rows is None:
+            rows = self._tables[name] = TableColumns(self.sources, name, self._schema_of(name) or None)
+        return rows
+
+    # -- SELECT
+
+    def _select(self, select: Select, parent: Scope | None, view: View) -> QueryColumns:
+        if select.common_tables:
+            view = _with_items(self, select.common_tables, parent, view)
+        scope = Scope(self, parent, view, select)
+        indirect: dict[int, ColumnValue] = {}
+        for relation in select.relations:
+            rows, alias = self._rows_of(relation, scope)
+            _join_relation(scope, relation, ScopedRelation(relation, rows, alias), indirect)
+        entries: list[Entry] = []
+        for item in select.projections:
+            if isinstance(item, Star):
+                starred = star_entries(self, item, scope)
+                entries += starred
+                if select.clauses:  # ORDER BY means an output before any other column of that name
+                    for entry in starred:
+                        if isinstance(entry, tuple):
+                            scope.outputs.setdefault(*entry)
+            else:
+                value = evaluate(scope, item.expression)
+                entries.append((item.name, value))
+                scope.outputs.setdefault(item.name, value)
+        made = QueryColumns(self.sources, entries, indirect, scope.tables)
+        if select.clauses:
+            apply_clauses(self, select.clauses, scope, made)
+        if select.distinct:
+            all_columns(self, made, GROUP_BY, made.indirect)
+        return made
+
+    def _rows_of(self, relation: RelationSource, scope: Scope) -> tuple[AnyRows, str]:
+        """The rows of a FROM item and the name it goes by."""
+        source = relation.source
+        alias = relation.alias
+        rows: AnyRows
+        if isinstance(source, TableName):
+            item = scope.item(source)
+            if item is not None:
+                rows, alias = _rows_of(self, item), alias or source.parts[0]
+            else:
+                rows = self.table(source)
+        elif isinstance(source, TableFunction):
+            rows = self._function(source, relation, scope)
+            if source.name is not None and self.table(source.name).columns is not None:
+                rows, alias = self.table(source.name), alias or source.label  # its body is known
+        else:
+            rows = self.query(source, scope if relation.lateral else scope.parent, scope.view)
+        if relation.named_by is not None:
+            columns = self.table(relation.named_by).columns
+            rows = _as_rows(self.sources, rows)
+            if columns is not None:
+                rows = rename_columns(self.sources, rows, tuple(column.name for column in columns[: len(rows.entries)]))
+            else:  # by position, and the positions are not known: any of its columns may be meant
+                rows = QueryColumns(self.sources, rows.entries, rows.indirect, rows.tables, name_unknown=True)
+        if relation.columns and not isinstance(rows, FunctionColumns):
+            rows = rename_columns(self.sources, _as_rows(self.sources, rows), relation.columns)
+        for pivot in relation.pivots:
+            rows = pivot_rows(scope, _as_rows(self.sources, rows), pivot, alias)
+            alias = pivot.alias or alias
+        return rows, alias
+
+    def _function(self, function: TableFunction, relation: RelationSource, scope: Scope) -> FunctionColumns:
+        values = [evaluate(scope, argument) for argument in function.arguments]
+        value = ColumnValue(combine((TRANSFORMATION, value) for value in values))
+        texts = ", ".join(value.text() for value in values)
+        value.known_as(f"{function.label.upper()}({texts})")
+        columns = relation.columns or tuple(name for name, _ in function.columns)
+        tables = {function.name: None} if function.name is not None else {}
+        if len(values) == 1 and function.label.upper() in ELEMENTS:
+            self._as_element(value, values[0], self.sources)
+        rows = FunctionColumns(self.sources, value, columns, relation.alias or function.label, tables)
+        rows.fields = value.fields if self.dialect.fields_unnested else None
+        if function.wide and not columns:
+            rows.entries = [UnexpandedStar(NO_TABLE, value=value)]
+        if function.label == _SEARCH:
+            match [each for each in values if each.fields is not None]:
+                case [base, query]:
+                    rows.entries = [("query", query), ("base", base), ("distance", value)]
+        if function.aligned:
+            own = [ColumnValue(combine([(TRANSFORMATION, each)])).known_as(f"UNNEST({each.text()})") for each in values]
+            if function.aligned > len(own):  # a map of Trino's gives two columns, and which argument is one is not said
+                between = self.sources.one_of(own, f"UNNEST({texts})")
+                own = [own[0], *[between] * (function.aligned - 2), own[-1]]
+            rows.entries = [*zip(columns, own, strict=False), *((name, value) for name in columns[len(own) :])]
+        return rows
+
+    @staticmethod
+    def _as_element(value: ColumnValue, array: ColumnValue, sources: ColumnSources) -> None:
+        """Give the value of an array's elements their type and their fields."""
+        fields = fields_of(array, sources)
+        type_ = array.type()
+        value.known_as(value.text(), type_[6:-1] if type_.startswith("ARRAY<") else "")
+        value.made_of(with_role(fields, TRANSFORMATION, {}, value) if fields is not None else None)
+
+    # -- set operations, VALUES, subqueries
+
+    def _set_operation(self, operation: SetOperation, parent: Scope | None, view: View) -> QueryColumns:
+        if operation.common_tables:
+            view = _with_items(self, operation.common_tables, parent, view)
+        branches = [self.query(branch, parent, view) for branch in operation.branches]
+        rows = QueryColumns(
+            self.sources,
+            combine_by_name(branches) if operation.by_name else combine_branches(self.sources, branches, operation),
+        )
+        for branch in branches:
+            rows.indirect.update(branch.indirect)
+            rows.tables.update(branch.tables)
+            if operation.role is not None:
+                all_columns(self, branch, operation.role, rows.indirect)
+        if operation.clauses:
+            scope = Scope(self, parent, view)
+            scope.outputs = {entry[0]: entry[1] for entry in reversed(rows.entries) if isinstance(entry, tuple)}
+            scope.add(ScopedRelation(RelationSource(operation), rows, ""))
+            apply_clauses(self, operation.clauses, scope, rows)
+        return rows
+
+    def _values(self, values: Values, parent: Scope | None, view: View) -> QueryColumns:
+        scope = Scope(self, parent, view)
+        columns: list[list[ColumnValue]] = [[] for _ in values.columns]
+        for row in values.rows:
+            for number, cell in enumerate(row):
+                columns[number].append(evaluate(scope, cell))
+        entries: list[Entry] = [
+            (name, ColumnValue(combine((IDENTITY, value) for value in column), None, (), column))
+            for name, column in zip(values.columns, columns, strict=True)
+        ]
+        return QueryColumns(self.sources, entries, {}, scope.tables)
+
+    def expand_star(self, star: Star, scope: Scope) -> list[Entry]:
+        """What a star stands for."""
+        return star_entries(self, star, scope)
+
+    def item_value(self, item: WithItem, scope: Scope) -> ColumnValue | None:
+        """ClickHouse: the value that a WITH item names, in the scope that uses it."""
+        return _value_of(self, item, scope)
+
+
+def _as_rows(sources: ColumnSources, rows: AnyRows) -> QueryColumns:
+    return (
+        rows
+        if isinstance(rows, QueryColumns)
+        else QueryColumns(sources, rows.entries, dict(rows.indirect), dict(rows.tables))
+    )
+
 
 # Joins: relations brought into scope, with the columns that USING and NATURAL merge.
 
@@ -108,211 +329,89 @@ def _side(analysis: AnalysisContext, relations: list[ScopedRelation], name: str)
     return found[0]
 
 
-# Queries analysed: a relational query and the scope around it give rows.
-
-_SEARCH = "vector_search"
+# WITH: each item is analysed when it is first read.
 
 
-class QueryAnalysis:
-    """The analysis of one statement's queries."""
-
-    def __init__(self, dialect: str, schema_of: SchemaLookup) -> None:
-        self.dialect = dialect_of(dialect)
-        self.sources = ColumnSources(dialect)
-        self._schema_of = schema_of
-        self._problems: dict[Problem, None] = {}
-        self._tables: dict[TableName, TableColumns] = {}
-        self._used: set[int] = set()
-        self.functions: dict[TableName, None] = {}
-
-    @property
-    def problems(self) -> tuple[Problem, ...]:
-        """What stayed unresolved, in the order met."""
-        return tuple(self._problems)
-
-    def problem(self, kind: ProblemKind, subject: str) -> None:
-        """Note what stays unresolved."""
-        self._problems[Problem(kind, subject)] = None
-
-    def reference(self, key: int, text: str) -> Reference:
-        """The reference that a key stands for; its source is in use from now on."""
-        number = key >> SHIFT
-        self._used.add(number)
-        return Reference(self.sources.all[number], TRANSFORMATIONS[key & ROLE_MASK], text)
-
-    def unused_columns(self) -> tuple[ColumnRef, ...]:
-        """The columns that were met for sure and that no reference has."""
-        if len(self._used) == len(self.sources.all):
-            return ()
-        candidates = {c for number in self._used if len(found := self.sources.all[number]) > 1 for c in found}
-        return tuple(
-            columns[0]
-            for number, columns in enumerate(self.sources.all)
-            if number not in self._used and len(columns) == 1 and self._is_sure(columns[0])
-            if columns[0] not in candidates
-        )
-
-    def _is_sure(self, column: ColumnRef) -> bool:
-        rows = self._tables.get(column.table)
-        if rows is None or column.column == "*":
-            return False
-        return rows.columns is not None or column.column in rows.confirmed
-
-    def query(self, query: Query, parent: Scope | None = None, view: View = NO_ITEMS) -> QueryColumns:
-        """The rows of a query; `parent` is the scope around it, `view` has the WITH items that it may read."""
-        if isinstance(query, Select):
-            return self._select(query, parent, view)
-        if isinstance(query, SetOperation):
-            return self._set_operation(query, parent, view)
-        return self._values(query, parent, view)
-
-    def table(self, name: TableName) -> TableColumns:
-        """The rows of a base table."""
-        rows = self._tables.get(name)
-        if rows is None:
-            rows = self._tables[name] = TableColumns(self.sources, name, self._schema_of(name) or None)
-        return rows
-
-    # -- SELECT
-
-    def _select(self, select: Select, parent: Scope | None, view: View) -> QueryColumns:
-        if select.common_tables:
-            view = with_items(self, select.common_tables, parent, view)
-        scope = Scope(self, parent, view, select)
-        indirect: dict[int, ColumnValue] = {}
-        for relation in select.relations:
-            rows, alias = self._rows_of(relation, scope)
-            _join_relation(scope, relation, ScopedRelation(relation, rows, alias), indirect)
-        entries: list[Entry] = []
-        for item in select.projections:
-            if isinstance(item, Star):
-                starred = star_entries(self, item, scope)
-                entries += starred
-                if select.clauses:  # ORDER BY means an output before any other column of that name
-                    for entry in starred:
-                        if isinstance(entry, tuple):
-                            scope.outputs.setdefault(*entry)
-            else:
-                value = evaluate(scope, item.expression)
-                entries.append((item.name, value))
-                scope.outputs.setdefault(item.name, value)
-        made = QueryColumns(self.sources, entries, indirect, scope.tables)
-        if select.clauses:
-            apply_clauses(self, select.clauses, scope, made)
-        if select.distinct:
-            all_columns(self, made, GROUP_BY, made.indirect)
-        return made
-
-    def _rows_of(self, relation: RelationSource, scope: Scope) -> tuple[AnyRows, str]:
-        """The rows of a FROM item and the name it goes by."""
-        source = relation.source
-        alias = relation.alias
-        rows: AnyRows
-        if isinstance(source, TableName):
-            item = scope.item(source)
-            if item is not None:
-                rows, alias = rows_of(self, item), alias or source.parts[0]
-            else:
-                rows = self.table(source)
-        elif isinstance(source, TableFunction):
-            rows = self._function(source, relation, scope)
-            if source.name is not None and self.table(source.name).columns is not None:
-                rows, alias = self.table(source.name), alias or source.label  # its body is known
-        else:
-            rows = self.query(source, scope if relation.lateral else scope.parent, scope.view)
-        if relation.named_by is not None:
-            columns = self.table(relation.named_by).columns
-            rows = _as_rows(self.sources, rows)
-            if columns is not None:
-                rows = rename_columns(self.sources, rows, tuple(column.name for column in columns[: len(rows.entries)]))
-            else:  # by position, and the positions are not known: any of its columns may be meant
-                rows = QueryColumns(self.sources, rows.entries, rows.indirect, rows.tables, name_unknown=True)
-        if relation.columns and not isinstance(rows, FunctionColumns):
-            rows = rename_columns(self.sources, _as_rows(self.sources, rows), relation.columns)
-        for pivot in relation.pivots:
-            rows = pivot_rows(scope, _as_rows(self.sources, rows), pivot, alias)
-            alias = pivot.alias or alias
-        return rows, alias
-
-    def _function(self, function: TableFunction, relation: RelationSource, scope: Scope) -> FunctionColumns:
-        values = [evaluate(scope, argument) for argument in function.arguments]
-        value = ColumnValue(combine((TRANSFORMATION, value) for value in values))
-        texts = ", ".join(value.text() for value in values)
-        value.known_as(f"{function.label.upper()}({texts})")
-        columns = relation.columns or tuple(name for name, _ in function.columns)
-        tables = {function.name: None} if function.name is not None else {}
-        if len(values) == 1 and function.label.upper() in ELEMENTS:
-            self._as_element(value, values[0], self.sources)
-        rows = FunctionColumns(self.sources, value, columns, relation.alias or function.label, tables)
-        rows.fields = value.fields if self.dialect.fields_unnested else None
-        if function.wide and not columns:
-            rows.entries = [UnexpandedStar(NO_TABLE, value=value)]
-        if function.label == _SEARCH:
-            match [each for each in values if each.fields is not None]:
-                case [base, query]:
-                    rows.entries = [("query", query), ("base", base), ("distance", value)]
-        if function.aligned:
-            own = [ColumnValue(combine([(TRANSFORMATION, each)])).known_as(f"UNNEST({each.text()})") for each in values]
-            if function.aligned > len(own):  # a map of Trino's gives two columns, and which argument is one is not said
-                between = self.sources.one_of(own, f"UNNEST({texts})")
-                own = [own[0], *[between] * (function.aligned - 2), own[-1]]
-            rows.entries = [*zip(columns, own, strict=False), *((name, value) for name in columns[len(own) :])]
-        return rows
-
-    @staticmethod
-    def _as_element(value: ColumnValue, array: ColumnValue, sources: ColumnSources) -> None:
-        """Give the value of an array's elements their type and their fields."""
-        fields = fields_of(array, sources)
-        type_ = array.type()
-        value.known_as(value.text(), type_[6:-1] if type_.startswith("ARRAY<") else "")
-        value.made_of(with_role(fields, TRANSFORMATION, {}, value) if fields is not None else None)
-
-    # -- set operations, VALUES, subqueries
-
-    def _set_operation(self, operation: SetOperation, parent: Scope | None, view: View) -> QueryColumns:
-        if operation.common_tables:
-            view = with_items(self, operation.common_tables, parent, view)
-        branches = [self.query(branch, parent, view) for branch in operation.branches]
-        rows = QueryColumns(
-            self.sources,
-            combine_by_name(branches) if operation.by_name else combine_branches(self.sources, branches, operation),
-        )
-        for branch in branches:
-            rows.indirect.update(branch.indirect)
-            rows.tables.update(branch.tables)
-            if operation.role is not None:
-                all_columns(self, branch, operation.role, rows.indirect)
-        if operation.clauses:
-            scope = Scope(self, parent, view)
-            scope.outputs = {entry[0]: entry[1] for entry in reversed(rows.entries) if isinstance(entry, tuple)}
-            scope.add(ScopedRelation(RelationSource(operation), rows, ""))
-            apply_clauses(self, operation.clauses, scope, rows)
-        return rows
-
-    def _values(self, values: Values, parent: Scope | None, view: View) -> QueryColumns:
-        scope = Scope(self, parent, view)
-        columns: list[list[ColumnValue]] = [[] for _ in values.columns]
-        for row in values.rows:
-            for number, cell in enumerate(row):
-                columns[number].append(evaluate(scope, cell))
-        entries: list[Entry] = [
-            (name, ColumnValue(combine((IDENTITY, value) for value in column), None, (), column))
-            for name, column in zip(values.columns, columns, strict=True)
-        ]
-        return QueryColumns(self.sources, entries, {}, scope.tables)
-
-    def expand_star(self, star: Star, scope: Scope) -> list[Entry]:
-        """What a star stands for."""
-        return star_entries(self, star, scope)
-
-    def item_value(self, item: WithItem, scope: Scope) -> ColumnValue | None:
-        """ClickHouse: the value that a WITH item names, in the scope that uses it."""
-        return value_of(self, item, scope)
+def _with_items(
+    analysis: AnalysisContext, definitions: tuple[CommonTable, ...], parent: Scope | None, view: View
+) -> View:
+    """What is in view where these items are defined, each of which sees those before it."""
+    for definition in definitions:
+        item = WithItem(definition, view, parent)
+        view = {**view, item_key(definition.name, analysis.dialect): item}
+        if definition.recursive:
+            item.view = view
+    if len(definitions) > _MANY:
+        _analyse_in_order(analysis, definitions, view)
+    return view
 
 
-def _as_rows(sources: ColumnSources, rows: AnyRows) -> QueryColumns:
-    return (
-        rows
-        if isinstance(rows, QueryColumns)
-        else QueryColumns(sources, rows.entries, dict(rows.indirect), dict(rows.tables))
-    )
+def _value_of(analysis: AnalysisContext, item: WithItem, scope: Scope) -> ColumnValue | None:
+    """ClickHouse: the value that an item names; what it reads is added to the scope's tables.
+
+    In `WITH a + 1 AS x SELECT x FROM t` the expression is over the columns of the query that uses it; its own name in
+    it is a column's.
+    """
+    query = item.definition.query
+    if isinstance(query, Select) and not query.relations and isinstance(query.projections[0], Projection):
+        outer = [(one, one.view) for one in scope.outward()]
+        for one, _view in outer:
+            one.view = item.view
+        try:
+            return evaluate(scope, query.projections[0].expression)
+        finally:
+            for one, view in outer:
+                one.view = view
+    rows = _rows_of(analysis, item)
+    scope.tables.update(rows.tables)
+    entry = next(iter(rows.entries), None)
+    return entry[1] if isinstance(entry, tuple) else None
+
+
+def _analyse_in_order(analysis: AnalysisContext, definitions: tuple[CommonTable, ...], view: View) -> None:
+    """Analyse a long list of items first to last, so that a chain of them is no recursion."""
+    keys = [item_key(definition.name, analysis.dialect) for definition in definitions]
+    read = {keys[-1]}
+    for key, definition in zip(reversed(keys), reversed(definitions), strict=True):
+        if key in read:
+            names = named_relations(definition.query)
+            read.update(item_key(name.parts[0], analysis.dialect) for name in names if len(name.parts) == 1)
+    for key in keys:
+        if key in read:
+            _rows_of(analysis, view[key])
+
+
+def _rows_of(analysis: AnalysisContext, item: WithItem) -> QueryColumns:
+    """The rows of an item, analysed when they are first read."""
+    if item.rows is None:
+        definition = item.definition
+        if definition.recursive:
+            item.rows = QueryColumns(analysis.sources, [])
+            if isinstance(definition.query, SetOperation):
+                item.rows = _recursive_rows(analysis, item, definition.query)
+                return item.rows
+        rows = analysis.query(definition.query, item.parent, item.view)
+        item.rows = rename_columns(analysis.sources, rows, definition.columns)
+    return item.rows
+
+
+def _recursive_rows(analysis: AnalysisContext, item: WithItem, query: SetOperation) -> QueryColumns:
+    """The least rows that the branches give when the item's name means those very rows.
+
+    `WITH RECURSIVE r AS (SELECT a, b FROM s UNION ALL SELECT b, a FROM r)`: the first round gives a and b from s.a and
+    s.b, the second each from both, the third nothing new.
+    """
+    columns, sources = item.definition.columns, analysis.sources
+    rows = rename_columns(sources, analysis.query(query.branches[0], item.parent, item.view), columns)
+    for _ in range(_RECURSION_ROUNDS):
+        item.rows, before = rows, _state(rows)
+        rows = rename_columns(sources, analysis.query(query, item.parent, item.view), columns)
+        if _state(rows) == before:
+            break
+    return rows
+
+
+def _state(rows: QueryColumns) -> list[object]:
+    return [
+        (entry[0], frozenset(entry[1].keys)) if isinstance(entry, tuple) else entry.table for entry in rows.entries
+    ] + [frozenset(rows.indirect)]

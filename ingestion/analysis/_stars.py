@@ -11,11 +11,11 @@ from ingestion.analysis._columns import (
     QueryColumns,
     UnexpandedStar,
     combine,
+    rename_columns,
     spellings,
     union_of,
     values_of,
 )
-from ingestion.analysis._ctes import rename_columns
 from ingestion.analysis._expressions import act, evaluate
 from ingestion.analysis._fields import fields_of
 from ingestion.analysis.form import Pivot, RelationSource, Select, Slot, Star, all_slots
