@@ -107,13 +107,16 @@ def listing(
     """
     from connectors.catalog.questions.corrections import list_corrections
 
-    found = list_corrections(catalog, name, limit)
+    answer = list_corrections(catalog, name, limit)
+    found = answer.content
     if as_json:
         typer.echo(json.dumps(found, indent=2, ensure_ascii=False))
-        return
-    for one in found:
-        typer.echo(_line(one))
-    typer.echo(f"{len(found)} corrections, {sum(one['undone'] is not None for one in found)} of them undone")
+    else:
+        for one in found:
+            typer.echo(_line(one))
+        typer.echo(f"{len(found)} corrections, {sum(one['undone'] is not None for one in found)} of them undone")
+    for note in answer.cut:
+        typer.echo(f"note: {note}", err=True)
 
 
 def _file(verdict: str, ends: tuple[str, str], why: tuple[str, str], catalog: Path) -> None:

@@ -24,9 +24,9 @@ def replay(
       ingest replay -c lineage.yaml
       ingest replay -c lineage.yaml --set parsingTimeoutLimit=120
     """
-    from workflows.commands.run import Request, carry_out
+    from workflows.commands.run import RunRequest, run_once
     from workflows.config import load_config
     from workflows.runtime.options import Backfill
 
     loaded = load_config(config, settings or (), may_lack_log=True)
-    carry_out(loaded, Request(Backfill(dead=True), report, log_format))
+    run_once(loaded, RunRequest(Backfill(dead=True), report, log_format))

@@ -80,12 +80,12 @@ def run(
     """
     from workflows.config import load_config
 
-    request = Request(_extent(since, until, full=full), report, log_format, log_level, dry_run, strict)
-    carry_out(load_config(config, settings or ()), request)
+    request = RunRequest(_extent(since, until, full=full), report, log_format, log_level, dry_run, strict)
+    run_once(load_config(config, settings or ()), request)
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class RunRequest:
     """What one run is asked to do. `log_level` None leaves it to the configuration."""
 
     extent: Backfill
@@ -96,7 +96,7 @@ class Request:
     strict: bool = False
 
 
-def carry_out(config: RunConfig, request: Request) -> None:
+def run_once(config: RunConfig, request: RunRequest) -> None:
     """A run and its end: the summary, the report. Raises what `run_workflow` and `finish` raise, without secrets."""
     from workflows.run.finish import SuccessCriteria, finish
     from workflows.runtime.garbage_collection import collect_seldom
@@ -117,7 +117,7 @@ def carry_out(config: RunConfig, request: Request) -> None:
         finish(summary, SuccessCriteria(threshold, request.strict), request.report, request.log_format)
 
 
-def _summary(config: RunConfig, request: Request, run_id: str) -> RunSummary:
+def _summary(config: RunConfig, request: RunRequest, run_id: str) -> RunSummary:
     """Of the run, with progress on standard error: in live bars where log lines are text, in a terminal."""
     from rich.console import Console
 

@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 
 from connectors.catalog.contract.errors import ApiError
 from connectors.catalog.contract.models import MOST_AUTHOR, MOST_REASON, Author, Reason
+from connectors.catalog.questions.answer import Answer
 from connectors.catalog.questions.file import existing_database, named_node, open_catalog
 from connectors.catalog.store.lineage import corrections
 from ingestion.errors import ConfigError
@@ -46,11 +47,13 @@ def undo(file: Path, identifier: int, why: Justification) -> Json:
         return corrections.undo(connection, identifier, given.reason, given.author)
 
 
-def list_corrections(file: Path, name: str | None, limit: int) -> list[Json]:
+def list_corrections(file: Path, name: str | None, limit: int) -> Answer[tuple[Json, ...]]:
     """The corrections of a table's edges, or (None) of all, newest first. Raises ConfigError for an unknown name."""
     with open_catalog(file) as connection:
         row = named_node(connection, name)[0] if name is not None else None
-        return corrections.listing(connection, row, limit)
+        found = corrections.listing(connection, row, limit + 1)
+    more = (f"there are older ones: --limit above {limit}",) if len(found) > limit else ()
+    return Answer(tuple(found[:limit]), more)
 
 
 def _check(why: Justification) -> Justification:

@@ -78,6 +78,13 @@ def test_what_cannot_be_corrected_is_told_in_a_sentence(
     assert "Traceback" not in output
 
 
+def test_a_list_that_is_not_whole_says_so(shop: tuple[Path, Client]) -> None:
+    for number in range(2):
+        assert ingest(shop, "correct", "add", "rates", "report", "--reason", f"reason {number}")[0] == 0
+    assert "note: there are older ones" in ingest(shop, "correct", "list", "--limit", "1")[1]
+    assert "note:" not in ingest(shop, "correct", "list")[1]
+
+
 def test_a_diff_has_the_expression_before_and_after(shop: tuple[Path, Client]) -> None:
     then = datetime.fromtimestamp(CHANGED / 1000 - 1, UTC).strftime("%Y-%m-%dT%H:%M:%S")
     lines = [line.strip() for line in ingest(shop, "diff", "--from", then)[1].splitlines()]
