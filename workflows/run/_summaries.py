@@ -4,7 +4,6 @@ and what concerns them all.
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from dataclasses import dataclass
 from connectors.sink import EdgeCounts
 from ingestion.binding.relations import Relation
 from ingestion.model.contributions import Contribution, ProducerKind
+from ingestion.model.digests import digest
 from ingestion.model.isolation import Failure
 from ingestion.model.outcomes import Outcome, ProblemKind, StatementEnd
 from ingestion.model.requests import AddLineageRequest
@@ -176,7 +176,7 @@ def published_summary(lineage: SourceLineage, published: PublishedLineage) -> Pu
 
 def _mark(relation: Relation) -> bytes:
     """What no other relation of the log has, in few bytes: they are kept of all."""
-    return hashlib.blake2b(repr(relation.identity).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    return bytes.fromhex(digest(repr(relation.identity)))
 
 
 # What is kept of the batches of a log once they are gone: counts, and what can only be told of all of them.

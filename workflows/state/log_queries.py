@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import secrets
 from collections.abc import Collection, Iterable, Mapping
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sqlalchemy import Connection, Table, delete, insert, select
 from sqlalchemy.exc import IntegrityError
 
+from ingestion.model.digests import digest
 from workflows.state.store import StateStore, log_metrics, log_queries, log_query_uses, meta
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class QueryKey(NamedTuple):
 
     @property
     def id(self) -> str:
-        return hashlib.blake2b(json.dumps(self).encode(), digest_size=16).hexdigest()
+        return digest(json.dumps(self))
 
 
 class Runs(NamedTuple):

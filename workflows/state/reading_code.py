@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import ingestion
+from ingestion.model.digests import digest
 
 READING_CODE = (
     "connectors.platforms.bigquery",
@@ -90,10 +90,10 @@ def source_files(names: Iterable[str], home: Path) -> Iterator[Path]:
 
 def code_digest(files: Iterable[Path], home: Path) -> str:
     """A digest of code, so that no release can forget to say that it changed."""
-    digest = hashlib.blake2b(digest_size=8)
+    parts: list[str | bytes] = []
     for source in sorted(files):
-        digest.update(source.relative_to(home).as_posix().encode() + b"\0" + source.read_bytes())
-    return digest.hexdigest()
+        parts += [source.relative_to(home).as_posix(), source.read_bytes()]
+    return digest(*parts, size=8)
 
 
 def _release(name: str) -> str:

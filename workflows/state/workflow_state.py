@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,6 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from sqlalchemy import Connection
 
+from ingestion.model.digests import digest
 from ingestion.model.engine_names import EngineNameRules
 from ingestion.parsing.templates import ParsedTemplate
 from workflows.config import RunConfig
@@ -261,7 +261,7 @@ def _reading_version(config: RunConfig) -> str:
     read = f"{parsing_version()}; {config.source.dialect}; procedures {procedures}; condition {condition}"
     if lineage.process_entities:
         read += "; entities"
-    return read if rules == EngineNameRules() else f"{read}; places {hashlib.sha256(repr(rules).encode()).hexdigest()}"
+    return read if rules == EngineNameRules() else f"{read}; places {digest(repr(rules))}"
 
 
 _BINDING = frozenset(
@@ -295,4 +295,4 @@ def _settings_digest(config: RunConfig) -> str:
         config.source.service_name, wanted, ours.defaults, sorted(ours.catalog_services.items()),
         ours.register_tables, config.target, files, config.spark_catalogs,
     )  # fmt: skip
-    return hashlib.sha256(repr(parts).encode()).hexdigest()
+    return digest(repr(parts))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -13,6 +12,7 @@ from pyspark.sql import DataFrame
 from ingestion.analysis.symbolic import is_resolved
 from ingestion.binding.name_states import ANY_SESSION
 from ingestion.binding.relations import NameStates
+from ingestion.model.digests import digest
 from ingestion.model.isolation import Isolation, Probe
 from ingestion.model.lineage import TableUsageNames
 from ingestion.model.namespaces import NamespaceDefaults
@@ -112,7 +112,7 @@ class GroupedRuns:
 
 def _key_of(tally: Tally) -> object:
     """What two tallies of the same runs have in common, in few bytes."""
-    return hashlib.blake2b(repr(tally.key).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    return bytes.fromhex(digest(repr(tally.key)))
 
 
 def _ranks(ordered: Iterable[int]) -> array[int]:

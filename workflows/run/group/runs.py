@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import pyarrow as pa
-from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame, Row, Window
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
@@ -21,6 +20,7 @@ from ingestion.model.contributions import JOBS_KEPT
 from ingestion.model.namespaces import NamespaceDefaults
 from workflows.run.group.names import TemplateNames
 from workflows.run.read.statements import ORDER
+from workflows.runtime.spill import kept_by_spark
 
 # What each run of a statement means, and one tally for all runs that mean the same.
 #
@@ -403,12 +403,9 @@ def _tallies(with_lineage: DataFrame, templates: TemplateNames, defaults: Namesp
 
 def _rows(found: DataFrame) -> Iterator[Row]:
     """The rows, a partition at a time: they are never here all at once, and Spark makes them all at once."""
-    kept = found.persist(StorageLevel.DISK_ONLY)
-    try:
+    with kept_by_spark(found) as kept:
         kept.count()
         yield from kept.toLocalIterator()
-    finally:
-        kept.unpersist()
 
 
 def _plain_tallies(with_lineage: DataFrame) -> DataFrame:

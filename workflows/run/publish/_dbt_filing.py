@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -33,6 +32,7 @@ from connectors.openmetadata.attachments import (
 from connectors.openmetadata.client import Platform
 from connectors.openmetadata.entities import Collection, put
 from ingestion.errors import Unparsable
+from ingestion.model.digests import digest
 from ingestion.model.entities import EntityReference
 from ingestion.model.fqn import build_fqn, encode_name, split_fqn
 from ingestion.model.isolation import FailureStage, Isolation, Probe, in_parts
@@ -238,7 +238,7 @@ def _loads(result: NodeResult) -> Iterator[Json]:
     if status is None or result.at is None:
         return
     at = round(result.at * 1000)
-    run = hashlib.blake2b(f"{result.unique_id}\0{at}".encode(), digest_size=8).hexdigest()
+    run = digest(result.unique_id, str(at), size=8)
     job = f"dbt {result.unique_id}"
     load: Json = {"at": at, "run": run, "status": status, "statement": job, "job": job}
     yield load if result.rows is None or status != "complete" else {**load, "rows": result.rows}

@@ -4,7 +4,6 @@ apart, and their metrics filed in the catalog.
 
 from __future__ import annotations
 
-import hashlib
 import pickle
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,6 +21,7 @@ from ingestion.metrics.inlining import AMBIGUOUS
 from ingestion.metrics.process import MetricsProcess, MetricsReply, MetricsRequest, NameParts, TableColumns
 from ingestion.metrics.query import NO_MEASURE
 from ingestion.metrics.report import FiledTable, MetricReport, reportable_metrics
+from ingestion.model.digests import digest
 from ingestion.model.fqn import build_fqn
 from ingestion.model.lineage import TableName
 from ingestion.model.namespaces import Namespace, NamespaceDefaults, candidates, may_be_temporary
@@ -477,5 +477,4 @@ def collected_metrics(queries: Iterable[LogQuery], filed: Mapping[str, FiledMetr
 def identity_of(metric: Metric) -> str:
     """What a metric is known by in the state."""
     view, measure, filters = metric.identity
-    parts = "\0".join((view, measure, *sorted(filters)))
-    return hashlib.blake2b(parts.encode(), digest_size=16).hexdigest()
+    return digest(view, measure, *sorted(filters))

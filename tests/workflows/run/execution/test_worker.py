@@ -68,7 +68,7 @@ def test_the_code_of_a_task_stays_small_and_in_memory_since_the_token_is_in_it(
     config = config.with_value("headwater.catalog_services", {f"service{n}": "Postgres" for n in range(100_000)})
     facts = context.broadcast(WorkerFacts(config, Warehouse().settings, ()))
     connection = Connection("http://openmetadata.example:8585/api", f"{CANARY}-token")
-    settings = WorkerSettings("key", facts, connection, "run", Failpoints())
+    settings = WorkerSettings("key", facts, connection, "run", Failpoints(), config.sink)
     payload = context.broadcast(b"")
     code, broadcasts, *_ = _prepare_for_python_RDD(context, shard_task(settings, bind_shard, payload))
     assert f"{CANARY}-token".encode() in code

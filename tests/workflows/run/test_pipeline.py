@@ -1,0 +1,34 @@
+"""The list of a run's stages: it can be printed, and each takes what one before it gives."""
+
+from __future__ import annotations
+
+from workflows.run.pipeline import STAGES
+
+
+def test_each_stage_takes_what_one_before_it_gives() -> None:
+    given: set[type] = set()
+    for stage in STAGES:
+        assert set(stage.takes) <= given, stage
+        assert given.isdisjoint(stage.gives), stage
+        given |= set(stage.gives)
+
+
+def test_what_a_stage_gives_is_taken_by_a_later_one() -> None:
+    for number, stage in enumerate(STAGES, 1):
+        taken = {kind for later in STAGES[number:] for kind in later.takes}
+        assert set(stage.gives) <= taken, stage
+
+
+def test_the_list_can_be_printed() -> None:
+    assert "\n".join(map(str, STAGES)) == (
+        "start spark: - -> SparkSession\n"
+        "read: SparkSession -> Statements\n"
+        "parse: Statements -> Templates\n"
+        "group: Statements, Templates -> Occurrences\n"
+        "bind: Statements, Occurrences -> BoundShards\n"
+        "resolve: BoundShards -> ResolvedShards\n"
+        "publish: ResolvedShards -> LineageResult\n"
+        "loads: Statements, LineageResult -> -\n"
+        "metrics: SparkSession, Statements, LineageResult -> QueryChanges\n"
+        "remember: Statements, LineageResult, QueryChanges -> -"
+    )
