@@ -1,4 +1,7 @@
-"""Every source by its `source.type`, one line each: a room with its `source`, which is loaded when it is opened."""
+"""Every source by its `source.type`, one line each: a room with its `settings` and its `source`.
+
+The settings alone are what checks a configuration, and no client with them; the `source` is loaded when it is opened.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
+
+from connectors.source_settings import LineageConfig
 
 if TYPE_CHECKING:
     from connectors.source import OpenSource, SourceRun
@@ -19,6 +24,18 @@ _ROOMS: Mapping[str, str] = {
     "timescale-lineage": "connectors.postgres",
     "greenplum-lineage": "connectors.postgres",
 }
+
+
+OWN_TYPES = tuple(_ROOMS)
+"""The types of sources that have a room; of a database of another type its log is all that is read."""
+
+
+def source_settings(source_type: str) -> type[LineageConfig]:
+    """The model of the settings of a source; where it has no room, those that every source has."""
+    if source_type not in _ROOMS:
+        return LineageConfig
+    found: type[LineageConfig] = import_module(f"{_ROOMS[source_type]}.settings").SETTINGS
+    return found
 
 
 @dataclass(frozen=True, slots=True)

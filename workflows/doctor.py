@@ -138,10 +138,7 @@ def cluster(config: RunConfig, environment: Mapping[str, str]) -> list[Finding]:
     found += [
         Finding("cluster", Health.WARNING, details) for details in (*_on_driver_alone(config), *_unshared_state(config))
     ]
-    history = config.spark_history
-    logs = config.lineage.query_log_file_path, history.event_log_directory if history else None
-    places = dict(zip(("queryLogFilePath", "eventLogDirectory"), logs, strict=True))
-    for key, path in places.items():
+    for key, path in config.lineage.input_paths.items():
         where = _on_disks(path, conf.get("spark.hadoop.fs.defaultFS")) if path else None
         if where is not None:
             advice = "every host must have the same files there, or give a URI that all of them read (hdfs://, s3a://)"

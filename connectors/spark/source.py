@@ -12,13 +12,21 @@ from pyspark.sql import SparkSession
 from connectors.source import FrameOfRecords, OpenSource, RecordsWanted, SourceRun
 from connectors.spark._event_logs import SparkHistoryOptions, list_history
 from connectors.spark.history import read_event_logs
+from connectors.spark.settings import SparkHistoryLineageConfig
 from ingestion.plans.names import NameMapping
 
 
 @contextmanager
-def open_source(settings: SparkHistoryOptions, run: SourceRun) -> Iterator[OpenSource]:
+def open_source(settings: SparkHistoryLineageConfig, run: SourceRun) -> Iterator[OpenSource]:
     """The history; its names mean what the run says."""
-    yield OpenSource(records=partial(_records, replace(settings, names=NameMapping(run.names))))
+    options = SparkHistoryOptions(
+        settings.event_log_directory,
+        settings.history_server,
+        settings.min_date,
+        None if settings.status == "all" else settings.status,
+        NameMapping(run.names),
+    )
+    yield OpenSource(records=partial(_records, options))
 
 
 def _records(options: SparkHistoryOptions, spark: SparkSession, wanted: RecordsWanted) -> FrameOfRecords:

@@ -10,12 +10,12 @@ import pytest
 
 from connectors.openmetadata.client import Platform
 from connectors.openmetadata.entities import Collection, TableDefinition, put
+from connectors.source_settings import LineageConfig
 from ingestion.model.fqn import build_fqn
 from ingestion.model.lineage import Column
 from ingestion.parsing.parser_pool import close_warm_parsers
 from tests.behaviour.harness import Outcome, Record, Warehouse, add_tables, catalog_with, publish
 from tests.support.catalog_contents import Catalog
-from workflows.config import LineageConfig
 from workflows.run.read.definitions import catalog_definitions
 
 _numbers = count()

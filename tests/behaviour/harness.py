@@ -14,6 +14,7 @@ from connectors.openmetadata.entities import QueryRecord
 from connectors.openmetadata.registration import register
 from connectors.openmetadata.sink import RestSink
 from connectors.sink import WriteReport, target_batches
+from connectors.source_settings import LineageConfig
 from ingestion.dialects import dialect_of
 from ingestion.model.fqn import split_fqn
 from ingestion.model.isolation import Isolation
@@ -25,7 +26,6 @@ from ingestion.resolution import Resolver, SearchScope
 from ingestion.statements.routines.definition import Definition
 from tests.support.catalog_contents import Catalog, opened
 from tests.support.one_batch import groups_of, names_of, query_records
-from workflows.config import LineageConfig
 from workflows.config.namespaces import SourceSettings
 from workflows.run.bind.binding import bind_occurrences
 from workflows.run.bind.schemas import catalog_schemas

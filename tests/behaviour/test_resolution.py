@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from connectors.source_settings import LineageConfig
 from ingestion.model.outcomes import Outcome
 from tests.behaviour.conftest import Shop
 from tests.behaviour.harness import Record
-from workflows.config import LineageConfig
 
 Opened = Callable[..., Shop]
 COLUMNS = ("a", "b")

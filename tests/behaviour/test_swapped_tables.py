@@ -12,12 +12,12 @@ from connectors.openmetadata.client import CatalogSearch
 from connectors.openmetadata.registration import register_each
 from connectors.openmetadata.sink import RestSink
 from connectors.sink import target_batches
+from connectors.source_settings import LineageConfig
 from ingestion.model.isolation import Isolation, no_probe
 from ingestion.resolution import Resolver, SearchScope
 from tests.behaviour.conftest import Opened, Shop
 from tests.behaviour.harness import Record, merged_groups, statement_rows, templates_of
 from tests.support.catalog_contents import short
-from workflows.config import LineageConfig
 from workflows.run.bind.binding import bind_occurrences
 from workflows.run.bind.schemas import catalog_schemas
 from workflows.run.publish._ddl_events import publish_events_of_batches

@@ -18,7 +18,7 @@ import yaml
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from connectors.query_log import QueryLogOptions, open_query_log
+from connectors.query_log.reader import QueryLogOptions, open_query_log
 from tests.support.growing_log import configuration
 from workflows.config import load_config
 from workflows.run.start import run_workflow

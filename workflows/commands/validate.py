@@ -62,8 +62,7 @@ def _description(config: RunConfig) -> list[str]:
     source, target, limits = config.source, config.target, config.limits
     catalogs = f"the views of {', '.join(config.spark_catalogs)}" if config.spark_catalogs else ""
     read_from = " and ".join(filter(None, (config.query_log_location, catalogs))) or "the catalog's definitions"
-    if config.spark_history is not None:
-        read_from = config.spark_history.event_log_directory or config.spark_history.history_server or ""
+    read_from = config.lineage.location or read_from
     dialect = source.dialect or "the dialect of the catalog's service"
     where = f"embedded catalog {target.file}" if isinstance(target, EmbeddedCatalog) else target.host_port
     return [

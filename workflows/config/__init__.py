@@ -1,33 +1,21 @@
 """The workflow's YAML, read once into frozen models, which are the values that a run goes by."""
 
 from workflows.config.load import load_config
-from workflows.config.models.dbt import DbtLineageConfig
 from workflows.config.models.headwater import Schedule, SchemaFile, SparkSettings, State
 from workflows.config.models.run_config import RunConfig
 from workflows.config.models.server import EmbeddedCatalog, Server, SslConfig
-from workflows.config.models.source import (
-    FilterPattern,
-    LineageConfig,
-    SourceConnection,
-    SourceKind,
-    SparkHistoryLineageConfig,
-)
+from workflows.config.models.source import SourceConnection
 from workflows.config.yaml.document import ConfigProblem, InvalidConfig
 
 __all__ = [
     "ConfigProblem",
-    "DbtLineageConfig",
     "EmbeddedCatalog",
-    "FilterPattern",
     "InvalidConfig",
-    "LineageConfig",
     "RunConfig",
     "Schedule",
     "SchemaFile",
     "Server",
     "SourceConnection",
-    "SourceKind",
-    "SparkHistoryLineageConfig",
     "SparkSettings",
     "SslConfig",
     "State",

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from connectors.query_log import QueryLogOptions, read_query_log
+from connectors.query_log.reader import QueryLogOptions, read_query_log
 from tests.connectors.platforms.test_engine_lineage import EXPORTS, lines_of_edges
 from tests.support.query_log_exports import read_file
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 
-from connectors.query_log import QueryLogOptions, open_query_log, read_query_log
 from connectors.query_log import text_files as slicing
+from connectors.query_log.reader import QueryLogOptions, open_query_log, read_query_log
 from ingestion.errors import ConfigError
 
 pytestmark = pytest.mark.spark

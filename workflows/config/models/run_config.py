@@ -9,24 +9,17 @@ from typing import Annotated, Any, Literal, Self, Union
 
 from pydantic import BaseModel, Field, PrivateAttr, create_model, field_validator, model_validator
 
+from connectors.dbt.settings import DbtLineageConfig
 from connectors.fields import NO_EFFECT, Bool, FieldContext, MisfitCollector, Model, OrEmpty, Text
 from connectors.sinks import SINK_TYPES, ConfiguredSink, sink_settings
+from connectors.source_settings import LineageConfig
+from connectors.sources import OWN_TYPES, source_settings
 from ingestion.model.engine_names import EngineNameRules
 from ingestion.parsing.sandbox.process import Limits
-from workflows.config.models.dbt import DbtLineageConfig, DbtSource
 from workflows.config.models.headwater import Headwater, OpenLineage, SparkSettings, State
 from workflows.config.models.query_log import QueryLogJdbc
 from workflows.config.models.server import EmbeddedCatalog, SecurityConfig, Server, WorkflowConfig
-from workflows.config.models.source import (
-    LineageConfig,
-    ServiceConnection,
-    Source,
-    SourceConfig,
-    SourceConnection,
-    SourceKind,
-    SparkHistoryLineageConfig,
-    SparkHistorySource,
-)
+from workflows.config.models.source import ServiceConnection, Source, SourceConfig, SourceConnection
 from workflows.config.models.spark_names import SparkNames
 
 _NO_TOKEN = "no_token"
@@ -80,11 +73,11 @@ class RunConfig(Model):
         log = ("source", "sourceConfig", "config", "queryLogFilePath")
         places = (self.lineage.query_log_file_path, ours.query_log_table, ours.query_log_jdbc.spark_options or None)
         given = sum(place is not None for place in places)
-        if self.source.kind is SourceKind.QUERY_LOG and not given:
+        if self.lineage.needs_query_log and not given:
             misfits.add("needed by the source type query-log-lineage, and not given", *log)
         if given > 1:
             misfits.add("give one of queryLogFilePath, headwater.queryLogTable and headwater.queryLogJdbc", *log)
-        if ours.spark_names != SparkNames() and self.source.kind is not SourceKind.SPARK_HISTORY:
+        if ours.spark_names != SparkNames() and not self.lineage.has_engine_names:
             message = "only the source type spark-history-lineage has Spark's names; use catalogServices here"
             misfits.add(message, "headwater", "sparkNames")
         if ours.spark.catalogs and self.source.dialect not in (None, *_SPEAK_SPARK):
@@ -113,11 +106,6 @@ class RunConfig(Model):
     def lineage(self) -> LineageConfig:
         """`source.sourceConfig.config`: what is read, and how."""
         return self.source.source_config.config
-
-    @property
-    def spark_history(self) -> SparkHistoryLineageConfig | None:
-        """The same of a Spark history, None of any other source."""
-        return self.lineage if isinstance(self.lineage, SparkHistoryLineageConfig) else None
 
     @property
     def dbt(self) -> DbtLineageConfig | None:
@@ -251,48 +239,42 @@ def _without_effect(model: BaseModel, above: str) -> list[str]:
     return found
 
 
-_SOURCES: Mapping[str, type[Source]] = {"spark-history-lineage": SparkHistorySource, "dbt": DbtSource}
-
-
 def run_config_model(source_type: str = "", sink_type: str = SINK_TYPES[0]) -> type[RunConfig]:
     """The file of a source and a sink of these types; where a type is not known, it says so."""
     sink = sink_type if sink_type in SINK_TYPES else SINK_TYPES[0]
-    return _run_config(_SOURCES.get(source_type, Source), _sink(sink, sink_settings(sink)))
+    return _run_config(_source(source_settings(source_type)), _sink(sink, sink_settings(sink)))
 
 
 def any_run_config() -> type[RunConfig]:
     """The file with the keys of all sources and sinks, for what knows none yet."""
     every: Any = Union[tuple(map(sink_settings, SINK_TYPES))]  # noqa: UP007 there may be any number
-    return _run_config(_any_source(), _sink(SINK_TYPES[0], every))
+    return _run_config(_source(_any_settings(), "AnySource"), _sink(SINK_TYPES[0], every))
 
 
 def owners() -> Mapping[str, type[RunConfig]]:
     """By the type of a source: the file that has keys which others have not."""
-    return {source_type: run_config_model(source_type) for source_type in _SOURCES}
+    return {source_type: run_config_model(source_type) for source_type in OWN_TYPES}
 
 
-@cache
-def _any_source() -> type[Source]:
-    """The keys of all sources, for what knows no source yet."""
+def _any_settings() -> type[LineageConfig]:
     types: Any = Literal["DatabaseLineage", "DBT"]
-    config = create_model(
+    models = [model for model in map(source_settings, OWN_TYPES) if model is not LineageConfig]
+    return create_model(
         "AnyLineageConfig",
-        __base__=(SparkHistoryLineageConfig, DbtLineageConfig),
+        __base__=tuple(dict.fromkeys(models)),
         __doc__="The keys of all sources, for what knows no source yet.",
         type=(types, Field(default="DatabaseLineage", description="The kind of workflow.")),
     )
-    wanted: Any = Annotated[config, OrEmpty]
-    section = create_model(
-        "AnySourceConfig",
-        __base__=SourceConfig,
-        config=(wanted, Field(default_factory=config, description="What to read, and how.")),
-    )
-    settings: Any = Annotated[section, OrEmpty]
-    return create_model(
-        "AnySource",
-        __base__=Source,
-        source_config=(settings, Field(default_factory=section, description="The workflow's settings.")),
-    )
+
+
+@cache
+def _source(settings: type[LineageConfig], name: str = "Source") -> type[Source]:
+    wanted: Any = Annotated[settings, OrEmpty]
+    given = Field(default_factory=settings, description="What to read, and how.", validate_default=True)
+    section = create_model(f"{name}Config", __base__=SourceConfig, config=(wanted, given))
+    whole: Any = Annotated[section, OrEmpty]
+    given = Field(default_factory=section, description="The workflow's settings.", validate_default=True)
+    return create_model(name, __base__=Source, __doc__=Source.__doc__, source_config=(whole, given))
 
 
 @cache

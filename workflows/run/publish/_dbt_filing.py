@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from connectors.dbt.artifacts import NodeResult, read_source_freshness
 from connectors.dbt.model_statements import DbtProject
 from connectors.dbt.nodes import DbtExposure, DbtMeasure, DbtMetric, DbtNode, DbtTest
+from connectors.dbt.settings import DbtLineageConfig
 from connectors.openmetadata import client
 from connectors.openmetadata.attachments import (
     Attributes,
@@ -40,7 +41,6 @@ from ingestion.model.lineage import Json
 from ingestion.model.requests import EdgeSource
 from ingestion.resolution import PartialName
 from ingestion.statements.masking import QueryMasker
-from workflows.config import DbtLineageConfig
 from workflows.counts import loss_warnings
 
 # What of a dbt project reads models without being one: exposures and metrics, as entities of a catalog.

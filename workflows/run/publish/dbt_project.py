@@ -10,6 +10,7 @@ from functools import cached_property
 from connectors.dbt.artifacts import NodeResult, read_run_results
 from connectors.dbt.model_statements import DbtProject
 from connectors.dbt.nodes import DbtNode, ResourceKind
+from connectors.dbt.settings import DbtLineageConfig
 from connectors.openmetadata.client import Platform
 from connectors.sql_files.dbt_models import declared_names, undeclared_reads
 from ingestion.binding.temporary_tables import PersistedFlow
@@ -17,7 +18,6 @@ from ingestion.model.contributions import ProducerKind
 from ingestion.model.fqn import build_fqn
 from ingestion.model.isolation import Probe
 from ingestion.model.lineage import LineageType, StatementKind
-from workflows.config import DbtLineageConfig
 from workflows.config.namespaces import SourceSettings
 from workflows.run.bind.binding import LineageSource
 from workflows.run.group.occurrences import OccurrenceGroup

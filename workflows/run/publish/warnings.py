@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from ingestion.binding.binder import BoundLog
 from ingestion.model.lineage import NameKind
 from ingestion.model.outcomes import Outcome
-from workflows.config import RunConfig, SourceKind
+from workflows.config import RunConfig
 from workflows.config.namespaces import SourceSettings
 from workflows.counts import RunCounts, most_frequent
 from workflows.run.resolve.entities import RelationEntities
@@ -44,7 +44,7 @@ def _nothing_read(config: RunConfig, counts: RunCounts) -> list[str]:
         return []
     if not counts.records_read and config.has_query_log:
         return ["the log is empty: nothing was read; check queryLogFilePath"]
-    if not counts.records_read and config.source.kind is SourceKind.DATABASE:
+    if not counts.records_read and config.source.is_database:
         return [_NO_LOG]
     if (lost := counts.dead.get(Outcome.NOT_SQL, 0)) * 10 > counts.statements:
         return [f"{lost} of {counts.statements} texts are no SQL: is it the right column? {_LOOK}"]

@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame
 from connectors.openmetadata.client import Platform
 from connectors.openmetadata.definitions import stored_routines, stored_views
 from connectors.source import FailedDefinition
+from connectors.source_settings import LineageConfig
 from ingestion.errors import Unparsable
 from ingestion.model.isolation import FailureStage, Isolation
 from ingestion.statements import classify
@@ -25,7 +26,6 @@ from ingestion.statements.routines.definition import (
 )
 from ingestion.statements.routines.inline_functions import function_as_view
 from ingestion.statements.routines.steps import RoutineStep
-from workflows.config import LineageConfig
 from workflows.run.read.statements import STATEMENT_SCHEMA, Row, rows_of
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from connectors.query_log import open_query_log
+from connectors.query_log.reader import open_query_log
 from ingestion.errors import Unparsable
 from ingestion.statements import holds_sql
 from ingestion.statements.masking import QueryMasker

@@ -17,12 +17,13 @@ from pyspark.sql.types import StructType
 from connectors.openmetadata.client import Platform
 from connectors.records import RECORD_SCHEMA, RecordWork
 from connectors.source import Files, FrameOfRecords, NoFiles, OpenSource, RecordsWanted, SourceRecords
+from connectors.source_settings import LineageConfig
 from ingestion.errors import ConfigError
 from ingestion.model.lineage import Column
 from ingestion.model.namespaces import RelationKey
 from ingestion.model.outcomes import Outcome
 from ingestion.parsing.templates import TemplateKey
-from workflows.config import LineageConfig, RunConfig, SourceKind
+from workflows.config import RunConfig
 from workflows.config.namespaces import SourceSettings, dialect_name
 from workflows.counts import RunCounts
 from workflows.run.read.called_routines import with_routines
@@ -209,7 +210,7 @@ def _records(spark: SparkSession, config: RunConfig, source: OpenSource, past: R
     except ConfigError:
         if not (past.log_may_be_gone and config.has_query_log):
             raise
-    if source.records is None and config.source.kind is SourceKind.QUERY_LOG:
+    if source.records is None and config.lineage.needs_query_log:
         raise ConfigError(f"{config.origin}: set sourceConfig.config.queryLogFilePath to the query log")
     return FrameOfRecords(spark.createDataFrame([], RECORD_SCHEMA)) if found is None else found
 

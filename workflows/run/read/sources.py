@@ -12,13 +12,12 @@ from connectors.dbt.downloads import download_artifacts
 from connectors.dbt.model_statements import DbtProject
 from connectors.dbt.projects import open_project
 from connectors.openmetadata.client import Platform
-from connectors.query_log import QueryLogOptions
+from connectors.query_log.reader import QueryLogOptions
 from connectors.source import FailedDefinition, OpenSource, Schemas, SourceRun
 from connectors.sources import ConfiguredSource, has_room
-from connectors.spark import SparkHistoryOptions
 from connectors.spark.catalog import SparkCatalog
 from ingestion.statements.routines.definition import Definition
-from workflows.config import RunConfig, SourceKind
+from workflows.config import RunConfig
 from workflows.run.read.definitions import catalog_definitions, current_definitions
 from workflows.runtime.scratch import scratch_folder
 
@@ -54,26 +53,23 @@ def open_source(config: RunConfig, project: DbtProject | None) -> Iterator[OpenS
     Raises ConfigError and TargetDown, without a password in them.
     """
     run = SourceRun(config.source.dialect or "", config.name_rules, config.limits)
-    configured = _configured(config, project)
+    configured = _source_beside_log(config, project)
     with ExitStack() as opened:
         source = OpenSource() if configured is None else opened.enter_context(configured.open(run))
-        if config.has_query_log and config.spark_history is None:
+        if config.has_query_log and not config.lineage.has_own_log:
             log = opened.enter_context(ConfiguredSource("query-log-lineage", log_options(config)).open(run))
             source = replace(source, records=log.records)
         yield source
 
 
-def _configured(config: RunConfig, project: DbtProject | None) -> ConfiguredSource | None:
+def _source_beside_log(config: RunConfig, project: DbtProject | None) -> ConfiguredSource | None:
     """The source beside a log, None where there is none that can be read."""
     source_type, connection = config.source.type.lower(), config.source.connection
     if project is not None:
         return ConfiguredSource(source_type, project)
-    if config.spark_history is not None:
-        history = config.spark_history
-        status = None if history.status == "all" else history.status
-        options = SparkHistoryOptions(history.event_log_directory, history.history_server, history.min_date, status)
-        return ConfiguredSource(source_type, options)
-    live = config.source.kind is SourceKind.DATABASE and connection is not None and "hostPort" in connection.options
+    if config.lineage.has_own_log:
+        return ConfiguredSource(source_type, config.lineage)
+    live = config.source.is_database and connection is not None and "hostPort" in connection.options
     if connection is None or not live or not has_room(source_type):
         return None
     return ConfiguredSource(source_type, connection.options)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from connectors.source_settings import LineageConfig
 from ingestion.binding.binder import BoundLog
 from ingestion.binding.relations import Relation
 from ingestion.binding.temporary_tables import PersistedFlow
@@ -13,7 +14,6 @@ from ingestion.model.entities import TableEntity
 from ingestion.model.lineage import NameKind
 from ingestion.model.outcomes import Outcome
 from ingestion.resolution import PREFETCHED, Ambiguous, FoundBy, Resolution, Resolved, Resolver, Unresolved
-from workflows.config import LineageConfig
 
 GIVEN_UP = frozenset({Outcome.RESOLUTION_FAILED, Outcome.REGISTRATION_FAILED})
 """What is no answer to where a name leads: a statement that needs such a name is dead."""

@@ -10,13 +10,13 @@ from connectors.openmetadata.client import Platform
 from connectors.openmetadata.entities import FILED_FROM_LOG, Collection, get_by_name, mark_processed
 from connectors.openmetadata.http import ServerFailed
 from connectors.openmetadata.registration import register_each
+from connectors.source_settings import LineageConfig
 from ingestion.errors import Rejected
 from ingestion.model.entities import EntityReference
 from ingestion.model.fqn import build_fqn, encode_name, split_fqn
 from ingestion.model.isolation import Failure, FailureStage, Isolation, Probe, no_probe
 from ingestion.model.lineage import Json
 from ingestion.statements.routines.definition import code_of
-from workflows.config import LineageConfig
 
 _PARTS = 3
 """Of a key: database, schema and name."""

@@ -14,20 +14,12 @@ from pydantic import ValidationError
 
 from connectors.dbt.artifact_locations import BucketArtifacts, HttpArtifacts
 from connectors.fields import cores
+from connectors.source_settings import FilterPattern
+from connectors.spark.settings import SparkHistoryLineageConfig
 from ingestion.model.engine_names import EngineNameRules, JdbcUrl
 from ingestion.parsing._tiers import Parser
 from ingestion.parsing.sandbox.process import Limits
-from workflows.config import (
-    EmbeddedCatalog,
-    FilterPattern,
-    InvalidConfig,
-    Schedule,
-    SchemaFile,
-    Server,
-    SourceConnection,
-    SourceKind,
-    load_config,
-)
+from workflows.config import EmbeddedCatalog, InvalidConfig, Schedule, SchemaFile, Server, SourceConnection, load_config
 
 Write = Callable[..., Path]
 SERVER = """\
@@ -48,7 +40,7 @@ def problems(file: Path, *settings: str, environment: dict[str, str] | None = No
 def test_the_smallest_workflow_gets_our_defaults(workflow_file: Write) -> None:
     config = load_config(workflow_file())
 
-    assert config.source.kind is SourceKind.QUERY_LOG
+    assert config.lineage.needs_query_log
     assert config.source.connection == SourceConnection(type="Postgres")
     assert (config.lineage.query_log_file_path, config.lineage.query_log_duration) == ("log.csv", None)
     assert config.lineage.result_limit == 100_000
@@ -139,7 +131,7 @@ bulkSink: {type: b}
 
     config = load_config(file)
 
-    assert config.source.kind is SourceKind.DATABASE
+    assert config.source.is_database
     assert config.source.dialect == "snowflake"
     assert config.source.connection is not None
     assert config.source.connection.options["connectionOptions"] == {"a": 1}
@@ -413,16 +405,15 @@ source:
     config = load_config(workflow_file(text))
 
     assert config.source.dialect == "spark"
-    assert config.spark_history is not None
-    assert config.spark_history.event_log_directory == "."
-    assert config.spark_history.min_date == datetime(2026, 11, 1, tzinfo=UTC)
+    assert isinstance(config.lineage, SparkHistoryLineageConfig)
+    assert config.lineage.location == "."
+    assert config.lineage.min_date == datetime(2026, 11, 1, tzinfo=UTC)
     [problem] = problems(workflow_file(text.replace("eventLogDirectory: ., ", "")))
     assert "give one of eventLogDirectory and historyServer" in problem
     [problem] = problems(workflow_file(text.replace("2026-11-01", "soon")))
     assert "minDate: expected an ISO date" in problem
     server = load_config(workflow_file(text.replace("eventLogDirectory: .", "historyServer: http://spark:18080/")))
-    assert server.spark_history is not None
-    assert server.spark_history.history_server == "http://spark:18080"
+    assert server.lineage.location == "http://spark:18080"
 
 
 SPARK_NAMES = """\
@@ -541,7 +532,7 @@ def test_every_connection_type_is_a_source_type(workflow_file: Write, minimal: s
     for name, dialect in CONNECTION_TYPES.items():
         text = minimal.replace("query-log-lineage", f"{name.lower()}-lineage").replace("Postgres", name)
         config = load_config(workflow_file(text))
-        assert (config.source.kind, config.source.dialect) == (SourceKind.DATABASE, dialect)
+        assert (config.source.is_database, config.source.dialect) == (True, dialect)
 
 
 def test_patterns_match_from_the_start_whatever_the_case_and_excludes_win() -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from workflows.config import FilterPattern, InvalidConfig, load_config
+from connectors.source_settings import FilterPattern
+from workflows.config import InvalidConfig, load_config
 
 Write = Callable[..., Path]
 

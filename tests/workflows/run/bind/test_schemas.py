@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from connectors.source_settings import LineageConfig
 from ingestion.binding.binder import BoundLog
 from ingestion.binding.relations import Relation
 from ingestion.binding.timeline import SchemaProvider
@@ -14,7 +15,6 @@ from ingestion.model.lineage import Column, TableName
 from ingestion.model.namespaces import Namespace, RelationKey
 from ingestion.model.outcomes import Outcome
 from ingestion.resolution import PREFETCHED, Hits, PartialName, Resolver, SearchScope
-from workflows.config import LineageConfig
 from workflows.run.bind.schemas import catalog_schemas
 from workflows.run.resolve.entities import resolve_relations
 

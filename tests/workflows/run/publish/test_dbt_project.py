@@ -13,6 +13,7 @@ import pytest
 
 from connectors.dbt.model_statements import DbtProject
 from connectors.dbt.projects import project_from_manifest
+from connectors.dbt.settings import DbtLineageConfig
 from connectors.dbt.source import columns_by_place, model_definitions
 from connectors.platforms.job_names import job_of
 from ingestion.analysis.symbolic import dumps
@@ -23,7 +24,6 @@ from ingestion.parsing.sqlglot.tier import parse
 from ingestion.parsing.templates import ParsedTemplate
 from ingestion.statements import split
 from tests.support.dbt_project import BUILT
-from workflows.config import DbtLineageConfig
 from workflows.config.namespaces import SourceSettings
 from workflows.run.bind.binding import LineageSource, bind_occurrences
 from workflows.run.group.occurrences import OccurrenceGroup

@@ -13,10 +13,11 @@ from pyspark.sql import SparkSession
 from connectors.openmetadata.client import connect
 from connectors.openmetadata.connection import Connection
 from connectors.openmetadata.entities import Collection, put
+from connectors.source_settings import LineageConfig
 from ingestion.model.entities import EntityReference
 from tests.behaviour.harness import add_tables, catalog_with
 from tests.support.catalog_contents import Catalog, opened
-from workflows.config import LineageConfig, load_config
+from workflows.config import load_config
 from workflows.counts import RunCounts
 from workflows.run.resolve.routines import RoutineEntities, RoutineResolver
 from workflows.run.start import run_workflow

@@ -25,9 +25,9 @@ from connectors.fields import (
     http_url,
     input_location,
 )
+from connectors.source_settings import LineageConfig
 from ingestion.dialects.connection_types import CONNECTION_TYPES
 from ingestion.errors import ConfigError
-from workflows.config.models.source import LineageConfig, ServiceConnection, Source, SourceConfig, SourceConnection
 
 _NOT_READ = frozenset({"azure", "cloud"})
 """The other places that OpenMetadata reads artifacts from."""
@@ -258,27 +258,10 @@ class DbtLineageConfig(LineageConfig):
         """That of dbt's tags; None where they are not wanted."""
         return self.dbt_classification_name if self.include_tags else None
 
-
-class DbtSourceConfig(SourceConfig):
-    config: Annotated[DbtLineageConfig, OrEmpty] = Field(
-        default_factory=DbtLineageConfig, description="What to read, and how.", validate_default=True
-    )
-
-
-class DbtSource(Source):
-    source_config: Annotated[DbtSourceConfig, OrEmpty] = Field(
-        default_factory=DbtSourceConfig, description="The workflow's settings.", validate_default=True
-    )
-
-    def with_connection(self) -> Self:
-        """With the connection that the project's adapter implies, where none is given and the project is here."""
-        artifacts = self.source_config.config.dbt_config_source
-        if self.service_connection is not None or artifacts.elsewhere is not None:
-            return self
-        kind = _adapter_type(artifacts.project)
-        if kind is None:
-            return self
-        return self.with_value("service_connection", ServiceConnection(config=SourceConnection(type=kind)))
+    def implied_connection(self) -> str | None:
+        """That of the project's adapter, where it tells it and is on this machine's disk."""
+        artifacts = self.dbt_config_source
+        return _adapter_type(artifacts.project) if artifacts.elsewhere is None else None
 
 
 def _adapter_type(project: Path) -> str | None:
@@ -289,3 +272,6 @@ def _adapter_type(project: Path) -> str | None:
     except ConfigError:
         return None  # told when it is read
     return _OTHER_TYPES.get(adapter) or _TYPES.get(adapter)
+
+
+SETTINGS = DbtLineageConfig
