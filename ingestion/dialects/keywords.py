@@ -49,6 +49,22 @@ def reserved_words(dialect: str, *, hierarchical: bool = False) -> frozenset[str
 QUERY_STARTS = keywords("select sel with from values")
 """Begin what may stand in parentheses as a query."""
 
+QUERIES = QUERY_STARTS | {"table"}
+"""Begin a query that stands alone: `TABLE t` is one too, while in parentheses a column may have that name."""
+
+TRANSFERS = keywords("copy unload load export import bulk")
+"""Verbs of what moves rows between tables and files."""
+
+BEGUN_TRANSACTIONS = keywords(
+    "tran transaction work name deferred immediate exclusive concurrent isolation read not distributed ;"
+)
+"""Follow a BEGIN that opens a transaction, and no block."""
+
+CONTROL_FLOW = keywords("if while loop for repeat")
+"""Open a block, each ended by an END of its own."""
+
+RELATIONS = keywords("table view")
+
 SET_OPERATIONS = keywords("union intersect except minus")
 
 ENDS_FROM = SET_OPERATIONS | keywords(
@@ -64,7 +80,10 @@ AFTER_RELATION = ENDS_FROM | keywords(
 )
 """May follow a relation, and so are not its alias."""
 
-TABLE_HINTS = keywords("nolock readuncommitted readcommitted readpast holdlock updlock rowlock tablock tablockx nowait")
+TABLE_HINTS = keywords(
+    "nolock readuncommitted readcommitted readpast holdlock updlock rowlock tablock tablockx nowait paglock xlock"
+    " serializable keepidentity"
+)
 """In parentheses behind a relation in T-SQL."""
 
 CREATE_MODIFIERS = keywords(

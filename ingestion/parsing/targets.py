@@ -18,6 +18,7 @@ from ingestion.dialects.keywords import (
     NO_COLUMN_DEFINITION,
     NO_TARGET,
     QUERY_STARTS,
+    RELATIONS,
     TEMPORARY,
 )
 from ingestion.errors import Unparsable
@@ -189,7 +190,6 @@ def _fixed_columns(code: Code, opens: int) -> tuple[str, ...]:
 _AFTER_NAMES = frozenset("@.:{$%?*-#")
 """Follow a name that the statement's end, or what binds it, makes another: t$suffix, t:x, t{{ x }}."""
 _STARTS = keywords("insert ins replace upsert merge update upd delete del select sel values table from")
-_MADE = keywords("table view")
 _INTO, _INSERT, _AS, _TO, _NO, _PERCENT = (keywords(word) for word in ("into", "insert", "as", "to", "no", "percent"))
 
 
@@ -251,7 +251,7 @@ def _filled_by_insert(code: Code, at: int) -> Iterator[TableName | None]:
 
 
 def _filled_by_replace(code: Code, at: int) -> Iterator[TableName | None]:
-    return iter(()) if code.word(at + 1) in _MADE else _filled_by_insert(code, at)
+    return iter(()) if code.word(at + 1) in RELATIONS else _filled_by_insert(code, at)
 
 
 def _filled_from(code: Code, at: int) -> Iterator[TableName | None]:
@@ -263,7 +263,7 @@ def _filled_from(code: Code, at: int) -> Iterator[TableName | None]:
 
 
 def _filled_by_create(code: Code, at: int) -> Iterator[TableName | None]:
-    made = code.find(at, _MADE, at + 8)
+    made = code.find(at, RELATIONS, at + 8)
     words = {code.word(place) for place in range(at + 1, made)}
     stored = code.word(made) == "table" or "materialized" in words
     if not stored or not words <= CREATE_MODIFIERS - TEMPORARY:

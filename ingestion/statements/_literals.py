@@ -18,6 +18,7 @@ from ingestion.dialects.functions import (
     ON_OTHER_MACHINES,
     REMOTE_QUERIES,
 )
+from ingestion.dialects.keywords import TRANSFERS
 from ingestion.dialects.lexing import COMMENT, DOLLAR, HINT, NAME, NUMBER, OPEN, STRING, Lexicon, unterminated_error
 
 # What the words around a literal tell of it: the rules by which it is a value, a part of the shape, or a name.
@@ -61,9 +62,8 @@ _DICTIONARY_LOOKUPS = frozenset(
     f"dictget{type_}{otherwise}" for type_ in ("", *_LOOKED_UP) for otherwise in ("", "ordefault")
 )
 RUNS_TEXT = keywords("exec execute immediate sp_executesql")
-_TRANSFERS = keywords("copy unload load export import bulk")
 _DATA_OPTIONS = keywords("location url uri uris path file files external_location stage data_source dbtable query")
-_DEFINES = keywords("create alter export import copy load unload replace")
+_DEFINES = TRANSFERS - {"bulk"} | keywords("create alter replace")
 _BY = keywords("group order partition sort cluster distribute")
 _BY_LIST_ENDS = keywords(
     "; having order limit window qualify union except intersect minus select fetch offset rows range groups insert from"
@@ -145,7 +145,7 @@ def _names_after_operator(words: Sequence[str], place: int, dialect: Dialect) ->
         return earlier in _DATA_OPTIONS and words[0] in _DEFINES and "select" not in words[:place]
     if before in ("(", ",", "{"):
         key = words[place + 1 : place + 2] == [":"] and words[place + 2 : place + 3] != [":"] and before != "("
-        return words[0] in _TRANSFERS or key or (before == "," and _in_from(words, place, dialect))
+        return words[0] in TRANSFERS or key or (before == "," and _in_from(words, place, dialect))
     return before in ("ilike", "like") and earlier == "*"  # SELECT * ILIKE picks columns
 
 

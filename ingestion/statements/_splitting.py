@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from ingestion.dialects import dialect_of
 from ingestion.dialects.definition import Dialect, DollarQuotes, Separator, keywords
+from ingestion.dialects.keywords import BEGUN_TRANSACTIONS, CONTROL_FLOW
 from ingestion.dialects.lexing import NAME, WORD, lexicon_of, tokens
 from ingestion.statements.cleaning import (
     EDGE,
@@ -20,15 +21,12 @@ from ingestion.statements.cleaning import (
 
 # Which semicolons stand inside a block (BEGIN...END, a routine's body, a script's IF or LOOP) and end nothing.
 
-_TRANSACTION = keywords(
-    "; tran transaction work name deferred immediate exclusive concurrent isolation read not distributed dialog"
-) | {""}
+_TRANSACTION = BEGUN_TRANSACTIONS | {"dialog", ""}
 _ROUTINE = keywords("procedure proc function trigger package event task")
 _BEFORE_ROUTINE = keywords("; is as declare member static constructor")
 _NOT_ROUTINE = keywords(
     "table view index schema database user role login sequence synonym stage stream pipe warehouse policy"
 )
-_CONTROL = keywords("if while loop for repeat")
 # After these a word is a column's name even where it is spelled BEGIN or END.
 _BEFORE_COLUMN = keywords(", . = < ( select and or by on where not")
 
@@ -99,7 +97,7 @@ class _OpenBlocks:
             if self.dialect.dollar_quotes is not DollarQuotes.TAGGED and after not in _TRANSACTION:
                 self.open.append("begin")
         elif (word == "declare" and self.dialect.declare_opens_block) or (
-            word in _CONTROL and self.dialect.control_opens_block
+            word in CONTROL_FLOW and self.dialect.control_opens_block
         ):
             self.open.append(word)
 
@@ -136,9 +134,9 @@ class _OpenBlocks:
         elif word == "case" and before != "end":
             self.open.append("case")
         elif word == "end":
-            if after not in _CONTROL or after == top:
+            if after not in CONTROL_FLOW or after == top:
                 self.open.pop()
-        elif word == self.open[0] and word in _CONTROL and before in (";", "then", "else", "do", "loop", "begin"):
+        elif word == self.open[0] and word in CONTROL_FLOW and before in (";", "then", "else", "do", "loop", "begin"):
             self.open.append(word)
 
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from ingestion.dialects import Dialect
 from ingestion.dialects.cursor import Code
 from ingestion.dialects.definition import keywords
+from ingestion.dialects.keywords import RELATIONS
 from ingestion.dialects.lexing import NAME, NUMBER, PUNCTUATION, WORD
 from ingestion.dialects.types import standard_type
 from ingestion.model.lineage import Column
 
-_RELATIONS = keywords("table view")
 TYPE_VERBS = keywords("alter modify change")
 OTHER_VERBS = keywords(
     "add drop rename set reset enable disable validate owner cluster partition unset comment with nocheck check rebuild"
@@ -56,7 +56,7 @@ def altered_types(text: str, dialect: Dialect) -> tuple[tuple[str, ...], tuple[C
     code = Code.of(text, dialect)
     if code.word(0) != "alter":
         return None
-    kind = next((place for place in range(1, 5) if code.word(place) in _RELATIONS), None)
+    kind = next((place for place in range(1, 5) if code.word(place) in RELATIONS), None)
     if kind is None:
         return None
     place = kind + 1

@@ -9,6 +9,7 @@ from itertools import islice
 
 from ingestion.dialects import Dialect, dialect_of
 from ingestion.dialects.definition import DollarQuotes, Separator, keywords
+from ingestion.dialects.keywords import BEGUN_TRANSACTIONS, CONTROL_FLOW, QUERIES
 from ingestion.dialects.lexing import COMMENT, HINT, WORD, Token, lexicon_of, tokens
 from ingestion.model.lineage import StatementKind as Kind
 from ingestion.model.outcomes import Outcome
@@ -97,7 +98,6 @@ _VERBS: dict[str, Kind] = {
     "delete": Kind.DELETE,
     "del": Kind.DELETE,
 }
-_QUERIES = keywords("select sel values table from")
 
 SELECT = _skip_for(Outcome.SELECT, Kind.SELECT)
 
@@ -137,7 +137,7 @@ def _with_(statement: _Examined) -> Classification:
         word = token.text.lower()
         if depth == 0 and before and word in _VERBS:
             return _parse_as(_VERBS[word])
-        if depth == 0 and before != "as" and word in _QUERIES:
+        if depth == 0 and before != "as" and word in QUERIES and word != "with":
             main = _select(statement) if word in ("select", "sel") else SELECT
             return inner or main
         if depth == 1 and before == "(" and word in _VERBS and inner is None:
@@ -328,11 +328,8 @@ def _rename(statement: _Examined) -> Classification:
 _BLOCK = _skip_for(Outcome.ANONYMOUS_BLOCK, Kind.CALL)
 _SETTING = _skip_for(Outcome.SESSION_SETTING)
 _UNKNOWN = _parse_as(Kind.OTHER)
-_TRANSACTION_WORDS = keywords(
-    "tran transaction work name deferred immediate exclusive concurrent isolation read not distributed ;"
-)
 _MAIN_VERBS = keywords("select sel insert ins update upd delete del merge create replace with")
-_BLOCK_WORDS = keywords("begin if while loop for repeat")
+_BLOCK_WORDS = CONTROL_FLOW | {"begin"}
 _BARE_CALL = re.compile(r"(?:[\w$#@]++|\[[^\]]*+\]|\.)++(?:\s*+;?\s*+\Z|\s++(?:@\w++\s*+[=,;]|@\w++\s*+\Z|N?'|-?\d))")
 """T-SQL runs a procedure without EXEC where its name begins a batch."""
 _CURSOR = re.compile(r"\bcursor\b")
@@ -405,7 +402,7 @@ def _update(statement: _Examined) -> Classification:
 
 def _begin(statement: _Examined) -> Classification:
     head = [token.text.lower() for token in statement.head(2)]
-    if len(head) < 2 or head[1] in _TRANSACTION_WORDS:
+    if len(head) < 2 or head[1] in BEGUN_TRANSACTIONS:
         return _skip_for(Outcome.TRANSACTION)
     return _BLOCK
 

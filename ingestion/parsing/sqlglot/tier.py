@@ -16,6 +16,7 @@ from ingestion.analysis.form import RelationalStatement, WriteForm, named_relati
 from ingestion.dialects import Dialect, dialect_of
 from ingestion.dialects.cursor import Code
 from ingestion.dialects.definition import keywords
+from ingestion.dialects.keywords import TRANSFERS
 from ingestion.errors import Unparsable
 from ingestion.model.lineage import StatementKind, TableChange, TableName, Target, WriteMode
 from ingestion.model.storage_paths import location
@@ -95,7 +96,6 @@ logging.getLogger("sqlglot").setLevel(logging.ERROR)
 
 _DYNAMIC_DEPTH = 3
 _INTO_FILE = re.compile(r"\binto\s++(?:outfile|dumpfile)\b", re.IGNORECASE)
-_OWN_COMMANDS = frozenset({"BULK", "LOAD", "UNLOAD", "IMPORT", "EXPORT", "COPY"})
 _REPAIRED_COMMANDS = frozenset({"alter", "copy", "create"})
 
 
@@ -189,7 +189,7 @@ def _repaired_trees(text: str, rules: Dialect, grammar: SqlglotDialect, error: E
     mended = repair_text(text, rules)
     if mended is None:
         word = text.split(None, 1)[0].upper() if text.split(None, 1) else ""
-        if word in _OWN_COMMANDS:
+        if word.lower() in TRANSFERS:
             return [exp.Command(this=word, expression="")]
         raise Unparsable(msg) from error
     try:

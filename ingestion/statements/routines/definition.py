@@ -9,11 +9,11 @@ from enum import StrEnum
 
 from ingestion.dialects import Dialect, dialect_of
 from ingestion.dialects.definition import keywords
+from ingestion.dialects.keywords import QUERIES
 from ingestion.dialects.lexing import WORD, tokens
 from ingestion.errors import Unparsable
 from ingestion.statements.masking import QueryMasker, fingerprint
 
-_QUERY_WORDS = keywords("select sel with values table from")
 _DEFINING_WORDS = keywords("create alter replace")
 _BLANKS = re.compile(r"\s+")
 
@@ -52,7 +52,7 @@ class Definition:
 def view_statement(definition: Definition, dialect: str) -> str:
     """The definition of a view as a statement: a bare query becomes CREATE VIEW under the view's full name."""
     rules = dialect_of(dialect)
-    if _first_word(definition.text, rules) not in _QUERY_WORDS:
+    if _first_word(definition.text, rules) not in QUERIES:
         return definition.text
     database, schema, name = definition.place
     parts = (schema, name) if rules.two_level else (database, schema, name)

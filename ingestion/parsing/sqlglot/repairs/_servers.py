@@ -10,12 +10,12 @@ from sqlglot.tokenizer_core import TokenType
 
 from ingestion.dialects.cursor import Code, Edit
 from ingestion.dialects.definition import keywords
+from ingestion.dialects.keywords import TABLE_HINTS
 from ingestion.parsing.sqlglot.repairs.edits import Repair
 
 # What sqlglot does not know of T-SQL, MySQL, Oracle and Teradata, and how it is written so that it does.
 
 _PHRASES = keywords("title format casespecific cs uppercase compress")
-_HINTS = keywords("tablock tablockx holdlock rowlock paglock updlock xlock nolock readpast serializable keepidentity")
 _BEFORE_RELATIONS = keywords("from join apply ,")
 _PRIORITIZED = keywords("update delete insert replace")
 _PRIORITIES = keywords("low_priority high_priority delayed quick ignore")
@@ -52,7 +52,7 @@ def _table_hints(code: Code) -> Iterator[Edit]:
     if code.word(0) not in ("insert", "with"):
         return
     for number in range(2, len(code) - 2):
-        if code.stands(number, "with", "(") and code.word(number + 2) in _HINTS:
+        if code.stands(number, "with", "(") and code.word(number + 2) in TABLE_HINTS:
             yield code.edit(number, code.closing(number + 1))
 
 
@@ -212,7 +212,6 @@ SERVER_REPAIRS: dict[str, tuple[Repair, ...]] = {
 # Objects that sqlglot does not know of a dialect, written as those that it does: the lineage is the same.
 
 _TABLE_KINDS = keywords("hybrid dynamic iceberg external event interactive")
-_STREAMED = keywords("external dynamic event iceberg interactive hybrid")
 _CHANGES = "SELECT *, NULL AS METADATA$ACTION, NULL AS METADATA$ISUPDATE, NULL AS METADATA$ROW_ID FROM"
 
 
@@ -238,7 +237,7 @@ def streams(code: Code) -> Iterator[Edit]:
         of = number + 1
         stage = code.stands(of, "stage")
         if word == "on":
-            of += 1 + (code.word(of) in _STREAMED)
+            of += 1 + (code.word(of) in _TABLE_KINDS)
         source = code.between(of, end_of_name(code, of) + 1)
         if code.stands(of - 1, "directory", "("):  # the list of a stage's files
             source = code.text[code.end_of(of) : code.start_of(code.closing(of))]

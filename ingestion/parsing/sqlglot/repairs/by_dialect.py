@@ -9,6 +9,7 @@ from itertools import takewhile
 from ingestion.dialects import Dialect
 from ingestion.dialects.cursor import Code, Edit
 from ingestion.dialects.definition import keywords
+from ingestion.dialects.keywords import QUERIES
 from ingestion.parsing.sqlglot.repairs import _lakehouse as lakehouse
 from ingestion.parsing.sqlglot.repairs._lakehouse import applied_changes, dictionary, loaded_dictionary, pipeline_flow
 from ingestion.parsing.sqlglot.repairs._servers import (
@@ -235,7 +236,6 @@ REPAIRS: dict[str, tuple[Repair, ...]] = {
 
 # Texts that sqlglot refuses, written as it takes them: the lineage stays the same.
 
-_QUERY_STARTS = keywords("select sel with from values table (")
 _PHYSICAL_TAIL = keywords("segmented unsegmented ksafe partitioned clustered encoded distributed distribute organize")
 _NO_OBJECT_KIND = keywords("flex flextable live")
 _DEFINERS = keywords("algorithm definer sql")
@@ -296,7 +296,7 @@ def _without_create_options(code: Code) -> str | None:
     if code.word(end + 1) == "(":
         end = code.closing(end + 1)
     starts = (n for n in code.outside(end + 1) if code.word(n) == "as")
-    start = next((n for n in starts if code.word(n + 1) in _QUERY_STARTS), None)
+    start = next((n for n in starts if code.word(n + 1) in (*QUERIES, "(")), None)
     if start is None:
         return None
     tail = next((n for n in code.outside(start + 1) if _ends_query(code, n)), len(code))

@@ -12,6 +12,7 @@ from ingestion.analysis.form import RelationalStatement
 from ingestion.dialects import Dialect
 from ingestion.dialects.cursor import Code
 from ingestion.dialects.definition import keywords
+from ingestion.dialects.keywords import QUERIES, TEMPORARY
 from ingestion.model.lineage import Column, StatementKind, TableChange, TableName
 from ingestion.parsing.sqlglot.expressions.names import Names, renamed_table
 from ingestion.parsing.sqlglot.expressions.types import type_name
@@ -161,9 +162,8 @@ def _name(names: Names, node: exp.Expr) -> str:
 # Only names and types count. How a table is stored, indexed and checked changes with every release of every system
 # and says nothing about lineage: it is passed over.
 
-_TEMPORARY = keywords("temp temporary volatile")
 _COPIES = keywords("like clone copy of as template")
-_QUERIES = keywords("select sel with values table from ( execute clone")
+_QUERIES = QUERIES | keywords("( execute clone")
 _CONSTRAINTS = keywords("constraint primary unique foreign check exclude supplemental connection projection")
 _LISTED_KEYS = keywords("key fulltext spatial")
 _TYPE_ENDS = keywords(
@@ -192,7 +192,7 @@ def defined_table(code: Code) -> TableChange | None:
     place = before.index("table") + 1
     if "(" in before[:place]:
         return None
-    temporary = bool(_TEMPORARY & set(before[:place]))
+    temporary = bool(TEMPORARY & set(before[:place]))
     if code.stands(place, "if", "not", "exists"):
         place += 3
     name, end = relation_name(code, place)
