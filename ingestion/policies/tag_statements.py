@@ -42,6 +42,7 @@ def plan_statements(plan: PolicyPlan, table_types: Mapping[str, str], warehouse:
 
 
 def _snowflake(change: TagChange, table_type: str, dialect: Dialect) -> str:
+    """`ALTER TABLE d.s.t MODIFY COLUMN c SET TAG PII = 'Sensitive'`; of a view's columns it is `ALTER VIEW`."""
     kind = "VIEW" if "View" in table_type else "TABLE"
     tag, value = _tag(change, dialect)
     done = f"SET TAG {tag} = {value}" if change.action is TagAction.ADD else f"UNSET TAG {tag}"
@@ -49,6 +50,10 @@ def _snowflake(change: TagChange, table_type: str, dialect: Dialect) -> str:
 
 
 def _databricks(change: TagChange, table_type: str, dialect: Dialect) -> str:
+    """`ALTER TABLE t ALTER COLUMN c SET TAGS ('PII' = 'Sensitive')`, which views do not take.
+
+    Of their columns it is `SET TAG ON COLUMN t.c PII = 'Sensitive'`.
+    """
     tag, value = _tag(change, dialect)
     table, column = _table(change.column, dialect), _column(change.column, dialect)
     if "View" in table_type:

@@ -31,7 +31,7 @@ import yaml
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from connectors.catalog.http.server import CatalogConfig, running_catalog
-from connectors.catalog.questions.moments import When
+from connectors.catalog.questions.answer import When
 from connectors.catalog.questions.why.report import CauseReport
 from connectors.catalog.questions.why.search import causes_in_file
 from tests.benchmarks.why_pipelines import DAYS, FIRST_DAY, HELD_OUT, SEEN, Case, made_case

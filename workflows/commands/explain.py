@@ -64,14 +64,13 @@ def explain(
       ingest explain shop.public.daily.revenue --format text --budget 1000
     """
     from connectors.catalog.answer.explanation import explanation
-    from connectors.catalog.questions.answer import Answer
+    from connectors.catalog.questions.answer import Answer, When
 
     if sql is not None and (catalog, as_of, days) != (None, None, None):
         raise ConfigError("give either FILE.sql, DIR or -, or what is asked of a catalog: --catalog, --as-of, --days")
     failures: tuple[str, ...] = ()
     if sql is None:
         from connectors.catalog.questions.explain import explain_in_file  # not needed for SQL files, and slow to load
-        from connectors.catalog.questions.moments import When
 
         when = When(millis(as_of) if as_of else None, days)
         answer = explain_in_file(catalog or DEFAULT_CATALOG, column, when)

@@ -65,7 +65,7 @@ def impact(
       ingest impact --sql migrations/V7__totals.sql --format markdown
       ingest impact --diff base/models head/models --dialect snowflake
     """
-    from connectors.catalog.questions.moments import When
+    from connectors.catalog.questions.answer import When
 
     if sum(one is not None for one in (name, sql, ddl, between)) != 1:
         raise ConfigError("give one of: a name, --sql FILE, --ddl TEXT, --diff BASE HEAD")

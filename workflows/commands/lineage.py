@@ -34,7 +34,7 @@ def lineage(
       ingest lineage path/to/dbt_project
       cat job.sql | ingest lineage - --dialect spark --format json | jq .column_lineage
     """
-    from connectors.catalog.answer.script_lineage import SCRIPT_LINEAGE
+    from connectors.catalog.answer.sql_files import SCRIPT_LINEAGE
     from connectors.catalog.questions.answer import Answer
     from connectors.sql_files.lineage import script_lineage
 

@@ -52,7 +52,7 @@ def mcp(
     if find_spec("mcp") is None:
         raise ConfigError("`ingest mcp` needs the SDK of the protocol: pip install 'headwater[mcp]'")
     from connectors.catalog.mcp.answers import CatalogAnswers
-    from connectors.catalog.questions.moments import When
+    from connectors.catalog.questions.answer import When
 
     with CatalogAnswers(catalog, When(millis(as_of) if as_of else None, days)) as answers:
         if http is None:

@@ -146,7 +146,7 @@ def _open_catalog(chosen: _Chosen, *, writes: bool = False) -> Iterator[tuple[Ca
     target: EmbeddedCatalog | Server = EmbeddedCatalog(file=chosen.catalog or DEFAULT_CATALOG)
     if chosen.config is not None:
         target = load_config(chosen.config, may_lack_log=True).target
-    from connectors.catalog.questions.moments import When
+    from connectors.catalog.questions.answer import When
     from connectors.catalog.questions.policy import columns_of_file
     from connectors.openmetadata.policies import columns_of_platform
     from workflows.target import platform_of

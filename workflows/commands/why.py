@@ -40,7 +40,7 @@ def why(
       ingest why mart.daily --format markdown
     """
     from connectors.catalog.answer.why import WHY
-    from connectors.catalog.questions.moments import When
+    from connectors.catalog.questions.answer import When
     from connectors.catalog.questions.why.search import causes_in_file
 
     answer = causes_in_file(catalog, name, When(millis(at) if at else None, days), dead_letters)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from connectors.catalog.answer.pages import AnswerRows, Row, fact
 from connectors.catalog.answer.rendering import Renderings
 from connectors.catalog.answer.writing import Name, quoted_text, red
+from connectors.catalog.questions.answer import moment_text
 from connectors.catalog.questions.diff import CatalogDiff, LineageChange, SchemaChange
-from connectors.catalog.questions.moments import moment_text
 
 
 def diff_rows(found: CatalogDiff) -> AnswerRows:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from connectors.catalog.answer.pages import AnswerRows, Row, fact
 from connectors.catalog.answer.writing import Name, quoted_text, text_lines
+from connectors.catalog.questions.answer import moment_text
 from connectors.catalog.questions.entities import EntityDescription, SearchHits, TableContext, TestResult, TestResults
-from connectors.catalog.questions.moments import moment_text
 
 
 def search_rows(found: SearchHits) -> AnswerRows:

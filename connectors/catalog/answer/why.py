@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from connectors.catalog.answer.pages import AnswerRows, Row, fact
 from connectors.catalog.answer.rendering import Renderings
 from connectors.catalog.answer.writing import Name, code, short_text, visible_text
-from connectors.catalog.questions.moments import moment_text
+from connectors.catalog.questions.answer import moment_text
 from connectors.catalog.questions.why.ranking import Suspect
 from connectors.catalog.questions.why.report import CauseReport, name_list, node_name
 

@@ -17,7 +17,7 @@ from connectors.catalog.contract.errors import bad_request, not_found
 from connectors.catalog.http._context import ERRORS, Store, reply
 from connectors.catalog.picture import cards, history
 from connectors.catalog.questions import diff, impact
-from connectors.catalog.questions.moments import When
+from connectors.catalog.questions.answer import When
 from connectors.catalog.questions.why.search import cause_report
 from connectors.catalog.search import names as filtered_search
 from connectors.catalog.store.entities.entities import EntityRow

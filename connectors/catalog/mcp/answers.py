@@ -23,9 +23,8 @@ from connectors.catalog.answer.rendering import in_rows
 from connectors.catalog.answer.sql import sql_rows
 from connectors.catalog.answer.why import why_rows
 from connectors.catalog.questions import diff, entities, explain, impact, lineage, sql
-from connectors.catalog.questions.answer import Answer
+from connectors.catalog.questions.answer import Answer, When
 from connectors.catalog.questions.file import existing_database, named_node
-from connectors.catalog.questions.moments import When
 from connectors.catalog.questions.proposed_change.question import ChangeOptions, change_report
 from connectors.catalog.questions.proposed_change.report import ChangeReport
 from connectors.catalog.questions.why.search import cause_report

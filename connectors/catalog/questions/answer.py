@@ -1,11 +1,21 @@
-"""What every question gives: the values that were found, and what is missing from them."""
+"""What every question is asked with and gives: the moment, the values that were found, what is missing from them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Generic, TypeVar
 
 Content = TypeVar("Content")
+_LAST_DATE = 253_402_300_799_999  # the end of the year 9999
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """`as_of` in milliseconds since the epoch, None for now; `days` of observations, 0 for any age."""
+
+    as_of: int | None = None
+    days: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,3 +27,10 @@ class Answer(Generic[Content]):
 
     content: Content
     cut: tuple[str, ...] = ()
+
+
+def moment_text(at: int) -> str:
+    """A time in milliseconds, in UTC to the second; beyond what a calendar writes the number itself."""
+    if not 0 <= at <= _LAST_DATE:
+        return f"{at} ms"
+    return datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="seconds")

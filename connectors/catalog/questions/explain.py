@@ -9,9 +9,8 @@ from sqlalchemy import Connection
 from connectors.catalog.graph import CatalogGraph
 from connectors.catalog.picture.cards import MAX_CARDS
 from connectors.catalog.picture.neighbourhood import graph_document
-from connectors.catalog.questions.answer import Answer
+from connectors.catalog.questions.answer import Answer, When
 from connectors.catalog.questions.file import named_node, open_catalog
-from connectors.catalog.questions.moments import When
 from connectors.catalog.store.lineage.column_names import column_names
 from connectors.catalog.store.lineage.window import Window, window
 from ingestion.errors import ConfigError

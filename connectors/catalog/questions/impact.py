@@ -9,9 +9,8 @@ from pathlib import Path
 from sqlalchemy import Connection
 
 from connectors.catalog.graph import CatalogGraph, StoredWay
-from connectors.catalog.questions.answer import Answer
+from connectors.catalog.questions.answer import Answer, When
 from connectors.catalog.questions.file import named_node, open_catalog
-from connectors.catalog.questions.moments import When
 from connectors.catalog.store.entities.entities import EntityRow, any_rows_of
 from connectors.catalog.store.lineage.window import Window, window
 from ingestion.model.lineage import Json

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from connectors.catalog.questions.answer import When
 from connectors.catalog.questions.file import open_catalog
-from connectors.catalog.questions.moments import When
 from connectors.catalog.questions.tables import LocalTables
 from connectors.catalog.store.lineage.window import window
 from ingestion.policies.plan import CatalogColumns, catalog_columns

@@ -13,13 +13,12 @@ from hypothesis import given, settings
 from sqlalchemy import Connection
 
 from connectors.catalog.graph import CatalogGraph
-from connectors.catalog.questions.answer import Answer
+from connectors.catalog.questions.answer import Answer, When
 from connectors.catalog.questions.diff import diff
 from connectors.catalog.questions.explain import explain
 from connectors.catalog.questions.file import named_node
 from connectors.catalog.questions.impact import impact
 from connectors.catalog.questions.lineage import DOWN, lineage, paths
-from connectors.catalog.questions.moments import When
 from connectors.catalog.questions.proposed_change.question import ChangeOptions, change_report
 from connectors.catalog.questions.proposed_change.report import EffectKind
 from connectors.catalog.questions.tables import LocalTables

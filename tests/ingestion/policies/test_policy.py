@@ -13,7 +13,7 @@ import requests
 from typer.testing import CliRunner, Result
 
 from connectors.catalog.http.server import CatalogConfig, running_catalog
-from connectors.catalog.questions.moments import When
+from connectors.catalog.questions.answer import When
 from connectors.catalog.questions.policy import columns_of_file
 from connectors.openmetadata import client
 from connectors.openmetadata.client import Platform, connect

@@ -226,7 +226,10 @@ def _tags_brought(sides: Sides, one: ColumnDependency) -> set[str]:
 
 
 def _is_sensitive(tag: str) -> bool:
-    """Whether a tag says that values are personal, by the classifications that OpenMetadata has for that."""
+    """Whether a tag says that values are personal, by the classifications that OpenMetadata has for that.
+
+    Its own PII.None and PII.NonSensitive say the opposite.
+    """
     return tag.partition(".")[0] in _SENSITIVE and tag not in _HARMLESS
 
 
@@ -252,7 +255,7 @@ def _fold(node: tuple[str, str | None]) -> tuple[str, str]:
 
 
 def _shape(expression: str) -> str:
-    """An expression without what tells tables apart: two statements may write one table's name differently."""
+    """An expression without what tells tables apart: `o.total` and `shop.orders.total` are one column's."""
     return re.sub(r"[\s\"`]", "", _QUALIFIER.sub("", expression)).casefold()
 
 

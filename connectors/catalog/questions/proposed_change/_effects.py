@@ -134,6 +134,7 @@ def _keeps_value(one: ColumnDependency) -> bool:
 
 
 def _reads(one: ColumnDependency, node: ColumnNode) -> bool:
+    """Whether it is a view over the node itself: the engine keeps that by number, so a new name does not reach it."""
     return one.source[0] == node[0] and (node[1] is None or one.source[1] in (None, node[1]))
 
 
@@ -200,7 +201,11 @@ def _bind_text(
 
 
 def _trouble(before: BoundLog, after: BoundLog, dialect: Dialect) -> str:
-    """Why the statement fails with the new column, "" where it does not."""
+    """Why the statement fails with the new column, "" where it does not.
+
+    `SELECT day FROM a JOIN b` is ambiguous once both have a `day`; `INSERT INTO t SELECT x, y FROM s` gives too few
+    once `t` has three columns, but where the dialect fills the rest with NULL.
+    """
     known = set(_problems(before))
     for kind, subject in _problems(after):
         if (kind, subject) not in known:

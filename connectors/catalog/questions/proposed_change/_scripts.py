@@ -156,7 +156,7 @@ def _location(script: Script | None, found: Sequence[ScriptStatement], number: i
 
 
 def _following(namespace: Namespace, text: str, dialect: Dialect, first: Namespace) -> Namespace:
-    """Where names are looked for after a statement."""
+    """Where names are looked for after a statement: `USE shop`, `SET search_path TO mart, "$user"`, `RESET`."""
     change = classify(text, dialect).session
     if change is None:
         return namespace
@@ -171,6 +171,7 @@ def _following(namespace: Namespace, text: str, dialect: Dialect, first: Namespa
 
 
 def _retyped_columns(found: Sequence[ScriptStatement], dialect: Dialect) -> Iterator[tuple[tuple[str, ...], Column]]:
+    """`ALTER TABLE t ALTER COLUMN c TYPE bigint`: no lineage is in it, so no parser keeps the type."""
     for statement in found:
         altered = altered_types(statement.text, dialect)
         if altered is not None:
@@ -178,6 +179,7 @@ def _retyped_columns(found: Sequence[ScriptStatement], dialect: Dialect) -> Iter
 
 
 def _dropped_tables(found: Sequence[ScriptStatement], dialect: Dialect, tables: LocalTables) -> Iterator[str]:
+    """`DROP SCHEMA mart CASCADE` names none of the tables that go with it."""
     for statement in found:
         namespace = dropped_namespace(statement.text, dialect)
         if namespace:

@@ -9,9 +9,8 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
-from connectors.catalog.questions.answer import Answer
+from connectors.catalog.questions.answer import Answer, When
 from connectors.catalog.questions.file import open_catalog
-from connectors.catalog.questions.moments import When
 from connectors.catalog.questions.proposed_change._differences import (
     Sides,
     TableDifference,

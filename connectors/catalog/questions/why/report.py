@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from connectors.catalog.questions.moments import moment_text
+from connectors.catalog.questions.answer import moment_text
 from connectors.catalog.questions.why.facts import Symptom, UpstreamFacts
 from connectors.catalog.questions.why.ranking import Suspect
 from ingestion.model.lineage import Json

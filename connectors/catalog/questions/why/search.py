@@ -12,9 +12,8 @@ from pathlib import Path
 from sqlalchemy import Connection
 
 from connectors.catalog.graph import table_hop
-from connectors.catalog.questions.answer import Answer
+from connectors.catalog.questions.answer import Answer, When, moment_text
 from connectors.catalog.questions.file import named_node, open_catalog
-from connectors.catalog.questions.moments import When, moment_text
 from connectors.catalog.questions.why._incidents import (
     by_table,
     definition_changes,

@@ -22,11 +22,10 @@ from connectors.catalog.answer.rendering import Renderings, document, in_rows, r
 from connectors.catalog.answer.why import WHY
 from connectors.catalog.mcp.answers import CatalogAnswers
 from connectors.catalog.questions import lineage
-from connectors.catalog.questions.answer import Answer
+from connectors.catalog.questions.answer import Answer, When
 from connectors.catalog.questions.diff import CatalogDiff
 from connectors.catalog.questions.explain import explain_in_file
 from connectors.catalog.questions.impact import impact_in_file
-from connectors.catalog.questions.moments import When
 from connectors.catalog.questions.proposed_change.report import ChangeReport
 from connectors.catalog.questions.why.search import causes_in_file
 from ingestion.graph import lineage_graph

@@ -8,9 +8,9 @@ import pytest
 import requests
 
 from connectors.catalog.http.server import CatalogConfig, running_catalog
+from connectors.catalog.questions.answer import When
 from connectors.catalog.questions.diff import diff_of_file
 from connectors.catalog.questions.impact import impact_in_file
-from connectors.catalog.questions.moments import When
 from ingestion.errors import ConfigError
 
 FIRST, SECOND, END = 1_000_000, 2_000_000, 3_000_000

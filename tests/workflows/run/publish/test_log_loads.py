@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 from connectors.catalog.answer.rendering import render
 from connectors.catalog.answer.why import WHY
-from connectors.catalog.questions.moments import When
+from connectors.catalog.questions.answer import When
 from connectors.catalog.questions.why.search import causes_in_file
 from tests.support.growing_log import configuration
 from tests.support.run_in_session import run

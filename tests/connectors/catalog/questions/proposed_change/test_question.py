@@ -10,7 +10,7 @@ import requests
 from typer.testing import CliRunner
 
 from connectors.catalog.http.server import CatalogConfig, running_catalog
-from connectors.catalog.questions.moments import When
+from connectors.catalog.questions.answer import When
 from connectors.catalog.questions.proposed_change.question import ChangeOptions, proposed_change
 from connectors.catalog.questions.proposed_change.report import ChangeReport
 from tests.support.published_scripts import publish

@@ -13,7 +13,7 @@ import pytest
 import yaml
 from pyspark.sql import SparkSession
 
-from connectors.catalog.questions.moments import When
+from connectors.catalog.questions.answer import When
 from connectors.catalog.questions.why.report import CauseReport
 from connectors.catalog.questions.why.search import causes_in_file
 from tests.support.live_postgres import Session, server

@@ -8,8 +8,7 @@ import pytest
 
 from connectors.catalog.answer.rendering import render
 from connectors.catalog.answer.why import WHY, why_rows
-from connectors.catalog.questions.answer import Answer
-from connectors.catalog.questions.moments import When
+from connectors.catalog.questions.answer import Answer, When
 from connectors.catalog.questions.why.report import CauseReport
 from connectors.catalog.questions.why.search import causes_in_file
 from ingestion import lineage_graph

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from connectors.catalog.questions.moments import When
+from connectors.catalog.questions.answer import When
 from connectors.catalog.questions.why.report import CauseReport
 from connectors.catalog.questions.why.search import causes_in_file
 from connectors.catalog.store.entities.entities import find

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from connectors.catalog.http.server import CatalogConfig, running_catalog
-from connectors.catalog.questions.moments import When
+from connectors.catalog.questions.answer import When
 from connectors.catalog.questions.why.search import causes_in_file
 from tests.support.http_client import Client
 

@@ -1,17 +1,31 @@
-"""What a change of a dbt project does, as people and pull requests read it."""
+"""The lineage of SQL files, and what a change of a dbt project does, as people and pull requests read them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from connectors.catalog.answer.rendering import Renderings
-from connectors.catalog.answer.writing import red
+from connectors.catalog.answer.writing import bold, dim, red
+from connectors.sql_files.lineage import ScriptLineage
 from connectors.sql_files.manifest_diff import ManifestDiff
 
 _MOST_NAMES = 6
 
 
-def _lines(found: ManifestDiff) -> Iterator[str]:
+def _lineage_lines(found: ScriptLineage) -> Iterator[str]:
+    for target, columns in found.tree().items():
+        yield bold(target)
+        for column, rows in columns.items():
+            yield from (f"  {column} <- {source}  {dim(how)}" for source, how in rows)
+    yield from (f"  unresolved: {problem}" for problem in found.problems)
+    if not found.tables and not found.failures:
+        yield "no lineage: nothing here reads a table"
+
+
+SCRIPT_LINEAGE = Renderings(_lineage_lines, ScriptLineage.to_json)
+
+
+def _diff_lines(found: ManifestDiff) -> Iterator[str]:
     for change in found.changes:
         mark = red("breaks ") if change.broken else "       "
         needs = f": {', '.join(change.broken)}" if change.broken else ""
@@ -19,7 +33,7 @@ def _lines(found: ManifestDiff) -> Iterator[str]:
     yield f"{len(found.changes)} changes, {sum(bool(one.broken) for one in found.changes)} of them breaking"
 
 
-def _markdown(found: ManifestDiff) -> str:
+def _diff_markdown(found: ManifestDiff) -> str:
     """For a pull request: a heading, a table, and what could not be read."""
     if not found.changes and not found.unread:
         return "### Lineage: nothing changes\n"
@@ -45,4 +59,4 @@ def _name_list(names: tuple[str, ...]) -> str:
     return f"{shown} and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else shown
 
 
-MANIFEST_DIFF = Renderings(_lines, ManifestDiff.to_json, markdown=_markdown)
+MANIFEST_DIFF = Renderings(_diff_lines, ManifestDiff.to_json, markdown=_diff_markdown)
