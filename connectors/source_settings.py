@@ -13,7 +13,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import AfterValidator, Field
 
 from connectors.fields import Bool, InputLocation, Model, OrEmpty, Positive, Regex, Text, cores
-from ingestion.parsing._tiers import Parser
+from ingestion.parsing.tiers import Parser
 
 _DAYS_KEPT = 31
 """Of a log that is read whole; a month's export fits."""

@@ -24,7 +24,7 @@ from ingestion.model.isolation import FailureStage, Isolation
 from ingestion.model.lineage import Column, Json, NameKind
 from ingestion.model.namespaces import Namespace
 from ingestion.parser import TableSchema, given_schemas
-from ingestion.parsing._tiers import ParseOutcome
+from ingestion.parsing.tiers import ParseOutcome
 from ingestion.scripts.statements import (
     ScriptStatement,
     failure_text,

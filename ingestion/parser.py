@@ -40,7 +40,7 @@ from ingestion.model.lineage import (
     TableName,
 )
 from ingestion.model.namespaces import Namespace, RelationKey
-from ingestion.parsing._tiers import ParseOutcome
+from ingestion.parsing.tiers import ParseOutcome
 from ingestion.scripts.statements import ScriptStatement, failure_text, parse_script_statements, script_statements
 
 if TYPE_CHECKING:

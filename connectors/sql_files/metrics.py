@@ -18,8 +18,8 @@ from ingestion.metrics.collection import MetricCollection, QueryUse
 from ingestion.metrics.process import MetricsProcess, MetricsReply, MetricsRequest, TableColumns, TemporaryChange
 from ingestion.metrics.report import MetricReport, reportable_metrics
 from ingestion.model.lineage import StatementKind
-from ingestion.parsing._tiers import ParseOutcome
 from ingestion.parsing.sandbox.process import Limits
+from ingestion.parsing.tiers import ParseOutcome
 from ingestion.scripts.statements import ScriptStatement, failure_text, parse_script_statements, script_statements
 
 _KEY_BYTES = 32

@@ -12,6 +12,8 @@ from ingestion.analysis._columns import ROLE_MASK, ColumnValue, Entry, QueryColu
 from ingestion.analysis._queries import QueryAnalysis
 from ingestion.analysis.form import RelationalStatement, WriteForm
 from ingestion.analysis.roles import IDENTITY
+from ingestion.analysis.symbolic import with_names
+from ingestion.model.isolation import FailureStage, Isolation
 from ingestion.model.lineage import (
     ColumnRef,
     Flow,
@@ -328,9 +330,23 @@ CREATING_KINDS = frozenset(
 )
 
 
+_MOST_TO_NAME = 1 << 18
+"""Bytes of lineage of which the names are read off here: more is for who has no limits of time and memory."""
+
+
 def mentions(symbolic: RelationalStatement | StatementLineage) -> TableUsageNames:
     """The names of one statement; which relation each means is the timeline's to say."""
     return names_in(_analyze_tables(symbolic))
+
+
+def lineage_with_names(data: bytes, symbolic: RelationalStatement | StatementLineage) -> bytes:
+    """The bytes of `symbolic` (`ingestion.analysis.symbolic.dumps`) with its names, where these can be read off."""
+    if len(data) > _MOST_TO_NAME:
+        return data
+    # What fails here fails again where the statement is bound, and is told there.
+    with Isolation[str]().around(FailureStage.ANALYSIS, "names"):
+        return with_names(data, mentions(symbolic))
+    return data
 
 
 def names_in(lineage: StatementLineage) -> TableUsageNames:

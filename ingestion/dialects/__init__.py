@@ -34,8 +34,11 @@ def dialect_of(name: str) -> Dialect:
 
     Raises ConfigError, naming the nearest known name, when there is none, and TypeError for what is no name.
     """
+    found = _BY_NAME.get(name) if isinstance(name, str) else None
+    if found is not None:
+        return found
     require_text(name, "dialect", DIALECT_NAME)
-    found = _BY_NAME.get(name) or _BY_NAME.get(name.strip().lower().removesuffix("-lineage"))
+    found = _BY_NAME.get(name.strip().lower().removesuffix("-lineage"))
     if found is None:
         near = nearest_dialect(name)
         hint = f"did you mean {near}?" if near else "use ansi where nothing fits"

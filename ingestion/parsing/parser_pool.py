@@ -12,8 +12,8 @@ from queue import LifoQueue
 from typing import Self
 
 from ingestion.errors import ConfigError
-from ingestion.parsing._tiers import ParseOutcome, Parser, ParseRequest, parse_chunk
 from ingestion.parsing.sandbox.process import Limits, Sandbox
+from ingestion.parsing.tiers import ParseOutcome, Parser, ParseRequest, parse_chunk
 
 # The cascade on several threads, each driving a parser process of its own: requests in, outcomes out.
 

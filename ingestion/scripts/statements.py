@@ -12,9 +12,9 @@ from ingestion.dialects import Dialect
 from ingestion.dialects.unfilled_templates import template_in_code, template_in_quotes
 from ingestion.errors import Templated, Unparsable
 from ingestion.model.outcomes import Outcome
-from ingestion.parsing._tiers import ParseOutcome, ParseRequest
 from ingestion.parsing.parser_pool import warm_parser
 from ingestion.parsing.sandbox.protocol import ILL_FORMED
+from ingestion.parsing.tiers import ParseOutcome, ParseRequest
 from ingestion.statements import StatementText, classify, split
 from ingestion.statements.classification import BLOCKS
 from ingestion.statements.routines.bodies import block_steps, routines_in

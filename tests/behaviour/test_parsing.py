@@ -8,9 +8,9 @@ from collections.abc import Callable
 import pytest
 
 from ingestion.parser import LineageParser
-from ingestion.parsing._tiers import ParseRequest
 from ingestion.parsing.parser_pool import ThreadedParser
 from ingestion.parsing.sandbox.process import Limits
+from ingestion.parsing.tiers import ParseRequest
 from tests.behaviour.conftest import Shop
 from tests.behaviour.harness import Record
 

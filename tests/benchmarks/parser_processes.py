@@ -10,10 +10,10 @@ from collections.abc import Callable
 from statistics import median
 
 from ingestion.analysis.symbolic import dumps
-from ingestion.parsing._tiers import MODULES, ParseRequest, Tier
 from ingestion.parsing.parser_pool import ThreadedParser
 from ingestion.parsing.sandbox.process import Limits, Sandbox
 from ingestion.parsing.sqlglot import tier
+from ingestion.parsing.tiers import MODULES, ParseRequest, Tier
 
 DIALECT = "postgres"
 SQLGLOT = MODULES[Tier.SQLGLOT]

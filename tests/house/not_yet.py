@@ -110,7 +110,7 @@ UNUSED_WORDS: dict[str, tuple[str, ...]] = {
 """By a word that is not used any more: the rooms whose names still have it."""
 
 PRIVATE_MODULES = frozenset(
-    {"connectors.spark._event_logs", "ingestion.parsing._tiers", "ingestion.statements.routines._registry"}
+    {"connectors.spark._event_logs", "ingestion.parsing.tiers", "ingestion.statements.routines._registry"}
 )
 """Private modules that others than those of their package import."""
 

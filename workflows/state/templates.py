@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, Row, and_, bindparam, delete, insert, select
 
 from ingestion.analysis.symbolic import is_whole
-from ingestion.parsing._tiers import Parser
 from ingestion.parsing.sandbox.process import Limits
 from ingestion.parsing.templates import ParsedTemplate, TemplateKey
+from ingestion.parsing.tiers import Parser
 from workflows.runtime.spill import SpillMapping
 from workflows.state.store import templates
 

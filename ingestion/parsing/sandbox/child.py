@@ -21,7 +21,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import BinaryIO, cast
 
-from ingestion.analysis.analyzer import analyze
+from ingestion.analysis.analyzer import analyze, lineage_with_names
 from ingestion.analysis.symbolic import Symbolic, dumps, lineage_bytes
 from ingestion.dialects.lexing import ill_formed
 from ingestion.dialects.unfilled_templates import template_in_code, template_in_names
@@ -37,7 +37,6 @@ from ingestion.parsing.sandbox.protocol import (
     WarmUp,
     frame,
 )
-from ingestion.parsing.sandbox.statement_bytes import lineage_with_names
 
 STACK_BYTES = 256 << 20
 """Room for recursion: compiled sqlglot follows 20,000 nested subqueries in it; the usual 8 MB is a segfault."""

@@ -1,5 +1,7 @@
-"""Parsing in a process that can be killed: what a thread drives. It starts, sends, receives within a deadline,
-kills.
+"""Parsing in a process that can be killed: it is started, sent statements, heard within a deadline, and killed.
+
+Not a ready-made pool: each thread owns one warm process, sees every answer as it comes, and so knows the culprit
+without parsing a chunk again; and it works inside Spark's workers, which may not have multiprocessing children.
 """
 
 from __future__ import annotations
@@ -18,8 +20,6 @@ from typing import Self
 
 from ingestion.errors import ParseCrash, ParseMemory, ParserUnavailable, ParseTimeout, RecordError
 from ingestion.parsing.sandbox.protocol import OUT_OF_MEMORY_EXIT, Batch, ParseReply, WarmUp, frame, take_frame
-
-# One parser process as its owner sees it: start, send, receive within a deadline, kill.
 
 CHILD_MODULE = "ingestion.parsing.sandbox.child"
 START_SECONDS = 60.0
@@ -166,11 +166,6 @@ def _popen() -> subprocess.Popen[bytes]:
     except OSError as error:
         raise ParserUnavailable(f"no parser process can be started: {error.strerror}") from error
 
-
-# Parsing in a process that can be killed: what a thread drives.
-#
-# Not a ready-made pool: each thread owns one warm process, sees every answer as it comes, and so knows the culprit
-# without parsing a chunk again; and it works inside Spark's workers, which may not have multiprocessing children.
 
 BATCH_STATEMENTS = 20
 BATCH_CHARACTERS = 1 << 18

@@ -12,8 +12,8 @@ import pytest
 from ingestion.analysis.analyzer import analyze
 from ingestion.analysis.symbolic import loads
 from ingestion.model.lineage import StatementLineage
-from ingestion.parsing._tiers import ParseOutcome, Parser, ParseRequest, Tier, parse_chunk
 from ingestion.parsing.sandbox.process import Limits, Sandbox
+from ingestion.parsing.tiers import ParseOutcome, Parser, ParseRequest, Tier, parse_chunk
 from tests.support.parser_processes import parser_processes
 
 SECONDS = 3.0

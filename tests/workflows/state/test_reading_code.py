@@ -10,8 +10,8 @@ import grimp
 import pytest
 
 import ingestion
-from ingestion.parsing._tiers import MODULES
 from ingestion.parsing.sandbox.process import CHILD_MODULE
+from ingestion.parsing.tiers import MODULES
 from workflows.state.reading_code import READING_CODE, code_digest, source_files
 
 HOME = Path(ingestion.__file__).parents[1]

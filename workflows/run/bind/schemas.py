@@ -11,9 +11,9 @@ from ingestion.dialects import fold
 from ingestion.errors import ConfigError
 from ingestion.model.lineage import Column, TableName
 from ingestion.model.namespaces import QUALIFIED_PARTS, Mention, Namespace, RelationKey, candidates, place_created
-from ingestion.parsing._tiers import ParseRequest
 from ingestion.parsing.parser_pool import ThreadedParser
 from ingestion.parsing.sandbox.process import Limits
+from ingestion.parsing.tiers import ParseRequest
 from ingestion.resolution import PREFETCHED, FoundBy, Resolution, Resolved, Resolver
 from ingestion.statements import classify, split
 from workflows.config import SchemaFile

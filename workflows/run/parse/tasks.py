@@ -13,15 +13,15 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import BinaryType, BooleanType, StringType, StructField, StructType
 
+from ingestion.analysis.analyzer import lineage_with_names
 from ingestion.analysis.symbolic import dumps, loads
 from ingestion.binding.external_tables import may_have_location, with_location
 from ingestion.errors import ParseTimeout, Unparsable
 from ingestion.model.isolation import Failure, FailureStage, Isolation, Probe, no_probe
-from ingestion.parsing._tiers import ParseOutcome, Parser, ParseRequest
 from ingestion.parsing.parser_pool import ThreadedParser
 from ingestion.parsing.sandbox.process import Limits
-from ingestion.parsing.sandbox.statement_bytes import lineage_with_names
 from ingestion.parsing.templates import ParsedTemplate, TemplateKey, tier_brought
+from ingestion.parsing.tiers import ParseOutcome, Parser, ParseRequest
 from ingestion.statements.masking import QueryMasker
 from ingestion.statements.routines.inline_functions import as_function, function_as_view
 

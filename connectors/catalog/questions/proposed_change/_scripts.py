@@ -28,7 +28,7 @@ from ingestion.model.lineage import (
 )
 from ingestion.model.namespaces import Namespace, RelationKey
 from ingestion.model.outcomes import ProblemKind
-from ingestion.parsing._tiers import ParseOutcome
+from ingestion.parsing.tiers import ParseOutcome
 from ingestion.scripts.statements import ScriptStatement, parse_script_statements, script_statements
 from ingestion.scripts.unfollowed_changes import dropped_namespace, unfollowed_change
 from ingestion.statements import classify

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from ingestion.analysis.analyzer import analyze
 from ingestion.analysis.symbolic import loads
-from ingestion.parsing._tiers import ParseOutcome, Parser, ParseRequest, Tier, parse_chunk
 from ingestion.parsing.parser_pool import ThreadedParser
 from ingestion.parsing.sandbox.process import Limits, Sandbox
+from ingestion.parsing.tiers import ParseOutcome, Parser, ParseRequest, Tier, parse_chunk
 from tests.support.parser_processes import parser_processes
 
 PLAIN = "INSERT INTO sales SELECT o.id, o.total FROM orders o"

@@ -16,9 +16,9 @@ import pytest
 from ingestion import LineageParser
 from ingestion.analysis.symbolic import names_in_bytes
 from ingestion.errors import ConfigError
-from ingestion.parsing._tiers import ParseRequest
 from ingestion.parsing.parser_pool import close_warm_parsers, warm_parser
 from ingestion.parsing.sandbox.process import CHILD_MODULE
+from ingestion.parsing.tiers import ParseRequest
 
 
 @pytest.fixture(autouse=True)

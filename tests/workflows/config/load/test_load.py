@@ -17,8 +17,8 @@ from connectors.fields import cores
 from connectors.source_settings import FilterPattern
 from connectors.spark.settings import SparkHistoryLineageConfig
 from ingestion.model.engine_names import EngineNameRules, JdbcUrl
-from ingestion.parsing._tiers import Parser
 from ingestion.parsing.sandbox.process import Limits
+from ingestion.parsing.tiers import Parser
 from workflows.config import EmbeddedCatalog, InvalidConfig, Schedule, SchemaFile, Server, SourceConnection, load_config
 
 Write = Callable[..., Path]

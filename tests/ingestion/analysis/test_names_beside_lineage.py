@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from ingestion.analysis.analyzer import mentions
+from ingestion.analysis import analyzer
+from ingestion.analysis.analyzer import lineage_with_names, mentions
 from ingestion.analysis.form import RelationalStatement
 from ingestion.analysis.symbolic import dumps, loads, names_in_bytes
 from ingestion.model.lineage import StatementKind
-from ingestion.parsing._tiers import MODULES, Tier
-from ingestion.parsing.sandbox import statement_bytes
 from ingestion.parsing.sandbox.process import Limits, Sandbox
-from ingestion.parsing.sandbox.statement_bytes import lineage_with_names
 from ingestion.parsing.sqlglot.tier import parse
+from ingestion.parsing.tiers import MODULES, Tier
 
 TEXT = "CREATE TEMP TABLE t AS WITH w AS (SELECT f(a) AS a FROM s) SELECT a FROM w JOIN u ON true"
 
@@ -33,5 +32,5 @@ def test_what_is_large_is_analysed_elsewhere() -> None:
     outputs = ", ".join(f"a{number}" for number in range(9_000))
     statement = parse(f"INSERT INTO t SELECT {outputs} FROM s", "postgres")
     data = dumps(statement)
-    assert len(data) > statement_bytes._MOST
+    assert len(data) > analyzer._MOST_TO_NAME
     assert lineage_with_names(data, statement) == data
