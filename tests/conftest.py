@@ -15,6 +15,7 @@ from hypothesis import settings
 
 from tests.support import bytecode, class_archive
 from tests.support.side_by_side import ByFile, given_time, longest_first
+from workflows.runtime.garbage_collection import collect_seldom
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -50,6 +51,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFile:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     given_time(items)
     longest_first(items)
+
+
+def pytest_collection_finish() -> None:
+    """As a run does: Python's own pace of searching for garbage is a quarter of the tests' processor time."""
+    collect_seldom()
 
 
 @pytest.fixture(scope="session")
