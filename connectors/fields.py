@@ -157,6 +157,10 @@ def _none_as_empty(value: Any) -> Any:
     return {} if value is None else value
 
 
+def _path_alone(value: Any) -> Any:
+    return {"path": value} if isinstance(value, str) else value
+
+
 def _time_zone(name: str) -> str:
     try:
         ZoneInfo(name)
@@ -177,6 +181,8 @@ TimeZone = Annotated[str, AfterValidator(_time_zone)]
 Secret = Annotated[SecretStr, Field(min_length=1)]
 # `config:` with nothing after it is an empty mapping, not a null.
 OrEmpty = BeforeValidator(_none_as_empty)
+# A mapping of a path and what goes with it may be nothing but the path.
+PathAlone = BeforeValidator(_path_alone)
 
 
 def from_text(value_of: Callable[[str, ValidationInfo], Any]) -> GetPydanticSchema:

@@ -141,8 +141,8 @@ def report(summary: RunSummary, exit_code: int = 0) -> dict[str, Any]:
         "workflow": summary.workflow,
         "dry_run": summary.dry_run,
         "exit_code": exit_code,
-        "started": _iso(summary.started),
-        "ended": _iso(summary.ended),
+        "started": iso_time(summary.started),
+        "ended": iso_time(summary.ended),
         "seconds": round(summary.ended - summary.started, 3),
         "seconds_by_stage": {stage: round(seconds, 3) for stage, seconds in summary.seconds_by_stage.items()},
         "success_percent": round(summary.counts.success_percent, 3),
@@ -198,7 +198,8 @@ def _as_json(count: Any) -> Any:
     return dict(most_frequent(count, len(count))) if isinstance(count, Mapping) else count
 
 
-def _iso(moment: float) -> str:
+def iso_time(moment: float) -> str:
+    """Seconds since the epoch as people and programs read them, in UTC."""
     return datetime.fromtimestamp(moment, UTC).isoformat(timespec="milliseconds")
 
 

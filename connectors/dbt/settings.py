@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationInfo, field_validator, model_validator
+from pydantic import AfterValidator, Field, SecretStr, ValidationInfo, field_validator, model_validator
 
 from connectors.dbt.artifact_locations import ArtifactLocation, BucketArtifacts, BucketKind, HttpArtifacts
 from connectors.fields import (
@@ -19,6 +19,7 @@ from connectors.fields import (
     MisfitCollector,
     Model,
     OrEmpty,
+    PathAlone,
     Secret,
     Text,
     existing_file,
@@ -30,15 +31,11 @@ from ingestion.dialects.connection_types import CONNECTION_TYPES
 from ingestion.errors import ConfigError
 
 _NOT_READ = frozenset({"azure", "cloud"})
-"""The other places that OpenMetadata reads artifacts from."""
+"""Where else OpenMetadata reads artifacts from."""
 _BUCKETS = {"s3": BucketKind.S3, "gcs": BucketKind.GCS}
 _TYPES = {kind.lower(): kind for kind in CONNECTION_TYPES}
 _OTHER_TYPES = {"sqlserver": "Mssql", "fabric": "MicrosoftFabric", "synapse": "Synapse", "glue": "DeltaLake"}
 _LOCAL = "local"
-
-
-def _path_as_config(given: Any) -> Any:
-    return {"path": given} if isinstance(given, str) else given
 
 
 class GcpConfig(Model):
@@ -81,7 +78,7 @@ class DbtSecurityConfig(Model):
     )
     assume_role_arn: Text | None = Field(default=None, description="S3: the role to take on.")
     assume_role_session_name: Text | None = Field(default=None, description="S3: the name of that session.")
-    gcp_config: Annotated[GcpConfig, BeforeValidator(_path_as_config)] | None = Field(
+    gcp_config: Annotated[GcpConfig, PathAlone] | None = Field(
         default=None, description="Google Cloud Storage: who asks."
     )
 
@@ -123,12 +120,12 @@ class DbtConfigSource(Model):
 
     @model_validator(mode="before")
     @classmethod
-    def _refuse_other_places(cls, given: Any) -> Any:
+    def _refuse_other_locations(cls, given: Any) -> Any:
         """One line for all keys of a place that is not read."""
-        place = given.get("dbtConfigType") if isinstance(given, dict) else None
-        if place in _NOT_READ:
+        location = given.get("dbtConfigType") if isinstance(given, dict) else None
+        if location in _NOT_READ:
             raise ValueError(
-                f"dbtConfigType {place} is not read: download the artifacts before the run, and name the files"
+                f"dbtConfigType {location} is not read: download the artifacts before the run, and name the files"
             )
         return given
 
@@ -180,7 +177,7 @@ class DbtConfigSource(Model):
         return existing_file(given, info) if given is not None and _is_local(info) else given
 
     @model_validator(mode="after")
-    def _has_a_place(self, info: ValidationInfo) -> Self:
+    def _has_a_location(self, info: ValidationInfo) -> Self:
         kind, security, misfits = self.dbt_config_type, self.dbt_security_config, MisfitCollector()
         if kind == _LOCAL and self.dbt_manifest_file_path is None:
             misfits.add("needed by the source type dbt, and not given", "dbtManifestFilePath")

@@ -30,7 +30,7 @@ class SparkHistoryLineageConfig(LineageConfig):
     status: Literal["all", "completed", "running"] = Field(default="all", description="Which applications to read.")
 
     @model_validator(mode="after")
-    def _has_one_place(self) -> Self:
+    def _has_one_location(self) -> Self:
         if (self.event_log_directory is None) == (self.history_server is None):
             raise Misfits(((), "give one of eventLogDirectory and historyServer"))
         return self

@@ -62,12 +62,12 @@ class Warehouse:
     others: tuple[str, ...] = ()
     catalogs: Mapping[str, str] = field(default_factory=dict)
     filters: LineageConfig = field(default_factory=LineageConfig)
-    fold_temporary: bool = True
+    inline_temporary: bool = True
 
     @property
     def settings(self) -> SourceSettings:
         two_level = dialect_of(self.dialect).two_level
-        return SourceSettings(self.database, self.schema, two_level, fold_temporary=self.fold_temporary)
+        return SourceSettings(self.database, self.schema, two_level, inline_temporary=self.inline_temporary)
 
 
 @dataclass(frozen=True)

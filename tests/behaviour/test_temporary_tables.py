@@ -83,7 +83,7 @@ def test_a_temporary_view_is_read_through_like_a_table(shop: Opened) -> None:
 
 
 def test_without_the_step_no_temporary_table_is_followed(shop: Opened) -> None:
-    outcome = shop(TABLES).run(*two_sessions(), fold_temporary=False)
+    outcome = shop(TABLES).run(*two_sessions(), inline_temporary=False)
     assert outcome.edges == {}
 
 

@@ -27,7 +27,6 @@ UNUSED_WORDS: dict[str, tuple[str, ...]] = {
         "ingestion.scripts",
         "ingestion.statements",
         "workflows.commands",
-        "workflows.config",
         "workflows.counts",
         "workflows.doctor",
         "workflows.run",
@@ -62,7 +61,6 @@ UNUSED_WORDS: dict[str, tuple[str, ...]] = {
         "ingestion.plans",
         "ingestion.scripts",
         "ingestion.statements",
-        "workflows.config",
         "workflows.run",
     ),
     "slice": (
@@ -165,10 +163,7 @@ FUNCTIONS = frozenset(
         "ingestion.parsing.sqlglot.expressions._terms._paren",
         "ingestion.policies.column_name",
         "workflows.commands.correct._day",
-        "workflows.commands.runs._iso",
-        "workflows.config.models.dbt._path_as_config",
-        "workflows.config.models.headwater._path_alone",
-        "workflows.counts._iso",
+        "workflows.counts.iso_time",
         "workflows.run.publish.dbt_project._schema",
         "workflows.runtime.progress.seconds_by_stage",
     }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -72,18 +71,16 @@ def _print(found: list[RecordedRun]) -> None:
 
 
 def _as_json(run: RecordedRun) -> dict[str, Any]:
+    from workflows.counts import iso_time  # with the border of sinks, which the other commands need not load
+
     return {
         "run_id": run.run_id,
         "workflow": run.workflow,
-        "started": _iso(run.started),
-        "ended": None if run.ended is None else _iso(run.ended),
+        "started": iso_time(run.started),
+        "ended": None if run.ended is None else iso_time(run.ended),
         "seconds": None if run.ended is None else round(run.ended - run.started, 3),
         "outcome": run.outcome.value,
         "message": run.message,
         "counts": run.report.get("counts", {}),
         "warnings": run.report.get("warnings", []),
     }
-
-
-def _iso(moment: float) -> str:
-    return datetime.fromtimestamp(moment, UTC).isoformat(timespec="milliseconds")

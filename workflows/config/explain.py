@@ -127,9 +127,9 @@ def model_in(annotation: Any) -> type[Model] | None:
         return annotation
     inner = (model_in(part) for part in get_args(annotation) if part is not NoneType)
     found = tuple(dict.fromkeys(model for model in inner if model is not None))
-    return found[0] if len(found) == 1 else _merged(found) if found else None
+    return found[0] if len(found) == 1 else _model_of_all(found) if found else None
 
 
 @cache
-def _merged(models: tuple[type[Model], ...]) -> type[Model]:
+def _model_of_all(models: tuple[type[Model], ...]) -> type[Model]:
     return create_model("Merged", __base__=models)

@@ -26,7 +26,7 @@ class SourceSettings:
     views: bool = True
     queries: bool = True
     override_views: bool = True
-    fold_temporary: bool = True
+    inline_temporary: bool = True
 
     @property
     def defaults(self) -> NamespaceDefaults:
@@ -59,7 +59,7 @@ def source_settings(config: RunConfig, live_database: str | None) -> SourceSetti
         views=config.lineage.process_view_lineage,
         queries=config.lineage.process_query_lineage,
         override_views=config.lineage.override_view_lineage,
-        fold_temporary=config.lineage.enable_temp_table_lineage,
+        inline_temporary=config.lineage.enable_temp_table_lineage,
     )
 
 

@@ -10,6 +10,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from ingestion.errors import ConfigError
+from ingestion.model.outcomes import StatementEnd
 from workflows.state.dead_letters import dead_letters_by_workflow
 from workflows.state.runs import RecordedRun, RunOutcome, latest_runs, run_totals
 from workflows.state.store import StateStore
@@ -97,7 +98,7 @@ def _counts(finished: list[RecordedRun]) -> Iterator[Metric]:
         for run in finished:
             gauge.add_metric([run.workflow], run.report.get("counts", {}).get(name, 0))
         yield gauge
-    for name in ("skipped", "dead"):
+    for name in (StatementEnd.SKIPPED, StatementEnd.DEAD):
         gauge = GaugeMetricFamily(
             f"headwater_run_{name}",
             f"Statements that the last finished run left {name}, by reason: docs/outcomes.md says what each means.",

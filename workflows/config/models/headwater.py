@@ -17,6 +17,7 @@ from connectors.fields import (
     Model,
     NotNegative,
     OrEmpty,
+    PathAlone,
     Positive,
     Text,
     TimeZone,
@@ -45,11 +46,6 @@ def _property(value: Any) -> str:
     if not isinstance(value, str | int | float):
         raise ValueError("expected text, a number, true or false")
     return str(value)
-
-
-def _path_alone(value: Any) -> Any:
-    """A schema file may be given as nothing but its path."""
-    return {"path": value} if isinstance(value, str) else value
 
 
 Property = Annotated[str, BeforeValidator(_property), WithJsonSchema({"type": ["string", "number", "boolean"]})]
@@ -169,7 +165,7 @@ class Headwater(Model):
     catalog: Annotated[EmbeddedCatalog, OrEmpty] = Field(
         default_factory=EmbeddedCatalog, description="The embedded catalog, used where hostPort is embedded."
     )
-    schema_files: tuple[Annotated[SchemaFile, BeforeValidator(_path_alone)], ...] = Field(
+    schema_files: tuple[Annotated[SchemaFile, PathAlone], ...] = Field(
         default=(), description="DDL of tables that the log only reads: paths, or {path, database, schema}."
     )
     register_tables: Literal["auto", "never", "always"] = Field(

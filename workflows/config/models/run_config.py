@@ -70,13 +70,13 @@ class RunConfig(Model):
     @model_validator(mode="after")
     def _fit_together(self) -> Self:
         misfits, ours = MisfitCollector(), self.headwater
-        log = ("source", "sourceConfig", "config", "queryLogFilePath")
-        places = (self.lineage.query_log_file_path, ours.query_log_table, ours.query_log_jdbc.spark_options or None)
-        given = sum(place is not None for place in places)
+        path = ("source", "sourceConfig", "config", "queryLogFilePath")
+        logs = (self.lineage.query_log_file_path, ours.query_log_table, ours.query_log_jdbc.spark_options or None)
+        given = sum(log is not None for log in logs)
         if self.lineage.needs_query_log and not given:
-            misfits.add("needed by the source type query-log-lineage, and not given", *log)
+            misfits.add("needed by the source type query-log-lineage, and not given", *path)
         if given > 1:
-            misfits.add("give one of queryLogFilePath, headwater.queryLogTable and headwater.queryLogJdbc", *log)
+            misfits.add("give one of queryLogFilePath, headwater.queryLogTable and headwater.queryLogJdbc", *path)
         if ours.spark_names != SparkNames() and not self.lineage.has_engine_names:
             message = "only the source type spark-history-lineage has Spark's names; use catalogServices here"
             misfits.add(message, "headwater", "sparkNames")
@@ -204,14 +204,14 @@ class RunConfig(Model):
         server = server.model_copy(update={"security_config": SecurityConfig(), "extra_headers": {}})
         # Of the class that has a name: one that is made for a source and a sink cannot be unpickled elsewhere.
         return RunConfig.model_construct(
-            source=_without_place(self.source),
+            source=_without_location(self.source),
             sink=self.sink.without_settings(),
             workflow_config=self.workflow_config.with_value("open_metadata_server_config", server),
             headwater=ours,
         )
 
 
-def _without_place(source: Source) -> Source:
+def _without_location(source: Source) -> Source:
     wanted = {name: getattr(source.source_config.config, name) for name in LineageConfig.model_fields}
     wanted |= {"query_log_file_path": None, "filter_condition": None}
     connection = source.connection

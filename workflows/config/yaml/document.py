@@ -30,8 +30,8 @@ class ConfigProblem:
     message: str
 
     def __str__(self) -> str:
-        place = self.origin if self.line is None else f"{self.origin}:{self.line}"
-        return ": ".join(part for part in (place, self.field, self.message) if part)
+        where = self.origin if self.line is None else f"{self.origin}:{self.line}"
+        return ": ".join(part for part in (where, self.field, self.message) if part)
 
 
 class InvalidConfig(ConfigError):

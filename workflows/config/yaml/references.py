@@ -47,23 +47,23 @@ def names_a_secret(name: str) -> bool:
 
 def interpolate(text: str, environment: Mapping[str, str]) -> Interpolated:
     """`text` with its references replaced. Raises BadReference for one that is malformed or has no value."""
-    pieces: list[str] = []
+    texts: list[str] = []
     secrets: list[str] = []
     position = 0
     for found in _REFERENCE.finditer(text):
-        pieces.append(text[position : found.start()])
+        texts.append(text[position : found.start()])
         position = found.end()
         if found.group("body") is None:
-            pieces.append("${")
+            texts.append("${")
             continue
         if not found.group("end"):
             raise BadReference("a ${ without its }; write $${ for a plain ${")
         value, secret = _look_up(found.group("body"), environment)
-        pieces.append(value)
+        texts.append(value)
         if secret and value:
             secrets.append(value)
-    pieces.append(text[position:])
-    return Interpolated("".join(pieces), tuple(secrets))
+    texts.append(text[position:])
+    return Interpolated("".join(texts), tuple(secrets))
 
 
 def _look_up(body: str, environment: Mapping[str, str]) -> tuple[str, bool]:

@@ -117,7 +117,7 @@ def bind_occurrences(
 
 def folding(settings: SourceSettings) -> Callable[[Relation], bool]:
     """Which relations fold away."""
-    return lambda relation: settings.fold_temporary and is_transient(relation)
+    return lambda relation: settings.inline_temporary and is_transient(relation)
 
 
 def occurrence_of(
