@@ -103,7 +103,7 @@ class Pointer:
     """Where to look at a result: what it is, and the URL, file or command."""
 
     label: str
-    place: str
+    location: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ def report(summary: RunSummary, exit_code: int = 0) -> dict[str, Any]:
     """The summary as JSON, whose keys stay as they are within a `version`.
 
     `version`, `run_id`, `workflow`, `dry_run`, `exit_code`, `started` and `ended` (ISO, UTC), `seconds`,
-    `seconds_by_stage`, `success_percent`, `where_to_look` ({label: place}), `warnings`, and `counts`: every field of
+    `seconds_by_stage`, `success_percent`, `where_to_look` ({label: location}), `warnings`, and `counts`: every field of
     RunCounts under its own name, each tally with its most frequent name first, and of the edges `edges_new`,
     `edges_merged`, `edges_unchanged`, `edges_replaced` and `column_edges`; `reasons`: what each reason in them means,
     and what to do about it.
@@ -148,7 +148,7 @@ def report(summary: RunSummary, exit_code: int = 0) -> dict[str, Any]:
         "success_percent": round(summary.counts.success_percent, 3),
         "counts": _counts_to_json(summary.counts),
         "reasons": {reason: meaning_of(reason) for reason in (*summary.counts.skipped, *summary.counts.dead)},
-        "where_to_look": {pointer.label: pointer.place for pointer in summary.where_to_look},
+        "where_to_look": {pointer.label: pointer.location for pointer in summary.where_to_look},
         "warnings": list(summary.warnings),
     }
 

@@ -131,6 +131,6 @@ def _copy(file: Path, directory: Path) -> Path:
 
 def catalog_identity(target: EmbeddedCatalog | Server, platform: Platform) -> str:
     """What tells this catalog from another, and from one that takes its place."""
-    place = str(target.file.resolve()) if isinstance(target, EmbeddedCatalog) else target.host_port
-    digest = hashlib.sha256(f"{place} {platform.store}".encode()).hexdigest()
+    location = str(target.file.resolve()) if isinstance(target, EmbeddedCatalog) else target.host_port
+    digest = hashlib.sha256(f"{location} {platform.store}".encode()).hexdigest()
     return f"catalog {digest[:32]}"

@@ -20,7 +20,7 @@ from tests.behaviour.harness import Record, merged_groups, statement_rows, templ
 from tests.support.catalog_contents import short
 from workflows.run.bind.binding import bind_occurrences
 from workflows.run.bind.schemas import catalog_schemas
-from workflows.run.publish._ddl_events import publish_events_of_batches
+from workflows.run.publish._ddl_events import publish_events_of_shards
 from workflows.run.resolve.entities import relations_in, resolve_relations
 from workflows.run.resolve.lineage import lineage_of
 from workflows.run.resolve.resolution import Registrar
@@ -66,7 +66,7 @@ def run(shop: Shop, log: Sequence[Record]) -> None:
     lineage = lineage_of(source, resolve_relations(source.log, wanted, resolver(), LineageConfig(), registers=True))
     RestSink(platform, uuid4().hex).write(target_batches(lineage.requests, lineage.replacements))
     target = RunTarget(platform, CatalogSearch(platform), RestSink(platform, uuid4().hex), ())
-    assert publish_events_of_batches(target, [source.log.ddl_events], resolver(), no_probe) == ()
+    assert publish_events_of_shards(target, [source.log.ddl_events], resolver(), no_probe) == ()
 
 
 def standing(shop: Shop, include: str = "non-deleted") -> set[str]:

@@ -16,7 +16,7 @@ from tests.support.one_batch import log_queries, name_warnings, names_of, resolv
 from workflows.config import load_config
 from workflows.run.bind.binding import LineageSource, bind_occurrences
 from workflows.run.bind.schemas import catalog_schemas
-from workflows.run.publish._ddl_events import publish_events_of_batches
+from workflows.run.publish._ddl_events import publish_events_of_shards
 from workflows.run.publish.delivery import Publisher
 from workflows.run.resolve.lineage import EdgeOutcome, lineage_of, statement_outcomes
 from workflows.run.resolve.resolution import NameResolution, ResolvedNames
@@ -114,7 +114,7 @@ def _published(
     given_up = {key: EdgeOutcome(failure.reason) for key, failure in lineage.given_up.items()}
     published = {**delivery.edges, **given_up}
     warnings = name_warnings(ResolvedNames(entities), source.log, names.settings)
-    warnings += publish_events_of_batches(target, [source.log.ddl_events], names.resolver(), options.failpoints.probe)
+    warnings += publish_events_of_shards(target, [source.log.ddl_events], names.resolver(), options.failpoints.probe)
     warnings += log_queries(lineage, entities, published).file(target, "shop", source.probe)
     outcomes = statement_outcomes(lineage, published)
     assert Counter(outcome.group.order for outcome in outcomes).most_common(1)[0][1] == 1

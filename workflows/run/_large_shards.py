@@ -124,18 +124,20 @@ class _InlinedShard:
     failures: Mapping[Order, Failure]
 
 
-def _inline_shard(context: PassContext, part: _UninlinedShard, _given: None) -> tuple[BoundShard | None, _InlinedShard]:
-    """A `part` whose flows are those between relations that stay, and its names looked up. Raises TargetDown."""
+def _inline_shard(
+    context: PassContext, shard: _UninlinedShard, _given: None
+) -> tuple[BoundShard | None, _InlinedShard]:
+    """A `shard` whose flows are those between relations that stay, and its names looked up. Raises TargetDown."""
     isolation = Isolation[Order](context.binding.probe)
     statements = tuple(
         BoundStatement(occurrence, unpack(lineage), meaning)
-        for occurrence, lineage, meaning in zip(part.occurrences, part.lineages, part.meanings, strict=True)
+        for occurrence, lineage, meaning in zip(shard.occurrences, shard.lineages, shard.meanings, strict=True)
     )
-    log = replace(part.source.log, statements=statements)
-    flows = inline_temporary_tables(log, folding(part.source.settings), isolation)
+    log = replace(shard.source.log, statements=statements)
+    flows = inline_temporary_tables(log, folding(shard.source.settings), isolation)
     if isolation.failures:
         return None, _InlinedShard(None, isolation.failures)
-    bound, met = look_up_shard(context, replace(part.source, log=log, flows=flows, probe=context.binding.probe))
+    bound, met = look_up_shard(context, replace(shard.source, log=log, flows=flows, probe=context.binding.probe))
     return bound, _InlinedShard(met, {})
 
 
@@ -176,10 +178,10 @@ class _BoundWhole:
 def _shards_of_whole(whole: _BoundWhole, most: int) -> Iterator[_UninlinedShard]:
     """The whole in shards of about so many templates at most; what hangs together is never parted."""
     maker = _ShardMaker(whole)
-    parts = maker.divided_groups(most)
-    for place, part in enumerate(parts):
-        one = maker.shard_of(part)
-        yield one if place == 0 else replace(one, source=replace(one.source, log=_without_events(one.source.log)))
+    divided = maker.divided_groups(most)
+    for index, chosen in enumerate(divided):
+        one = maker.shard_of(chosen)
+        yield one if index == 0 else replace(one, source=replace(one.source, log=_without_events(one.source.log)))
 
 
 def _without_events(log: BoundLog) -> BoundLog:
@@ -203,18 +205,18 @@ class _ShardMaker:
         for group in self._whole.groups:
             joined.union(("template", group.template), *self._bonds(group))
         units: dict[object, list[int]] = {}
-        for place, group in enumerate(self._whole.groups):
-            units.setdefault(joined["template", group.template], []).append(place)
-        parts: list[list[int]] = []
+        for index, group in enumerate(self._whole.groups):
+            units.setdefault(joined["template", group.template], []).append(index)
+        divided: list[list[int]] = []
         held = most
         for unit in units.values():
-            size = len({self._whole.groups[place].template for place in unit})
+            size = len({self._whole.groups[index].template for index in unit})
             if held + size > most:
-                parts.append([])
+                divided.append([])
                 held = 0
-            parts[-1] += unit
+            divided[-1] += unit
             held += size
-        return [sorted(part) for part in parts]
+        return [sorted(chosen) for chosen in divided]
 
     def _bonds(self, group: OccurrenceGroup) -> Iterator[tuple[str, object]]:
         """What joins a group with others."""
@@ -235,21 +237,21 @@ class _ShardMaker:
             last.update((relation, number) for relation in views if relation not in self._folding)
         return {self._whole.log.relations[relation].key: number for relation, number in last.items()}
 
-    def _statements_in(self, part: Sequence[int]) -> list[int]:
-        """The statements (by number) of a part."""
-        numbers = (self._numbers.get(self._whole.groups[place].order) for place in part)
+    def _statements_in(self, chosen: Sequence[int]) -> list[int]:
+        """The statements (by number) of the chosen groups."""
+        numbers = (self._numbers.get(self._whole.groups[index].order) for index in chosen)
         return [number for number in numbers if number is not None]
 
-    def shard_of(self, part: Sequence[int]) -> _UninlinedShard:
-        """A part as a shard, whose relations have numbers of its own, in the order of the whole."""
-        whole, numbers = self._whole, self._statements_in(part)
+    def shard_of(self, chosen: Sequence[int]) -> _UninlinedShard:
+        """The chosen groups as a shard, whose relations have numbers of its own, in the order of the whole."""
+        whole, numbers = self._whole, self._statements_in(chosen)
         filled = {target for number in numbers for target in self._into[number]}
-        groups = tuple(whole.groups[place] for place in part)
+        groups = tuple(whole.groups[index] for index in chosen)
         named = {relation for number in numbers for relation in whole.meanings[number].values()}
         # What took the place of another tells which of that one's columns are lost.
         others = (self._in_force.get(whole.log.relations[n].key) for n in named if whole.log.relations[n].superseded)
         relations = sorted(named.union(n for n in others if n is not None))
-        local = {relation: place for place, relation in enumerate(relations)}
+        local = {relation: index for index, relation in enumerate(relations)}
         keys = {whole.log.relations[relation].key for relation in relations}
         orders = {group.order for group in groups}
         source = LineageSource(
@@ -259,8 +261,8 @@ class _ShardMaker:
             bound=tuple(group for group in groups if group.order in self._numbers),
             log=replace(
                 whole.log,
-                relations=tuple(_as_a_part(whole.log.relations[relation], place) for relation, place in local.items()),
-                schemas={place: whole.log.schemas[n] for n, place in local.items() if n in whole.log.schemas},
+                relations=tuple(_as_a_part(whole.log.relations[relation], index) for relation, index in local.items()),
+                schemas={index: whole.log.schemas[n] for n, index in local.items() if n in whole.log.schemas},
                 failures={order: why for order, why in whole.failures.items() if order in orders},
             ),
             flows=(),
@@ -438,12 +440,12 @@ class _LargeBinding:
         return found
 
     def _chunk(self, occurrences: list[Occurrence], numbers: list[int], schemas: RelationSchemas) -> _AnalysisChunk:
-        placed = []
+        numbered = []
         for number, one in zip(numbers, occurrences, strict=True):
             with self._isolation.around(FailureStage.ANALYSIS, one.order):
-                placed.append(_NumberedStatement(number, one, schemas.read_by(number, one.order)))
+                numbered.append(_NumberedStatement(number, one, schemas.read_by(number, one.order)))
         templates = self._large.templates
-        return _AnalysisChunk({key: templates[key] for key in {one.template for one in occurrences}}, tuple(placed))
+        return _AnalysisChunk({key: templates[key] for key in {one.template for one in occurrences}}, tuple(numbered))
 
     def _inline(self, shards: Iterable[_UninlinedShard]) -> None:
         self._results = SpillList(0)

@@ -107,16 +107,16 @@ def _name_counts(names: Mapping[Outcome, Mapping[str, int]], statuses: Iterable[
     )
 
 
-# What a batch tells of itself once it is resolved, and once it is published: counts, and what concerns all batches.
+# What a shard tells of itself once it is resolved, and once it is published: counts, and what concerns all shards.
 #
 # It is little beside the shard, and crosses from a task of Spark to the driver.
 
 
 @dataclass(frozen=True, slots=True)
 class LineageSummary:
-    """Of what a batch says, before it is published.
+    """Of what a shard says, before it is published.
 
-    `statuses`: those of its relations, each with what another batch may know it by.
+    `statuses`: those of its relations, each with what another shard may know it by.
     `names`: how often each name of a status was met. `targets`: the ids of the entities that something is said of,
     `given_up` those of edges that cannot be said. `met`: the templates that this run's statements have. `incomplete`:
     how many of its plans were cut.
@@ -137,7 +137,7 @@ class LineageSummary:
 
 @dataclass(frozen=True, slots=True)
 class PublishedSummary:
-    """Of what became of a batch: counts, why templates (by fingerprint) are dead, and the routines that are done."""
+    """Of what became of a shard: counts, why templates (by fingerprint) are dead, and the routines that are done."""
 
     counts: RunCounts
     dead: Mapping[str, str]
@@ -145,7 +145,7 @@ class PublishedSummary:
 
 
 def lineage_summary(lineage: SourceLineage, names: ResolvedNames, settings: SourceSettings) -> LineageSummary:
-    """What a batch says, in short; its `names` are those of its `lineage`."""
+    """What a shard says, in short; its `names` are those of its `lineage`."""
     source = lineage.source
     doubtful = DoubtfulNames(settings)
     doubtful.add(names, source.log)
@@ -167,7 +167,7 @@ def lineage_summary(lineage: SourceLineage, names: ResolvedNames, settings: Sour
 
 
 def published_summary(lineage: SourceLineage, published: PublishedLineage) -> PublishedSummary:
-    """What became of a batch, in short."""
+    """What became of a shard, in short."""
     outcomes = published.outcomes
     counts = _statement_counts(outcomes) + RunCounts(edges=published.counts) + _agreement_counts(published.requests)
     dead = {one.group.template: one.reason for one in outcomes if one.status is StatementEnd.DEAD}
@@ -179,15 +179,15 @@ def _mark(relation: Relation) -> bytes:
     return bytes.fromhex(digest(repr(relation.identity)))
 
 
-# What is kept of the batches of a log once they are gone: counts, and what can only be told of all of them.
+# What is kept of the shards of a log once they are gone: counts, and what can only be told of all of them.
 
 
 class ShardSums:
-    """Sums over batches, told of each as it goes by.
+    """Sums over shards, told of each as it goes by.
 
     `complete`: the templates (by fingerprint) and routines of which the log says all there is; `targets`: the ids of
-    the entities that something is said of, `shared` those that several batches speak of, and `sharing` the numbers of
-    these batches; `met`: the templates that this run's statements have; `dead` and `failures`: why templates are dead,
+    the entities that something is said of, `shared` those that several shards speak of, and `sharing` the numbers of
+    these shards; `met`: the templates that this run's statements have; `dead` and `failures`: why templates are dead,
     by fingerprint.
     """
 
@@ -215,7 +215,7 @@ class ShardSums:
         self._counts += RunCounts(tables_registered=made)
 
     def add_lineage(self, summary: LineageSummary) -> None:
-        """What a batch says, before it is published."""
+        """What a shard says, before it is published."""
         self._counts += _name_counts(summary.names, self._new_statuses(summary))
         self.doubtful.merge(summary.doubtful)
         self.routines = _both(self.routines, summary.routines)
@@ -225,7 +225,7 @@ class ShardSums:
         self.met |= summary.met
         self.requests += summary.requests
         self.targets |= summary.targets
-        # an edge that one batch gives up is not to be sent as another alone would have it
+        # an edge that one shard gives up is not to be sent as another alone would have it
         for target in summary.targets | summary.given_up:
             first = self._first_batches.setdefault(target, self._batches)
             if first != self._batches:
@@ -234,11 +234,11 @@ class ShardSums:
         self._batches += 1
 
     def add_shared(self, shared: SharedLineage) -> None:
-        """What became of what several batches say."""
+        """What became of what several shards say."""
         self._counts += RunCounts(edges=shared.counts) + _agreement_counts(shared.requests)
 
     def add_published(self, summary: PublishedSummary) -> None:
-        """What became of a batch."""
+        """What became of a shard."""
         self._counts += summary.counts
         self.dead |= summary.dead
         self.processed |= summary.processed
@@ -252,7 +252,7 @@ class ShardSums:
         return self._counts
 
     def _new_statuses(self, summary: LineageSummary) -> Iterator[Outcome]:
-        """The statuses of relations that no other batch named."""
+        """The statuses of relations that no other shard named."""
         for relation, status in summary.statuses:
             if relation not in self._counted:
                 self._counted.add(relation)

@@ -67,8 +67,8 @@ def archiving_workflow(log: Path, archive: Path) -> Path:
     Its options stand in place of those that map an archive which is there already: no JVM can do both.
     """
     folder = log.parent
-    places = {"log": log, "catalog": folder / "catalog.db", "dead_letters": folder / "dead_letters.jsonl"}
-    texts = {name: json.dumps(str(place)) for name, place in places.items()}
+    files = {"log": log, "catalog": folder / "catalog.db", "dead_letters": folder / "dead_letters.jsonl"}
+    texts = {name: json.dumps(str(file)) for name, file in files.items()}
     workflow = folder / "lineage.yaml"
     options = json.dumps(options_to_make(archive))
     workflow.write_text(_WORKFLOW.format(**texts, options=options, class_path=CLASS_PATH), "utf-8")

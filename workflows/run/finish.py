@@ -38,7 +38,7 @@ def print_summary(summary: RunSummary, console: Console) -> None:
     for warning in summary.warnings:
         console.print(Text(f"warning: {warning}", style="yellow"))
     for pointer in summary.where_to_look:
-        console.print(Text.assemble((f"{pointer.label}: ", "bold"), pointer.place), soft_wrap=True)
+        console.print(Text.assemble((f"{pointer.label}: ", "bold"), pointer.location), soft_wrap=True)
 
 
 def _rows(summary: RunSummary) -> Iterator[tuple[str, str, str]]:

@@ -137,7 +137,7 @@ class _DriverListener:
 class _NamesOfShards:
     """What each shard tells of the relations that may be registered, and of its routines; `shards`: how many do.
 
-    That by the place in which something would be registered.
+    That by the location in which something would be registered.
     """
 
     facts: SpillList[tuple[RelationFacts, ...]]
@@ -148,11 +148,11 @@ class _NamesOfShards:
         """Takes in those of a shard."""
         self.facts.append(summary.facts)
         self.routines.append(summary.routines)
-        self.shards.update({one.place for one in summary.facts if one.tells})
+        self.shards.update({one.location for one in summary.facts if one.tells})
 
     def register(self, names: NameResolution) -> RegisteredNames:
         """Has those of all shards registered, where the target lacks them."""
-        shared = {place for place, count in self.shards.items() if count > 1}
+        shared = {location for location, count in self.shards.items() if count > 1}
         return names.register(self.facts, shared)
 
     def outcomes_of(self, registered: RegisteredNames, names: NameResolution) -> Iterator[AfterRegistration]:

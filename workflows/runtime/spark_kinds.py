@@ -37,7 +37,7 @@ def refuse_spark_connect(settings: SparkSettings, environment: Mapping[str, str]
         **{f"headwater.spark.conf, {key}": key in settings.conf for key in _CONNECT_KEYS},
         **{f"the environment, {name}": name in environment for name in _CONNECT_VARIABLES},
     }
-    where = next((place for place, is_connect in named.items() if is_connect), None)
+    where = next((setting for setting, is_connect in named.items() if is_connect), None)
     if where is not None:
         raise ConfigError(
             f"{where}: Spark Connect (Databricks serverless too) has no driver that a run can work in; "

@@ -122,13 +122,13 @@ class SpillList(Sequence[Value], Generic[Value]):
         start = self._ends[number - 1] if number else 0
         return os.pread(file.fileno(), self._ends[number] - start, start)
 
-    def _write(self, packed: bytes, place: int) -> None:
+    def _write(self, packed: bytes, offset: int) -> None:
         if self._file is None:
-            self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115  it lives as long as the shelf
+            self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115  it lives as long as the list
         left = memoryview(packed)
         while left:  # on a disk that is nearly full, the system takes a part of it
-            written = os.pwrite(self._file.fileno(), left, place)
-            left, place = left[written:], place + written
+            written = os.pwrite(self._file.fileno(), left, offset)
+            left, offset = left[written:], offset + written
 
     @property
     def _end(self) -> int:
@@ -136,18 +136,18 @@ class SpillList(Sequence[Value], Generic[Value]):
 
 
 class SpillMapping(Mapping[Key, Value], Generic[Key, Value]):
-    """A mapping whose values stand on a shelf; its keys are held."""
+    """A mapping whose values are a SpillList; its keys are held."""
 
     def __init__(self, held: int) -> None:
-        self._shelf: SpillList[Value] = SpillList(held)
+        self._values: SpillList[Value] = SpillList(held)
         self._numbers: dict[Key, int] = {}
 
     def put(self, key: Key, value: Value) -> None:
         """Sets the value of a key, in place of the one that it had."""
-        self._numbers[key] = self._shelf.append(value)
+        self._numbers[key] = self._values.append(value)
 
     def __getitem__(self, key: Key) -> Value:
-        return self._shelf[self._numbers[key]]
+        return self._values[self._numbers[key]]
 
     def __contains__(self, key: object) -> bool:
         return key in self._numbers

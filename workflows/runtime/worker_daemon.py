@@ -25,7 +25,7 @@ _LOADED = (
 
 def main() -> None:
     """Forks a worker for each one that Spark asks for, until it asks for no more."""
-    sys.path[:] = [place for place in sys.path if not Path(place).name.startswith(_ARCHIVES)]
+    sys.path[:] = [path for path in sys.path if not Path(path).name.startswith(_ARCHIVES)]
     for module in _LOADED:
         with suppress(ImportError):  # a worker says what is missing, where it can be told
             importlib.import_module(module)

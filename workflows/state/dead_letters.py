@@ -12,7 +12,7 @@ from sqlalchemy import Connection, and_, delete, func, insert, select
 from workflows.state.store import dead_letters
 
 _AT_ONCE = 500
-Place = tuple[str, int, int]
+StatementLocation = tuple[str, int, int]
 """Where a statement stands: source id, position in its record, step in its block."""
 
 
@@ -23,7 +23,7 @@ class DeadLetter:
     `details`: masked text, dialect, tier, limits, versions, time.
     """
 
-    place: Place
+    location: StatementLocation
     reason: str
     run_id: str
     digest: int | None = None
@@ -34,7 +34,7 @@ class DeadLetter:
 def file_dead_letters(connection: Connection, workflow: str, found: Iterable[DeadLetter]) -> None:
     """Keeps letters, in place of those of the same statements."""
     for letter in found:
-        source_id, position, step = letter.place
+        source_id, position, step = letter.location
         values = {"workflow": workflow, "source_id": source_id, "position": position, "step": step}
         connection.execute(
             delete(dead_letters).where(*(dead_letters.c[name] == value for name, value in values.items()))
@@ -55,8 +55,8 @@ def dead_letters_of(connection: Connection, workflow: str) -> Iterator[DeadLette
     """The letters of a workflow in the order of their places."""
     order = dead_letters.c.source_id, dead_letters.c.position, dead_letters.c.step
     for row in connection.execute(select(dead_letters).where(dead_letters.c.workflow == workflow).order_by(*order)):
-        place = row.source_id, row.position, row.step
-        yield DeadLetter(place, row.reason, row.run_id, row.digest, row.fingerprint, json.loads(row.letter))
+        location = row.source_id, row.position, row.step
+        yield DeadLetter(location, row.reason, row.run_id, row.digest, row.fingerprint, json.loads(row.letter))
 
 
 def dead_letters_by_workflow(connection: Connection) -> dict[str, int]:

@@ -90,8 +90,8 @@ class Journal:
         """Takes out the records that the segments have."""
         read = known_records(again)
         for identifier, segment in self._segments_by_id(connection):
-            places = segment.rows(["digest", "time"])
-            gone = read.among(places["digest"].to_numpy(), places["time"].to_numpy())
+            rows = segment.rows(["digest", "time"])
+            gone = read.among(rows["digest"].to_numpy(), rows["time"].to_numpy())
             if gone.any():
                 connection.execute(delete(journal).where(journal.c.id == identifier))
             if gone.any() and not gone.all():
@@ -153,7 +153,7 @@ def journal_of(store: StateStore, workflow: str, run_id: str, folder: str | None
         with store.read() as connection:
             owner = f"{identity_of(connection)} {workflow}"
         return Journal(workflow, SegmentFolder(Path(folder).absolute(), owner, everywhere=True), run_id)
-    root = beside(store.place) if store.is_file else None
+    root = beside(store.location) if store.is_file else None
     return Journal(workflow, None if root is None else SegmentFolder(root, workflow), run_id)
 
 

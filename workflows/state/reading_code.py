@@ -79,11 +79,11 @@ def code_version(names: Iterable[str]) -> str:
 def source_files(names: Iterable[str], home: Path) -> Iterator[Path]:
     """The files of modules, and of rooms with all that is in them, below `home`. Raises FileNotFoundError."""
     for name in names:
-        place = home.joinpath(*name.split("."))
-        if place.is_dir():
-            yield from place.rglob("*.py")
-        elif place.with_suffix(".py").is_file():
-            yield place.with_suffix(".py")
+        path = home.joinpath(*name.split("."))
+        if path.is_dir():
+            yield from path.rglob("*.py")
+        elif path.with_suffix(".py").is_file():
+            yield path.with_suffix(".py")
         else:
             raise FileNotFoundError(f"{name} reads, and is no module")
 

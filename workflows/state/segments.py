@@ -127,8 +127,8 @@ def are_known(digests: Digests, known: Digests) -> npt.NDArray[np.bool_]:
     """Which of the digests are among the `known` ones, which are sorted."""
     if not known.size:
         return np.zeros(digests.size, np.bool_)
-    places = np.minimum(np.searchsorted(known, digests), known.size - 1)
-    return np.asarray(known[places] == digests)
+    indexes = np.minimum(np.searchsorted(known, digests), known.size - 1)
+    return np.asarray(known[indexes] == digests)
 
 
 def _digest(session: str, time: float | None, content: str) -> bytes:

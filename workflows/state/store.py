@@ -206,7 +206,7 @@ MIGRATIONS: Mapping[int, Sequence[str]] = {
 """The statements that make a store of a version one of the next; every version before this one has an entry."""
 
 
-def _prepare(connection: Connection, place: str) -> None:
+def _prepare(connection: Connection, location: str) -> None:
     """Makes the tables where there are none, and brings those of an older version up to this one.
 
     Raises ConfigError for a store of a newer version.
@@ -219,7 +219,7 @@ def _prepare(connection: Connection, place: str) -> None:
     found = int(connection.scalar(select(meta.c.value).where(meta.c.key == "schema")) or 0)
     if found > SCHEMA_VERSION:
         raise ConfigError(
-            f"the state in {place} was written by a newer version (state {found}, this knows {SCHEMA_VERSION}): "
+            f"the state in {location} was written by a newer version (state {found}, this knows {SCHEMA_VERSION}): "
             "use that version, or another headwater.state.url"
         )
     for version in range(found, SCHEMA_VERSION):
@@ -250,11 +250,11 @@ _MIGRATION_LOCK = 4_611_686_018_427_001
 
 
 class StateStore:
-    """Transactions over the state; `place` names it without its password. Safe to share between threads."""
+    """Transactions over the state; `location` names it without its password. Safe to share between threads."""
 
-    def __init__(self, engine: Engine, place: str) -> None:
+    def __init__(self, engine: Engine, location: str) -> None:
         self._engine = engine
-        self.place = place
+        self.location = location
         self._made = self._identity()
 
     def follow(self) -> None:
@@ -266,7 +266,7 @@ class StateStore:
             return
         self._engine.dispose()
         with self.write() as connection:
-            _prepare(connection, self.place)
+            _prepare(connection, self.location)
         self._made = self._identity()
 
     def _identity(self) -> tuple[int, int] | None:
@@ -274,7 +274,7 @@ class StateStore:
         if self._engine.dialect.name != "sqlite":
             return None
         try:
-            found = Path(self.place).stat()
+            found = Path(self.location).stat()
         except OSError:
             return None
         return found.st_dev, found.st_ino
@@ -311,7 +311,7 @@ class StateStore:
             yield
         except DBAPIError as error:
             if isinstance(error, OperationalError | InterfaceError | InternalError) or type(error) is DatabaseError:
-                raise _state_lost(self.place, _reason(error)) from error
+                raise _state_lost(self.location, _reason(error)) from error
             raise
 
 
@@ -335,13 +335,13 @@ def open_state(url: str) -> StateStore:
             Path(parsed.database or "").parent.mkdir(parents=True, exist_ok=True)
         else:
             raise ConfigError(f"headwater.state.url: {parsed.get_backend_name()} is neither sqlite nor postgresql")
-        place = parsed.database if parsed.get_backend_name() == "sqlite" else parsed.render_as_string()
+        location = parsed.database if parsed.get_backend_name() == "sqlite" else parsed.render_as_string()
         engine = _engine(parsed.render_as_string(hide_password=False))
-        store = StateStore(engine, place or url)
+        store = StateStore(engine, location or url)
         with store.write() as connection:
             if connection.dialect.name == "postgresql":
                 connection.execute(text(f"select pg_advisory_xact_lock({_MIGRATION_LOCK})"))
-            _prepare(connection, store.place)
+            _prepare(connection, store.location)
     except (ArgumentError, ValueError):
         raise ConfigError("headwater.state.url: write a file's path, or postgresql://user@host/database") from None
     except (NoSuchModuleError, ModuleNotFoundError):
@@ -349,20 +349,20 @@ def open_state(url: str) -> StateStore:
     except (OSError, StateLost, DatabaseError) as error:
         cause = error.__cause__ or error
         raise ConfigError(
-            f"the state store {place} cannot be used ({_reason(cause)}): see headwater.state.url"
+            f"the state store {location} cannot be used ({_reason(cause)}): see headwater.state.url"
         ) from None
-    return StateStore(engine, store.place)  # whose file is there by now
+    return StateStore(engine, store.location)  # whose file is there by now
 
 
-def _state_lost(place: str, reason: str) -> StateLost:
+def _state_lost(location: str, reason: str) -> StateLost:
     if any(sign in reason for sign in _DAMAGE):
-        return state_lost(f" {place}", reason)
+        return state_lost(f" {location}", reason)
     if _READ_ONLY in reason:
-        error = StateLost(f"the state store {place} is read-only: let it be written, or set headwater.state.url")
+        error = StateLost(f"the state store {location} is read-only: let it be written, or set headwater.state.url")
         error.exit_code = ConfigError.exit_code
         return error
     return StateLost(
-        f"the state store {place} does not work ({reason}); what was noted until now is kept: "
+        f"the state store {location} does not work ({reason}); what was noted until now is kept: "
         "run the same command again when it does"
     )
 

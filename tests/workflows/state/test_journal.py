@@ -88,7 +88,7 @@ def test_states_of_one_path_on_two_hosts_share_a_folder_and_no_file(tmp_path: Pa
     for host in ("a", "b"):
         (tmp_path / host).mkdir()
         stores.append(open_state(str(tmp_path / host / "state.db")))
-        stores[-1].place = "/app/.headwater/state.db"
+        stores[-1].location = "/app/.headwater/state.db"
     first, second = (journal_of(store, "w", "run", str(tmp_path / "shared")) for store in stores)
     of_first = in_a_file(first, range(20))
     second.remove_unnamed(second.present_files(), [])

@@ -170,11 +170,11 @@ def disambiguated_templates(
 
     A template that means different things in different places stays as it is.
     """
-    places = Counter(group.template for group, _statement in source.statements())
+    uses = Counter(group.template for group, _statement in source.statements())
     open_ones = [
         (number, group, statement)
         for number, (group, statement) in enumerate(source.statements())
-        if places[group.template] == 1 and _is_ambiguous(statement.lineage)
+        if uses[group.template] == 1 and _is_ambiguous(statement.lineage)
     ]
     if not open_ones:
         return {}
@@ -245,10 +245,10 @@ def _is_read(ref: ColumnRef, statement: BoundStatement, log: BoundLog, read: Rea
     relation = statement.meaning.get(ref.table)
     if relation is None:
         return False
-    return ref.column in read.get(_place(log.relations[relation].key), frozenset())
+    return ref.column in read.get(_schema_and_table(log.relations[relation].key), frozenset())
 
 
-def _place(key: RelationKey) -> tuple[str, str]:
+def _schema_and_table(key: RelationKey) -> tuple[str, str]:
     return ("" if key.session is not None else key.schema), key.table
 
 

@@ -83,7 +83,7 @@ class _Asked:
         self._columns: dict[RelationKey, Columns] = {}
         for layer in reversed(schemas):
             self._columns.update(layer)
-        self._places: dict[Mention, RelationKey | None] = {}
+        self._elsewhere: dict[Mention, RelationKey | None] = {}
 
     def schema(self, key: RelationKey) -> Columns:
         if key not in self._columns:
@@ -91,9 +91,9 @@ class _Asked:
         return self._columns[key]
 
     def elsewhere(self, name: TableName, namespace: Namespace) -> RelationKey | None:
-        if (name, namespace) not in self._places:
-            self._places[name, namespace] = self._place_of(name, self._resolver.resolve(name, namespace))
-        return self._places[name, namespace]
+        if (name, namespace) not in self._elsewhere:
+            self._elsewhere[name, namespace] = self._key_of(name, self._resolver.resolve(name, namespace))
+        return self._elsewhere[name, namespace]
 
     def expect(self, names: Iterable[Mention]) -> None:
         mentions = list(dict.fromkeys(names))
@@ -102,20 +102,20 @@ class _Asked:
             self._expect(mentions[start : start + PREFETCHED])
 
     def _expect(self, mentions: Sequence[Mention]) -> None:
-        places = {mention: candidates(*mention) for mention in mentions}
-        keys = dict.fromkeys(key for found in places.values() for key in found)
+        possible = {mention: candidates(*mention) for mention in mentions}
+        keys = dict.fromkeys(key for found in possible.values() for key in found)
         unasked = [key for key in keys if key not in self._columns]
         for key, resolution in zip(unasked, self._resolver.resolve_all(key.mention for key in unasked), strict=True):
             self._columns[key] = _columns_of(resolution)
         unplaced = [
             mention
-            for mention, found in places.items()
-            if mention not in self._places and all(self._columns[key] is None for key in found)
+            for mention, found in possible.items()
+            if mention not in self._elsewhere and all(self._columns[key] is None for key in found)
         ]
         for mention, resolution in zip(unplaced, self._resolver.resolve_all(unplaced), strict=True):
-            self._places[mention] = self._place_of(mention[0], resolution)
+            self._elsewhere[mention] = self._key_of(mention[0], resolution)
 
-    def _place_of(self, name: TableName, found: Resolution) -> RelationKey | None:
+    def _key_of(self, name: TableName, found: Resolution) -> RelationKey | None:
         if not isinstance(found, Resolved) or found.found_by is not FoundBy.ONLY_ONE:
             return None
         entity = found.entity

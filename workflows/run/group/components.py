@@ -30,7 +30,7 @@ _ASKED_AT_ONCE = 250
 
 
 _LIGHTER = 4
-"""How many times smaller a batch is that waits in a file: packing it takes memory of its own."""
+"""How many times smaller a shard is that waits in a file: packing it takes memory of its own."""
 
 
 def shards_of(
@@ -40,7 +40,7 @@ def shards_of(
     doubtful_names: Callable[[Mentions], Collection[str]],
     defaults: NamespaceDefaults,
 ) -> list[list[int]]:
-    """The numbers of all occurrences: of at most so many templates one batch, of more several; no component is parted.
+    """The numbers of all occurrences: of at most so many templates one shard, of more several; no component is parted.
 
     `doubtful_names` tells which of the names that nothing in the log makes stand where the catalog cannot tell.
     """
@@ -60,12 +60,12 @@ def shards_of(
 
 
 def is_one_shard(runs: GroupedRuns, most: int) -> bool:
-    """Whether a log has so few templates that nothing of it is parted, if one batch may have so many."""
+    """Whether a log has so few templates that nothing of it is parted, if one shard may have so many."""
     return len(set(runs.templates)) <= most
 
 
 def most_of_several(most: int) -> int:
-    """How many templates one of several batches has at most, if one alone has so many."""
+    """How many templates one of several shards has at most, if one alone has so many."""
     return max(1, most // _LIGHTER)
 
 
@@ -83,9 +83,9 @@ def doubtful_names_by(resolver: Resolver) -> Callable[[Mentions], Collection[str
             some = ways[start : start + _ASKED_AT_ONCE]
             there = resolver.resolve_all(candidates(*mention)[0].mention for _own, mention in some)
             by_name = resolver.resolve_all(mention for _own, mention in some)
-            for (own, mention), place, meant in zip(some, there, by_name, strict=True):
+            for (own, mention), location, meant in zip(some, there, by_name, strict=True):
                 alone = len(candidates(*mention)) == 1
-                if not (_is_sure(place) or (alone and _is_missing(place) and _is_missing(meant))):
+                if not (_is_sure(location) or (alone and _is_missing(location) and _is_missing(meant))):
                     found.add(own)
         return found
 
@@ -138,7 +138,7 @@ def _contested_names(
     """The names that nothing in the log makes and that are said in several ways which may mean one place."""
     mentions_by_name: dict[str, set[Mention]] = {}
     seen = set[tuple[str, Namespace]]()
-    namespaces = {place: defaults.namespace(*place) for place in set(runs.namespaces)}
+    namespaces = {location: defaults.namespace(*location) for location in set(runs.namespaces)}
     for number, template in enumerate(runs.templates):
         namespace = namespaces[runs.namespaces[number]]
         if (template, namespace) in seen or template not in names:
@@ -153,26 +153,26 @@ def _contested_names(
 
 def _overlap(mentions: Iterable[Mention]) -> bool:
     """Whether two of them may mean one place."""
-    places = [candidates(*mention) for mention in mentions]
-    return len({place for found in places for place in found}) < sum(map(len, places))
+    locations = [candidates(*mention) for mention in mentions]
+    return len({location for found in locations for location in found}) < sum(map(len, locations))
 
 
 def _pack(runs: GroupedRuns, joined: UnionFind[tuple[str, str]], most: int) -> Iterator[list[int]]:
-    """The components in the order in which they begin, as many in a batch as it takes."""
+    """The components in the order in which they begin, as many in a shard as it takes."""
     components: dict[object, list[int]] = {}
     for number in runs.in_time_order():
         components.setdefault(joined["template", runs.templates[number]], []).append(number)
-    batch: list[int] = []
+    shard: list[int] = []
     held = 0
     for component in components.values():
         size = len({runs.templates[number] for number in component})
-        if batch and held + size > most:
-            yield batch
-            batch, held = [], 0
-        batch += component
+        if shard and held + size > most:
+            yield shard
+            shard, held = [], 0
+        shard += component
         held += size
-    if batch:
-        yield batch
+    if shard:
+        yield shard
 
 
 def _own(name: TableName) -> str:

@@ -83,8 +83,8 @@ class GroupedRuns:
             moments.append((tally.at, runs.fingerprint, number))
             ends.append((tally.last, number))
             self.templates.append(shared.setdefault(runs.fingerprint, runs.fingerprint))
-            place = runs.database, runs.search_path
-            self.namespaces.append(shared.setdefault(place, place))
+            namespace = runs.database, runs.search_path
+            self.namespaces.append(shared.setdefault(namespace, namespace))
             if runs.routine is not None:
                 self.routines[number] = shared.setdefault(runs.routine, runs.routine)
         self._positions = _ranks([number for *_moment, number in sorted(moments)])
@@ -198,10 +198,10 @@ def occurrences(
     few = sessions.statements <= FEW
     if few or not sessions.change:
         # In one partition nothing is to be shuffled.
-        placed = with_namespace(statements.coalesce(1) if few else statements, session_changes=sessions.change)
+        with_names = with_namespace(statements.coalesce(1) if few else statements, session_changes=sessions.change)
     else:
-        placed = with_namespaces(statements)
-    tallies = (small_groups if few else groups)(placed, names, sessions.defaults)
+        with_names = with_namespaces(statements)
+    tallies = (small_groups if few else groups)(with_names, names, sessions.defaults)
     runs = GroupedRuns((tally for tally in tallies if tally.runs.fingerprint in known), held)
     left = replace(templates, by_fingerprint=known.without(isolation.failures), failures=isolation.failures)
     return Occurrences(left, runs, mentioned, frozenset(plans))

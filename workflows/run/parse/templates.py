@@ -29,22 +29,22 @@ class TemplatesByFingerprint(Mapping[str, ParsedTemplate]):
     ) -> None:
         self._found = found
         self._failures = failures or {}
-        self._places = {key[0]: (number, key) for number, templates in enumerate(found) for key in templates}
+        self._keys = {key[0]: (number, key) for number, templates in enumerate(found) for key in templates}
 
     def __getitem__(self, fingerprint: str) -> ParsedTemplate:
-        number, key = self._places[fingerprint]
+        number, key = self._keys[fingerprint]
         template = self._found[number][key]
         failure = self._failures.get(fingerprint)
         return template if failure is None else replace(template, symbolic=None, dead=failure.reason)
 
     def __contains__(self, fingerprint: object) -> bool:
-        return fingerprint in self._places
+        return fingerprint in self._keys
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._places)
+        return iter(self._keys)
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._keys)
 
     def without(self, failures: Mapping[str, Failure]) -> TemplatesByFingerprint:
         """The same templates, with those that `failures` names dead."""

@@ -167,10 +167,10 @@ _TEST_STATUSES: Mapping[str, TestStatus] = {
 def _test_cases(project: DbtProject, names: Mapping[str, str], results: Mapping[str, NodeResult]) -> Iterator[TestCase]:
     """The tests of the nodes in `names` (FQNs by unique_id), each with its result where it has one."""
     tests = [test for test in project.manifest.tests if test.tested in names] if project.manifest is not None else []
-    alike = Counter(_place(test) for test in tests)
+    alike = Counter(_tested_column(test) for test in tests)
     for test in tests:
         *_, last = test.unique_id.split(".")
-        name = f"{test.label}_{last}" if alike[_place(test)] > 1 else test.label
+        name = f"{test.label}_{last}" if alike[_tested_column(test)] > 1 else test.label
         level = "column" if test.column else "table"
         kind = test.kind or "singular"
         definition = f"{DEFINITION_PREFIX}{level}_{kind}"
@@ -199,7 +199,7 @@ def _freshness_cases(names: Mapping[str, str], results: Mapping[str, NodeResult]
             yield TestCase(names[unique_id], "", _FRESHNESS, f"{DEFINITION_PREFIX}table_{_FRESHNESS}", outcome)
 
 
-def _place(test: DbtTest) -> tuple[str, str, str]:
+def _tested_column(test: DbtTest) -> tuple[str, str, str]:
     return test.tested, test.column.lower(), test.label
 
 

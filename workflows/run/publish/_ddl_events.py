@@ -22,27 +22,27 @@ from workflows.target import RunTarget
 _ColumnEvent = TypeVar("_ColumnEvent", ColumnNameEvent, TypeEvent)
 
 
-def publish_events_of_batches(
-    target: RunTarget, batches: Sequence[SchemaEvents], resolver: Resolver, probe: Probe
+def publish_events_of_shards(
+    target: RunTarget, shards: Sequence[SchemaEvents], resolver: Resolver, probe: Probe
 ) -> tuple[str, ...]:
-    """Files the events of all batches where the catalog remembers names.
+    """Files the events of all shards where the catalog remembers names.
 
     After the lineage, which names its ends as they were. A new name that the catalog lacks is registered with the
     columns of the old one, before any event is filed. What to warn of where some events could not be filed.
     """
     platform = target.platform
-    if NAMES not in platform.capabilities or not any(one.names or one.types or one.columns for one in batches):
+    if NAMES not in platform.capabilities or not any(one.names or one.types or one.columns for one in shards):
         return ()
     renamed: list[Json] = []
     failed: list[Failure] = []
-    for events in batches:
+    for events in shards:
         tables, failures = _renamed_tables(events.names, resolver, probe)
         renamed += tables
         failed += failures
     if renamed:
         failed += [failure for _group, _request, failure in register_each(platform, {"tables": renamed}, probe).refused]
     resolver = resolver.without_columns()
-    for events in batches:
+    for events in shards:
         bodies = [*name_events(events.names, resolver), *column_events(events.columns, resolver)]
         if TYPES in platform.capabilities:
             bodies += type_events(events.types, resolver)

@@ -293,5 +293,5 @@ class DbtPublishing:
         if test is None:
             return unique_id if not unique_id.startswith("test.") else "a test"
         tested = self.project.nodes.get(test.tested)
-        place = ".".join(filter(None, (tested.name if tested is not None else "", test.column)))
-        return f"{test.label} of {place}" if place else test.label
+        name = ".".join(filter(None, (tested.name if tested is not None else "", test.column)))
+        return f"{test.label} of {name}" if name else test.label

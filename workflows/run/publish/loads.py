@@ -133,8 +133,8 @@ class _LoadRows:
         ran = self.timed.where("fingerprint is not null").select(*columns, F.col("fingerprint").alias("template"))
         again = ran.join(templates, ["template", "dialect"])
         both = self._with_namespace(failed.unionByName(again, allowMissingColumns=True))
-        place = ("namespace_database", F.when(F.col("is_local"), F.col("namespace_path")))
-        later = Window.partitionBy("template", "dialect", *place).orderBy(*(F.col(name).desc() for name in ORDER))
+        namespace = ("namespace_database", F.when(F.col("is_local"), F.col("namespace_path")))
+        later = Window.partitionBy("template", "dialect", *namespace).orderBy(*(F.col(name).desc() for name in ORDER))
         succeeded = F.when(F.col("targets").isNull(), F.struct(*_MOMENT))
         before = later.rowsBetween(Window.unboundedPreceding, -1)
         marked = both.withColumn("came", F.last(succeeded, ignorenulls=True).over(before)).where("targets is not null")
@@ -147,8 +147,8 @@ class _LoadRows:
         """The last run in each hour of a statement that a number of rows is told of."""
         sized = self.timed.where(F.col("rows").isNotNull() & ~F.col("fingerprint").startswith(REPORTED))
         columns = (*OF_SESSION, "dialect", "digest", "rows", "job", F.col("fingerprint").alias("template"))
-        placed = self._with_namespace(sized.select(*columns))
-        hours = placed.groupBy(*_OF_STATEMENT, _hour()).agg(F.max(F.struct(*_MOMENT, "job")).alias("last"))
+        with_namespaces = self._with_namespace(sized.select(*columns))
+        hours = with_namespaces.groupBy(*_OF_STATEMENT, _hour()).agg(F.max(F.struct(*_MOMENT, "job")).alias("last"))
         newest = Window.partitionBy(*_OF_STATEMENT).orderBy(F.col("hour").desc())
         return hours.withColumn("number", F.row_number().over(newest)).where(F.col("number") <= _MOST_OF_ONE)
 

@@ -86,11 +86,11 @@ def _query_runs(
     found = many.where(F.col("literals") > MOST_LITERALS).collect()
     values = frozenset(passed).union((row["query"], row["dialect"]) for row in found)
     whole = statements.whole if statements.session_changes else None
-    placed = with_session_namespaces(queries.select(*OF_SESSION, "query", "dialect", "literals"), whole)
+    with_namespaces = with_session_namespaces(queries.select(*OF_SESSION, "query", "dialect", "literals"), whole)
     literals = F.when(_is_among(values), ANY_LITERAL).otherwise(F.col("literals")).alias("literals")
     namespace = (F.col("namespace_database"), F.col("namespace_path"))
     counted = (
-        placed.select("query", "dialect", literals, *namespace, F.col("user"), F.col("time"))
+        with_namespaces.select("query", "dialect", literals, *namespace, F.col("user"), F.col("time"))
         .groupBy("query", "dialect", "literals", "namespace_database", "namespace_path", "user")
         .agg(F.count(F.lit(1)).alias("runs"), F.max(F.when(F.col("time") > 0, F.col("time"))).alias("last"))
     )

@@ -86,12 +86,12 @@ class EventSink:
 
     @property
     def _name(self) -> str:
-        place = (
+        parts = (
             Transport(self.config.headwater.open_lineage.transport).place,
             self.config.job_namespace,
             self.config.dataset_namespace,
         )
-        return f"events {hashlib.sha256(repr(place).encode()).hexdigest()[:32]}"
+        return f"events {hashlib.sha256(repr(parts).encode()).hexdigest()[:32]}"
 
 
 def _is_known(digest: str, known: PublishedState | None) -> bool:

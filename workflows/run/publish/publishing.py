@@ -13,7 +13,7 @@ from ingestion.model.isolation import Failure, Probe
 from ingestion.model.requests import AddLineageRequest, Replacement, request_of
 from workflows.config import RunConfig
 from workflows.run.bind.binding import LineageSource
-from workflows.run.publish._ddl_events import publish_events_of_batches
+from workflows.run.publish._ddl_events import publish_events_of_shards
 from workflows.run.publish.dbt_project import DbtPublishing
 from workflows.run.publish.delivery import Publisher, PublishResult
 from workflows.run.publish.query_records import LogQueries
@@ -32,7 +32,7 @@ from workflows.state.acknowledgements import CompleteScope, PublishedState
 from workflows.state.workflow_state import WorkflowState
 from workflows.target import RunTarget, catalog_identity
 
-# Targets of which several batches of a log say something: a target takes all that is said of it at once.
+# Targets of which several shards of a log say something: a target takes all that is said of it at once.
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +83,9 @@ _WITHDRAWN_AT_ONCE = 2_000
 
 @dataclass(frozen=True, slots=True)
 class PublishedLineage:
-    """What became of the edges of a batch, by their ends, and of its statements.
+    """What became of the edges of a shard, by their ends, and of its statements.
 
-    `requests` are those into targets of which no other batch says anything.
+    `requests` are those into targets of which no other shard says anything.
     """
 
     edges: EdgeOutcomes
@@ -96,7 +96,7 @@ class PublishedLineage:
 
 @dataclass(frozen=True, slots=True)
 class PublishOrder:
-    """What to know for publishing a batch: what the target has `acknowledged` of its targets, by their ids.
+    """What to know for publishing a shard: what the target has `acknowledged` of its targets, by their ids.
 
     `scope`: what the run knows the whole of, as far as these targets were told of it; `shared`: what became of the
     edges into those of its targets that other shards speak of too. `tells_requests`: the driver shows them, or sends
@@ -116,7 +116,7 @@ def publish_shard(
     platform: Platform,
     advance: Callable[[int], None],
 ) -> PublishedLineage:
-    """Sends what the target has not acknowledged of a batch; `advance` is told of every so many requests.
+    """Sends what the target has not acknowledged of a shard; `advance` is told of every so many requests.
 
     Raises as the `publisher`, and TargetDown where the `platform` does not tell which edges a person rejected; what was
     acknowledged until then is noted.
@@ -147,7 +147,7 @@ class Publishing:
     dbt: DbtPublishing | None = None
 
     def scope(self, complete: frozenset[str], replaced: Mapping[str, frozenset[str]]) -> CompleteScope:
-        """What the run knows the whole of: the templates and routines that are `complete` in all its batches.
+        """What the run knows the whole of: the templates and routines that are `complete` in all its shards.
 
         `replaced`: the templates (by fingerprint) that are no more, each with those of its records now.
         """
@@ -159,7 +159,7 @@ class Publishing:
     def publish_shared(
         self, lineages: Iterable[SourceLineage], shared: frozenset[str], scope: CompleteScope
     ) -> SharedLineage:
-        """Sends what several batches say of `shared` targets (by id), put together. Raises as `publish_batch`."""
+        """Sends what several shards say of `shared` targets (by id), put together. Raises as `publish_shard`."""
         if not shared:
             return SharedLineage()
         batches, given_up = _merged_targets(lineages, shared)
@@ -175,7 +175,7 @@ class Publishing:
     def order(
         self, targets: Collection[str], scope: CompleteScope, shared: SharedLineage, *, tells_requests: bool
     ) -> PublishOrder:
-        """What to know for publishing a batch that speaks of these `targets` (by id)."""
+        """What to know for publishing a shard that speaks of these `targets` (by id)."""
         own = [target for target in targets if target not in shared.edges]
         known = self.state.acknowledged_states(self._sink_name, own)
         keys = {one.key for published in known.values() for one in published.digests}
@@ -207,9 +207,9 @@ class Publishing:
             self.target.sink, known, self.acknowledge, self.config.sink.config.bulk_sink_batch_size, self.options
         )
 
-    def file_events(self, batches: Sequence[SchemaEvents]) -> tuple[str, ...]:
-        """Files changes of names and types, of all batches; what to warn of where some could not be filed."""
-        return publish_events_of_batches(self.target, batches, self.names.resolver(), self._probe)
+    def file_events(self, shards: Sequence[SchemaEvents]) -> tuple[str, ...]:
+        """Files changes of names and types, of all shards; what to warn of where some could not be filed."""
+        return publish_events_of_shards(self.target, shards, self.names.resolver(), self._probe)
 
     def file_project(self, source: LineageSource) -> tuple[str, ...]:
         """Files what a dbt project says beside its lineage; what to warn of. Raises TargetDown and ConfigError."""

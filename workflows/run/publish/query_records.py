@@ -41,28 +41,28 @@ class RepeatedQuery:
 
 
 class LogQueries:
-    """The queries behind the edges that stand, of all batches of a log."""
+    """The queries behind the edges that stand, of all shards of a log."""
 
-    def __init__(self, batches: int) -> None:
-        held = 1 if batches == 1 else 0
-        self._parts: list[SpillList[dict[str, RepeatedQuery]]] = [SpillList(held) for _ in range(min(batches, _PARTS))]
+    def __init__(self, shards: int) -> None:
+        held = 1 if shards == 1 else 0
+        self._parts: list[SpillList[dict[str, RepeatedQuery]]] = [SpillList(held) for _ in range(min(shards, _PARTS))]
 
     def add(self, found: Mapping[str, RepeatedQuery]) -> None:
-        """Takes in those of a batch, by their masked text."""
+        """Takes in those of a shard, by their masked text."""
         parts: list[dict[str, RepeatedQuery]] = [{} for _ in self._parts]
         for masked, query in found.items():
             parts[_checksum(masked)[0] * len(parts) >> 8][masked] = query
-        for shelf, part in zip(self._parts, parts, strict=True):
-            shelf.append(part)
+        for spilled, part in zip(self._parts, parts, strict=True):
+            spilled.append(part)
 
     def records(self, service: str) -> Iterator[tuple[QueryRecord, ...]]:
         """One record for each masked text, some at a time, in order of their checksums.
 
         A catalog names queries by these: what is filed together is together in its indexes too.
         """
-        for shelf in self._parts:
+        for spilled in self._parts:
             queries: dict[str, RepeatedQuery] = {}
-            for part in shelf:
+            for part in spilled:
                 for masked, query in part.items():
                     queries.setdefault(masked, RepeatedQuery()).add(query)
             yield tuple(_record(masked, queries[masked], service) for masked in sorted(queries, key=_checksum))
@@ -78,7 +78,7 @@ class LogQueries:
 
 
 def queries_behind(lineage: SourceLineage, entities: RelationEntities, edges: EdgeOutcomes) -> dict[str, RepeatedQuery]:
-    """The queries behind the `edges` of a batch that stand, by their masked text."""
+    """The queries behind the `edges` of a shard that stand, by their masked text."""
     found: dict[str, RepeatedQuery] = {}
     for masked, group, relations in _published_flows(lineage, edges):
         used = [entity.reference for n in relations if (entity := entities.resolved.get(n)) is not None]

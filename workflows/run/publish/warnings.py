@@ -103,15 +103,15 @@ _OPEN = frozenset({Outcome.NO_DEFAULT_SCHEMA, Outcome.UNRESOLVED, Outcome.AMBIGU
 
 @dataclass(frozen=True, slots=True)
 class DoubtfulNames:
-    """Such names of all batches of a log."""
+    """Such names of all shards of a log."""
 
     settings: SourceSettings
     _schemaless: set[str] = field(default_factory=set)
     _missing: set[str] = field(default_factory=set)
-    _places: set[_TablePath] = field(default_factory=set)
+    _tables: set[_TablePath] = field(default_factory=set)
 
     def add(self, names: ResolvedNames, log: BoundLog) -> None:
-        """Takes in those of a batch."""
+        """Takes in those of a shard."""
         entities, settings = names.entities, self.settings
         open_keys = [log.relations[number].key for number, status in entities.statuses.items() if status in _OPEN]
         tables = [key for key in open_keys if key.kind is NameKind.TABLE]
@@ -119,21 +119,21 @@ class DoubtfulNames:
         self._schemaless.update(names.routines.unplaced)
         missing = [key for key in tables if key.schema and key.database == settings.guessed_database != ""]
         self._missing.update(f"{key.schema}.{key.table}" for key in missing)
-        self._places.update(_places(entities, log))
+        self._tables.update(_tables(entities, log))
 
     def merge(self, other: DoubtfulNames) -> None:
-        """Takes in those of another batch."""
+        """Takes in those of another shard."""
         self._schemaless.update(other._schemaless)
         self._missing.update(other._missing)
-        self._places.update(other._places)
+        self._tables.update(other._tables)
 
     def warnings(self) -> tuple[str, ...]:
         """A warning for each kind of such names, none where there are none."""
         return (
             *_without_schema(self._schemaless, self.settings),
             *_without_database(self._missing),
-            *_alike_but_for_case(self._places),
-            *_alike_but_for_database(self._places, self.settings),
+            *_alike_but_for_case(self._tables),
+            *_alike_but_for_database(self._tables, self.settings),
         )
 
 
@@ -156,9 +156,9 @@ def _without_database(names: Iterable[str]) -> Iterator[str]:
         )
 
 
-def _alike_but_for_case(places: Iterable[_TablePath]) -> Iterator[str]:
+def _alike_but_for_case(tables: Iterable[_TablePath]) -> Iterator[str]:
     found: dict[_TablePath, list[_TablePath]] = {}
-    for database, schema, table in sorted(places):
+    for database, schema, table in sorted(tables):
         folded = (database.casefold(), schema.casefold(), table.casefold())
         found.setdefault(folded, []).append((database, schema, table))
     pairs = [" and ".join(map(".".join, alike)) for alike in found.values() if len(alike) > 1]
@@ -166,16 +166,16 @@ def _alike_but_for_case(places: Iterable[_TablePath]) -> Iterator[str]:
         yield f"{len(pairs)} tables go by names that differ in case alone, and are kept apart ({_some(pairs)})"
 
 
-def _alike_but_for_database(places: Iterable[_TablePath], settings: SourceSettings) -> Iterator[str]:
+def _alike_but_for_database(tables: Iterable[_TablePath], settings: SourceSettings) -> Iterator[str]:
     """Tables that have one name in a database that nobody named, and in one that somebody did."""
     guessed = settings.guessed_database
     named: dict[tuple[str, str], str] = {}
-    for database, schema, table in sorted(places):
+    for database, schema, table in sorted(tables):
         if database != guessed:
             named[schema, table] = database
     pairs = sorted(
         f"{schema}.{table} and {named[schema, table]}.{schema}.{table}"
-        for database, schema, table in places
+        for database, schema, table in tables
         if guessed and database == guessed and (schema, table) in named
     )
     if pairs:
@@ -185,7 +185,7 @@ def _alike_but_for_database(places: Iterable[_TablePath], settings: SourceSettin
         )
 
 
-def _places(entities: RelationEntities, log: BoundLog) -> frozenset[_TablePath]:
+def _tables(entities: RelationEntities, log: BoundLog) -> frozenset[_TablePath]:
     """Where the tables are that edges join: in the catalog, or where the log has them."""
     found = set()
     for number in entities.statuses:

@@ -96,11 +96,11 @@ def _without_dead(lost: Sequence[FailedDefinition], statements: DataFrame) -> li
     """Each of the lost definitions once, without those that are dead in `statements` already, as what gives rows."""
     if not lost:
         return []
-    places = {one.source_id: one for one in lost}
-    dead = statements.where(F.col("dead").isNotNull() & F.col("source_id").isin(sorted(places)))
+    by_source = {one.source_id: one for one in lost}
+    dead = statements.where(F.col("dead").isNotNull() & F.col("source_id").isin(sorted(by_source)))
     for row in dead.select("source_id").distinct().toLocalIterator():
-        del places[row["source_id"]]
-    return list(places.values())
+        del by_source[row["source_id"]]
+    return list(by_source.values())
 
 
 def _unknown_marked(statements: DataFrame) -> DataFrame:

@@ -166,11 +166,11 @@ def _statistics_again(statements: DataFrame, before: StatementStatistics) -> Sta
 
 def files_done(statements: Statements) -> FileMarks:
     """The files of a Spark history that need no reading until they change: not those that could not be had."""
-    places: tuple[str, ...] = ()
+    unread_files: tuple[str, ...] = ()
     if Outcome.UNREAD in statements.counts.skipped:
         unread = statements.frame.where(F.col("skipped") == Outcome.UNREAD).select("file").distinct()
-        places = tuple(row["file"] for row in unread.toLocalIterator())
-    done = (file for file in statements.files.to_read if not any(place.startswith(file.log) for place in places))
+        unread_files = tuple(row["file"] for row in unread.toLocalIterator())
+    done = (file for file in statements.files.to_read if not any(start.startswith(file.log) for start in unread_files))
     return {file.path: (file.size, file.modified) for file in done}
 
 

@@ -63,12 +63,12 @@ def _position(own: dict[str, object]) -> int:
 
 
 def _without_end(own: dict[str, object], text: str, dialect: str) -> dict[str, object]:
-    place: dict[str, object] = {name: own[name] for name in ("position", "step") if name in own}
+    position: dict[str, object] = {name: own[name] for name in ("position", "step") if name in own}
     reason = own.get("skipped")
     if (reason == Outcome.SELECT or own.get("dead")) and _only_reads(text, dialect):
-        return {**place, "skipped": Outcome.SELECT}
+        return {**position, "skipped": Outcome.SELECT}
     if reason is None or reason == Outcome.SELECT or reason in _TAKEN_APART:
-        return {**place, "dead": Outcome.CUT}
+        return {**position, "dead": Outcome.CUT}
     return own
 
 
@@ -201,12 +201,12 @@ def _failed_load(text: str, dialect: str) -> tuple[str, StatementKind] | None:
 
 def _holds_others(code: Code) -> bool:
     """Whether another statement stands behind the first, with nothing between the two."""
-    place = code.find(2 if code.word(0) == "bulk" else 1, _NEXT)
+    index = code.find(2 if code.word(0) == "bulk" else 1, _NEXT)
     if code.word(0) == "with":
-        place = code.find(place + 1, _NEXT)
-    while place < len(code.tokens) and code.word(place - 1) == "then":  # of a MERGE
-        place = code.find(place + 1, _NEXT)
-    return place < len(code.tokens)
+        index = code.find(index + 1, _NEXT)
+    while index < len(code.tokens) and code.word(index - 1) == "then":  # of a MERGE
+        index = code.find(index + 1, _NEXT)
+    return index < len(code.tokens)
 
 
 # What the rows of a text's statements have of their own: split, cleaned, classified, fingerprinted.
@@ -482,8 +482,8 @@ def segment_row(file: str) -> pa.RecordBatch:
 
 
 def _no_record(row: Row) -> pa.RecordBatch:
-    place = {"source_id": "", "time": 0.0, "file": "", "line": 0, "session": "", "dialect": ""}
-    return pa.RecordBatch.from_pylist([{**_NOT_GIVEN, **place, **row}], schema=_ARROW_SCHEMA)
+    empty = {"source_id": "", "time": 0.0, "file": "", "line": 0, "session": "", "dialect": ""}
+    return pa.RecordBatch.from_pylist([{**_NOT_GIVEN, **empty, **row}], schema=_ARROW_SCHEMA)
 
 
 def _statement_batches(records: pa.RecordBatch, digests: Digests, state: TaskState) -> Iterator[pa.RecordBatch]:
@@ -511,8 +511,8 @@ def _statement_batch(common: Mapping[str, pa.Array], of_record: list[int], own: 
     Most say what others say too, and are the same object then.
     """
     distinct = {id(row): row for row in own}
-    place = {key: number for number, key in enumerate(distinct)}
-    records, alike = pa.array(of_record, pa.int32()), pa.array([place[id(row)] for row in own], pa.int32())
+    indexes = {key: number for number, key in enumerate(distinct)}
+    records, alike = pa.array(of_record, pa.int32()), pa.array([indexes[id(row)] for row in own], pa.int32())
     given = {name for row in distinct.values() for name in row}
     columns = []
     for column in _ARROW_SCHEMA:
@@ -625,7 +625,7 @@ def _own_places(records: pa.RecordBatch, dialects: Sequence[str]) -> tuple[pa.Ar
 @lru_cache(10_000)
 def _own_place(database: str | None, schema: str | None, dialect: str) -> tuple[str | None, str | None]:
     """The database and schema that a record names, folded; without schemas below databases its database is both."""
-    own, below = (fold(place or "", dialect, quoted=True) or None for place in (database, schema))
+    own, below = (fold(name or "", dialect, quoted=True) or None for name in (database, schema))
     return own, below or (own if dialect_of(dialect).two_level else None)
 
 

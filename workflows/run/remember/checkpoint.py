@@ -45,7 +45,7 @@ class _DeadLetterWriter:
         gone = statements.where(F.col("dead").isNotNull() | F.col("fingerprint").isin(list(dead)))
         for row in gone.select(*_COLUMNS).orderBy("file", "line", "position", "step").toLocalIterator():
             yield DeadLetter(
-                place=(row["source_id"], row["position"], row["step"]),
+                location=(row["source_id"], row["position"], row["step"]),
                 reason=row["dead"] or dead[row["fingerprint"]],
                 run_id=self.run_id,
                 digest=row["digest"],
@@ -97,7 +97,7 @@ def write_dead_letters(file: Path, letters: Iterable[DeadLetter]) -> None:
     """
     with _writable(file, "w") as out:
         for letter in letters:
-            source_id, position, _step = letter.place
+            source_id, position, _step = letter.location
             ending = {"reason": letter.reason, "meaning": meaning_of(letter.reason)}
             line = {"source_id": source_id, "statement": position + 1, **ending, **letter.details}
             out.write(json.dumps(line, ensure_ascii=False) + "\n")
@@ -155,5 +155,5 @@ def checkpoint_of(statements: Statements, lineage: LineageResult, state: Workflo
         newest=last[0] if last is not None else None,
         source_id=last[1] if last is not None else "",
         dead_letters=writer.dead_letters(frame, lineage.dead) if any_dead else (),
-        read_again=_read_again(frame, {letter.place[0] for letter in state.dead_letters}),
+        read_again=_read_again(frame, {letter.location[0] for letter in state.dead_letters}),
     )

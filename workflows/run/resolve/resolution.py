@@ -50,15 +50,15 @@ _JDBC_SERVICES = {
 class Registrar:
     """Where new tables belong: below this service, in this database where the log names none.
 
-    What `places` gives to another service is made there. `isolation` gets the relations (by number) of which no request
-    can be made.
+    What `engine_names` gives to another service is made there. `isolation` gets the relations (by number) of which no
+    request can be made.
     """
 
     service: str
     service_type: str
     database: str
     schema: str
-    places: EngineNameRules = field(default_factory=EngineNameRules)
+    engine_names: EngineNameRules = field(default_factory=EngineNameRules)
     isolation: Isolation[int] = field(default_factory=Isolation)
 
     def facts(self, source: LineageSource, entities: RelationEntities) -> list[RelationFacts]:
@@ -79,30 +79,32 @@ class Registrar:
                 wanted = news or status is Outcome.UNRESOLVED
                 redundant = known is not None and number in source.filled_elsewhere
                 if wanted or (entity is not None and known is None and relation.creator is None):
-                    place = self.place_of(relation.key)
+                    location = self.location_of(relation.key)
                     shape = _Shape({}, complete=True) if redundant else _Shape(columns, known is not None, definition)
-                    found.append(RelationFacts(place, relation.key, shape, wanted and not redundant, relation.identity))
+                    found.append(
+                        RelationFacts(location, relation.key, shape, wanted and not redundant, relation.identity)
+                    )
         return found
 
     def requests_of(self, facts: Iterable[RelationFacts], isolation: Isolation[str]) -> dict[str, list[Json]]:
-        """The create requests of the wanted relations, parents first; what is known of one place is put together.
+        """The create requests of the wanted relations, parents first; what is known of one location is put together.
 
-        `isolation` gets the places of which no request can be made.
+        `isolation` gets the locations of which no request can be made.
         """
         groups: dict[str, dict[str, Json]] = {
             group: {} for group in ("services", "databases", "schemas", "tables", "containers")
         }
-        places: dict[str, RelationFacts] = {}
+        by_location: dict[str, RelationFacts] = {}
         for one in sorted(facts, key=RelationFacts.moment):
-            before = places.get(one.place)
-            places[one.place] = one if before is None else before.followed_by(one)
-        for one in places.values():
+            before = by_location.get(one.location)
+            by_location[one.location] = one if before is None else before.followed_by(one)
+        for one in by_location.values():
             if one.wanted:
-                with isolation.around(FailureStage.REGISTRATION, one.place):
+                with isolation.around(FailureStage.REGISTRATION, one.location):
                     self._add(groups, one.key, one.shape)
         return {group: list(requests.values()) for group, requests in groups.items() if requests}
 
-    def place_of(self, key: RelationKey) -> str:
+    def location_of(self, key: RelationKey) -> str:
         """What a relation in that place is registered as: the FQN of a table, the path of a container."""
         if key.kind is NameKind.PATH:
             return key.table
@@ -112,7 +114,7 @@ class Registrar:
     def _parents(self, key: RelationKey) -> tuple[str, str, str]:
         """The service, database and schema that a table belongs to."""
         outside = key.parts[0] if len(key.parts) > QUALIFIED_PARTS else ""
-        service = outside if outside in self.places.services else self.service
+        service = outside if outside in self.engine_names.services else self.service
         return service, key.database or self.database, key.schema or self.schema
 
     def _add(self, groups: dict[str, dict[str, Json]], key: RelationKey, shape: _Shape) -> None:
@@ -141,7 +143,7 @@ class Registrar:
 
     def _add_container(self, groups: dict[str, dict[str, Json]], path: str, shape: _Shape) -> None:
         scheme = path.partition("://")[0] if "://" in path else "files"
-        service = self.places.storage_of(path) or scheme
+        service = self.engine_names.storage_of(path) or scheme
         groups["services"][service] = {
             "type": "storageService",
             "name": service,
@@ -156,7 +158,7 @@ class Registrar:
 
     def _type_of(self, service: str) -> str:
         """The type of another service, as far as the URL of a rule tells it."""
-        kinds = [rule.url.kind for rule in self.places.jdbc if rule.to[0] == service and rule.url is not None]
+        kinds = [rule.url.kind for rule in self.engine_names.jdbc if rule.to[0] == service and rule.url is not None]
         return next((_JDBC_SERVICES[kind] for kind in kinds if kind in _JDBC_SERVICES), OTHER_DATABASE)
 
 
@@ -178,12 +180,12 @@ class _Shape:
 
 @dataclass(frozen=True, slots=True)
 class RelationFacts:
-    """What is known of the relation at a `place`; `wanted`: that is to be registered.
+    """What is known of the relation at a `location`; `wanted`: that is to be registered.
 
     `identity`: which relation it is.
     """
 
-    place: str
+    location: str
     key: RelationKey
     shape: _Shape
     wanted: bool
@@ -204,7 +206,7 @@ class RelationFacts:
         return self.identity[1] or _NEVER[0]
 
     def followed_by(self, later: RelationFacts) -> RelationFacts:
-        """What is known once a later relation of the same place is.
+        """What is known once a later relation of the same location is.
 
         Of one relation of which several parts of a log tell, and of those that no log creates, the columns of both.
         """
@@ -216,14 +218,14 @@ class RelationFacts:
             seen[column] = min(filter(None, (seen.get(column), sighting)), default=None)
         ordered = sorted(seen.items(), key=lambda pair: pair[1] or _NEVER)
         shape = _Shape(dict(ordered), complete=False, definition=later.shape.definition or self.shape.definition)
-        return RelationFacts(self.place, self.key, shape, self.wanted or later.wanted, self.identity)
+        return RelationFacts(self.location, self.key, shape, self.wanted or later.wanted, self.identity)
 
 
 _NEVER = ((float("inf"), 0), 0)
 
 
-def _place_of_request(request: Json) -> str:
-    """What `Registrar` calls the place of a table's or container's create request."""
+def _location_of_request(request: Json) -> str:
+    """What `Registrar` calls the location of a table's or container's create request."""
     return request.get("fullPath") or f"{request.get('databaseSchema')}.{build_fqn(request['name'])}"
 
 
@@ -263,7 +265,7 @@ def _certain_sources(content: FlowSources) -> set[tuple[int, str]]:
 
 @dataclass(frozen=True, slots=True)
 class NamesBefore:
-    """What a batch names: the entities before anything is registered, and what is known of the relations that may be.
+    """What a shard names: the entities before anything is registered, and what is known of the relations that may be.
 
     `failed`: the relations (by number) of which nothing could be told.
     """
@@ -275,15 +277,15 @@ class NamesBefore:
 
 @dataclass(frozen=True, slots=True)
 class RegisteredNames:
-    """How many tables and containers were `made`, and the places that were `refused`; `sent`: any request was made."""
+    """How many tables and containers were `made`, the locations `refused`, and whether any request was `sent`."""
 
     made: int = 0
     refused: frozenset[str] = frozenset()
     sent: bool = False
 
     def within(self, facts: Iterable[RelationFacts]) -> RegisteredNames:
-        """The same, with those alone of the refused places that these `facts` are of."""
-        return replace(self, refused=self.refused & {one.place for one in facts})
+        """The same, with those alone of the refused locations that these `facts` are of."""
+        return replace(self, refused=self.refused & {one.location for one in facts})
 
     def __add__(self, other: RegisteredNames) -> RegisteredNames:
         return RegisteredNames(self.made + other.made, self.refused | other.refused, self.sent or other.sent)
@@ -321,7 +323,7 @@ class NameResolution:
         return Resolver(self._target.search, self._scope, self._probe)
 
     def look_up(self, source: LineageSource, resolver: Resolver) -> NamesBefore:
-        """The entities of a batch before anything is registered, and what is known of those that are to be."""
+        """The entities of a shard before anything is registered, and what is known of those that are to be."""
         wanted = relations_in(source.flows)
         entities = self._entities(source, wanted, resolver)
         if not self._registers:
@@ -330,13 +332,13 @@ class NameResolution:
         facts = registrar.facts(source, entities)
         return NamesBefore(entities, tuple(facts), frozenset(registrar.isolation.failures))
 
-    def register(self, batches: Iterable[Sequence[RelationFacts]], shared: Collection[str] = ()) -> RegisteredNames:
-        """Registers what the target lacks, once all batches were surveyed; `shared` are the places of several ones."""
+    def register(self, shards: Iterable[Sequence[RelationFacts]], shared: Collection[str] = ()) -> RegisteredNames:
+        """Registers what the target lacks, once all shards were looked up; `shared` are the locations of several."""
         later: list[RelationFacts] = []
         done = RegisteredNames()
-        for facts in batches:
-            later += [one for one in facts if one.place in shared]
-            done += self._send([one for one in facts if one.place not in shared])
+        for facts in shards:
+            later += [one for one in facts if one.location in shared]
+            done += self._send([one for one in facts if one.location not in shared])
         return done + self._send(later)
 
     def _send(self, facts: Iterable[RelationFacts]) -> RegisteredNames:
@@ -345,7 +347,7 @@ class NameResolution:
         if not requests:
             return RegisteredNames(refused=frozenset(isolation.failures))
         done = register_each(self._target.platform, requests, self._probe)
-        refused = {_place_of_request(request) for _group, request, _failure in done.refused}
+        refused = {_location_of_request(request) for _group, request, _failure in done.refused}
         return RegisteredNames(done.made, frozenset(isolation.failures) | refused, sent=True)
 
     def resolve_routines(self, statements: Mapping[str, Sequence[str]]) -> RoutineEntities:
@@ -355,7 +357,7 @@ class NameResolution:
     def resolve(
         self, source: LineageSource, before: NamesBefore, registered: RegisteredNames, routines: RoutineEntities
     ) -> ResolvedNames:
-        """The entities of a batch once what the target lacks was registered, beside those of its routines.
+        """The entities of a shard once what the target lacks was registered, beside those of its routines.
 
         Raises TargetDown and ConfigError; a name that cannot be looked up or registered has that as its status.
         """
@@ -366,12 +368,12 @@ class NameResolution:
         registrar = self._registrar()
         if registered.refused:
             unresolved = {n for n, status in entities.statuses.items() if status is Outcome.UNRESOLVED} - refused
-            places = {n: registrar.place_of(source.log.relations[n].key) for n in unresolved}
-            refused |= {n for n, place in places.items() if place in registered.refused}
+            locations = {n: registrar.location_of(source.log.relations[n].key) for n in unresolved}
+            refused |= {n for n, location in locations.items() if location in registered.refused}
         return ResolvedNames(entities.with_status(refused, Outcome.REGISTRATION_FAILED), routines, registered.made)
 
     def _resolver_after(self) -> Resolver:
-        """One for all batches, that is made when everything is registered."""
+        """One for all shards, that is made when everything is registered."""
         if self._after is None:
             self._after = self.resolver()
         return self._after
