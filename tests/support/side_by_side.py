@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
-COSTLY = "spark_history"
-_COSTLY_PATHS = (COSTLY, "ingestion/plans", "reading/test_log_forms")
-"""In the paths of files whose logs of real applications take so long to make that one process makes them."""
+COSTLY = "connectors/spark/"
+_COSTLY_PATHS = (COSTLY, "ingestion/plans/", "run/read/test_log_forms", "run/read/test_spark_history")
+_COSTLY_FIXTURES = ("history", "sources", "formats")
+"""Logs of real applications, which take so long to make that one process makes them; and in what paths they are read.
+"""
 
 
 class ByFile(LoadScopeScheduling):
@@ -18,10 +20,15 @@ class ByFile(LoadScopeScheduling):
 
 
 def given_time(items: list[pytest.Item]) -> None:
-    """Lets what may have to make the costly logs first take as long as their applications do on a busy machine."""
+    """Lets what may have to make the costly logs first take as long as their applications do on a busy machine.
+
+    Raises UsageError where one would be made by a second process too.
+    """
     for item in items:
         if _together(item.nodeid) == COSTLY:
             item.add_marker(pytest.mark.timeout(900))
+        elif _reads_costly_logs(item):
+            raise pytest.UsageError(f"{item.nodeid} reads costly logs: name its path in tests/support/side_by_side.py")
 
 
 def longest_first(items: list[pytest.Item]) -> None:
@@ -39,6 +46,12 @@ def longest_first(items: list[pytest.Item]) -> None:
 def _together(nodeid: str) -> str:
     file = nodeid.partition("::")[0]
     return COSTLY if any(part in file for part in _COSTLY_PATHS) else file
+
+
+def _reads_costly_logs(item: pytest.Item) -> bool:
+    """Whether it has one of the fixtures of tests/conftest.py, not one of its own of that name."""
+    fixtures = item._fixtureinfo.name2fixturedefs if isinstance(item, pytest.Function) else {}
+    return any(fixtures[name][-1].baseid == "tests" for name in _COSTLY_FIXTURES if name in fixtures)
 
 
 def _uses_spark(item: pytest.Item) -> bool:
