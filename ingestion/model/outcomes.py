@@ -71,12 +71,12 @@ class Outcome(_DescribedCode):
     )
     EMPTY = "empty", _SKIPPED, "There is no statement in the text: only comments or blanks."
     EXPLAIN = "explain", _SKIPPED, "Asks for a plan, and runs nothing."
-    FILE_TRANSFER = "file_transfer", _SKIPPED, "Moves files between the client and a stage."
+    FILE_TRANSFER = "file_transfer", _SKIPPED, "Moves files to or from a stage, or lists them."
     GRANT = "grant", _SKIPPED, "Gives or takes rights."
     INDEX = "index", _SKIPPED, "Makes, alters or drops an index."
     INSERT_VALUES = "insert_values", _SKIPPED, "Writes rows of constants, which come from no table."
     LOCK = "lock", _SKIPPED, "Takes or gives back a lock."
-    MAINTENANCE = "maintenance", _SKIPPED, "Keeps tables in order: statistics, vacuum, repair, caches."
+    MAINTENANCE = "maintenance", _SKIPPED, "Keeps the database in order: statistics, vacuum, repair, caches, backups."
     PREPARE = "prepare", _SKIPPED, "Prepares a statement or forgets one; its execution counts."
     ROUTINE_DEFINITION = (
         "routine_definition",
@@ -84,7 +84,11 @@ class Outcome(_DescribedCode):
         "Defines a routine or a trigger; what that runs counts where it is called.",
     )
     SELECT = "select", _SKIPPED, "Only reads: nothing flows into a table."
-    SESSION_SETTING = "session_setting", _SKIPPED, "Sets something for its session that names do not depend on."
+    SESSION_SETTING = (
+        "session_setting",
+        _SKIPPED,
+        "Sets what names do not depend on, or only steers a script: RETURN, PRINT, GO.",
+    )
     SESSION_STATE = (
         "session_state",
         _SKIPPED,
@@ -102,7 +106,7 @@ class Outcome(_DescribedCode):
         "unknown_state",
         _SKIPPED,
         "The log's word for how it ended is not known here, so it is not taken for one that ran.",
-        "Leave the column of states out (headwater.queryLogColumns), or filter by it (filterCondition).",
+        "Export states as words such as success, failed or running.",
     )
     NOT_A_STATEMENT = (
         "not_a_statement",
@@ -204,22 +208,34 @@ class Outcome(_DescribedCode):
         "Set headwater.defaults.schema, or headwater.defaults.database where schemas are called databases.",
     )
     NOT_STORED = "not_stored", _SKIPPED, "The name is that of a function which gives rows: data without a place."
-    NO_SUCH_TABLE = "no_such_table", _SKIPPED, "No table goes by the name where it was looked for."
+    NO_SUCH_TABLE = (
+        "no_such_table",
+        _SKIPPED,
+        "No table goes by the name where it was looked for; it counts as unresolved.",
+    )
     UNKNOWN_SERVER = (
         "unknown_server",
         _SKIPPED,
-        "The name begins with a linked server or catalog for which no service is given.",
+        "The name begins with a linked server or catalog that no service is given for; it counts as unresolved.",
         "Name its service under headwater.catalogServices.",
     )
-    TOO_MANY_PARTS = "too_many_parts", _SKIPPED, "The name has more parts than any platform gives one."
-    NOTHING_THERE = "nothing_there", _SKIPPED, "No container and no table of the catalog stands at that path."
+    TOO_MANY_PARTS = (
+        "too_many_parts",
+        _SKIPPED,
+        "The name has more parts than any platform gives one; it counts as unresolved.",
+    )
+    NOTHING_THERE = (
+        "nothing_there",
+        _SKIPPED,
+        "No container and no table of the catalog stands at that path; it counts as unresolved.",
+    )
 
     # A text that no parser reads.
     CUT = "cut", _DEAD, "The source cut its text: what stood at the end is not known.", _LOG_IT_WHOLE
     ILL_FORMED = (
         "ill_formed",
         _DEAD,
-        "A string, a comment or a bracket is opened in it and never closed.",
+        "A quote or a comment in it never ends, or its parentheses do not pair.",
         _LOG_IT_WHOLE,
     )
     NOT_SQL = (
@@ -239,7 +255,7 @@ class Outcome(_DescribedCode):
         Unparsable.code,
         _DEAD,
         "No parser made sense of it.",
-        "Set the source's type, which says whose SQL it is.",
+        "Check the type of the source: it says whose SQL it is.",
     )
     TIMEOUT = (
         ParseTimeout.code,
@@ -291,7 +307,7 @@ class Outcome(_DescribedCode):
         "registration_failed",
         _DEAD,
         "A table that it needs was to be registered, and could not be.",
-        "Look at the run's warnings for the catalog's answer.",
+        "Look at the catalog's log; the next run tries again.",
     )
     EVIDENCE_FAILED = "evidence_failed", _DEAD, "Making its edges failed unexpectedly.", _MENTION
     PUBLISHING_FAILED = "publishing_failed", _DEAD, "Sending its edges failed unexpectedly.", _MENTION
