@@ -12,8 +12,11 @@ MINIMUM_CONFIDENCE = 60
 HANDED_ON = ["@router.*", "@suite_router.*", "@app.*", "@policy.*"]
 """Routes and commands: FastAPI and Typer call them."""
 
-WIRE_MODELS = re.compile(r"connectors/catalog/contract/\w*models\.py|workflows/config/models/\w+\.py")
-"""Their fields are those of the contract and of the YAML, read by us or not."""
+WIRE_MODELS = re.compile(
+    r"connectors/catalog/contract/\w*models\.py|workflows/config/models/\w+\.py"
+    r"|connectors/(?:fields|source_settings|sink|\w+/settings)\.py|ingestion/model/outcomes\.py"
+)
+"""Their fields are those of the contract and of the YAML, read by us or not; rows of outcomes go by their code."""
 
 TEMPLATE_OBJECTS = "connectors/dbt/"
 """What they offer, dbt's templates ask for."""
