@@ -170,8 +170,8 @@ def known_sources(http: Http, entity: EntityReference, source: EdgeSource) -> di
     around = graph(http, entity, upstream=1, downstream=0)
     if around is None:
         return {}
-    told = (edge for edge in around.upstream if edge.to_id == entity.id and edge.details.source == source)
-    return {edge.from_id: around.nodes.get(edge.from_id, EntityReference(edge.from_id, "table")) for edge in told}
+    edges = (edge for edge in around.upstream if edge.to_id == entity.id and edge.details.source == source)
+    return {edge.from_id: around.nodes.get(edge.from_id, EntityReference(edge.from_id, "table")) for edge in edges}
 
 
 def delete_others(http: Http, collection: Collection, params: Params, kept: Container[str], mark: Json) -> int:

@@ -100,12 +100,12 @@ class _Reading:
             return
         request = MetricsRequest(source.text, self.dialect.name, self._key, self.known, tuple(self._temporary))
         (reply,) = self.process.decompose([request])
-        self._count(reply, QueryUse(places=(self.script.location(source.line),)))
+        self._count(reply, QueryUse(locations=(self.script.location(source.line),)))
         self._write(statement, source, reply)
 
     def _count(self, reply: MetricsReply, use: QueryUse) -> None:
-        if reply.decomposition is not None:
-            self.found.add(reply.decomposition, use)
+        if reply.metrics is not None:
+            self.found.add(reply.metrics, use)
         else:
             self.found.refuse(reply.reason, use)
             self.unread += reply.unreadable

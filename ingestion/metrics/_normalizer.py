@@ -201,7 +201,7 @@ def best_normalizers(rows: QueryRows, leaves: Mapping[int, Leaf], comparison: Co
     best: tuple[str, str] | None = None
     chosen: list[Normalizer] = []
     for orders in product(*(permutations(numbers) for numbers in alike.values())):
-        labels = {number: f"{names[number]!r}#{place}" for order in orders for place, number in enumerate(order)}
+        labels = {number: f"{names[number]!r}#{position}" for order in orders for position, number in enumerate(order)}
         writer = Normalizer(leaves, labels, comparison)
         text = (writer.block(rows.block, with_filters=False), writer.rows(rows, with_columns=False))
         if best is None or text < best:

@@ -94,8 +94,8 @@ class QueryRendering:
         if leaf.rows is not None and (leaf.number not in self.aliases or not qualified):
             inner = query_rendering(leaf.rows, self.leaves, self.dialect)
             value = leaf.rows.columns.get(node.name)
-            in_place = leaf.number in self.aliases and isinstance(value, exp.Expr)
-            return exp.Var(this=inner.text(value) if in_place else f"({inner.query(leaf.rows)})")  # type: ignore[arg-type]
+            inlined = leaf.number in self.aliases and isinstance(value, exp.Expr)
+            return exp.Var(this=inner.text(value) if inlined else f"({inner.query(leaf.rows)})")  # type: ignore[arg-type]
         if not qualified and node.name not in self.ambiguous:
             return exp.Column(this=self._identifier(node.name))
         return exp.Column(this=self._identifier(node.name), table=_identifier(self.aliases[leaf.number]))

@@ -55,13 +55,13 @@ def _reply(request: MetricsRequest, rules: Dialect) -> MetricsReply:
             Comparison(request.key, rules.text_addition, any_literal=request.any_literal),
             lambda table: known_table(known, table),
             temporary,
-            request.places,
+            request.full_names,
         )
     except Refusal as refusal:
         return MetricsReply(reason=refusal.reason)
     reply = MetricsReply(columns=_columns(query, context), tables=_tables(query, context))
     try:
-        return replace(reply, decomposition=query_metrics(query, context))
+        return replace(reply, metrics=query_metrics(query, context))
     except Refusal as refusal:
         return replace(reply, reason=refusal.reason)
 

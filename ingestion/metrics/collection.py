@@ -18,7 +18,7 @@ class QueryUse:
     runs: int = 1
     users: tuple[str, ...] = ()
     last: int | None = None
-    places: tuple[str, ...] = ()
+    locations: tuple[str, ...] = ()
 
     def with_more(self, other: QueryUse) -> QueryUse:
         """Both uses as one."""
@@ -27,7 +27,7 @@ class QueryUse:
             self.runs + other.runs,
             tuple(sorted({*self.users, *other.users})),
             max(times, default=None),
-            tuple(dict.fromkeys((*self.places, *other.places))),
+            tuple(dict.fromkeys((*self.locations, *other.locations))),
         )
 
 

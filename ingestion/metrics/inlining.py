@@ -554,12 +554,12 @@ Items = Mapping[str, _Item]
 class QueryInliner:
     """Folds the queries of one statement; `known` gives the columns of a base table, None where they are not known.
 
-    `places` are the full names of base tables by those that stand in the text.
+    `full_names` are the full names of base tables by those that stand in the text.
     """
 
     names: Names
     known: KnownColumns
-    places: Mapping[tuple[str, ...], tuple[str, ...]]
+    full_names: Mapping[tuple[str, ...], tuple[str, ...]]
     _numbers: int = field(init=False, default=0)
     leaves: dict[int, Leaf] = field(init=False, default_factory=dict)
 
@@ -675,8 +675,8 @@ class QueryInliner:
             raise Refusal("a file or a function as a table")
         if columns:
             raise Refusal("a column list of a table's alias")
-        place = self.places.get(table.parts)
-        table = table if place is None else TableName(place)
+        full = self.full_names.get(table.parts)
+        table = table if full is None else TableName(full)
         leaf = self._leaf(table, "")
         known: dict[str, Value] = {column: leaf.column(column) for column in leaf.known or ()}
         return _Joined(NamedRelation((name,) if name else table.parts, known, () if known else (leaf,)), Block([leaf]))

@@ -35,7 +35,7 @@ class MetricsRequest:
     """A statement to take apart. `key` is a secret under which literals are compared: it goes no further.
 
     `known` are tables by their dotted names, `temporary` what the session has done to temporary tables, in its order.
-    `places` are the full names of tables by those that stand in the text, part by part. With `any_literal` statements
+    `full_names` are those of tables by the ones that stand in the text, part by part. With `any_literal` statements
     that differ in literals alone are the same.
     """
 
@@ -44,7 +44,7 @@ class MetricsRequest:
     key: bytes = field(repr=False)
     known: Mapping[str, TableColumns] = field(default_factory=dict)
     temporary: tuple[TemporaryChange, ...] = field(default=(), repr=False)
-    places: Mapping[NameParts, NameParts] = field(default_factory=dict)
+    full_names: Mapping[NameParts, NameParts] = field(default_factory=dict)
     any_literal: bool = False
 
 
@@ -55,7 +55,7 @@ class MetricsReply:
     `columns` are those of its query, None where they are not all known; `tables` the names that stand where tables do.
     """
 
-    decomposition: QueryMetrics | None = None
+    metrics: QueryMetrics | None = None
     reason: str = ""
     unreadable: bool = False
     columns: TableColumns | None = None

@@ -96,14 +96,14 @@ _PAIR = 2
 class Context:
     """What a statement is taken apart with: `comparison` says which texts are the same, `temporary` tables are folded.
 
-    `places` are the full names of tables by those that stand in the text.
+    `full_names` are the full names of tables by those that stand in the text.
     """
 
     dialect: Dialect
     comparison: Comparison
     known: KnownColumns
     temporary: Sequence[Temporary]
-    places: Mapping[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
+    full_names: Mapping[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
 
 
 def query_of(tree: exp.Expr) -> exp.Expr | None:
@@ -121,12 +121,12 @@ def query_metrics(query: exp.Expr, context: Context) -> QueryMetrics:
     """The query taken apart. Raises Refusal, with the reason, where that cannot be done with certainty."""
     folding = inliner_of(context)
     rows = folding.fold(query, context.temporary)
-    return _InlinedQuery(rows, folding.leaves, context).decomposition()
+    return _InlinedQuery(rows, folding.leaves, context).metrics()
 
 
 def inliner_of(context: Context) -> QueryInliner:
     """What folds the queries of a statement."""
-    return QueryInliner(Names(context.dialect), context.known, context.places)
+    return QueryInliner(Names(context.dialect), context.known, context.full_names)
 
 
 class _InlinedQuery:
@@ -139,7 +139,7 @@ class _InlinedQuery:
         self._shown: QueryRendering = query_rendering(rows, leaves, context.dialect)
         self._writers: tuple[Normalizer, ...] = best_normalizers(rows, leaves, context.comparison)
 
-    def decomposition(self) -> QueryMetrics:
+    def metrics(self) -> QueryMetrics:
         measured = {
             name: value
             for name, value in self._rows.columns.items()

@@ -53,7 +53,7 @@ class MetricReport:
             "metrics": [_metric(one, names, differing, self._others(one)) for one in self.metrics],
             "lineage": [edge._asdict() for edge in _entity_edges(self.metrics)],
             "not_taken_apart": [
-                {"reason": reason, "queries": use.runs, "places": list(use.places)}
+                {"reason": reason, "queries": use.runs, "places": list(use.locations)}
                 for reason, use in self.refused.items()
             ],
             "without_query": self.without_query,
@@ -84,8 +84,8 @@ def reportable_metrics(metrics: Iterable[Metric]) -> tuple[tuple[Metric, ...], t
             MetricReport((one,)).to_json()
             _entity_edges((one,))
         except Exception as error:  # noqa: BLE001 - the boundary of a metric
-            places = ", ".join(one.use.places)
-            failures.append(f"{places}: {one.name} cannot be reported ({type(error).__name__})")
+            locations = ", ".join(one.use.locations)
+            failures.append(f"{locations}: {one.name} cannot be reported ({type(error).__name__})")
         else:
             good.append(one)
     return tuple(good), tuple(failures)
@@ -151,7 +151,7 @@ def _metric(one: Metric, names: Mapping[str, str], differing: Mapping[str, tuple
         "runs": one.use.runs,
         "users": list(one.use.users),
         "last_run": _moment(one.use.last),
-        "places": list(one.use.places),
+        "places": list(one.use.locations),
         "variant_of": others,
         "variant": list(differing.get(one.name, ())),
     }

@@ -11,19 +11,19 @@ from ingestion.metrics.model import Dimension, EntityExpression, Measure, QueryM
 
 
 def dumps(found: QueryMetrics) -> str:
-    """A decomposition as text."""
+    """The metrics of a query as text."""
     return json.dumps(asdict(found), separators=(",", ":"))
 
 
 def loads(text: str) -> QueryMetrics:
-    """The decomposition that `dumps` made a text of. Raises ValueError where it is of another form."""
+    """The metrics that `dumps` made a text of. Raises ValueError where it is of another form."""
     try:
-        return _decomposition(json.loads(text))
+        return _query_metrics(json.loads(text))
     except (KeyError, TypeError) as error:
-        raise ValueError("a stored decomposition of another form") from error
+        raise ValueError("stored metrics of another form") from error
 
 
-def _decomposition(given: Mapping[str, Any]) -> QueryMetrics:
+def _query_metrics(given: Mapping[str, Any]) -> QueryMetrics:
     view = given["view"]
     return QueryMetrics(
         View(**{**view, "tables": tuple(view["tables"])}),

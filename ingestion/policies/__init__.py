@@ -92,19 +92,19 @@ def _functions_around(expression: str, column: str, dialect: str = "ansi") -> tu
         code = Code.of(expression, dialect_of(dialect))
     except RecordError:
         return ()
-    return tuple(_places(code, column))
+    return tuple(_enclosing_functions(code, column))
 
 
-def _places(code: Code, column: str) -> Iterator[tuple[str, ...]]:
+def _enclosing_functions(code: Code, column: str) -> Iterator[tuple[str, ...]]:
     stack: list[str] = []
-    for place in range(len(code.tokens)):
-        word = code.word(place)
+    for position in range(len(code.tokens)):
+        word = code.word(position)
         if word == "(":
-            stack.append(code.word(place - 1).upper())
+            stack.append(code.word(position - 1).upper())
         elif word == ")":
             if stack:
                 stack.pop()
-        elif code.name(place).casefold() == column and code.word(place + 1) not in (".", "("):
+        elif code.name(position).casefold() == column and code.word(position + 1) not in (".", "("):
             yield tuple(name for name in stack if name)
 
 
@@ -327,7 +327,7 @@ def _result(
     for state, path in sorted(paths.items(), key=lambda item: (len(item[1]), item[1])):
         reached[state.column].setdefault(state.tag, path)
     known = {(column, tag) for found in (graph.tags, reached) for column, tags in found.items() for tag in tags}
-    review = [one for place, one in uncertain.items() if place not in known]
+    review = [one for key, one in uncertain.items() if key not in known]
     derived: dict[ColumnNode, dict[str, Path]] = {}
     for column, tags in reached.items():
         by_hand = graph.tags.get(column, frozenset())

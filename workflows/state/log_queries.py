@@ -59,7 +59,7 @@ class LogQuery:
 
     key: QueryKey
     version: str
-    decomposition: QueryMetrics | None = None
+    metrics: QueryMetrics | None = None
     reason: str = ""
     tables: tuple[NameParts, ...] = ()
     runs: Mapping[str, Runs] = field(default_factory=dict)
@@ -174,7 +174,7 @@ def _values(workflow: str, query: LogQuery) -> dict[str, object]:
         "database": key.database,
         "search_path": json.dumps(key.search_path),
         "version": query.version,
-        "content": "" if query.decomposition is None else stored.dumps(query.decomposition),
+        "content": "" if query.metrics is None else stored.dumps(query.metrics),
         "reason": query.reason,
         "tables": json.dumps(query.tables),
     }

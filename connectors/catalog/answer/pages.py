@@ -30,9 +30,9 @@ _TOKENS = re.compile(r"([A-Za-z]+)|(\s+)|([^\x00-\x7f]+)|\",\"|.", re.DOTALL)
 def token_count(text: str) -> int:
     """At most so many tokens is `text`; of texts that are put together with a line end or a sign it is the sum."""
     count = 0
-    for letters, spaces, others in _TOKENS.findall(text):
-        if letters:
-            count += (2 * len(letters) + 4) // 5
+    for word, spaces, others in _TOKENS.findall(text):
+        if word:
+            count += (2 * len(word) + 4) // 5
         elif spaces:
             count += (len(spaces) + 1) // 2
         elif others:

@@ -99,8 +99,8 @@ def test_groups_of_counts_are_reported() -> None:
 
 def test_a_metric_that_cannot_be_reported_costs_no_other() -> None:
     found = MetricCollection()
-    found.add(decomposed("SELECT sum(a) AS good FROM t"), QueryUse(places=("a.sql:1",)))
-    found.add(decomposed("SELECT sum(a) AS bad FROM u"), QueryUse(last=10**18, places=("a.sql:2",)))
+    found.add(decomposed("SELECT sum(a) AS good FROM t"), QueryUse(locations=("a.sql:1",)))
+    found.add(decomposed("SELECT sum(a) AS bad FROM u"), QueryUse(last=10**18, locations=("a.sql:2",)))
     metrics, failures = reportable_metrics(found.metrics())
     assert [one.name for one in metrics] == ["good"]
     assert failures == ("a.sql:2: bad cannot be reported (ValueError)",)

@@ -39,8 +39,8 @@ def test_each_statement_has_its_reply(process: MetricsProcess) -> None:
     assert [reply.reason for reply in replies[1:5]] == ["no aggregate", "unparsable", "no query", "templated"]
     assert [reply.unreadable for reply in replies] == [False, False, True, False, True, False]
     for reply, name in ((replies[0], "total"), (replies[5], "deep")):
-        assert reply.decomposition is not None
-        assert [one.name for one in reply.decomposition.measures] == [name]
+        assert reply.metrics is not None
+        assert [one.name for one in reply.metrics.measures] == [name]
     assert replies[1].columns == {"a": ""}
 
 
@@ -51,11 +51,11 @@ def test_no_literal_is_in_a_reply_and_none_can_be_told_without_the_key(process: 
         f" AND c IN (SELECT u.c FROM u WHERE u.z = '{SECRET}') GROUP BY 1 HAVING max(v) > 4711"
     )
     first, again, other = process.decompose([_request(text), _request(text), _request(text, OTHER_KEY)])
-    assert first.decomposition is not None
+    assert first.metrics is not None
     assert b"4711" not in pickle.dumps(first)
     assert first == again
-    assert other.decomposition is not None
-    keys, others = ({one.key for one in found.filters} for found in (first.decomposition, other.decomposition))
+    assert other.metrics is not None
+    keys, others = ({one.key for one in found.filters} for found in (first.metrics, other.metrics))
     assert len(keys) == 6
     assert keys & others == set()
 
@@ -77,10 +77,10 @@ def test_temporary_tables_are_folded(process: MetricsProcess) -> None:
             ),
         ]
     )
-    assert plain.decomposition is not None
-    assert through.decomposition is not None
-    assert plain.decomposition.filters == through.decomposition.filters
-    assert plain.decomposition.measures[0].expression == through.decomposition.measures[0].expression
+    assert plain.metrics is not None
+    assert through.metrics is not None
+    assert plain.metrics.filters == through.metrics.filters
+    assert plain.metrics.measures[0].expression == through.metrics.measures[0].expression
 
 
 def test_a_table_is_known_by_the_end_of_its_name_where_that_says_which() -> None:

@@ -45,7 +45,7 @@ def test_queries_and_metrics_are_found_again(store: StateStore) -> None:
         connection.execute(update(log_queries).values(content="{}"))
     with store.read() as connection:
         (found,) = known_queries(connection, "w").values()
-    assert (found.version, found.decomposition, found.runs) == ("", None, more.runs)
+    assert (found.version, found.metrics, found.runs) == ("", None, more.runs)
 
 
 def test_the_key_of_literals_is_made_once(store: StateStore, url: str) -> None:

@@ -230,13 +230,13 @@ _CODE = ("ingestion.metrics", "ingestion.parsing.sqlglot", "ingestion.dialects")
 
 
 @cache
-def _decomposition_version() -> str:
+def _metrics_version() -> str:
     """Changes whenever a query may be taken apart differently."""
     return code_version(_CODE)
 
 
 @dataclass(frozen=True, slots=True)
-class _DecompositionContext:
+class _MetricsContext:
     """What queries are taken apart with: `literal_key` is the secret under which their literals are compared."""
 
     spark: SparkSession
@@ -290,13 +290,13 @@ def _queries_now(
     known: Mapping[QueryKey, LogQuery],
     merged: Mapping[QueryKey, Mapping[str, Runs]],
     found: QueryRuns,
-    context: _DecompositionContext,
+    context: _MetricsContext,
 ) -> list[LogQuery]:
     """The queries that this run met, with all of their runs (`merged`).
 
     Those that are not `known` are taken apart, by the texts of what was `found`.
     """
-    version = _decomposition_version()
+    version = _metrics_version()
     kept = {key for key in merged if key in known and _has_final_result(known[key], version)}
     texts = found.texts([key for key in merged if key not in kept])
     decomposed = _taken_apart(texts, context, version)
@@ -314,9 +314,7 @@ def _has_final_result(query: LogQuery, version: str) -> bool:
     return query.version == version and query.reason != AMBIGUOUS
 
 
-def _taken_apart(
-    texts: Mapping[QueryKey, str], context: _DecompositionContext, version: str
-) -> dict[QueryKey, LogQuery]:
+def _taken_apart(texts: Mapping[QueryKey, str], context: _MetricsContext, version: str) -> dict[QueryKey, LogQuery]:
     """The queries by their texts: first one of each template, for its tables, then those of the others that measure."""
     of_template: dict[QueryTemplate, list[QueryKey]] = {}
     for key in texts:
@@ -335,37 +333,37 @@ def _taken_apart(
         context.tables.expect(names, _namespace(key))
     requests = [_located_request(key, texts[key], names, context) for key, names in measuring]
     for (key, _names), request, reply in zip(measuring, requests, _replies(requests, context), strict=True):
-        tables = tuple(dict.fromkeys(request.places.values()))
-        found[key] = LogQuery(key, version, reply.decomposition, reply.reason, tables)
+        tables = tuple(dict.fromkeys(request.full_names.values()))
+        found[key] = LogQuery(key, version, reply.metrics, reply.reason, tables)
     return found
 
 
 def _final_reason(reply: MetricsReply, temporary: frozenset[str]) -> str:
     """Why no query of a template is taken apart, whatever its tables are; "" where they may tell."""
-    if reply.decomposition is not None and not reply.decomposition.measures:
+    if reply.metrics is not None and not reply.metrics.measures:
         return NO_MEASURE
-    if reply.unreadable or reply.reason == NO_MEASURE or not (reply.tables or reply.decomposition):
+    if reply.unreadable or reply.reason == NO_MEASURE or not (reply.tables or reply.metrics):
         return reply.reason
     doubtful = any(name[-1] in temporary and may_be_temporary(TableName(name)) for name in reply.tables)
     return TEMPORARY if doubtful else ""
 
 
-def _replies(requests: Sequence[MetricsRequest], context: _DecompositionContext) -> list[MetricsReply]:
+def _replies(requests: Sequence[MetricsRequest], context: _MetricsContext) -> list[MetricsReply]:
     return decompose_all(context.spark, requests, context.limits, context.threads)
 
 
-def _request(key: QueryKey, text: str, context: _DecompositionContext) -> MetricsRequest:
+def _request(key: QueryKey, text: str, context: _MetricsContext) -> MetricsRequest:
     any_literal = key.literals == ANY_LITERAL
     return MetricsRequest(text, key.dialect, context.literal_key, any_literal=any_literal)
 
 
 def _located_request(
-    key: QueryKey, text: str, names: Sequence[tuple[str, ...]], context: _DecompositionContext
+    key: QueryKey, text: str, names: Sequence[tuple[str, ...]], context: _MetricsContext
 ) -> MetricsRequest:
     located = {name: context.tables.locate(name, _namespace(key)) for name in names}
     known = {".".join(full): columns for full, columns in located.values() if columns is not None}
     names_of = {name: full for name, (full, _columns) in located.items()}
-    return replace(_request(key, text, context), known=known, places=names_of)
+    return replace(_request(key, text, context), known=known, full_names=names_of)
 
 
 def _namespace(key: QueryKey) -> Namespace:
@@ -405,7 +403,7 @@ class LogMetrics:
         passed = {key[:2] for key in known if not key.literals}
         runs = _query_runs(statements, self.state.past, self.settings.defaults, passed)
         merged, found = merged_runs(known, runs)
-        context = _DecompositionContext(
+        context = _MetricsContext(
             spark,
             self.state.literal_key,
             self.config.limits,
@@ -429,7 +427,7 @@ class LogMetrics:
         horizon = self.state.horizon(max(filter(None, (newest, self.state.past.newest)), default=None))
         for key, query in known.items():
             idle = horizon is not None and query.last is not None and query.last < horizon
-            if query.decomposition is None and idle and key not in met:
+            if query.metrics is None and idle and key not in met:
                 gone[key] = None
         return list(gone)
 
@@ -465,11 +463,11 @@ def collected_metrics(queries: Iterable[LogQuery], filed: Mapping[str, FiledMetr
     """The metrics of queries, in an order of their own; those that were filed keep their names."""
     found = MetricCollection()
     for query in sorted(queries, key=lambda one: one.key.id):
-        if query.decomposition is not None:
+        if query.metrics is not None:
             last = None if query.last is None else round(query.last * _MILLISECONDS)
             users = tuple(sorted(user for user in query.runs if user))
             runs = sum(one.times for one in query.runs.values())
-            found.add(query.decomposition, QueryUse(runs, users, last))
+            found.add(query.metrics, QueryUse(runs, users, last))
     named = {one.identity: filed[identity_of(one)].name for one in found.metrics() if identity_of(one) in filed}
     return found.metrics(named)
 

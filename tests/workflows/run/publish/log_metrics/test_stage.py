@@ -124,5 +124,5 @@ def test_many_queries_are_taken_apart_by_tasks_as_few_are_here(
     here = decompose_all(spark, requests, Limits(), 2)
     monkeypatch.setattr(log_metrics, "_FEW", 1)
     assert decompose_all(spark, requests, Limits(), 2) == here
-    shown = [one.decomposition.measures[0].expression.text if one.decomposition else one.reason for one in here]
+    shown = [one.metrics.measures[0].expression.text if one.metrics else one.reason for one in here]
     assert shown == [*(f"MAX(a{number})" for number in range(6)), "unparsable"]
