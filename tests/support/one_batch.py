@@ -35,9 +35,9 @@ def groups_of(tallies: Iterable[Tally]) -> list[OccurrenceGroup]:
 
 def resolved_names(names: NameResolution, source: LineageSource) -> ResolvedNames:
     """The entities of all that the lineage names, once what the target lacks was registered."""
-    survey = names.look_up(source, names.resolver())
-    registered = names.register([survey.facts])
-    return names.resolve(source, survey, registered, names.resolve_routines(source.routine_statements()))
+    before, facts = names.look_up(source, names.resolver())
+    registered = names.register([facts])
+    return names.resolve(source, before, registered, names.resolve_routines(source.routine_statements()))
 
 
 def name_warnings(names: ResolvedNames, log: BoundLog, settings: SourceSettings) -> tuple[str, ...]:

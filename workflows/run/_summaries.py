@@ -6,12 +6,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from connectors.sink import EdgeCounts
 from ingestion.binding.relations import Relation
+from ingestion.binding.timeline import SchemaEvents
 from ingestion.model.contributions import Contribution, ProducerKind
 from ingestion.model.digests import digest
+from ingestion.model.entities import TableEntity
 from ingestion.model.isolation import Failure
 from ingestion.model.outcomes import Outcome, ProblemKind, StatementEnd
 from ingestion.model.requests import AddLineageRequest
@@ -19,6 +21,7 @@ from workflows.config.namespaces import SourceSettings
 from workflows.counts import AGREE, ONLY_ENGINE, ONLY_LOG, RunCounts
 from workflows.run.parse.templates import Templates
 from workflows.run.publish.publishing import PublishedLineage, SharedLineage
+from workflows.run.publish.query_records import RepeatedQuery, queries_behind
 from workflows.run.publish.warnings import DoubtfulNames
 from workflows.run.resolve.entities import GIVEN_UP
 from workflows.run.resolve.lineage import SourceLineage, StatementOutcome, processed_routines
@@ -136,12 +139,21 @@ class LineageSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class PublishedSummary:
-    """Of what became of a shard: counts, why templates (by fingerprint) are dead, and the routines that are done."""
+class PublishedShard:
+    """What became of a shard: counts, why templates (by fingerprint) are `dead`, the routines that are `processed`.
+
+    And what is filed beside its edges: queries by their masked text, DDL. `requests` and, by their ids, the `entities`
+    at their ends only where these are asked for; `stood` are the requests whose edges no person rejected.
+    """
 
     counts: RunCounts
     dead: Mapping[str, str]
     processed: frozenset[str]
+    queries: Mapping[str, RepeatedQuery]
+    ddl: SchemaEvents
+    requests: tuple[AddLineageRequest, ...] = ()
+    stood: tuple[AddLineageRequest, ...] = ()
+    entities: Mapping[str, TableEntity] = field(default_factory=dict)
 
 
 def lineage_summary(lineage: SourceLineage, names: ResolvedNames, settings: SourceSettings) -> LineageSummary:
@@ -166,12 +178,14 @@ def lineage_summary(lineage: SourceLineage, names: ResolvedNames, settings: Sour
     )
 
 
-def published_summary(lineage: SourceLineage, published: PublishedLineage) -> PublishedSummary:
-    """What became of a shard, in short."""
-    outcomes = published.outcomes
+def published_shard(lineage: SourceLineage, names: ResolvedNames, published: PublishedLineage) -> PublishedShard:
+    """What became of a shard, in short; its `names` are those of its `lineage`."""
+    outcomes, edges = published.outcomes, published.edges
     counts = _statement_counts(outcomes) + RunCounts(edges=published.counts) + _agreement_counts(published.requests)
     dead = {one.group.template: one.reason for one in outcomes if one.status is StatementEnd.DEAD}
-    return PublishedSummary(counts, dead, processed_routines(lineage, outcomes, published.edges))
+    processed = processed_routines(lineage, outcomes, edges)
+    queries = queries_behind(lineage, names.entities, edges)
+    return PublishedShard(counts, dead, processed, queries, lineage.source.log.ddl_events)
 
 
 def _mark(relation: Relation) -> bytes:
@@ -237,11 +251,11 @@ class ShardSums:
         """What became of what several shards say."""
         self._counts += RunCounts(edges=shared.counts) + _agreement_counts(shared.requests)
 
-    def add_published(self, summary: PublishedSummary) -> None:
+    def add_published(self, shard: PublishedShard) -> None:
         """What became of a shard."""
-        self._counts += summary.counts
-        self.dead |= summary.dead
-        self.processed |= summary.processed
+        self._counts += shard.counts
+        self.dead |= shard.dead
+        self.processed |= shard.processed
 
     def add_withdrawn(self, counts: EdgeCounts) -> None:
         """What became of what nothing is said of any more."""

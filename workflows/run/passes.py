@@ -4,26 +4,23 @@ Spark.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Protocol
 
 from ingestion.binding.binder import BoundLog, BoundStatement, Schema
 from ingestion.binding.temporary_tables import FlowSources
-from ingestion.binding.timeline import SchemaEvents, SchemaProvider
-from ingestion.model.entities import TableEntity
+from ingestion.binding.timeline import SchemaProvider
 from ingestion.model.lineage import Flow, StatementKind, StatementLineage
-from ingestion.model.requests import AddLineageRequest
 from ingestion.parsing.templates import ParsedTemplate
 from ingestion.resolution import Resolver
 from workflows.config import RunConfig
-from workflows.run._summaries import LineageSummary, PublishedSummary, lineage_summary, published_summary
+from workflows.run._summaries import LineageSummary, PublishedShard, lineage_summary, published_shard
 from workflows.run.bind.binding import Binding, LineageSource, Texts
 from workflows.run.group.occurrences import OccurrenceGroup
 from workflows.run.publish.delivery import Publisher
 from workflows.run.publish.publishing import PublishOrder, publish_shard
-from workflows.run.publish.query_records import RepeatedQuery, queries_behind
 from workflows.run.resolve.lineage import SourceLineage, lineage_of
 from workflows.run.resolve.resolution import NameResolution, NamesBefore, RegisteredNames, RelationFacts, ResolvedNames
 from workflows.run.resolve.routines import RoutineEntities
@@ -156,29 +153,12 @@ class ResolvedShard:
 class NamesMet:
     """What is known of the relations of a shard that may be registered, and the masked statements of its routines.
 
-    `flows` and `relations` are how many it has.
+    `flows`: how many it has.
     """
 
     flows: int
-    relations: int
     facts: tuple[RelationFacts, ...]
     routines: Mapping[str, tuple[str, ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class PublishedShard:
-    """What became of a shard, and what is filed beside its edges: queries by their masked text, DDL.
-
-    `requests` and, by their ids, the `entities` at their ends only where these are asked for; `stood` are the requests
-    whose edges no person rejected.
-    """
-
-    summary: PublishedSummary
-    queries: Mapping[str, RepeatedQuery]
-    ddl: SchemaEvents
-    requests: tuple[AddLineageRequest, ...] = ()
-    stood: tuple[AddLineageRequest, ...] = ()
-    entities: Mapping[str, TableEntity] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,9 +176,8 @@ def bind_shard(context: PassContext, shard: UnboundShard, _given: None) -> tuple
 
 def look_up_shard(context: PassContext, source: LineageSource) -> tuple[BoundShard, NamesMet]:
     """What is bound, with its names looked up. Raises TargetDown."""
-    before = context.names.look_up(source, context.resolver)
-    met = NamesMet(len(source.flows), len(before.entities.statuses), before.facts, source.routine_statements())
-    return BoundShard(source, replace(before, facts=())), met
+    names, facts = context.names.look_up(source, context.resolver)
+    return BoundShard(source, names), NamesMet(len(source.flows), facts, source.routine_statements())
 
 
 def resolve_shard(
@@ -216,14 +195,9 @@ def send_shard(context: PassContext, resolved: ResolvedShard, order: PublishOrde
     known, chunk = order.acknowledged, context.config.sink.config.bulk_sink_batch_size
     publisher = Publisher(context.target.sink, known, context.listener.on_acknowledged, chunk, context.options)
     published = publish_shard(lineage, order, publisher, context.target.platform, context.listener.on_progress)
-    edges = published.edges
-    summary = PublishedShard(
-        published_summary(lineage, published),
-        queries_behind(lineage, names.entities, edges),
-        lineage.source.log.ddl_events,
-    )
+    shard = published_shard(lineage, names, published)
     if order.tells_requests:
-        stood: Sequence[AddLineageRequest] = [one for one in lineage.requests if not edges[one.key].overruled]
+        stood = tuple(one for one in lineage.requests if not published.edges[one.key].overruled)
         entities = {entity.id: entity for entity in names.entities.resolved.values()}
-        summary = replace(summary, requests=published.requests, stood=tuple(stood), entities=entities)
-    return None, summary
+        shard = replace(shard, requests=published.requests, stood=stood, entities=entities)
+    return None, shard

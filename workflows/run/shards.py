@@ -22,7 +22,7 @@ from ingestion.resolution import Resolver
 from workflows.config import RunConfig
 from workflows.counts import loss_warnings
 from workflows.run._large_shards import LargeShard, bind_large
-from workflows.run._summaries import LineageSummary, ShardSums, parse_counts
+from workflows.run._summaries import LineageSummary, PublishedShard, ShardSums, parse_counts
 from workflows.run.bind.binding import Binding, Texts
 from workflows.run.bind.schemas import Schemas
 from workflows.run.execution import DriverExecutor, Executor, Result, executor_for
@@ -34,7 +34,6 @@ from workflows.run.passes import (
     Listener,
     NamesMet,
     PassContext,
-    PublishedShard,
     ResolvedShard,
     UnboundShard,
     bind_shard,
@@ -307,7 +306,7 @@ class LineageStages:
 
         def on_result(result: Result[None, PublishedShard]) -> None:
             published = result.summary
-            sums.add_published(published.summary)
+            sums.add_published(published)
             publishing.show(published.requests)
             self._send_events(published, sums)
             queries.add(published.queries)

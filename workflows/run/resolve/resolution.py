@@ -265,13 +265,12 @@ def _certain_sources(content: FlowSources) -> set[tuple[int, str]]:
 
 @dataclass(frozen=True, slots=True)
 class NamesBefore:
-    """What a shard names: the entities before anything is registered, and what is known of the relations that may be.
+    """The entities of what a shard names, before anything is registered.
 
     `failed`: the relations (by number) of which nothing could be told.
     """
 
     entities: RelationEntities
-    facts: tuple[RelationFacts, ...] = ()
     failed: frozenset[int] = frozenset()
 
 
@@ -293,11 +292,10 @@ class RegisteredNames:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedNames:
-    """The entities of a log's relations and routines; `registered` tables and containers were made for that."""
+    """The entities of a log's relations and routines."""
 
     entities: RelationEntities
     routines: RoutineEntities = field(default_factory=RoutineEntities)
-    registered: int = 0
 
 
 class NameResolution:
@@ -322,15 +320,15 @@ class NameResolution:
         """A new one, which has not asked for anything yet: it remembers what it found, and what it did not."""
         return Resolver(self._target.search, self._scope, self._probe)
 
-    def look_up(self, source: LineageSource, resolver: Resolver) -> NamesBefore:
-        """The entities of a shard before anything is registered, and what is known of those that are to be."""
+    def look_up(self, source: LineageSource, resolver: Resolver) -> tuple[NamesBefore, tuple[RelationFacts, ...]]:
+        """The entities of a shard before anything is registered, and what is known of those that may be."""
         wanted = relations_in(source.flows)
         entities = self._entities(source, wanted, resolver)
         if not self._registers:
-            return NamesBefore(entities)
+            return NamesBefore(entities), ()
         registrar = self._registrar()
         facts = registrar.facts(source, entities)
-        return NamesBefore(entities, tuple(facts), frozenset(registrar.isolation.failures))
+        return NamesBefore(entities, frozenset(registrar.isolation.failures)), tuple(facts)
 
     def register(self, shards: Iterable[Sequence[RelationFacts]], shared: Collection[str] = ()) -> RegisteredNames:
         """Registers what the target lacks, once all shards were looked up; `shared` are the locations of several."""
@@ -370,7 +368,7 @@ class NameResolution:
             unresolved = {n for n, status in entities.statuses.items() if status is Outcome.UNRESOLVED} - refused
             locations = {n: registrar.location_of(source.log.relations[n].key) for n in unresolved}
             refused |= {n for n, location in locations.items() if location in registered.refused}
-        return ResolvedNames(entities.with_status(refused, Outcome.REGISTRATION_FAILED), routines, registered.made)
+        return ResolvedNames(entities.with_status(refused, Outcome.REGISTRATION_FAILED), routines)
 
     def _resolver_after(self) -> Resolver:
         """One for all shards, that is made when everything is registered."""
