@@ -42,7 +42,7 @@ KeyPath = tuple[str | int, ...]
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://?")
 _LOOKS_LIKE_A_PATH = ("/", "./", "../", "~")
-_LONGEST_PATH = 4096
+_LONGEST_PATH = 4096  # Linux: of a longer name it is an error to ask whether it is there
 
 
 class Model(BaseModel):
@@ -132,6 +132,7 @@ class MisfitCollector:
 
 
 def _whole_number(value: Any) -> Any:
+    # pydantic takes true for 1, and 2.0 for 2.
     if isinstance(value, bool | float):
         raise ValueError("expected a whole number")
     return value
@@ -140,6 +141,7 @@ def _whole_number(value: Any) -> Any:
 def _true_or_false(value: Any) -> Any:
     if isinstance(value, str) and value.lower() in {"true", "false"}:
         return value.lower() == "true"
+    # pydantic takes 1, "on" and "yes" too, which YAML 1.2 has as text.
     if not isinstance(value, bool):
         raise ValueError("expected true or false")
     return value
@@ -164,7 +166,7 @@ def _path_alone(value: Any) -> Any:
 def _time_zone(name: str) -> str:
     try:
         ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
+    except (ZoneInfoNotFoundError, ValueError, OSError):  # ValueError of a path, OSError of a folder of zones
         raise ValueError("not a time zone; write one such as Europe/Berlin or UTC") from None
     return name
 
@@ -190,6 +192,7 @@ def from_text(value_of: Callable[[str, ValidationInfo], Any]) -> GetPydanticSche
 
     def schema(_source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         text = core_schema.no_info_before_validator_function(_path_as_text, handler.generate_schema(Text))
+        # By the schema of text, so that its messages and its JSON Schema are those of text.
         written = core_schema.to_string_ser_schema(when_used="json-unless-none")
         return core_schema.with_info_after_validator_function(value_of, text, serialization=written)
 

@@ -101,7 +101,9 @@ class Outcome(_DescribedCode):
 
     # A record that says nothing of lineage.
     FAILED = "failed", _SKIPPED, "It failed at the source: nothing was written."
+    # Redshift logs a statement that is still planning, Vertica one that executes; Spark's log may end within an event.
     UNFINISHED = "unfinished", _SKIPPED, "It had not ended when the log was written; a later run reads it again."
+    # A statement that failed has written nothing: a wrong edge would be worse than a missing one.
     UNKNOWN_STATE = (
         "unknown_state",
         _SKIPPED,
@@ -113,6 +115,7 @@ class Outcome(_DescribedCode):
         _SKIPPED,
         "A record of the log that holds no statement: a server's message, a connect, an empty text.",
     )
+    # BigQuery logs a script beside its parts, ClickHouse the parts of a distributed query beside it.
     PART_OF_ANOTHER = (
         "part_of_another",
         _SKIPPED,
@@ -201,6 +204,7 @@ class Outcome(_DescribedCode):
         "The name could mean several tables, so it means none.",
         "Say where bare names stand: headwater.defaults, or the log's columns of database and schema.",
     )
+    # BigQuery, MySQL, Oracle, Trino, Teradata and Db2 have no schema of their own to fall back on.
     NO_DEFAULT_SCHEMA = (
         "no_default_schema",
         _SKIPPED,
@@ -231,6 +235,7 @@ class Outcome(_DescribedCode):
     )
 
     # A text that no parser reads.
+    # Platforms cut texts: at 200 characters (Teradata), 1,000 (Oracle), 4,000 (Redshift, Synapse), 100,000 (Snowflake).
     CUT = "cut", _DEAD, "The source cut its text: what stood at the end is not known.", _LOG_IT_WHOLE
     ILL_FORMED = (
         "ill_formed",

@@ -67,6 +67,12 @@ class RunConfig(Model):
     def _has_a_connection(cls, given: Source) -> Source:
         return given.with_connection()
 
+    @field_validator("sink")
+    @classmethod
+    def _has_a_class_with_a_name(cls, given: ConfiguredSink) -> ConfiguredSink:
+        # One that is made for a type of sink would go to Spark's tasks by its code, and be made anew in each.
+        return ConfiguredSink.model_construct(given.model_fields_set, type=given.type, config=given.config)
+
     @model_validator(mode="after")
     def _fit_together(self) -> Self:
         misfits, ours = MisfitCollector(), self.headwater
@@ -293,7 +299,7 @@ def _sink(sink_type: str, settings: Any) -> type[ConfiguredSink]:
     )
 
 
-@cache
+@cache  # two classes for one source and sink would make configurations unequal that say the same
 def _run_config(source: type[Source], sink: type[ConfiguredSink]) -> type[RunConfig]:
     section: Any = Annotated[sink, OrEmpty]
     return create_model(
@@ -301,5 +307,5 @@ def _run_config(source: type[Source], sink: type[ConfiguredSink]) -> type[RunCon
         __base__=RunConfig,
         __doc__="The whole file.",
         source=(source, Field(description="Where the lineage is read from.")),
-        sink=(section, Field(default_factory=sink, description="Where it is written to.")),
+        sink=(section, Field(default_factory=sink, description="Where it is written to.", validate_default=True)),
     )
