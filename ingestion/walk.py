@@ -8,7 +8,6 @@ there are out of some nodes, so that a stored catalog is read level by level, an
 from __future__ import annotations
 
 import sys
-from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, Protocol, TypeVar
@@ -123,13 +122,12 @@ class Walk(Generic[N, T]):
         self.frontier = list(following)
         return taken
 
-    def way(self, node: N) -> tuple[Hop[N, T], ...]:
-        """The hops from a start to a node that was met."""
-        hops = []
-        while (hop := self.arrivals[node]) is not None:
-            hops.append(hop)
-            node = hop.start
-        return tuple(reversed(hops))
+    def ways(self) -> dict[N, tuple[Hop[N, T], ...]]:
+        """The hops from a start to each node that was met, in the order met."""
+        ways: dict[N, tuple[Hop[N, T], ...]] = {}
+        for node, hop in self.arrivals.items():
+            ways[node] = () if hop is None else (*ways[hop.start], hop)
+        return ways
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +159,7 @@ def strongest_ways(start: N, hops: Hops[N, T], budget: Budget = UNBOUNDED) -> Wa
     for number, strength in enumerate(STRENGTHS, 1):
         allowed = _Allowed(hops, frozenset(STRENGTHS[:number]))
         walk = Walk((start,), allowed, budget).finish()
-        found.update({node: Way(node, strength, walk.way(node)) for node in walk.arrivals if node not in found})
+        found.update({node: Way(node, strength, way) for node, way in walk.ways().items() if node not in found})
         truncated = truncated or walk.truncated
         if not allowed.refused:
             break
@@ -222,15 +220,15 @@ class EdgeIndex(Generic[E]):
 
     def hops(self, nodes: Sequence[ColumnNode]) -> Iterator[Hop[ColumnNode, E]]:
         """The hops out of each of the nodes."""
-        self._learn([table for table, _ in nodes])
+        self._learn(table for table, _ in nodes)
+        known, upstream = self._known, self._upstream
         for node in nodes:
-            yield from self._rows_of(node) if self._rows else self._columns_of(node)
-
-    def _columns_of(self, node: ColumnNode) -> Iterator[Hop[ColumnNode, E]]:
-        for edge in self._known[node[0]].meeting(node[1]):
-            yield Hop(
-                node, edge.source if self._upstream else edge.target, tie_of(edge.type, certain=edge.certain), edge
-            )
+            if self._rows:
+                yield from self._rows_of(node)
+                continue
+            for edge in known[node[0]].meeting(node[1]):
+                end = edge.source if upstream else edge.target
+                yield Hop(node, end, edge.type if edge.certain else TABLE, edge)
 
     def _rows_of(self, node: ColumnNode) -> Iterator[Hop[ColumnNode, E]]:
         table, path = node
@@ -249,9 +247,12 @@ class EdgeIndex(Generic[E]):
             self._add(self._read(missing))
 
     def _add(self, edges: Iterable[E]) -> None:
+        known, upstream = self._known, self._upstream
         for edge in edges:
-            near = edge.target if self._upstream else edge.source
-            self._known.setdefault(near[0], _TableEdges()).add(edge, near[1])
+            table, path = edge.target if upstream else edge.source
+            if table not in known:
+                known[table] = _TableEdges()
+            known[table].add(edge, path)
 
 
 class _TableEdges(Generic[E]):
@@ -260,20 +261,19 @@ class _TableEdges(Generic[E]):
     A table of a thousand columns has a thousand nodes, each of which would look at the edges of all.
     """
 
-    __slots__ = ("_by_path", "edges")
+    __slots__ = ("_numbers", "edges")
 
     def __init__(self) -> None:
         self.edges: list[E] = []
-        self._by_path: dict[str | None, list[int]] = defaultdict(list)
+        self._numbers: dict[str | None, list[int]] = {}
 
     def add(self, edge: E, path: str | None) -> None:
-        self._by_path[path].append(len(self.edges))
+        self._numbers.setdefault(path, []).append(len(self.edges))
         self.edges.append(edge)
 
     def meeting(self, path: str | None) -> Iterable[E]:
         """The edges that a column, or (None) the whole table, meets."""
         if path is None:
             return self.edges
-        own, whole = self._by_path.get(path, ()), self._by_path.get(None, ())
-        numbers = sorted((*own, *whole)) if own and whole else own or whole
-        return [self.edges[number] for number in numbers]
+        own, whole = self._numbers.get(path, ()), self._numbers.get(None, ())
+        return map(self.edges.__getitem__, sorted((*own, *whole)) if own and whole else own or whole)

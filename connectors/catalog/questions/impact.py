@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
-from connectors.catalog.graph import CatalogGraph, StoredWay
+from connectors.catalog.graph import CatalogGraph, StoredHop, StoredWay
 from connectors.catalog.questions.answer import Answer, When
 from connectors.catalog.questions.file import named_node, open_catalog
 from connectors.catalog.store.entities.entities import EntityRow, any_rows_of
@@ -58,15 +58,15 @@ class ReachedNode:
         """The names on the way, from what was asked about on."""
         return (self.hops[0].source, *(hop.target for hop in self.hops))
 
-    def to_json(self) -> Json:
-        """The same as JSON."""
+    def to_json(self, hops: Mapping[int, Json]) -> Json:
+        """The same as JSON, with its hops as they are written by their identity."""
         return {
             "entity": {"id": self.id, "type": self.kind, "fullyQualifiedName": self.table},
             "column": self.column or None,
             "type": self.strength,
             "depth": len(self.hops),
             "path": list(self.path),
-            "hops": [hop.to_json() for hop in self.hops],
+            "hops": [hops[id(hop)] for hop in self.hops],
         }
 
 
@@ -85,7 +85,9 @@ class Impact:
 
     def to_json(self) -> Json:
         """The same as JSON."""
-        impacted = [one.to_json() for one in self.reached]
+        # the ways share hops, up to 200,000 in all: each is written once
+        hops = {key: hop.to_json() for key, hop in {id(hop): hop for one in self.reached for hop in one.hops}.items()}
+        impacted = [one.to_json(hops) for one in self.reached]
         return {"root": self.root, "impacted": impacted, "counts": self.counts(), "window": self.window.answer()}
 
 
@@ -101,18 +103,24 @@ def impact(connection: Connection, start: ColumnNode, span: Window) -> Answer[Im
     graph = CatalogGraph(connection, span.moment)
     ways = graph.reached_from(start)
     rows = any_rows_of(connection, {start[0]} | {way.node[0] for way in ways})
-    found = Impact(_name(start, rows), tuple(_reached_node(way, rows) for way in ways), span)
+    hops = {
+        key: ImpactHop(
+            _name(hop.start, rows), _name(hop.end, rows), hop.strength, hop.edge.subtype, hop.edge.expression
+        )
+        for key, hop in {id(hop): hop for way in ways for hop in way.hops}.items()
+    }
+    found = Impact(_name(start, rows), tuple(_reached_node(way, rows[way.node[0]], hops) for way in ways), span)
     return Answer(found, (_CUT,) if graph.truncated else ())
 
 
-def _reached_node(way: StoredWay, rows: Mapping[str, EntityRow]) -> ReachedNode:
-    row = rows[way.node[0]]
-    hops = tuple(
-        ImpactHop(_name(hop.start, rows), _name(hop.end, rows), hop.strength, hop.edge.subtype, hop.edge.expression)
-        for hop in way.hops
-    )
-    column = _name(way.node, rows) if way.node[1] is not None else ""
-    return ReachedNode(row.id, row.type, row.fqn, column, way.strength, hops)
+def _impact_hop(hop: StoredHop, rows: Mapping[str, EntityRow]) -> ImpactHop:
+    source, target = _name(hop.start, rows), _name(hop.end, rows)
+    return ImpactHop(source, target, hop.strength, hop.edge.subtype, hop.edge.expression)
+
+
+def _reached_node(way: StoredWay, row: EntityRow, hops: Mapping[int, ImpactHop]) -> ReachedNode:
+    column = f"{row.fqn}.{way.node[1]}" if way.node[1] is not None else ""
+    return ReachedNode(row.id, row.type, row.fqn, column, way.strength, tuple(hops[id(hop)] for hop in way.hops))
 
 
 def _name(node: ColumnNode, rows: Mapping[str, EntityRow]) -> str:
