@@ -8,6 +8,7 @@ from pathlib import Path
 
 # What the library's functions are given: a wrong type is refused in a sentence, before anything is done.
 
+_MOST_CANDIDATES = 3
 DIALECT_NAME = 'give its name, as in dialect="postgres"'
 
 
@@ -87,3 +88,8 @@ def suggestion(name: str, known: Iterable[str]) -> str:
 
 def _plain(name: str) -> str:
     return name.replace("_", "").replace("-", "").lower()
+
+
+def candidates_text(names: Sequence[str]) -> str:
+    """What a name may mean that several have: how many there are, and the first of them."""
+    return f"may be one of {len(names)}: {', '.join(names[:_MOST_CANDIDATES])}"

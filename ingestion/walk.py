@@ -21,6 +21,11 @@ ColumnNode = tuple[str, str | None]
 """A table (or whatever else has lineage), by name or id, and a column's path in it; None: the whole of it."""
 
 
+def node_name(node: ColumnNode) -> str:
+    """The full name of a table or of a column, of a node that has its table's."""
+    return node[0] if node[1] is None else f"{node[0]}.{node[1]}"
+
+
 class GraphEdge(Protocol):
     """What is said of a source and a target."""
 

@@ -9,13 +9,12 @@ from pathlib import Path
 from connectors.sql_files.dbt_models import dbt_project, in_warehouse, schema_of
 from connectors.sql_files.lineage import DEFAULT_DIALECT, refuse_schema_failures, schema_from_json
 from connectors.sql_files.scripts import sql_text, sql_texts
-from ingestion.arguments import suggestion
+from ingestion.arguments import candidates_text, suggestion
 from ingestion.dialects import dialect_of
 from ingestion.errors import ConfigError
 from ingestion.graph import LineageGraph, lineage_graph
 from ingestion.scripts.explanation import Explanation, column_names, columns_called, explain
 
-_NAMED = 3
 _FAILURE = re.compile(r"\[(?P<text>\d+)\] line (?P<line>\d+)(?:, column \d+)?: (?P<reason>.*)", re.DOTALL)
 
 
@@ -60,8 +59,7 @@ def _texts(sql: SqlOptions, dialect: str) -> list[tuple[str, str]]:
 def _only(column: str, graph: LineageGraph, failures: tuple[str, ...]) -> str:
     found = columns_called(graph.document, column)
     if len(found) > 1:
-        some = ", ".join(found[:_NAMED])
-        raise ConfigError(f"{column} may be one of {len(found)}: {some}; give more of its name")
+        raise ConfigError(f"{column} {candidates_text(found)}; give more of its name")
     if not found:
         names = column_names(graph.document)
         tables = [name.rpartition(".")[0] for name in names]

@@ -19,7 +19,7 @@ from ingestion.dialects.functions import AGGREGATES, COUNTS, GROUPINGS, HASHES, 
 from ingestion.errors import RecordError
 from ingestion.model import fqn
 from ingestion.model.lineage import LineageType, Subtype
-from ingestion.walk import TABLE, ColumnNode, EdgeIndex, Hop, Walk
+from ingestion.walk import TABLE, ColumnNode, EdgeIndex, Hop, Walk, node_name
 
 # Whether a value can be read in what is made of it, as a dependency's subtype and expression tell.
 
@@ -170,17 +170,12 @@ class Policy:
         return tuple(other for other in others if other != tag and any({tag, other} <= set(g) for g in self.exclusive))
 
 
-def column_name(column: ColumnNode) -> str:
-    """The full name of a column."""
-    return column[0] if column[1] is None else f"{column[0]}.{column[1]}"
-
-
 def matches(column: ColumnNode, patterns: Iterable[str]) -> bool:
     """Whether one of the patterns fits the column's full name or its end, part by part, whatever its case.
 
     `*` is any run of characters in one part of a name: `customers.e*` fits `shop.public.customers.email`.
     """
-    parts = tuple(part.casefold() for part in fqn.split(column_name(column)))
+    parts = tuple(part.casefold() for part in fqn.split(node_name(column)))
     return any(_fits(parts, _pattern_parts(pattern)) for pattern in patterns)
 
 
@@ -260,19 +255,19 @@ def propagate(graph: TaggedColumns, policy: Policy) -> Propagation:
                     if why is None:
                         yield Hop(state, reached, hop.strength, hop.edge)
                     else:
-                        path = (*paths[state], column_name(reached.column))
+                        path = (*paths[state], node_name(reached.column))
                         uncertain.setdefault((reached.column, reached.tag), _review(reached, path, why))
 
     walk = Walk(_starts(graph, policy), hops, rank=lambda hop: paths[hop.start])
-    paths: dict[_TagState, Path] = {state: (column_name(state.column),) for state in walk.frontier}
+    paths: dict[_TagState, Path] = {state: (node_name(state.column),) for state in walk.frontier}
     for _ in walk.levels():
         for hop in filter(None, map(walk.arrivals.get, walk.frontier)):
-            paths[hop.end] = (*paths[hop.start], column_name(hop.end.column))
+            paths[hop.end] = (*paths[hop.start], node_name(hop.end.column))
     return _result(graph, policy, paths, uncertain)
 
 
 def _order(state: _TagState) -> tuple[str, str, int, bool]:
-    return column_name(state.column), state.tag, state.rule, state.left
+    return node_name(state.column), state.tag, state.rule, state.left
 
 
 def _starts(graph: TaggedColumns, policy: Policy) -> Iterator[_TagState]:
@@ -314,7 +309,7 @@ def _doubt(rule: PolicyRule, one: Dependency) -> str | None:
 
 
 def _review(state: _TagState, path: Path, why: str) -> Review:
-    return Review(column_name(state.column), state.tag, path, why)
+    return Review(node_name(state.column), state.tag, path, why)
 
 
 def _result(
@@ -335,7 +330,7 @@ def _result(
             if tag in by_hand or policy.stronger(tag, tags):
                 continue
             if against := policy.excluded_tags(tag, sorted(by_hand)):
-                review.append(Review(column_name(column), tag, path, f"{', '.join(against)} was set on it by hand"))
+                review.append(Review(node_name(column), tag, path, f"{', '.join(against)} was set on it by hand"))
             else:
                 derived.setdefault(column, {})[tag] = path
     return Propagation(derived, tuple(sorted(review)))

@@ -16,10 +16,9 @@ from ingestion.policies import (
     Policy,
     Review,
     TaggedColumns,
-    column_name,
     propagate,
 )
-from ingestion.walk import ColumnNode
+from ingestion.walk import ColumnNode, node_name
 
 REASON = "Lineage policy: "
 """What the reason of each label begins with that a policy put on."""
@@ -93,7 +92,7 @@ class PolicyPlan:
         return {
             "version": 1,
             "changes": [
-                {"action": str(one.action), "column": column_name(one.column), "tag": one.tag, "path": list(one.path)}
+                {"action": str(one.action), "column": node_name(one.column), "tag": one.tag, "path": list(one.path)}
                 for one in self.changes
             ],
             "kept": self.kept,
@@ -132,7 +131,7 @@ def policy_plan(catalog: CatalogColumns, policy: Policy, today: date) -> PolicyP
     found = propagate(catalog.tagged_columns(), policy.in_force(today))
     changes: list[TagChange] = []
     kept = 0
-    for column in sorted({*catalog.labels, *found.derived}, key=column_name):
+    for column in sorted({*catalog.labels, *found.derived}, key=node_name):
         if column not in catalog.labels:
             continue
         there = {label.tag: label.path for label in catalog.labels[column] if label.path is not None}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -128,11 +127,10 @@ def _file(verdict: str, ends: tuple[str, str], why: tuple[str, str], catalog: Pa
 
 
 def _line(one: Json) -> str:
+    from connectors.catalog.questions.answer import minute_text
+
     source, target = (".".join(filter(None, (end["entity"], end["column"]))) for end in (one["from"], one["to"]))
-    text = f"{one['id']}  {_day(one['at'])}  {one['verdict']}  {source} -> {target}  {one['author']}: {one['reason']}"
+    at, verdict = minute_text(one["at"]), one["verdict"]
+    text = f"{one['id']}  {at}  {verdict}  {source} -> {target}  {one['author']}: {one['reason']}"
     undone = one["undone"]
-    return f"{text}  (undone {_day(undone['at'])}, {undone['author']}: {undone['reason']})" if undone else text
-
-
-def _day(millis: int) -> str:
-    return datetime.fromtimestamp(millis / 1000, UTC).strftime("%Y-%m-%d %H:%M")
+    return f"{text}  (undone {minute_text(undone['at'])}, {undone['author']}: {undone['reason']})" if undone else text

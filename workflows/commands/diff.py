@@ -9,10 +9,17 @@ from typing import Annotated, Literal
 import typer
 
 from ingestion.errors import ConfigError
-from workflows.commands.options import BREAKING, DEFAULT_CATALOG, FORMATS, CatalogFile, SqlDialect, millis, print_answer
+from workflows.commands.options import (
+    BREAKING,
+    DEFAULT_CATALOG,
+    FORMATS,
+    PARSER_SECONDS,
+    CatalogFile,
+    SqlDialect,
+    millis,
+    print_answer,
+)
 from workflows.runtime.error_reporting import shows_errors
-
-_PARSER_SECONDS = 30.0
 
 
 @shows_errors
@@ -72,7 +79,7 @@ def _print_manifests(manifests: tuple[Path, Path], dialect: str | None, output: 
     from connectors.catalog.questions.answer import Answer
     from connectors.sql_files.manifest_diff import manifest_diff
 
-    found = manifest_diff(*manifests, dialect, _PARSER_SECONDS)
+    found = manifest_diff(*manifests, dialect, PARSER_SECONDS)
     if output == "tree":
         for one in found.unread:
             typer.echo(f"ingest: not read: {one}", err=True)

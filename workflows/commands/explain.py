@@ -11,6 +11,7 @@ from ingestion.errors import ConfigError
 from workflows.commands.options import (
     DEFAULT_CATALOG,
     FORMAT,
+    PARSER_SECONDS,
     AsOf,
     Budget,
     Cursor,
@@ -45,7 +46,7 @@ def explain(
     schema: SchemaFile = None,
     output: Annotated[Literal["tree", "json", "text"], FORMAT] = "tree",
     full: Annotated[bool, typer.Option("--full", help="Cut no long expression and no long statement.")] = False,
-    timeout: ParserSeconds = 30.0,
+    timeout: ParserSeconds = PARSER_SECONDS,
     budget: Budget = None,
     cursor: Cursor = None,
 ) -> None:

@@ -11,11 +11,19 @@ import typer
 
 from ingestion.errors import ConfigError
 from ingestion.model.lineage import Json
-from workflows.commands.options import DEFAULT_CATALOG, FORMATS, AsOf, CatalogFile, Days, SqlDialect, millis
+from workflows.commands.options import (
+    DEFAULT_CATALOG,
+    FORMATS,
+    PARSER_SECONDS,
+    AsOf,
+    CatalogFile,
+    Days,
+    SqlDialect,
+    millis,
+)
 from workflows.runtime.error_reporting import shows_errors
 
 _STANDARD_OUTPUT = Path("-")
-_PARSER_SECONDS = 30.0
 
 
 Page = Annotated[
@@ -100,7 +108,7 @@ def _write_document(document: Json, html: Path | None, as_json: Path | None, tit
 def _manifest_document(manifests: tuple[Path, Path], dialect: str | None) -> Json:
     from connectors.sql_files.manifest_diff import manifest_document
 
-    return manifest_document(*manifests, dialect, _PARSER_SECONDS)
+    return manifest_document(*manifests, dialect, PARSER_SECONDS)
 
 
 def _write(file: Path, text: str) -> None:

@@ -11,6 +11,7 @@ from workflows.commands.options import (
     BREAKING,
     DEFAULT_CATALOG,
     FORMAT,
+    PARSER_SECONDS,
     AsOf,
     Budget,
     CatalogFile,
@@ -21,8 +22,6 @@ from workflows.commands.options import (
     print_answer,
 )
 from workflows.runtime.error_reporting import shows_errors
-
-_PARSER_SECONDS = 30.0
 
 ChangeFile = Annotated[
     str | None, typer.Option("--sql", metavar="FILE|DIR|-", help="Instead of a name: what this SQL would change.")
@@ -83,7 +82,7 @@ def impact(
 
     if output in ("csv", "text"):
         raise ConfigError(f"--format {output} is for what is downstream of a name")
-    options = ChangeOptions(sql, ddl, between, dialect, default_schema, _PARSER_SECONDS)
+    options = ChangeOptions(sql, ddl, between, dialect, default_schema, PARSER_SECONDS)
     answer = proposed_change(catalog, options, when)
     print_answer(answer, PROPOSED_CHANGE, output)
     if answer.content.breaks:

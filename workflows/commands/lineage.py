@@ -6,7 +6,15 @@ from typing import Annotated, Literal
 
 import typer
 
-from workflows.commands.options import FORMAT, ParserSeconds, SchemaFile, SqlDialect, end_with, print_answer
+from workflows.commands.options import (
+    FORMAT,
+    PARSER_SECONDS,
+    ParserSeconds,
+    SchemaFile,
+    SqlDialect,
+    end_with,
+    print_answer,
+)
 from workflows.runtime.error_reporting import shows_errors
 
 
@@ -19,7 +27,7 @@ def lineage(
     dialect: SqlDialect = None,
     schema: SchemaFile = None,
     output: Annotated[Literal["tree", "json"], FORMAT] = "tree",
-    timeout: ParserSeconds = 30.0,
+    timeout: ParserSeconds = PARSER_SECONDS,
 ) -> None:
     """Print the lineage of SQL files.
 

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from ingestion.errors import ConfigError
-from workflows.commands.options import FORMAT, ParserSeconds, SchemaFile, SqlDialect, end_with, print_answer
+from workflows.commands.options import (
+    FORMAT,
+    PARSER_SECONDS,
+    ParserSeconds,
+    SchemaFile,
+    SqlDialect,
+    end_with,
+    print_answer,
+)
 from workflows.runtime.error_reporting import shows_errors
 
 if TYPE_CHECKING:
@@ -36,7 +44,7 @@ def metrics(
     dialect: SqlDialect = None,
     schema: SchemaFile = None,
     output: Annotated[Literal["text", "json", "metricflow"], FORMAT] = "text",
-    timeout: ParserSeconds = 30.0,
+    timeout: ParserSeconds = PARSER_SECONDS,
     origin: MetricsOrigin = None,
 ) -> None:
     """List the metrics that queries compute: measure, view, dimensions, filters, variants that differ.

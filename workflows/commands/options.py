@@ -51,6 +51,7 @@ SchemaFile = Annotated[
         "--schema", metavar="FILE", help='Known tables: CREATE TABLE statements, or JSON {"s.t": {"column": "type"}}.'
     ),
 ]
+PARSER_SECONDS = 30.0
 ParserSeconds = Annotated[float, typer.Option("--timeout", min=0.1, help="Seconds for one parser on one statement.")]
 
 FORMAT = typer.Option("--format", help="How to write it.")

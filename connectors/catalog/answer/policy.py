@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from connectors.catalog.answer.rendering import Renderings
-from ingestion.policies import column_name
 from ingestion.policies.plan import PolicyPlan, TagAction, TagChange
+from ingestion.walk import node_name
 
 _MARKS = {TagAction.ADD: "+", TagAction.WITHDRAW: "-", TagAction.MOVE: "~"}
 
@@ -26,7 +26,7 @@ def _lines(plan: PolicyPlan) -> Iterator[str]:
 
 def _change_line(change: TagChange) -> str:
     via = f"  <- {' <- '.join(change.path[-2::-1])}" if len(change.path) > 1 else "  named by the policy"
-    return f"{_MARKS[change.action]} {change.tag}  {column_name(change.column)}{via}"
+    return f"{_MARKS[change.action]} {change.tag}  {node_name(change.column)}{via}"
 
 
 POLICY = Renderings(_lines, PolicyPlan.to_json)

@@ -9,7 +9,8 @@ from connectors.catalog.answer.rendering import Renderings
 from connectors.catalog.answer.writing import Name, code, short_text, visible_text
 from connectors.catalog.questions.answer import moment_text
 from connectors.catalog.questions.why.ranking import Suspect
-from connectors.catalog.questions.why.report import CauseReport, name_list, node_name
+from connectors.catalog.questions.why.report import CauseReport, name_list
+from ingestion.walk import node_name
 
 _MOST_EVIDENCE = 5
 

@@ -33,8 +33,6 @@ from ingestion.errors import ConfigError
 
 _MOST_SQL = 1_000_000
 """Characters of a text: nobody sends a model more."""
-_SECONDS = 10.0
-"""For the parser, of one statement that is proposed."""
 _KEPT = 8
 """Answers whose next page is asked for while others are."""
 _Question = tuple[tuple[int, ...], tuple[object, ...]]
@@ -147,7 +145,9 @@ class CatalogAnswers:
     def proposed_change(self, text: str, dialect: str | None = None, default_schema: str = "") -> AnswerRows:
         """What SQL or DDL would change, were it run, and what that does downstream; `dialect` None: the catalog's."""
         _refuse_long(text)
-        options = ChangeOptions(ddl=text, dialect=dialect, default_schema=default_schema, timeout_seconds=_SECONDS)
+        options = ChangeOptions(
+            ddl=text, dialect=dialect, default_schema=default_schema, timeout_seconds=sql.PARSER_SECONDS
+        )
 
         def find(connection: Connection, span: Window) -> Answer[ChangeReport]:
             found = change_report(connection, options, span.moment)

@@ -5,7 +5,6 @@ one file.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from sqlalchemy import Connection, select
@@ -16,6 +15,7 @@ from connectors.catalog.contract.entity_types import LINEAGE_TYPES
 from connectors.catalog.contract.errors import ApiError
 from connectors.catalog.picture.cards import MAX_CARDS
 from connectors.catalog.picture.neighbourhood import NeighbourhoodStep, difference, graph_document, picture
+from connectors.catalog.questions.answer import minute_text
 from connectors.catalog.questions.diff import diff
 from connectors.catalog.store.database import now_millis, open_database
 from connectors.catalog.store.lineage.window import Window, window
@@ -78,7 +78,7 @@ def compared_document(file: Path, scope: ExportScope, base: int) -> Json:
         raise ConfigError("the moment to compare with is after the one that is shown: give an earlier one")
     if not file.is_file():
         raise ConfigError(f"{file}: no such catalog; `ingest run` makes one, and its YAML says where")
-    shown = "now" if scope.as_of is None else _time_text(scope.as_of)
+    shown = "now" if scope.as_of is None else minute_text(scope.as_of)
     database = open_database(file)
     try:
         with database.read() as connection:
@@ -86,7 +86,7 @@ def compared_document(file: Path, scope: ExportScope, base: int) -> Json:
             changes = document(diff(connection, base, end), DIFF)
     finally:
         database.close()
-    compared = f"{_time_text(base)} compared with {shown}"
+    compared = f"{minute_text(base)} compared with {shown}"
     return {**both["after"], "before": both["before"], "changes": changes, "compared": compared}
 
 
@@ -101,7 +101,3 @@ def _both(connection: Connection, scope: ExportScope, base: int) -> Json:
     except ApiError as error:
         names = ", ".join(step.entity for step in scope.steps)
         raise ConfigError(f"{names}: not in this catalog; give the name with service, database and schema") from error
-
-
-def _time_text(moment: int) -> str:
-    return datetime.fromtimestamp(moment / 1000, UTC).strftime("%Y-%m-%d %H:%M")

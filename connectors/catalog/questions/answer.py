@@ -34,3 +34,8 @@ def moment_text(at: int) -> str:
     if not 0 <= at <= _LAST_DATE:
         return f"{at} ms"
     return datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="seconds")
+
+
+def minute_text(at: int) -> str:
+    """The same to the minute, as people write it."""
+    return datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%d %H:%M")

@@ -17,7 +17,7 @@ from ingestion.errors import ConfigError
 from ingestion.scripts.explanation import Explanation
 from ingestion.scripts.explanation import explain as explain_in_document
 
-_NAMED = 3
+_MOST_COLUMNS = 3
 _CUT = f"more than {MAX_CARDS} tables are upstream of it: ask of a column that is nearer to them"
 
 
@@ -31,7 +31,7 @@ def explain(connection: Connection, column: str, span: Window) -> Answer[Explana
     """The same of an open catalog, within the window `span`. Raises ConfigError, for the name of a table too."""
     row, path = named_node(connection, column)
     if path is None:
-        some = ", ".join(sorted(column_names(connection, row).exact)[:_NAMED])
+        some = ", ".join(sorted(column_names(connection, row).exact)[:_MOST_COLUMNS])
         raise ConfigError(f"{row.fqn} is a table: name one of its columns{f' ({some}, ...)' if some else ''}")
     identifiers, cut = CatalogGraph(connection, span.moment).entities_behind((row.id, path), MAX_CARDS)
     document = graph_document(connection, identifiers, span)

@@ -13,11 +13,11 @@ from connectors.catalog.store.database import Database, open_database
 from connectors.catalog.store.entities.entities import EntityRow
 from connectors.catalog.store.lineage.column_names import column_names
 from connectors.catalog.store.schema import entities
+from ingestion.arguments import candidates_text
 from ingestion.errors import ConfigError
 from ingestion.model import fqn
 
 _LINEAGE_TYPES = ("table", "container")
-_NAMED = 3
 
 
 def existing_database(file: Path) -> Database:
@@ -68,8 +68,7 @@ def entities_named(connection: Connection, name: str) -> list[EntityRow]:
 
 def _only(rows: list[EntityRow], name: str) -> EntityRow:
     if len(rows) > 1:
-        some = ", ".join(row.fqn for row in rows[:_NAMED])
-        raise ConfigError(f"{name} may be one of {len(rows)}: {some}; give more of its name")
+        raise ConfigError(f"{name} {candidates_text([row.fqn for row in rows])}; give more of its name")
     return rows[0]
 
 

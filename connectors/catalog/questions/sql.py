@@ -12,13 +12,15 @@ from connectors.catalog.questions.answer import Answer
 from connectors.catalog.questions.file import entities_named, near_name
 from connectors.catalog.store.database import loads
 from connectors.catalog.store.entities import columns as columns_of
+from ingestion.arguments import candidates_text
 from ingestion.model import fqn
 from ingestion.model.lineage import Problem, TableName
 from ingestion.model.outcomes import ProblemKind
 from ingestion.parser import ColumnEdge, LineageParser, problem_text
 
-_SECONDS = 10.0
-_MOST_NAMED = 3
+PARSER_SECONDS = 10.0
+"""For each statement: who asks for an answer waits for it."""
+_MOST_NEAR = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +77,10 @@ def parse_sql(connection: Connection, text: str, dialect: str) -> Answer[SqlRead
 
     Raises ConfigError for an unknown `dialect`, and RecordError, without a literal, for a text that nothing can read.
     """
-    first = LineageParser(text, dialect, timeout_seconds=_SECONDS)
+    first = LineageParser(text, dialect, timeout_seconds=PARSER_SECONDS)
     known = _known_tables(connection, (*first.source_tables, *first.intermediate_tables, *first.target_tables))
     schema = {str(table): columns for table, columns in known.columns.items()}
-    parser = LineageParser(text, dialect, schema, _SECONDS) if schema else first
+    parser = LineageParser(text, dialect, schema, PARSER_SECONDS) if schema else first
     tables = (
         *(_table("reads", table, known) for table in parser.source_tables),
         *(_table("makes and reads", table, known) for table in parser.intermediate_tables),
@@ -97,8 +99,7 @@ def _known_tables(connection: Connection, tables: tuple[TableName, ...]) -> _Kno
             columns = columns_of.of_document(loads(found[0].document))
             known.columns[table] = {one["name"]: str(one.get("dataTypeDisplay") or one["dataType"]) for one in columns}
         elif found:
-            some = ", ".join(row.fqn for row in found[:_MOST_NAMED])
-            known.unknown[table] = f"may be one of {len(found)}: {some}"
+            known.unknown[table] = candidates_text([row.fqn for row in found])
         else:
             known.unknown[table] = f"not in the catalog{near_name(connection, table.dotted)}"
     return known
@@ -124,5 +125,5 @@ def _unresolved_name(problem: Problem, known: _Known) -> UnresolvedName:
         columns = {f"{known.names[table]}.{name}": name for table, found in known.columns.items() for name in found}
         wanted = problem.subject.rpartition(".")[2].casefold()
         close = get_close_matches(wanted, {name.casefold() for name in columns.values()}, 1)
-        near = [full for full, name in columns.items() if close and name.casefold() == close[0]][:_MOST_NAMED]
+        near = [full for full, name in columns.items() if close and name.casefold() == close[0]][:_MOST_NEAR]
     return UnresolvedName(problem_text(problem), tuple(near))

@@ -27,8 +27,8 @@ from connectors.catalog.questions.why.search import cause_report
 from connectors.catalog.store.database import now_millis
 from connectors.catalog.store.lineage.reads import NOW
 from connectors.catalog.store.lineage.window import window
-from ingestion.policies import Policy, PolicyRule, TaggedColumns, column_name, propagate
-from ingestion.walk import DIRECT, INDIRECT, STRENGTHS, TABLE, Budget, ColumnNode, strongest_ways
+from ingestion.policies import Policy, PolicyRule, TaggedColumns, propagate
+from ingestion.walk import DIRECT, INDIRECT, STRENGTHS, TABLE, Budget, ColumnNode, node_name, strongest_ways
 from tests.support.made_catalog import AT, MadeCatalog
 from tests.support.random_edges import COLUMNS, TABLES, MadeEdge, edge_lists
 
@@ -175,7 +175,7 @@ def test_a_tag_travels_where_values_flow_and_by_the_same_ways(made: MadeCatalog,
             {(f"{HOME}.a", "x"): frozenset({"PII"})}, columns, tuple(tables.dependencies(known, upstream=False))
         )
         derived = propagate(tagged, Policy((PolicyRule("PII"),))).derived
-        lengths = {column_name(one): (DIRECT, len(tags["PII"]) - 1) for one, tags in derived.items()}
+        lengths = {node_name(one): (DIRECT, len(tags["PII"]) - 1) for one, tags in derived.items()}
         assert lengths == of_strength(asked.impact(START), DIRECT)
 
 

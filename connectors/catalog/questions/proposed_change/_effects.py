@@ -17,7 +17,7 @@ from ingestion.model.lineage import Column, WriteMode
 from ingestion.model.namespaces import Namespace
 from ingestion.model.outcomes import ProblemKind
 from ingestion.policies import ValueFlow, value_flow
-from ingestion.walk import DIRECT, INDIRECT, TABLE, ColumnNode, EdgeIndex, Hop, strongest_ways
+from ingestion.walk import DIRECT, INDIRECT, TABLE, ColumnNode, EdgeIndex, Hop, node_name, strongest_ways
 
 # What lies downstream of a table or a column, in the catalog and in the scripts, after a change.
 
@@ -75,21 +75,16 @@ _ORDER = tuple(EffectKind)
 def change_of(difference: TableDifference, walk: DownstreamPaths, dialect: Dialect) -> ProposedChange:
     """The difference with its effects, the worst first."""
     effects = tuple(sorted(_effects(difference, walk, dialect), key=lambda one: _ORDER.index(one.kind)))
-    return ProposedChange(difference.kind, _label(difference.node), difference.detail, effects)
-
-
-def _label(node: ColumnNode) -> str:
-    """The full name of a table or a column."""
-    return node[0] if node[1] is None else f"{node[0]}.{node[1]}"
+    return ProposedChange(difference.kind, node_name(difference.node), difference.detail, effects)
 
 
 def _effect_on(kind: EffectKind, sides: Sides, node: ColumnNode, path: Path, why: str = "") -> DownstreamEffect:
     """An effect on `node`, by the path that leads there."""
     table = sides.tables.table(node[0])
-    names = (_label(path[0].source), *(_label(hop.target) for hop in path)) if path else (_label(node),)
+    names = (node_name(path[0].source), *(node_name(hop.target) for hop in path)) if path else (node_name(node),)
     owners = table.owners if table is not None else ()
     return DownstreamEffect(
-        kind, _label(node), owners, names, tuple(hop.expression for hop in path), why, node[1] is None
+        kind, node_name(node), owners, names, tuple(hop.expression for hop in path), why, node[1] is None
     )
 
 

@@ -37,7 +37,6 @@ from ingestion.walk import TABLE, ColumnNode
 
 # SQL files read as one script and bound to the tables of a catalog.
 
-_NAMED = 3
 _WHOLE = 3
 
 

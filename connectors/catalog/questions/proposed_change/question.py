@@ -43,6 +43,7 @@ from ingestion.dialects.connection_types import CONNECTION_TYPES
 from ingestion.errors import ConfigError
 from ingestion.model.lineage import Column
 from ingestion.model.namespaces import Namespace
+from ingestion.walk import node_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +135,7 @@ def _with_effects(
     ]
     first = added[0].name == one.node[1]  # they come together, and break what they break once
     effects = tuple(effects_of_added(one.node[0], tuple(added), walk, rebinding)) if first else ()
-    return ProposedChange(one.kind, ".".join(filter(None, one.node)), one.detail, effects)
+    return ProposedChange(one.kind, node_name(one.node), one.detail, effects)
 
 
 def _not_understood(before: BoundScript, after: BoundScript) -> Iterator[str]:

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
+from connectors.catalog.questions.answer import minute_text
 from connectors.catalog.questions.why.facts import Incident, IncidentKind, TimeRange
 from connectors.catalog.store.evidence.loads import LoadRhythm, StoredLoad, WrittenVersion
 from ingestion.walk import DIRECT
@@ -205,7 +205,7 @@ def missing_loads(rhythms: Mapping[str, LoadRhythm], seen_until: int, within: Ti
     for table, rhythm in sorted(rhythms.items()):
         overdue = seen_until - rhythm.last > rhythm.patience
         if within.holds(rhythm.due) and (overdue or any(_came_after(rhythm, other) for other in rhythms.values())):
-            detail = f"the last was at {_moment(rhythm.last)}, one is due every {_duration(rhythm.period)}"
+            detail = f"the last was at {minute_text(rhythm.last)}, one is due every {_duration(rhythm.period)}"
             found.append(Incident(rhythm.due, table, IncidentKind.LOAD_MISSING, (), detail))
     return found
 
@@ -238,10 +238,6 @@ def late_loads(
                 found.append(Incident(rhythm.last, source, IncidentKind.LOAD_LATE, (), detail))
                 break
     return found
-
-
-def _moment(at: int) -> str:
-    return datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%d %H:%M")
 
 
 def _duration(millis: float) -> str:

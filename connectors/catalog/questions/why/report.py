@@ -9,7 +9,7 @@ from connectors.catalog.questions.answer import moment_text
 from connectors.catalog.questions.why.facts import Symptom, UpstreamFacts
 from connectors.catalog.questions.why.ranking import Suspect
 from ingestion.model.lineage import Json
-from ingestion.walk import ColumnNode
+from ingestion.walk import ColumnNode, node_name
 
 _MOST_NAMES = 5
 
@@ -122,8 +122,3 @@ def name_list(names: tuple[str, ...]) -> str:
     """Names in a sentence, of many the first."""
     left = len(names) - _MOST_NAMES
     return ", ".join(names[:_MOST_NAMES]) + (f" and {left} more" if left > 0 else "")
-
-
-def node_name(node: ColumnNode) -> str:
-    """The full name of a table or of a column."""
-    return node[0] if node[1] is None else f"{node[0]}.{node[1]}"
