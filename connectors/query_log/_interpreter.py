@@ -229,7 +229,10 @@ def _error_codes(columns: Columns, statuses: Sequence[str | None], reading: Colu
     for position in reading.fields["error_code"]:
         known = {value: error_code(value) for value in set(columns[position])}
         codes = [code or known[value] for code, value in zip(codes, columns[position], strict=True)]
-    return [code if status == Outcome.FAILED else None for code, status in zip(codes, statuses, strict=True)]
+    return [
+        code if status is not None and status == Outcome.FAILED else None
+        for code, status in zip(codes, statuses, strict=True)
+    ]
 
 
 def _rows_written(columns: Columns, count: int, reading: ColumnReading) -> list[int | None]:

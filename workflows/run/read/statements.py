@@ -556,13 +556,8 @@ def _statements_of(record: _Content, state: TaskState) -> list[Row]:
     text, dialect = record.text or "", record.dialect
     if record.problem:
         return [{"dead": TooLarge.code if record.problem.startswith(TooLarge.code) else Outcome.MALFORMED_RECORD}]
-    if record.status == Outcome.CUT:
-        read = _text_rows(text, dialect, TaskState(state.dialect))  # a whole one brings its own text
-        return _without_lost_end(read, text, dialect)
-    if record.status == Outcome.FAILED:
-        return [state.failed.row(record.text, dialect, record.error_code)]
     if record.status:
-        return [{"dead" if record.status.startswith(UNSUPPORTED) else "skipped": record.status}]
+        return _rows_of_status(record.status, record, state)
     if record.symbolic is not None:
         fingerprinted = plan_fingerprint(record.symbolic)
         return [{"fingerprint": fingerprinted, "symbolic": record.symbolic, "text": record.text}]
@@ -570,6 +565,17 @@ def _statements_of(record: _Content, state: TaskState) -> list[Row]:
         return _text_rows(text, dialect, state)
     found = _text_rows(text, dialect, state) if text else []
     return [*found, {"position": len(found), **_edges_row(record.edges)}]
+
+
+def _rows_of_status(status: str, record: _Content, state: TaskState) -> list[Row]:
+    """The same of a record that the log says something of beside that it ran."""
+    text, dialect = record.text or "", record.dialect
+    if status == Outcome.CUT:
+        read = _text_rows(text, dialect, TaskState(state.dialect))  # a whole one brings its own text
+        return _without_lost_end(read, text, dialect)
+    if status == Outcome.FAILED:
+        return [state.failed.row(record.text, dialect, record.error_code)]
+    return [{"dead" if status.startswith(UNSUPPORTED) else "skipped": status}]
 
 
 def _edges_row(edges: bytes) -> Row:
