@@ -309,19 +309,19 @@ def lineage_graph(
     """
     language = _checked_dialect(dialect, schema, timeout_seconds)
     statements = _statements(source, language)
-    outcomes = parse_script_statements([piece for _, piece in statements], language, timeout_seconds)
+    outcomes = parse_script_statements([statement for _, statement in statements], language, timeout_seconds)
     occurrences: list[Occurrence] = []
     evidence: dict[str, _EdgeEvidence] = {}
     reasons = {number: outcome.dead_reason for number, outcome in enumerate(outcomes) if outcome.dead_reason}
-    for number, ((_name, piece), outcome) in enumerate(zip(statements, outcomes, strict=True)):
+    for number, ((_name, statement), outcome) in enumerate(zip(statements, outcomes, strict=True)):
         if outcome.symbolic is None:
             continue
         occurrences.append(Occurrence(str(number), loads(outcome.symbolic), Namespace(), (0.0, number), "script"))
-        evidence[str(number)] = _evidence(piece.text, language, outcome)
-    isolation, folds = Isolation[Order](), _no_relation if keep_temporary else is_transient
-    log, flows = bind_and_inline(occurrences, given_schemas(schema or {}), folds, isolation)
+        evidence[str(number)] = _evidence(statement.text, language, outcome)
+    isolation, is_inlined = Isolation[Order](), _no_relation if keep_temporary else is_transient
+    log, flows = bind_and_inline(occurrences, given_schemas(schema or {}), is_inlined, isolation)
     document = _graph_document(log, flows, evidence, isolation)
-    reasons |= {number: f"{failure.reason}: {failure.place}" for (_, number), failure in isolation.failures.items()}
+    reasons |= {number: f"{failure.reason}: {failure.location}" for (_, number), failure in isolation.failures.items()}
     return LineageGraph(document, _failures(statements, outcomes, reasons))
 
 
@@ -333,7 +333,11 @@ def _checked_dialect(dialect: str, schema: Mapping[str, TableSchema] | None, tim
 
 def _statements(source: str | os.PathLike[str] | Sequence[str], dialect: Dialect) -> list[tuple[str, ScriptStatement]]:
     """Every statement with the part of the source that it is of."""
-    return [(place, piece) for place, view, text in _texts(source) for piece in _view_pieces(text, view, dialect)]
+    return [
+        (location, statement)
+        for location, view, text in _texts(source)
+        for statement in _view_statements(text, view, dialect)
+    ]
 
 
 def _failures(
@@ -358,11 +362,11 @@ def _evidence(text: str, dialect: Dialect, outcome: ParseOutcome) -> _EdgeEviden
     return _EdgeEvidence(known.masked, known.fingerprint, outcome.tier or "")
 
 
-def _view_pieces(text: str, view: str, dialect: Dialect) -> Iterator[ScriptStatement]:
+def _view_statements(text: str, view: str, dialect: Dialect) -> Iterator[ScriptStatement]:
     """The statements of a text, a lone query as a view; columns of a line are told of a text that is left as it is."""
     script = lone_query_as_view(text, view, dialect)
-    for piece in script_statements(script, dialect):
-        yield piece if script == text else replace(piece, column=0)
+    for statement in script_statements(script, dialect):
+        yield statement if script == text else replace(statement, column=0)
 
 
 def _texts(source: str | os.PathLike[str] | Sequence[str]) -> Iterator[tuple[str, str, str]]:

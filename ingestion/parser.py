@@ -266,7 +266,7 @@ def _bind(
     """
     reasons = {number: outcome.dead_reason for number, outcome in enumerate(outcomes) if outcome.dead_reason}
     log = bind(_occurrences(outcomes), before)
-    from_failures = {number: f"{failure.reason}: {failure.place}" for (_, number), failure in log.failures.items()}
+    from_failures = {number: f"{failure.reason}: {failure.location}" for (_, number), failure in log.failures.items()}
     failed = {**reasons, **from_failures}
     failures = tuple(failure_text(found[number], failed[number], outcomes[number]) for number in sorted(failed))
     if failed and not log.statements:

@@ -250,7 +250,7 @@ class SearchScope:
 
     `service` is the one the queries ran in, `others` are looked at when it has nothing. `catalogs` maps the first
     of three parts (a Trino catalog) or of four (a linked server) to the FQN of a service or of one of its
-    databases. `places` has the services that the first of four parts may name by itself, and those that storage
+    databases. `rules` have the services that the first of four parts may name by itself, and those that storage
     paths belong to. `two_level`: the platform has no schemas below databases (MySQL, Hive, ClickHouse), so that a
     session's database is what OpenMetadata calls a schema. `guessed_database` stands where nothing tells a session's
     database: where that has no table of that schema and name, the one of any database is meant, if there is but one.
@@ -260,7 +260,7 @@ class SearchScope:
     others: tuple[str, ...] = ()
     catalogs: Mapping[str, str] = field(default_factory=dict)
     two_level: bool = False
-    places: EngineNameRules = field(default_factory=EngineNameRules)
+    rules: EngineNameRules = field(default_factory=EngineNameRules)
     guessed_database: str = ""
 
 
@@ -288,7 +288,7 @@ class Resolver:
         self._search = _RememberedSearch(search)
         self._scope = scope
         self._catalogs = {name.casefold(): target for name, target in scope.catalogs.items()}
-        self._services = scope.places.services
+        self._services = scope.rules.services
 
     @property
     def counts(self) -> LookupCounts:
@@ -444,9 +444,9 @@ class Resolver:
 
     def _at_path(self, path: str) -> Resolution:
         found: Sequence[TableEntity] = ()
-        for place in containers_of(canonical_path(path)):
-            found = found or self._search.at_path(place)
-        owner = self._scope.places.storage_of(canonical_path(path))
+        for container in containers_of(canonical_path(path)):
+            found = found or self._search.at_path(container)
+        owner = self._scope.rules.storage_of(canonical_path(path))
         own = [entity for entity in found if owner == split_fqn(entity.fully_qualified_name)[0]]
         found = own or found
         if len(found) == 1:

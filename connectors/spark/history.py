@@ -230,7 +230,7 @@ def _records_of(
 
     def rows(texts: TextReader) -> Iterator[Row]:
         current: str | None = None
-        plans = kept_plans(repr(names.places))
+        plans = kept_plans(repr(names.rules))
         reading, writer = ApplicationLog(), RecordWriter.of("", names, texts)
         for event in _events(batches):
             if event["log"] != current:

@@ -99,7 +99,7 @@ class _Reading:
             self.without_query += 1
             return
         request = MetricsRequest(source.text, self.dialect.name, self._key, self.known, tuple(self._temporary))
-        (reply,) = self.process.decompose([request])
+        (reply,) = self.process.take_apart([request])
         self._count(reply, QueryUse(locations=(self.script.location(source.line),)))
         self._write(statement, source, reply)
 

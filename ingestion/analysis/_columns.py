@@ -86,21 +86,21 @@ class ColumnValue:
         if expression is None:
             return "NULL"
         slots, inputs = expression.slots, self.inputs
-        pieces: list[str] = []
+        written: list[str] = []
         length = 0
         for part in expression.parts:
             if isinstance(part, int):
                 value = inputs[part]
-                piece = value.text(depth + 1)
+                text = value.text(depth + 1)
                 if value.precedence < slots[part].outer_precedence:
-                    piece = f"({piece})"
+                    text = f"({text})"
             else:
-                piece = part
-            pieces.append(piece)
-            length += len(piece)
+                text = part
+            written.append(text)
+            length += len(text)
             if length > MOST_EXPRESSION:
                 break
-        return _cut("".join(pieces))
+        return _cut("".join(written))
 
     def type(self, depth: int = 0) -> str:
         """The type in the standard set, "" where it does not follow."""
@@ -341,7 +341,7 @@ def _built_field(value: ColumnValue, name: str) -> ColumnValue | None:
 
 
 def _in_branches(branches: Sequence[ColumnValue], name: str) -> ColumnValue | None:
-    """A field of what a set operation gives: of structs by the place that the first of them has it at."""
+    """A field of what a set operation gives: of structs by the position that the first of them has it at."""
     found = [_built_field(branch, name) for branch in branches]
     first = next((rows for branch in branches if (rows := branch.fields) is not None), None)
     if not any(found):
@@ -349,13 +349,13 @@ def _in_branches(branches: Sequence[ColumnValue], name: str) -> ColumnValue | No
     names = [entry[0] if isinstance(entry, tuple) else "" for entry in first.entries] if first is not None else []
     if first is None or first.keyed or name not in names:
         return union_of([field_or_part(branch, name) for branch in branches if branch.keys])
-    place = names.index(name)
-    return union_of([_at(branch, place, name) for branch in branches if branch.keys])
+    position = names.index(name)
+    return union_of([_at(branch, position, name) for branch in branches if branch.keys])
 
 
-def _at(value: ColumnValue, place: int, name: str) -> ColumnValue:
+def _at(value: ColumnValue, position: int, name: str) -> ColumnValue:
     entries = value.fields.entries if value.fields is not None else ()
-    entry = entries[place] if place < len(entries) else None
+    entry = entries[position] if position < len(entries) else None
     return entry[1] if isinstance(entry, tuple) else field_or_part(value, name)
 
 

@@ -45,7 +45,7 @@ def _bind_lineage(lineage: StatementLineage, schema_of: SchemaLookup) -> Stateme
 
 def _bind(flow: Flow, schema_of: SchemaLookup) -> Flow:
     outputs = tuple(bound for output in flow.outputs for bound in _bound_outputs(output, schema_of))
-    outputs = _place(flow, outputs, schema_of)
+    outputs = _by_position(flow, outputs, schema_of)
     indirect = tuple(bound for reference in flow.indirect for bound in _references(reference, schema_of))
     if outputs == flow.outputs and indirect == flow.indirect:
         return flow
@@ -106,7 +106,7 @@ def _references(reference: Reference, schema_of: SchemaLookup) -> Iterator[Refer
         yield reference if kept == sources else replace(reference, sources=kept)
 
 
-def _place(flow: Flow, outputs: tuple[Output, ...], schema_of: SchemaLookup) -> tuple[Output, ...]:
+def _by_position(flow: Flow, outputs: tuple[Output, ...], schema_of: SchemaLookup) -> tuple[Output, ...]:
     """Outputs whose place was a guess, at the place that the target's schema gives them."""
     target = flow.target
     if target is None or target.by_name or not any(output.name_assumed for output in outputs):
@@ -125,7 +125,7 @@ def _place(flow: Flow, outputs: tuple[Output, ...], schema_of: SchemaLookup) -> 
 # The one analyzer: the relational form and the schemas that are known give the lineage of a statement.
 
 
-class _RelationKey(NamedTuple):
+class _OutputName(NamedTuple):
     """The target's name for an output (None: its own), whether that is a guess, and whether it goes nowhere."""
 
     name: str | None
@@ -133,8 +133,10 @@ class _RelationKey(NamedTuple):
     surplus: bool = False
 
 
-def _places_of(entries: Sequence[Entry], write: WriteForm, schema_of: SchemaLookup) -> tuple[list[_RelationKey], bool]:
-    """The place of each output, and whether there are more or fewer outputs than columns.
+def _output_names(
+    entries: Sequence[Entry], write: WriteForm, schema_of: SchemaLookup
+) -> tuple[list[_OutputName], bool]:
+    """How the target calls each output, and whether there are more or fewer outputs than columns.
 
     Columns are met by position, never by name, unless the statement says BY NAME. With a run of unknown columns, what
     stands after it is counted from the end.
@@ -142,31 +144,31 @@ def _places_of(entries: Sequence[Entry], write: WriteForm, schema_of: SchemaLook
     target = write.target
     assert target is not None
     if target.by_name:
-        return [_RelationKey(None) for _ in entries], False
+        return [_OutputName(None) for _ in entries], False
     columns = target.columns
     if columns is None:
         if target.mode is WriteMode.CREATE:
-            return [_RelationKey(None) for _ in entries], False
+            return [_OutputName(None) for _ in entries], False
         columns = _known_columns(write, schema_of)
         if columns is None:
-            return [_RelationKey(None, assumed=True) for _ in entries], False
+            return [_OutputName(None, assumed=True) for _ in entries], False
     stars = [number for number, entry in enumerate(entries) if isinstance(entry, UnexpandedStar)]
     if not stars:
-        places = [
-            _RelationKey(columns[n]) if n < len(columns) else _RelationKey(None, assumed=True, surplus=True)
+        names = [
+            _OutputName(columns[n]) if n < len(columns) else _OutputName(None, assumed=True, surplus=True)
             for n in range(len(entries))
         ]
-        return places, len(entries) != len(columns) and not (target.columns is None and len(entries) < len(columns))
-    places = []
+        return names, len(entries) != len(columns) and not (target.columns is None and len(entries) < len(columns))
+    names = []
     after = len(entries) - stars[-1] - 1
     for number in range(len(entries)):
         if number < stars[0] and number < len(columns):
-            places.append(_RelationKey(columns[number]))
+            names.append(_OutputName(columns[number]))
         elif number > stars[-1] and len(entries) - number <= len(columns) and len(columns) >= after + stars[0]:
-            places.append(_RelationKey(columns[number - len(entries)]))
+            names.append(_OutputName(columns[number - len(entries)]))
         else:
-            places.append(_RelationKey(None, assumed=True))
-    return places, False
+            names.append(_OutputName(None, assumed=True))
+    return names, False
 
 
 def _target_spelling(write: WriteForm, schema_of: SchemaLookup) -> Callable[[str], str]:
@@ -269,35 +271,35 @@ def _keep_own_values(outputs: tuple[Output, ...], target: Target, sources: dict[
 def _outputs(
     analysis: QueryAnalysis, rows: QueryColumns, write: WriteForm, schema_of: SchemaLookup
 ) -> tuple[Output, ...]:
-    places = [_RelationKey(None)] * len(rows.entries)
+    names = [_OutputName(None)] * len(rows.entries)
     spell = _target_spelling(write, schema_of)
     if write.target is not None:
-        places, miscounted = _places_of(rows.entries, write, schema_of)
+        names, miscounted = _output_names(rows.entries, write, schema_of)
         if miscounted:
             analysis.problem(ProblemKind.COLUMN_COUNT, str(write.target.name))
     return tuple(
         output
-        for entry, place in zip(rows.entries, places, strict=True)
-        if not place.surplus
-        for output in _entry_outputs(analysis, entry, place, spell)
+        for entry, given in zip(rows.entries, names, strict=True)
+        if not given.surplus
+        for output in _entry_outputs(analysis, entry, given, spell)
     )
 
 
 def _entry_outputs(
-    analysis: QueryAnalysis, entry: Entry, place: _RelationKey, spell: Callable[[str], str]
+    analysis: QueryAnalysis, entry: Entry, given: _OutputName, spell: Callable[[str], str]
 ) -> Iterator[Output]:
     if isinstance(entry, UnexpandedStar):
         if entry.value is not None:
             yield Output("*", _references_of(analysis, entry.whole(analysis.sources)), "", None, name_assumed=True)
         else:
             star = StarOutput(entry.table, tuple(sorted(entry.excluded)), entry.renamed)
-            yield Output("*", (), "", star, place.assumed)
+            yield Output("*", (), "", star, given.assumed)
         for other in entry.others:  # the same positions in other branches, so under names of the first
             beside = other if isinstance(other, UnexpandedStar) else ("*", other)
-            yield from _entry_outputs(analysis, beside, _RelationKey(None, assumed=True), spell)
+            yield from _entry_outputs(analysis, beside, _OutputName(None, assumed=True), spell)
         return
-    name = spell(entry[0] if place.name is None else place.name)
-    yield Output(name, _references_of(analysis, entry[1]), entry[1].type(), None, place.assumed)
+    name = spell(entry[0] if given.name is None else given.name)
+    yield Output(name, _references_of(analysis, entry[1]), entry[1].type(), None, given.assumed)
 
 
 def _references_of(analysis: QueryAnalysis, value: ColumnValue) -> tuple[Reference, ...]:

@@ -54,7 +54,7 @@ class CallSlot(NamedTuple):
 
 
 POSITION = "?"
-"""In a path: a field by its place. Places are numbers, numbers are values to a fingerprint, so any field is meant."""
+"""In a path: a field by its position, which is any field: positions are numbers, and a fingerprint masks numbers."""
 
 
 class FieldSlot(NamedTuple):
@@ -79,7 +79,7 @@ class Fields(NamedTuple):
     `own` are those of a struct that it builds. Else the value is one of those of `among`, each in its role, or an array
     of them: `acting` acts on every field then, and `names` are the fields' names by position where a type says them.
     Without either it is one of the expression's own direct slots, and the others act on it. `keyed` fields have names
-    and no places: those of an object.
+    and no positions: those of an object.
     """
 
     own: tuple[Projection | Star, ...] = ()
@@ -343,7 +343,7 @@ def plain_column(parts: tuple[str, ...], name: str) -> Projection:
 
 
 def opaque_column(name: str) -> Projection:
-    """An output of which only the place, and perhaps the name, is known: it goes with a Problem."""
+    """An output of which only the position, and perhaps the name, is known: it goes with a Problem."""
     return Projection(name, Expression(("?",), (), ATOM))
 
 

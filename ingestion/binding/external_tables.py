@@ -65,30 +65,30 @@ def _locations(text: str, dialect: Dialect) -> Iterator[str]:
         return
     code = Code.of(text, dialect)
     # A path below a T-SQL data source says nothing without it.
-    relative = any(code.word(place) == "data_source" for place in range(len(code.tokens)))
-    for place in range(len(code.tokens)):
-        if _names_clause(code, place):
-            for path in _strings(code, place + 1):
+    relative = any(code.word(index) == "data_source" for index in range(len(code.tokens)))
+    for index in range(len(code.tokens)):
+        if _names_clause(code, index):
+            for path in _strings(code, index + 1):
                 if _IS_PATH.match(path) and not relative:
                     yield path
 
 
-def _names_clause(code: Code, place: int) -> bool:
-    token = code.tokens[place]
+def _names_clause(code: Code, index: int) -> bool:
+    token = code.tokens[index]
     written = string_content(token.text, code.dialect) if token.kind == STRING else token.text
     return written.lower() in _CLAUSES
 
 
-def _strings(code: Code, place: int) -> Iterator[str]:
-    while place < len(code.tokens):
-        token = code.tokens[place]
+def _strings(code: Code, index: int) -> Iterator[str]:
+    while index < len(code.tokens):
+        token = code.tokens[index]
         if token.kind == STRING:
             yield string_content(token.text, code.dialect)
-            if code.word(place + 1) != ",":
+            if code.word(index + 1) != ",":
                 return
-        elif code.word(place) not in _BETWEEN:
+        elif code.word(index) not in _BETWEEN:
             return
-        place += 1
+        index += 1
 
 
 def _flow(created: TableChange, path: str) -> Flow:

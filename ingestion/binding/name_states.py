@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from ingestion.analysis.analyzer import CREATING_KINDS
 from ingestion.model.digests import digest
 from ingestion.model.lineage import NameKind, StatementKind, TableChange, TableName, TableUsageNames, WriteMode
-from ingestion.model.namespaces import Namespace, RelationKey, candidates, may_be_temporary, place_created
+from ingestion.model.namespaces import Namespace, RelationKey, candidates, created_key, may_be_temporary
 
 ANY_SESSION = "session"
 """Stands for the session of every temporary relation: the states tell those of different sessions apart."""
@@ -23,7 +23,7 @@ _KEEPING_MODES = frozenset({WriteMode.APPEND, WriteMode.UPDATE})
 
 States = tuple[tuple[RelationKey, str], ...]
 _Found = tuple[tuple[str, ...], States]
-"""The states of a statement's places in their order, and those of places elsewhere."""
+"""The states of a statement's keys in their order, and those of keys elsewhere."""
 _NOTHING: Mapping[RelationKey, str] = {}
 _DIGEST = 12
 """Bytes: a log of a million definitions has two of one digest with a chance below 1 in 10^16."""
@@ -51,7 +51,7 @@ def own_name(name: TableName) -> str:
 
 
 class NamedStatement:
-    """A statement in a namespace, with the places that its changing names may mean; `key` tells it from all others.
+    """A statement in a namespace, with the keys that its changing names may mean; `key` tells it from all others.
 
     `meanings` are those that it has had.
     """
@@ -63,13 +63,13 @@ class NamedStatement:
         self.changes = tuple(change for change in names.changes if self._is_changing(change.name, change.other))
         self.writes = tuple(write for write in names.written if self._is_changing(write[0]))
         looked_up = dict.fromkeys(name for name in self._names_to_look_up(names) if self._is_changing(name))
-        self.reads = frozenset(place for name in names.read for place in self.own_places(name))
-        self.temporary = tuple(dict.fromkeys(place for name in looked_up for place in self.own_places(name)))
+        self.reads = frozenset(key for name in names.read for key in self.own_keys(name))
+        self.temporary = tuple(dict.fromkeys(key for name in looked_up for key in self.own_keys(name)))
         self.permanent = {
-            own: tuple(dict.fromkeys(p for name in looked_up if own_name(name) == own for p in self.places(name)))
+            own: tuple(dict.fromkeys(p for name in looked_up if own_name(name) == own for p in self.keys(name)))
             for own in dict.fromkeys(own_name(name) for name in looked_up)
         }
-        self.all_places = (*self.temporary, *(place for places in self.permanent.values() for place in places))
+        self.all_keys = (*self.temporary, *(key for keys in self.permanent.values() for key in keys))
         self.meanings: dict[_Found, Meaning] = {}
 
     def _names_to_look_up(self, names: TableUsageNames) -> Iterator[TableName]:
@@ -85,14 +85,14 @@ class NamedStatement:
     def _is_changing(self, *names: TableName | None) -> bool:
         return any(name is not None and own_name(name) in self._changing.names for name in names)
 
-    def own_places(self, name: TableName) -> tuple[RelationKey, ...]:
-        """The place of the session's own relation of that name, where it may have one."""
+    def own_keys(self, name: TableName) -> tuple[RelationKey, ...]:
+        """The key of the session's own relation of that name, where it may have one."""
         if name.kind is not NameKind.TABLE or name.table not in self._changing.temporary or not may_be_temporary(name):
             return ()
-        return (place_created(name, self.namespace, ANY_SESSION),)
+        return (created_key(name, self.namespace, ANY_SESSION),)
 
-    def places(self, name: TableName) -> tuple[RelationKey, ...]:
-        """The places of other relations of that name."""
+    def keys(self, name: TableName) -> tuple[RelationKey, ...]:
+        """The keys of other relations of that name."""
         return candidates(name, self.namespace)
 
 
@@ -106,7 +106,7 @@ class _Write:
 
 @dataclass(frozen=True, slots=True)
 class _History:
-    """How what stands in a place came to be; writes count for temporary relations, whose content is followed."""
+    """How what stands under a key came to be; writes count for temporary relations, whose content is followed."""
 
     made: str
     altered: tuple[str, ...] = ()
@@ -126,14 +126,14 @@ class NameStateTracker:
         before = self._before(statement, session)
         meaning = statement.meanings.get(before)
         if meaning is None:
-            found = tuple(zip(statement.all_places, before[0], strict=True)) + before[1]
+            found = tuple(zip(statement.all_keys, before[0], strict=True)) + before[1]
             after = _Effect(statement, found, self._histories).states()
             meaning = statement.meanings[before] = Meaning(found, tuple(after.items()))
-        for place, state in meaning.after:
-            if place.session is None:
-                _put(self._permanent.setdefault(place.table, {}), place, state)
+        for key, state in meaning.after:
+            if key.session is None:
+                _put(self._permanent.setdefault(key.table, {}), key, state)
             else:
-                _put(self._sessions.setdefault(session, {}), place, state)
+                _put(self._sessions.setdefault(session, {}), key, state)
         return meaning
 
     def forget(self) -> None:
@@ -143,21 +143,21 @@ class NameStateTracker:
 
     def _before(self, statement: NamedStatement, session: str) -> _Found:
         own = self._sessions.get(session, _NOTHING) if statement.temporary else _NOTHING
-        found = [own.get(place, UNMADE) for place in statement.temporary]
+        found = [own.get(key, UNMADE) for key in statement.temporary]
         elsewhere: States = ()
-        for name, places in statement.permanent.items():
+        for name, keys in statement.permanent.items():
             made = self._permanent.get(name, _NOTHING)
-            found += [made.get(place, UNMADE) for place in places]
-            if made and made.keys().isdisjoint(places):  # where no default leads, a catalog may know the place
+            found += [made.get(key, UNMADE) for key in keys]
+            if made and made.keys().isdisjoint(keys):  # where no default leads, a catalog may know the key
                 elsewhere += tuple(sorted(made.items()))
         return tuple(found), elsewhere
 
 
-def _put(states: dict[RelationKey, str], place: RelationKey, state: str) -> None:
+def _put(states: dict[RelationKey, str], key: RelationKey, state: str) -> None:
     if state == UNMADE:
-        states.pop(place, None)
+        states.pop(key, None)
     else:
-        states[place] = state
+        states[key] = state
 
 
 class _Effect:
@@ -171,7 +171,7 @@ class _Effect:
         self._touched: dict[RelationKey, str] = {}
 
     def states(self) -> Mapping[RelationKey, str]:
-        """The states of the places that it touches, as it leaves them."""
+        """The states of the keys that it touches, as it leaves them."""
         for change in self._statement.changes:
             self._change(change)
         for name, temporary, mode in self._statement.writes:
@@ -191,45 +191,45 @@ class _Effect:
         elif change.kind is StatementKind.SWAP and change.other is not None:
             self._move(change.name, change.other, swap=True)
         elif change.kind is StatementKind.ALTER_TABLE:
-            for place in self._subjects(change.name):
-                self._alter(place)
+            for key in self._subjects(change.name):
+                self._alter(key)
 
     def _make(self, name: TableName, *, temporary: bool) -> None:
-        place = place_created(name, self._statement.namespace, ANY_SESSION if temporary else None)
-        self._set(place, _History(digest(self._statement.key, str(place), *_texts(self._before), size=_DIGEST)))
+        key = created_key(name, self._statement.namespace, ANY_SESSION if temporary else None)
+        self._set(key, _History(digest(self._statement.key, str(key), *_texts(self._before), size=_DIGEST)))
 
     def _drop(self, name: TableName) -> None:
         subjects = self._subjects(name)
         if len(subjects) == 1:
             self._touch(subjects[0], UNMADE)
-        elif any(self._states.get(place) for place in subjects):
-            for place in subjects:
-                self._alter(place)
+        elif any(self._states.get(key) for key in subjects):
+            for key in subjects:
+                self._alter(key)
 
     def _move(self, name: TableName, other: TableName, *, swap: bool) -> None:
         subjects = self._subjects(name)
-        others = self._subjects(other) if swap else _places_after_rename(subjects, other, self._statement.namespace)
+        others = self._subjects(other) if swap else _keys_after_rename(subjects, other, self._statement.namespace)
         if len(subjects) != 1 or len(others) != 1:
-            for place in (*subjects, *others):
-                self._alter(place)
+            for key in (*subjects, *others):
+                self._alter(key)
             return
         moved, replaced = self._state_of(subjects[0]), self._state_of(others[0])
         self._touch(others[0], moved)
         self._touch(subjects[0], replaced if swap else UNMADE)
 
     def _write(self, name: TableName, *, keeps: bool) -> None:
-        own = [place for place in self._statement.own_places(name) if self._states.get(place)]
-        for place in own:
-            history = self._histories[self._states[place]]
-            write = self._write_into(place, history)
+        own = [key for key in self._statement.own_keys(name) if self._states.get(key)]
+        for key in own:
+            history = self._histories[self._states[key]]
+            write = self._write_into(key, history)
             content = history.written if keeps else ()
             # A write that it has had adds nothing: a loop comes to its end.
-            self._set(place, replace(history, written=(*content, *({write} - {*content}))))
+            self._set(key, replace(history, written=(*content, *({write} - {*content}))))
 
-    def _write_into(self, place: RelationKey, history: _History) -> _Write:
-        others = (pair for pair in self._before if pair[0] != place)
+    def _write_into(self, key: RelationKey, history: _History) -> _Write:
+        others = (pair for pair in self._before if pair[0] != key)
         what = digest(self._statement.key, history.made, *history.altered, *_texts(others), size=_DIGEST)
-        if place not in self._statement.reads:
+        if key not in self._statement.reads:
             return _Write(what, what)
         # What it writes of what was written before: of writes like itself only which, or each would make a new one.
         statement = digest(self._statement.key, size=_DIGEST)
@@ -237,25 +237,25 @@ class _Effect:
         return _Write(statement, digest(what, *read, size=_DIGEST))
 
     def _subjects(self, name: TableName) -> tuple[RelationKey, ...]:
-        """The places one of which is meant: which one, only a catalog knows."""
-        own = tuple(place for place in self._statement.own_places(name) if self._states.get(place))
-        return own or self._statement.places(name)
+        """The keys one of which is meant: which one, only a catalog knows."""
+        own = tuple(key for key in self._statement.own_keys(name) if self._states.get(key))
+        return own or self._statement.keys(name)
 
-    def _alter(self, place: RelationKey) -> None:
-        history = self._histories[self._state_of(place)]
+    def _alter(self, key: RelationKey) -> None:
+        history = self._histories[self._state_of(key)]
         altered = tuple(by for by in history.altered if by != self._statement.key)
-        self._set(place, replace(history, altered=(*altered, self._statement.key)))
+        self._set(key, replace(history, altered=(*altered, self._statement.key)))
 
-    def _state_of(self, place: RelationKey) -> str:
-        """The state of a place; of one where nothing was made, that of what stood there before the log began."""
-        state = self._states.get(place, UNMADE)
-        return state or self._state(_History(f"before {place}"))
+    def _state_of(self, key: RelationKey) -> str:
+        """The state of a key; of one where nothing was made, that of what stood there before the log began."""
+        state = self._states.get(key, UNMADE)
+        return state or self._state(_History(f"before {key}"))
 
-    def _set(self, place: RelationKey, history: _History) -> None:
-        self._touch(place, self._state(history))
+    def _set(self, key: RelationKey, history: _History) -> None:
+        self._touch(key, self._state(history))
 
-    def _touch(self, place: RelationKey, state: str) -> None:
-        self._states[place] = self._touched[place] = state
+    def _touch(self, key: RelationKey, state: str) -> None:
+        self._states[key] = self._touched[key] = state
 
     def _state(self, history: _History) -> str:
         written = (write.digest for write in history.written)
@@ -264,14 +264,14 @@ class _Effect:
         return state
 
 
-def _places_after_rename(
+def _keys_after_rename(
     subjects: Iterable[RelationKey], name: TableName, namespace: Namespace
 ) -> tuple[RelationKey, ...]:
-    """Where what stands in these places is after a rename."""
+    """Where what stands under these keys is after a rename."""
     if len(name.parts) == 1:
         return tuple(RelationKey((*old.parts[:-1], name.table), old.kind, old.session) for old in subjects)
-    return tuple(dict.fromkeys(place_created(name, namespace, old.session) for old in subjects))
+    return tuple(dict.fromkeys(created_key(name, namespace, old.session) for old in subjects))
 
 
 def _texts(states: Iterable[tuple[RelationKey, str]]) -> tuple[str, ...]:
-    return tuple(f"{place} {place.session or ''} {state}" for place, state in states)
+    return tuple(f"{key} {key.session or ''} {state}" for key, state in states)

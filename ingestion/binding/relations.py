@@ -22,7 +22,7 @@ Alterations = Mapping[int, frozenset[Order]]
 
 @dataclass(frozen=True, slots=True)
 class NameStates:
-    """The states of places before an occurrence ran and after it, "" where nothing was made (`name_states`).
+    """The states of keys before an occurrence ran and after it, "" where nothing was made (`name_states`).
 
     `last`: when it ran the last time.
     """
@@ -34,16 +34,16 @@ class NameStates:
 
 @dataclass(frozen=True, slots=True)
 class FinalState:
-    """The relation that a log leaves in a place, None for nothing, and when that was."""
+    """The relation that a log leaves under a key, None for nothing, and when that was."""
 
-    place: RelationKey
+    key: RelationKey
     last: Order
     relation: int | None
 
 
 @dataclass(slots=True)
 class RestoredNames:
-    """Keeps in `in_force` (place -> relation) what stood there when an occurrence ran."""
+    """Keeps in `in_force` (key -> relation) what stood there when an occurrence ran."""
 
     in_force: dict[RelationKey, int]
     _relations: dict[tuple[RelationKey, str], int | None] = field(default_factory=dict)
@@ -53,36 +53,34 @@ class RestoredNames:
     def restore(self, states: NameStates) -> Alterations:
         """Puts back what stood before, and tells the alterations in force."""
         altered: dict[int, frozenset[Order]] = {}
-        for place, state in states.before:
-            relation = self._relations.get((place, state)) if state else None
+        for key, state in states.before:
+            relation = self._relations.get((key, state)) if state else None
             if relation is None:
-                self.in_force.pop(place, None)
+                self.in_force.pop(key, None)
             else:
-                self.in_force[place] = relation
-                altered[relation] = self._altered[place, state]
+                self.in_force[key] = relation
+                altered[relation] = self._altered[key, state]
         return altered
 
     def note(self, states: NameStates, altered: Alterations) -> None:
         """Keeps what stands after the occurrence, and the alterations of each relation that are in force then."""
-        for place, state in states.after:
-            relation = self.in_force.get(place)
-            if state and (place, state) not in self._relations:
-                self._relations[place, state] = relation
-                self._altered[place, state] = (
-                    altered.get(relation, frozenset()) if relation is not None else frozenset()
-                )
-            known = self._final.get(place)
+        for key, state in states.after:
+            relation = self.in_force.get(key)
+            if state and (key, state) not in self._relations:
+                self._relations[key, state] = relation
+                self._altered[key, state] = altered.get(relation, frozenset()) if relation is not None else frozenset()
+            known = self._final.get(key)
             if known is None or known.last <= states.last:
-                stands = self._relations[place, state] if state else None
-                self._final[place] = FinalState(place, states.last, stands)
+                stands = self._relations[key, state] if state else None
+                self._final[key] = FinalState(key, states.last, stands)
 
     def leave_as_at_the_end(self) -> Iterator[FinalState]:
-        """Puts in force what the log leaves in the places that it changes, one after the other."""
+        """Puts in force what the log leaves under the keys that it changes, one after the other."""
         for final in self._final.values():
             if final.relation is None:
-                self.in_force.pop(final.place, None)
+                self.in_force.pop(final.key, None)
             else:
-                self.in_force[final.place] = final.relation
+                self.in_force[final.key] = final.relation
             yield final
 
 
@@ -118,11 +116,11 @@ class Relation:
 
     @property
     def replaced(self) -> bool:
-        """Whether it was renamed away and dropped, and another stands in its place."""
+        """Whether it was renamed away and dropped, and another stands under its key."""
         return self.key == self.left
 
     def end(self, stands: RelationKey | None, in_force: Collection[RelationKey]) -> None:
-        """Where a relation that was dropped is in the end: in the place where it `stands` since it was made again, in
+        """Where a relation that was dropped is in the end: at the key where it `stands` since it was made again, in
         that which it had left if another has it now, or nowhere.
         """
         if stands is not None:

@@ -26,7 +26,7 @@ from ingestion.model.lineage import (
 )
 from ingestion.model.namespaces import RelationKey
 
-# How two steps of lineage make one: a reference to a folded relation's column becomes what that was read from.
+# How two steps of lineage make one: a reference to an inlined relation's column becomes what that was read from.
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -49,10 +49,10 @@ class RelationReference:
 
 @dataclass(frozen=True, slots=True)
 class FlowSources:
-    """What a flow brings, or a folding relation holds.
+    """What a flow brings, or an inlined relation holds.
 
-    `hops` are the reads that led through folded relations, `via` the statements that took part (by number), `depth`
-    the longest chain of folded relations behind it, `stars` the relations whose columns are not known yet.
+    `hops` are the reads that led through inlined relations, `via` the statements that took part (by number), `depth`
+    the longest chain of inlined relations behind it, `stars` the relations whose columns are not known yet.
     """
 
     columns: dict[str, frozenset[RelationReference]]
@@ -90,29 +90,29 @@ def merge_contents(contents: Iterable[FlowSources]) -> FlowSources:
 
 @dataclass(frozen=True, slots=True)
 class _InlinedTables:
-    """A relation that folds: what it held when it was read; `name_of` gives a relation's name for people."""
+    """A relation that is inlined: what it held when it was read; `name_of` gives a relation's name for people."""
 
     relation: int
     held: FlowSources
     name_of: Callable[[int], str]
 
 
-def _read_through(content: FlowSources, folded: _InlinedTables) -> FlowSources:
-    """`content` with its reads of a folded relation replaced by reads of what that relation held.
+def _read_through(content: FlowSources, inlined: _InlinedTables) -> FlowSources:
+    """`content` with its reads of an inlined relation replaced by reads of what that relation held.
 
     Where n was filled by `SELECT UPPER(a) AS x FROM s`, `SELECT x FROM n` reads s.a, transformed.
     """
-    relation, held = folded.relation, folded.held
+    relation, held = inlined.relation, inlined.held
     columns: dict[str, frozenset[RelationReference]] = {}
     for name, references in content.columns.items():
-        columns[name] = frozenset(new for reference in references for new in _through(reference, folded))
+        columns[name] = frozenset(new for reference in references for new in _through(reference, inlined))
     stars: list[tuple[int, StarOutput]] = []
     for starred, star in content.stars:
         if starred != relation:
             stars.append((starred, star))
             continue
         _expand(star, held, columns, stars)
-    indirect = frozenset(new for reference in content.indirect for new in _through(reference, folded))
+    indirect = frozenset(new for reference in content.indirect for new in _through(reference, inlined))
     return FlowSources(
         columns,
         indirect | held.indirect,
@@ -141,13 +141,13 @@ def _expand(
         stars.append((relation, replace(inner, excluded=excluded, renamed=(*inner.renamed, *star.renamed))))
 
 
-def _through(reference: RelationReference, folded: _InlinedTables) -> Iterable[RelationReference]:
-    relation, held = folded.relation, folded.held
+def _through(reference: RelationReference, inlined: _InlinedTables) -> Iterable[RelationReference]:
+    relation, held = inlined.relation, inlined.held
     if all(source.relation != relation for source in reference.sources):
         yield reference
         return
     if not reference.certain:
-        yield from _through_ambiguous(reference, folded)
+        yield from _through_ambiguous(reference, inlined)
         return
     column = reference.sources[0].column
     known = held.columns.get(column)
@@ -159,16 +159,16 @@ def _through(reference: RelationReference, folded: _InlinedTables) -> Iterable[R
             yield replace(reference, sources=starred, certain=len(starred) == 1)
         return
     for inner in known:
-        yield compose(reference, column, inner, folded.name_of)
+        yield compose(reference, column, inner, inlined.name_of)
 
 
-def _through_ambiguous(reference: RelationReference, folded: _InlinedTables) -> Iterable[RelationReference]:
+def _through_ambiguous(reference: RelationReference, inlined: _InlinedTables) -> Iterable[RelationReference]:
     sources: set[RelationColumn] = set()
     for source in reference.sources:
-        if source.relation != folded.relation:
+        if source.relation != inlined.relation:
             sources.add(source)
             continue
-        for inner in folded.held.columns.get(source.column, frozenset()):
+        for inner in inlined.held.columns.get(source.column, frozenset()):
             sources.update(inner.sources)
     if sources:
         # Candidates stay candidates: that one is left over is no proof of where the value came from.
@@ -205,16 +205,16 @@ def _fit(match: re.Match[str], inner: str) -> str:
     return inner[1:-1] if inner.startswith("(") and before == "(" and after in (")", ",") else inner
 
 
-# Temporary and staging relations fold away: what was read into them is what their readers read.
+# Temporary and staging relations are inlined: what was read into them is what their readers read.
 #
-# The graph is NetworkX's: nodes are flows and the relations that fold, an edge is a read or a write. A session's
+# The graph is NetworkX's: nodes are flows and the relations that are inlined, an edge is a read or a write. A session's
 # temporary relation has a node for each state between two writes, so a reader sees what was there when it ran; a
 # staging table that several sessions share has one node for all its content. Contents are sets that are passed on in
 # topological order, so the number of paths does not matter (10 layers of 3 staging tables have 59,049 paths and 90
 # reads).
 
 DEPTH_LIMIT = 20
-"""Hops through folded relations that are followed; what lies deeper is reported, not guessed."""
+"""Hops through inlined relations that are followed; what lies deeper is reported, not guessed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,14 +241,14 @@ class _FlowNode:
 
 @dataclass(frozen=True, slots=True, order=True)
 class _State:
-    """A folding relation between two writes (`version` stays 0 where writers are not in one session's order)."""
+    """An inlined relation between two writes (`version` stays 0 where writers are not in one session's order)."""
 
     relation: int
     version: int
 
 
 _Node = int | _State
-"""A flow by its number, or a state of a relation that folds."""
+"""A flow by its number, or a state of a relation that is inlined."""
 
 
 def is_transient(relation: Relation) -> bool:
@@ -259,26 +259,26 @@ def is_transient(relation: Relation) -> bool:
 
 
 def inline_temporary_tables(
-    log: BoundLog, folds: Callable[[Relation], bool] = is_transient, isolation: Isolation[Order] | None = None
+    log: BoundLog, is_inlined: Callable[[Relation], bool] = is_transient, isolation: Isolation[Order] | None = None
 ) -> tuple[PersistedFlow, ...]:
-    """The flows into relations that stay, in time order, with what folds replaced by what it was read from.
+    """The flows into relations that stay, in time order, with what is inlined replaced by what it was read from.
 
     Where `isolation` gets failures, by the order of statements, the log is to be bound again without them.
     """
-    folding = frozenset(r.number for r in log.relations if folds(r))
-    return _Inliner(log, folding, isolation or Isolation()).flows()
+    inlined = frozenset(relation.number for relation in log.relations if is_inlined(relation))
+    return _Inliner(log, inlined, isolation or Isolation()).flows()
 
 
 def bind_and_inline(
     occurrences: Sequence[Occurrence],
     before: SchemaProvider,
-    folds: Callable[[Relation], bool],
+    is_inlined: Callable[[Relation], bool],
     isolation: Isolation[Order],
 ) -> tuple[BoundLog, tuple[PersistedFlow, ...]]:
     """The bound log and its flows, without the statements that `isolation` has failures of in the end."""
     while True:
         log = bind(occurrences, before, isolation)
-        flows = inline_temporary_tables(log, folds, isolation)
+        flows = inline_temporary_tables(log, is_inlined, isolation)
         if len(isolation.failures) == len(log.failures):
             return log, flows
 
@@ -294,12 +294,12 @@ def reachable_relations(start: Iterable[int], hops: Iterable[tuple[int, int]]) -
 
 
 class _Inliner:
-    def __init__(self, log: BoundLog, folding: frozenset[int], isolation: Isolation[Order]) -> None:
+    def __init__(self, log: BoundLog, inlined: frozenset[int], isolation: Isolation[Order]) -> None:
         self._log = log
-        self._folding = folding
+        self._inlined = inlined
         self._isolation = isolation
         self._flows: list[_FlowNode] = []
-        self._reads: list[dict[int, _State]] = []  # per flow: the state in which it sees each folding relation
+        self._reads: list[dict[int, _State]] = []  # per flow: the state in which it sees each inlined relation
         self._writes: dict[int, _State] = {}
         self._graph: nx.DiGraph[_Node] = nx.DiGraph()
         self._orders: dict[_Node, Order] = {}  # of the statement that first made a node
@@ -343,7 +343,7 @@ class _Inliner:
         index = len(self._flows)
         self._flows.append(_FlowNode(number, flow))
         self._graph.add_node(index)
-        seen = {relation: _State(relation, versions.current(relation)) for relation in read & self._folding}
+        seen = {relation: _State(relation, versions.current(relation)) for relation in read & self._inlined}
         self._reads.append(seen)
         self._graph.add_edges_from((state, index) for state in seen.values())
         self._note(statement.occurrence.order, index, *seen.values())
@@ -354,7 +354,7 @@ class _Inliner:
             self._orders.setdefault(node, order)
 
     def _write(self, index: int, target: int, versions: _Versions) -> None:
-        if target not in self._folding:
+        if target not in self._inlined:
             return
         relation = self._log.relations[target]
         before = _State(target, versions.current(target))
@@ -384,8 +384,8 @@ class _Inliner:
         statement = self._log.statements[node.statement]
         target = statement.meaning[node.flow.target.name] if node.flow.target is not None else -1
         content = _own_content(node, statement)
-        folds = content.sources if target in self._folding else content.sources & self._folding
-        content = replace(content, hops=frozenset((source, target) for source in folds))
+        through = content.sources if target in self._inlined else content.sources & self._inlined
+        content = replace(content, hops=frozenset((source, target) for source in through))
         for relation, state in sorted(self._reads[index].items()):
             content = _read_through(content, _InlinedTables(relation, states.get(state, EMPTY), self._name_of))
         return content
@@ -396,7 +396,7 @@ class _Inliner:
     def _real_flows(self, contents: dict[int, FlowSources]) -> Iterator[PersistedFlow]:
         for index, node in enumerate(self._flows):
             target = self._log.statements[node.statement].meaning[node.flow.target.name] if node.flow.target else -1
-            if target not in self._folding and index in contents:
+            if target not in self._inlined and index in contents:
                 yield PersistedFlow(node.statement, target, contents[index])
 
 
@@ -433,8 +433,8 @@ class _Versions:
         self, statement: BoundStatement, states: Iterable[tuple[RelationKey, str]]
     ) -> Iterator[tuple[int, str]]:
         own = {n: self._relations[n] for n in statement.meaning.values() if self._relations[n].temporary}
-        for place, state in states:
-            yield from ((n, state) for n, relation in own.items() if place in (relation.key, relation.born))
+        for key, state in states:
+            yield from ((n, state) for n, relation in own.items() if key in (relation.key, relation.born))
 
 
 def _own_content(node: _FlowNode, statement: BoundStatement) -> FlowSources:

@@ -19,7 +19,7 @@ from ingestion.model.lineage import (
     TableUsageNames,
     WriteMode,
 )
-from ingestion.model.namespaces import Namespace, RelationKey, place_created, place_meant
+from ingestion.model.namespaces import Namespace, RelationKey, created_key, meant_key
 
 # What happened to relations that are not temporary, for a catalog that remembers: their names, and their columns.
 #
@@ -38,7 +38,7 @@ class NameEventKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class NameEvent:
-    """DDL at its time (seconds since the epoch); `other` is the new place of a rename, or the place swapped with."""
+    """DDL at its time (seconds since the epoch); `other` is the new key of a rename, or the key swapped with."""
 
     kind: NameEventKind
     key: RelationKey
@@ -85,13 +85,13 @@ def _with_final_events(events: Iterable[NameEvent], final: Iterable[FinalState])
     found = list(events)
     latest = {event.key: event for event in found}
     for state in final:
-        event = latest.get(state.place)
+        event = latest.get(state.key)
         if event is None or state.last[0] <= event.time:
             continue
         if event.kind is NameEventKind.DROP and state.relation is None:
-            found.append(NameEvent(NameEventKind.DROP, state.place, state.last[0]))
+            found.append(NameEvent(NameEventKind.DROP, state.key, state.last[0]))
         elif event.kind in _ENDING_KINDS and state.relation is not None:
-            found.append(NameEvent(NameEventKind.CREATE, state.place, state.last[0]))
+            found.append(NameEvent(NameEventKind.CREATE, state.key, state.last[0]))
     return tuple(sorted(found, key=lambda event: event.time))
 
 
@@ -138,21 +138,21 @@ class _PassingNames:
         for number, rename in (pair for renames in self._dropped for pair in renames.items()):
             taken = self._taken.get(rename.key, number) > number
             self._events[number] = None if taken else NameEvent(NameEventKind.DROP, rename.key, rename.time)
-        for place, renames in self._moved.items():
-            if self._only_passed_through(place, renames):
+        for key, renames in self._moved.items():
+            if self._only_passed_through(key, renames):
                 (number, first), *others = renames.items()
                 for other, _rename in others:
                     self._events[other] = None
-                direct = NameEvent(NameEventKind.RENAME, first.key, first.time, place)
-                self._events[number] = None if place == first.key else direct
+                direct = NameEvent(NameEventKind.RENAME, first.key, first.time, key)
+                self._events[number] = None if key == first.key else direct
         return tuple(event for event in self._events if event is not None)
 
-    def _only_passed_through(self, place: RelationKey, renames: Mapping[int, NameEvent]) -> bool:
+    def _only_passed_through(self, key: RelationKey, renames: Mapping[int, NameEvent]) -> bool:
         """Whether nothing else bore the names on the way, nor the last name meanwhile."""
         first, last = min(renames), max(renames)
         between = (rename.key for number, rename in renames.items() if number != first)
         alone = all(renames.keys() >= {*self._touched[key]} for key in between)
-        return alone and not any(first < number < last and number not in renames for number in self._touched[place])
+        return alone and not any(first < number < last and number not in renames for number in self._touched[key])
 
 
 # Which relation stood behind a name when a statement ran: CREATE, DROP, RENAME and SWAP in their order.
@@ -280,7 +280,7 @@ class _TimelineReader:
 
     def announce(self, occurrence: Occurrence, names: TableUsageNames) -> None:
         for name, temporary in names.created:
-            key = place_created(name, occurrence.namespace, _scope(occurrence) if temporary else None)
+            key = created_key(name, occurrence.namespace, _scope(occurrence) if temporary else None)
             relation = self._new(key, (name, occurrence.namespace))
             relation.temporary = temporary
             self._to_come.setdefault(key, []).append((occurrence.last, relation.number))
@@ -305,19 +305,19 @@ class _TimelineReader:
         """Keeps what the occurrence left; `altered` were in force before it."""
         if occurrence.states is None:
             return
-        touched = {self._in_force[place] for place, _state in occurrence.states.after if place in self._in_force}
+        touched = {self._in_force[key] for key, _state in occurrence.states.after if key in self._in_force}
         own = {n: {when for when, _change in self.relations[n].alterations[-1:]} & {occurrence.order} for n in touched}
         self._restored.note(occurrence.states, {n: altered.get(n, frozenset()) | orders for n, orders in own.items()})
 
     def close(self) -> None:
         final = tuple(self._restored.leave_as_at_the_end())
-        rebuilt = self._rebuilt_places(final)
+        rebuilt = self._rebuilt_keys(final)
         kept = [event for event in self.events if rebuilt.get(event.key) != self._renamed.get(event, -1)]
         self.events = [*without_names_in_between(_with_final_events(kept, final))]
-        for place, number in rebuilt.items():
-            self.relations[number].key = place
-        replaced = {state.place for state in final if state.relation is None}
-        stands = {number: place for place, number in self._in_force.items()}
+        for key, number in rebuilt.items():
+            self.relations[number].key = key
+        replaced = {state.key for state in final if state.relation is None}
+        stands = {number: key for key, number in self._in_force.items()}
         for relation in self.relations:
             gone = relation.dropped is not None or (relation.created is not None and relation.key in replaced)
             if gone and relation.key not in self._in_force:
@@ -328,12 +328,12 @@ class _TimelineReader:
             if relation.created is not None and last[relation.key] != relation.number:
                 relation.superseded = True
 
-    def _rebuilt_places(self, final: Iterable[FinalState]) -> dict[RelationKey, int]:
-        """What was set aside from a place, was made in the same way and has it again: the two are one relation here."""
+    def _rebuilt_keys(self, final: Iterable[FinalState]) -> dict[RelationKey, int]:
+        """What was set aside from a key, was made in the same way and has it again: the two are one relation here."""
         left = {(event.key, number) for event, number in self._renamed.items()}
         ordered = sorted(final, key=lambda state: state.last)
-        found = {state.place: state.relation for state in ordered if (state.place, state.relation) in left}
-        return {place: n for place, n in found.items() if n is not None and place != self.relations[n].born}
+        found = {state.key: state.relation for state in ordered if (state.key, state.relation) in left}
+        return {key: n for key, n in found.items() if n is not None and key != self.relations[n].born}
 
     def _apply(self, number: int, occurrence: Occurrence, change: TableChange, meaning: dict[TableName, int]) -> None:
         kind = change.kind
@@ -356,13 +356,13 @@ class _TimelineReader:
         elif kind is StatementKind.ALTER_TABLE:
             relation.alterations.append((occurrence.order, change))
         elif change.other is not None and kind is StatementKind.RENAME:
-            place = self._renamed_place(relation, change.other, occurrence)
-            self._note(NameEventKind.RENAME, relation.key, occurrence, place)
+            key = self._renamed_key(relation, change.other, occurrence)
+            self._note(NameEventKind.RENAME, relation.key, occurrence, key)
             if relation.key.session is None:
                 self._renamed[self.events[-1]] = relation.number
             self._in_force.pop(relation.key, None)
             relation.left = relation.key
-            self._stand(relation, place)
+            self._stand(relation, key)
         elif change.other is not None and kind is StatementKind.SWAP:
             other = self.relations[self._relation_of(change.other, occurrence, may_come=False)]
             meaning[change.other] = other.number
@@ -371,11 +371,11 @@ class _TimelineReader:
             self._stand(relation, second)
             self._stand(other, first)
 
-    def _renamed_place(self, relation: Relation, name: TableName, occurrence: Occurrence) -> RelationKey:
+    def _renamed_key(self, relation: Relation, name: TableName, occurrence: Occurrence) -> RelationKey:
         # A new name without a schema stays in the old one's (PostgreSQL, MySQL, Snowflake, Spark alike).
         if len(name.parts) == 1:
             return RelationKey((*relation.key.parts[:-1], name.table), relation.key.kind, relation.key.session)
-        return place_created(name, occurrence.namespace, relation.key.session)
+        return created_key(name, occurrence.namespace, relation.key.session)
 
     def _note(
         self, kind: NameEventKind, key: RelationKey, occurrence: Occurrence, other: RelationKey | None = None
@@ -388,7 +388,7 @@ class _TimelineReader:
         self._in_force[key] = relation.number
 
     def _create(self, number: int, occurrence: Occurrence, name: TableName, *, temporary: bool) -> int:
-        key = place_created(name, occurrence.namespace, _scope(occurrence) if temporary else None)
+        key = created_key(name, occurrence.namespace, _scope(occurrence) if temporary else None)
         created = self._announced[occurrence.order, key]
         relation = self.relations[created]
         current = self._in_force.get(key)
@@ -406,7 +406,7 @@ class _TimelineReader:
         return created
 
     def _relation_of(self, name: TableName, occurrence: Occurrence, *, may_come: bool = True) -> int:
-        key = place_meant(name, occurrence.namespace, _scope(occurrence), self._exists)
+        key = meant_key(name, occurrence.namespace, _scope(occurrence), self._exists)
         if not self._exists(key):
             key = self._catalog.elsewhere(name, occurrence.namespace) or key
         current = self._in_force.get(key)

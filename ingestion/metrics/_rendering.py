@@ -47,18 +47,18 @@ class QueryRendering:
 
     def text(self, node: exp.Expr, *, qualified: bool = False) -> str:
         """An expression with MASK for its literals; `qualified` has every column bear its relation's alias."""
-        shown = self._show(node, qualified=qualified)
+        rendered = self._render(node, qualified=qualified)
         try:
-            return shown.sql(dialect=self.dialect.sqlglot)
+            return rendered.sql(dialect=self.dialect.sqlglot)
         except _FAILURES:
-            return shown.sql()
+            return rendered.sql()
 
-    def _show(self, node: exp.Expr, *, qualified: bool) -> exp.Expr:
+    def _render(self, node: exp.Expr, *, qualified: bool) -> exp.Expr:
         kind = type(node)
         if kind is exp.Column:
             return self._column(node, qualified=qualified)
         if kind is exp.Anonymous and node.this == MATCHED:
-            return self._show(node.expressions[0], qualified=qualified)
+            return self._render(node.expressions[0], qualified=qualified)
         if kind is exp.Star:
             return exp.Star()
         if kind is exp.DataType:
@@ -84,8 +84,8 @@ class QueryRendering:
             return [self._part(part, parent, qualified=qualified) for part in value]
         if not isinstance(value, exp.Expr):
             return value
-        shown = self._show(value, qualified=qualified)
-        return exp.Paren(this=shown) if _needs_brackets(shown, parent) else shown
+        rendered = self._render(value, qualified=qualified)
+        return exp.Paren(this=rendered) if _needs_brackets(rendered, parent) else rendered
 
     def _column(self, node: exp.Expr, *, qualified: bool) -> exp.Expr:
         leaf = self.leaves.get(leaf_number(node))
@@ -134,8 +134,8 @@ class QueryRendering:
         for other, on in block.attached:
             nested = len(other.members) + len(other.attached) > 1
             own = [part for part in other.conditions if len(numbers_in(part)) <= 1]
-            shown = self.relations(other)
-            text += f" LEFT JOIN {f'({shown})' if nested else shown} ON {self._all([*on, *own])}"
+            rendered = self.relations(other)
+            text += f" LEFT JOIN {f'({rendered})' if nested else rendered} ON {self._all([*on, *own])}"
         waiting += others
         return text + (f" WHERE {self._all(waiting)}" if waiting else "")
 
@@ -155,10 +155,10 @@ class QueryRendering:
     def _side(self, block: Block) -> str:
         """A side of a FULL JOIN: what chooses its rows stands in it, where ON would choose other rows."""
         conditions = [part for part in block.conditions if len(numbers_in(part)) <= 1]
-        shown = self.relations(block, conditions)
+        rendered = self.relations(block, conditions)
         if conditions:
-            return f"(SELECT * FROM {shown}) AS {self.aliases[next(block.leaves()).number]}"
-        return shown if len(block.members) + len(block.attached) == 1 else f"({shown})"
+            return f"(SELECT * FROM {rendered}) AS {self.aliases[next(block.leaves()).number]}"
+        return rendered if len(block.members) + len(block.attached) == 1 else f"({rendered})"
 
 
 def query_rendering(rows: QueryRows, leaves: Mapping[int, Leaf], dialect: Dialect) -> QueryRendering:

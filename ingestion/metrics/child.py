@@ -94,7 +94,7 @@ def _definition(change: TemporaryChange, rules: Dialect) -> Value | None:
 def _columns(query: exp.Expr, context: Context) -> TableColumns | None:
     """The columns that a query gives, None where they are not all known."""
     try:
-        rows = inliner_of(context).fold(query, context.temporary)
+        rows = inliner_of(context).inline(query, context.temporary)
     except Refusal:
         return None
     if rows.open or any(name.startswith("#") for name in rows.columns):

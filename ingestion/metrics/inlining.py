@@ -508,7 +508,7 @@ def _shared_columns(join: exp.Expr, relation: NamedRelation, scope: NameScope, s
     return found
 
 
-# Queries folded into rows over base tables: aliases, WITH items and queries in FROM vanish where that is certain.
+# Queries inlined into rows over base tables: aliases, WITH items and queries in FROM vanish where that is certain.
 
 _MOST_OCCURRENCES = 200
 _READ_OF_SELECT = (
@@ -552,7 +552,7 @@ Items = Mapping[str, _Item]
 
 @dataclass(slots=True)
 class QueryInliner:
-    """Folds the queries of one statement; `known` gives the columns of a base table, None where they are not known.
+    """Inlines the queries of one statement; `known` gives the columns of a base table, None where they are not known.
 
     `full_names` are the full names of base tables by those that stand in the text.
     """
@@ -563,8 +563,8 @@ class QueryInliner:
     _numbers: int = field(init=False, default=0)
     leaves: dict[int, Leaf] = field(init=False, default_factory=dict)
 
-    def fold(self, query: exp.Expr, temporary: Sequence[Temporary]) -> QueryRows:
-        """The rows of a statement's query, `temporary` tables in the order of the script folded too. Raises Refusal."""
+    def inline(self, query: exp.Expr, temporary: Sequence[Temporary]) -> QueryRows:
+        """The rows of a statement's query, `temporary` tables in the order of the script among them. Raises Refusal."""
         items: dict[str, _Item] = {}
         for name, definition in temporary:
             before = dict(items)
@@ -611,7 +611,7 @@ class QueryInliner:
         scope = NameScope(self.names, around=around, at_the_end=at_the_end)
 
         def rewrite(part: exp.Expr) -> exp.Expr:
-            return _rewrite_expression(part, scope, lambda query, inner: self._fold_nested(query, items, inner))
+            return _rewrite_expression(part, scope, lambda query, inner: self._inline_nested(query, items, inner))
 
         block = self._from(node, items, scope, rewrite)
         where = node.args.get("where")
@@ -639,7 +639,7 @@ class QueryInliner:
                 _group_by_all(rows)
         return rows
 
-    def _fold_nested(self, node: exp.Expr, items: Items, scope: NameScope) -> Leaf:
+    def _inline_nested(self, node: exp.Expr, items: Items, scope: NameScope) -> Leaf:
         return self._leaf(None, "", self._query(node, items, scope))
 
     def _from(self, node: exp.Expr, items: Items, scope: NameScope, rewrite: Rewrite) -> Block:

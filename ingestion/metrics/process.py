@@ -76,7 +76,7 @@ class MetricsProcess:
     ) -> None:
         self._sandbox.close()
 
-    def decompose(self, requests: Sequence[MetricsRequest]) -> list[MetricsReply]:
+    def take_apart(self, requests: Sequence[MetricsRequest]) -> list[MetricsReply]:
         """One reply for each request, in order. Raises ParserUnavailable when no process can be started."""
         texts = [(pickle.dumps(request).hex(), request.dialect) for request in requests]
         return [

@@ -94,7 +94,7 @@ _PAIR = 2
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a statement is taken apart with: `comparison` says which texts are the same, `temporary` tables are folded.
+    """What a statement is taken apart with: `comparison` says which texts are the same, `temporary` tables are inlined.
 
     `full_names` are the full names of tables by those that stand in the text.
     """
@@ -119,24 +119,24 @@ def query_of(tree: exp.Expr) -> exp.Expr | None:
 
 def query_metrics(query: exp.Expr, context: Context) -> QueryMetrics:
     """The query taken apart. Raises Refusal, with the reason, where that cannot be done with certainty."""
-    folding = inliner_of(context)
-    rows = folding.fold(query, context.temporary)
-    return _InlinedQuery(rows, folding.leaves, context).metrics()
+    inliner = inliner_of(context)
+    rows = inliner.inline(query, context.temporary)
+    return _InlinedQuery(rows, inliner.leaves, context).metrics()
 
 
 def inliner_of(context: Context) -> QueryInliner:
-    """What folds the queries of a statement."""
+    """What inlines the queries of a statement."""
     return QueryInliner(Names(context.dialect), context.known, context.full_names)
 
 
 class _InlinedQuery:
-    """A folded query and its writers: one shows, the others compare."""
+    """An inlined query and its writers: one renders, the others compare."""
 
     def __init__(self, rows: QueryRows, leaves: Mapping[int, Leaf], context: Context) -> None:
         self._rows = rows
         self._leaves = leaves
         self._context = context
-        self._shown: QueryRendering = query_rendering(rows, leaves, context.dialect)
+        self._rendering: QueryRendering = query_rendering(rows, leaves, context.dialect)
         self._writers: tuple[Normalizer, ...] = best_normalizers(rows, leaves, context.comparison)
 
     def metrics(self) -> QueryMetrics:
@@ -185,7 +185,7 @@ class _InlinedQuery:
     def _expression(self, value: exp.Expr) -> EntityExpression:
         text = min(writer.expression(value) for writer in self._writers)
         key = keyed_digest(self._context.comparison.key, text)
-        return EntityExpression(self._shown.text(value), key, tuple(self._fields(value)), self._is_measure(value))
+        return EntityExpression(self._rendering.text(value), key, tuple(self._fields(value)), self._is_measure(value))
 
     def _fields(self, value: exp.Expr) -> Iterator[ViewField]:
         """The columns of base tables in an expression, those behind inner queries too, each once."""
@@ -221,7 +221,7 @@ class _InlinedQuery:
             return Measure(given, expression)
         if isinstance(value, exp.Anonymous) or not _is_plain(value):
             return Measure(given, expression)
-        return Measure(given, expression, function.lower(), self._shown.text(inner))
+        return Measure(given, expression, function.lower(), self._rendering.text(inner))
 
     def _parts(self, value: exp.Expr) -> tuple[tuple[Measure, ...], str]:
         """The aggregates of an expression, and what it makes of them by their names; none where other columns count."""
@@ -236,7 +236,7 @@ class _InlinedQuery:
             node.replace(exp.Column(this=exp.Identifier(this=part.name), table=exp.Identifier(this=_FORMULA)))
         if any(column.args["table"].name != _FORMULA for column in columns_in(formula)) or not parts:
             return (), ""
-        return tuple(parts.values()), self._shown.text(formula)
+        return tuple(parts.values()), self._rendering.text(formula)
 
     def _view(self, measured: Iterable[exp.Expr]) -> View:
         block = self._rows.block
@@ -247,7 +247,7 @@ class _InlinedQuery:
         }
         first = self._leaves[min(found)] if found else None
         name = "" if first is None else first.alias or (first.table.table if first.table is not None else "query")
-        sql = masked_text(f"SELECT * FROM {self._shown.relations(block)}") if block.members else ""
+        sql = masked_text(f"SELECT * FROM {self._rendering.relations(block)}") if block.members else ""
         return View(name, keyed_digest(self._context.comparison.key, text), sql, tables)
 
     def _tables(self, rows: QueryRows) -> Iterator[str]:

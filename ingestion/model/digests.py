@@ -11,5 +11,5 @@ def digest(*parts: str | bytes, size: int = 16, key: bytes = b"") -> str:
     `key` is a secret: without it nobody can find a short content by trying, as literals of a log could be. Texts of
     logs may hold half of a surrogate pair, which UTF-8 has no bytes for: it is written as it stands.
     """
-    pieces = [part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part for part in parts]
-    return blake2b(b"\0".join(pieces), digest_size=size, key=key).hexdigest()
+    encoded = [part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part for part in parts]
+    return blake2b(b"\0".join(encoded), digest_size=size, key=key).hexdigest()

@@ -15,7 +15,7 @@ TWO_LEVEL = frozenset({"mysql", "mariadb", "clickhouse", "hive2"})
 """JDBC's names of platforms without schemas below databases: their database stands where others have a schema."""
 
 _SUB_PROTOCOL = re.compile(r"^(?:jdbc:)?([a-z][a-z0-9+]*):", re.IGNORECASE)
-_PLACE = re.compile(
+_SERVER = re.compile(
     r"^(?://)?(?P<host>\[[0-9A-Fa-f:.]+\]|[\w.-]+)(?:\\[\w$]+)?(?::(?P<port>\d+))?(?:,[^/]*)?(?:[/:](?P<database>[^/:@]*))?/?$"
 )
 _DATABASE_PARAMETER = re.compile(r"[;?&](?:database|databaseName)=([^;&]+)", re.IGNORECASE)
@@ -55,12 +55,12 @@ def jdbc_url(written: str) -> JdbcUrl | None:
         return JdbcUrl(kind, "", None, address)
     if any("@" in parameter.partition("=")[0] for parameter in parameters):
         return None  # a password cut in two
-    place = _PLACE.match(address.rpartition("@")[2])
-    if place is None:
+    server = _SERVER.match(address.rpartition("@")[2])
+    if server is None:
         return None
     named = _DATABASE_PARAMETER.search(rest)
-    port, database = place.group("port"), named.group(1) if named else place.group("database") or ""
-    return JdbcUrl(kind, place.group("host"), int(port) if port else None, database)
+    port, database = server.group("port"), named.group(1) if named else server.group("database") or ""
+    return JdbcUrl(kind, server.group("host"), int(port) if port else None, database)
 
 
 def _is_host(written: str, match: re.Match[str]) -> bool:
@@ -137,7 +137,7 @@ class EngineNameRules:
             if to is None or (len(to) == SCHEMA and length < len(name) - 1):
                 continue
             namespace = ".".join(name[length:-1]) or name[length - 1]
-            return self._place(to, (name[0], namespace, name[-1]))
+            return self._levels_of(to, (name[0], namespace, name[-1]))
         return None
 
     def over_jdbc(self, name: Parts, url: JdbcUrl | None) -> Parts | None:
@@ -160,8 +160,8 @@ class EngineNameRules:
             return None
         folders = below.split("/")
         if len(rule.to) == SCHEMA:
-            return self._place(rule.to, ("", "", folders[0]))
-        return self._place(rule.to, ("", folders[0].removesuffix(".db"), folders[1])) if len(folders) > 1 else None
+            return self._levels_of(rule.to, ("", "", folders[0]))
+        return self._levels_of(rule.to, ("", folders[0].removesuffix(".db"), folders[1])) if len(folders) > 1 else None
 
     def storage_of(self, path: str) -> str | None:
         """The storage service that a canonical path belongs to; None without a rule for it."""
@@ -179,7 +179,7 @@ class EngineNameRules:
         found = [rule for rule in self.paths if rule.below(path) is not None]
         return max(found, key=lambda rule: len(rule.prefix), default=None)
 
-    def _place(self, to: Parts, name: Parts) -> Parts:
+    def _levels_of(self, to: Parts, name: Parts) -> Parts:
         """The levels that `to` names, and those of (database, schema, table) that it does not."""
         return self._own((*to, *name[len(to) - 1 :]))
 

@@ -46,11 +46,11 @@ def no_probe(_stage: FailureStage, _subject: object) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a statement, name or edge was given up on; `place` is the exception's type and its line, nothing of its
+    """Why a statement, name or edge was given up on; `location` is the exception's type and its line, nothing of its
     message, which may quote a statement."""
 
     stage: FailureStage
-    place: str
+    location: str
 
     @property
     def reason(self) -> Outcome:
@@ -91,7 +91,7 @@ class _Boundary(AbstractContextManager[None], Generic[Key]):
     ) -> bool:
         if not isinstance(error, Exception) or _ends_a_run(error):
             return False
-        self._failures.setdefault(self._key, Failure(self._stage, _place_of(error)))
+        self._failures.setdefault(self._key, Failure(self._stage, _location_of(error)))
         return True
 
 
@@ -120,7 +120,7 @@ def _ends_a_run(error: Exception) -> bool:
     return isinstance(error, LineageError) and not isinstance(error, RecordError | RetryableError)
 
 
-def _place_of(error: BaseException) -> str:
+def _location_of(error: BaseException) -> str:
     """The type of an exception and the line that raised it."""
     last = traceback.extract_tb(error.__traceback__)[-1:]
     where = f" at {Path(last[0].filename).name}:{last[0].lineno}" if last else ""

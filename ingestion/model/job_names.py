@@ -23,12 +23,12 @@ _HEX = r"(?=[a-f]*+\d|\d++[a-f])[0-9a-f]{8,}+"
 _OF_A_RUN = rf"{_ADDRESS}|(?:{_RUN_KIND})?(?:{_UUID}|{_MOMENT})|{_COUNTED}[ _=:#-]*\d+|{_KEY}|{_HEX}"
 
 
-def _pieces(numbers: str) -> re.Pattern[str]:
+def _number_pattern(numbers: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![A-Za-z0-9])(?:{_OF_A_RUN}|{numbers})(?![A-Za-z0-9])", re.IGNORECASE)
 
 
-_FROM_NAMES = _pieces(r"\d{6,}")
-_FROM_TEXT = _pieces(r"\d+")
+_FROM_NAMES = _number_pattern(r"\d{6,}")
+_FROM_TEXT = _number_pattern(r"\d+")
 _SEPARATORS = " _.:/|@#+*&~,()[]-"
 _GAP = re.compile(r"[\s_.:/|@#+*&~,()\[\]\0-]+")
 _LETTER = re.compile(r"[^\W\d_]")

@@ -47,7 +47,7 @@ class NamespaceDefaults:
 
 @dataclass(frozen=True, slots=True, order=True)
 class RelationKey:
-    """A relation's place: (database, schema, table), "" for what is not known; linked servers make it longer.
+    """A relation's key: (database, schema, table), "" for what is not known; linked servers make it longer.
 
     `session` is set for temporary relations, which other sessions cannot see.
     """
@@ -70,7 +70,7 @@ class RelationKey:
 
     @property
     def mention(self) -> tuple[TableName, Namespace]:
-        """The place as a name that leaves nothing to a session."""
+        """The key as a name that leaves nothing to a session."""
         return TableName(self.parts, kind=self.kind), Namespace()
 
     def __str__(self) -> str:
@@ -78,14 +78,14 @@ class RelationKey:
 
 
 def candidates(name: TableName, namespace: Namespace) -> tuple[RelationKey, ...]:
-    """The places where `name` may stand, in the order in which the session looks.
+    """The keys that `name` may mean, in the order in which the session looks.
 
     `SELECT a FROM t` with the search path (web, public) in shop: shop.web.t, then shop.public.t; `web.t`: shop.web.t.
     """
     if name.kind is NameKind.PATH:
         return (RelationKey((canonical_path(name.dotted),), name.kind),)
     if name.kind is NameKind.FUNCTION:
-        return _function_places(name, namespace)
+        return _function_keys(name, namespace)
     if len(name.parts) >= QUALIFIED_PARTS:
         return (RelationKey(name.parts),)
     if len(name.parts) == QUALIFIED_PARTS - 1:
@@ -93,15 +93,15 @@ def candidates(name: TableName, namespace: Namespace) -> tuple[RelationKey, ...]
     return tuple(RelationKey((namespace.database, schema, name.table)) for schema in namespace.search_path or ("",))
 
 
-def _function_places(name: TableName, namespace: Namespace) -> tuple[RelationKey, ...]:
+def _function_keys(name: TableName, namespace: Namespace) -> tuple[RelationKey, ...]:
     """A table function's name is one part, as it is written; it is looked up like a table's, whatever its case."""
     parts = tuple(part.strip('"`[]').casefold() for part in name.dotted.split("."))
-    places = candidates(TableName(parts), namespace)
-    return tuple(RelationKey(tuple(part.casefold() for part in place.parts), name.kind) for place in places)
+    keys = candidates(TableName(parts), namespace)
+    return tuple(RelationKey(tuple(part.casefold() for part in key.parts), name.kind) for key in keys)
 
 
-def place_created(name: TableName, namespace: Namespace, session: str | None) -> RelationKey:
-    """The place of a relation that is created under `name`; `session` is given for a temporary one.
+def created_key(name: TableName, namespace: Namespace, session: str | None) -> RelationKey:
+    """The key of a relation that is created under `name`; `session` is given for a temporary one.
 
     `CREATE TABLE t AS …` stands in the first schema of the search path. A temporary relation keeps only its own name:
     its schema is the session's, whatever the search path says.
@@ -111,10 +111,10 @@ def place_created(name: TableName, namespace: Namespace, session: str | None) ->
     return candidates(name, namespace)[0]
 
 
-def place_meant(
+def meant_key(
     name: TableName, namespace: Namespace, session: str | None, exists: Callable[[RelationKey], bool]
 ) -> RelationKey:
-    """The place that `name` means to a session: its temporary relation, else the first that exists, else the first.
+    """The key that `name` means to a session: its temporary relation, else the first that exists, else the first.
 
     After `CREATE TEMP TABLE t …` `FROM t` means that one, though shop.web.t exists; `FROM web.t` never does.
     """
@@ -122,8 +122,8 @@ def place_meant(
         temporary = RelationKey((name.table,), name.kind, session)
         if exists(temporary):
             return temporary
-    places = candidates(name, namespace)
-    return next((place for place in places if exists(place)), places[0])
+    keys = candidates(name, namespace)
+    return next((key for key in keys if exists(key)), keys[0])
 
 
 def may_be_temporary(name: TableName) -> bool:

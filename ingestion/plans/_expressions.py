@@ -88,7 +88,7 @@ def _text_inside(text: str, opening: int) -> str:
 # An expression as a plan prints it: which attributes it uses in which role, and its masked canonical form.
 #
 # The reader is tolerant: literals are printed raw, so it never relies on a whole grammar. It finds the attributes in
-# scope, then walks the words and brackets between them to learn the role of each place: the condition of a CASE or an
+# scope, then walks the words and brackets between them to learn the role of each bracket: the condition of a CASE or an
 # IF, the FILTER of an aggregate, the specification of a window, the inside of an aggregate function.
 
 WRAPPER = re.compile(r"^(\w+)\((.*)\)$", re.DOTALL)
@@ -166,8 +166,8 @@ class _ExpressionReading:
         self.text = text
         self.scope = scope
         self.uses: list[_Use] = []
-        self.places = [_OpenBracket(TRANSFORMATION)]
-        self.pieces: list[str] = []
+        self.brackets = [_OpenBracket(TRANSFORMATION)]
+        self.texts: list[str] = []
         self.words: list[str] = ["", ""]  # the last two tokens that are not space
         self.doubtful = is_truncated(text)
         self.roles_set = False
@@ -220,9 +220,9 @@ class _ExpressionReading:
     # --- roles ------------------------------------------------------------------------------------------------
 
     def _use(self, lineage: AttributeLineage, name: str = "?") -> None:
-        place = self.places[-1]
-        self.uses.append(_Use(lineage, place.value, place.influence))
-        if place.influence == IDENTITY and any(outer.tested for outer in self.places):
+        bracket = self.brackets[-1]
+        self.uses.append(_Use(lineage, bracket.value, bracket.influence))
+        if bracket.influence == IDENTITY and any(outer.tested for outer in self.brackets):
             self.uses.append(_Use(lineage, TRANSFORMATION, CONDITIONAL))
         self.doubtful |= lineage.incomplete
         if lineage.expression:
@@ -260,12 +260,12 @@ class _ExpressionReading:
         if token == "(":
             self._open(position)
         elif token == ",":
-            self.places[-1].next_argument()
+            self.brackets[-1].next_argument()
         elif token == ")":
             self._close()
         elif token == "CASE":
-            self._push(self.places[-1].influence, case=True)
-        elif token in ("WHEN", "THEN", "ELSE", "END") and self.places[-1].case:
+            self._push(self.brackets[-1].influence, case=True)
+        elif token in ("WHEN", "THEN", "ELSE", "END") and self.brackets[-1].case:
             self._branch(token)
         self._write(self._token_text(token))
         self.words = [self.words[1], token]
@@ -282,8 +282,8 @@ class _ExpressionReading:
     def _open(self, position: int) -> None:
         before = self.words[1]
         word = STAGE.sub("", before.lower())
-        place = self.places[-1]
-        influence = place.influence
+        bracket = self.brackets[-1]
+        influence = bracket.influence
         if word in ("if", "filter") and influence == IDENTITY and (before in ("if", "FILTER")):
             influence = FILTER if word == "filter" else CONDITIONAL
         elif word in vocabulary.ORDER_ONLY or word == "windowspecdefinition":
@@ -292,50 +292,50 @@ class _ExpressionReading:
         self._push(influence, function | MASKING if word in vocabulary.MASKING else function)
         if influence == IDENTITY and word.upper() in WITH_USES:
             uses = argument_uses(word.upper(), len(arguments(_text_inside(self.text, position))))
-            self.places[-1].arguments = uses
-            self.places[-1].next_argument()
+            self.brackets[-1].arguments = uses
+            self.brackets[-1].next_argument()
             self.roles_set = True
 
     def _push(self, influence: int, function: int = TRANSFORMATION, *, case: bool = False) -> None:
-        place = self.places[-1]
-        self.roles_set |= influence != place.influence or case
-        value = COMPOSED[place.value][function]
-        self.places.append(_OpenBracket(value, influence, case, place.influence, len(self.uses)))
+        bracket = self.brackets[-1]
+        self.roles_set |= influence != bracket.influence or case
+        value = COMPOSED[bracket.value][function]
+        self.brackets.append(_OpenBracket(value, influence, case, bracket.influence, len(self.uses)))
 
     def _branch(self, word: str) -> None:
-        place = self.places[-1]
+        bracket = self.brackets[-1]
         if word == "END":
-            self.places.pop()
+            self.brackets.pop()
         else:
-            place.influence = COMPOSED[place.outer_influence][CONDITIONAL if word == "WHEN" else IDENTITY]
+            bracket.influence = COMPOSED[bracket.outer_influence][CONDITIONAL if word == "WHEN" else IDENTITY]
 
     def _close(self) -> None:
         self._drop_cases()
-        if len(self.places) > 1:
-            self.places.pop()
+        if len(self.brackets) > 1:
+            self.brackets.pop()
         else:
             self.doubtful |= self.roles_set
 
     def _drop_cases(self) -> None:
         """A CASE that has no END in its bracket was a literal's word: what it seemed to rule is plain."""
-        while len(self.places) > 1 and self.places[-1].case:
-            place = self.places.pop()
-            for use in self.uses[place.uses_before :]:
-                use.influence = use.influence if use.influence != CONDITIONAL else place.outer_influence
+        while len(self.brackets) > 1 and self.brackets[-1].case:
+            bracket = self.brackets.pop()
+            for use in self.uses[bracket.uses_before :]:
+                use.influence = use.influence if use.influence != CONDITIONAL else bracket.outer_influence
             self.doubtful = True
 
     def _close_all(self) -> None:
         self._drop_cases()
-        if len(self.places) > 1:
+        if len(self.brackets) > 1:
             self.doubtful |= self.roles_set
 
     # --- the result -------------------------------------------------------------------------------------------
 
-    def _write(self, piece: str) -> None:
-        last = self.pieces[-1] if self.pieces else ""
-        if piece == "?" and (last == "?" or (last == " " and len(self.pieces) > 1 and self.pieces[-2] == "?")):
+    def _write(self, text: str) -> None:
+        last = self.texts[-1] if self.texts else ""
+        if text == "?" and (last == "?" or (last == " " and len(self.texts) > 1 and self.texts[-2] == "?")):
             return
-        self.pieces.append(piece)
+        self.texts.append(text)
 
     def _compose(self) -> AttributeLineage:
         direct: dict[ColumnRef, int] = {}
@@ -350,7 +350,7 @@ class _ExpressionReading:
             for column, inner in use.lineage.direct.items():
                 role = COMPOSED[use.value][inner]
                 direct[column] = unite_roles(direct.get(column, role), role)
-        text = SPACE_BEFORE.sub(r"\1", "".join(self.pieces).strip())
+        text = SPACE_BEFORE.sub(r"\1", "".join(self.texts).strip())
         if len(text) > MOST_EXPRESSION:
             text = text[: text.rfind(" ", 0, MOST_EXPRESSION)] + " …"
         return AttributeLineage(direct, frozenset(indirect), text, opaque, self.doubtful)

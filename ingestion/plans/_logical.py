@@ -205,10 +205,10 @@ def generate(step: PlanNodeInput) -> PlanRelation:
     (text, made_columns), scope = parts, step.below.scope
     passed = step.below.attributes
     if "Input" in step.node.fields and text.endswith("]") and "), [" in text:
-        place = text.rindex("), [") + 1
-        kept = element_list(text[place + 2 :], scope)
+        start = text.rindex("), [") + 1
+        kept = element_list(text[start + 2 :], scope)
         passed = [scope[item.id] for item in kept if item.id in scope]
-        text = text[:place]
+        text = text[:start]
     lineage = read_expression(text, step.scope)
     made = [scope.get(item.id) or Attribute(item.id, item.name, lineage) for item in attribute_list(made_columns)]
     return step.below.with_attributes([*passed, *made], problems=cut(step.node.args))

@@ -119,10 +119,10 @@ def _outputs(node: PlanNode, kind: str) -> list[Element]:
 
 def _column_lists(args: str) -> Iterator[str]:
     """The bracketed lists of a Hive table's columns, those of its data before those of its partitions."""
-    place = 0
-    while (begun := _HIVE_COLUMNS.search(args, place)) and (ended := _END_OF_LIST.search(args, begun.end())):
+    start = 0
+    while (begun := _HIVE_COLUMNS.search(args, start)) and (ended := _END_OF_LIST.search(args, begun.end())):
         yield args[begun.end() : ended.end()]
-        place = ended.end()
+        start = ended.end()
 
 
 def _first_list(args: str) -> list[Element]:
@@ -269,8 +269,8 @@ def _v2_files(node: PlanNode, kind: str) -> list[str]:
     """The paths of a scan of files through the V2 interface, which calls them a table by their format and paths."""
     if not kind.startswith(V2_KINDS):
         return []
-    places = (node.name.partition(" ")[2], node.args.rpartition("]")[2].strip(), node.args)
-    found = next((match for text in places if (match := V2_FILES.match(text))), None)
+    texts = (node.name.partition(" ")[2], node.args.rpartition("]")[2].strip(), node.args)
+    found = next((match for text in texts if (match := V2_FILES.match(text))), None)
     return NEXT_FILE.split(found.group("paths")) if found else []
 
 

@@ -130,12 +130,12 @@ def _literal_lines(lines: Sequence[str], begins: Callable[[str], bool]) -> set[i
     closes was itself a literal's or a name's, as is one in a line that ends with a bracket.
     """
     depths = list(accumulate((_brackets(line) for line in lines), initial=0))
-    ends: dict[int, int] = {}  # where the brackets that a line opens are closed: the first place that is as deep
+    ends: dict[int, int] = {}  # where the brackets that a line opens are closed: the first line that is as deep
     waiting: list[int] = []
-    for place, depth in enumerate(depths):
+    for index, depth in enumerate(depths):
         while waiting and depths[waiting[-1]] >= depth:
-            ends[waiting.pop()] = place
-        waiting.append(place)
+            ends[waiting.pop()] = index
+        waiting.append(index)
     found: set[int] = set()
     end = 0
     for number, line in enumerate(lines):

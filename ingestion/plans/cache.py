@@ -123,8 +123,8 @@ class PlanCache:
         finally:
             application.remembered = before
         before.update(made)
-        places = {identifier: number for number, identifier in enumerate(ids)}
-        by_number = {places[each]: made[each] for each in made if each in places}
+        numbers = {identifier: number for number, identifier in enumerate(ids)}
+        by_number = {numbers[each]: made[each] for each in made if each in numbers}
         return _CachedPlan(lineage, content, by_number, characters)
 
 
@@ -150,13 +150,13 @@ def _with_bytes(lineage: StatementLineage | None) -> tuple[StatementLineage | No
 def number_ids(descriptions: Sequence[str], application: Application) -> tuple[Key, list[int]]:
     """What tells plans apart but for their ids, and the ids in the order in which they first stand in the text."""
     names = application.names
-    places: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     parts: list[object] = [application.through_views, names.warehouse, *names.catalogs.items(), *names.urls.items()]
     for description in descriptions:
-        pieces = _ID.split(_PLAN_ID.sub("", description))
-        parts.append("".join(pieces[::2]))
-        parts.append(tuple([places.setdefault(each, len(places)) for each in pieces[1::2]]))
-    return tuple(parts), [int(each) for each in places]
+        between = _ID.split(_PLAN_ID.sub("", description))
+        parts.append("".join(between[::2]))
+        parts.append(tuple([numbers.setdefault(each, len(numbers)) for each in between[1::2]]))
+    return tuple(parts), [int(each) for each in numbers]
 
 
 def _depends_on_numbers(known: _CachedPlan) -> bool:

@@ -178,21 +178,21 @@ _REWRITTEN_FILES = "TahoeBatchFileIndex"
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """What a plan that writes nothing reads; `place` is its execution's among the statement's.
+    """What a plan that writes nothing reads; `index` is its execution's among the statement's.
 
     `rewritten` marks a read of files that a command of Delta's chose itself.
     """
 
-    place: int
+    index: int
     relation: PlanRelation
     rewritten: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class _Placed:
-    """An evaluated write and its execution's place among the statement's."""
+    """An evaluated write and its execution's index among the statement's."""
 
-    place: int
+    index: int
     item: EvaluatedWrite
 
 
@@ -203,8 +203,8 @@ def _reads_delta_log(text: PlanText) -> bool:
 
 def _reads_rewritten_files(text: PlanText) -> bool:
     """Whether all files that a plan reads were chosen by a command of Delta's."""
-    places = [place for leaf in _leaves(text) if (place := _location_of(leaf))]
-    return bool(places) and all(place.startswith(_REWRITTEN_FILES) for place in places)
+    locations = [location for leaf in _leaves(text) if (location := _location_of(leaf))]
+    return bool(locations) and all(location.startswith(_REWRITTEN_FILES) for location in locations)
 
 
 def _leaves(text: PlanText) -> Iterable[PlanNode]:
@@ -244,12 +244,12 @@ def _reads_of(write: _Placed, found: Sequence[_Placed], reads: Sequence[_Read]) 
     """The reads that may be a write's query: they follow it, and precede the next write of another target."""
     name = write.item.write.name
     others = (
-        other.place
+        other.index
         for other in found
-        if other.place > write.place and not other.item.write.partial and other.item.write.name not in (None, name)
+        if other.index > write.index and not other.item.write.partial and other.item.write.name not in (None, name)
     )
     end = min(others, default=math.inf)
-    return [read for read in reads if write.place < read.place < end]
+    return [read for read in reads if write.index < read.index < end]
 
 
 def _complete(placed: _Placed, reads: Sequence[_Read], made: Mapping[int, Attribute]) -> EvaluatedWrite:
@@ -316,15 +316,15 @@ def statement_lineage(
     found: list[_Placed] = []
     reads: list[_Read] = []
     made: dict[int, Attribute] = {}
-    for place, description in enumerate(descriptions):
+    for index, description in enumerate(descriptions):
         text = parse_plan_text(description)
         if (len(descriptions) > 1 and _repeats(text)) or _reads_delta_log(text):
             continue
-        evaluated = [_Placed(place, item) for item in _evaluate_writes(text, application, made)]
+        evaluated = [_Placed(index, item) for item in _evaluate_writes(text, application, made)]
         found.extend(evaluated)
         if not evaluated:
             rewritten = _reads_rewritten_files(text)
-            reads.extend(_Read(place, relation, rewritten) for relation in _evaluate_query(text, application, made))
+            reads.extend(_Read(index, relation, rewritten) for relation in _evaluate_query(text, application, made))
             application.batch = reads[0].relation if stream and reads else None
     application.batch = None
     merged = _merge_writes(_with_queries(found, reads, made))
@@ -416,8 +416,8 @@ def _file_paths(physical: PlanNode | None) -> Mapping[int, str]:
         if kind_of(node) != "FileScan":
             continue
         columns = _SCANNED.search(node.args)
-        place = node.args.find("Location: ", columns.end()) if columns and columns["open"] is None else -1
-        location = LOCATION.search(node.args, place) if place >= 0 else None
+        start = node.args.find("Location: ", columns.end()) if columns and columns["open"] is None else -1
+        location = LOCATION.search(node.args, start) if start >= 0 else None
         if columns and location and location["open"] is None:
             found.update({item.id: location.group() for item in attribute_list(columns.group(), ",")})
     return found

@@ -32,13 +32,13 @@ URL_USER = re.compile(r"^([a-z][a-z0-9+.-]*://)[^/@]*@", re.IGNORECASE)
 class NameMapping:
     """How plan names become catalog names.
 
-    `places` are the rules of the configuration; a name that none speaks of stays as Spark has it. A service is a name's
+    `rules` are those of the configuration; a name that none speaks of stays as Spark has it. A service is a name's
     first part where four are given. `warehouse` is the application's warehouse directory: a path in it is a table of
     the session catalog; `catalogs` the class of each catalog that the application configured, by which a plan may name
     it, and `urls` where those lead that are databases behind JDBC.
     """
 
-    places: EngineNameRules = field(default_factory=EngineNameRules)
+    rules: EngineNameRules = field(default_factory=EngineNameRules)
     warehouse: str = ""
     catalogs: Mapping[str, str] = field(default_factory=dict)
     urls: Mapping[str, JdbcUrl] = field(default_factory=dict)
@@ -50,20 +50,20 @@ class NameMapping:
             parts = parts[:-1]
         if len(parts) == QUALIFIED - 1:
             parts = (SESSION_CATALOG, *parts)
-        placed = self.places.table(parts)
+        placed = self.rules.table(parts)
         if placed is None and parts[0] in self.urls:
-            placed = self.places.over_jdbc(parts[1:], self.urls[parts[0]])
+            placed = self.rules.over_jdbc(parts[1:], self.urls[parts[0]])
         return TableName(placed or _levels(parts), written)
 
     def jdbc(self, parts: tuple[str, ...], url: JdbcUrl | None = None) -> TableName:
         """The name of a table behind JDBC; plans seldom tell the URL."""
-        placed = self.places.over_jdbc(parts, url)
+        placed = self.rules.over_jdbc(parts, url)
         return TableName(placed or _levels((JDBC, *parts)), ".".join(parts))
 
     def path(self, location: str) -> TableName:
         """The name of a storage location, without user or query; a table's place is the table."""
         cleaned = clean_location(location)
-        table = self.places.file_table(canonical_path(cleaned))
+        table = self.rules.file_table(canonical_path(cleaned))
         if table is not None:
             return TableName(table, cleaned)
         managed = self._managed_table(cleaned)

@@ -65,7 +65,7 @@ def _query_of(node: PlanNode) -> PlanNode | None:
 
 # Writes through Spark's V2 interface: Iceberg, Delta Lake and other catalogs' tables.
 
-ROW_PLACE = "_pos"
+ROW_POSITION = "_pos"
 """The metadata column of Iceberg's by which a row operation finds a row in its file."""
 ROW_SCANS = ("BatchScan", "RelationV2", "DataSourceV2Relation")
 V2_WRITES = {
@@ -162,7 +162,7 @@ def _v2_target(node: PlanNode, names: NameMapping) -> tuple[TableName | None, bo
 def _rewritten_table(node: PlanNode, names: NameMapping) -> TableName | None:
     """The table whose rows a row operation changes, where its writer prints none: that read with each row's place."""
     scans = (leaf for leaf in node.walk() if kind_of(leaf) in ROW_SCANS and not leaf.children)
-    found = {v2_name(leaf, names) for leaf in scans if f"{ROW_PLACE}#" in leaf.fields.get("Output", leaf.args)}
+    found = {v2_name(leaf, names) for leaf in scans if f"{ROW_POSITION}#" in leaf.fields.get("Output", leaf.args)}
     return found.pop() if len(found) == 1 else None
 
 
@@ -362,9 +362,9 @@ def _create_view(node: PlanNode, names: NameMapping) -> PlanWrite:
 
 def _cache_as_select(node: PlanNode, names: NameMapping) -> PlanWrite:
     """CACHE TABLE x AS: a temporary name, the query as text only."""
-    pieces = arguments(node.args)
-    name = TableName((pieces[0],), pieces[0])
-    text = node.args[len(pieces[0]) + 2 :]
+    parts = arguments(node.args)
+    name = TableName((parts[0],), parts[0])
+    text = node.args[len(parts[0]) + 2 :]
     options = _OPTIONS_OF_CACHE.get(text[-1:])
     begun = options.search(text) if options is not None else None
     text = text[: begun.start()] if begun is not None else text
@@ -387,8 +387,8 @@ def _save_into_source(node: PlanNode, names: NameMapping) -> PlanWrite | None:
     name: TableName | None = None
     if table:
         url = _OPTION_URL.search(node.args)
-        place = jdbc_url(url.group(1)) if url else None
-        name = names.jdbc(plain_parts(table.group(1).replace('"', "`")), place)
+        server = jdbc_url(url.group(1)) if url else None
+        name = names.jdbc(plain_parts(table.group(1).replace('"', "`")), server)
     location = names.path(path.group(1)) if path else None
     return PlanWrite(StatementKind.INSERT, written, name, _query_of(node), location)
 
@@ -496,7 +496,7 @@ _CLONE_HINT = re.compile(rf"\b{CLONE}\b")
 _SHOWN = 8000
 """Characters of a plan in which the command stands: it is the root."""
 
-_PLACE = re.compile(r", (?P<place>[^,\s\[\]]++), (?:Create|Replace|CreateOrReplace), (?:true|false), \[")
+_LOCATION_OF_CLONE = re.compile(r", (?P<location>[^,\s\[\]]++), (?:Create|Replace|CreateOrReplace), (?:true|false), \[")
 _WORD = re.compile(r"[^\s,\[\]]++")
 _SCHEME = re.compile(r"\w++:/")
 
@@ -510,11 +510,11 @@ def clone_lineage(descriptions: Sequence[str], names: NameMapping) -> StatementL
         if not _CLONE_HINT.search(description, 0, _SHOWN):
             continue
         node = _clone_node(description)
-        place = _PLACE.search(node.args) if node is not None else None
-        if node is None or place is None:
+        found = _LOCATION_OF_CLONE.search(node.args) if node is not None else None
+        if node is None or found is None:
             continue
-        own = clean_location(place["place"])
-        read = {clean_location(place) for each in descriptions for place in _logs_in(each)} - {own}
+        own = clean_location(found["location"])
+        read = {clean_location(log) for each in descriptions for log in _logs_in(each)} - {own}
         target = _target(quoted_parts(node.args), names)
         if target is None or len(read) != 1:
             return None
@@ -539,9 +539,9 @@ def _clone_node(description: str) -> PlanNode | None:
 def _logs_in(description: str) -> Iterator[str]:
     """The places of the tables whose logs a plan reads."""
     for word in _WORD.findall(description):
-        place, log, _ = word.partition("/_delta_log")
-        if log and _SCHEME.match(place):
-            yield place
+        location, log, _ = word.partition("/_delta_log")
+        if log and _SCHEME.match(location):
+            yield location
 
 
 def _target(parts: tuple[str, ...], names: NameMapping) -> TableName | None:

@@ -70,7 +70,7 @@ class Explanation:
         """Those whose values reach the column, itself among them."""
 
         def direct(names: Sequence[str]) -> Iterator[Hop[str, ExplainedHop]]:
-            return (hop for name in names for hop in _walked(name, self.hops.get(name, ())) if hop.edge.direct)
+            return (hop for name in names for hop in _walk(name, self.hops.get(name, ())) if hop.edge.direct)
 
         return Walk((self.column,), direct).finish().arrivals
 
@@ -127,13 +127,13 @@ def explain(document: Mapping[str, Any], column: str) -> Explanation:
     def into(names: Sequence[str]) -> Iterator[Hop[str, ExplainedHop]]:
         for name in names:
             sources[name] = reader.of(name)
-            yield from _walked(name, sources[name])
+            yield from _walk(name, sources[name])
 
     Walk((column,), into).finish()
     return Explanation(column, sources, reader.explained_statements())
 
 
-def _walked(column: str, sources: Iterable[ExplainedHop]) -> Iterator[Hop[str, ExplainedHop]]:
+def _walk(column: str, sources: Iterable[ExplainedHop]) -> Iterator[Hop[str, ExplainedHop]]:
     return (Hop(column, one.source, tie_of(one.type, certain=one.certain), one) for one in sources)
 
 

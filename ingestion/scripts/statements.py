@@ -140,8 +140,8 @@ def script_statements(script: str, dialect: Dialect) -> Iterator[ScriptStatement
             continue
         for step in steps:
             if step.problem or step.text:
-                piece = _script_statement(statement, step, dialect)
-                yield replace(piece, column=column) if step.text == statement.text else piece
+                one = _script_statement(statement, step, dialect)
+                yield replace(one, column=column) if step.text == statement.text else one
 
 
 def _script_statement(statement: StatementText, step: RoutineStep, dialect: Dialect) -> ScriptStatement:
@@ -155,41 +155,47 @@ def _script_statement(statement: StatementText, step: RoutineStep, dialect: Dial
 def parse_script_statements(
     found: Sequence[ScriptStatement], dialect: Dialect, timeout_seconds: float
 ) -> list[ParseOutcome]:
-    """What became of each piece; `timeout_seconds` is for each parser on one piece.
+    """What became of each statement; `timeout_seconds` is for each parser on one statement.
 
     One without lineage that no parser takes is not dead: there is nothing to miss.
     """
-    requests = [ParseRequest(str(number), piece.text, dialect.name) for number, piece in enumerate(found) if piece.text]
+    requests = [
+        ParseRequest(str(number), statement.text, dialect.name)
+        for number, statement in enumerate(found)
+        if statement.text
+    ]
     outcomes = {outcome.key: outcome for outcome in warm_parser(timeout_seconds).parse(requests)}
-    return [_outcome(piece, outcomes.get(str(number)), dialect) for number, piece in enumerate(found)]
+    return [_outcome(statement, outcomes.get(str(number)), dialect) for number, statement in enumerate(found)]
 
 
-def _outcome(piece: ScriptStatement, parsed: ParseOutcome | None, dialect: Dialect) -> ParseOutcome:
+def _outcome(statement: ScriptStatement, parsed: ParseOutcome | None, dialect: Dialect) -> ParseOutcome:
     if parsed is None:
-        return ParseOutcome("", None, None, dead_reason=piece.problem)
-    if parsed.dead_reason == Templated.code and (template := template_in_quotes(piece.text, dialect)) is not None:
+        return ParseOutcome("", None, None, dead_reason=statement.problem)
+    if parsed.dead_reason == Templated.code and (template := template_in_quotes(statement.text, dialect)) is not None:
         return replace(parsed, dead_reason=f"{Templated.code}: {template.expression}")
-    if parsed.dead_reason and _is_without_lineage(piece.text, dialect):
+    if parsed.dead_reason and _is_without_lineage(statement.text, dialect):
         return replace(parsed, dead_reason=None)
     return parsed
 
 
-def failure_text(piece: ScriptStatement, reason: str, outcome: ParseOutcome) -> str:
-    """Where and why a piece could not be read: `line 2, column 31: unparsable: sqlglot: expecting ) at SELECT`.
+def failure_text(statement: ScriptStatement, reason: str, outcome: ParseOutcome) -> str:
+    """Where and why a statement could not be read: `line 2, column 31: unparsable: sqlglot: expecting ) at SELECT`.
 
     The place is where the parser stopped, as far as it is known; the words are the first parser's, without a literal.
     """
     if reason.startswith(ILL_FORMED):
         # what is wrong is told by the line of the statement, not of the script
-        return f"line {piece.line}: {_OPENED_IN.sub(lambda at: f'{at[1]}{int(at[2]) + piece.line - 1}', reason)}"
+        return (
+            f"line {statement.line}: {_OPENED_IN.sub(lambda at: f'{at[1]}{int(at[2]) + statement.line - 1}', reason)}"
+        )
     first = next(iter(outcome.attempts), None)
     if reason != Unparsable.code or first is None or not first.detail or first.reason != Unparsable.code:
-        return f"line {piece.line}: {reason}"
+        return f"line {statement.line}: {reason}"
     words = f"{reason}: {first.tier}: {first.detail}"
-    if not (first.line and piece.column):
-        return f"line {piece.line}: {words}"
-    column = first.column + (piece.column - 1 if first.line == 1 else 0)
-    return f"line {piece.line + first.line - 1}, column {column}: {words}"
+    if not (first.line and statement.column):
+        return f"line {statement.line}: {words}"
+    column = first.column + (statement.column - 1 if first.line == 1 else 0)
+    return f"line {statement.line + first.line - 1}, column {column}: {words}"
 
 
 def _is_without_lineage(text: str, dialect: Dialect) -> bool:

@@ -26,12 +26,12 @@ def unfollowed_change(text: str, dialect: Dialect) -> str | None:
     skipped = classify(text, dialect).skip_reason is Outcome.DDL_OTHER
     if words != ("alter", "table") or not skipped or altered_types(text, dialect):
         return None
-    place = 2
-    while code.word(place) in ("if", "exists", "only"):
-        place += 1
-    name, place = code.dotted_name(place)
-    place += 3 if code.words(place, 2) == ("on", "cluster") else 0
-    return None if name and code.word(place) in TYPE_VERBS | OTHER_VERBS else "ALTER TABLE"
+    index = 2
+    while code.word(index) in ("if", "exists", "only"):
+        index += 1
+    name, index = code.dotted_name(index)
+    index += 3 if code.words(index, 2) == ("on", "cluster") else 0
+    return None if name and code.word(index) in TYPE_VERBS | OTHER_VERBS else "ALTER TABLE"
 
 
 def dropped_namespace(text: str, dialect: Dialect) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ def _request(text: str, key: bytes = KEY) -> MetricsRequest:
 
 
 def test_each_statement_has_its_reply(process: MetricsProcess) -> None:
-    replies = process.decompose(
+    replies = process.take_apart(
         [
             _request("SELECT sum(a) AS total FROM t"),
             _request("SELECT a FROM t"),
@@ -50,7 +50,7 @@ def test_no_literal_is_in_a_reply_and_none_can_be_told_without_the_key(process: 
         f" WHERE j ->> '{SECRET}' = '{SECRET}' AND a IN (4711, 4712) AND e LIKE E'{SECRET}%' AND b = X'4711'"
         f" AND c IN (SELECT u.c FROM u WHERE u.z = '{SECRET}') GROUP BY 1 HAVING max(v) > 4711"
     )
-    first, again, other = process.decompose([_request(text), _request(text), _request(text, OTHER_KEY)])
+    first, again, other = process.take_apart([_request(text), _request(text), _request(text, OTHER_KEY)])
     assert first.metrics is not None
     assert b"4711" not in pickle.dumps(first)
     assert first == again
@@ -61,7 +61,7 @@ def test_no_literal_is_in_a_reply_and_none_can_be_told_without_the_key(process: 
 
 
 def test_temporary_tables_are_folded(process: MetricsProcess) -> None:
-    plain, through = process.decompose(
+    plain, through = process.take_apart(
         [
             _request("SELECT sum(a) FROM t WHERE k = 'x'"),
             MetricsRequest(

@@ -10,7 +10,7 @@ from ingestion.binding.timeline import SchemaProvider
 from ingestion.dialects import fold
 from ingestion.errors import ConfigError
 from ingestion.model.lineage import Column, TableName
-from ingestion.model.namespaces import QUALIFIED_PARTS, Mention, Namespace, RelationKey, candidates, place_created
+from ingestion.model.namespaces import QUALIFIED_PARTS, Mention, Namespace, RelationKey, candidates, created_key
 from ingestion.parsing.parser_pool import ThreadedParser
 from ingestion.parsing.sandbox.process import Limits
 from ingestion.parsing.tiers import ParseRequest
@@ -56,7 +56,7 @@ def _schemas_of(
             raise ConfigError(f"{file.path}:{outcome.key}: this CREATE TABLE cannot be read as {dialect}")
         for change in without_schema(loads(outcome.symbolic)).changes:
             if change.columns:
-                schemas[place_created(change.name, namespace, None)] = change.columns
+                schemas[created_key(change.name, namespace, None)] = change.columns
     return schemas
 
 

@@ -203,7 +203,7 @@ def decompose_all(
         return []
     if len(requests) <= _FEW:
         with MetricsProcess(limits) as process:
-            return process.decompose(requests)
+            return process.take_apart(requests)
     tasks = max(1, min(threads, spark.sparkContext.defaultParallelism))
     rows = [(number, bytearray(pickle.dumps(request))) for number, request in enumerate(requests)]
     sent = spark.createDataFrame(rows, _SCHEMA).repartition(tasks)
@@ -215,7 +215,7 @@ def _task(limits: Limits) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.Re
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         with MetricsProcess(limits) as process:
             for batch in batches:
-                replies = process.decompose([pickle.loads(one) for one in batch.column("content").to_pylist()])
+                replies = process.take_apart([pickle.loads(one) for one in batch.column("content").to_pylist()])
                 content = pa.array([pickle.dumps(reply) for reply in replies], pa.binary())
                 yield pa.RecordBatch.from_arrays([batch.column("number"), content], schema=_ARROW_SCHEMA)
 

@@ -57,7 +57,7 @@ class _DeadLetterWriter:
         template = self.templates.get(fingerprint or "")
         failure = self.failures.get(fingerprint or "")
         limits = self.settings.limits
-        error = failure.place if failure is not None else _template_of(template)
+        error = failure.location if failure is not None else _template_of(template)
         return {
             **({"error": error} if error else {}),
             "masked": template.masked if template is not None else "",
