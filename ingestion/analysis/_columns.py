@@ -31,6 +31,7 @@ SHIFT = ROLES.bit_length() - 1
 ROLE_MASK = ROLES - 1
 
 _DEPTH_LIMIT = 150
+"""Values inside each other whose text and type are put together: each takes a frame of the stack."""
 
 NO_TABLE = TableName(("*",))
 """The table of a run that is none of a table's."""

@@ -43,7 +43,9 @@ from ingestion.model.lineage import ColumnRef, Problem, Reference, TableName
 from ingestion.model.outcomes import ProblemKind
 
 _RECURSION_ROUNDS = 10
+"""Rounds over a recursive item at most: each only adds sources, but one that rotates n columns needs n of them."""
 _MANY = 40
+"""Items from which on they are analysed in order: read from the last one back, each takes frames of the stack."""
 _SEARCH = "vector_search"
 
 
@@ -110,6 +112,7 @@ class QueryAnalysis:
     # -- SELECT
 
     def _select(self, select: Select, parent: Scope | None, view: View) -> QueryColumns:
+        """The rows of a SELECT: FROM is read first, then the select list, and then what may name its outputs."""
         if select.common_tables:
             view = _with_items(self, select.common_tables, parent, view)
         scope = Scope(self, parent, view, select)
@@ -169,6 +172,10 @@ class QueryAnalysis:
         return rows, alias
 
     def _function(self, function: TableFunction, relation: RelationSource, scope: Scope) -> FunctionColumns:
+        """The rows of a table function: x is made of t.xs in `FROM t, UNNEST(t.xs) AS x`.
+
+        Several arrays side by side give a column each: in `UNNEST(t.a, t.b) AS u (x, y)` x is of t.a alone.
+        """
         values = [evaluate(scope, argument) for argument in function.arguments]
         value = ColumnValue(combine((TRANSFORMATION, value) for value in values))
         texts = ", ".join(value.text() for value in values)
@@ -292,6 +299,11 @@ def _shared_columns(analysis: AnalysisContext, scope: Scope, visible: ScopedRela
 def _merge(
     analysis: AnalysisContext, scope: Scope, how: str, names: tuple[str, ...], indirect: dict[int, ColumnValue]
 ) -> None:
+    """The columns that USING and NATURAL make one: of the side whose rows are all kept, of both in a FULL join.
+
+    `t RIGHT JOIN u USING (k)` has u's k, as k is null in t where t has no row; `t FULL JOIN u USING (k)` has
+    COALESCE(t.k, u.k). Names of merged columns come first in `*`, in the order of USING.
+    """
     visible = scope.relations[-1]
     position = len(scope.relations) - 1
     merged: dict[str, ColumnValue] = {}

@@ -62,6 +62,11 @@ def _opposite(entries: Sequence[Entry]) -> Entry:
 
 
 def _middle(sources: ColumnSources, middles: list[list[Entry]]) -> list[Entry]:
+    """What stands between the sure columns of both ends, where some branch has a run of unknown columns.
+
+    `SELECT * FROM s UNION ALL SELECT * FROM t`: the runs stand opposite each other, so that a column of s goes together
+    with one of t. In `SELECT * FROM s UNION ALL SELECT x, t.* FROM t` nothing says what stands opposite what.
+    """
     first = middles[0]
     if all(len(middle) == len(first) for middle in middles) and all(
         isinstance(a, UnexpandedStar) == isinstance(b, UnexpandedStar)

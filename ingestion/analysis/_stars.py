@@ -68,6 +68,7 @@ def _fields(analysis: AnalysisContext, value: ColumnValue) -> list[Entry]:
 
 
 def _alter(entries: list[Entry], star: Star, scope: Scope) -> list[Entry]:
+    """The columns of a star after its clauses: x and b of `* EXCEPT (c) REPLACE (a + 1 AS a) RENAME (a AS x)`."""
     known = [entry[0] for entry in entries if isinstance(entry, tuple)]
     excluded = spellings(known, star.excluded)
     renamed = {called: new for old, new in star.renamed for called in spellings(known, (old,))}
@@ -88,7 +89,7 @@ def _alter(entries: list[Entry], star: Star, scope: Scope) -> list[Entry]:
             placed.add(name)
             value = replaced[name]
         found.append((renamed.get(name, name), value))
-    if open_:  # its place among the unknown columns is not known: it comes last
+    if open_:  # REPLACE leaves a column where it stands, but where that is among unknown ones nobody knows: last
         found += [(name, value) for name, value in replaced.items() if name not in placed]
     return found
 

@@ -82,6 +82,10 @@ def _expand(star: StarOutput, schema_of: SchemaLookup) -> Iterator[tuple[str, st
 
 
 def _references(reference: Reference, schema_of: SchemaLookup) -> Iterator[Reference]:
+    """The uses of what schemas know by now: a star becomes each column, candidates those tables that have the column.
+
+    Of `SELECT a FROM t, u` t.a and u.a are candidates; once u is known to have no a, t.a alone is left.
+    """
     sources = reference.sources
     if len(sources) == 1 and sources[0].column == "*":
         schema = schema_of(sources[0].table)

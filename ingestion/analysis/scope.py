@@ -272,6 +272,7 @@ class Scope:
         return None
 
     def _prefixed_column(self, parts: tuple[str, ...], *, loosely: bool) -> ColumnValue | None:
+        """The value of `web.t.a.f`: of the longest prefix that is a relation's name the column, and fields of that."""
         for length in range(len(parts) - 1, 0, -1):
             visible = self.relation(parts[:length], loosely=loosely)
             if visible is not None:
@@ -291,6 +292,7 @@ class Scope:
         return _find_relation(self.relations, qualifier, loosely=loosely)
 
     def _column_of(self, visible: ScopedRelation, name: str) -> ColumnValue | None:
+        """A column of the relation that a prefix means; naming it so proves that a table without a schema has it."""
         rows = visible.rows
         if name == "*":
             return self.whole_row(visible)
@@ -307,6 +309,12 @@ class Scope:
         return guesses[0] if len(guesses) == 1 else self._ambiguous(guesses, name)
 
     def _unprefixed_column(self, name: str) -> ColumnValue | None:
+        """The value of a bare name, looked for as engines do: in the innermost query first, and in each in this order.
+
+        In `SELECT k, a FROM t JOIN u USING (k)` k is the column that USING merged. a is a column that the schema of t
+        or u has; where none is known to have it, one of those whose schema is not known; and only then a whole row, an
+        output or a column of the query around.
+        """
         if self.merged:
             (called,) = spellings(self.merged, (name,))
             if called in self.merged:
@@ -342,6 +350,12 @@ class Scope:
         return self.analysis.item_value(item, self) if item is not None and item.definition.scalar else None
 
     def _guess(self, guesses: list[tuple[ScopedRelation, ColumnValue]], name: str) -> ColumnValue:
+        """The value of a name that only relations without a schema may have.
+
+        `SELECT a, (SELECT MAX(a) FROM u) FROM t` where t's schema is known and u's is not: the inner a is u's if u has
+        one, else t's, so both are candidates. So is an output of that name, since a column would go before it and
+        nobody knows whether there is one.
+        """
         if len(guesses) > 1:
             confirmed = self._confirmed_candidate(guesses, name)
             if confirmed is not None:

@@ -131,6 +131,7 @@ def _expand(
     columns: dict[str, frozenset[RelationReference]],
     stars: list[tuple[int, StarOutput]],
 ) -> None:
+    """A star over an inlined relation: the columns that it is known to hold, and the stars that it was filled by."""
     renamed = dict(star.renamed)
     for name, references in held.columns.items():
         if name not in star.excluded:
@@ -142,6 +143,10 @@ def _expand(
 
 
 def _through(reference: RelationReference, inlined: _InlinedTables) -> Iterable[RelationReference]:
+    """A reference with its reads of the inlined relation replaced by what filled the column there.
+
+    Where only a star filled it (`CREATE TEMP TABLE n AS SELECT * FROM s`), the column is that of s by the same name.
+    """
     relation, held = inlined.relation, inlined.held
     if all(source.relation != relation for source in reference.sources):
         yield reference
@@ -300,12 +305,15 @@ class _Inliner:
         self._isolation = isolation
         self._flows: list[_FlowNode] = []
         self._reads: list[dict[int, _State]] = []  # per flow: the state in which it sees each inlined relation
-        self._writes: dict[int, _State] = {}
         self._graph: nx.DiGraph[_Node] = nx.DiGraph()
         self._orders: dict[_Node, Order] = {}  # of the statement that first made a node
         self._build()
 
     def flows(self) -> tuple[PersistedFlow, ...]:
+        """The flows into relations that stay, each content passed on once in topological order.
+
+        A circle (a staging table that is filled from what is filled from it) is gone round until nothing is added.
+        """
         states: dict[_State, FlowSources] = {}
         contents: dict[int, FlowSources] = {}
         condensed = nx.condensation(self._graph)
@@ -363,7 +371,6 @@ class _Inliner:
         if relation.temporary and self._keeps_content(index):
             self._note(self._orders[index], before)
             self._graph.add_edge(before, state)
-        self._writes[index] = state
         self._graph.add_edge(index, state)
 
     def _keeps_content(self, index: int) -> bool:

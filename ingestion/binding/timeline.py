@@ -310,6 +310,7 @@ class _TimelineReader:
         self._restored.note(occurrence.states, {n: altered.get(n, frozenset()) | orders for n, orders in own.items()})
 
     def close(self) -> None:
+        """Says of each relation where it is in the end, once the whole log was read."""
         final = tuple(self._restored.leave_as_at_the_end())
         rebuilt = self._rebuilt_keys(final)
         kept = [event for event in self.events if rebuilt.get(event.key) != self._renamed.get(event, -1)]
@@ -336,6 +337,10 @@ class _TimelineReader:
         return {key: n for key, n in found.items() if n is not None and key != self.relations[n].born}
 
     def _apply(self, number: int, occurrence: Occurrence, change: TableChange, meaning: dict[TableName, int]) -> None:
+        """What DDL does to names: `ALTER TABLE new RENAME TO t` leaves one relation, which is called t from now on.
+
+        A SWAP exchanges what two names mean (`ALTER TABLE a SWAP WITH b`, EXCHANGE TABLES): both relations stay.
+        """
         kind = change.kind
         if kind in CREATING_KINDS:
             created = self._create(number, occurrence, change.name, temporary=change.temporary)
@@ -388,6 +393,7 @@ class _TimelineReader:
         self._in_force[key] = relation.number
 
     def _create(self, number: int, occurrence: Occurrence, name: TableName, *, temporary: bool) -> int:
+        """The relation that a statement makes under a name; in order, what stood under it before is superseded."""
         key = created_key(name, occurrence.namespace, _scope(occurrence) if temporary else None)
         created = self._announced[occurrence.order, key]
         relation = self.relations[created]
@@ -406,6 +412,11 @@ class _TimelineReader:
         return created
 
     def _relation_of(self, name: TableName, occurrence: Occurrence, *, may_come: bool = True) -> int:
+        """The relation that a name means: what is in force, else what is to come, else what the catalog had before.
+
+        A log has no statement of before its first one: a table that is read first and created later in it is the same
+        one, unless the catalog knew it already.
+        """
         key = meant_key(name, occurrence.namespace, _scope(occurrence), self._exists)
         if not self._exists(key):
             key = self._catalog.elsewhere(name, occurrence.namespace) or key

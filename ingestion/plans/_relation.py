@@ -220,6 +220,7 @@ def _same_names(found: Sequence[Element], expected: Sequence[Element]) -> bool:
 
 
 def _by_scope(body: str, scope: Mapping[int, Attribute]) -> list[Element]:
+    """The elements of a list whose attributes are in scope: a known name with its id is one whatever is in the name."""
     spans = attribute_spans(body, scope)
     passed = {start: (end, attribute) for start, end, attribute in spans}
     depth = nesting(body, spans)

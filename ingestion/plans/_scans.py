@@ -248,6 +248,7 @@ def jdbc_table(args: str, names: NameMapping) -> TableName | None:
 
 
 def _logical_name(node: PlanNode, kind: str, names: NameMapping) -> TableName | None:
+    """The table of a logical leaf: `Relation spark_catalog.db.t[a#1] parquet`, or a `HiveTableRelation` with quotes."""
     args = node.args
     match = JDBC_RELATION.search(args)
     if match:

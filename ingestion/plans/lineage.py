@@ -253,6 +253,7 @@ def _reads_of(write: _Placed, found: Sequence[_Placed], reads: Sequence[_Read]) 
 
 
 def _complete(placed: _Placed, reads: Sequence[_Read], made: Mapping[int, Attribute]) -> EvaluatedWrite:
+    """The write with its query: its own, or that of an execution beside it, which names the same columns."""
     item = placed.item
     write = item.write
     if item.relation is not None:

@@ -80,6 +80,7 @@ class NameMapping:
         return SESSION_CATALOG if not found and class_name.endswith(".DeltaCatalog") else None
 
     def _managed_table(self, location: str) -> tuple[str, str] | None:
+        """The table that a warehouse's own directory holds: db.t is in `…/db.db/t`, a table of `default` in `…/t`."""
         warehouse = clean_location(self.warehouse) if self.warehouse else ""
         if warehouse and location.startswith(warehouse + "/"):
             inside = location.removeprefix(warehouse + "/")

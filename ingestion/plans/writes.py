@@ -339,6 +339,7 @@ def _save_as_table(node: PlanNode, names: NameMapping) -> PlanWrite:
 
 
 def _create_view(node: PlanNode, names: NameMapping) -> PlanWrite:
+    """A view with its columns and the text of its query, which a plan prints before flags and the view's kind."""
     args = node.args
     parts = quoted_parts(args)
     kinds = list(_VIEW_KIND.finditer(args))
