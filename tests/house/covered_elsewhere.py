@@ -25,6 +25,7 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
     "workflows/commands/test_policy.py": (
         "connectors.catalog.answer.policy",
         "connectors.catalog.questions.policy",
+        "workflows.commands.options",
         "workflows.config.policies",
     ),
     "connectors/catalog/questions/proposed_change/test_report.py": ("connectors.catalog.answer.proposed_change",),
@@ -101,10 +102,10 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
         "connectors.catalog.store.lineage.inserts",
         "connectors.catalog.store.lineage.name_changes",
         "connectors.catalog.store.lineage.reads",
+        "connectors.catalog.store.lineage.rejections",
         "connectors.catalog.store.lineage.window",
+        "connectors.catalog.store.rows",
     ),
-    "connectors/catalog/store/lineage/test_corrections.py": ("connectors.catalog.store.lineage.rejections",),
-    "connectors/catalog/store/lineage/test_bulk_lineage.py": ("connectors.catalog.store.rows",),
     "connectors/dbt/test_rendering_process.py": (
         "connectors.dbt._macros",
         "connectors.dbt._renderer",
@@ -174,10 +175,7 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
     "connectors/query_log/test_json_records.py": ("connectors.query_log.text_files",),
     "connectors/openmetadata/test_sink.py": ("connectors.sink",),
     "workflows/run/read/test_spark_history.py": ("connectors.spark.source",),
-    "workflows/commands/test_explain.py": (
-        "connectors.sql_files.explanation",
-        "workflows.commands.options",
-    ),
+    "workflows/commands/test_explain.py": ("connectors.sql_files.explanation",),
     "connectors/sql_files/test_lineage.py": (
         "connectors.sql_files.scripts",
         "workflows.commands.lineage",

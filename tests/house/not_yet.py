@@ -16,23 +16,16 @@ UNUSED_WORDS: dict[str, tuple[str, ...]] = {
         "ingestion.parsing",
         "ingestion.statements",
         "workflows.counts",
-        "workflows.doctor",
         "workflows.run",
         "workflows.runtime",
         "workflows.state",
-        "workflows.target",
     ),
-    "bearing": (
-        "connectors.catalog",
-        "workflows.run",
-        "workflows.state",
-    ),
+    "bearing": ("connectors.catalog",),
     "omitted": ("connectors.catalog",),
     "letters": (
         "connectors.catalog",
         "ingestion.parsing",
         "workflows.run",
-        "workflows.state",
     ),
     "piece": (
         "connectors.catalog",
@@ -43,53 +36,39 @@ UNUSED_WORDS: dict[str, tuple[str, ...]] = {
         "ingestion.dialects",
         "ingestion.parsing",
         "ingestion.statements",
-        "workflows.run",
     ),
     "slice": (
         "connectors.query_log",
         "workflows.run",
     ),
-    "in driver": ("workflows.run",),
     "in tasks": (
         "workflows.run",
         "workflows.runtime",
     ),
     "carry out": ("workflows.run",),
-    "course": ("workflows.run",),
-    "shelf": (
-        "workflows.run",
-        "workflows.runtime",
-    ),
     "memory": (
         "ingestion.model",
         "ingestion.parsing",
         "workflows.doctor",
-        "workflows.run",
     ),
     "fresh": (
         "connectors.catalog",
         "connectors.openmetadata",
         "workflows.run",
     ),
-    "survey": (
-        "connectors.query_log",
-        "workflows.run",
-    ),
+    "survey": ("connectors.query_log",),
 }
 """By a word that is not used any more: the rooms whose names still have it."""
 
-PRIVATE_MODULES = frozenset(
-    {"connectors.spark._event_logs", "ingestion.parsing.tiers", "ingestion.statements.routines._registry"}
-)
+PRIVATE_MODULES = frozenset({"ingestion.statements.routines._registry"})
 """Private modules that others than those of their package import."""
 
 CONSTANTS = frozenset(
     {
         "JSON_VERSION",
-        "PAGE",
+        "Schemas",
         "_ATTEMPTS",
         "_AT_ONCE",
-        "_ENTITY",
         "_KEY_BYTES",
         "_NAMES_SHOWN",
         "_SHOWN",
@@ -111,14 +90,10 @@ FUNCTIONS = frozenset(
         "connectors.catalog.store.lineage.inserts.edge",
         "connectors.catalog.store.lineage.reads.edge",
         "connectors.catalog.store.lineage.rejections.edge",
-        "connectors.dbt._project_files._mappings",
         "connectors.dbt._template_values.__init__",
-        "connectors.dbt.artifacts._mappings",
         "connectors.openlineage.events._iso",
         "connectors.openmetadata.attachments._checksum",
         "connectors.sql_files.manifest_diff._table",
-        "ingestion.dialects.definition.keywords",
-        "ingestion.dialects.keywords._words",
         "ingestion.model.isolation._place_of",
         "ingestion.model.lineage.table",
         "ingestion.model.namespaces.table",
