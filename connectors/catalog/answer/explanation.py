@@ -50,10 +50,7 @@ def _hop_row(column: str, hop: ExplainedHop, found: Explanation, texts: Numbered
     statements = [found.statements[number - 1] for number in hop.statements]
     numbers = " ".join(texts.statement(one.text, one.producer, one.jobs) for one in statements)
     how = how_text(hop.type, hop.subtype, masking=hop.masking, certain=hop.certain)
-    expression = texts.expression(hop.expression)
-    shown = f" {expression}" if expression else ""
-    parts = (Name(column), " <- ", Name(hop.source), f" [{how}] {numbers}{shown}")
-    return Row(parts, ("edge", Name(column), Name(hop.source), how, numbers, expression))
+    return texts.edge((column, hop.source), how, hop.expression, numbers)
 
 
 def _lines(found: Explanation, *, full: bool) -> Iterator[str]:

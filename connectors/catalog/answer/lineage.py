@@ -46,11 +46,5 @@ def _edge_rows(seen: Iterable[SeenEdge], texts: NumberedTexts) -> list[Row]:
 
 
 def _edge_row(edge: CatalogEdge, numbers: str, texts: NumberedTexts) -> Row:
-    """An edge with the numbers of the statements that tell of it."""
     how = how_text(edge.type, edge.subtype, masking=edge.masking, certain=edge.certain)
-    expression = texts.expression(edge.expression)
-    shown = f" {expression}" if expression else ""
-    return Row(
-        (Name(edge.target), " <- ", Name(edge.source), f" [{how}] {numbers}{shown}"),
-        ("edge", Name(edge.target), Name(edge.source), how, numbers, expression),
-    )
+    return texts.edge((edge.target, edge.source), how, edge.expression, numbers)

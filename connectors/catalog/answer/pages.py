@@ -259,6 +259,14 @@ class NumberedTexts:
             return quoted_text(text)
         return self._expressions.setdefault(text, f"e{len(self._expressions) + 1}")
 
+    def edge(self, ends: tuple[str, str], how: str, expression: str, numbers: str | None = None) -> Row:
+        """A target and the source that has a part in it; `numbers` of the statements, None where there is but one."""
+        target, source = map(Name, ends)
+        texts = () if numbers is None else (numbers,)
+        shown = self.expression(expression)
+        text = " ".join(filter(None, (f" [{how}]", *texts, shown)))
+        return Row((target, " <- ", source, text), ("edge", target, source, how, *texts, shown))
+
     @property
     def statement_count(self) -> int:
         return len(self._statements)

@@ -35,12 +35,7 @@ def _table_row(table: ReadTable) -> Row:
 def _edge_row(edge: ReadEdge, texts: NumberedTexts) -> Row:
     made = edge.made
     how = how_text(made.type, made.subtype, masking=made.masking, certain=made.certain)
-    expression = texts.expression(made.expression)
-    shown = f" {expression}" if expression else ""
-    return Row(
-        (Name(edge.target), " <- ", Name(edge.source), f" [{how}]{shown}"),
-        ("edge", Name(edge.target), Name(edge.source), how, expression),
-    )
+    return texts.edge((edge.target, edge.source), how, made.expression)
 
 
 def _unresolved_row(one: UnresolvedName) -> Row:
