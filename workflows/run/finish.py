@@ -32,13 +32,18 @@ def print_summary(summary: RunSummary, console: Console) -> None:
     for label, count, detail in _rows(summary):
         table.add_row(label, count, Text(detail))
     console.print(table)
-    for reason, _count in most_frequent(summary.counts.dead, _REASONS_EXPLAINED):
-        if meaning := meaning_of(reason):
-            console.print(Text(f"dead, {reason}: {meaning}", style="dim"))
+    for code, meaning in _meanings(summary.counts.dead):
+        console.print(Text(f"dead, {code}: {meaning}", style="dim"))
     for warning in summary.warnings:
         console.print(Text(f"warning: {warning}", style="yellow"))
     for pointer in summary.where_to_look:
         console.print(Text.assemble((f"{pointer.label}: ", "bold"), pointer.location), soft_wrap=True)
+
+
+def _meanings(dead: Tally) -> list[tuple[str, str]]:
+    """What the most frequent reasons mean; what follows a code, as in `ill_formed:unbalanced …`, is in the table."""
+    codes = dict.fromkeys(reason.partition(":")[0] for reason, _count in most_frequent(dead, len(dead)))
+    return [(code, meaning) for code in codes if (meaning := meaning_of(code))][:_REASONS_EXPLAINED]
 
 
 def _rows(summary: RunSummary) -> Iterator[tuple[str, str, str]]:

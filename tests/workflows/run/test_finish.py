@@ -10,6 +10,7 @@ import pytest
 
 from connectors.sink import EdgeCounts
 from ingestion.errors import ThresholdBreached, Unaccounted
+from ingestion.model.outcomes import Outcome
 from workflows.counts import Pointer, RunCounts, RunSummary
 from workflows.run.finish import SuccessCriteria, finish
 from workflows.runtime.logs import LogFormat
@@ -60,6 +61,16 @@ def test_the_table_has_every_count_and_where_to_look(capsys: pytest.CaptureFixtu
     }.items():
         assert any(label in line and words in line for line in rows.values()), label
     assert "catalog: http://127.0.0.1:8585" in shown
+
+
+def test_what_the_reasons_of_dead_statements_mean_is_shown_once_each(capsys: pytest.CaptureFixture[str]) -> None:
+    dead = {"ill_formed:a quote": 4, "ill_formed:a comment": 3, "cut": 2, "timeout": 1, "memory": 1, "of long ago": 9}
+
+    finish(summary(RunCounts(statements=90, published=70, dead=dead)), SuccessCriteria(70), None, LogFormat.TEXT)
+
+    told = [line for line in capsys.readouterr().out.splitlines() if line.startswith("dead, ")]
+    assert [line.split(":")[0] for line in told] == ["dead, ill_formed", "dead, cut", "dead, memory"]
+    assert told[1] == f"dead, cut: {Outcome.CUT.sentence} {Outcome.CUT.advice}"
 
 
 def test_names_with_markup_are_text(capsys: pytest.CaptureFixture[str]) -> None:
