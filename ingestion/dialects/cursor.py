@@ -61,11 +61,11 @@ class Code:
         token = self.tokens[index] if 0 <= index < len(self.tokens) else None
         if token is None or token.kind not in (WORD, NAME):
             return ""
-        return fold(self.unquoted(index), self.dialect, quoted=self.is_quoted(index))
+        return fold(self.without_quotes(index), self.dialect, quoted=self.is_quoted(index))
 
     def column(self, index: int) -> str:
         """The name of a column, which folds by rules of its own."""
-        return fold_column(self.unquoted(index), self.dialect, quoted=self.is_quoted(index))
+        return fold_column(self.without_quotes(index), self.dialect, quoted=self.is_quoted(index))
 
     def is_word(self, index: int) -> bool:
         """Whether a bare word stands at an index: a keyword or a name, which its place decides."""
@@ -88,7 +88,7 @@ class Code:
         """Whether a number stands at an index."""
         return 0 <= index < len(self.tokens) and self.tokens[index].kind == NUMBER
 
-    def unquoted(self, index: int) -> str:
+    def without_quotes(self, index: int) -> str:
         """The name at an index as it is written, or the content of the string there."""
         token = self.tokens[index]
         if token.kind == NAME and token.text[0] != _STAGE:

@@ -213,7 +213,7 @@ def _is_private(name: TableName) -> bool:
     return name.table.startswith("#") or (len(name.parts) > 1 and may_be_temporary(name))
 
 
-def _named(code: Code, at: int) -> tuple[TableName | None, int]:
+def _target_name(code: Code, at: int) -> tuple[TableName | None, int]:
     """The name at an index, None where none is, and the index behind it."""
     if code.word(at) in NO_TARGET or code.word(at).startswith("@"):  # T-SQL's tables of one batch
         return None, at
@@ -223,7 +223,7 @@ def _named(code: Code, at: int) -> tuple[TableName | None, int]:
 
 def _whole_name(code: Code, at: int) -> TableName | None:
     """The name at an index, None where what is behind it makes it another."""
-    name, end = _named(code, at)
+    name, end = _target_name(code, at)
     return None if code.word(end)[:1] in _AFTER_NAMES and code.word(end) else name
 
 
@@ -269,7 +269,7 @@ def _filled_by_create(code: Code, at: int) -> Iterator[TableName | None]:
     if not stored or not words <= CREATE_MODIFIERS - TEMPORARY:
         return
     place = _behind_modifiers(code, made + 1)
-    if not _is_made_empty(code, code.word(made), _named(code, place)[1]):
+    if not _is_made_empty(code, code.word(made), _target_name(code, place)[1]):
         yield _whole_name(code, place)
 
 
@@ -288,7 +288,7 @@ def _is_made_empty(code: Code, made: str, end: int) -> bool:
 
 def _filled_by_copy(code: Code, at: int) -> Iterator[TableName | None]:
     """COPY t FROM, COPY INTO t FROM; what goes to a stage or a file has no name."""
-    name, end = _named(code, _behind_modifiers(code, at + 1))
+    name, end = _target_name(code, _behind_modifiers(code, at + 1))
     if name is not None and code.word(code.after(end) if code.word(end) == "(" else end) == "from":
         yield name
 

@@ -86,16 +86,16 @@ def relation_name(code: Code, position: int) -> tuple[TableName | None, int]:
 
 def _part_at(code: Code, position: int) -> tuple[NamePart, int] | None:
     if code.is_quoted(position):
-        return NamePart(code.unquoted(position), quoted=True), position + 1
+        return NamePart(code.without_quotes(position), quoted=True), position + 1
     if code.word(position) in ("#", "##") and code.is_word(position + 1):  # a lexer that does not know T-SQL's #t
-        return NamePart(code.word(position) + code.unquoted(position + 1), quoted=False), position + 2
+        return NamePart(code.word(position) + code.without_quotes(position + 1), quoted=False), position + 2
     if not code.is_word(position):
         return None
-    text = code.unquoted(position)
+    text = code.without_quotes(position)
     position += 1
     if code.dialect.dashed_names:  # project names have dashes, bare ones too
         while code.word(position) == "-" and position + 1 < len(code):
-            text += f"-{code.unquoted(position + 1)}"
+            text += f"-{code.without_quotes(position + 1)}"
             position += 2
     return NamePart(text, quoted=False), position
 

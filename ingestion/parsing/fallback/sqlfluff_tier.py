@@ -56,7 +56,7 @@ _REFERENCES = ("table_reference", "object_reference", "file_reference")
 
 
 @dataclass(frozen=True, slots=True)
-class _Shape:
+class _StatementShape:
     """One statement: `query` gives the target's columns (None where they are not followed), `outer` has its WITH.
 
     `source` is the table that MERGE names behind USING.
@@ -69,7 +69,7 @@ class _Shape:
     source: BaseSegment | None = None
 
 
-def _shape_of(statement: BaseSegment, dialect: Dialect) -> _Shape:
+def _shape_of(statement: BaseSegment, dialect: Dialect) -> _StatementShape:
     """The statement's shape. Raises Unparsable when it has none that carries lineage."""
     outer, main = None, statement
     if statement.is_type("with_compound_statement") and not code(statement)[-1].is_type(*QUERIES, "bracketed"):
@@ -83,7 +83,7 @@ def _shape_of(statement: BaseSegment, dialect: Dialect) -> _Shape:
         return _create(main, dialect, view="view" in kind)
     if main.is_type("update_statement"):
         target = Target(table_name(_target(main), dialect), WriteMode.UPDATE)
-        return _Shape(StatementKind.UPDATE, target, None)
+        return _StatementShape(StatementKind.UPDATE, target, None)
     if main.is_type("merge_statement"):
         return _merge(main, dialect)
     raise Unparsable("the statement has no shape that carries lineage")
@@ -124,7 +124,7 @@ def _columns(segment: BaseSegment, behind: BaseSegment, dialect: Dialect) -> tup
     return tuple(names) or None
 
 
-def _insert(segment: BaseSegment, outer: BaseSegment | None, dialect: Dialect) -> _Shape:
+def _insert(segment: BaseSegment, outer: BaseSegment | None, dialect: Dialect) -> _StatementShape:
     reference = _target(segment)
     words = keywords(segment)
     mode = WriteMode.OVERWRITE if "overwrite" in words else WriteMode.APPEND
@@ -133,10 +133,10 @@ def _insert(segment: BaseSegment, outer: BaseSegment | None, dialect: Dialect) -
     target = Target(table_name(reference, dialect), mode, columns, by_name)
     partitioned = any("partition" in child.get_type() for child in code(segment)) or "partition" in words
     query = None if partitioned else _query_in(segment)
-    return _Shape(StatementKind.INSERT, target, query, outer)
+    return _StatementShape(StatementKind.INSERT, target, query, outer)
 
 
-def _create(segment: BaseSegment, dialect: Dialect, *, view: bool) -> _Shape:
+def _create(segment: BaseSegment, dialect: Dialect, *, view: bool) -> _StatementShape:
     reference = _target(segment)
     query = _query_in(segment)
     if query is None:
@@ -146,28 +146,28 @@ def _create(segment: BaseSegment, dialect: Dialect, *, view: bool) -> _Shape:
     columns = _columns(segment, reference, dialect)
     target = Target(name, WriteMode.CREATE, columns, temporary=temporary, view=view)
     kind = StatementKind.CREATE_VIEW if view else StatementKind.CREATE_TABLE_AS
-    return _Shape(kind, target, query)
+    return _StatementShape(kind, target, query)
 
 
-def _merge(segment: BaseSegment, dialect: Dialect) -> _Shape:
+def _merge(segment: BaseSegment, dialect: Dialect) -> _StatementShape:
     references = segment.get_children(*_REFERENCES)
     if not references:
         raise Unparsable("MERGE names no target")
     target = Target(table_name(references[0], dialect), WriteMode.UPDATE)
     source = references[1] if len(references) > 1 else None
-    return _Shape(StatementKind.MERGE, target, None, source=source)
+    return _StatementShape(StatementKind.MERGE, target, None, source=source)
 
 
-def _select(segment: BaseSegment, dialect: Dialect) -> _Shape:
+def _select(segment: BaseSegment, dialect: Dialect) -> _StatementShape:
     into = next(segment.recursive_crawl("into_clause", "into_table_clause"), None)
     if into is None:
-        return _Shape(StatementKind.SELECT, None, segment)
+        return _StatementShape(StatementKind.SELECT, None, segment)
     reference = into.get_child(*_REFERENCES)
     if reference is None:
         raise Unparsable("SELECT INTO names no table")
     name = table_name(reference, dialect)
     temporary = bool(TEMPORARY & set(keywords(into))) or name.table.startswith("#")
-    return _Shape(StatementKind.CREATE_TABLE_AS, Target(name, WriteMode.CREATE, temporary=temporary), segment)
+    return _StatementShape(StatementKind.CREATE_TABLE_AS, Target(name, WriteMode.CREATE, temporary=temporary), segment)
 
 
 # Queries of sqlfluff's tree: WITH, SELECT over tables, derived tables and joins, set operations.
@@ -193,7 +193,7 @@ _NO_COLUMNS = (
 )
 
 
-class _QueryReader:
+class _SqlfluffQueries:
     """Reads the queries of one statement; gathers the problems and aliases that it met."""
 
     def __init__(self, dialect: Dialect) -> None:
@@ -475,15 +475,15 @@ def parse(text: str, dialect: str) -> RelationalStatement:
     )
 
 
-def _query(shape: _Shape, dialect: Dialect) -> tuple[_QueryReader, Query]:
+def _query(shape: _StatementShape, dialect: Dialect) -> tuple[_SqlfluffQueries, Query]:
     if shape.query is None:
         raise NotFollowed(shape.kind)
-    reader = _QueryReader(dialect)
+    reader = _SqlfluffQueries(dialect)
     common = reader.common_tables(shape.outer) if shape.outer is not None else ()
     return reader, _replace_common(reader.query(shape.query), common)
 
 
-def _loose(shape: _Shape, read: _Reads, dialect: Dialect) -> RelationalStatement:
+def _loose(shape: _StatementShape, read: _Reads, dialect: Dialect) -> RelationalStatement:
     target, tables = shape.target, read.tables
     if shape.kind is StatementKind.UPDATE and target is not None:
         target, tables = _updated_target(target, read)
@@ -499,7 +499,7 @@ def _updated_target(target: Target, read: _Reads) -> tuple[Target, tuple[TableNa
     return replace(target, name=meant), tuple(name for name in read.tables if name not in (meant, target.name))
 
 
-def _reads(statement: BaseSegment, shape: _Shape, dialect: Dialect) -> _Reads:
+def _reads(statement: BaseSegment, shape: _StatementShape, dialect: Dialect) -> _Reads:
     common = {relation_alias(code(item)[0], dialect) for item in statement.recursive_crawl("common_table_expression")}
     aliases: dict[str, TableName] = {}
     tables: list[TableName] = []
@@ -513,7 +513,7 @@ def _reads(statement: BaseSegment, shape: _Shape, dialect: Dialect) -> _Reads:
     return _Reads(tuple(dict.fromkeys(tables)), aliases)
 
 
-def _references(statement: BaseSegment, shape: _Shape, dialect: Dialect) -> Iterator[_Referenced]:
+def _references(statement: BaseSegment, shape: _StatementShape, dialect: Dialect) -> Iterator[_Referenced]:
     """The references to tables in FROM, JOIN and MERGE's USING, each with the identifier that is its alias."""
     if shape.source is not None:
         yield shape.source, None

@@ -295,7 +295,7 @@ _HAS_QUERY = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class _Columns:
+class _FollowedColumns:
     """Outputs in order, over the tables that stand `depth` parentheses deep; none when they were not followed."""
 
     projections: tuple[Projection | Star, ...] = ()
@@ -303,34 +303,34 @@ class _Columns:
     problems: tuple[Problem, ...] = (COLUMNS_NOT_FOLLOWED,)
 
 
-def _find_columns(code: Code, writes: TargetAt, sources: _SourceScan) -> _Columns:
+def _find_columns(code: Code, writes: TargetAt, sources: _SourceScan) -> _FollowedColumns:
     """The outputs of the statement's one SELECT; a Problem names each that is more than a column.
 
     `sources` is what the statement reads. Of `INSERT INTO t SELECT s.a, f(s.b) AS x FROM s`, the outputs are s.a and
     an unknown x, and the Problem names x.
     """
     if writes.kind not in _HAS_QUERY:
-        return _Columns()
+        return _FollowedColumns()
     inside, depth = _query(code, writes)
     if depth in sources.derived:
-        return _Columns()
+        return _FollowedColumns()
     span = _list(code, inside)
     if span is None:
-        return _Columns()
+        return _FollowedColumns()
     projections: list[Projection | Star] = []
     problems: list[Problem] = []
     for number, item in enumerate((range(*found) for found in code.items(span.start, span.stop)), start=1):
         projection = _star(code, item) or _plain(code, item)
         if projection is None and any(code.word(position) == "*" for position in item[:3]):
-            return _Columns()  # a star with exceptions, or a product: how many columns it gives is not sure
+            return _FollowedColumns()  # a star with exceptions, or a product: how many columns it gives is not sure
         if projection is None and code.dialect.row_generators and code.word(item.start).upper() in GENERATORS:
-            return _Columns()  # several columns, and how many is not sure
+            return _FollowedColumns()  # several columns, and how many is not sure
         if projection is None:
             name = _alias(code, item)
             projection = opaque_column(name)
             problems.append(Problem(ProblemKind.UNSUPPORTED, name or f"column {number}"))
         projections.append(projection)
-    return _Columns(tuple(projections), depth, tuple(problems))
+    return _FollowedColumns(tuple(projections), depth, tuple(problems))
 
 
 def _query(code: Code, writes: TargetAt) -> tuple[range, int]:
@@ -442,7 +442,7 @@ def _changes_rows(code: Code, position: int) -> bool:
     return inside and code.word(position + 2) not in ("(", ")", ",", ".")
 
 
-def _write(writes: TargetAt, sources: _SourceScan, columns: _Columns) -> WriteForm:
+def _write(writes: TargetAt, sources: _SourceScan, columns: _FollowedColumns) -> WriteForm:
     """The flow over the tables of the query whose columns are followed; other tables are read beside them."""
     near = [table for table in sources.tables if table.depth == columns.depth]
     far = [table.name for table in sources.tables if table.depth != columns.depth]

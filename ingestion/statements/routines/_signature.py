@@ -161,7 +161,7 @@ def _read_path(code: Code, place: int, found: _Found) -> int:
     while place < len(code.tokens):
         name = code.name(place)
         if not name and code.tokens[place].kind == STRING:
-            name = code.unquoted(place)
+            name = code.without_quotes(place)
         if not name:
             break
         found.path.append(name)

@@ -35,7 +35,7 @@ def constant(code: Code, first: int, last: int) -> str | None:
         token = code.tokens[place]
         if token.kind in (STRING, DOLLAR):
             freely = code.dialect.q_quotes and code.word(place - 1) in ("q", "nq")
-            pieces.append(token.text[2:-2] if freely else code.unquoted(place))
+            pieces.append(token.text[2:-2] if freely else code.without_quotes(place))
         elif token.kind == WORD and token.text.lower() in _PREFIXES and place + 1 < last:
             continue
         elif token.text not in ("|", "+", "(", ")"):

@@ -28,8 +28,8 @@ def test_words_stand_one_behind_the_other() -> None:
 
 def test_names_and_strings_without_their_quotes() -> None:
     read = code(TEXT)
-    assert read.unquoted(2) == read.name(2) == 'My "T"'
-    assert [read.unquoted(index) for index in range(len(read)) if read.is_string(index)] == ["it's"]
+    assert read.without_quotes(2) == read.name(2) == 'My "T"'
+    assert [read.without_quotes(index) for index in range(len(read)) if read.is_string(index)] == ["it's"]
     assert [index for index in range(len(read)) if read.is_number(index)] == [len(read) - 3]
     assert code("SELECT Id FROM T", "mysql").column(1) == "id"
     assert code("SELECT Id FROM T", "mysql").name(3) == "T"
@@ -37,7 +37,7 @@ def test_names_and_strings_without_their_quotes() -> None:
 
 def test_a_stage_is_a_name_without_quotes() -> None:
     read = code("COPY INTO t FROM @db.s/path", "snowflake")
-    assert read.unquoted(4) == "@db.s/path"
+    assert read.without_quotes(4) == "@db.s/path"
     assert not read.is_quoted(4)
 
 

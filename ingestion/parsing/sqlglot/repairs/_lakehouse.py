@@ -61,9 +61,9 @@ def directory_format(code: Code) -> Iterator[Edit]:
 def _path_option(code: Code, opening: int) -> str:
     """The path among the options in brackets, "" without one."""
     for number in range(opening + 1, code.closing(opening)):
-        if code.unquoted(number).lower() == "path" and code.word(number - 1) in ("(", ","):
+        if code.without_quotes(number).lower() == "path" and code.word(number - 1) in ("(", ","):
             value = number + 1 + code.stands(number + 1, "=")
-            return code.unquoted(value).replace("'", "") if code.is_string(value) else ""
+            return code.without_quotes(value).replace("'", "") if code.is_string(value) else ""
     return ""
 
 
@@ -364,7 +364,7 @@ def dictionary(code: Code) -> Iterator[Edit]:
             closing = code.closing(number + 1)
             name = code.between(number + 2, closing)
             if code.is_string(number + 2):
-                name = _quote(code.unquoted(number + 2))
+                name = _quote(code.without_quotes(number + 2))
             yield code.edit(number, closing, name)
 
 
@@ -403,7 +403,7 @@ def _first_of_items(code: Code, opening: int) -> list[int]:
 def _rows(code: Code, source: int, columns: str) -> str:
     """The query of a source; "" where it is in another system."""
     settings = {
-        code.word(n): code.unquoted(n + 1)
+        code.word(n): code.without_quotes(n + 1)
         for n in range(source + 2, code.closing(source + 1) - 1)
         if code.is_string(n + 1) or code.word(n) in ("table", "db")
     }

@@ -119,7 +119,7 @@ def _db2(code: Code) -> Iterator[Edit]:
     for number in range(1, len(code)):
         word = code.word(number)
         if word == "current" and CURRENT.match(code.text, code.start_of(number)):
-            yield code.edit(number, number + 1, f"CURRENT_{code.unquoted(number + 1)} ")
+            yield code.edit(number, number + 1, f"CURRENT_{code.without_quotes(number + 1)} ")
         elif word == "concat" and not code.stands(number + 1, "("):
             yield code.edit(number, number, "||")
         elif (word == "else" and code.stands(number, "else", "ignore")) or (

@@ -93,7 +93,7 @@ class Words:
         code, first = self.code, self._place
         self._place += 1
         if code.is_string(first):
-            return code.unquoted(first)
+            return code.without_quotes(first)
         while self._place < self._end and code.start_of(self._place) == code.end_of(self._place - 1):
             self._place += 1
         return code.between(first, self._place)
@@ -103,7 +103,7 @@ class Words:
         for place in range(self._place, self._end):
             if self.code.is_string(place):
                 self._place = place + 1
-                return self.code.unquoted(place)
+                return self.code.without_quotes(place)
         return None
 
 

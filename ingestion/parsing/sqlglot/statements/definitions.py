@@ -279,7 +279,7 @@ def _type(code: Code, span: _TokenSpan) -> str:
     text = ""
     for number in range(span.first, span.end):
         token = code.tokens[number]
-        piece = code.unquoted(number) if code.is_quoted(number) else token.text
+        piece = code.without_quotes(number) if code.is_quoted(number) else token.text
         text += f" {piece}" if text and (piece[:1].isalnum() or code.is_string(number)) else piece
     return _defined_type(text, code.dialect) if text else ""
 

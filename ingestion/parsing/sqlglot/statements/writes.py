@@ -656,7 +656,7 @@ def without_file(code: Code) -> tuple[str, str] | None:
                 return None
             later = (n for n in code.outside(number + 3) if code.word(n) in _AFTER_FILE)
             rest = code.start_of(next(later, len(code)))
-            return f"{code.text[: code.start_of(number)]} {code.text[rest:]}", code.unquoted(number + 2)
+            return f"{code.text[: code.start_of(number)]} {code.text[rest:]}", code.without_quotes(number + 2)
     return None
 
 
