@@ -160,33 +160,33 @@ class Code:
         `last` is the end of the text if left out.
         """
         end = len(self.tokens) if last is None else last
-        place = first
+        index = first
         cases = 0
-        while place < end:
-            word = self.word(place)
+        while index < end:
+            word = self.word(index)
             if word == "(":
-                place = self.closing(place)
+                index = self.closing(index)
             elif word == "case":
                 cases += 1
             elif word == "end" and cases:
                 cases -= 1
             elif word in wanted and not cases:
-                return place
-            place += 1
+                return index
+            index += 1
         return end
 
     def items(self, first: int, last: int) -> Iterator[tuple[int, int]]:
         """The stretches between the commas of a list."""
-        begin = place = first
-        while place < last:
-            if self.word(place) == "(":
-                place = self.closing(place)
-            elif self.word(place) == ",":
-                yield begin, place
-                begin = place + 1
-            place += 1
+        begin = index = first
+        while index < last:
+            if self.word(index) == "(":
+                index = self.closing(index)
+            elif self.word(index) == ",":
+                yield begin, index
+                begin = index + 1
+            index += 1
         if begin < last:
-            yield begin, min(place, last)
+            yield begin, min(index, last)
 
     def edit(self, first: int, last: int, replacement: str = " ") -> Edit:
         """The edit that puts `replacement` where the tokens from first to last are."""

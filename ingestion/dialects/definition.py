@@ -131,7 +131,7 @@ class Dialect:
 
     # Writes
     output_clause: bool = False  # DELETE FROM t OUTPUT deleted.a INTO u
-    merge_star_by_place: bool = False  # WHEN NOT MATCHED THEN INSERT *: by the columns' places, not their names
+    merge_star_by_position: bool = False  # WHEN NOT MATCHED THEN INSERT *: by position, not by name
     linked_servers: bool = False  # OPENQUERY(server, 'SELECT ...'), OPENROWSET(...)
 
     # Queries
@@ -153,7 +153,7 @@ class Dialect:
 
     # Expressions
     named_by_function: bool = False  # SELECT upper(a): a column "upper"
-    numbered_output: str = ""  # SELECT a + 1: its name by its place, from 0
+    numbered_output: str = ""  # SELECT a + 1: its name by its position, from 0
     list_aggregate: str = "string_agg"  # what GROUP_CONCAT is called
     assigned_names: bool = False  # SELECT 'x' = a: a column "x"
     text_addition: bool = False  # a + b joins texts, so that its sides have an order

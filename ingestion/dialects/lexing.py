@@ -172,7 +172,7 @@ PLACEHOLDER = "placeholder"
 
 
 class Token(NamedTuple):
-    """A piece of a statement: its kind (the group names above), its text as written, and where it starts."""
+    """A part of a statement: its kind (the group names above), its text as written, and where it starts."""
 
     kind: str
     text: str
@@ -243,8 +243,8 @@ def unbalanced_parentheses(blanked: str) -> str | None:
     if opened and blanked.find(")") < blanked.find("("):
         return "unbalanced parentheses: closed before opened"
     depth = 0
-    for piece in blanked.split(")")[:-1] if opened else ():
-        depth += piece.count("(") - 1
+    for between in blanked.split(")")[:-1] if opened else ():
+        depth += between.count("(") - 1
         if depth < 0:
             return "unbalanced parentheses: closed before opened"
     return None

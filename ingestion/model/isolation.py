@@ -91,7 +91,7 @@ class _Boundary(AbstractContextManager[None], Generic[Key]):
     ) -> bool:
         if not isinstance(error, Exception) or _ends_a_run(error):
             return False
-        self._failures.setdefault(self._key, Failure(self._stage, _location_of(error)))
+        self._failures.setdefault(self._key, Failure(self._stage, line_of_error(error)))
         return True
 
 
@@ -120,7 +120,7 @@ def _ends_a_run(error: Exception) -> bool:
     return isinstance(error, LineageError) and not isinstance(error, RecordError | RetryableError)
 
 
-def _location_of(error: BaseException) -> str:
+def line_of_error(error: BaseException) -> str:
     """The type of an exception and the line that raised it."""
     last = traceback.extract_tb(error.__traceback__)[-1:]
     where = f" at {Path(last[0].filename).name}:{last[0].lineno}" if last else ""

@@ -202,7 +202,7 @@ def written_tables(text: str, dialect: Dialect) -> tuple[TableName, ...]:
     begin = code.find(1, _STARTS) if code.word(0) == "with" else 0
     read = _FILLING.get(code.word(begin))
     names = [] if read is None else list(read(code, begin))
-    common = frozenset(code.name(place) for place in range(1, begin) if code.word(place + 1) in ("as", "("))
+    common = frozenset(code.name(index) for index in range(1, begin) if code.word(index + 1) in ("as", "("))
     if any(name is None or (len(name.parts) == 1 and name.table in common) for name in names):
         return ()
     return tuple(dict.fromkeys(name for name in names if name is not None and not _is_private(name)))
@@ -264,13 +264,13 @@ def _filled_from(code: Code, at: int) -> Iterator[TableName | None]:
 
 def _filled_by_create(code: Code, at: int) -> Iterator[TableName | None]:
     made = code.find(at, RELATIONS, at + 8)
-    words = {code.word(place) for place in range(at + 1, made)}
+    words = {code.word(index) for index in range(at + 1, made)}
     stored = code.word(made) == "table" or "materialized" in words
     if not stored or not words <= CREATE_MODIFIERS - TEMPORARY:
         return
-    place = _behind_modifiers(code, made + 1)
-    if not _is_made_empty(code, code.word(made), _target_name(code, place)[1]):
-        yield _whole_name(code, place)
+    index = _behind_modifiers(code, made + 1)
+    if not _is_made_empty(code, code.word(made), _target_name(code, index)[1]):
+        yield _whole_name(code, index)
 
 
 def _is_made_empty(code: Code, made: str, end: int) -> bool:
@@ -296,9 +296,9 @@ def _filled_by_copy(code: Code, at: int) -> Iterator[TableName | None]:
 def _filled_by_load(code: Code, at: int) -> Iterator[TableName | None]:
     """LOAD DATA … INTO TABLE t, and BigQuery's LOAD DATA OVERWRITE t."""
     into = code.find(at, keywords("into overwrite"))
-    place = _behind_modifiers(code, into)
-    if into < len(code) and code.word(place) not in TEMPORARY:
-        yield _whole_name(code, place)
+    index = _behind_modifiers(code, into)
+    if into < len(code) and code.word(index) not in TEMPORARY:
+        yield _whole_name(code, index)
 
 
 def _filled_in_bulk(code: Code, at: int) -> Iterator[TableName | None]:
@@ -310,11 +310,11 @@ def _filled_by_select(code: Code, at: int) -> Iterator[TableName | None]:
     into = code.find(at, _INTO)
     if into == len(code) or not code.dialect.select_into_creates:
         return
-    place = into + 1
-    while code.word(place) in ("unlogged", "table"):
-        place += 1
-    if code.word(place) not in TEMPORARY:
-        yield _whole_name(code, place)
+    index = into + 1
+    while code.word(index) in ("unlogged", "table"):
+        index += 1
+    if code.word(index) not in TEMPORARY:
+        yield _whole_name(code, index)
 
 
 _FILLING: Mapping[str, Callable[[Code, int], Iterator[TableName | None]]] = {

@@ -85,76 +85,76 @@ NAMING = _DATA_FUNCTIONS | _DICTIONARY_LOOKUPS
 """Functions, and clauses like PIVOT, whose literals may name data."""
 
 
-def _opens_names(words: Sequence[str], place: int) -> bool:
-    """Whether the function at `place`, one of NAMING, is called here with literals that name data."""
-    if words[place + 1 : place + 2] != ["("]:
+def _opens_names(words: Sequence[str], index: int) -> bool:
+    """Whether the function at `index`, one of NAMING, is called here with literals that name data."""
+    if words[index + 1 : index + 2] != ["("]:
         return False
-    return words[place].upper() not in ALSO_WORDS or (place + 2 < len(words) and words[place + 2] in _STRINGS)
+    return words[index].upper() not in ALSO_WORDS or (index + 2 < len(words) and words[index + 2] in _STRINGS)
 
 
 def _closing(words: Sequence[str], opening: int) -> int:
     """The place of the parenthesis that closes the one at `opening`, or the end."""
     depth = 0
-    for place in range(opening, len(words)):
-        if words[place] == "(":
+    for index in range(opening, len(words)):
+        if words[index] == "(":
             depth += 1
-        elif words[place] == ")":
+        elif words[index] == ")":
             depth -= 1
             if depth == 0:
-                return place
+                return index
     return len(words)
 
 
-def _string_role(words: Sequence[str], place: int, dialect: Dialect) -> Role | None:
-    """What the string at `place` is for; None for a value."""
-    if _is_option_of_files(words, place):
+def _string_role(words: Sequence[str], index: int, dialect: Dialect) -> Role | None:
+    """What the string at `index` is for; None for a value."""
+    if _is_option_of_files(words, index):
         return Role.NAME
-    if words[place] == PREFIXED_MARK:  # E'...', N'...': what stands before the prefix counts
-        place -= 1
-    before = words[place - 1] if place else ";"
-    earlier = words[place - 2] if place > 1 else ""
+    if words[index] == PREFIXED_MARK:  # E'...', N'...': what stands before the prefix counts
+        index -= 1
+    before = words[index - 1] if index else ";"
+    earlier = words[index - 2] if index > 1 else ""
     if before in _VALUE_AFTER:
-        return Role.NAME if _names_after_operator(words, place, dialect) else None
+        return Role.NAME if _names_after_operator(words, index, dialect) else None
     if before == "[":
-        return _subscript(words, place)
+        return _subscript(words, index)
     if before == "as":
-        aliased = "select" in words[:place] and "identified" not in words[:place]
+        aliased = "select" in words[:index] and "identified" not in words[:index]
         return Role.ALIAS if aliased else Role.NAME
     if before in _SECRETS or (before == "to" and earlier == "similar"):
         return None
-    if before == "from" and (earlier == "distinct" or _function_around(words, place).upper() in FROM_IN_ARGUMENTS):
+    if before == "from" and (earlier == "distinct" or _function_around(words, index).upper() in FROM_IN_ARGUMENTS):
         return None
     return Role.NAME
 
 
-def _is_option_of_files(words: Sequence[str], place: int) -> bool:
-    """Whether the string at `place` is an option of what a statement reads or writes: one of them is the path."""
-    for at in range(place - 1, max(0, place - _LONGEST_FROM), -1):
+def _is_option_of_files(words: Sequence[str], index: int) -> bool:
+    """Whether the string at `index` is an option of what a statement reads or writes: one of them is the path."""
+    for at in range(index - 1, max(0, index - _LONGEST_FROM), -1):
         if words[at] in ("(", ")", "select"):
             options = words[at] == "(" and words[at - 1] == "options"
             return options and (words[0] == "create" or "directory" in words[max(0, at - 10) : at])
     return False
 
 
-def _names_after_operator(words: Sequence[str], place: int, dialect: Dialect) -> bool:
+def _names_after_operator(words: Sequence[str], index: int, dialect: Dialect) -> bool:
     """Whether a string that stands where a value does names something all the same."""
-    before, earlier = words[place - 1], words[place - 2] if place > 1 else ""
+    before, earlier = words[index - 1], words[index - 2] if index > 1 else ""
     if before == ">":
         return earlier in ("-", ">", "#")  # -> ->> #>>
     if before == "=":
-        return earlier in _DATA_OPTIONS and words[0] in _DEFINES and "select" not in words[:place]
+        return earlier in _DATA_OPTIONS and words[0] in _DEFINES and "select" not in words[:index]
     if before in ("(", ",", "{"):
-        key = words[place + 1 : place + 2] == [":"] and words[place + 2 : place + 3] != [":"] and before != "("
-        return words[0] in TRANSFERS or key or (before == "," and _in_from(words, place, dialect))
+        key = words[index + 1 : index + 2] == [":"] and words[index + 2 : index + 3] != [":"] and before != "("
+        return words[0] in TRANSFERS or key or (before == "," and _in_from(words, index, dialect))
     return before in ("ilike", "like") and earlier == "*"  # SELECT * ILIKE picks columns
 
 
-def _in_from(words: Sequence[str], place: int, dialect: Dialect) -> bool:
+def _in_from(words: Sequence[str], index: int, dialect: Dialect) -> bool:
     """Whether a string after a comma is a relation, as DuckDB has it: FROM 'a.csv', 'b.csv'."""
     if not dialect.strings_in_from:
         return False
     depth = 0
-    for word in reversed(words[max(0, place - _LONGEST_FROM) : place]):
+    for word in reversed(words[max(0, index - _LONGEST_FROM) : index]):
         if word == ")":
             depth += 1
         elif word == "(":
@@ -168,44 +168,44 @@ def _in_from(words: Sequence[str], place: int, dialect: Dialect) -> bool:
     return False
 
 
-def _subscript(words: Sequence[str], place: int) -> Role | None:
+def _subscript(words: Sequence[str], index: int) -> Role | None:
     """`column['field']` names a field, `ARRAY['x']` and `= ['x']` hold values; an option's list names files."""
-    before = words[place - 2] if place > 1 else ""
+    before = words[index - 2] if index > 1 else ""
     if before == "=":
-        return Role.NAME if place > 2 and words[place - 3] in _DATA_OPTIONS else None
-    if before == "array" or words[place + 1 : place + 2] != ["]"]:
+        return Role.NAME if index > 2 and words[index - 3] in _DATA_OPTIONS else None
+    if before == "array" or words[index + 1 : index + 2] != ["]"]:
         return None
     return None if before in _VALUE_AFTER or before == "[" else Role.NAME
 
 
-def _function_around(words: Sequence[str], place: int) -> str:
-    for at in range(place - 1, max(0, place - 12), -1):
+def _function_around(words: Sequence[str], index: int) -> str:
+    for at in range(index - 1, max(0, index - 12), -1):
         if words[at] == "(":
             return words[at - 1]
     return ""
 
 
-def _number_role(words: Sequence[str], place: int, positions: set[int]) -> Role | None:
-    """What the number at `place` is for, given the places of list positions; None for a value."""
-    before = words[place - 1] if place else ""
+def _number_role(words: Sequence[str], index: int, positions: set[int]) -> Role | None:
+    """What the number at `index` is for, given the places of list positions; None for a value."""
+    before = words[index - 1] if index else ""
     if before == "(":
-        opening = place - 1
-    elif before == "," and place > 3 and words[place - 2] == NUMBER_MARK and words[place - 3] == "(":
-        opening = place - 3
+        opening = index - 1
+    elif before == "," and index > 3 and words[index - 2] == NUMBER_MARK and words[index - 3] == "(":
+        opening = index - 3
     else:
-        return Role.STRUCTURE if place in positions else None
+        return Role.STRUCTURE if index in positions else None
     if opening and words[opening - 1] in _TYPES and _is_type(words, opening - 1):
         return Role.STRUCTURE
-    return Role.STRUCTURE if place in positions else None
+    return Role.STRUCTURE if index in positions else None
 
 
-def _is_type(words: Sequence[str], place: int) -> bool:
-    """Whether the type's name at `place` is a type, or a function of that name: CHAR(5) or CHAR(65)."""
-    before = words[place - 1] if place else ";"
+def _is_type(words: Sequence[str], index: int) -> bool:
+    """Whether the type's name at `index` is a type, or a function of that name: CHAR(5) or CHAR(65)."""
+    before = words[index - 1] if index else ";"
     if before == ":":
         return True
     if before in ("(", "<", ","):
-        for at in range(place - 1, max(0, place - 60), -1):
+        for at in range(index - 1, max(0, index - 60), -1):
             if words[at] in ("(", "<"):
                 return words[at - 1] in _COLLECTIONS or (words[at] == "(" and words[at - 1].upper() in CONVERTERS)
         return False
@@ -216,13 +216,13 @@ def _list_positions(words: Sequence[str], start: int) -> Iterator[int]:
     """The places, from `start` on, of the numbers that are whole items of a GROUP BY or ORDER BY list."""
     outside, item_starts, within_item = range(3)
     state, around = outside, []
-    for place in range(start, len(words)):
-        word = words[place]
-        if word == "by" and words[place - 1] in _BY:
+    for index in range(start, len(words)):
+        word = words[index]
+        if word == "by" and words[index - 1] in _BY:
             state = item_starts
         elif word == "(":
             around.append(state)
-            grouping = state == item_starts or (state and words[place - 1] in _GROUPINGS)
+            grouping = state == item_starts or (state and words[index - 1] in _GROUPINGS)
             state = item_starts if grouping else outside
         elif word == ")":
             state = within_item if around and around.pop() else outside
@@ -231,9 +231,9 @@ def _list_positions(words: Sequence[str], start: int) -> Iterator[int]:
         elif state and word in _BY_LIST_ENDS:
             state = outside
         elif state:
-            following = words[place + 1] if place + 1 < len(words) else ""
+            following = words[index + 1] if index + 1 < len(words) else ""
             if state == item_starts and word == NUMBER_MARK and following not in _OPERATORS:
-                yield place
+                yield index
             state = within_item
 
 
@@ -260,7 +260,7 @@ _WATCHED = MARKS | {"by"} | RUNS_TEXT | NAMING
 class UnchangedLiteral(NamedTuple):
     """A quoted name, or a literal that is no mere value: its mark's place among the words, and its own place."""
 
-    place: int
+    position: int
     literal: int
     role: Role
 
@@ -316,7 +316,7 @@ def kept_literals(words: Sequence[str], dialect: Dialect) -> list[UnchangedLiter
     names_until = 0
     positions: set[int] = set()
     by_seen = False
-    for place, word in enumerate(words):
+    for index, word in enumerate(words):
         if word not in _WATCHED:
             continue
         if word in MARKS:
@@ -324,17 +324,17 @@ def kept_literals(words: Sequence[str], dialect: Dialect) -> list[UnchangedLiter
             role: Role | None = Role.NAME
             if word == NAME_MARK:
                 role = Role.IDENTIFIER
-            elif place >= names_until:
+            elif index >= names_until:
                 is_number = word == NUMBER_MARK
-                role = _number_role(words, place, positions) if is_number else _string_role(words, place, dialect)
+                role = _number_role(words, index, positions) if is_number else _string_role(words, index, dialect)
             if role is not None:
-                kept.append(UnchangedLiteral(place, literal, role))
+                kept.append(UnchangedLiteral(index, literal, role))
         elif word == "by":
             if not by_seen:
-                positions.update(_list_positions(words, place))
+                positions.update(_list_positions(words, index))
             by_seen = True
         elif word in RUNS_TEXT:
             names_until = len(words)
-        elif place >= names_until and _opens_names(words, place):
-            names_until = _closing(words, place + 1)
+        elif index >= names_until and _opens_names(words, index):
+            names_until = _closing(words, index + 1)
     return kept

@@ -56,22 +56,22 @@ def altered_types(text: str, dialect: Dialect) -> tuple[tuple[str, ...], tuple[C
     code = Code.of(text, dialect)
     if code.word(0) != "alter":
         return None
-    kind = next((place for place in range(1, 5) if code.word(place) in RELATIONS), None)
+    kind = next((index for index in range(1, 5) if code.word(index) in RELATIONS), None)
     if kind is None:
         return None
-    place = kind + 1
-    while code.word(place) in ("if", "exists", "only"):
-        place += 1
-    name, place = code.dotted_name(place)
-    if code.words(place, 2) == ("on", "cluster"):
-        place += 3
-    columns = tuple(_columns(code, place)) if name else ()
+    index = kind + 1
+    while code.word(index) in ("if", "exists", "only"):
+        index += 1
+    name, index = code.dotted_name(index)
+    if code.words(index, 2) == ("on", "cluster"):
+        index += 3
+    columns = tuple(_columns(code, index)) if name else ()
     return (name, columns) if columns else None
 
 
-def _columns(code: Code, place: int) -> Iterator[Column]:
+def _columns(code: Code, index: int) -> Iterator[Column]:
     verb = ""
-    for first, last in _items(code, place, len(code.tokens)):
+    for first, last in _items(code, index, len(code.tokens)):
         word = code.word(first)
         if word in TYPE_VERBS | OTHER_VERBS and code.word(first + 1) != ".":
             verb = word
@@ -91,25 +91,25 @@ def _columns(code: Code, place: int) -> Iterator[Column]:
 
 def _column(code: Code, first: int, last: int, verb: str, *, named: bool) -> Iterator[Column]:
     """The column with its type; `named`: the word COLUMN stands before it, or no other thing can."""
-    path, place = code.dotted_name(first)
+    path, index = code.dotted_name(first)
     if len(path) != 1:
         return  # a field of a nested value: the column's own type stays what it is
     name = path[0]
-    following = code.name(place)
-    if verb == "change" and following and code.word(place) not in _NO_TYPE | {"type"} and place + 1 < last:
-        name, place = following, place + 1  # CHANGE a b type
+    following = code.name(index)
+    if verb == "change" and following and code.word(index) not in _NO_TYPE | {"type"} and index + 1 < last:
+        name, index = following, index + 1  # CHANGE a b type
     announced = True
-    if code.words(place, 3) == ("set", "data", "type"):
-        place += 3
-    elif code.word(place) == "type":
-        place += 1
-    elif code.word(place) in _NO_TYPE and not _is_set_type(code, place):
+    if code.words(index, 3) == ("set", "data", "type"):
+        index += 3
+    elif code.word(index) == "type":
+        index += 1
+    elif code.word(index) in _NO_TYPE and not _is_set_type(code, index):
         return
     else:
         announced = False
-    end = _type_end(code, place, last)
-    if announced or _is_type(code, place, end, last) or (named and _is_own_type(code, place, end, last)):
-        written = _type_text(code, place, end)
+    end = _type_end(code, index, last)
+    if announced or _is_type(code, index, end, last) or (named and _is_own_type(code, index, end, last)):
+        written = _type_text(code, index, end)
         if written:
             yield Column(name, written)
 
@@ -128,45 +128,45 @@ def _items(code: Code, first: int, last: int) -> Iterator[tuple[int, int]]:
 def _angles(code: Code, first: int, last: int) -> int:
     """How many angles of types are open at `last`."""
     depth = 0
-    for place in range(first, last):
-        word = code.word(place)
-        if word == "<" and (depth or bool(standard_type(code.word(place - 1)))):
+    for index in range(first, last):
+        word = code.word(index)
+        if word == "<" and (depth or bool(standard_type(code.word(index - 1)))):
             depth += 1
         elif word == ">" and depth:
             depth -= 1
     return depth
 
 
-def _is_type(code: Code, place: int, end: int, last: int) -> bool:
+def _is_type(code: Code, index: int, end: int, last: int) -> bool:
     """Whether it is surely a type that stands there, though no word says so."""
-    path, _ = code.dotted_name(place)
+    path, _ = code.dotted_name(index)
     following = code.word(end)
-    if end <= place or (end < last and following != ";" and not following[:1].isalpha()):
+    if end <= index or (end < last and following != ";" and not following[:1].isalpha()):
         return False
-    word = code.word(place)
+    word = code.word(index)
     return len(path) > 1 or word in _OTHER_TYPES or bool(standard_type(word, code.dialect.name))
 
 
-def _is_set_type(code: Code, place: int) -> bool:
+def _is_set_type(code: Code, index: int) -> bool:
     """Whether SET is MySQL's type, which lists texts; PostgreSQL's SET (…) has options of the column."""
-    return code.words(place, 2) == ("set", "(") and place + 2 < len(code.tokens) and _is_text(code, place + 2)
+    return code.words(index, 2) == ("set", "(") and index + 2 < len(code.tokens) and _is_text(code, index + 2)
 
 
-def _is_own_type(code: Code, place: int, end: int, last: int) -> bool:
+def _is_own_type(code: Code, index: int, end: int, last: int) -> bool:
     """Whether nothing else than a type of the user's own can stand there, behind COLUMN and a name.
 
     What has brackets is none: those of a codec, of a computed value or of options look alike, and may hold literals.
     """
-    is_name = place < last and code.tokens[place].kind in (WORD, NAME) and code.word(place) not in _NO_NAME
-    plain = code.dotted_name(place)[1] == end
+    is_name = index < last and code.tokens[index].kind in (WORD, NAME) and code.word(index) not in _NO_NAME
+    plain = code.dotted_name(index)[1] == end
     return is_name and plain and (end >= last or code.word(end) in _AFTER_TYPE)
 
 
-def _type_end(code: Code, place: int, last: int) -> int:
+def _type_end(code: Code, index: int, last: int) -> int:
     """The index after a type: its name, what is in brackets, and the words that only types have."""
-    first = code.word(place)
+    first = code.word(index)
     inside = _IN_TYPE | _IN_TYPE_AFTER.get(first, frozenset())
-    _, end = code.dotted_name(place)
+    _, end = code.dotted_name(index)
     while end < last:
         word = code.word(end)
         zone = next((one for one in _ZONES if code.words(end, len(one)) == one), ())
@@ -188,28 +188,28 @@ def _closing(code: Code, index: int, last: int) -> int:
     opening = code.word(index)
     closing = {"<": ">", "[": "]"}[opening]
     depth = 0
-    for place in range(index, last):
-        depth += (code.word(place) == opening) - (code.word(place) == closing)
+    for number in range(index, last):
+        depth += (code.word(number) == opening) - (code.word(number) == closing)
         if not depth:
-            return place
+            return number
     return last
 
 
-def _type_text(code: Code, place: int, end: int) -> str:
+def _type_text(code: Code, index: int, end: int) -> str:
     """A type as it is written, without comments and without brackets that have a text in them; "" for what is none."""
     parts: list[str] = []
     behind = 0
-    while place < end:
-        if code.word(place) == "(":
-            closing = code.closing(place)
-            if any(_is_text(code, inner) for inner in range(place, min(closing, end))):
-                behind, place = 0, closing + 1
+    while index < end:
+        if code.word(index) == "(":
+            closing = code.closing(index)
+            if any(_is_text(code, inner) for inner in range(index, min(closing, end))):
+                behind, index = 0, closing + 1
                 continue
-        token = code.tokens[place]
-        if _is_text(code, place):
+        token = code.tokens[index]
+        if _is_text(code, index):
             return ""
         parts.append(f" {token.text}" if 0 < behind < token.start else token.text)
-        behind, place = token.start + len(token.text), place + 1
+        behind, index = token.start + len(token.text), index + 1
     return "".join(parts)
 
 

@@ -112,10 +112,10 @@ def _select(statement: _Examined) -> Classification:
         return SELECT
     depth = 0
     words = statement.head(100_000)
-    for place, token in enumerate(words):
+    for index, token in enumerate(words):
         depth += (token.text == "(") - (token.text == ")")
         if depth == 0 and token.text.lower() == "into":
-            return _into(words[place + 1 : place + 2], statement)
+            return _into(words[index + 1 : index + 2], statement)
     return SELECT
 
 

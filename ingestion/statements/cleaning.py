@@ -175,7 +175,7 @@ def redefined_view(text: str, dialect: Dialect) -> int | None:
 
 def _replace_names(text: str, dialect: Dialect) -> str:
     """The text with the names that IDENTIFIER(…) has as constants, where relations stand."""
-    pieces: list[str] = []
+    texts: list[str] = []
     done = 0
     found = list(tokens(text, dialect))
     words = [token.text.upper() if token.kind == WORD else "" for token in found]
@@ -187,11 +187,11 @@ def _replace_names(text: str, dialect: Dialect) -> str:
         inside = found[index + 2 : index + 4]
         name = _NAME.fullmatch(inside[0].text) if len(inside) == 2 and inside[1].text == ")" else None
         if name is not None:
-            pieces += (text[done : found[index].start], name[1])
+            texts += (text[done : found[index].start], name[1])
             done = inside[1].start + 1
         elif before != "LIKE" and (not inside or inside[0].kind != STRING):
             raise Templated(Templated.code)
-    return "".join(pieces) + text[done:]
+    return "".join(texts) + text[done:]
 
 
 def _redefinition(text: str, dialect: Dialect) -> str:

@@ -104,7 +104,7 @@ class _Writer:
     lexicon: Lexicon
     words: Sequence[str]
     roles: dict[int, tuple[int, Role]] = field(default_factory=dict)
-    pieces: list[str] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
     written: int = 0
     literal: int = -1
     after_string: bool = False
@@ -112,21 +112,21 @@ class _Writer:
 
     def __post_init__(self) -> None:
         kept = kept_literals(self.words, self.lexicon.dialect)
-        self.roles = {literal: (place, role) for place, literal, role in kept}
+        self.roles = {literal: (index, role) for index, literal, role in kept}
 
     def take(self, match: re.Match[str]) -> None:
         between = self.query[self.written : match.start()]
         self.written = match.end()
         kind, text = match.lastgroup, match.group()
         if kind in (COMMENT, HINT):
-            self.pieces += [between, self._comment(text, match)]
+            self.texts += [between, self._comment(text, match)]
             return
         self.literal += 1
-        place, role = self.roles.get(self.literal, (-1, None))
+        index, role = self.roles.get(self.literal, (-1, None))
         if kind == NAME:
-            self.pieces += [between, self._name(text, place)]
+            self.texts += [between, self._name(text, index)]
         elif (role is Role.STRUCTURE and is_structure(text)) or (role is Role.ALIAS and _LABEL.fullmatch(text)):
-            self.pieces += [between, text]
+            self.texts += [between, text]
         else:
             self._mask(between, match)
             return
@@ -144,11 +144,11 @@ class _Writer:
                 between = between[: len(between) - len(prefix.group())]
             if between.rstrip()[-1:].isalpha():
                 between = _TYPE_BEFORE.sub("", between)
-        before = between[-1:] or (self.pieces[-1][-1:] if self.pieces else "")
+        before = between[-1:] or (self.texts[-1][-1:] if self.texts else "")
         following = match.string[match.end() : match.end() + 1]
         space_before = " " if before.isalnum() or before in ("_", "?") else ""
         space_after = " " if following.isalnum() or (following and following in "_:|&?'\"") else ""
-        self.pieces += [between, f"{space_before}?{space_after}"]
+        self.texts += [between, f"{space_before}?{space_after}"]
         self.after_string = is_string
 
     def _comment(self, text: str, match: re.Match[str]) -> str:
@@ -160,27 +160,27 @@ class _Writer:
         neighbours = self.query[match.start() - 1 : match.start()], self.query[match.end() : match.end() + 1]
         return " " if all(character and not character.isspace() for character in neighbours) else ""
 
-    def _name(self, text: str, place: int) -> str:
-        if text[0] == '"' and self.lexicon.dialect.loose_double_quotes and self._only_a_value_stands(place):
+    def _name(self, text: str, index: int) -> str:
+        if text[0] == '"' and self.lexicon.dialect.loose_double_quotes and self._only_a_value_stands(index):
             return "?"
         if "://" not in text:
             return text
         scheme, location = text.split("://", 1)
         return _USER_INFO.sub("", f"{scheme}://{_QUERY_STRING.sub('', location)}")
 
-    def _only_a_value_stands(self, place: int) -> bool:
-        """Whether the double-quoted text at `place` stands where a value does, and no name goes on from it."""
-        if place + 1 < len(self.words) and self.words[place + 1] == ".":
+    def _only_a_value_stands(self, index: int) -> bool:
+        """Whether the double-quoted text at `index` stands where a value does, and no name goes on from it."""
+        if index + 1 < len(self.words) and self.words[index + 1] == ".":
             return False
-        first = max(place - _LONGEST_LIST, 2)
-        while place > first and self.words[place - 1] == "," and self.words[place - 2] in MARKS:
-            place -= 2
-        before = self.words[place - 1] if place else ""
-        return before in _VALUE_ONLY_AFTER or (before == "(" and self.words[place - 2] in _LISTS)
+        first = max(index - _LONGEST_LIST, 2)
+        while index > first and self.words[index - 1] == "," and self.words[index - 2] in MARKS:
+            index -= 2
+        before = self.words[index - 1] if index else ""
+        return before in _VALUE_ONLY_AFTER or (before == "(" and self.words[index - 2] in _LISTS)
 
     def text(self) -> str:
         """The whole, once every match was taken."""
-        masked = "".join([*self.pieces, self.query[self.written :]])
+        masked = "".join([*self.texts, self.query[self.written :]])
         return _BLANK_LINES.sub("\n", masked).strip() if self.uncommented else masked.strip()
 
 
@@ -237,10 +237,10 @@ def _fingerprint(scanned: Scan, lexicon: Lexicon) -> str:
     kept = kept_literals(lowered, lexicon.dialect)
     if kept and words is lowered:
         words = lowered.copy()
-    for place, literal, role in kept:
+    for index, literal, role in kept:
         text = scanned.literals[literal]
         if role is not Role.STRUCTURE or is_structure(text):
-            words[place] = NAME_MARK + text
+            words[index] = NAME_MARK + text
     normal = " ".join(words)
     if scanned.literals:
         normal = _FORM_IN_LIST.sub(" \\1 \x05", normal)

@@ -109,8 +109,8 @@ def _name_parts(tokens: tuple[Token, ...], dialect: Dialect) -> list[str]:
 
 def _dotted_parts(tokens: tuple[Token, ...], dialect: Dialect) -> list[str]:
     parts = []
-    for place, token in enumerate(tokens):
-        if place % 2:
+    for index, token in enumerate(tokens):
+        if index % 2:
             if token.text != ".":
                 break
         elif token.kind in (WORD, NAME, STRING):

@@ -12,8 +12,6 @@ UNUSED_WORDS: dict[str, tuple[str, ...]] = {
         "connectors.postgres",
         "connectors.query_log",
         "connectors.spark",
-        "ingestion.dialects",
-        "ingestion.parsing",
         "ingestion.statements",
         "workflows.counts",
         "workflows.run",
@@ -24,7 +22,6 @@ UNUSED_WORDS: dict[str, tuple[str, ...]] = {
     "omitted": ("connectors.catalog",),
     "letters": (
         "connectors.catalog",
-        "ingestion.parsing",
         "workflows.run",
     ),
     "piece": (
@@ -33,9 +30,6 @@ UNUSED_WORDS: dict[str, tuple[str, ...]] = {
         "connectors.platforms",
         "connectors.query_log",
         "connectors.spark",
-        "ingestion.dialects",
-        "ingestion.parsing",
-        "ingestion.statements",
     ),
     "slice": (
         "connectors.query_log",

@@ -86,7 +86,7 @@ def _dotted_parts(reference: BaseSegment) -> Iterator[tuple[str, bool]]:
         if len(part) == 1:
             yield _identifier(part[0])
         elif part:
-            yield "".join(piece.raw for piece in part), False
+            yield "".join(each.raw for each in part), False
         part = []
 
 
@@ -102,7 +102,7 @@ def table_name(reference: BaseSegment, dialect: Dialect) -> TableName:
     if dialect.table_variables and text.startswith("@") and not quoted:  # a temporary table, as it is in routines
         parts = [(f"#{text[1:]}", False)]
     if dialect.dotted_quotes:
-        parts = [(piece, quoted) for text, quoted in parts for piece in (text.split(".") if quoted else [text])]
+        parts = [(each, quoted) for text, quoted in parts for each in (text.split(".") if quoted else [text])]
     return TableName(
         tuple(fold(text, dialect, quoted=quoted) for text, quoted in parts), ".".join(text for text, _ in parts)
     )

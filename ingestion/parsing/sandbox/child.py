@@ -15,7 +15,6 @@ import signal
 import sys
 import threading
 import time
-import traceback
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -26,6 +25,7 @@ from ingestion.analysis.symbolic import Symbolic, dumps, lineage_bytes
 from ingestion.dialects.lexing import ill_formed
 from ingestion.dialects.unfilled_templates import template_in_code, template_in_names
 from ingestion.errors import ParseCrash, RecordError, Templated, Unparsable
+from ingestion.model.isolation import line_of_error
 from ingestion.parsing.sandbox.protocol import (
     HEADER,
     ILL_FORMED,
@@ -189,7 +189,7 @@ def _answer(parse: Answer, text: str, dialect: str) -> ParseReply:
         reason, detail = error.code, error.words if isinstance(error, Unparsable) else ""
         failure: BaseException = error
     except Exception as error:  # noqa: BLE001
-        reason, detail = ParseCrash.code, _place(error)
+        reason, detail = ParseCrash.code, line_of_error(error)
         failure = error
     else:
         return ParseReply(symbolic, "", time.perf_counter() - begun)
@@ -224,12 +224,6 @@ def _out_of_memory(error: BaseException | None) -> bool:
             return True
         error = error.__cause__ or error.__context__
     return False
-
-
-def _place(error: BaseException) -> str:
-    last = traceback.extract_tb(error.__traceback__)[-1:]
-    where = f" at {Path(last[0].filename).name}:{last[0].lineno}" if last else ""
-    return f"{type(error).__name__}{where}"
 
 
 if __name__ == "__main__":

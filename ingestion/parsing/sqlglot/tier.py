@@ -58,7 +58,7 @@ def _explanation(error: Unparsable, text: str) -> Unparsable:
         return Unparsable(str(error), str(error))
     before, word = str(found["start_context"] or ""), str(found["highlight"] or "")
     words = f"{_words_of(str(found['description']))}{_word_at(word)}"
-    return Unparsable(str(error), words, *_place(text, (int(found["line"]), int(found["col"])), before + word, word))
+    return Unparsable(str(error), words, *_position(text, (int(found["line"]), int(found["col"])), before + word, word))
 
 
 def _words_of(description: str) -> str:
@@ -79,7 +79,7 @@ def _word_at(highlight: str) -> str:
     return ""
 
 
-def _place(text: str, end: tuple[int, int], context: str, word: str) -> tuple[int, int]:
+def _position(text: str, end: tuple[int, int], context: str, word: str) -> tuple[int, int]:
     """The line and column where `word` begins, which ends at `end`; zeros where `context` does not end there."""
     line, column = end
     starts = [0, *(match.end() for match in re.finditer("\n", text))]
@@ -256,14 +256,14 @@ def _unload(code: Code, depth: int) -> RelationalStatement:
     """Redshift and Athena: UNLOAD ('query') TO 'location'; Exasol: EXPORT (query) INTO CSV … FILE 'location'."""
     words = Words(code)
     query = words.string() if code.is_string(2) else words.brackets()
-    place = words.string() if code.word(0) == "unload" or words.find("file") else None
-    if query is None or place is None or depth >= _DYNAMIC_DEPTH:
+    index = words.string() if code.word(0) == "unload" or words.find("file") else None
+    if query is None or index is None or depth >= _DYNAMIC_DEPTH:
         raise Unparsable("UNLOAD without a query or a location")
-    return _written_to(place, _parse(query, code.dialect, depth + 1))
+    return _written_to(index, _parse(query, code.dialect, depth + 1))
 
 
-def _written_to(place: str, query: RelationalStatement) -> RelationalStatement:
-    target = Target(location(place), WriteMode.OVERWRITE)
+def _written_to(index: str, query: RelationalStatement) -> RelationalStatement:
+    target = Target(location(index), WriteMode.OVERWRITE)
     return replace(query, kind=StatementKind.COPY, writes=tuple(replace(w, target=target) for w in query.writes))
 
 

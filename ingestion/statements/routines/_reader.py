@@ -48,7 +48,7 @@ def _declare(code: Code, first: int, until: int, variables: Variables) -> None:
         if start < until:
             variables.record(named, code.between(start, until), replaces=True)
         return
-    value = next((place for place in range(first, until) if code.word(place) in ("=", "default")), until)
+    value = next((index for index in range(first, until) if code.word(index) in ("=", "default")), until)
     for begin, _end in code.items(first, value):
         variables.declare(code.name(begin))
     if value < until:
@@ -65,9 +65,9 @@ def _assign(code: Code, name: str, value: tuple[int, int], variables: Variables)
         variables.set_constant(name, constant(code, *value))
 
 
-def _select_into(code: Code, places: tuple[int, int, int], variables: Variables) -> None:
+def _select_into(code: Code, indices: tuple[int, int, int], variables: Variables) -> None:
     """`SELECT a, b INTO x, y FROM t`; `places` are those of SELECT, of INTO and of the statement's end."""
-    select, into, until = places
+    select, into, until = indices
     first = into + 2 if code.word(into + 1) == "strict" else into + 1
     rest = code.find(first, frozenset({"from", "where", ";"}))
     head = with_parameters(code, select, into, variables)
@@ -121,47 +121,47 @@ def _transact_body(code: Code, variables: Variables) -> tuple[tuple[RoutineStep,
 
 def _statements(code: Code) -> Iterator[tuple[int, int]]:
     """The stretches of tokens that are one statement or one piece of control flow each."""
-    first = place = 0
+    first = index = 0
     cases = 0
     state = _TsqlStatement()
-    while place < len(code.tokens):
-        word = code.word(place)
+    while index < len(code.tokens):
+        word = code.word(index)
         if word == "(":
             state.see(word)
-            place = code.closing(place) + 1
+            index = code.closing(index) + 1
             continue
         cases += word == "case"
         ends_case = word == "end" and cases > 0
         cases -= ends_case
-        may = _may_start(code, place, state.verb)
-        starts = not cases and not ends_case and may and state.ends_before(word, code, place)
-        if place > first and (word == ";" or starts):
-            yield first, place
-            first = place + (word == ";")
+        may = _may_start(code, index, state.verb)
+        starts = not cases and not ends_case and may and state.ends_before(word, code, index)
+        if index > first and (word == ";" or starts):
+            yield first, index
+            first = index + (word == ";")
             state = _TsqlStatement()
         elif word == ";":
-            first = place + 1
+            first = index + 1
         if word != ";":
             state.see(word)
-        place += 1
+        index += 1
     if first < len(code.tokens):
         yield first, len(code.tokens)
 
 
-def _may_start(code: Code, place: int, verb: str) -> bool:
-    word, before = code.word(place), code.word(place - 1)
+def _may_start(code: Code, index: int, verb: str) -> bool:
+    word, before = code.word(index), code.word(index - 1)
     if verb == "set" and before == "on":  # SET NOCOUNT ON
         return word in _STARTS
-    if word not in _STARTS or before in _NO_START_AFTER or code.word(place + 1) == ".":
+    if word not in _STARTS or before in _NO_START_AFTER or code.word(index + 1) == ".":
         return False
-    if (word == "if" and _asks_for_a_name(code, place)) or (verb == "alter" and code.word(place + 1) in _ALTERED_PARTS):
+    if (word == "if" and _asks_for_a_name(code, index)) or (verb == "alter" and code.word(index + 1) in _ALTERED_PARTS):
         return False
     return word not in _FLOWS or before not in _NO_FLOW_AFTER
 
 
-def _asks_for_a_name(code: Code, place: int) -> bool:
+def _asks_for_a_name(code: Code, index: int) -> bool:
     """Whether an IF is that of DROP TABLE IF EXISTS t, and not the control flow's IF EXISTS (SELECT …)."""
-    after = place + 1 + (code.word(place + 1) == "not")
+    after = index + 1 + (code.word(index + 1) == "not")
     return code.word(after) == "exists" and code.word(after + 1) != "("
 
 
@@ -181,7 +181,7 @@ class _TsqlStatement:
             self.verb, self.main = "with", False
         self.before = word
 
-    def ends_before(self, word: str, code: Code, place: int) -> bool:
+    def ends_before(self, word: str, code: Code, index: int) -> bool:
         """Whether `word` is the next statement's first."""
         if not self.verb or self.verb in ("begin", "else", "end"):
             return bool(self.verb)
@@ -200,7 +200,7 @@ class _TsqlStatement:
         if word == "begin" and self.verb == "create":
             return True
         if word == "with":
-            return code.word(place + 1) not in _OPTIONS and self.before != "as"
+            return code.word(index + 1) not in _OPTIONS and self.before != "as"
         return not (self.verb == "declare" and word in ("select", "with"))
 
     @property
@@ -218,13 +218,13 @@ class _TsqlStatement:
 
 def _first_selected(code: Code, select: int) -> int:
     """Where the list of a SELECT begins: behind DISTINCT and TOP (n) PERCENT WITH TIES."""
-    place = select + 1
-    place += code.word(place) in ("distinct", "all")
-    if code.word(place) == "top":
-        place = (code.closing(place + 1) if code.word(place + 1) == "(" else place + 1) + 1
-        place += code.word(place) == "percent"
-        place += 2 * (code.words(place, 2) == ("with", "ties"))
-    return place
+    index = select + 1
+    index += code.word(index) in ("distinct", "all")
+    if code.word(index) == "top":
+        index = (code.closing(index + 1) if code.word(index + 1) == "(" else index + 1) + 1
+        index += code.word(index) == "percent"
+        index += 2 * (code.words(index, 2) == ("with", "ties"))
+    return index
 
 
 @dataclass(slots=True)
@@ -318,10 +318,10 @@ class _TransactReader:
             self.steps.append(RoutineStep(calls=called))
             return
         tokens = [
-            place for place in range(first + 1, last) if self.code.tokens[place].kind != WORD or place > first + 1
+            index for index in range(first + 1, last) if self.code.tokens[index].kind != WORD or index > first + 1
         ]
-        start = next((place for place in tokens if self.code.word(place) not in ("(",)), last)
-        stop = next((place for place in range(start, last) if self.code.word(place) in (",", ")")), last)
+        start = next((index for index in tokens if self.code.word(index) not in ("(",)), last)
+        stop = next((index for index in range(start, last) if self.code.word(index) in (",", ")")), last)
         text = constant(self.code, start, stop)
         if text is None:
             text = self._text_of_variable(first, last)
@@ -367,13 +367,13 @@ def read_body(
 
 @dataclass(slots=True)
 class _Reader:
-    """Goes through a body once; `place` is always where a statement or a piece of control flow begins."""
+    """Goes through a body once; `index` is always where a statement or a piece of control flow begins."""
 
     code: Code
     variables: Variables
     depth: int
     steps: list[RoutineStep] = field(default_factory=list)
-    place: int = 0
+    index: int = 0
     declaring: bool = False
     returned: list[str] = field(default_factory=list)
 
@@ -381,29 +381,29 @@ class _Reader:
         # Oracle's body begins with its declarations, right after IS or AS.
         first = self.code.word(0)
         self.declaring = self.code.dialect.declarations_after_is and first not in _VERBS | {"begin", "declare"}
-        while self.place < len(self.code.tokens):
-            before = self.place
+        while self.index < len(self.code.tokens):
+            before = self.index
             self._next()
-            if self.place <= before:
-                self.place = before + 1
+            if self.index <= before:
+                self.index = before + 1
 
     def _next(self) -> None:
-        word = self.code.word(self.place)
+        word = self.code.word(self.index)
         if self.declaring and word not in ("begin", "procedure", "function"):
-            self._declaration(self.place)
+            self._declaration(self.index)
             return
         if self.declaring and word != "begin":  # a routine inside: its declarations, then its body
-            self.place = self.code.find(self.place, frozenset({"is", "as", ";"})) + 1
+            self.index = self.code.find(self.index, frozenset({"is", "as", ";"})) + 1
             return
         control = _CONTROL.get(word)
         if control is not None:
             control(self)
         elif word in _VERBS:
-            self._statement(self.place)
-        elif self.code.word(self.place + 1) == ":" and self.code.word(self.place + 2) == "=":
-            self._assign(self.place, self.place + 3)
-        elif self.code.word(self.place + 1) == ":":  # a label
-            self.place += 2
+            self._statement(self.index)
+        elif self.code.word(self.index + 1) == ":" and self.code.word(self.index + 2) == "=":
+            self._assign(self.index, self.index + 3)
+        elif self.code.word(self.index + 1) == ":":  # a label
+            self.index += 2
         else:
             self._plain_call()
 
@@ -411,36 +411,36 @@ class _Reader:
         return self.code.find(first, _ENDS_STATEMENT)
 
     def _skip(self) -> None:
-        self.place = self._end(self.place) + 1
+        self.index = self._end(self.index) + 1
 
     def _word(self) -> None:
-        self.place += 1
+        self.index += 1
 
     def _label(self) -> None:
         """<<name>>, before what it names."""
-        self.place = min(self.place + 5, self.code.find(self.place, frozenset({";"})))
+        self.index = min(self.index + 5, self.code.find(self.index, frozenset({";"})))
 
     def _begin(self) -> None:
         self.declaring = False
-        self.place += 1
-        while self.code.word(self.place) in ("transaction", "atomic", "not", "tran", "work"):
-            self.place += 1
+        self.index += 1
+        while self.code.word(self.index) in ("transaction", "atomic", "not", "tran", "work"):
+            self.index += 1
 
     def _condition(self) -> None:
         """IF, WHILE, WHEN and their kin: to the word behind which statements begin."""
-        until = self.code.find(self.place + 1, frozenset({"then", "do", "loop", ";"}))
-        self.place = until + 1
+        until = self.code.find(self.index + 1, frozenset({"then", "do", "loop", ";"}))
+        self.index = until + 1
 
     def _section(self) -> None:
         """A timing point of Oracle's compound trigger, AFTER EACH ROW IS, up to its body."""
-        self.place = self.code.find(self.place + 1, frozenset({"is", ";"})) + 1
+        self.index = self.code.find(self.index + 1, frozenset({"is", ";"})) + 1
 
     def _until(self) -> None:
-        self.place = self.code.find(self.place + 1, frozenset({"end", ";"}))
+        self.index = self.code.find(self.index + 1, frozenset({"end", ";"}))
 
     def _for(self) -> None:
         """A loop over rows makes a record of its variable, one over numbers a plain variable."""
-        name, start = self.code.name(self.place + 1), self.place + 2
+        name, start = self.code.name(self.index + 1), self.index + 2
         until = self.code.find(start, frozenset({"loop", "do", ";"}))
         inside = self.code.find(start, frozenset({"in"}), until)
         if inside < until:
@@ -449,31 +449,31 @@ class _Reader:
                 self.variables.record(name, query, replaces=True)
             else:
                 self.variables.declare(name)
-        self.place = until + 1
+        self.index = until + 1
 
     def _forall(self) -> None:
         """Oracle's FORALL i IN ... runs one statement."""
-        self.place = self.code.find(self.place + 1, _VERBS | {";"})
+        self.index = self.code.find(self.index + 1, _VERBS | {";"})
 
     def _declare(self) -> None:
-        self.place += 1
+        self.index += 1
         if self.code.dialect.declare_section:
             self.declaring = True
             return
-        if "handler" in self.code.words(self.place, 3):
-            self.place = self.code.find(self.place, frozenset({"begin", "set", ";"}) | _VERBS)
+        if "handler" in self.code.words(self.index, 3):
+            self.index = self.code.find(self.index, frozenset({"begin", "set", ";"}) | _VERBS)
             return
-        self._declaration(self.place)
+        self._declaration(self.index)
 
     def _declaration(self, first: int) -> None:
         """One declaration, up to its semicolon: names with a type and a value, or a cursor with its query."""
         until = self._end(first)
-        self.place = until + 1
+        self.index = until + 1
         _declare(self.code, first, until, self.variables)
 
     def _set(self) -> None:
         """SET x = value, in the dialects whose variables are set so; anything else that is SET is no variable."""
-        name = self.place + 1 + (self.code.word(self.place + 1) == "@")
+        name = self.index + 1 + (self.code.word(self.index + 1) == "@")
         if self.code.word(name + 1) == "=" or self.code.words(name + 1, 2) == (":", "="):
             value = name + 2 if self.code.word(name + 1) == "=" else name + 3
             self._assign(name, value)
@@ -482,46 +482,46 @@ class _Reader:
 
     def _let(self) -> None:
         """Snowflake's LET name [type] := value, or LET name CURSOR FOR query."""
-        self._declaration(self.place + 1)
+        self._declaration(self.index + 1)
 
     def _assign(self, name_at: int, first: int) -> None:
         until = self._end(first)
         _assign(self.code, self.code.name(name_at), (first, until), self.variables)
-        self.place = until + 1
+        self.index = until + 1
 
     def _select(self) -> None:
         """SELECT ... INTO fills variables; one that calls a function alone runs it; others give rows to nobody."""
-        until = self._end(self.place)
-        called = routine_called_at(self.code, self.place)
-        into = self.code.find(self.place, frozenset({"into", ";"}))
+        until = self._end(self.index)
+        called = routine_called_at(self.code, self.index)
+        into = self.code.find(self.index, frozenset({"into", ";"}))
         if called:
             self.steps.append(RoutineStep(calls=called))
         elif into < until and self.code.word(into) == "into":
-            _select_into(self.code, (self.place, into, until), self.variables)
-        self.place = until + 1
+            _select_into(self.code, (self.index, into, until), self.variables)
+        self.index = until + 1
 
     def _fetch(self) -> None:
         """FETCH cursor INTO names: the cursor's columns by position, or its record."""
-        until = self._end(self.place)
-        into = self.code.find(self.place, frozenset({"into", ";"}))
+        until = self._end(self.index)
+        into = self.code.find(self.index, frozenset({"into", ";"}))
         query = self.variables.query_of(self.code.name(into - 1))
         if query is not None and into < until:
             _fill_names(self.code, (into + 1, until), query, self.variables)
-        self.place = until + 1
+        self.index = until + 1
 
     def _open(self) -> None:
         """OPEN cursor FOR query."""
-        until = self._end(self.place)
-        start = self.code.find(self.place, frozenset({"select", "with", ";"}))
+        until = self._end(self.index)
+        start = self.code.find(self.index, frozenset({"select", "with", ";"}))
         if start < until:
-            self.variables.record(self.code.name(self.place + 1), self.code.between(start, until))
-        self.place = until + 1
+            self.variables.record(self.code.name(self.index + 1), self.code.between(start, until))
+        self.index = until + 1
 
     def _execute(self) -> None:
         """A text that is run: the statement in it where the text is constant."""
-        until = self._end(self.place)
-        called = () if self.code.word(self.place + 1) == "immediate" else routine_called_at(self.code, self.place)
-        first = self.place + 1 + (self.code.word(self.place + 1) == "immediate")
+        until = self._end(self.index)
+        called = () if self.code.word(self.index + 1) == "immediate" else routine_called_at(self.code, self.index)
+        first = self.index + 1 + (self.code.word(self.index + 1) == "immediate")
         last = self.code.find(first, frozenset({"using", "into", ";"}))
         text = constant(self.code, first, min(last, until))
         if text is None and last - first <= 2:
@@ -534,44 +534,44 @@ class _Reader:
             self.steps.append(RoutineStep(calls=called))
         else:
             self.steps.append(RoutineStep(problem=Outcome.DYNAMIC_SQL))
-        self.place = until + 1
+        self.index = until + 1
 
     def _prepare(self) -> None:
         """MySQL's PREPARE name FROM a text or a variable, which EXECUTE name runs."""
-        until = self._end(self.place)
-        source = self.code.find(self.place, frozenset({"from"}), until) + 1
+        until = self._end(self.index)
+        source = self.code.find(self.index, frozenset({"from"}), until) + 1
         text = constant(self.code, source, until)
         if text is None:
             text = self.variables.text_of(self.code.name(until - 1))
-        self.variables.set_constant(self.code.name(self.place + 1), text)
-        self.place = until + 1
+        self.variables.set_constant(self.code.name(self.index + 1), text)
+        self.index = until + 1
 
     def _call(self) -> None:
-        called = routine_called_at(self.code, self.place)
+        called = routine_called_at(self.code, self.index)
         if called:
             self.steps.append(RoutineStep(calls=called))
         self._skip()
 
     def _plain_call(self) -> None:
         """PL/SQL's `name(...);`: a call without a verb."""
-        name, after = self.code.dotted_name(self.place)
+        name, after = self.code.dotted_name(self.index)
         if name and self.code.dialect.bare_calls and self.code.word(after) in ("(", ";"):
             self.steps.append(RoutineStep(calls=name))
         self._skip()
 
     def _return(self) -> None:
-        if self.code.words(self.place, 2) == ("return", "query"):
-            self.place += 2
+        if self.code.words(self.index, 2) == ("return", "query"):
+            self.index += 2
             return
-        until = self._end(self.place)
-        if until > self.place + 1:
-            self.returned.append(with_parameters(self.code, self.place + 1, until, self.variables))
-        self.place = until + 1
+        until = self._end(self.index)
+        if until > self.index + 1:
+            self.returned.append(with_parameters(self.code, self.index + 1, until, self.variables))
+        self.index = until + 1
 
     def _statement(self, first: int) -> None:
         until = self._end(first)
         self.steps.append(RoutineStep(with_parameters(self.code, first, until, self.variables)))
-        self.place = until + 1
+        self.index = until + 1
 
 
 _CONTROL: Mapping[str, Callable[[_Reader], None]] = {

@@ -55,8 +55,8 @@ class KnownRoutines:
         # What stands before a routine's name may be the package that it is in.
         packaged = (*name[:-2], ".".join(name[-2:]))
         for written in dict.fromkeys((tuple(name), packaged)):
-            for place in candidates(TableName(written), namespace):
-                key = key_of(place.parts[-3:])
+            for index in candidates(TableName(written), namespace):
+                key = key_of(index.parts[-3:])
                 if key in self.by_key:
                     return key
         ending = tuple(part.casefold() for part in name)
@@ -154,8 +154,8 @@ def known_routines(
             isolation.probe(FailureStage.ROUTINES, text)
             for routine in routines_in(text, dialect):
                 parts = candidates(TableName(routine.name), namespace_of(database, path))[0].parts[-3:]
-                place = parts[0], parts[1], parts[2]
-                known = KnownRoutine(key_of(place), place, routine, text, time)
+                index = parts[0], parts[1], parts[2]
+                known = KnownRoutine(key_of(index), index, routine, text, time)
                 found.setdefault(known.key, []).append(known)
     # What was filed is part of the truth: it stands where nothing tells the whole.
     whole = {**{key: [known] for key, known in filed.items()}, **found}
@@ -163,10 +163,10 @@ def known_routines(
 
 
 def _known_routine(definition: Definition, routine: Routine) -> KnownRoutine:
-    place = (*definition.place[:2], routine.name[-1]) if routine.package else definition.place
+    index = (*definition.place[:2], routine.name[-1]) if routine.package else definition.place
     since, already_published, own = definition.at or 0.0, definition.done, definition.own
     return KnownRoutine(
-        key_of(place), place, routine, definition.text, since, already_published=already_published, filed=own
+        key_of(index), index, routine, definition.text, since, already_published=already_published, filed=own
     )
 
 

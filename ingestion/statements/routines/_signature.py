@@ -59,21 +59,21 @@ def read_header(text: str, dialect: Dialect) -> Header | None:
     if kind_at is None or code.word(kind_at) not in _KINDS:
         return None
     kind = "procedure" if code.word(kind_at) in PROCEDURES else code.word(kind_at)
-    place = kind_at + 1
-    if code.words(place, 3) == ("if", "not", "exists"):
-        place += 3
-    name, place = code.dotted_name(place)
+    index = kind_at + 1
+    if code.words(index, 3) == ("if", "not", "exists"):
+        index += 3
+    name, index = code.dotted_name(index)
     if not name:
         return None
     parameters: tuple[str, ...] = ()
-    if code.word(place) == ";":  # T-SQL's ;1
-        place += 2
-    if code.word(place) == "(" and kind not in _SCHEDULED:
-        closing = code.closing(place)
-        parameters = tuple(_parameters(code, place + 1, closing))
-        place = closing + 1
+    if code.word(index) == ";":  # T-SQL's ;1
+        index += 2
+    if code.word(index) == "(" and kind not in _SCHEDULED:
+        closing = code.closing(index)
+        parameters = tuple(_parameters(code, index + 1, closing))
+        index = closing + 1
     found = _Found()
-    body = _body(code, place, found, scheduled=kind in _SCHEDULED)
+    body = _body(code, index, found, scheduled=kind in _SCHEDULED)
     if body is None:
         return None
     return Header(
@@ -94,79 +94,79 @@ def object_at(code: Code) -> int | None:
     if code.word(0) not in ("create", "alter", "replace"):
         return None
     objects = _KINDS | _WITH_ROUTINES
-    return next((place for place in range(1, min(12, len(code.tokens))) if code.word(place) in objects), None)
+    return next((index for index in range(1, min(12, len(code.tokens))) if code.word(index) in objects), None)
 
 
 def _parameters(code: Code, first: int, last: int) -> Iterator[str]:
     for begin, end in code.items(first, last):
-        place = begin
-        while place < end and code.word(place) in _MODES:
-            place += 1
+        index = begin
+        while index < end and code.word(index) in _MODES:
+            index += 1
         # A type alone (PostgreSQL) is no name.
-        if end - place > 1 and code.tokens[place].kind in (WORD, NAME):
-            yield code.name(place)
+        if end - index > 1 and code.tokens[index].kind in (WORD, NAME):
+            yield code.name(index)
 
 
-def _body(code: Code, place: int, found: _Found, *, scheduled: bool) -> str | None:
+def _body(code: Code, index: int, found: _Found, *, scheduled: bool) -> str | None:
     """The text of the body, found after the clauses between."""
     body: str | None = None
-    while place < len(code.tokens):
-        word, token = code.word(place), code.tokens[place]
+    while index < len(code.tokens):
+        word, token = code.word(index), code.tokens[index]
         if word == "(":
-            place = code.closing(place)
+            index = code.closing(index)
         elif word == "language":
-            found.language = code.name(place + 1).lower()
-            place += 1
-        elif word == "returns" and code.word(place + 1) in ("table", "setof"):
+            found.language = code.name(index + 1).lower()
+            index += 1
+        elif word == "returns" and code.word(index + 1) in ("table", "setof"):
             found.returns_table = True
-            if code.word(place + 2) == "(":
-                found.columns = tuple(_parameters(code, place + 3, code.closing(place + 2)))
-        elif word == "returns" and code.word(place + 1) == "trigger":
+            if code.word(index + 2) == "(":
+                found.columns = tuple(_parameters(code, index + 3, code.closing(index + 2)))
+        elif word == "returns" and code.word(index + 1) == "trigger":
             found.returns_trigger = True
-        elif word == "set" and code.word(place + 1) == "search_path":
-            place = _read_path(code, place + 2, found) - 1
-        elif word == "as" and code.word(place - 1) == "execute":
-            place += 1
-        elif body is None and token.kind in (DOLLAR, STRING) and code.word(place - 1) in ("as", "is", "n"):
+        elif word == "set" and code.word(index + 1) == "search_path":
+            index = _read_path(code, index + 2, found) - 1
+        elif word == "as" and code.word(index - 1) == "execute":
+            index += 1
+        elif body is None and token.kind in (DOLLAR, STRING) and code.word(index - 1) in ("as", "is", "n"):
             body = string_content(token.text, code.dialect)
-        elif body is None and (start := _inline_start(code, place, scheduled=scheduled)) is not None:
+        elif body is None and (start := _inline_start(code, index, scheduled=scheduled)) is not None:
             return code.text[code.start_of(start) :]
-        place += 1
+        index += 1
     return body
 
 
-def _inline_start(code: Code, place: int, *, scheduled: bool) -> int | None:
+def _inline_start(code: Code, index: int, *, scheduled: bool) -> int | None:
     """Where a body begins that is not in quotes."""
-    word = code.word(place)
-    following = place + 1
+    word = code.word(index)
+    following = index + 1
     if word in ("as", "is"):
         if following >= len(code.tokens) or code.word(following) in _NOT_BODY_AFTER_AS:
             return None
         quoted = code.tokens[following].kind in (STRING, DOLLAR)
         return None if quoted or code.word(following) in ("language", "external", "n") else following
     if word in _STARTS_BODY:
-        return place
+        return index
     if scheduled:
         return following if word == "do" else None
     # MySQL's routines of one statement; what comes between name and body has none of these verbs first.
-    if code.dialect.separator is Separator.DELIMITER and word in _QUERIES and code.word(place - 1) not in ("sql", "on"):
-        return place
-    return place if word == "return" and code.dialect.separator in (Separator.NONE, Separator.CELL) else None
+    if code.dialect.separator is Separator.DELIMITER and word in _QUERIES and code.word(index - 1) not in ("sql", "on"):
+        return index
+    return index if word == "return" and code.dialect.separator in (Separator.NONE, Separator.CELL) else None
 
 
-def _read_path(code: Code, place: int, found: _Found) -> int:
+def _read_path(code: Code, index: int, found: _Found) -> int:
     """PostgreSQL's SET search_path TO a, b; the index after it."""
-    if code.word(place) in ("to", "="):
-        place += 1
-    while place < len(code.tokens):
-        name = code.name(place)
-        if not name and code.tokens[place].kind == STRING:
-            name = code.without_quotes(place)
+    if code.word(index) in ("to", "="):
+        index += 1
+    while index < len(code.tokens):
+        name = code.name(index)
+        if not name and code.tokens[index].kind == STRING:
+            name = code.without_quotes(index)
         if not name:
             break
         found.path.append(name)
-        place += 1
-        if code.word(place) != ",":
+        index += 1
+        if code.word(index) != ",":
             break
-        place += 1
-    return place
+        index += 1
+    return index

@@ -51,26 +51,26 @@ class _Trigger:
 
 def _read_trigger(code: Code, at: int) -> _Trigger | None:
     """The trigger that a definition makes; `at` is the token TRIGGER."""
-    place = at + 1
-    if code.words(place, 3) == ("if", "not", "exists"):
-        place += 3
-    name, place = code.dotted_name(place)
-    on = code.find(place, frozenset({"on"})) + 1
+    index = at + 1
+    if code.words(index, 3) == ("if", "not", "exists"):
+        index += 3
+    name, index = code.dotted_name(index)
+    on = code.find(index, frozenset({"on"})) + 1
     parts, after = code.dotted_name(on)
     if not name or not parts:
         return None
     table = code.between(on, after)
     rows = _row_names(code, after)
-    for place in range(after, len(code.tokens)):
-        word = code.word(place)
-        if word == "execute" and code.word(place + 1) in ("function", "procedure"):
-            runs, _end = code.dotted_name(place + 2)
+    for index in range(after, len(code.tokens)):
+        word = code.word(index)
+        if word == "execute" and code.word(index + 1) in ("function", "procedure"):
+            runs, _end = code.dotted_name(index + 2)
             return _Trigger((*parts[:-1], f"{parts[-1]}.{name[-1]}"), table, parts, runs=runs)
         if code.dialect.separator is Separator.GO:
-            if word == "as" and code.word(place - 1) != "execute":
-                return _Trigger(name, table, parts, code.text[code.start_of(place + 1) :])
-        elif word in _BODY and code.word(place - 1) not in ("or", "after", "before", "of", "instead"):
-            return _Trigger(name, table, parts, code.text[code.start_of(place) :], rows=rows)
+            if word == "as" and code.word(index - 1) != "execute":
+                return _Trigger(name, table, parts, code.text[code.start_of(index + 1) :])
+        elif word in _BODY and code.word(index - 1) not in ("or", "after", "before", "of", "instead"):
+            return _Trigger(name, table, parts, code.text[code.start_of(index) :], rows=rows)
     return None
 
 
@@ -94,19 +94,19 @@ def function_steps(text: str, dialect: Dialect, table: str) -> tuple[RoutineStep
     return _bind(header.body, dialect, variables, table)
 
 
-def _row_names(code: Code, place: int) -> tuple[str, ...]:
+def _row_names(code: Code, index: int) -> tuple[str, ...]:
     """What REFERENCING calls the rows: NEW [ROW] [AS] n."""
     names = list(_ROWS)
-    while place < len(code.tokens) and code.word(place) not in _BODY | {"for", "when"}:
-        word = code.word(place)
+    while index < len(code.tokens) and code.word(index) not in _BODY | {"for", "when"}:
+        word = code.word(index)
         if word in _ROWS:
-            named = place + 1
+            named = index + 1
             while code.word(named) in ("row", "table", "as"):
                 named += 1
             if code.tokens[named : named + 1] and code.tokens[named].kind in (WORD, NAME):
                 names.append(code.name(named))
-                place = named
-        place += 1
+                index = named
+        index += 1
     return tuple(names)
 
 
@@ -139,17 +139,17 @@ def _with_whole_rows(step: RoutineStep, dialect: Dialect, table: str) -> Routine
 
 def _with_table(code: Code, table: str) -> str:
     """T-SQL's inserted and deleted as the table itself."""
-    pieces: list[str] = []
+    texts: list[str] = []
     written = 0
-    for place, token in enumerate(code.tokens):
-        if code.word(place) not in _PSEUDO_TABLES or code.word(place - 1) not in _READS or code.word(place + 1) == ".":
+    for index, token in enumerate(code.tokens):
+        if code.word(index) not in _PSEUDO_TABLES or code.word(index - 1) not in _READS or code.word(index + 1) == ".":
             continue
-        following = place + 1
+        following = index + 1
         named = following < len(code.tokens) and code.tokens[following].kind in (WORD, NAME)
         aliased = named and code.word(following) not in _NO_ALIAS
-        pieces += [code.text[written : token.start], table if aliased else f"{table} AS {token.text}"]
-        written = code.end_of(place)
-    return "".join((*pieces, code.text[written:]))
+        texts += [code.text[written : token.start], table if aliased else f"{table} AS {token.text}"]
+        written = code.end_of(index)
+    return "".join((*texts, code.text[written:]))
 
 
 # A routine's body as steps. Control flow decides whether a statement runs, not what it reads: it is looked through.
@@ -166,44 +166,44 @@ def _read_package(code: Code, at: int) -> tuple[tuple[str, ...], tuple[tuple[str
     """
     if code.word(at + 1) != "body":
         return (), ()
-    name, place = code.dotted_name(at + 2)
-    return name, tuple(_members(code, place + 1))
+    name, index = code.dotted_name(at + 2)
+    return name, tuple(_members(code, index + 1))
 
 
-def _members(code: Code, place: int) -> Iterator[tuple[str, str]]:
-    while place < len(code.tokens):
-        word = code.word(place)
+def _members(code: Code, index: int) -> Iterator[tuple[str, str]]:
+    while index < len(code.tokens):
+        word = code.word(index)
         if word in _MEMBERS:
-            begin, name = place, code.name(place + 1)
-            place = code.find(place, _ENDS_HEAD)
-            if code.word(place) != ";":
-                place = _end_of_body(code, place + 1)
-                yield name, f"CREATE {code.between(begin, min(place + 1, len(code.tokens)))}"
+            begin, name = index, code.name(index + 1)
+            index = code.find(index, _ENDS_HEAD)
+            if code.word(index) != ";":
+                index = _end_of_body(code, index + 1)
+                yield name, f"CREATE {code.between(begin, min(index + 1, len(code.tokens)))}"
         elif word == "begin":  # what the package does when it is loaded
             return
-        place += 1
+        index += 1
 
 
-def _end_of_body(code: Code, place: int) -> int:
+def _end_of_body(code: Code, index: int) -> int:
     """The semicolon that ends a member: its declarations may hold members too."""
-    if code.word(place) in ("language", "external", "mle"):
-        return code.find(place, frozenset({";"}))
+    if code.word(index) in ("language", "external", "mle"):
+        return code.find(index, frozenset({";"}))
     depth = 0
-    while place < len(code.tokens):
-        word = code.word(place)
+    while index < len(code.tokens):
+        word = code.word(index)
         if not depth and word in _MEMBERS:
-            head = code.find(place, _ENDS_HEAD)
-            place = head if code.word(head) == ";" else _end_of_body(code, head + 1)
+            head = code.find(index, _ENDS_HEAD)
+            index = head if code.word(head) == ";" else _end_of_body(code, head + 1)
         elif word == "end":
             depth -= 1
-            if code.word(place + 1) in _OPENS:  # END IF, END LOOP
-                place += 1
+            if code.word(index + 1) in _OPENS:  # END IF, END LOOP
+                index += 1
             if depth <= 0:
-                return code.find(place + 1, frozenset({";"}))
+                return code.find(index + 1, frozenset({";"}))
         elif word in _OPENS:
             depth += 1
-        place += 1
-    return place
+        index += 1
+    return index
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +266,7 @@ def block_steps(text: str, dialect: Dialect | str) -> tuple[RoutineStep, ...]:
     rules = dialect_of(dialect) if isinstance(dialect, str) else dialect
     code = Code.of(text, rules)
     if code.word(0) == "do":
-        texts = (constant(code, place, place + 1) for place in range(1, len(code.tokens)))
+        texts = (constant(code, index, index + 1) for index in range(1, len(code.tokens)))
         text = next((body for body in texts if body is not None), text)
     return read_steps(text, rules, Variables(), 0)
 
@@ -286,7 +286,7 @@ def _steps(header: Header, dialect: Dialect) -> tuple[RoutineStep, ...]:
 
 # The functions that a database's triggers run, over the rows of the tables that the triggers are on.
 
-_RoutinePlace = tuple[str, str, str]
+_RoutineKey = tuple[str, str, str]
 
 _MARK = "trigger"
 _HEAD = 60
@@ -297,8 +297,8 @@ _HEAD = 60
 class TriggerRun:
     """A trigger that is defined, the function that it runs, and what that does for the trigger's table."""
 
-    trigger: _RoutinePlace
-    function: _RoutinePlace
+    trigger: _RoutineKey
+    function: _RoutineKey
     steps: tuple[RoutineStep, ...]
 
 

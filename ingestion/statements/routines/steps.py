@@ -30,17 +30,17 @@ class RoutineStep:
 
 def constant(code: Code, first: int, last: int) -> str | None:
     """The text that string literals from `first` to `last` make, joined by || or +; None where it is not constant."""
-    pieces: list[str] = []
-    for place in range(first, last):
-        token = code.tokens[place]
+    texts: list[str] = []
+    for index in range(first, last):
+        token = code.tokens[index]
         if token.kind in (STRING, DOLLAR):
-            freely = code.dialect.q_quotes and code.word(place - 1) in ("q", "nq")
-            pieces.append(token.text[2:-2] if freely else code.without_quotes(place))
-        elif token.kind == WORD and token.text.lower() in _PREFIXES and place + 1 < last:
+            freely = code.dialect.q_quotes and code.word(index - 1) in ("q", "nq")
+            texts.append(token.text[2:-2] if freely else code.without_quotes(index))
+        elif token.kind == WORD and token.text.lower() in _PREFIXES and index + 1 < last:
             continue
         elif token.text not in ("|", "+", "(", ")"):
             return None
-    return "".join(pieces) if pieces else None
+    return "".join(texts) if texts else None
 
 
 def without_repetition(steps: Sequence[RoutineStep]) -> tuple[RoutineStep, ...]:
@@ -66,37 +66,37 @@ def called_routine(text: str, dialect: Dialect | str) -> tuple[str, ...]:
     return routine_called_at(code, 0)
 
 
-def routine_called_at(code: Code, place: int) -> tuple[str, ...]:
+def routine_called_at(code: Code, index: int) -> tuple[str, ...]:
     """The routine that the statement starting at a token runs."""
-    verb = code.word(place)
+    verb = code.word(index)
     if verb == "call":
-        return code.dotted_name(place + 1)[0]
+        return code.dotted_name(index + 1)[0]
     if verb in ("exec", "execute"):
-        return _executed_name(code, place + 1)
+        return _executed_name(code, index + 1)
     if verb in ("select", "perform"):
-        return _selected_name(code, place + 1)
+        return _selected_name(code, index + 1)
     return ()
 
 
-def _executed_name(code: Code, place: int) -> tuple[str, ...]:
+def _executed_name(code: Code, index: int) -> tuple[str, ...]:
     """T-SQL's EXEC [@status =] name; Snowflake's EXECUTE TASK name; Oracle's EXEC name."""
-    if code.word(place) in ("task", "procedure"):
-        place += 1
-    if code.word(place).startswith("@") and code.word(place + 1) == "=":
-        place += 2
-    if code.word(place)[:1] in ("@", "("):
+    if code.word(index) in ("task", "procedure"):
+        index += 1
+    if code.word(index).startswith("@") and code.word(index + 1) == "=":
+        index += 2
+    if code.word(index)[:1] in ("@", "("):
         return ()
-    name, after = code.dotted_name(place)
+    name, after = code.dotted_name(index)
     return () if not name or name[-1].lower() in _NO_ROUTINES or code.word(after) == "=" else name
 
 
-def _selected_name(code: Code, place: int) -> tuple[str, ...]:
+def _selected_name(code: Code, index: int) -> tuple[str, ...]:
     """SELECT f(...) with nothing else: how PostgreSQL runs a function for what it does."""
     if code.dialect.dollar_quotes is not DollarQuotes.TAGGED:
         return ()
-    if code.words(place, 2) == ("*", "from"):
-        place += 2
-    name, after = code.dotted_name(place)
+    if code.words(index, 2) == ("*", "from"):
+        index += 2
+    name, after = code.dotted_name(index)
     if not name or code.word(after) != "(":
         return ()
     closing = code.closing(after)
@@ -165,39 +165,39 @@ class Variables:
 
 def with_parameters(code: Code, first: int, last: int, variables: Variables) -> str:
     """The text from token to token with every variable replaced: by its query, else by a parameter."""
-    pieces: list[str] = []
+    texts: list[str] = []
     written = code.start_of(first)
     marked = code.dialect.marked_variables and _is_sql(code, first)
     listed = set(_listed_names(code, first, last))
-    for place in range(first, last):
-        token = code.tokens[place]
-        if token.kind not in (WORD, NAME) or place in listed or code.word(place - 1) in _NAMED_AFTER:
+    for index in range(first, last):
+        token = code.tokens[index]
+        if token.kind not in (WORD, NAME) or index in listed or code.word(index - 1) in _NAMED_AFTER:
             continue
-        put = _replacement(code, place, variables)
-        if put is None or _names_an_argument(code, place):
+        put = _replacement(code, index, variables)
+        if put is None or _names_an_argument(code, index):
             continue
         text, until = put
-        is_marked = code.word(place - 1) == ":"
-        if until == place and not is_marked and (marked or _names_relation(code, first, place)):
+        is_marked = code.word(index - 1) == ":"
+        if until == index and not is_marked and (marked or _names_relation(code, first, index)):
             continue
-        start = code.start_of(place - 1) if is_marked and place > first else token.start
-        pieces += [code.text[written:start], text]
+        start = code.start_of(index - 1) if is_marked and index > first else token.start
+        texts += [code.text[written:start], text]
         written = code.end_of(until)
-    pieces.append(code.text[written : code.end_of(last - 1)] if last > first else "")
-    return "".join(pieces)
+    texts.append(code.text[written : code.end_of(last - 1)] if last > first else "")
+    return "".join(texts)
 
 
-def _names_relation(code: Code, first: int, place: int) -> bool:
+def _names_relation(code: Code, first: int, index: int) -> bool:
     """Whether a name stands where only a relation can, whatever variable is called the same."""
-    before = code.word(place - 1)
-    if code.tokens[place].text.startswith("@"):
+    before = code.word(index - 1)
+    if code.tokens[index].text.startswith("@"):
         return False
-    if before in ("update", "table") or (before == "into" and code.word(place - 2) in _INTO_TABLE):
+    if before in ("update", "table") or (before == "into" and code.word(index - 2) in _INTO_TABLE):
         return True
     if before not in ("from", "join"):
         return False
     depth = 0
-    for each in range(place - 1, first, -1):
+    for each in range(index - 1, first, -1):
         depth += {")": 1, "(": -1}.get(code.word(each), 0)
         if depth < 0:
             return code.word(each + 1) in _QUERY_STARTS  # and not EXTRACT(YEAR FROM v)
@@ -211,48 +211,48 @@ def _is_sql(code: Code, first: int) -> bool:
     return code.word(first) in _SQL
 
 
-def _names_an_argument(code: Code, place: int) -> bool:
+def _names_an_argument(code: Code, index: int) -> bool:
     """Whether a name is that of a function's parameter: f(name => value)."""
-    return code.words(place + 1, 2) == ("=", ">") and code.end_of(place + 1) == code.start_of(place + 2)
+    return code.words(index + 1, 2) == ("=", ">") and code.end_of(index + 1) == code.start_of(index + 2)
 
 
-def _replacement(code: Code, place: int, variables: Variables) -> tuple[str, int] | None:
-    """What stands for the name at `place`, and the last token that it stands for."""
-    token = code.tokens[place]
-    key = code.name(place).casefold()
-    follows = code.word(place + 1)
+def _replacement(code: Code, index: int, variables: Variables) -> tuple[str, int] | None:
+    """What stands for the name at `index`, and the last token that it stands for."""
+    token = code.tokens[index]
+    key = code.name(index).casefold()
+    follows = code.word(index + 1)
     query = variables.query_of(key)
     if query is not None and follows == ".":
-        field_name = code.tokens[place + 2].text if place + 2 < len(code.tokens) else ""
+        field_name = code.tokens[index + 2].text if index + 2 < len(code.tokens) else ""
         if field_name == "*":
             return None
-        return f"(SELECT {token.text}.{field_name} FROM ({query}) {token.text})", place + 2
+        return f"(SELECT {token.text}.{field_name} FROM ({query}) {token.text})", index + 2
     if key not in variables.declared or follows in (".", "("):
         return None
     value = variables.values.get(key)
     if value is not None:
-        return f"({value})", place
+        return f"({value})", index
     if query is not None and key not in variables.values and code.dialect.dollar_quotes is DollarQuotes.TAGGED:
-        return f"(SELECT {token.text} FROM ({query}) {token.text})", place  # the row as one value
-    return (token.text if token.text.startswith("@") else f":{token.text}"), place
+        return f"(SELECT {token.text} FROM ({query}) {token.text})", index  # the row as one value
+    return (token.text if token.text.startswith("@") else f":{token.text}"), index
 
 
 def _listed_names(code: Code, first: int, last: int) -> Iterator[int]:
     """The tokens that must be columns: INSERT's list, and what SET assigns to."""
-    place = first
-    while place < last:
-        word = code.word(place)
+    index = first
+    while index < last:
+        word = code.word(index)
         if word in _LISTED_AFTER:
-            _parts, after = code.dotted_name(place + 1)
+            _parts, after = code.dotted_name(index + 1)
             if code.word(after) == "(":
                 closing = code.closing(after)
                 yield from range(after, min(closing, last))
-                place = closing
+                index = closing
         elif word == "set":
-            for begin, end in code.items(place + 1, code.find(place + 1, _ENDS_SET, last)):
+            for begin, end in code.items(index + 1, code.find(index + 1, _ENDS_SET, last)):
                 if code.word(begin + 1) in ("=", ".") and begin < last:
                     yield from range(begin, code.find(begin, frozenset({"="}), end))
-        place += 1
+        index += 1
 
 
 def _projections(query: str, code: Code) -> tuple[Sequence[str], str, str]:

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from connectors.source import FailedDefinition
 from ingestion.model.isolation import Failure, FailureStage, Isolation
 from ingestion.model.outcomes import Outcome
-from ingestion.statements.routines._registry import KnownRoutine, KnownRoutines, key_of, known_routines
+from ingestion.statements.routines import KnownRoutine, KnownRoutines, key_of, known_routines
 from ingestion.statements.routines.definition import Definition, DefinitionKind
 from ingestion.statements.routines.steps import RoutineStep
 from workflows.config.namespaces import SourceSettings, namespace_of

@@ -15,7 +15,7 @@ from ingestion.errors import Unparsable
 from ingestion.model.isolation import FailureStage, Isolation
 from ingestion.statements import classify
 from ingestion.statements.masking import QueryMasker
-from ingestion.statements.routines._registry import key_of, routines_of
+from ingestion.statements.routines import key_of, routines_of
 from ingestion.statements.routines.bodies import trigger_runs
 from ingestion.statements.routines.definition import (
     Definition,

@@ -260,13 +260,13 @@ def _bare_units(node: exp.Expr, dialect: str) -> tuple[exp.Expr, ...]:
     T-SQL's `DATE_BUCKET(week, 2, day)` has a unit and a column.
     """
     arguments = node.expressions
-    places = unit_positions(str(node.this).upper(), len(arguments), dialect)
-    return tuple(arguments[place] for place in places if arguments[place].sql().lower() in DATE_PARTS)
+    indices = unit_positions(str(node.this).upper(), len(arguments), dialect)
+    return tuple(arguments[index] for index in indices if arguments[index].sql().lower() in DATE_PARTS)
 
 
 _TRUNCATIONS = (exp.DateTrunc, exp.TimestampTrunc, exp.DatetimeTrunc)
 
-HANDLERS: dict[type[exp.Expr], Handler] = {
+CALLS: dict[type[exp.Expr], Handler] = {
     exp.Any: _any,
     exp.All: _any,
     exp.Window: _window,

@@ -126,7 +126,7 @@ _NAMED_TYPES: dict[str, TypeRule] = {
 
 _MOST = 10_000
 """Names and shapes that are kept at most."""
-_SINGLE_LETTERS = re.compile(r"(?<![A-Z0-9])([A-Z])_(?=[A-Z][0-9]*(?:_|\Z))")
+_LONE_CAPITALS = re.compile(r"(?<![A-Z0-9])([A-Z])_(?=[A-Z][0-9]*(?:_|\Z))")
 
 
 class Behaviours:
@@ -193,7 +193,7 @@ def behaviours_of(dialect: str) -> Behaviours:
 
 def _plain_spelling(name: str) -> str:
     """SHA2_DIGEST of S_H_A2_DIGEST: sqlglot spells names out of the capitals of its classes' names."""
-    return _SINGLE_LETTERS.sub(r"\1", name)
+    return _LONE_CAPITALS.sub(r"\1", name)
 
 
 def _display_name(kind: type[exp.Expr]) -> str:
@@ -204,7 +204,7 @@ def _display_name(kind: type[exp.Expr]) -> str:
 
 # Functions in the words of their dialect: sqlglot has names and an order of arguments of its own.
 
-_PLACE = re.compile(r"__h(\d+)__", re.IGNORECASE)
+_ARGUMENT = re.compile(r"__h(\d+)__", re.IGNORECASE)
 _LITERAL = re.compile(r"'[^']*+'|__l__|\b[0-9]++(?:\.[0-9]++)?", re.IGNORECASE)
 _NUMBER = "9"
 _WITHIN = (exp.TsOrDsToDate, exp.TsOrDsToTimestamp, exp.TsOrDsToTime, exp.TsOrDsToDatetime)
@@ -282,25 +282,25 @@ def _is_unit(name: str, node: exp.Expr) -> bool:
     return name == "unit" and type(node) is exp.Literal and node.name.isalpha()
 
 
-def _stand_in(node: exp.Expr, places: Iterator[int]) -> exp.Expr:
+def _stand_in(node: exp.Expr, indices: Iterator[int]) -> exp.Expr:
     """The function with names of places for arguments, and none of its literals."""
     made = type(node)()
     for name, value in node.args.items():
-        parts = [_part(name, item, places) for item in (value if type(value) is list else (value,))]
+        parts = [_part(name, item, indices) for item in (value if type(value) is list else (value,))]
         made.set(name, parts if type(value) is list else parts[0])
     return made
 
 
-def _part(name: str, item: object, places: Iterator[int]) -> object:
+def _part(name: str, item: object, indices: Iterator[int]) -> object:
     if not isinstance(item, exp.Expr):
         return item
     if isinstance(item, _WITHIN):
-        return _stand_in(item, places)
+        return _stand_in(item, indices)
     if isinstance(item, _KEPT) or _is_unit(name, item):
         return item.copy()
     if type(item) is exp.Literal:
         return exp.Literal.string("__l__") if item.args.get("is_string") else exp.Literal.number(_NUMBER)
-    return exp.column(f"__h{next(places)}__")
+    return exp.column(f"__h{next(indices)}__")
 
 
 def _find_wording(node: exp.Expr, grammar: str, count: int) -> Wording | None:
@@ -309,14 +309,14 @@ def _find_wording(node: exp.Expr, grammar: str, count: int) -> Wording | None:
         text = generator.generate(_stand_in(node, iter(range(count))), copy=False)
     except (SqlglotError, ValueError, AttributeError, TypeError, KeyError, IndexError):
         return None  # it cannot be written of stand-ins: some functions look into their arguments
-    found = [int(place) for place in _PLACE.findall(text)]
+    found = [int(index) for index in _ARGUMENT.findall(text)]
     if sorted(found) != list(range(count)):
         return None
     masked = _LITERAL.sub("?", text)
     if not _is_call(masked):
         masked = f"({masked})"
-    pieces = _PLACE.split(masked)
-    return tuple(int(piece) if number % 2 else piece for number, piece in enumerate(pieces) if piece)
+    between = _ARGUMENT.split(masked)
+    return tuple(int(text) if number % 2 else text for number, text in enumerate(between) if text)
 
 
 def _is_call(text: str) -> bool:

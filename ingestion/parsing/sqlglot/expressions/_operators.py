@@ -227,7 +227,7 @@ def write_decode(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedenc
 
 _LOGICAL = frozenset(kind for kind, (_, precedence) in _BINARY.items() if precedence <= 4)
 
-HANDLERS: dict[type[exp.Expr], Handler] = {
+OPERATORS: dict[type[exp.Expr], Handler] = {
     exp.Not: _not,
     exp.Neg: _negative,
     exp.Between: _between,

@@ -237,7 +237,7 @@ def _field(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int
     return w.write(node.args["expression"], role)
 
 
-HANDLERS: dict[type[exp.Expr], Handler] = {
+TERMS: dict[type[exp.Expr], Handler] = {
     exp.Column: _column,
     exp.Dot: _dot,
     exp.Literal: _literal,
@@ -547,7 +547,7 @@ def _json_field(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence
     return "STRING" if isinstance(node, exp.JSONExtractScalar | exp.JSONBExtractScalar) else "JSON"
 
 
-ACCESS_HANDLERS: dict[type[exp.Expr], Handler] = {
+ACCESSES: dict[type[exp.Expr], Handler] = {
     exp.Bracket: _bracket,
     exp.StructExtract: _extract,
     exp.GetExtract: _extract,

@@ -6,12 +6,9 @@ from sqlglot import exp
 
 from ingestion.analysis.form import Expression
 from ingestion.analysis.roles import ATOM, IDENTITY, TRANSFORMATION
-from ingestion.parsing.sqlglot.expressions import _calls as calls
-from ingestion.parsing.sqlglot.expressions import _operators as operators
-from ingestion.parsing.sqlglot.expressions import _terms
-from ingestion.parsing.sqlglot.expressions import _terms as terms
-from ingestion.parsing.sqlglot.expressions._operators import PRECEDENCE
-from ingestion.parsing.sqlglot.expressions._terms import fields_of_node
+from ingestion.parsing.sqlglot.expressions._calls import CALLS, write_function
+from ingestion.parsing.sqlglot.expressions._operators import OPERATORS, PRECEDENCE
+from ingestion.parsing.sqlglot.expressions._terms import ACCESSES, TERMS, fields_of_node
 from ingestion.parsing.sqlglot.expressions.writer import ExpressionWriter, Handlers, QueryContext, column_expression
 
 
@@ -35,7 +32,7 @@ def translate_expression(
 
 
 _HANDLERS = Handlers(
-    {**terms.HANDLERS, **_terms.ACCESS_HANDLERS, **operators.HANDLERS, **calls.HANDLERS},
-    calls.write_function,
+    {**TERMS, **ACCESSES, **OPERATORS, **CALLS},
+    write_function,
     translate_expression,
 )

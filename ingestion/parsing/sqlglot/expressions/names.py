@@ -310,15 +310,15 @@ def path_of(function: exp.Expr) -> str | None:
         if isinstance(pair, _PAIRS) and pair.this.name.lower() in _OPTIONS:
             return _constant(pair.expression)
     name = function_name(function)
-    places = [item for item in arguments if not isinstance(item, _PAIRS)][name.endswith("CLUSTER") :]
+    indices = [item for item in arguments if not isinstance(item, _PAIRS)][name.endswith("CLUSTER") :]
     if name.startswith("AZUREBLOBSTORAGE"):
-        return _blob(places)
-    return _constant(places[0]) if places else None
+        return _blob(indices)
+    return _constant(indices[0]) if indices else None
 
 
-def _blob(places: list[exp.Expr]) -> str | None:
+def _blob(indices: list[exp.Expr]) -> str | None:
     """ClickHouse: azureBlobStorage(account's address or connection string, container, path, …)."""
-    account, *inside = [_constant(place) or "" for place in places[:3]]
+    account, *inside = [_constant(index) or "" for index in indices[:3]]
     known = [part for part in ("" if ";" in account else account.rstrip("/"), *inside) if part]
     return "/".join(known) or None
 
@@ -347,12 +347,12 @@ def table_elsewhere(function: exp.Expr, names: Names) -> TableName | None:
     }
     if pairs:  # a named collection
         return _join([pairs[key] for key in ("database", "table") if key in pairs], names)
-    places = function.expressions[1:3]
-    if places and _is_own_database(places[0]):
-        return _join(places[1:], names)
-    if places and not _is_whole(places[0]):
-        return _join(places, names)
-    return _join(places[:1], names)
+    indices = function.expressions[1:3]
+    if indices and _is_own_database(indices[0]):
+        return _join(indices[1:], names)
+    if indices and not _is_whole(indices[0]):
+        return _join(indices, names)
+    return _join(indices[:1], names)
 
 
 def function_elsewhere(function: exp.Expr, names: Names) -> exp.Expr | None:
@@ -378,8 +378,8 @@ def _is_whole(node: exp.Expr) -> bool:
     return bool(node.args.get("table")) or (type(node) is exp.Literal and "." in node.name)
 
 
-def _join(places: list[exp.Expr], names: Names) -> TableName | None:
-    tables = [named_table(place, names) for place in places]
+def _join(indices: list[exp.Expr], names: Names) -> TableName | None:
+    tables = [named_table(index, names) for index in indices]
     if not tables or any(table is None for table in tables):
         return None
     table = tables[-1]

@@ -336,17 +336,17 @@ def _target(code: Code, first: int, source: int | None) -> str:
 def _clauses(code: Code, start: int) -> tuple[str, list[str], str]:
     """The select list, the conditions under which rows are written, and what orders them."""
     columns, conditions, order = "*", [], ""
-    places = [n for n in code.outside(start) if code.word(n) in _CLAUSES]
-    for place, end in zip(places, [*places[1:], len(code)], strict=True):
-        if code.stands(place, "where"):
-            conditions.append(f"({_between(code, place + 1, end)})")
-        elif code.stands(place, "apply", "as") and code.stands(place + 3, "when"):
-            conditions.append(f"NOT ({_between(code, place + 4, end)})")
-        elif code.stands(place, "sequence", "by"):
-            order = _between(code, place + 2, end)
-        elif code.stands(place, "columns"):
-            listed = code.word(place + 1) == "("
-            columns = _between(code, place + 1 + listed, end - listed)
+    indices = [n for n in code.outside(start) if code.word(n) in _CLAUSES]
+    for index, end in zip(indices, [*indices[1:], len(code)], strict=True):
+        if code.stands(index, "where"):
+            conditions.append(f"({_between(code, index + 1, end)})")
+        elif code.stands(index, "apply", "as") and code.stands(index + 3, "when"):
+            conditions.append(f"NOT ({_between(code, index + 4, end)})")
+        elif code.stands(index, "sequence", "by"):
+            order = _between(code, index + 2, end)
+        elif code.stands(index, "columns"):
+            listed = code.word(index + 1) == "("
+            columns = _between(code, index + 1 + listed, end - listed)
     return columns, conditions, order
 
 
@@ -377,9 +377,9 @@ def loaded_dictionary(code: Code) -> Iterator[Edit]:
 
     Of a dictionary from elsewhere only the name is left: what its source is called there is no name here.
     """
-    place = next((n for n in range(1, min(len(code), 5)) if code.stands(n, "dictionary")), None)
-    opening = next((n for n in range(place or 0, len(code)) if code.word(n) == "("), None)
-    if place is None or opening is None or not code.stands(0, "create"):
+    index = next((n for n in range(1, min(len(code), 5)) if code.stands(n, "dictionary")), None)
+    opening = next((n for n in range(index or 0, len(code)) if code.word(n) == "("), None)
+    if index is None or opening is None or not code.stands(0, "create"):
         return
     source = next((n for n in code.outside(opening) if code.stands(n, "source", "(")), None)
     if source is None:
@@ -387,8 +387,8 @@ def loaded_dictionary(code: Code) -> Iterator[Edit]:
     columns = [code.between(n, n + 1) for n in _first_of_items(code, opening)]
     rows = _rows(code, source + 2, ", ".join(columns))
     if rows:
-        end = next((n for n in range(place, opening) if code.stands(n, "on", "cluster")), opening)
-        yield code.edit(place, place, "TABLE")
+        end = next((n for n in range(index, opening) if code.stands(n, "on", "cluster")), opening)
+        yield code.edit(index, index, "TABLE")
         yield code.edit(end, len(code) - 1, f" AS {rows}")
     else:
         yield code.edit(opening, len(code) - 1)
@@ -414,6 +414,6 @@ def _rows(code: Code, source: int, columns: str) -> str:
     if kind == "clickhouse" and "query" in settings:
         return f"SELECT {columns} FROM ({settings['query'].rstrip('; ')})"
     if kind in ("file", "http"):
-        place = (settings.get("path") or settings.get("url") or "").replace("'", "")
-        return f"SELECT {columns} FROM url('{place}')" if place else ""
+        index = (settings.get("path") or settings.get("url") or "").replace("'", "")
+        return f"SELECT {columns} FROM url('{index}')" if index else ""
     return ""

@@ -225,10 +225,10 @@ def end_of_name(code: Code, first: int) -> int:
 
 def streams(code: Code) -> Iterator[Edit]:
     """Snowflake: CREATE STREAM s ON TABLE t is a view of t's rows, with three columns that say how they changed."""
-    place = next((n for n in range(5) if code.word(n) == "stream"), None)
-    if place is None or not code.stands(0, "create"):
+    index = next((n for n in range(5) if code.word(n) == "stream"), None)
+    if index is None or not code.stands(0, "create"):
         return
-    first = place + (4 if code.stands(place + 1, "if", "not", "exists") else 1)
+    first = index + (4 if code.stands(index + 1, "if", "not", "exists") else 1)
     last = end_of_name(code, first)
     for number in code.outside(last + 1):
         word = code.word(number)
@@ -242,7 +242,7 @@ def streams(code: Code) -> Iterator[Edit]:
         if code.stands(of - 1, "directory", "("):  # the list of a stage's files
             source = code.text[code.end_of(of) : code.start_of(code.closing(of))]
         what = f"SELECT * FROM {source}" if word == "clone" else f"{_CHANGES} {'@' if stage else ''}{source}"
-        before = " ".join(token.text for token in code.tokens[:place])
+        before = " ".join(token.text for token in code.tokens[:index])
         name = code.between(first, last + 1)
         yield 0, code.end_of(len(code) - 1), f"{before} VIEW {name} AS {what}"
         return
@@ -276,11 +276,11 @@ def file_formats(code: Code) -> Iterator[Edit]:
 
 def snapshots(code: Code) -> Iterator[Edit]:
     """BigQuery: CREATE SNAPSHOT TABLE s CLONE t FOR SYSTEM_TIME AS OF … OPTIONS (…), as a clone."""
-    place = next((n for n in range(4) if code.word(n) == "snapshot"), None)
-    if place is None or not code.stands(0, "create") or not code.stands(place + 1, "table"):
+    index = next((n for n in range(4) if code.word(n) == "snapshot"), None)
+    if index is None or not code.stands(0, "create") or not code.stands(index + 1, "table"):
         return
-    yield code.edit(place, place)
-    clone = next((n for n in code.outside(place) if code.word(n) == "clone"), None)
+    yield code.edit(index, index)
+    clone = next((n for n in code.outside(index) if code.word(n) == "clone"), None)
     if clone is not None and clone + 1 < len(code):
         last = end_of_name(code, clone + 1)
         if last + 1 < len(code):
@@ -316,7 +316,7 @@ def unknown_types(code: Code) -> Iterator[Edit]:
             yield from _edit(code, number + 2)
         elif code.stands(number, "cast", "("):
             closing = code.closing(number + 1)
-            begin = next((place for place in range(closing - 1, number, -1) if code.stands(place, "as")), None)
+            begin = next((index for index in range(closing - 1, number, -1) if code.stands(index, "as")), None)
             if begin is not None:
                 yield from _edit(code, begin + 1)
 

@@ -10,8 +10,29 @@ from ingestion.dialects import Dialect
 from ingestion.dialects.cursor import Code, Edit
 from ingestion.dialects.definition import keywords
 from ingestion.dialects.keywords import QUERIES
-from ingestion.parsing.sqlglot.repairs import _lakehouse as lakehouse
-from ingestion.parsing.sqlglot.repairs._lakehouse import applied_changes, dictionary, loaded_dictionary, pipeline_flow
+from ingestion.parsing.sqlglot.repairs._lakehouse import (
+    applied_changes,
+    changed_query,
+    cloned_table,
+    dictionary,
+    directory_format,
+    existing_partition,
+    expectations,
+    foreign_table,
+    inserted_function,
+    live_table,
+    loaded_dictionary,
+    merged_by_columns,
+    merged_without_duplicates,
+    pipeline_flow,
+    pivot_statement,
+    replaced_table,
+    schema_evolution,
+    shown_relation,
+    table_properties,
+    unloaded_query,
+    view_over_files,
+)
 from ingestion.parsing.sqlglot.repairs._servers import (
     SERVER_REPAIRS,
     end_of_name,
@@ -200,32 +221,32 @@ def _table_arguments(code: Code) -> Iterator[Edit]:
 _SPARK: tuple[Repair, ...] = (
     applied_changes,
     pipeline_flow,
-    lakehouse.schema_evolution,
-    lakehouse.directory_format,
-    lakehouse.view_over_files,
-    lakehouse.live_table,
-    lakehouse.expectations,
-    lakehouse.cloned_table,
-    lakehouse.replaced_table,
-    lakehouse.existing_partition,
+    schema_evolution,
+    directory_format,
+    view_over_files,
+    live_table,
+    expectations,
+    cloned_table,
+    replaced_table,
+    existing_partition,
 )
 
 REPAIRS: dict[str, tuple[Repair, ...]] = {
     **SERVER_REPAIRS,
-    "athena": (lakehouse.unloaded_query,),
+    "athena": (unloaded_query,),
     "bigquery": (_array_with_offset, _table_arguments, snapshots, replicas),
     "databricks": _SPARK,
     "db2": (_db2,),
     "doris": (_with_label,),
     "druid": (_druid,),
-    "clickhouse": (dictionary, loaded_dictionary, lakehouse.inserted_function, lakehouse.changed_query),
-    "duckdb": (lakehouse.pivot_statement, lakehouse.shown_relation, lakehouse.merged_by_columns),
+    "clickhouse": (dictionary, loaded_dictionary, inserted_function, changed_query),
+    "duckdb": (pivot_statement, shown_relation, merged_by_columns),
     "impala": (_impala,),
     "informix": (_informix,),
-    "greenplum": (_overriding, lakehouse.foreign_table, unknown_types),
-    "postgres": (_overriding, lakehouse.foreign_table, unknown_types),
-    "hive": (lakehouse.existing_partition,),
-    "redshift": (lakehouse.table_properties, lakehouse.merged_without_duplicates, unknown_types),
+    "greenplum": (_overriding, foreign_table, unknown_types),
+    "postgres": (_overriding, foreign_table, unknown_types),
+    "hive": (existing_partition,),
+    "redshift": (table_properties, merged_without_duplicates, unknown_types),
     "snowflake": (streams, table_kinds, linear_clusters, file_formats),
     "spark": _SPARK,
     "sqlite": (_sqlite,),
@@ -287,10 +308,10 @@ def _without_create_options(code: Code) -> str | None:
     None where it is no such statement.
     """
     head = takewhile(lambda n: code.word(n) not in ("as", "("), range(min(len(code), _HEAD)))
-    place = next((n for n in head if code.word(n) in ("table", "view", "vds")), None)
-    if place is None or code.word(0) != "create":
+    index = next((n for n in head if code.word(n) in ("table", "view", "vds")), None)
+    if index is None or code.word(0) != "create":
         return None
-    end = place + 4 if code.stands(place + 1, "if", "not", "exists") else place + 1
+    end = index + 4 if code.stands(index + 1, "if", "not", "exists") else index + 1
     while end + 2 < len(code) and code.word(end + 1) == ".":
         end += 2
     if code.word(end + 1) == "(":
@@ -300,10 +321,10 @@ def _without_create_options(code: Code) -> str | None:
     if start is None:
         return None
     tail = next((n for n in code.outside(start + 1) if _ends_query(code, n)), len(code))
-    kind = "VIEW" if code.word(place) == "vds" else code.word(place).upper()
-    words = (token.text for token in code.tokens[:place] if token.text.lower() not in _NO_OBJECT_KIND)
+    kind = "VIEW" if code.word(index) == "vds" else code.word(index).upper()
+    words = (token.text for token in code.tokens[:index] if token.text.lower() not in _NO_OBJECT_KIND)
     before = " ".join(takewhile(lambda word: word.lower() not in _DEFINERS, words))
-    return f"{before} {kind} {code.between(place + 1, end + 1)} {code.between(start, tail)}"
+    return f"{before} {kind} {code.between(index + 1, end + 1)} {code.between(start, tail)}"
 
 
 def _ends_query(code: Code, number: int) -> bool:

@@ -11,7 +11,7 @@ from ingestion.dialects.definition import keywords
 from ingestion.model.lineage import StatementKind, TableChange, TableName, Target, WriteMode
 from ingestion.model.storage_paths import location
 from ingestion.parsing.sqlglot.expressions.names import renamed_table
-from ingestion.parsing.sqlglot.statements.definitions import altered_place
+from ingestion.parsing.sqlglot.statements.definitions import behind_altered
 from ingestion.parsing.sqlglot.statements.writes import star_from
 from ingestion.parsing.token_names import relation_name
 
@@ -28,82 +28,82 @@ class Command:
 
 
 class Words:
-    """A place in the code of a command that moves on: what stands there is taken, or not."""
+    """An index into the code of a command that moves on: what stands there is taken, or not."""
 
-    __slots__ = ("_end", "_place", "code")
+    __slots__ = ("_end", "_index", "code")
 
     def __init__(self, code: Code) -> None:
         self.code = code
-        self._place = 0
+        self._index = 0
         self._end = len(code) - (code.word(len(code) - 1) == ";")
 
     @property
     def word(self) -> str:
         """The word here, "" at the end and for what is none."""
-        return self.code.word(self._place) if self._place < self._end else ""
+        return self.code.word(self._index) if self._index < self._end else ""
 
     @property
     def is_at_end(self) -> bool:
         """Whether nothing is left."""
-        return self._place >= self._end
+        return self._index >= self._end
 
     def take(self, *words: str) -> bool:
         """Step over the words if they stand here."""
-        if not self.code.stands(self._place, *words):
+        if not self.code.stands(self._index, *words):
             return False
-        self._place += len(words)
+        self._index += len(words)
         return True
 
     def take_altered(self) -> bool:
         """Step over ALTER TABLE or VIEW, of whatever kind it is, if that stands here."""
-        place = altered_place(self.code) if self._place == 0 else None
-        self._place = place or self._place
-        return place is not None
+        index = behind_altered(self.code) if self._index == 0 else None
+        self._index = index or self._index
+        return index is not None
 
     def step(self) -> None:
         """Step over the token here."""
-        self._place += 1
+        self._index += 1
 
     def find(self, *words: str) -> bool:
-        """Step behind the next place where the words stand."""
-        for place in range(self._place, self._end):
-            if self.code.stands(place, *words):
-                self._place = place + len(words)
+        """Step behind the next index at which the words stand."""
+        for index in range(self._index, self._end):
+            if self.code.stands(index, *words):
+                self._index = index + len(words)
                 return True
         return False
 
     def name(self) -> TableName | None:
         """The relation's name that stands here."""
-        name, self._place = relation_name(self.code, self._place)
+        name, self._index = relation_name(self.code, self._index)
         return name
 
     def brackets(self) -> str | None:
         """The text inside the next brackets."""
         code = self.code
-        opening = next((place for place in range(self._place, self._end) if code.word(place) == "("), None)
+        opening = next((index for index in range(self._index, self._end) if code.word(index) == "("), None)
         if opening is None or code.closing(opening) == len(code):
             return None
-        self._place = code.after(opening)
+        self._index = code.after(opening)
         return code.text[code.end_of(opening) : code.start_of(code.closing(opening))]
 
-    def place(self) -> str | None:
+    def path(self) -> str | None:
         """The path that stands here: a string, or what has no space in it (@stage/path)."""
         if self.is_at_end:
             return None
-        code, first = self.code, self._place
-        self._place += 1
+        code, first = self.code, self._index
+        self._index += 1
         if code.is_string(first):
             return code.without_quotes(first)
-        while self._place < self._end and code.start_of(self._place) == code.end_of(self._place - 1):
-            self._place += 1
-        return code.between(first, self._place)
+        while self._index < self._end and code.start_of(self._index) == code.end_of(self._index - 1):
+            self._index += 1
+        return code.between(first, self._index)
 
     def string(self) -> str | None:
         """The next string literal."""
-        for place in range(self._place, self._end):
-            if self.code.is_string(place):
-                self._place = place + 1
-                return self.code.without_quotes(place)
+        for index in range(self._index, self._end):
+            if self.code.is_string(index):
+                self._index = index + 1
+                return self.code.without_quotes(index)
         return None
 
 
@@ -349,8 +349,8 @@ def _copy(words: Words) -> Command | None:
     """Snowflake: COPY FILES INTO stage FROM stage."""
     if not words.take("copy", "files", "into"):
         return None
-    target = words.place()
-    source = words.place() if words.take("from") else None
+    target = words.path()
+    source = words.path() if words.take("from") else None
     if target is None or source is None:
         return None
     return Command(StatementKind.COPY, (_move_rows(location(source), location(target)),))

@@ -189,13 +189,13 @@ def defined_table(code: Code) -> TableChange | None:
     before = code.words(0, 8)
     if before[0] != "create" or "table" not in before:
         return None
-    place = before.index("table") + 1
-    if "(" in before[:place]:
+    index = before.index("table") + 1
+    if "(" in before[:index]:
         return None
-    temporary = bool(TEMPORARY & set(before[:place]))
-    if code.stands(place, "if", "not", "exists"):
-        place += 3
-    name, end = relation_name(code, place)
+    temporary = bool(TEMPORARY & set(before[:index]))
+    if code.stands(index, "if", "not", "exists"):
+        index += 3
+    name, end = relation_name(code, index)
     opening = next((n for n in range(end, len(code)) if code.word(n) == "("), None)
     if name is None or opening is None or any(code.word(n) in _COPIES for n in range(end, opening)):
         return None
@@ -279,8 +279,8 @@ def _type(code: Code, span: _TokenSpan) -> str:
     text = ""
     for number in range(span.first, span.end):
         token = code.tokens[number]
-        piece = code.without_quotes(number) if code.is_quoted(number) else token.text
-        text += f" {piece}" if text and (piece[:1].isalnum() or code.is_string(number)) else piece
+        part = code.without_quotes(number) if code.is_quoted(number) else token.text
+        text += f" {part}" if text and (part[:1].isalnum() or code.is_string(number)) else part
     return _defined_type(text, code.dialect) if text else ""
 
 
@@ -309,22 +309,22 @@ _NO_OBJECT_KIND = keywords(
 _LEAVING = keywords("comment drop set type first after")
 
 
-def altered_place(code: Code) -> int | None:
-    """The place behind ALTER [MATERIALIZED, FOREIGN, …] TABLE or VIEW; None where something else is altered."""
+def behind_altered(code: Code) -> int | None:
+    """The index behind ALTER [MATERIALIZED, FOREIGN, …] TABLE or VIEW; None where something else is altered."""
     if not code.stands(0, "alter"):
         return None
-    place = next((n for n in range(1, len(code)) if code.word(n) not in _KINDS_OF_RELATION), 1)
-    return place + 1 if code.stands(place, "table") or code.stands(place, "view") else None
+    index = next((n for n in range(1, len(code)) if code.word(n) not in _KINDS_OF_RELATION), 1)
+    return index + 1 if code.stands(index, "table") or code.stands(index, "view") else None
 
 
 def altered_table(code: Code) -> TableChange | None:
     """The columns that an ALTER TABLE adds, drops and renames; None where it does what is not known here."""
-    place = altered_place(code)
-    if place is None:
+    index = behind_altered(code)
+    if index is None:
         return None
     for word in ("if", "exists", "only"):
-        place += code.stands(place, word)
-    name, end = relation_name(code, place)
+        index += code.stands(index, word)
+    name, end = relation_name(code, index)
     end += 3 if code.stands(end, "on", "cluster") else 0
     if name is None or end >= len(code):
         return None
@@ -369,26 +369,26 @@ class _Changes:
 
     def take(self, item: _TokenSpan) -> bool:
         """Takes one item; False where it is not known what it does."""
-        place = item.first
-        if place >= item.end:
+        index = item.first
+        if index >= item.end:
             return False
-        word = self.code.word(place)
-        if word in _VERBS and self.code.word(place + 1) != ".":
+        word = self.code.word(index)
+        if word in _VERBS and self.code.word(index + 1) != ".":
             self.verb, self.of_columns = word, not self.code.dialect.drop_needs_column or word != "drop"
-            place += 1
+            index += 1
         elif word in _NO_OBJECT_KIND:
-            self.verb = "" if word == "set" and self.code.word(place + 1) == "schema" else word
+            self.verb = "" if word == "set" and self.code.word(index + 1) == "schema" else word
         if self.verb in _NO_OBJECT_KIND:
             return True
-        if self.code.word(place) in ("column", "columns"):
+        if self.code.word(index) in ("column", "columns"):
             self.of_columns = True
-            place += 1
-        first = place
-        while self.code.word(place) in ("if", "not", "exists"):
-            place += 1
+            index += 1
+        first = index
+        while self.code.word(index) in ("if", "not", "exists"):
+            index += 1
         moved = len(self.dropped), len(self.renamed)
-        known = place < item.end and self.verb in _VERBS and _VERBS[self.verb](self, _TokenSpan(place, item.end))
-        if place > first:
+        known = index < item.end and self.verb in _VERBS and _VERBS[self.verb](self, _TokenSpan(index, item.end))
+        if index > first:
             self.optional += [*self.dropped[moved[0] :], *(old for old, _new in self.renamed[moved[1] :])]
         return known
 

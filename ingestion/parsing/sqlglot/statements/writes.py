@@ -98,7 +98,7 @@ def update_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteFor
     relations = list(translate_relations(queries, [node.this]))
     from_ = args.get("from_")
     others = translate_relations(queries, [from_.this, *(from_.args.get("joins") or [])]) if from_ is not None else ()
-    relations, target = _place_target(relations, list(others))
+    relations, target = _changed_relation(relations, list(others))
     clauses = tuple(conditions(queries, args["where"].this if args.get("where") is not None else None, FILTER))
     common_tables = queries.common_tables(node)
     by_owner: dict[TableName, list[Projection]] = {}
@@ -146,7 +146,7 @@ def _assigned_columns(nodes: list[exp.Expr]) -> Iterator[exp.Expr]:
                 yield node.this
 
 
-def _place_target(
+def _changed_relation(
     relations: list[RelationSource], others: list[RelationSource]
 ) -> tuple[list[RelationSource], TableName]:
     """All relations of an UPDATE or DELETE with its target marked; `UPDATE a … FROM t AS a` means t."""
@@ -195,7 +195,7 @@ def delete_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteFor
     common_tables = queries.common_tables(node)
     named = [queries.names.table(table) for table in args.get("tables") or () if args.get("this")]
     if not named:
-        relations, target = _place_target(relations, others)
+        relations, target = _changed_relation(relations, others)
         others = []
         targets = [target]
     else:
@@ -390,8 +390,8 @@ def copy_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteForm]
             yield WriteForm(target, _source_query(queries, source), fixed)
         return
     query = _source_query(queries, this)
-    for place in files:
-        yield WriteForm(Target(path_name(place), WriteMode.OVERWRITE), query)
+    for index in files:
+        yield WriteForm(Target(path_name(index), WriteMode.OVERWRITE), query)
 
 
 def _is_process(node: exp.Expr) -> bool:
@@ -478,7 +478,7 @@ def _insert_branch(branch: _Branch, action: exp.Expr) -> WriteForm:
         tuple(_column_name(branch.queries, item) for item in this.expressions) if isinstance(this, exp.Tuple) else None
     )
     if not isinstance(values, exp.Expr):  # INSERT *, and by position INSERT ROW: the target itself is not in the star
-        by_name = type(this) is exp.Star and not _takes_places(branch.queries)
+        by_name = type(this) is exp.Star and not _takes_positions(branch.queries)
         stars = tuple(translate_projections(branch.queries, [this])) if isinstance(this, exp.Star) else (Star(),)
         return WriteForm(replace(target, columns=columns, by_name=by_name), branch.select(stars, action))
     cells = values.expressions if isinstance(values, exp.Tuple) else [values]
@@ -491,16 +491,16 @@ def _update_branch(branch: _Branch, action: exp.Expr) -> WriteForm:
     stars: list[exp.Expr] = [item for item in action.expressions if type(item) is exp.Star]
     if stars:  # UPDATE SET *
         columns = tuple(translate_projections(branch.queries, stars[:1]))
-        by_name = not _takes_places(branch.queries)
+        by_name = not _takes_positions(branch.queries)
         return WriteForm(replace(target, by_name=by_name), branch.select(columns, action))
     projections = tuple(_assignments(branch.queries, action.expressions))
     names = tuple(projection.name for projection in projections)
     return WriteForm(replace(target, columns=names), branch.select(projections, action))
 
 
-def _takes_places(queries: QueryTranslator) -> bool:
+def _takes_positions(queries: QueryTranslator) -> bool:
     """Whether a star in a branch gives the target its columns by their places, as DuckDB does."""
-    return queries.names.dialect.merge_star_by_place
+    return queries.names.dialect.merge_star_by_position
 
 
 def multitable_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteForm]:
@@ -664,10 +664,10 @@ def inserted_execution(code: Code) -> tuple[str, str] | None:
     """INSERT INTO t EXEC …, as an INSERT of a row and the EXEC; None where it is no such statement."""
     if code.word(0) != "insert":
         return None
-    place = next((n for n in code.outside(1) if code.word(n) in ("exec", "execute")), None)
-    if place is None or any(code.word(number) in ("select", "values") for number in range(place)):
+    index = next((n for n in code.outside(1) if code.word(n) in ("exec", "execute")), None)
+    if index is None or any(code.word(number) in ("select", "values") for number in range(index)):
         return None
-    start = code.start_of(place)
+    start = code.start_of(index)
     return f"{code.text[:start]} SELECT NULL", code.text[start:]
 
 
