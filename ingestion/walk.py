@@ -26,7 +26,7 @@ def node_name(node: ColumnNode) -> str:
     return node[0] if node[1] is None else f"{node[0]}.{node[1]}"
 
 
-class GraphEdge(Protocol):
+class _Edge(Protocol):
     """What is said of a source and a target."""
 
     @property
@@ -41,7 +41,7 @@ class GraphEdge(Protocol):
 
 N = TypeVar("N", bound=Hashable)
 T = TypeVar("T")
-E = TypeVar("E", bound=GraphEdge)
+E = TypeVar("E", bound=_Edge)
 
 
 class Hop(NamedTuple, Generic[N, T]):
@@ -158,7 +158,10 @@ class Ways(Generic[N, T]):
 
 
 def strongest_ways(start: N, hops: Hops[N, T], budget: Budget = UNBOUNDED) -> Ways[N, T]:
-    """For all that can be reached the strongest tie, and of the ways that are as strong the shortest."""
+    """For all that can be reached the strongest tie, and of the ways that are as strong the shortest.
+
+    `hops` gives those out of some nodes; what the `budget` leaves unmet makes the answer a truncated one.
+    """
     found: dict[N, Way[N, T]] = {}
     truncated = False
     for number, strength in enumerate(STRENGTHS, 1):

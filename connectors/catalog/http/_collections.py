@@ -89,8 +89,8 @@ def _not_kept(kind: EntityType, key: str) -> str:
 def _explain(kind: EntityType, error: ValidationError) -> str:
     """What is wrong with a request, in one line without any value of it."""
     first = error.errors(include_input=False, include_context=False)[0]
-    place = ".".join(str(part)[:100] for part in first["loc"])
-    return _not_kept(kind, place) if first["type"] in _NOT_KEPT else f"{place} is not valid"
+    location = ".".join(str(part)[:100] for part in first["loc"])
+    return _not_kept(kind, location) if first["type"] in _NOT_KEPT else f"{location} is not valid"
 
 
 def request_of_patch(kind: EntityType, before: Json, after: Json) -> Json:

@@ -146,7 +146,7 @@ def with_warning(answer: Response, rejected: Sequence[Json]) -> Response:
 
 def _quotable(text: str) -> str:
     """The text as a quoted string of a header holds it: names may have quotes, line ends and letters beyond ASCII."""
-    letters = text.replace("\\", "\\\\").replace('"', '\\"')
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return "".join(
-        letter if letter.isascii() and letter.isprintable() else f"<U+{ord(letter):04X}>" for letter in letters
+        letter if letter.isascii() and letter.isprintable() else f"<U+{ord(letter):04X}>" for letter in escaped
     )

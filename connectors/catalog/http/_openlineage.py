@@ -38,7 +38,7 @@ def file(store: Store, document: Document) -> Response:
     try:
         event = event_model(document).model_validate(document)
     except ValidationError as error:
-        raise bad_request(f"{_place(error)} is not valid") from error
+        raise bad_request(f"{_location(error)} is not valid") from error
     with store.write() as connection:
         given = file_event(connection, event)
         rejected = rejected_names(connection, given)
@@ -62,7 +62,7 @@ def file_many(store: Store, events: Annotated[list[dict[str, Any]], Body(max_len
                 rejected += rejected_names(connection, given)
             edges += len(given)
         except ValidationError as error:
-            refused.append({"index": number, "reason": f"{_place(error)} is not valid", "retriable": False})
+            refused.append({"index": number, "reason": f"{_location(error)} is not valid", "retriable": False})
         except ApiError as error:
             refused.append({"index": number, "reason": error.message, "retriable": False})
     summary = {"received": len(events), "successful": len(events) - len(refused), "failed": len(refused)}
@@ -75,7 +75,7 @@ def _reply(answer: Json, rejected: list[Json]) -> Response:
     return with_warning(reply(answer | ({"rejected": rejected} if rejected else {})), rejected)
 
 
-def _place(error: ValidationError) -> str:
+def _location(error: ValidationError) -> str:
     return ".".join(str(part)[:100] for part in error.errors(include_input=False)[0]["loc"])
 
 

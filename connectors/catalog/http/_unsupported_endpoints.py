@@ -7,7 +7,7 @@ from fastapi.responses import Response
 
 from connectors.catalog.contract.errors import ApiError
 
-OMITTED = {
+UNSUPPORTED = {
     "topics, search indexes, machine-learning models, APIs, drives": (
         *("topics", "searchIndexes", "mlmodels", "apiCollections", "apiEndpoints", "drives", "services/driveServices"),
         *("services/messagingServices", "services/searchServices", "services/mlmodelServices", "services/apiServices"),
@@ -32,7 +32,7 @@ OMITTED = {
 router = APIRouter()
 
 
-def _add_omitted(what: str, path: str) -> None:
+def _add_unsupported(what: str, path: str) -> None:
     def refuse(_: Request) -> Response:
         raise ApiError(404, f"{path} instance not found: this catalog leaves out {what.partition(':')[0]}")
 
@@ -41,6 +41,6 @@ def _add_omitted(what: str, path: str) -> None:
         router.add_route(f"/api/v1/{path}{below}", refuse, methods=methods, include_in_schema=False)
 
 
-for _what, _paths in OMITTED.items():
+for _what, _paths in UNSUPPORTED.items():
     for _path in _paths:
-        _add_omitted(_what, _path)
+        _add_unsupported(_what, _path)

@@ -78,7 +78,7 @@ def compared_document(file: Path, scope: ExportScope, base: int) -> Json:
         raise ConfigError("the moment to compare with is after the one that is shown: give an earlier one")
     if not file.is_file():
         raise ConfigError(f"{file}: no such catalog; `ingest run` makes one, and its YAML says where")
-    shown = "now" if scope.as_of is None else minute_text(scope.as_of)
+    end_text = "now" if scope.as_of is None else minute_text(scope.as_of)
     database = open_database(file)
     try:
         with database.read() as connection:
@@ -86,7 +86,7 @@ def compared_document(file: Path, scope: ExportScope, base: int) -> Json:
             changes = document(diff(connection, base, end), DIFF)
     finally:
         database.close()
-    compared = f"{minute_text(base)} compared with {shown}"
+    compared = f"{minute_text(base)} compared with {end_text}"
     return {**both["after"], "before": both["before"], "changes": changes, "compared": compared}
 
 

@@ -146,17 +146,17 @@ def _strongest(pairs: Mapping[tuple[str, str], Mapping[str, int]], kept: set[str
 
 def _most_used_tables(connection: Connection, area_of: Mapping[str, str]) -> dict[str, list[tuple[str, int]]]:
     """The names of the most used tables of each area, each with its runs."""
-    place = func.row_number().over(
+    rank = func.row_number().over(
         partition_by=entities.c.parent_id, order_by=(entity_activity.c.runs.desc(), entities.c.fqn)
     )
     ranked = (
-        select(entities.c.fqn, entities.c.parent_id, entity_activity.c.runs, place.label("place"))
+        select(entities.c.fqn, entities.c.parent_id, entity_activity.c.runs, rank.label("rank"))
         .join(entity_activity, entity_activity.c.entity_id == entities.c.id)
         .where(entities.c.deleted.is_(False), entities.c.type.in_(LINEAGE_TYPES))
         .subquery()
     )
     found: dict[str, list[tuple[str, int]]] = defaultdict(list)
-    for row in connection.execute(select(ranked).where(ranked.c.place <= _SHOWN_TABLES)):
+    for row in connection.execute(select(ranked).where(ranked.c.rank <= _SHOWN_TABLES)):
         if row.parent_id in area_of:
             found[area_of[row.parent_id]].append((row.fqn, row.runs))
     return {area: sorted(some, key=lambda one: (-one[1], one[0]))[:_SHOWN_TABLES] for area, some in found.items()}

@@ -16,7 +16,7 @@ from connectors.catalog.store.database import loads
 from connectors.catalog.store.entities.entities import EntityRow, answer, any_rows_of, reference, reference_of
 from connectors.catalog.store.lineage import reads, rest_edges
 from connectors.catalog.store.lineage.reads import ContributionView
-from connectors.catalog.store.rows import chunks_of
+from connectors.catalog.store.rows import thousands_of
 from connectors.catalog.store.schema import entities
 from ingestion.model.lineage import Json
 from ingestion.walk import Budget, Hop, Walk
@@ -114,8 +114,8 @@ def lineage(connection: Connection, root: EntityRow, query: LineageQuery) -> Jso
     for side in sides:
         for identifier, depth in side.depths.items():
             depths.setdefault(identifier, depth)
-    shown = [key for key in depths if key in rows]
-    nodes = {rows[key].fqn: _node(rows[key], depths[key]) for key in sorted(shown, key=lambda key: rows[key].fqn)}
+    kept = [key for key in depths if key in rows]
+    nodes = {rows[key].fqn: _node(rows[key], depths[key]) for key in sorted(kept, key=lambda key: rows[key].fqn)}
     up, down = (
         {f"{edge[0]}--->{edge[1]}": _edge(edge, details, rows) for edge, details in sorted(side.edges.items())}
         for side in sides
@@ -199,8 +199,8 @@ def _select_admitted(connection: Connection, rows: dict[str, EntityRow], query: 
         return set(rows)
     where = filter_condition(query.filter)
     found: set[str] = set()
-    for chunk in chunks_of(sorted(rows)):
-        found.update(connection.scalars(select(entities.c.id).where(entities.c.id.in_(chunk), where)))
+    for some in thousands_of(sorted(rows)):
+        found.update(connection.scalars(select(entities.c.id).where(entities.c.id.in_(some), where)))
     return found
 
 

@@ -24,7 +24,7 @@ from connectors.catalog.store.lineage import reads
 from connectors.catalog.store.lineage.inserts import Edge
 from connectors.catalog.store.lineage.reads import ContributionView, Moment
 from connectors.catalog.store.lineage.window import Window
-from connectors.catalog.store.rows import chunks_of
+from connectors.catalog.store.rows import thousands_of
 from connectors.catalog.store.schema import attributes, corrections, dated_contributions, entities, intervals, versions
 from ingestion.model.lineage import Json
 from ingestion.walk import Hop, Walk
@@ -89,8 +89,8 @@ class _BothMoments:
         shaped = attributes.c.name.in_(("exists", "shape"))
         between = and_(attributes.c.at > self._start, attributes.c.at <= self._end)
         found: set[str] = set()
-        for chunk in chunks_of(sorted(identifiers)):
-            where = (attributes.c.entity_id.in_(chunk), shaped, between)
+        for some in thousands_of(sorted(identifiers)):
+            where = (attributes.c.entity_id.in_(some), shaped, between)
             found.update(self._connection.scalars(select(attributes.c.entity_id).where(*where).distinct()))
         return found
 
@@ -110,8 +110,8 @@ class _BothMoments:
 
     def _pairs(self, query: Select[Any], target: ColumnElement[str], pairs: set[Edge]) -> set[Edge]:
         found: set[Edge] = set()
-        for chunk in chunks_of(sorted({pair[1] for pair in pairs})):
-            found.update((row[0], row[1]) for row in self._connection.execute(query.where(target.in_(chunk))))
+        for some in thousands_of(sorted({pair[1] for pair in pairs})):
+            found.update((row[0], row[1]) for row in self._connection.execute(query.where(target.in_(some))))
         return found & pairs
 
     def _changed_wordings(self, pairs: set[Edge]) -> set[Edge]:
@@ -380,8 +380,8 @@ def entity_page(
         rows.sort(key=lambda row: (-known[row.id]["runs"], -known[row.id]["readers"], row.fqn))
     if page.order == CHANGE:
         rows.sort(key=lambda row: row.id not in changes)
-    shown = rows[page.start : page.start + page.limit]
-    return {"found": len(rows), "entities": [_entity(row, known[row.id], changes) for row in shown]}
+    listed = rows[page.start : page.start + page.limit]
+    return {"found": len(rows), "entities": [_entity(row, known[row.id], changes) for row in listed]}
 
 
 def _entity(row: EntityRow, use: Json, changes: Mapping[str, str]) -> Json:

@@ -16,7 +16,7 @@ from connectors.catalog.store.database import loads, now_millis
 from connectors.catalog.store.entities.entities import any_rows_of
 from connectors.catalog.store.lineage import reads
 from connectors.catalog.store.lineage.reads import ContributionView, Moment
-from connectors.catalog.store.rows import chunks_of
+from connectors.catalog.store.rows import thousands_of
 from connectors.catalog.store.schema import attributes, corrections, intervals, name_events
 from ingestion.model.lineage import Json
 from ingestion.walk import DIRECT, ColumnNode
@@ -280,9 +280,9 @@ def _column_change(entity: str, path: str, was: str | None, now: str | None, at:
 
 def _states(connection: Connection, pairs: set[tuple[str, str]], moment: int) -> dict[tuple[str, str], _State]:
     found: dict[tuple[str, str], _State] = {}
-    for chunk in chunks_of(sorted({entity for entity, _ in pairs})):
+    for some in thousands_of(sorted({entity for entity, _ in pairs})):
         where = and_(
-            attributes.c.entity_id.in_(chunk),
+            attributes.c.entity_id.in_(some),
             attributes.c.name.in_(("shape", "exists")),
             attributes.c.at <= moment,
         )

@@ -103,12 +103,7 @@ def impact(connection: Connection, start: ColumnNode, span: Window) -> Answer[Im
     graph = CatalogGraph(connection, span.moment)
     ways = graph.reached_from(start)
     rows = any_rows_of(connection, {start[0]} | {way.node[0] for way in ways})
-    hops = {
-        key: ImpactHop(
-            _name(hop.start, rows), _name(hop.end, rows), hop.strength, hop.edge.subtype, hop.edge.expression
-        )
-        for key, hop in {id(hop): hop for way in ways for hop in way.hops}.items()
-    }
+    hops = {key: _impact_hop(hop, rows) for key, hop in {id(hop): hop for way in ways for hop in way.hops}.items()}
     found = Impact(_name(start, rows), tuple(_reached_node(way, rows[way.node[0]], hops) for way in ways), span)
     return Answer(found, (_CUT,) if graph.truncated else ())
 

@@ -32,7 +32,7 @@ from connectors.catalog.contract.entity_types import LINEAGE_TYPES
 from connectors.catalog.contract.errors import bad_request
 from connectors.catalog.store.database import now_millis
 from connectors.catalog.store.indexes import COLUMN, ENTITY, OWNER, PRODUCER, TAG, has_words, words
-from connectors.catalog.store.rows import chunks_of
+from connectors.catalog.store.rows import thousands_of
 from connectors.catalog.store.schema import attributes, entities, entity_activity, entity_labels, search_names
 from ingestion.model.lineage import Json
 
@@ -148,7 +148,7 @@ def age(given: SearchFilter) -> Age:
 # The tables that the filters of a search let through.
 
 ADMITTED = sql_table("search_admitted", sql_column("id"))
-BEARING = sql_table("search_bearing", sql_column("entity_id"), sql_column("column_path"))
+LABELLED = sql_table("search_labelled", sql_column("entity_id"), sql_column("column_path"))
 """Columns that bear a tag that is asked for."""
 BORNE = sql_table("search_borne", sql_column("bearer"), sql_column("name"))
 """The names of what is let through, each with whether an entity or a column bears it, where these are few."""
@@ -162,14 +162,14 @@ _NAMES_OF_COLUMNS = (
     "where column_path <> ''"
 )
 _NAMES_OF_BEARING = (
-    f"select '{COLUMN}', name from search_bearing cross join search_names using (entity_id, column_path) "
+    f"select '{COLUMN}', name from search_labelled cross join search_names using (entity_id, column_path) "
     "where entity_id in (select id from search_admitted)"
 )
 _FEW_TABLES = 300
 _FEW_COLUMNS = 20_000
 _MAKE = (
     "create temporary table if not exists search_admitted (id text primary key) without rowid",
-    "create temporary table if not exists search_bearing "
+    "create temporary table if not exists search_labelled "
     "(entity_id text, column_path text, primary key (entity_id, column_path)) without rowid",
     "create temporary table if not exists search_borne "
     "(bearer text, name text, primary key (bearer, name)) without rowid",
@@ -203,12 +203,12 @@ def admit(connection: Connection, filters: Sequence[SearchFilter], *, named: boo
     """Puts the tables that all `filters` let through into ADMITTED.
 
     `named`: names are to be searched among what is let through. Where a tag is asked for, a column has to bear it
-    itself: those are in BEARING. All is this connection's alone.
+    itself: those are in LABELLED. All is this connection's alone.
     Raises ApiError (400) for a filter that cannot be read.
     """
     for statement in _MAKE:
         connection.execute(text(statement))
-    for table in (ADMITTED, BEARING, BORNE):
+    for table in (ADMITTED, LABELLED, BORNE):
         connection.execute(delete(table))
     # one filter finds the tables, the others are tried on those: each for itself would gather all that it lets through
     first = next((one for one in filters if one.field in _KINDS and not one.negated), None)
@@ -226,15 +226,15 @@ def admit(connection: Connection, filters: Sequence[SearchFilter], *, named: boo
         if few:
             _note_names(connection, _NAMES_OF_COLUMNS)
         return Admission(admitted, few)
-    bearing = select(entity_labels.c.entity_id, entity_labels.c.column_path).where(
+    labelled = select(entity_labels.c.entity_id, entity_labels.c.column_path).where(
         entity_labels.c.kind == TAG, entity_labels.c.column_path != ""
     )
     for values in tags:
-        bearing = bearing.where(entity_labels.c.value.in_(_value_rows(values)))
-    connection.execute(insert(BEARING).from_select(["entity_id", "column_path"], bearing.distinct()))
-    own = and_(BEARING.c.entity_id == search_names.c.entity_id, BEARING.c.column_path == search_names.c.column_path)
+        labelled = labelled.where(entity_labels.c.value.in_(_value_rows(values)))
+    connection.execute(insert(LABELLED).from_select(["entity_id", "column_path"], labelled.distinct()))
+    own = and_(LABELLED.c.entity_id == search_names.c.entity_id, LABELLED.c.column_path == search_names.c.column_path)
     condition = and_(admitted, or_(search_names.c.column_path == "", exists(select(1).where(own))))
-    few = named and _count(connection, BEARING) <= _FEW_COLUMNS
+    few = named and _count(connection, LABELLED) <= _FEW_COLUMNS
     if few:
         _note_names(connection, _NAMES_OF_BEARING)
     return Admission(condition, few)
@@ -268,8 +268,8 @@ def _condition(connection: Connection, one: SearchFilter, *, tried: bool) -> Col
 
 def _bears_label(kind: str, values: Sequence[str], *, tried: bool) -> ColumnElement[bool]:
     if not tried:
-        bearing = and_(entity_labels.c.kind == kind, entity_labels.c.value.in_(_value_rows(values)))
-        return entities.c.id.in_(select(entity_labels.c.entity_id).where(bearing))
+        labelled = and_(entity_labels.c.kind == kind, entity_labels.c.value.in_(_value_rows(values)))
+        return entities.c.id.in_(select(entity_labels.c.entity_id).where(labelled))
     # as expressions: the labels of one entity are looked at, not one place in the index for each value
     one_of = entity_labels.c.value.concat("").in_(_value_rows(values))
     own = and_(entity_labels.c.entity_id == entities.c.id, entity_labels.c.kind.concat("") == kind, one_of)
@@ -343,12 +343,12 @@ def measures(connection: Connection, identifiers: Sequence[str]) -> dict[str, Js
     """Of each entity the runs that read it, the tables that read it, when it appeared and was last written."""
     found: dict[str, Json] = {identifier: {"runs": 0, "readers": 0} for identifier in identifiers}
     columns = (entity_activity.c.entity_id, *_COLUMNS.values())
-    for chunk in chunks_of(sorted(found)):
-        for row in connection.execute(select(*columns).where(entity_activity.c.entity_id.in_(chunk))):
+    for some in thousands_of(sorted(found)):
+        for row in connection.execute(select(*columns).where(entity_activity.c.entity_id.in_(some))):
             found[row.entity_id].update(runs=row.runs, readers=row.readers)
             if row.last_written is not None:
                 found[row.entity_id]["lastWritten"] = row.last_written
-        own = (attributes.c.entity_id.in_(chunk), attributes.c.column_path == "")
+        own = (attributes.c.entity_id.in_(some), attributes.c.column_path == "")
         for identifier, at in connection.execute(_APPEARED.where(*own)):
             found[identifier]["appeared"] = at
     return found

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, and_, func, or_, 
 from connectors.catalog.contract.entity_types import LINEAGE_TYPES
 from connectors.catalog.search.filters import (
     ADMITTED,
-    BEARING,
+    LABELLED,
     Admission,
     admit,
     identifiers_in_order,
@@ -20,7 +20,7 @@ from connectors.catalog.search.filters import (
     parse_search,
 )
 from connectors.catalog.store.indexes import COLUMN, ENTITY, OWNER, PRODUCER, TAG, has_words, plain, words
-from connectors.catalog.store.rows import chunks_of
+from connectors.catalog.store.rows import thousands_of
 from connectors.catalog.store.schema import entities, entity_labels, search_names, search_spellings, search_vocabulary
 from ingestion.model import fqn
 from ingestion.model.lineage import Json
@@ -80,18 +80,18 @@ def find(connection: Connection, wanted: str, limit: int, admission: Admission |
 def _tables_named(connection: Connection, identifiers: Sequence[str]) -> list[Json]:
     """The entities with these ids, in their order."""
     rows: dict[str, Row[Any]] = {}
-    for chunk in chunks_of(identifiers):
-        where = and_(search_names.c.entity_id.in_(chunk), search_names.c.column_path == "")
+    for some in thousands_of(identifiers):
+        where = and_(search_names.c.entity_id.in_(some), search_names.c.column_path == "")
         rows.update({row.id: row for row in connection.execute(_BEARERS.where(where))})
     return [_Hit(_WHOLE, rows[one]).answer() for one in identifiers if one in rows]
 
 
 def _columns_at(connection: Connection, ends: Sequence[tuple[str, str]]) -> list[Json]:
-    """The columns at these places (id of the entity and path), in order of their full names."""
+    """The columns at these keys (id of the entity and path), in order of their full names."""
     wanted = set(ends)
     rows: list[Row[Any]] = []
-    for chunk in chunks_of(sorted({identifier for identifier, _ in ends})):
-        found = connection.execute(_BEARERS.where(search_names.c.entity_id.in_(chunk)))
+    for some in thousands_of(sorted({identifier for identifier, _ in ends})):
+        found = connection.execute(_BEARERS.where(search_names.c.entity_id.in_(some)))
         rows += [row for row in found if (row.id, row.column_path) in wanted]
     return [_Hit(_WHOLE, row).answer() for row in sorted(rows, key=lambda row: (row.fqn, row.column_path))]
 
@@ -111,13 +111,13 @@ class _NameSearch:
     def results(self, asked: Sequence[str], whole: str) -> list[_Hit]:
         """Tables before columns where they fit as well; what has the words before what only holds the letters."""
         tables = self.tables(asked, whole)
-        columns = self._bearing(COLUMN, self._names(COLUMN, asked, whole), self._limit)
+        columns = self._hits(COLUMN, self._names(COLUMN, asked, whole), self._limit)
         columns += self._columns_of_tables(asked)
         return self._merge(tables, _distinct(columns))
 
     def tables(self, asked: Sequence[str], whole: str) -> list[_Hit]:
         """The tables, those of which all words are in the name or in what it is qualified by."""
-        found = self._bearing(ENTITY, self._names(ENTITY, asked, whole), self._limit)
+        found = self._hits(ENTITY, self._names(ENTITY, asked, whole), self._limit)
         if len(asked) > 1:
             found += self._qualified_tables(asked)
         return sorted(_distinct(found), key=lambda hit: hit.order)
@@ -167,7 +167,7 @@ class _NameSearch:
         borne = self._admission.bears(sorted_names.c.name, sorted_names.c.kind)
         return self._connection.scalars(select(sorted_names.c.name).where(borne).limit(_MOST_NAMES))
 
-    def _bearing(self, kind: str, ranks: dict[str, int], most: int) -> list[_Hit]:
+    def _hits(self, kind: str, ranks: dict[str, int], most: int) -> list[_Hit]:
         """What bears these names, as many as are wanted: first the best names, of as good ones the shortest."""
         found: list[_Hit] = []
         best = sorted(ranks, key=lambda name: (ranks[name], len(name), name))
@@ -301,17 +301,17 @@ def search(connection: Connection, wanted: str, limit: int) -> Json:
     known = measures(connection, [hit["entity"]["id"] for hit in hits])
     order = asked.order
 
-    def place(hit: Json) -> tuple[bool, bool, int, str]:
+    def rank(hit: Json) -> tuple[bool, bool, int, str]:
         entity = hit["entity"]
         return hit["kind"] != "entity", *order_key(order, known[entity["id"]], entity["fullyQualifiedName"])
 
-    return _answer(connection, sorted(hits, key=place)[:limit], known)
+    return _answer(connection, sorted(hits, key=rank)[:limit], known)
 
 
 def _tables_and_columns(connection: Connection, order: str, limit: int) -> list[Json]:
     """The tables that were let through, and the columns that bear the tag that was asked for."""
-    bearing = select(BEARING).where(BEARING.c.entity_id.in_(select(ADMITTED.c.id)))
-    rows = connection.execute(bearing.order_by(BEARING.c.entity_id, BEARING.c.column_path).limit(limit))
+    labelled = select(LABELLED).where(LABELLED.c.entity_id.in_(select(ADMITTED.c.id)))
+    rows = connection.execute(labelled.order_by(LABELLED.c.entity_id, LABELLED.c.column_path).limit(limit))
     columns = _columns_at(connection, [(row.entity_id, row.column_path) for row in rows])
     room = limit - min(len(columns), limit // 4)
     tables = _tables_named(connection, identifiers_in_order(connection, order, room))

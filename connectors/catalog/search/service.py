@@ -201,7 +201,7 @@ _SAME = ("OR", "||")
 
 @dataclass(frozen=True, slots=True)
 class _QueryToken:
-    """A piece of a query: its kind (a group of the pattern) and its text."""
+    """A part of a query: its kind (a group of the pattern) and its text."""
 
     kind: str
     text: str
@@ -215,10 +215,10 @@ def _condition(text: str, names: Sequence[str] = ()) -> ColumnElement[bool]:
     tokens = [_QueryToken(str(match.lastgroup), match[str(match.lastgroup)]) for match in _TOKEN.finditer(text)]
     if len(tokens) > _MAX_WORDS:
         raise bad_request(f"q has more than {_MAX_WORDS} words")
-    return _QueryReader(tokens, names).whole()
+    return _SearchReader(tokens, names).whole()
 
 
-class _QueryReader:
+class _SearchReader:
     """Reads tokens from the left; what cannot be right is left out, as a search engine does."""
 
     def __init__(self, tokens: Sequence[_QueryToken], names: Sequence[str]) -> None:
@@ -516,10 +516,10 @@ def suggestions(connection: Connection, query: Query) -> list[Json]:
 
 def buckets(connection: Connection, query: Query, field: str, prefix: str = "") -> list[Json]:
     """The values of a field among what a search finds, those of the most entities first."""
-    place = _values_of(field)
-    if place is None:
+    values = _values_of(field)
+    if values is None:
         return []
-    tree, value = place
+    tree, value = values
     many = func.count(distinct(entities.c.id))
     found = select(value.label("key"), many.label("many")).select_from(entities)
     where: list[Any] = [_scope(query), entities.c.deleted.is_(False), _condition(query.text), value.is_not(None)]

@@ -1,1 +1,1 @@
-"""The catalog's memory: one SQLite file, split by subject."""
+"""The catalog's tables: one SQLite file, split by subject."""

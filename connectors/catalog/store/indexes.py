@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from sqlalchemy import Connection, bindparam, delete, func, insert, or_, select, text, union_all
 from sqlalchemy.dialects.sqlite import insert as upsert
 
-from connectors.catalog.store.rows import IDS, bind_ids, chunks_of, insert_new_rows, insert_rows
+from connectors.catalog.store.rows import IDS, bind_ids, insert_new_rows, insert_rows, thousands_of
 from connectors.catalog.store.schema import (
     contribution_jobs,
     contributions,
@@ -73,22 +73,22 @@ def index_names(
     known: set[tuple[str, str]] = set()
     columns = (search_names.c.entity_id, search_names.c.column_path)
     statement = select(*columns).where(search_names.c.entity_id.in_(IDS))
-    for chunk in chunks_of(sorted({identifier for identifier, _ in named if identifier not in new})):
-        rows = connection.execute(statement, bind_ids(chunk))
+    for some in thousands_of(sorted({identifier for identifier, _ in named if identifier not in new})):
+        rows = connection.execute(statement, bind_ids(some))
         known.update((row[0], row[1]) for row in rows)
-    fresh = [(*place, name) for place, name in named.items() if place not in known]
-    insert_rows(connection, search_names, ("entity_id", "column_path", "name"), fresh)
-    _add_names(connection, {(COLUMN if path else ENTITY, name) for _, path, name in fresh})
+    added = [(*key, name) for key, name in named.items() if key not in known]
+    insert_rows(connection, search_names, ("entity_id", "column_path", "name"), added)
+    _add_names(connection, {(COLUMN if path else ENTITY, name) for _, path, name in added})
 
 
 def plain(name: str) -> str:
     """A name without accents, case and whatever joins its words."""
-    return "".join(_WORD.findall(_fold(name)))
+    return "".join(_WORD.findall(_fold_case(name)))
 
 
 def words(name: str) -> list[str]:
     """The words of a name, without accents and case: what `_`, signs and capitals set apart."""
-    return _WORD.findall(_fold(_HUMPS.sub(" ", name)))[:_MOST_WORDS]
+    return _WORD.findall(_fold_case(_HUMPS.sub(" ", name)))[:_MOST_WORDS]
 
 
 def has_words(asked: Sequence[str], known: Sequence[str]) -> bool:
@@ -96,7 +96,7 @@ def has_words(asked: Sequence[str], known: Sequence[str]) -> bool:
     return bool(asked) and all(any(word.startswith(one) for word in known) for one in asked)
 
 
-def _fold(name: str) -> str:
+def _fold_case(name: str) -> str:
     if name.isascii():
         return name.lower()
     decomposed = unicodedata.normalize("NFKD", name)
@@ -108,8 +108,8 @@ def _add_names(connection: Connection, names: Iterable[tuple[str, str]]) -> None
     if not names:
         return
     known: set[tuple[str, str]] = set()
-    for chunk in chunks_of(sorted({name for _, name in names})):
-        where = search_vocabulary.c.name.in_(chunk)
+    for some in thousands_of(sorted({name for _, name in names})):
+        where = search_vocabulary.c.name.in_(some)
         rows = connection.execute(select(search_vocabulary.c.kind, search_vocabulary.c.name).where(where))
         known.update((row[0], row[1]) for row in rows)
     following = (connection.scalar(select(func.max(search_vocabulary.c.id))) or 0) + 1
@@ -131,7 +131,7 @@ def _add_names(connection: Connection, names: Iterable[tuple[str, str]]) -> None
 
 def _all_words(name: str) -> str:
     """The words of a name, with those that capitals set apart together too."""
-    return " ".join(dict.fromkeys((*words(name), *_WORD.findall(_fold(name)))))
+    return " ".join(dict.fromkeys((*words(name), *_WORD.findall(_fold_case(name)))))
 
 
 # Who owns entities, and which tags they and their columns bear: searches may not open a million documents.
@@ -275,10 +275,10 @@ def add_runs(connection: Connection, news: Mapping[str, int]) -> None:
 def use_order(connection: Connection, identifiers: Iterable[str]) -> dict[str, tuple[int, int, str]]:
     """What puts each of these entities in order of use, the most used first: its runs, its readers, its name."""
     found: dict[str, tuple[int, int, str]] = {}
-    for chunk in chunks_of(sorted(set(identifiers))):
+    for some in thousands_of(sorted(set(identifiers))):
         known = select(entities.c.id, entities.c.fqn, entity_activity.c.runs, entity_activity.c.readers)
         joined = known.outerjoin(entity_activity, entity_activity.c.entity_id == entities.c.id)
-        for identifier, name, runs, readers in connection.execute(joined.where(entities.c.id.in_(chunk))):
+        for identifier, name, runs, readers in connection.execute(joined.where(entities.c.id.in_(some))):
             found[identifier] = -(runs or 0), -(readers or 0), name
     return found
 
@@ -293,8 +293,8 @@ def add_readers(connection: Connection, news: Mapping[str, int]) -> None:
 
 def refresh_writes(connection: Connection, targets: Iterable[str]) -> None:
     """Brings the last writes and the producers of `targets` up to date."""
-    for chunk in chunks_of(sorted(set(targets))):
-        _refresh_writes(connection, chunk)
+    for some in thousands_of(sorted(set(targets))):
+        _refresh_writes(connection, some)
 
 
 def _refresh_writes(connection: Connection, identifiers: list[str]) -> None:
@@ -309,8 +309,8 @@ def _refresh_writes(connection: Connection, identifiers: list[str]) -> None:
             open_now[number].add(target)
             names = (kind, source) if kind in _NAMELESS else (kind, source, key)
             producers.update((name, target) for name in names if name)
-    for chunk in chunks_of(sorted(open_now)):
-        for number, job in connection.execute(JOBS_OF, bind_ids(chunk)).all():
+    for some in thousands_of(sorted(open_now)):
+        for number, job in connection.execute(JOBS_OF, bind_ids(some)).all():
             producers.update((job, target) for target in open_now[number])
     connection.exec_driver_sql(_STORE_LAST_WRITTEN, [(entity, 0, 0, moment) for entity, moment in last.items()])
     _store_producers(connection, identifiers, producers)
@@ -323,5 +323,5 @@ def _store_producers(connection: Connection, identifiers: list[str], producers: 
     if gone:
         same = entity_labels.c.value == bindparam("name"), entity_labels.c.entity_id == bindparam("entity")
         connection.execute(delete(entity_labels).where(entity_labels.c.kind == PRODUCER, *same), gone)
-    fresh = [(PRODUCER, name, entity, "") for name, entity in sorted(producers - known)]
-    insert_rows(connection, entity_labels, ("kind", "value", "entity_id", "column_path"), fresh)
+    added = [(PRODUCER, name, entity, "") for name, entity in sorted(producers - known)]
+    insert_rows(connection, entity_labels, ("kind", "value", "entity_id", "column_path"), added)

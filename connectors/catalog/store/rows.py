@@ -1,4 +1,4 @@
-"""Rows of the store: in chunks that one statement can bind, and many of one table at once."""
+"""Rows of the store: as many as one statement can bind, and many of one table at once."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from sqlalchemy import Connection, Table, bindparam, func, select
 
 from connectors.catalog.store.schema import entities, entity_labels, query_uses
 
-# Rows of the store in pieces that one statement can bind.
+# Rows of the store, as many at a time as one statement can bind.
 
 _T = TypeVar("_T")
-_CHUNK = 1_000
+_MOST_BOUND = 1_000
 IDS = select(func.json_each(bindparam("ids")).table_valued("value").c.value)
 """The ids that a statement is given by `bind_ids`: SQLAlchemy takes some hundred values of its own `in_` for longer
 than SQLite takes to find their rows.
 """
 
 
-def chunks_of(wanted: Sequence[_T]) -> Iterator[list[_T]]:
+def thousands_of(wanted: Sequence[_T]) -> Iterator[list[_T]]:
     """`wanted` in order, a thousand at a time."""
-    for start in range(0, len(wanted), _CHUNK):
-        yield list(wanted[start : start + _CHUNK])
+    for start in range(0, len(wanted), _MOST_BOUND):
+        yield list(wanted[start : start + _MOST_BOUND])
 
 
 def bind_ids(ids: Sequence[str] | Sequence[int]) -> dict[str, str]:

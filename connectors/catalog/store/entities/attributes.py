@@ -11,7 +11,7 @@ from sqlalchemy import Connection, case, select
 
 from connectors.catalog.store.database import dumps, loads
 from connectors.catalog.store.entities import columns as columns_of
-from connectors.catalog.store.rows import IDS, bind_ids, chunks_of, insert_rows
+from connectors.catalog.store.rows import IDS, bind_ids, insert_rows, thousands_of
 from connectors.catalog.store.schema import attributes
 from ingestion.model import fqn
 from ingestion.model.lineage import Json
@@ -103,8 +103,8 @@ def is_recorded(connection: Connection, change: Change) -> bool:
 def known_columns(connection: Connection, identifiers: list[str]) -> Mapping[str, set[str]]:
     """The paths of every column each entity ever had."""
     known: dict[str, set[str]] = {identifier: set() for identifier in identifiers}
-    for chunk in chunks_of(identifiers):
-        for identifier, path, old in connection.execute(_EVER, bind_ids(chunk)).all():
+    for some in thousands_of(identifiers):
+        for identifier, path, old in connection.execute(_EVER, bind_ids(some)).all():
             known[identifier].add(path if old is None else str(loads(old)))
     return known
 
@@ -131,8 +131,8 @@ def entities_at(connection: Connection, identifiers: list[str], moment: int | No
     if moment is None:
         return {}
     known: dict[str, dict[str, dict[str, str]]] = {}
-    for chunk in chunks_of(identifiers):
-        where = (attributes.c.entity_id.in_(chunk), attributes.c.name.in_(_OF_CARDS), attributes.c.at <= moment)
+    for some in thousands_of(identifiers):
+        where = (attributes.c.entity_id.in_(some), attributes.c.name.in_(_OF_CARDS), attributes.c.at <= moment)
         for row in connection.execute(select(attributes).where(*where).order_by(attributes.c.at, attributes.c.seq)):
             values = known.setdefault(row.entity_id, {}).setdefault(row.column_path, {})
             if row.value is None:

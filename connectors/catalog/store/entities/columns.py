@@ -13,7 +13,7 @@ from sqlalchemy.dialects.sqlite import insert as upsert
 
 from connectors.catalog.contract.errors import ApiError
 from connectors.catalog.store.database import dumps
-from connectors.catalog.store.rows import chunks_of
+from connectors.catalog.store.rows import thousands_of
 from connectors.catalog.store.schema import column_events
 from ingestion.model import fqn
 from ingestion.model.lineage import Json
@@ -220,8 +220,8 @@ def insert_column_events(connection: Connection, entity: str, paths: Iterable[tu
 def column_events_of(connection: Connection, identifiers: Iterable[str]) -> ColumnEvents:
     """What became of the columns of these entities, by entity and path, in order of time."""
     found: dict[tuple[str, str], list[ColumnEvent]] = defaultdict(list)
-    for chunk in chunks_of(sorted(set(identifiers))):
-        wanted = select(column_events).where(column_events.c.entity_id.in_(chunk)).order_by(column_events.c.at)
+    for some in thousands_of(sorted(set(identifiers))):
+        wanted = select(column_events).where(column_events.c.entity_id.in_(some)).order_by(column_events.c.at)
         for row in connection.execute(wanted):
             found[row.entity_id, row.path].append(ColumnEvent(row.at, row.other or None))
     return found

@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement, Connection, Row, and_, func, select, updat
 from connectors.catalog.contract.entity_types import BY_TYPE, GO_WITH_THEIR_TABLE, EntityType
 from connectors.catalog.contract.errors import bad_request, not_found
 from connectors.catalog.store.database import loads
-from connectors.catalog.store.rows import IDS, bind_ids, chunks_of
+from connectors.catalog.store.rows import IDS, bind_ids, thousands_of
 from connectors.catalog.store.schema import entities
 from ingestion.model.lineage import Json
 
@@ -183,6 +183,6 @@ def any_rows_of(connection: Connection, identifiers: set[str]) -> dict[str, Enti
     """The entities that are or were there, by id."""
     found: dict[str, EntityRow] = {}
     statement = select(entities).where(entities.c.id.in_(IDS))
-    for chunk in chunks_of(sorted(identifiers)):
-        found.update({row.id: row for row in connection.execute(statement, bind_ids(chunk)).all()})
+    for some in thousands_of(sorted(identifiers)):
+        found.update({row.id: row for row in connection.execute(statement, bind_ids(some)).all()})
     return found

@@ -14,13 +14,13 @@ from connectors.catalog.store.database import loads
 from connectors.catalog.store.entities import columns as columns_of
 from connectors.catalog.store.entities.entities import EntityRow
 from connectors.catalog.store.entities.registration import Registration
-from connectors.catalog.store.rows import chunks_of
+from connectors.catalog.store.rows import thousands_of
 from connectors.catalog.store.schema import entities
 from ingestion.model import fqn
 from ingestion.model.lineage import Json
 from ingestion.model.storage_paths import normal_path
 
-_Place = tuple[str | None, str | None, str | None]
+_TableKey = tuple[str | None, str | None, str | None]
 """Database, schema and table, with None for any."""
 _COLUMN_KEYS = {"name", "dataType", "dataTypeDisplay", "fullyQualifiedName"}
 
@@ -72,8 +72,8 @@ def _rows_by(
     connection: Connection, column: str, values: Iterable[str], where: ColumnElement[bool]
 ) -> dict[str, list[EntityRow]]:
     found: dict[str, list[EntityRow]] = defaultdict(list)
-    for chunk in chunks_of(sorted(values)):
-        condition = and_(where, entities.c.deleted.is_(False), entities.c[column].in_(chunk))
+    for some in thousands_of(sorted(values)):
+        condition = and_(where, entities.c.deleted.is_(False), entities.c[column].in_(some))
         for row in connection.execute(select(entities).where(condition).order_by(entities.c.fqn)):
             found[row._mapping[column]].append(row)
     return found
@@ -87,7 +87,7 @@ class _Tables:
 
     def __init__(self, connection: Connection, request: bulk_models.Lookup) -> None:
         self._names = request.names
-        self._by_place: dict[_Place, list[EntityRow]] = defaultdict(list)
+        self._by_parents: dict[_TableKey, list[EntityRow]] = defaultdict(list)
         in_service = and_(entities.c.type == "table", entities.c.service_folded == request.service.casefold())
         partly = {name.table.casefold() for name in request.names if name.table and not _is_whole(name)}
         for rows in _rows_by(connection, "name_folded", partly, in_service).values():
@@ -103,15 +103,16 @@ class _Tables:
             if whole:
                 yield self._by_name.get(whole, ())
             else:
-                yield self._by_place.get((_fold(name.database), _fold(name.schema_), _fold(name.table)), ())
+                key = _fold_case(name.database), _fold_case(name.schema_), _fold_case(name.table)
+                yield self._by_parents.get(key, ())
 
     def _add(self, row: EntityRow) -> None:
         parts = fqn.split(row.fqn_folded)
         if len(parts) != 4:
             raise bad_request(f"table {row.fqn} has no database and schema")
         _service, database, schema, table = parts
-        for place in ((database, None), (None, schema), (None, None)):
-            self._by_place[(*place, table)].append(row)
+        for parents in ((database, None), (None, schema), (None, None)):
+            self._by_parents[(*parents, table)].append(row)
 
 
 def _whole_name(service: str, name: bulk_models.LookupName) -> str:
@@ -123,7 +124,7 @@ def _is_whole(name: bulk_models.LookupName) -> bool:
     return name.database is not None and name.schema_ is not None and name.table is not None
 
 
-def _fold(part: str | None) -> str | None:
+def _fold_case(part: str | None) -> str | None:
     return None if part is None else part.casefold()
 
 

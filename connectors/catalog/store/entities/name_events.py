@@ -14,7 +14,7 @@ from sqlalchemy import Connection, or_, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from connectors.catalog.store.entities.attributes import Change, record
-from connectors.catalog.store.rows import IDS, bind_ids, chunks_of
+from connectors.catalog.store.rows import IDS, bind_ids, thousands_of
 from connectors.catalog.store.schema import contributions, entities, name_events, sightings, versions
 
 CREATE, DROP, RENAME, SWAP = "create", "drop", "rename", "swap"
@@ -67,8 +67,8 @@ def update_visibility(connection: Connection, identifiers: Iterable[str], now: i
     """Hides the entities whose names are gone now, shows those whose names were given again."""
     wanted = sorted(set(identifiers))
     known = lives(connection, wanted)
-    for chunk in chunks_of(wanted):
-        rows = connection.execute(_SHOWN, bind_ids(chunk)).all()
+    for some in thousands_of(wanted):
+        rows = connection.execute(_SHOWN, bind_ids(some)).all()
         for identifier, deleted in rows:
             last = known.get(identifier, [])[-1:]
             if not last:
@@ -84,16 +84,16 @@ def update_visibility(connection: Connection, identifiers: Iterable[str], now: i
 def with_history(connection: Connection, identifiers: Iterable[str]) -> set[str]:
     """Those of `identifiers` whose names something has happened to."""
     found: set[str] = set()
-    for chunk in chunks_of(sorted(set(identifiers))):
+    for some in thousands_of(sorted(set(identifiers))):
         for statement in _WITH_HISTORY:
-            found.update(connection.scalars(statement, bind_ids(chunk)))
+            found.update(connection.scalars(statement, bind_ids(some)))
     return found
 
 
 def _events(connection: Connection, identifiers: set[str]) -> dict[str, list[StoredNameEvent]]:
     found: dict[str, list[StoredNameEvent]] = defaultdict(list)
-    for chunk in chunks_of(sorted(identifiers)):
-        for row in connection.execute(_EVENTS_OF, bind_ids(chunk)).all():
+    for some in thousands_of(sorted(identifiers)):
+        for row in connection.execute(_EVENTS_OF, bind_ids(some)).all():
             event = StoredNameEvent(row.kind, row.entity_id, row.other_id, row.at)
             for identifier in {event.entity_id, event.other_id}:
                 found[identifier].append(event)
@@ -106,14 +106,14 @@ def _proofs(
     """When each of these names was read or written: proof that it was there."""
     ended = [identifier for identifier, some in events.items() if any(event.kind != CREATE for event in some)]
     found: dict[str, list[tuple[int, int]]] = defaultdict(list)
-    for chunk in chunks_of(sorted(ended)):
+    for some in thousands_of(sorted(ended)):
         joined = contributions.join(versions, versions.c.contribution_id == contributions.c.id).join(
             sightings, sightings.c.version_id == versions.c.id
         )
         for end in (contributions.c.from_id, contributions.c.to_id):
             columns = (end, sightings.c.first_seen, sightings.c.last_seen)
             proving = select(*columns).select_from(joined).where(end.in_(IDS))
-            for identifier, first, last in connection.execute(proving, bind_ids(chunk)):
+            for identifier, first, last in connection.execute(proving, bind_ids(some)):
                 found[identifier].append((first, last))
     return found
 

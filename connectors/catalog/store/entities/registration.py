@@ -24,7 +24,7 @@ from connectors.catalog.store.entities.entities import EntityRow, entity_id, ref
 from connectors.catalog.store.entities.tests import suite_document, test_document, tested_table
 from connectors.catalog.store.entities.versions import keep_versions, next_version
 from connectors.catalog.store.indexes import forget_labels, has_labels, index_names, label_rows
-from connectors.catalog.store.rows import WaitingRows, chunks_of
+from connectors.catalog.store.rows import WaitingRows, thousands_of
 from connectors.catalog.store.schema import entities, query_uses
 from ingestion.model import fqn
 from ingestion.model.lineage import Json
@@ -75,7 +75,7 @@ def _carried_keys(kind: str) -> tuple[str, ...]:
     return (*_CARRIED, *_CARRIED_OF.get(kind, ()))
 
 
-def _place_of(kind: EntityType, holder: EntityRow | None) -> str:
+def _parent_name(kind: EntityType, holder: EntityRow | None) -> str:
     """The name under which the names of what `holder` holds begin."""
     if holder is None:
         return ""
@@ -161,10 +161,10 @@ class Registration:
 
     def expect(self, kind: str, names: Iterable[str]) -> None:
         """Looks up together what is stored of entities that are to be put, by their fully qualified names."""
-        for chunk in chunks_of(sorted(set(names))):
-            rows = self.connection.execute(select(entities).where(entities.c.type == kind, entities.c.fqn.in_(chunk)))
+        for some in thousands_of(sorted(set(names))):
+            rows = self.connection.execute(select(entities).where(entities.c.type == kind, entities.c.fqn.in_(some)))
             found = {row.fqn: row for row in rows}
-            self._known.update({(kind, name): found.get(name) for name in chunk})
+            self._known.update({(kind, name): found.get(name) for name in some})
 
     def put(self, kind: EntityType, request: Json, check: Check | None = None) -> Registered:
         """Creates the entity or brings it up to date; `check` may refuse that by what is stored of it, None if nothing.
@@ -273,7 +273,7 @@ class Registration:
             return self._quality_document(kind, document, request)
         name = request.get("name") or query_digest(request["query"])
         document["name"] = name
-        document["fullyQualifiedName"] = fqn.join(_place_of(kind, holder), name)
+        document["fullyQualifiedName"] = fqn.join(_parent_name(kind, holder), name)
         if parent is not None:
             document.update(_references_to(kind, parent))
         _complete(kind, document)

@@ -13,7 +13,7 @@ from connectors.catalog.contract.errors import bad_request
 from connectors.catalog.store.database import dumps, loads
 from connectors.catalog.store.entities.attributes import Change, record
 from connectors.catalog.store.entities.entities import EntityRow
-from connectors.catalog.store.rows import chunks_of
+from connectors.catalog.store.rows import thousands_of
 from connectors.catalog.store.schema import attributes, entities
 from ingestion.model import fqn
 from ingestion.model.lineage import Json
@@ -75,8 +75,8 @@ def file_result(connection: Connection, test: EntityRow, result: Json) -> None:
 def results(connection: Connection, identifiers: list[str], until: int | None = None) -> dict[str, list[Json]]:
     """The results of tests by the test's id, the newest last, up to the moment `until` (milliseconds; None: all)."""
     found: dict[str, list[Json]] = defaultdict(list)
-    for chunk in chunks_of(identifiers):
-        where = [attributes.c.entity_id.in_(chunk), attributes.c.name == _RESULT]
+    for some in thousands_of(identifiers):
+        where = [attributes.c.entity_id.in_(some), attributes.c.name == _RESULT]
         if until is not None:
             where.append(attributes.c.at <= until)
         for row in connection.execute(select(attributes).where(*where).order_by(attributes.c.at, attributes.c.seq)):
@@ -87,8 +87,8 @@ def results(connection: Connection, identifiers: list[str], until: int | None = 
 def tests_of(connection: Connection, tables: list[str], until: int | None = None) -> dict[str, list[Json]]:
     """The tests of tables (by id), each with its last result, in the order of their names."""
     rows: list[Row[Any]] = []
-    for chunk in chunks_of(tables):
-        where = (entities.c.parent_id.in_(chunk), entities.c.type == "testCase", entities.c.deleted.is_(False))
+    for some in thousands_of(tables):
+        where = (entities.c.parent_id.in_(some), entities.c.type == "testCase", entities.c.deleted.is_(False))
         rows += connection.execute(select(entities).where(*where).order_by(entities.c.fqn)).all()
     last = results(connection, [row.id for row in rows], until)
     found: dict[str, list[Json]] = defaultdict(list)
@@ -123,8 +123,8 @@ class QualityTest:
 def quality_tests(connection: Connection, tables: Iterable[str], until: int) -> list[QualityTest]:
     """The tests of tables (by id) in the order of their names, with their results up to `until` (milliseconds)."""
     rows: list[EntityRow] = []
-    for chunk in chunks_of(sorted(set(tables))):
-        where = (entities.c.parent_id.in_(chunk), entities.c.type == "testCase", entities.c.deleted.is_(False))
+    for some in thousands_of(sorted(set(tables))):
+        where = (entities.c.parent_id.in_(some), entities.c.type == "testCase", entities.c.deleted.is_(False))
         rows += connection.execute(select(entities).where(*where).order_by(entities.c.fqn)).all()
     known = results(connection, [row.id for row in rows], until)
     found = []

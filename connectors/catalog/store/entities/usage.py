@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Connection, func, select, union
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from connectors.catalog.store.entities.entities import EntityRow, lies_under
-from connectors.catalog.store.rows import chunks_of
+from connectors.catalog.store.rows import thousands_of
 from connectors.catalog.store.schema import contributions, entities, intervals, records, usage_counts, usage_records
 from ingestion.model.lineage import Json
 
@@ -18,15 +18,15 @@ from ingestion.model.lineage import Json
 def uses(connection: Connection, identifiers: list[str]) -> dict[str, Json]:
     """For each entity that was read: how many records did, and when last (milliseconds)."""
     found: dict[str, Json] = {}
-    for chunk in chunks_of(identifiers):
-        last = _last_reads(connection, chunk)
+    for some in thousands_of(identifiers):
+        last = _last_reads(connection, some)
         proving = select(contributions.c.from_id.label("entity_id"), records.c.digest).join_from(
             contributions, records, records.c.contribution_id == contributions.c.id
         )
         recorded = select(usage_records.c.entity_id, usage_records.c.digest)
         # A record that proves several edges, or is told of as well, is one reading.
         readings = union(
-            proving.where(contributions.c.from_id.in_(chunk)), recorded.where(usage_records.c.entity_id.in_(chunk))
+            proving.where(contributions.c.from_id.in_(some)), recorded.where(usage_records.c.entity_id.in_(some))
         ).subquery()
         counted = select(readings.c.entity_id, func.count()).group_by(readings.c.entity_id)
         for identifier, reads in connection.execute(counted):

@@ -11,7 +11,7 @@ from sqlalchemy.dialects.sqlite import insert as upsert
 from connectors.catalog.contract.errors import ApiError
 from connectors.catalog.store.database import dumps, loads
 from connectors.catalog.store.entities.entities import EntityRow, answer
-from connectors.catalog.store.rows import IDS, bind_ids, chunks_of
+from connectors.catalog.store.rows import IDS, bind_ids, thousands_of
 from connectors.catalog.store.schema import entities, entity_versions
 from ingestion.model.lineage import Json
 
@@ -34,8 +34,8 @@ def mark_processed(connection: Connection, identifiers: Iterable[str], now: int)
     """Marks tables (by `identifiers`, their ids) whose lineage is done, each in a version of `now` (milliseconds)."""
     unmarked = entities.c.type == "table", ~entities.c.processed, ~entities.c.deleted
     statement = select(entities).where(entities.c.id.in_(IDS), *unmarked)
-    for chunk in chunks_of(sorted(identifiers)):
-        rows = connection.execute(statement, bind_ids(chunk)).all()
+    for some in thousands_of(sorted(identifiers)):
+        rows = connection.execute(statement, bind_ids(some)).all()
         keep_versions(connection, rows)
         if rows:
             marks = [{"marked": row.id, "number": next_version(row), "moment": now} for row in rows]

@@ -17,7 +17,7 @@ from connectors.catalog.contract.errors import not_found
 from connectors.catalog.store.database import loads
 from connectors.catalog.store.entities.entities import any_rows_of
 from connectors.catalog.store.indexes import OBSERVED
-from connectors.catalog.store.rows import chunks_of
+from connectors.catalog.store.rows import thousands_of
 from connectors.catalog.store.schema import (
     contributions,
     dated_contributions,
@@ -68,8 +68,8 @@ def writes_into(connection: Connection, entities: Iterable[str], until: int) -> 
     joined = contributions.join(versions, versions.c.contribution_id == contributions.c.id)
     seen = joined.join(sightings, sightings.c.version_id == versions.c.id)
     wanted = select(versions.c.id, versions.c.content, *subject, *times).select_from(seen)
-    for chunk in chunks_of(sorted(set(entities))):
-        where = (contributions.c.to_id.in_(chunk), sightings.c.first_seen <= until, contributions.c.kind != "manual")
+    for some in thousands_of(sorted(set(entities))):
+        where = (contributions.c.to_id.in_(some), sightings.c.first_seen <= until, contributions.c.kind != "manual")
         for row in connection.execute(wanted.where(*where)):
             columns = tuple(loads(row.content).get("columns") or ())
             found[row.id] = WrittenVersion(row.from_id, row.to_id, row.kind, row.key, columns, ())
@@ -122,10 +122,10 @@ class StoredLoad:
 def load_history(connection: Connection, entities: Iterable[str], until: int) -> list[StoredLoad]:
     """The loads of entities that are known one by one, up to `until` (milliseconds), oldest first."""
     found: list[StoredLoad] = []
-    for chunk in chunks_of(sorted(set(entities))):
-        runs = select(load_outcomes).where(load_outcomes.c.entity_id.in_(chunk), load_outcomes.c.at <= until)
+    for some in thousands_of(sorted(set(entities))):
+        runs = select(load_outcomes).where(load_outcomes.c.entity_id.in_(some), load_outcomes.c.at <= until)
         found += map(_of_job, connection.execute(runs))
-        logged = select(statement_loads).where(statement_loads.c.entity_id.in_(chunk), statement_loads.c.at <= until)
+        logged = select(statement_loads).where(statement_loads.c.entity_id.in_(some), statement_loads.c.at <= until)
         found += map(_of_statement, connection.execute(logged))
     return sorted(found, key=lambda one: (one.at, one.entity_id, one.producer, one.failed))
 

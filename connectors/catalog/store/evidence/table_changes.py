@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, func, select
 
 from connectors.catalog.store.database import loads
-from connectors.catalog.store.rows import chunks_of
+from connectors.catalog.store.rows import thousands_of
 from connectors.catalog.store.schema import attributes
 from ingestion.dialects.types import is_same_type
 
@@ -40,8 +40,8 @@ def table_changes(connection: Connection, entities: Iterable[str], start: int, e
     known: dict[tuple[str, str, str], str | None] = {}
     begun: dict[str, int] = {}
     moved = _MovedColumns()
-    for chunk in chunks_of(sorted(set(entities))):
-        where = (attributes.c.entity_id.in_(chunk), attributes.c.name.in_(_NAMES), attributes.c.at <= end)
+    for some in thousands_of(sorted(set(entities))):
+        where = (attributes.c.entity_id.in_(some), attributes.c.name.in_(_NAMES), attributes.c.at <= end)
         for row in connection.execute(select(attributes).where(*where).order_by(attributes.c.at, attributes.c.seq)):
             key = row.entity_id, row.column_path, row.name
             before = known.get(key)

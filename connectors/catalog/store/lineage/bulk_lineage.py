@@ -19,7 +19,7 @@ from connectors.catalog.store.lineage.inserts import Content, ContributionRow, r
 from connectors.catalog.store.lineage.intervals import Retraction
 from connectors.catalog.store.lineage.rejections import rejected_names
 from connectors.catalog.store.lineage.writer import LineageWriter
-from connectors.catalog.store.rows import IDS, bind_ids, chunks_of
+from connectors.catalog.store.rows import IDS, bind_ids, thousands_of
 from connectors.catalog.store.schema import batches, entities
 from ingestion.model.lineage import Json
 
@@ -74,8 +74,8 @@ def _ends(connection: Connection, request: bulk_models.Lineage) -> dict[str, str
     wanted |= {(scope.toEntity.id.lower(), scope.toEntity.type) for scope in request.replace}
     # a name that the log drops later has its lineage before
     found: dict[str, tuple[str, str]] = {}
-    for chunk in chunks_of(sorted({identifier for identifier, _ in wanted})):
-        for identifier, kind, name in connection.execute(_THERE, bind_ids(chunk)).all():
+    for some in thousands_of(sorted({identifier for identifier, _ in wanted})):
+        for identifier, kind, name in connection.execute(_THERE, bind_ids(some)).all():
             found[identifier] = kind, name
     for identifier, kind in sorted(wanted):
         if identifier not in found or found[identifier][0] != kind:

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Table, func, select
 
 from connectors.catalog.store.database import dumps
 from connectors.catalog.store.indexes import JOBS_OF, add_statement_runs
-from connectors.catalog.store.rows import IDS, bind_ids, chunks_of, insert_new_rows, insert_rows
+from connectors.catalog.store.rows import IDS, bind_ids, insert_new_rows, insert_rows, thousands_of
 from connectors.catalog.store.schema import contribution_jobs, contributions, records, sightings, versions
 from ingestion.model.lineage import Json
 
@@ -109,10 +109,10 @@ def file(connection: Connection, batch: str, given: Sequence[ContributionRow], s
     seen = _spans(connection, {version for version, _ in known_versions})
     rows: dict[tuple[int, int, int], int] = defaultdict(int)
     news: set[Edge] = set()
-    for (version, fresh), (identifier, one) in zip(known_versions, numbered, strict=True):
+    for (version, is_new), (identifier, one) in zip(known_versions, numbered, strict=True):
         count = one.count if one.records is None else counts.pop(identifier, 0)
         covered = any(first <= one.first and last >= one.last for first, last in seen[version])
-        new = fresh or count > 0 or not covered or identifier in newly_run
+        new = is_new or count > 0 or not covered or identifier in newly_run
         if new:
             news.add(one.edge)
         if new or one.to_id in scopes or None in scopes:
@@ -131,8 +131,8 @@ def record_digest(record: str) -> int:
 
 def _contribution_ids(connection: Connection, given: Sequence[ContributionRow]) -> dict[_Key, int]:
     known: dict[_Key, int] = {}
-    for chunk in chunks_of(sorted({one.to_id for one in given})):
-        for row in connection.execute(_CONTRIBUTIONS_INTO, bind_ids(chunk)).all():
+    for some in thousands_of(sorted({one.to_id for one in given})):
+        for row in connection.execute(_CONTRIBUTIONS_INTO, bind_ids(some)).all():
             known[row[1], row[2], row[3], row[4], row[5]] = row[0]
     following = _following(connection, contributions)
     rows: list[tuple[Any, ...]] = []
@@ -148,8 +148,8 @@ def _contribution_ids(connection: Connection, given: Sequence[ContributionRow]) 
 def _version_ids(connection: Connection, numbered: Sequence[tuple[int, ContributionRow]]) -> list[tuple[int, bool]]:
     """For each contribution the id of its version, and whether it was not known."""
     known: dict[tuple[int, str], int] = {}
-    for chunk in chunks_of(sorted({identifier for identifier, _ in numbered})):
-        for version, contribution, digest in connection.execute(_VERSIONS_OF, bind_ids(chunk)).all():
+    for some in thousands_of(sorted({identifier for identifier, _ in numbered})):
+        for version, contribution, digest in connection.execute(_VERSIONS_OF, bind_ids(some)).all():
             known[contribution, digest] = version
     following = _following(connection, versions)
     rows: list[tuple[Any, ...]] = []
@@ -157,12 +157,12 @@ def _version_ids(connection: Connection, numbered: Sequence[tuple[int, Contribut
     for identifier, one in numbered:
         content = one.content
         digest = hashlib.sha256(content.document.encode()).hexdigest()[:32]
-        fresh = (identifier, digest) not in known
-        if fresh:
+        is_new = (identifier, digest) not in known
+        if is_new:
             known[identifier, digest] = following + len(rows)
             values = content.pipeline_id, content.column_edges, content.document
             rows.append((known[identifier, digest], identifier, digest, *values))
-        found.append((known[identifier, digest], fresh))
+        found.append((known[identifier, digest], is_new))
     insert_rows(connection, versions, _VERSION, rows)
     return found
 
@@ -183,26 +183,26 @@ def _file_jobs(connection: Connection, numbered: Sequence[tuple[int, Contributio
     """The contributions that were not known to be run by all of their jobs; they are known from now on."""
     given = {(identifier, job) for identifier, one in numbered for job in one.jobs}
     known: set[tuple[int, str]] = set()
-    for chunk in chunks_of(sorted({identifier for identifier, _ in given})):
-        rows = connection.execute(JOBS_OF, bind_ids(chunk)).all()
+    for some in thousands_of(sorted({identifier for identifier, _ in given})):
+        rows = connection.execute(JOBS_OF, bind_ids(some)).all()
         known.update((row[0], row[1]) for row in rows)
-    fresh = sorted(given - known)
-    insert_rows(connection, contribution_jobs, ("contribution_id", "job"), fresh)
-    return {identifier for identifier, _ in fresh}
+    added = sorted(given - known)
+    insert_rows(connection, contribution_jobs, ("contribution_id", "job"), added)
+    return {identifier for identifier, _ in added}
 
 
 def _counts(connection: Connection, identifiers: Iterable[int]) -> dict[int, int]:
     found: dict[int, int] = {}
-    for chunk in chunks_of(sorted(identifiers)):
-        found.update({row[0]: row[1] for row in connection.execute(_RECORDS_OF, bind_ids(chunk)).all()})
+    for some in thousands_of(sorted(identifiers)):
+        found.update({row[0]: row[1] for row in connection.execute(_RECORDS_OF, bind_ids(some)).all()})
     return found
 
 
 def _spans(connection: Connection, identifiers: Iterable[int]) -> dict[int, list[tuple[int, int]]]:
     """The times that are known of each version: one that lies within another tells nothing new."""
     found: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    for chunk in chunks_of(sorted(identifiers)):
-        for version, first, last in connection.execute(_SPANS_OF, bind_ids(chunk)).all():
+    for some in thousands_of(sorted(identifiers)):
+        for version, first, last in connection.execute(_SPANS_OF, bind_ids(some)).all():
             found[version].append((first, last))
     return found
 

@@ -62,9 +62,9 @@ def file_usage(connection: Connection, items: Sequence[bulk_models.Use]) -> Json
             for one in sorted(set(item.records))
         ]
         if rows:
-            fresh = connection.execute(upsert(usage_records).on_conflict_do_nothing(), rows).rowcount
-            add_runs(connection, {row.id: fresh})
-            new += fresh
+            added = connection.execute(upsert(usage_records).on_conflict_do_nothing(), rows).rowcount
+            add_runs(connection, {row.id: added})
+            new += added
     return {"new": new}
 
 

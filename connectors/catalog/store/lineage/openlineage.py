@@ -209,9 +209,9 @@ def _is_storage(namespace: str) -> bool:
 
 
 def _path(namespace: str, name: str) -> str:
-    # a path may carry a password or a signature; the place alone is a name
-    scheme, _, place = namespace.partition("://")
-    rest = f"{place.rstrip('/')}/{name.lstrip('/')}"
+    # a path may carry a password or a signature; the location alone is a name
+    scheme, _, location = namespace.partition("://")
+    rest = f"{location.rstrip('/')}/{name.lstrip('/')}"
     return f"{scheme}://{rest.partition('?')[0].rpartition('@')[2]}"
 
 

@@ -13,7 +13,7 @@ from connectors.catalog.store.database import loads
 from connectors.catalog.store.entities import columns as column_events
 from connectors.catalog.store.indexes import OBSERVED
 from connectors.catalog.store.lineage.rejections import rejected_columns, without_rejected_columns
-from connectors.catalog.store.rows import IDS, bind_ids, chunks_of
+from connectors.catalog.store.rows import IDS, bind_ids, thousands_of
 from connectors.catalog.store.schema import (
     contribution_jobs,
     contributions,
@@ -167,8 +167,8 @@ def contributions_around(
     """What is said about the edges into (upstream) or out of `entities`, by edge."""
     column = intervals.c.to_id if upstream else intervals.c.from_id
     found: dict[tuple[str, str], list[ContributionView]] = defaultdict(list)
-    for chunk in chunks_of(sorted(set(entities))):
-        for one in read_contributions(connection, column.in_(chunk), moment):
+    for some in thousands_of(sorted(set(entities))):
+        for one in read_contributions(connection, column.in_(some), moment):
             found[one.edge].append(one)
     return found
 
@@ -181,8 +181,8 @@ def neighbours(
     found: set[tuple[str, str]] = set()
     pairs = select(intervals.c.from_id, intervals.c.to_id).select_from(dated_contributions)
     statement = pairs.where(column.in_(IDS), moment.holds()).distinct()
-    for chunk in chunks_of(sorted(set(entities))):
-        rows = connection.execute(statement, bind_ids(chunk))
+    for some in thousands_of(sorted(set(entities))):
+        rows = connection.execute(statement, bind_ids(some))
         found.update((row[0], row[1]) for row in rows)
     return found
 
@@ -193,8 +193,8 @@ def sights_of(connection: Connection, identifiers: Sequence[int], until: int | N
     Of what was first seen `until` then (milliseconds since the epoch); None: of all.
     """
     found: dict[int, Seen] = {}
-    for chunk in chunks_of(list(identifiers)):
-        where: ColumnElement[bool] = versions.c.contribution_id.in_(chunk)
+    for some in thousands_of(list(identifiers)):
+        where: ColumnElement[bool] = versions.c.contribution_id.in_(some)
         if until is not None:
             where = and_(where, sightings.c.first_seen <= until)
         rows = connection.execute(

@@ -88,10 +88,10 @@ def without_rejected(parts: Sequence[Interval], rejections: Mapping[Edge, Sequen
     """The intervals without the time in which their edge was rejected."""
     left: list[Interval] = []
     for part in parts:
-        pieces = [part]
+        parts = [part]
         for one in rejections.get((part.from_id, part.to_id), ()):
-            pieces = [piece for whole in pieces for piece in _outside(whole, one)]
-        left += pieces
+            parts = [each for whole in parts for each in _outside(whole, one)]
+        left += parts
     return left
 
 

@@ -20,7 +20,7 @@ from connectors.catalog.store.lineage.inserts import ContributionRow, Edge
 from connectors.catalog.store.lineage.intervals import Events, Interval, Retraction, Sighting, Subject, row_of
 from connectors.catalog.store.lineage.intervals import intervals as timeline
 from connectors.catalog.store.lineage.rejections import Rejection, rejected_edges, without_rejected
-from connectors.catalog.store.rows import IDS, bind_ids, chunks_of, insert_rows
+from connectors.catalog.store.rows import IDS, bind_ids, insert_rows, thousands_of
 from connectors.catalog.store.schema import contributions, dated_versions, endings, intervals, sightings, versions
 
 # The projection of events into intervals, kept up to date for what a write touches.
@@ -54,17 +54,17 @@ def project(connection: Connection, identifiers: Sequence[int]) -> None:
         rejections[rejection.edge].append(rejection)
     readers: Counter[str] = Counter()
     targets: set[str] = set()
-    for chunk in chunks_of(identifiers):
-        subjects = _subjects(connection, chunk)
-        seen = _sightings(connection, chunk)
+    for some in thousands_of(identifiers):
+        subjects = _subjects(connection, some)
+        seen = _sightings(connection, some)
         ends = {end for subject in subjects.values() for end in (subject.from_id, subject.to_id)}
         lives = name_events.lives(connection, ends)
         ends |= set(lives)
         pipelines = {subject.pipeline_id for subject in subjects.values() if subject.pipeline_id is not None}
         by_target, by_pipeline = _endings(connection, ends, pipelines)
-        before = connection.execute(_ENDS_OF, bind_ids(chunk)).all()
+        before = connection.execute(_ENDS_OF, bind_ids(some)).all()
         if before:
-            connection.execute(delete(intervals).where(_OF_VERSIONS), bind_ids(chunk))
+            connection.execute(delete(intervals).where(_OF_VERSIONS), bind_ids(some))
         after: list[tuple[int, Interval]] = []
         for identifier, subject in subjects.items():
             reachable = _reachable(subject, lives)
@@ -87,8 +87,8 @@ def _new_readers(connection: Connection, before: Sequence[_Ends], after: Sequenc
     was, now = ({(source, target) for source, target, is_open in ends if is_open} for ends in (before, after))
     changed = was ^ now
     read: set[tuple[str, str]] = set()
-    for chunk in chunks_of(sorted({target for _, target in changed})):
-        read.update(connection.execute(_READ_NOW, bind_ids(chunk)).all())
+    for some in thousands_of(sorted({target for _, target in changed})):
+        read.update(connection.execute(_READ_NOW, bind_ids(some)).all())
     readers = Counter({source: 0 for source, _, _ in (*before, *after)})
     readers.update(source for source, _ in now - was - read)
     readers.subtract(source for source, _ in was - now - read)
@@ -113,8 +113,8 @@ def _endings(
     by_target: dict[str, list[Retraction]] = defaultdict(list)
     by_pipeline: dict[str, list[Retraction]] = defaultdict(list)
     rows: list[Sequence[Any]] = []
-    for chunk in chunks_of(sorted(ends)):
-        rows += connection.execute(_ENDINGS_INTO, bind_ids(chunk)).all()
+    for some in thousands_of(sorted(ends)):
+        rows += connection.execute(_ENDINGS_INTO, bind_ids(some)).all()
     if pipelines:
         rows += connection.execute(_ENDINGS_OF_PIPELINES, bind_ids(sorted(pipelines))).all()
     for row in rows:
@@ -194,8 +194,8 @@ class LineageWriter:
     def _versions_in_scope(self) -> set[int]:
         found: set[int] = set()
         of_targets = {e.to_id for e in self._endings if e.to_id is not None and e.from_id is e.pipeline_id is None}
-        for chunk in chunks_of(sorted(of_targets)):
-            found.update(self.connection.scalars(_INTO, bind_ids(chunk)))
+        for some in thousands_of(sorted(of_targets)):
+            found.update(self.connection.scalars(_INTO, bind_ids(some)))
         for ending in self._endings:
             if ending.to_id in of_targets:
                 continue  # what it holds is among what comes into its target
@@ -208,8 +208,8 @@ class LineageWriter:
 
     def _open(self, identifiers: Iterable[int]) -> set[int]:
         found: set[int] = set()
-        for chunk in chunks_of(sorted(identifiers)):
-            found.update(self.connection.scalars(_OPEN, bind_ids(chunk)))
+        for some in thousands_of(sorted(identifiers)):
+            found.update(self.connection.scalars(_OPEN, bind_ids(some)))
         return found
 
 
@@ -220,7 +220,7 @@ def versions_at(connection: Connection, identifiers: Iterable[str]) -> set[int]:
     joined = versions.join(contributions, contributions.c.id == versions.c.contribution_id)
     at_ends = select(versions.c.id).select_from(joined).where(at_either_end)
     moved = select(intervals.c.version_id).where(or_(intervals.c.from_id.in_(IDS), intervals.c.to_id.in_(IDS)))
-    for chunk in chunks_of(sorted(identifiers)):
+    for some in thousands_of(sorted(identifiers)):
         for statement in (at_ends, moved):
-            found.update(connection.scalars(statement, bind_ids(chunk)))
+            found.update(connection.scalars(statement, bind_ids(some)))
     return found
