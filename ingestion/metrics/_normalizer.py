@@ -26,6 +26,7 @@ _ORDERED: dict[type[exp.Expr], tuple[str, str, str]] = {
 }
 """Comparisons of which each is another one turned round."""
 _MOST_ORDERS = 720
+"""Ways to number the occurrences of one table that are tried: those of six in FROM."""
 _OF_NUMBERS = (exp.Mul, exp.Div, exp.Sub, exp.Mod, exp.Neg, exp.Count, exp.Sum, exp.Avg, exp.Length)
 _NUMBER_TYPE = re.compile(
     r"\s*(?:tiny|small|medium|big)?(?:int(?:eger)?|decimal|numeric|number|float|real|double|money)\b", re.IGNORECASE

@@ -149,7 +149,7 @@ class NamedRelation:
             if isinstance(value, exp.Expr) and type(value) is not exp.Column:
                 constant = next(columns_in(value), None) is None
                 self.columns[name] = (
-                    Refusal("a constant behind an outer join")
+                    Refusal("a constant behind an outer join")  # 1 where a row matches and NULL where none does
                     if constant
                     else exp.Anonymous(this=MATCHED, expressions=[value])
                 )
@@ -184,6 +184,11 @@ class NameScope:
         return found.copy()
 
     def _find(self, parts: tuple[str, ...]) -> Value | None:
+        """What a name means here: a column of a relation, one that USING merged, an output, one of unknown columns.
+
+        In `SELECT a FROM t, u` with neither schema known a may be of either, so it is refused: a metric over the wrong
+        table would be a wrong metric, where an ambiguous edge is only an uncertain one.
+        """
         name, qualifier = parts[-1], parts[:-1]
         if qualifier:
             called = [relation for relation in self.relations if relation.is_called(qualifier)]
@@ -509,8 +514,11 @@ def _shared_columns(join: exp.Expr, relation: NamedRelation, scope: NameScope, s
 
 
 # Queries inlined into rows over base tables: aliases, WITH items and queries in FROM vanish where that is certain.
+# This is over sqlglot's own trees, and not over the relational form that lineage is read from: that has no literal, and
+# of conditions only what they use, while two metrics are one only where their conditions are, literals and all.
 
 _MOST_OCCURRENCES = 200
+"""Tables in a query: a WITH item is inlined wherever it is read, so a chain of self-joins doubles them each time."""
 _READ_OF_SELECT = (
     "with_",
     "expressions",
@@ -594,6 +602,7 @@ class QueryInliner:
         return self._select(node, self._with(node, items), around, at_the_end=at_the_end)
 
     def _with(self, node: exp.Expr, items: Items) -> Items:
+        """The names that are known below WITH: each item sees those before it, as b does a in `WITH a …, b …`."""
         with_ = node.args.get("with_")
         if with_ is None:
             return items
@@ -608,6 +617,11 @@ class QueryInliner:
         return items
 
     def _select(self, node: exp.Expr, items: Items, around: NameScope | None, *, at_the_end: bool) -> QueryRows:
+        """The rows of a SELECT over base tables.
+
+        `SELECT x FROM (SELECT a AS x FROM t WHERE b > 1) q WHERE x > 2` is one block over t with both conditions, and
+        x is t.a. A SELECT over groups is one with them only where it passes them on.
+        """
         scope = NameScope(self.names, around=around, at_the_end=at_the_end)
 
         def rewrite(part: exp.Expr) -> exp.Expr:
@@ -655,6 +669,7 @@ class QueryInliner:
         return block
 
     def _relation(self, node: exp.Expr, items: Items) -> _Joined:
+        """One item of FROM: a table is a leaf; WITH items, temporary tables and queries in brackets are their rows."""
         alias = node.args.get("alias")
         name = self.names.relation(alias.this) if alias is not None and alias.this is not None else ""
         columns = tuple(self.names.column(one) for one in (alias.args.get("columns") if alias else None) or ())
@@ -682,6 +697,11 @@ class QueryInliner:
         return _Joined(NamedRelation((name,) if name else table.parts, known, () if known else (leaf,)), Block([leaf]))
 
     def _of_rows(self, rows: QueryRows, name: tuple[str, ...], columns: tuple[str, ...]) -> _Joined:
+        """Rows under a name in FROM: groups stay one leaf, since a join of groups is none of what they are made of.
+
+        In `FROM t JOIN (SELECT k, SUM(a) AS s FROM u GROUP BY k) q` the rows of u cannot be joined with t before they
+        are summed up; without its GROUP BY the query would vanish in the block around it.
+        """
         rows = _rename_columns(rows, columns)
         if rows.keys is None:
             return _Joined(NamedRelation(name, rows.columns, rows.open), rows.block)
@@ -695,6 +715,7 @@ class QueryInliner:
     def _outputs(
         self, node: exp.Expr, scope: NameScope, rewrite: Callable[[exp.Expr], exp.Expr]
     ) -> tuple[dict[str, Value], tuple[Leaf, ...]]:
+        """The columns of a select list. One that is not certain is refused where it is used, and nowhere else."""
         columns: dict[str, Value] = {}
         open_: tuple[Leaf, ...] = ()
         for number, item in enumerate(node.expressions):
@@ -722,6 +743,7 @@ class QueryInliner:
         return columns, open_
 
     def _star(self, star: exp.Expr, scope: NameScope, columns: dict[str, Value]) -> tuple[Leaf, ...]:
+        """The columns that `*` and `t.*` add; what USING merged comes first, and once."""
         inner = star if type(star) is exp.Star else star.this
         _refuse_parts(inner, ())
         qualifier = self.names.column_parts(star)[:-1] if type(star) is exp.Column else ()
