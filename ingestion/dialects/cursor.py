@@ -125,6 +125,7 @@ class Code:
     def _partners(self) -> dict[int, int]:
         """Where each opening parenthesis is closed: found once, as a search from each would be quadratic in nesting."""
         partners: dict[int, int] = {}
+        # Kept by hand: recursion would end at a thousand parentheses, and generated SQL has more.
         opened: list[int] = []
         for index, token in enumerate(self.tokens):
             if token.kind != PUNCTUATION:

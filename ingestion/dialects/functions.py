@@ -36,6 +36,7 @@ class ArgumentUse(Enum):
     ORDER = "order"
 
 
+# Encryption and masking stand with hashes: nothing of the argument can be read from the result without a key.
 HASHES = keywords(
     "AES_ENCRYPT BINARY_CHECKSUM BITMAP_COUNT BLAKE3 CHECKSUM CITYHASH64 CITY_HASH64 CRC32 CRYPT DIGEST ENCRYPT "
     "ENCRYPT_RAW FARMFINGERPRINT64 FARM_FINGERPRINT FNV1A FNV_HASH HALFMD5 HASH HASH64 HASHAMP HASHBUCKET HASHBYTES "
@@ -180,7 +181,9 @@ ALONE_AGGREGATES: dict[str, frozenset[str]] = {"snowflake": keywords("ST_COLLECT
 # is tested, and is a value.
 _FIRST_KNOWN = keywords("COALESCE IFNULL NVL")
 _WITH_ZERO = keywords("NULLIFZERO ZEROIFNULL")
+# IF(a, b, c), Snowflake's IFF, T-SQL's IIF, NVL2.
 _CHOICES = keywords("IF IFF IIF NVL2")
+# MAX_BY(a, b): the a of the row whose b is the largest. ClickHouse has argMax, DuckDB arg_max.
 _EXTREMES = keywords("ARGMAX ARGMIN ARG_MAX ARG_MIN MAX_BY MIN_BY")
 WITH_USES = _FIRST_KNOWN | _WITH_ZERO | _CHOICES | _EXTREMES | {"DECODE", "ISNULL", "NULLIF", "PIVOTFIRST"}
 
@@ -215,6 +218,8 @@ UNIT_LAST = {
     **dict.fromkeys(keywords("DATETIME_DIFF DATE_DIFF TIMESTAMP_DIFF TIME_DIFF"), 3),
     **dict.fromkeys(keywords("DATETIME_TRUNC DATE_TRUNC LAST_DAY TIMESTAMP_TRUNC TIME_TRUNC"), 2),
 }
+# Snowflake has both orders: TRUNC(d, month) and DATE_TRUNC(month, d); Databricks' DATE_ADD(day, 1, d) has a unit,
+# its DATE_ADD(d, 1) none.
 UNIT_FIRST_IN_DIALECT = {
     "snowflake": {"DATE_TRUNC": 2, "TRUNC": 2},
     "databricks": {"DATE_ADD": 3, "DATE_DIFF": 3},

@@ -119,6 +119,7 @@ def parse_chunk(requests: Sequence[ParseRequest], sandbox: Sandbox, parser: Pars
 
 
 def _too_large(text: str, limits: Limits) -> bool:
+    # A character has four bytes at most: nearly all texts are known to be small without being encoded.
     if len(text) * 4 <= limits.max_bytes:
         return False
     return len(text) > limits.max_bytes or len(text.encode("utf-8", "surrogatepass")) > limits.max_bytes
@@ -128,6 +129,7 @@ def _ask(tier: Tier, requests: Sequence[ParseRequest], sandbox: Sandbox) -> list
     deep = {
         index
         for index, request in enumerate(requests)
+        # sqlparse's lexer builds no tree: depth costs it nothing.
         if tier is not Tier.SQLPARSE and deeper_than(MAX_NESTING, request.text)
     }
     asked = [(request.text, request.dialect) for index, request in enumerate(requests) if index not in deep]

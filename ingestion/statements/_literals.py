@@ -48,6 +48,7 @@ _VALUE_AFTER = _EXPRESSION_AFTER | keywords(
     ": interval date time timestamp timestamptz datetime timestamp_ntz timestamp_ltz timestamp_tz json jsonb zone"
     " escape uescape of separator default collate binary null"
 )
+# COPY … CREDENTIALS '…', SECRET 'key': a string behind these is never a path or a name.
 _SECRETS = keywords(
     "credentials password passwd pwd secret key token access_key_id secret_access_key session_token iam_role"
     " master_symmetric_key identified authorization"
@@ -55,12 +56,14 @@ _SECRETS = keywords(
 _DATA_FUNCTIONS = frozenset(
     name.lower() for name in FILE_READERS | ON_OTHER_MACHINES | REMOTE_QUERIES | NAMED_IN_TEXTS | ALSO_WORDS
 )
+# ClickHouse has a dictGet of each type: dictGetUInt64OrDefault('d', 'a', id, 0)
 _LOOKED_UP = keywords(
     "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 date datetime uuid string ipv4 ipv6"
 )
 _DICTIONARY_LOOKUPS = frozenset(
     f"dictget{type_}{otherwise}" for type_ in ("", *_LOOKED_UP) for otherwise in ("", "ordefault")
 )
+# Their texts are statements: two that differ in them do different things.
 RUNS_TEXT = keywords("exec execute immediate sp_executesql")
 _DATA_OPTIONS = keywords("location url uri uris path file files external_location stage data_source dbtable query")
 _DEFINES = TRANSFERS - {"bulk"} | keywords("create alter replace")
@@ -79,6 +82,7 @@ _TYPES = keywords(
 )
 _COLLECTIONS = keywords("array map struct row nullable lowcardinality tuple list")
 
+# Words: FROM 'a.csv', 'b.csv' is looked for behind a comma no further back, or long lists would cost the square.
 _LONGEST_FROM = 60
 _STRINGS = frozenset((STRING_MARK, PREFIXED_MARK))
 NAMING = _DATA_FUNCTIONS | _DICTIONARY_LOOKUPS

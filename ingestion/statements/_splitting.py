@@ -66,6 +66,7 @@ class _OpenBlocks:
 
     def see(self, before: str, word: str, after: str) -> bool:
         """Takes one token; True when it is a semicolon that ends the statement."""
+        # OPENROWSET('provider', 'place'; 'user'; 'password'): semicolons between arguments end nothing.
         if word == ";" and self._transact and after[:1] == "'":
             return False
         if word == ";":
@@ -94,6 +95,7 @@ class _OpenBlocks:
         if word in ("create", "alter"):
             self.creating = True
         elif word == "begin":
+            # PostgreSQL's BEGIN is a transaction's: its blocks are the strings of DO and of CREATE FUNCTION.
             if self.dialect.dollar_quotes is not DollarQuotes.TAGGED and after not in _TRANSACTION:
                 self.open.append("begin")
         elif (word == "declare" and self.dialect.declare_opens_block) or (
@@ -109,9 +111,11 @@ class _OpenBlocks:
         ):
             self.creating, self.routine = False, True
             self.body_awaited = self.dialect.declarations_after_is and word != "trigger"
+            # T-SQL wants CREATE PROCEDURE alone in its batch: its body goes to the next GO, with or without END.
             self.whole_batch = self._transact
         elif self.body_awaited and word in ("is", "as") and not self.parentheses:
             self.body_awaited = False
+            # Oracle: AS LANGUAGE JAVA NAME '…' only says where the body is, and declares nothing.
             if after not in ("language", "external", "mle"):
                 self.open.append("declare")
         elif not self.open:
@@ -134,6 +138,7 @@ class _OpenBlocks:
         elif word == "case" and before != "end":
             self.open.append("case")
         elif word == "end":
+            # END IF and END LOOP close what they name; what END alone closes is the innermost.
             if after not in CONTROL_FLOW or after == top:
                 self.open.pop()
         elif word == self.open[0] and word in CONTROL_FLOW and before in (";", "then", "else", "do", "loop", "begin"):

@@ -372,10 +372,12 @@ def _session(change: session_changes.SessionChange | None) -> Classification:
 
 
 def _use(statement: _Examined) -> Classification:
+    """USE db; USE ROLE r and USE WAREHOUSE w change no name."""
     return _session(session_changes.use(statement.head(12)[1:], statement.dialect))
 
 
 def _set(statement: _Examined) -> Classification:
+    """SET search_path = a, SET TRANSACTION ISOLATION LEVEL …, and settings that change no name."""
     head = statement.head(200)
     if any(token.text.lower() == "transaction" for token in head[1:3]):
         return _skip_for(Outcome.TRANSACTION)
@@ -383,6 +385,7 @@ def _set(statement: _Examined) -> Classification:
 
 
 def _reset(statement: _Examined) -> Classification:
+    """PostgreSQL: RESET search_path, RESET ALL."""
     what = {token.text.lower() for token in statement.head(3)[1:]}
     return _session(session_changes.SessionChange(reset=True) if what & {"all", "search_path", "schema"} else None)
 
@@ -401,6 +404,7 @@ def _update(statement: _Examined) -> Classification:
 
 
 def _begin(statement: _Examined) -> Classification:
+    """BEGIN, BEGIN WORK open a transaction; BEGIN … END is a block."""
     head = [token.text.lower() for token in statement.head(2)]
     if len(head) < 2 or head[1] in BEGUN_TRANSACTIONS:
         return _skip_for(Outcome.TRANSACTION)
@@ -408,6 +412,7 @@ def _begin(statement: _Examined) -> Classification:
 
 
 def _declare(statement: _Examined) -> Classification:
+    """DECLARE a cursor or a variable; with a BEGIN behind it a block."""
     if statement.has(_BEGIN) or (statement.dialect.declare_opens_script and statement.has(_SEPARATOR)):
         return _BLOCK
     return _skip_for(Outcome.CURSOR if statement.has(_CURSOR) else Outcome.VARIABLE)
@@ -422,6 +427,7 @@ def _open(statement: _Examined) -> Classification:
 
 
 def _execute(statement: _Examined) -> Classification:
+    """EXEC p runs a procedure; EXECUTE IMMEDIATE 'text' and sp_executesql run a text; sp_rename renames."""
     head = [token.text.lower() for token in statement.head(6)]
     if "sp_rename" in head:
         return _parse_as(Kind.RENAME)

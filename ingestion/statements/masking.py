@@ -36,24 +36,32 @@ _UNICODE_PREFIX = re.compile(r"(?<![\w$])[uU]&\Z")
 _LABEL = re.compile(r"['\"][^'\"\\\r\n]{1,64}['\"]")
 _VALUE_ONLY_AFTER = frozenset(("=", "<", ">", "like", "ilike", "then", "else", "between"))
 _LISTS = frozenset(("in", "values", "value"))
+# A list of a hundred thousand strings is looked back through no further: from each string it would be quadratic.
 _LONGEST_LIST = 400
+# Without a comment or a literal the rest may read differently, as where a quote stood in it: then it is masked again.
 _READINGS = 6
+# https://user:password@host/path
 _USER_INFO = re.compile(r"(?<=://)[^/@\s`\"\]]*@")
+# Storage keeps the signature that opens a file behind the question mark of its URL.
 _QUERY_STRING = re.compile(r"[?#][^`\"\]]*")
 _HINT_LITERAL = re.compile(r"'[^']*'?|(?<![\w$])[0-9]+(?:\.[0-9]+)?(?![\w$])")
+# A hint that holds anything else may be a comment that only looks like one, and goes.
 _HINT_TEXT = re.compile(r"/\*\+[\w\s(),.@?\"`$#*=:%-]*\*/")
 _BLANK_LINES = re.compile(r"(?<![ \t])[ \t]*+\n(?:[ \t\r]*+\n)++")
 _ITEM = r"(?:-\s*)?(?:\?|null|\$\d+)"
 _IN_LIST = re.compile(rf"\b(in)\s*\(\s*{_ITEM}(?:\s*,\s*{_ITEM})++\s*\)", re.IGNORECASE)
 _ROWS = re.compile(r"\b(values\s*)(\((?:[^()]|\([^()]*\))*+\))(?:\s*,\s*\2)++", re.IGNORECASE)
 _SECRET = r"(?:\"[^\"]*+\"?|`[^`]*+`?|[^\s;,()]++)"
+# Oracle and Teradata take passwords without quotes: ALTER USER u IDENTIFIED BY secret REPLACE old_one.
 _PASSWORDS = re.compile(
     rf"\b(identified\s+(?:by|with\s+\S+\s+(?:as|by))\s+(?:values\s+|password\s+)?|replace\s+|password\s*=?\s*){_SECRET}",
     re.IGNORECASE,
 )
 _ACCOUNTS = frozenset(("user", "role", "login", "group", "profile", "database", "link"))
+# Lines for a client: CONNECT scott/tiger, .logon host/user,password
 _CONNECTION = re.compile(r"\s*(?:\\?connect|conn|\.?logon)\b", re.IGNORECASE)
 _SETTING = re.compile(r"\s*set\b[^=]*=\s*(?![(\s])", re.IGNORECASE)
+# ClickHouse: INSERT INTO t FORMAT CSV 1,secret
 _INLINE_DATA = re.compile(r"\bformat\s+\w+(?=\s)", re.IGNORECASE)
 
 
@@ -158,6 +166,7 @@ class _Writer:
                 return hint
         self.uncommented = True
         neighbours = self.query[match.start() - 1 : match.start()], self.query[match.end() : match.end() + 1]
+        # a/**/b are two words, and stay two.
         return " " if all(character and not character.isspace() for character in neighbours) else ""
 
     def _name(self, text: str, index: int) -> str:

@@ -33,6 +33,7 @@ class SessionChange:
 def use(tokens: tuple[Token, ...], dialect: Dialect) -> SessionChange | None:
     """What `USE ...` changes, given the tokens after USE; None for roles and warehouses."""
     words = [token.text.lower() for token in tokens[:2]]
+    # Snowflake: USE ROLE r; but USE role.s may be a database of that name.
     if not words or (words[0] in _NOT_NAMES and len(words) > 1 and words[1] != "."):
         return None
     what = words[0] if words[0] in _QUALIFIED_BY_USE and len(words) > 1 and words[1] not in (".", ";") else ""
@@ -57,8 +58,10 @@ def set_(tokens: tuple[Token, ...], dialect: Dialect) -> SessionChange | None:
         setting, values = f"current_{values[0].text.lower()}", values[1:]
     if values and values[0].text.lower() in ("=", "to"):
         values = values[1:]
+    # Spark: SET spark.sql.shuffle.partitions = 8 is one dotted setting.
     if not values or values[0].text == ".":  # catalog.setting = value
         return None
+    # Databricks and Snowflake: SET database = 'x' is a variable, and USE changes names.
     if setting in _VARIABLES and dialect.set_makes_variables:
         return None
     if setting in ("search_path", "@@dataset_id", "schema", "current_schema"):
@@ -81,6 +84,7 @@ def set_config(tokens: tuple[Token, ...], dialect: Dialect) -> SessionChange | N
 
 
 def _search_path(values: tuple[Token, ...], dialect: Dialect, *, local: bool) -> SessionChange:
+    # SET search_path TO DEFAULT is what the role or the database has configured, as at the session's start.
     if values[0].text.lower() == "default":
         return SessionChange(reset=True, local=local)
     schemas: list[str] = []

@@ -54,7 +54,7 @@ UNUSED_WORDS: dict[str, tuple[str, ...]] = {
 }
 """By a word that is not used any more: the rooms whose names still have it."""
 
-PRIVATE_MODULES = frozenset({"ingestion.statements.routines._registry"})
+PRIVATE_MODULES: frozenset[str] = frozenset()
 """Private modules that others than those of their package import."""
 
 CONSTANTS = frozenset(

@@ -69,6 +69,7 @@ def main() -> None:
 def _private_output() -> int:
     """Keeps the pipe to the owner to ourselves: what a library prints must not end up between the answers."""
     answers = os.dup(1)
+    # Standard error goes nowhere: what a library prints may quote a statement.
     os.dup2(2, 1)
     return answers
 
@@ -134,6 +135,7 @@ def _warm_up(message: WarmUp, parsers: dict[str, Answer]) -> int:
     parse = parsers[message.module] = _answer_of(importlib.import_module(message.module), names=message.names)
     _answer(parse, WARM_UP_STATEMENT, message.dialect)
     gc.collect()
+    # The grammars stay for good: the collector need not walk them again.
     gc.freeze()
     return _address_space() - before
 

@@ -154,10 +154,12 @@ def _popen() -> subprocess.Popen[bytes]:
     }
     try:
         return subprocess.Popen(
+            # -P: a file of the user's that is called like a module of ours or of Python's is not imported in its stead.
             [sys.executable, "-P", "-m", CHILD_MODULE],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
+            # A buffer would hold back answers that `poll` was told of.
             bufsize=0,
             close_fds=True,
             start_new_session=True,
@@ -253,12 +255,14 @@ class Sandbox:
                 answers.append(ParseReply(None, error.code, time.perf_counter() - begun))
             return
         self._retained = process.resident() - self._baseline
+        # What a parser keeps of one statement is not the next one's fault: a new process begins at nothing.
         if self._retained > self.limits.memory // 2:
             self.close()
 
     def _may_be_innocent(self, error: RecordError) -> bool:
         """Whether the process may have died of what it parsed before, or of a kill from outside."""
         if isinstance(error, ParseMemory):
+            # Where the process had grown before, the statement may have been within its own limit.
             return self._retained > self.limits.memory // 8
         return isinstance(error, ParseCrash) and self._parsed > 0
 

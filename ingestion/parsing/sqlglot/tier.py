@@ -92,8 +92,10 @@ def _position(text: str, end: tuple[int, int], context: str, word: str) -> tuple
 
 # The first tier: sqlglot parses, and its tree is translated to the relational form.
 
+# Its warnings of unsupported syntax quote the statement, literals and all.
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
 
+# A text that runs a text is parsed again at each level; deeper ones are made to be deep.
 _DYNAMIC_DEPTH = 3
 _INTO_FILE = re.compile(r"\binto\s++(?:outfile|dumpfile)\b", re.IGNORECASE)
 _REPAIRED_COMMANDS = frozenset({"alter", "copy", "create"})

@@ -24,6 +24,7 @@ from ingestion.statements.routines.steps import Variables, with_parameters
 _DEFINES_FUNCTION = re.compile(r"\s*(?:create|alter)\b(?:\s+\w+){0,5}?\s+function\b", re.IGNORECASE)
 _QUERIES = keywords("select with values")
 _STATEMENTS = keywords("begin declare return if set insert update delete merge call")
+# Without a FROM it reads no table: its arguments make its value, as with any function.
 _READS = re.compile(r"\bfrom\b", re.IGNORECASE)
 RESULT = "result"
 """The column under which a function's value is read."""

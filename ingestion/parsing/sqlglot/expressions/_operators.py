@@ -86,6 +86,7 @@ def _binary(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: in
 
 
 def _not(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
+    """NOT a = b needs no brackets, but (NOT a) = b does."""
     bracketed = outer_precedence > 3
     w.parts.append("(NOT " if bracketed else "NOT ")
     w.write(node.args["this"], TRANSFORMED[role], 3)
@@ -115,6 +116,7 @@ def _between(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: i
 
 
 def _in(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
+    """a IN (1, 2), a IN (SELECT b …): all that is compared makes the result."""
     inner = TRANSFORMED[role]
     args = node.args
     parts = w.parts
@@ -125,6 +127,7 @@ def _in(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -
     query = args.get("query") or args.get("unnest")
     if query is not None:
         w.write(query, inner, ATOM)
+    # ClickHouse and DuckDB: a IN b, without brackets.
     elif args.get("field") is not None:
         w.write(args["field"], inner, ATOM)
     else:
@@ -141,6 +144,7 @@ def _in(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -
 
 
 def _cast(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
+    """CAST(a AS t), with the type's name in the standard set: two engines' spellings of one are no difference."""
     w.parts.append("TRY_CAST(" if type(node) is exp.TryCast else "CAST(")
     w.write(node.args["this"], TRANSFORMED[role])
     to = type_name(node.args["to"])
@@ -149,6 +153,7 @@ def _cast(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int)
 
 
 def _case(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
+    """CASE a WHEN b THEN c ELSE d END: c and d are values of it, a and b only decide which."""
     args = node.args
     parts = w.parts
     value, condition = TRANSFORMED[role], COMPOSED[role][CONDITIONAL]
@@ -170,6 +175,7 @@ def _case(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int)
 
 
 def _if(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
+    """IF(a, b, c) and NVL2(a, b, c): a decides between b and c."""
     args = node.args
     w.parts.append("IF(" if type(node) is exp.If else "NVL2(")
     w.write(args["this"], COMPOSED[role][CONDITIONAL])
@@ -183,6 +189,7 @@ def _if(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -
 
 
 def _coalesce(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
+    """COALESCE(a, b): a is tested, and is the value where it is known; so is b."""
     start = len(w.slots)
     w.parts.append("COALESCE(")
     rules = w.join([node.args["this"], *(node.args.get("expressions") or [])], TRANSFORMED[role])
@@ -192,6 +199,7 @@ def _coalesce(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: 
 
 
 def _nullif(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
+    """NULLIF(a, b): a is the value, and compared with b."""
     start = len(w.slots)
     w.parts.append("NULLIF(")
     rule = w.write(node.args["this"], TRANSFORMED[role])

@@ -9,6 +9,7 @@ _DType = exp.DType
 _STANDARD: dict[object, str] = {
     _DType.BOOLEAN: "BOOLEAN",
     _DType.TINYINT: "TINYINT",
+    # The standard set has no unsigned numbers: each is the next larger one, which holds all of its values.
     _DType.UTINYINT: "SMALLINT",
     _DType.SMALLINT: "SMALLINT",
     _DType.USMALLINT: "INT",
@@ -17,6 +18,7 @@ _STANDARD: dict[object, str] = {
     _DType.INT: "INT",
     _DType.UINT: "BIGINT",
     _DType.BIGINT: "BIGINT",
+    # 2^64 - 1 has twenty digits; what is larger still has the most that any warehouse has, 38.
     _DType.UBIGINT: "DECIMAL(20, 0)",
     _DType.INT128: "DECIMAL(38, 0)",
     _DType.INT256: "DECIMAL(38, 0)",
@@ -29,6 +31,7 @@ _STANDARD: dict[object, str] = {
     _DType.DECIMAL: "DECIMAL",
     _DType.BIGDECIMAL: "DECIMAL",
     _DType.UDECIMAL: "DECIMAL",
+    # T-SQL's money has four digits behind the point in eight bytes, smallmoney in four.
     _DType.MONEY: "DECIMAL(19, 4)",
     _DType.SMALLMONEY: "DECIMAL(10, 4)",
     _DType.CHAR: "CHAR",
@@ -73,6 +76,7 @@ _STANDARD: dict[object, str] = {
     _DType.GEOGRAPHY: "GEOGRAPHY",
     _DType.GEOMETRY: "GEOMETRY",
     _DType.XML: "XML",
+    # PostgreSQL: an integer with a sequence for its default.
     _DType.SERIAL: "INT",
     _DType.BIGSERIAL: "BIGINT",
     _DType.SMALLSERIAL: "SMALLINT",

@@ -261,21 +261,26 @@ _PHYSICAL_TAIL = keywords("segmented unsegmented ksafe partitioned clustered enc
 _NO_OBJECT_KIND = keywords("flex flextable live")
 _DEFINERS = keywords("algorithm definer sql")
 _HEAD = 20
+# UPDATE LOW_PRIORITY t SET …: sqlglot takes LOW_PRIORITY for the table and t for its alias.
 _PRIORITY = re.compile(r"\A(?:update|replace)\s++(?:low_priority|delayed|ignore)\b", re.IGNORECASE)
 _SPARK_NEEDS = re.compile(
     r"\bwith\s+schema\s+evolution\b|\bflow\s+auto\s+cdc\b|\bview\b.{0,400}?\boptions\s*\(|\btemp(?:orary)?\s+view\s+\S+\s+using\b",
     re.IGNORECASE | re.DOTALL,
 )
+# CREATE TABLE t (…) AS NODE: sqlglot takes NODE for a table that t is made of.
 _GRAPH_TABLE = re.compile(r"\bas\s++(?:node|edge)\s*+;?\s*+\Z", re.IGNORECASE)
 _MISREAD = {
     "fabric": _GRAPH_TABLE,
     "tsql": _GRAPH_TABLE,
     "bigquery": TABLE_ARGUMENT,
+    # FROM dictionary('d') would read a table `dictionary` whose column is d.
     "clickhouse": re.compile(r"\bdictionary\s*\(|\A\s*create\s[^(]{0,200}?\bdictionary\b", re.IGNORECASE),
     "databricks": _SPARK_NEEDS,
+    # FROM (SHOW TABLES) would read a table `show` by the alias `tables`.
     "duckdb": re.compile(r"\(\s*(?:show|desc|describe|summarize)\b|\bmerge\s+into\b", re.IGNORECASE),
     "mariadb": _PRIORITY,
     "mysql": _PRIORITY,
+    # TABLE PROPERTIES (…) would be the query `TABLE properties(…)`, and t be filled from a function.
     "redshift": re.compile(r"\btable\s+properties\b", re.IGNORECASE),
     "spark": _SPARK_NEEDS,
 }

@@ -61,6 +61,7 @@ def translate_statement(node: exp.Expr, rules: Dialect) -> RelationalStatement:
 
 
 def _flows(queries: QueryTranslator, node: exp.Expr) -> tuple[StatementKind, list[WriteForm]]:
+    """What the statement writes: `INSERT INTO t SELECT a FROM s` is one flow into t, a bare query one into nothing."""
     kind = type(node)
     if kind is exp.Create:
         return _create(queries, node)
@@ -94,6 +95,7 @@ def _moved_partitions(queries: QueryTranslator, node: exp.Expr) -> Iterator[Writ
 
 
 def _load(queries: QueryTranslator, node: exp.Expr) -> list[WriteForm]:
+    """Hive: LOAD DATA INPATH '/data/x' [OVERWRITE] INTO TABLE t."""
     mode = WriteMode.OVERWRITE if node.args.get("overwrite") else WriteMode.APPEND
     return [WriteForm(Target(queries.names.table(node.this), mode), star_from(path_name(node.args["inpath"])))]
 
@@ -129,6 +131,7 @@ _WRITERS: dict[type[exp.Expr], tuple[StatementKind, _Writer]] = {
 
 
 def _create(queries: QueryTranslator, node: exp.Expr) -> tuple[StatementKind, list[WriteForm]]:
+    """CREATE TABLE a AS …, CREATE VIEW, and CREATE TABLE a LIKE b or CLONE b: only a clone brings rows along."""
     created = str(node.args.get("kind") or "").upper()
     if created in _ROUTINES:
         return StatementKind.CREATE_ROUTINE, []
@@ -159,6 +162,7 @@ def _kind_without_flow(node: exp.Expr) -> StatementKind:
 
 
 def _changes(names: Names, node: exp.Expr) -> tuple[TableChange, ...]:
+    """What becomes of names: CREATE without a query, DROP, ALTER; a query's columns follow from the flow."""
     kind = type(node)
     if kind is exp.Create and (node.args.get("expression") is None or copied_table(names, node) is not None):
         change = create_change(names, node)
