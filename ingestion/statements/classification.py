@@ -286,6 +286,7 @@ def _alter(statement: _Examined) -> Classification:
 
 
 def _alter_table(statement: _Examined) -> Classification:
+    """By what is altered: rows that move, the name, or columns; the rest of ALTER TABLE changes neither."""
     if statement.has(_SWAPS):
         return _parse_as(Kind.SWAP)
     if statement.has(_APPENDS) or (statement.dialect.alter_moves_partitions and statement.has(_MOVES_PARTITIONS)):

@@ -141,6 +141,7 @@ class _Writer:
         self.after_string = False
 
     def _mask(self, between: str, match: re.Match[str]) -> None:
+        """Writes `?` for a string or number with its prefix and type: one each for `DATE '2024-01-01'`, `E'a'`, `1e3`."""
         is_string = match.lastgroup != NUMBER
         if is_string and self.after_string and not between.strip():
             return  # strings side by side are one literal
@@ -160,6 +161,7 @@ class _Writer:
         self.after_string = is_string
 
     def _comment(self, text: str, match: re.Match[str]) -> str:
+        """Nothing, or a hint that holds no value: `/*+ BROADCAST(a) */` changes how a statement runs, and stays."""
         if match.lastgroup == HINT:
             hint = _HINT_LITERAL.sub("?", text)
             if _HINT_TEXT.fullmatch(hint):
@@ -170,6 +172,7 @@ class _Writer:
         return " " if all(character and not character.isspace() for character in neighbours) else ""
 
     def _name(self, text: str, index: int) -> str:
+        """A quoted name, without the user and the query of a URL in it: `https://u:p@host/x?sig=…`."""
         if text[0] == '"' and self.lexicon.dialect.loose_double_quotes and self._only_a_value_stands(index):
             return "?"
         if "://" not in text:
@@ -194,6 +197,7 @@ class _Writer:
 
 
 def _without_passwords(masked: str, words: Sequence[str]) -> str:
+    """IDENTIFIED BY secret, PASSWORD = secret, CONNECT user/secret: without quotes they are no literals."""
     connection = _CONNECTION.match(masked)
     if connection is not None:
         return masked[: connection.end()] + " ?"

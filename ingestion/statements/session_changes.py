@@ -61,7 +61,7 @@ def set_(tokens: tuple[Token, ...], dialect: Dialect) -> SessionChange | None:
     # Spark: SET spark.sql.shuffle.partitions = 8 is one dotted setting.
     if not values or values[0].text == ".":  # catalog.setting = value
         return None
-    # Databricks and Snowflake: SET database = 'x' is a variable, and USE changes names.
+    # Snowflake and BigQuery: SET database = 'x' sets a variable of the user's; USE and @@dataset_id change names.
     if setting in _VARIABLES and dialect.set_makes_variables:
         return None
     if setting in ("search_path", "@@dataset_id", "schema", "current_schema"):
@@ -84,6 +84,7 @@ def set_config(tokens: tuple[Token, ...], dialect: Dialect) -> SessionChange | N
 
 
 def _search_path(values: tuple[Token, ...], dialect: Dialect, *, local: bool) -> SessionChange:
+    """SET search_path = a, b; SET SCHEMA d.s (Db2, DuckDB) has a database before the schema."""
     # SET search_path TO DEFAULT is what the role or the database has configured, as at the session's start.
     if values[0].text.lower() == "default":
         return SessionChange(reset=True, local=local)

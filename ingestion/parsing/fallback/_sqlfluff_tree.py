@@ -231,6 +231,7 @@ class ExpressionReader:
         self.slots.append(Slot(parts, role, ATOM))
 
     def _case(self, segment: BaseSegment, role: int) -> None:
+        """CASE a WHEN b THEN c ELSE d END: c and d are values, a and b decide."""
         inner = TRANSFORMED[role]
         tested = COMPOSED[inner][CONDITIONAL]
         for number, child in enumerate(code(segment)):
@@ -252,6 +253,7 @@ class ExpressionReader:
             self._write(child, role)
 
     def _function(self, segment: BaseSegment, role: int) -> None:
+        """f(a) OVER (PARTITION BY b): what a is, the table of functions says; b decides over which rows."""
         name = "".join(child.raw for child in segment.segments if child.is_type("function_name")).upper()
         if self.dialect.relations_in_functions and name.startswith(_LOOKUPS):
             raise NotFollowed(name.lower())

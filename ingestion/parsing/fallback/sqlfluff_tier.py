@@ -125,6 +125,7 @@ def _columns(segment: BaseSegment, behind: BaseSegment, dialect: Dialect) -> tup
 
 
 def _insert(segment: BaseSegment, outer: BaseSegment | None, dialect: Dialect) -> _StatementShape:
+    """INSERT INTO t (a, b) SELECT …; with a PARTITION its columns are not followed."""
     reference = _target(segment)
     words = keywords(segment)
     mode = WriteMode.OVERWRITE if "overwrite" in words else WriteMode.APPEND
@@ -137,6 +138,7 @@ def _insert(segment: BaseSegment, outer: BaseSegment | None, dialect: Dialect) -
 
 
 def _create(segment: BaseSegment, dialect: Dialect, *, view: bool) -> _StatementShape:
+    """CREATE TABLE t AS SELECT …, CREATE VIEW v (a) AS SELECT …."""
     reference = _target(segment)
     query = _query_in(segment)
     if query is None:
@@ -150,6 +152,7 @@ def _create(segment: BaseSegment, dialect: Dialect, *, view: bool) -> _Statement
 
 
 def _merge(segment: BaseSegment, dialect: Dialect) -> _StatementShape:
+    """MERGE INTO t USING s: tables alone, as its branches are not followed."""
     references = segment.get_children(*_REFERENCES)
     if not references:
         raise Unparsable("MERGE names no target")

@@ -203,6 +203,7 @@ class _Scan:
         return position + 1
 
     def _open(self, position: int, level: _Level) -> None:
+        """A parenthesis: of a query, of a join in brackets, or of anything else, in which no FROM counts."""
         following = self.code.word(position + 1)
         shown = level.expecting and following in METADATA_QUERIES and self.code.dialect.described_relations
         shown = shown and self.code.word(position + 2) not in (")", ".", ",")
@@ -221,6 +222,7 @@ class _Scan:
             self.levels[-1].known.add(alias)
 
     def _keyword(self, position: int, level: _Level, *, merge: bool) -> None:
+        """FROM, JOIN and USING await a relation; WHERE, GROUP and their kin end the FROM."""
         word = self.code.word(position)
         if word == "from":
             before = (self.code.word(position - 2), self.code.word(position - 1))
@@ -240,6 +242,7 @@ class _Scan:
                 level.known = set()
 
     def _relation(self, position: int, level: _Level) -> int:
+        """The relation that FROM or JOIN awaits: a table, a WITH item, an alias' field, or none that has a name."""
         word = self.code.word(position)
         if word in _BEFORE_RELATION or (word == "table" and self.code.word(position + 1) == "("):
             return position + 1
@@ -365,6 +368,7 @@ def _list(code: Code, query: range) -> range | None:
 
 
 def _star(code: Code, item: range) -> Star | None:
+    """`*` and `t.*`; `t.* EXCEPT (a)` is none, as how many columns it gives is not sure."""
     if not item or code.word(item[-1]) != "*":
         return None
     if len(item) == 1:
@@ -376,6 +380,7 @@ def _star(code: Code, item: range) -> Star | None:
 
 
 def _plain(code: Code, item: range) -> Projection | None:
+    """`a`, `t.a`, `t.a AS x`, `t.a x`: a column that flows as it is."""
     named = name_at(code, item.start, stop=item.stop)
     if named is None or (len(named.parts) == 1 and code.word(item.start) in NO_COLUMN):
         return None

@@ -254,6 +254,7 @@ class _TransactReader:
             self._statement(first, last)
 
     def _statement(self, first: int, last: int) -> None:
+        """A statement of the routine's, its variables as parameters."""
         text = with_parameters(self.code, first, last, self.variables)
         self.steps.append(RoutineStep(_TABLE_VARIABLE.sub(self._table, text) if self.tables else text))
 
@@ -337,6 +338,7 @@ class _TransactReader:
 
 # Bodies whose statements end with semicolons: a walk through declarations, control flow and statements.
 
+# A text that runs a text is followed so far; what nests deeper is made by a program, with names that only it knows.
 _DEPTH = 3
 _VERBS = keywords(
     "insert update delete merge with create drop alter truncate copy unload load replace rename upsert exchange"
@@ -388,6 +390,7 @@ class _Reader:
                 self.index = before + 1
 
     def _next(self) -> None:
+        """Reads what begins here: control flow, a statement, an assignment, a label, or a call without a verb."""
         word = self.code.word(self.index)
         if self.declaring and word not in ("begin", "procedure", "function"):
             self._declaration(self.index)
@@ -421,6 +424,7 @@ class _Reader:
         self.index = min(self.index + 5, self.code.find(self.index, frozenset({";"})))
 
     def _begin(self) -> None:
+        """BEGIN, of a block or of a transaction: what stands behind it begins a statement."""
         self.declaring = False
         self.index += 1
         while self.code.word(self.index) in ("transaction", "atomic", "not", "tran", "work"):
@@ -436,6 +440,7 @@ class _Reader:
         self.index = self.code.find(self.index + 1, frozenset({"is", ";"})) + 1
 
     def _until(self) -> None:
+        """REPEAT … UNTIL condition END REPEAT."""
         self.index = self.code.find(self.index + 1, frozenset({"end", ";"}))
 
     def _for(self) -> None:
@@ -547,6 +552,7 @@ class _Reader:
         self.index = until + 1
 
     def _call(self) -> None:
+        """CALL p(…), EXEC p."""
         called = routine_called_at(self.code, self.index)
         if called:
             self.steps.append(RoutineStep(calls=called))
@@ -560,6 +566,7 @@ class _Reader:
         self._skip()
 
     def _return(self) -> None:
+        """RETURN expression; and PL/pgSQL's RETURN QUERY SELECT …, whose query stands behind it like a statement."""
         if self.code.words(self.index, 2) == ("return", "query"):
             self.index += 2
             return

@@ -74,6 +74,7 @@ def _attributes(nodes: list[exp.Expr]) -> tuple[Projection | Star, ...]:
 
 
 def _window(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
+    """sum(a) OVER (PARTITION BY b ORDER BY c): a is the value, b and c decide over which rows."""
     rule = w.write(node.args["this"], role)
     w.parts.append(" OVER (")
     _window_keys(w, node, COMPOSED[role][WINDOW])
@@ -98,6 +99,7 @@ def _window_keys(w: ExpressionWriter, node: exp.Expr, role: int) -> None:
 
 
 def _ordered_aggregate(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
+    """`a DESC` among the arguments or keys."""
     rule = w.write(node.args["this"], role)
     if node.args.get("desc"):
         w.parts.append(" DESC")
@@ -126,6 +128,7 @@ def _within_group(w: ExpressionWriter, node: exp.Expr, role: int, outer_preceden
 
 
 def _filter(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
+    """count(a) FILTER (WHERE b): b decides which rows count."""
     rule = w.write(node.args["this"], role)
     w.parts.append(" FILTER (WHERE ")
     w.write(node.args["expression"].args["this"], COMPOSED[role][FILTER])
@@ -155,6 +158,7 @@ def _having(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: in
 
 
 def _distinct(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
+    """count(DISTINCT a)."""
     w.parts.append("DISTINCT ")
     rules = w.join(node.args.get("expressions") or [], role)
     return rules[0] if rules else None

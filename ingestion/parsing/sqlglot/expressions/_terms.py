@@ -30,6 +30,7 @@ from ingestion.parsing.sqlglot.expressions.writer import ExpressionWriter, Handl
 
 
 def _column(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
+    """A column, `t.a`; a parameter of a lambda around it, and a word like CURRENT_DATE, are none."""
     if w.names.quotes_are_text and node.args["this"].args.get("quoted"):
         w.parts.append("?")
         return "STRING"
@@ -41,6 +42,7 @@ def _column(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: in
 
 
 def _dot(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
+    """`a.b.c`: fields of a column; `f(a).b` a field of what a function gives; `a.method()`."""
     path: list[str] = []
     base = node
     while type(base) is exp.Dot and isinstance(base.expression, exp.Identifier | exp.Star):
@@ -167,6 +169,7 @@ def _gives_structs(node: exp.Expr) -> bool:
 
 
 def _exists(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
+    """EXISTS (SELECT …) asks a query; Spark's EXISTS(array, x -> x > 1) is a function."""
     if not isinstance(node.args["this"], exp.Query):  # EXISTS(array, x -> …)
         w.parts.append("EXISTS(")
         w.join([part for part in node.args.values() if isinstance(part, exp.Expr)], TRANSFORMED[role])
@@ -180,6 +183,7 @@ def _exists(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: in
 
 
 def _lambda(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
+    """x -> x + a: x is the function's own, a is a column."""
     outer = w.shadows
     parameters = [w.names.column(p) for p in node.args["expressions"] if type(p) is exp.Identifier]
     w.shadows = outer | frozenset(parameters)
@@ -190,6 +194,7 @@ def _lambda(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: in
 
 
 def _comprehension(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
+    """DuckDB: [x + 1 FOR x IN a IF x > b]: x is an element of a."""
     outer = w.shadows
     args = node.args
     variable = args["expression"]

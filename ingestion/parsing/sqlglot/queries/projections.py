@@ -268,6 +268,7 @@ def _keys(queries: QueryContext, nodes: Iterable[exp.Expr], role: int, aliases: 
 
 
 def _grouping_keys(group: exp.Expr) -> Iterator[exp.Expr]:
+    """GROUP BY a, ROLLUP (b, c), GROUPING SETS ((d), ()): every column among them is a key."""
     yield from _flat(group.expressions)
     for key in ("grouping_sets", "cube", "rollup"):
         found = group.args.get(key)

@@ -39,6 +39,7 @@ def _translate_pivots(queries: QueryContext, node: exp.Expr) -> tuple[Pivot, ...
 
 
 def _pivot(queries: QueryContext, node: exp.Expr) -> Pivot:
+    """PIVOT(sum(a) FOR b IN (1, 2)): a column for each value, made of a; b chooses; what is left groups."""
     args = node.args
     simplified = args.get("using")  # DuckDB: PIVOT t ON a USING sum(b) GROUP BY c
     aggregates = simplified or args.get("expressions") or []
@@ -79,6 +80,7 @@ def _simplified_names(keys: list[exp.Expr], aggregates: list[exp.Expr]) -> list[
 
 
 def _unpivot(queries: QueryContext, node: exp.Expr) -> Pivot:
+    """UNPIVOT(v FOR n IN (a, b)): v is the value of a or of b, and n only their names."""
     args = node.args
     into = args.get("into")
     if into is not None:  # DuckDB: UNPIVOT t ON a, b INTO NAME n VALUE v
@@ -125,6 +127,7 @@ def _name(queries: QueryContext, node: exp.Expr) -> str:
 
 
 def _alias(queries: QueryContext, alias: exp.Expr | None) -> tuple[str, tuple[str, ...]]:
+    """`p (a, b)` behind a pivot: its name, and names for its columns in order."""
     if alias is None:
         return "", ()
     name = queries.names.relation(alias.this) if type(alias.this) is exp.Identifier else ""
@@ -149,6 +152,7 @@ def translate_relations(queries: QueryContext, nodes: list[exp.Expr]) -> tuple[R
 
 
 def _item(queries: QueryContext, node: exp.Expr) -> Iterator[RelationSource]:
+    """A FROM item with its joins: `a JOIN b`, `(a JOIN b) c`, `LATERAL VIEW explode(x) v`."""
     if type(node) is exp.Join:
         yield from _join(queries, node)
         return
@@ -199,6 +203,7 @@ def _bracketed_relations(queries: QueryContext, node: exp.Expr) -> Iterator[Rela
 
 
 def _join(queries: QueryContext, node: exp.Expr) -> Iterator[RelationSource]:
+    """JOIN, with ON, USING, NATURAL, and ASOF's MATCH_CONDITION: what is compared decides which rows there are."""
     args = node.args
     this = args["this"]
     if args.get("kind") == "ARRAY":  # ClickHouse: ARRAY JOIN arr AS x
@@ -227,6 +232,7 @@ def _join(queries: QueryContext, node: exp.Expr) -> Iterator[RelationSource]:
 
 
 def _array_join(queries: QueryContext, node: exp.Expr) -> RelationSource:
+    """ClickHouse: ARRAY JOIN arr AS x, a row for each element; without AS the array's name means its element."""
     name = queries.names.column(node.args["alias"]) if type(node) is exp.Alias else ""
     array = node.this if type(node) is exp.Alias else node
     name = name or (queries.names.column_parts(array)[-1] if type(array) is exp.Column else "")
@@ -252,6 +258,7 @@ def _alias_of(queries: QueryContext, node: exp.Expr) -> tuple[str, tuple[str, ..
 
 
 def _relation(queries: QueryContext, node: exp.Expr) -> RelationSource:
+    """One relation: a table, a query in brackets, VALUES, a function, and what is pivoted of them."""
     kind = type(node)
     alias, columns = _alias_of(queries, node)
     if kind is exp.Table and isinstance(node.this, exp.Values | exp.SemanticView):
@@ -291,6 +298,7 @@ def _semantic(queries: QueryContext, node: exp.Expr) -> Select:
 
 
 def _of_view(queries: QueryContext, node: exp.Expr) -> Projection | Star:
+    """What SEMANTIC_VIEW is asked for: a metric or a dimension by its name, `v.*`, or an expression of them."""
     inner = node.this if type(node) is exp.Alias else node
     name = queries.names.column_parts(inner)[-1] if type(inner) is exp.Column else ""
     if name == "*":
@@ -333,6 +341,7 @@ def _own(node: exp.Expr) -> bool:
 
 
 def _without_alias(node: exp.Expr) -> exp.Expr:
+    """A query in brackets without its alias, which is the relation's and would hide its own WITH and ORDER BY."""
     if type(node) is not exp.Subquery:
         return node
     bare = exp.Subquery(this=node.this)

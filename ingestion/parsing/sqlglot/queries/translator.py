@@ -211,6 +211,7 @@ class QueryTranslator:
 
 
 def _has_own_clauses(node: exp.Expr) -> bool:
+    """Brackets with a join, a pivot or an order behind them are a relation of their own: `(SELECT …) ORDER BY a`."""
     args = node.args
     return bool(args.get("joins") or args.get("pivots") or args.get("order") or args.get("laterals"))
 
@@ -225,11 +226,13 @@ def _without_clauses(node: exp.Expr) -> exp.Expr:
 
 
 def _plain_chain(node: exp.Expr) -> bool:
+    """Whether a branch of UNION may be joined with those beside it: nothing of its own orders or cuts it."""
     args = node.args
     return not (args.get("with_") or args.get("order") or args.get("limit") or args.get("offset"))
 
 
 def _set_role(node: exp.Expr) -> int | None:
+    """INTERSECT and EXCEPT compare all columns as a join does; UNION without ALL groups by them."""
     if type(node) is not exp.Union:
         return JOIN
     return GROUP_BY if node.args.get("distinct") else None

@@ -194,6 +194,7 @@ def _moved_name(table: TableName, schema: TableName) -> Command:
 
 
 def _exchange_partition(words: Words, table: TableName) -> Command | None:
+    """Oracle and Hive: ALTER TABLE t EXCHANGE PARTITION p WITH TABLE s; Oracle swaps the rows, Hive moves them."""
     if words.word != "exchange" or not words.find("with", "table"):
         return None
     other = words.name()
@@ -206,6 +207,7 @@ def _exchange_partition(words: Words, table: TableName) -> Command | None:
 
 
 def _switch(words: Words, table: TableName) -> Command | None:
+    """T-SQL: ALTER TABLE t SWITCH [PARTITION 1] TO s."""
     if words.word != "switch" or not words.find("to"):
         return None
     other = words.name()
@@ -213,6 +215,7 @@ def _switch(words: Words, table: TableName) -> Command | None:
 
 
 def _append(words: Words, table: TableName) -> Command | None:
+    """Redshift: ALTER TABLE t APPEND FROM s."""
     if not words.take("append", "from"):
         return None
     other = words.name()
@@ -220,6 +223,7 @@ def _append(words: Words, table: TableName) -> Command | None:
 
 
 def _clickhouse_partition(words: Words, table: TableName) -> Command | None:
+    """ALTER TABLE t REPLACE or ATTACH PARTITION p FROM s, and MOVE PARTITION p TO TABLE s."""
     if words.word in ("replace", "attach") and words.find("from"):
         other = words.name()
         return Command(StatementKind.INSERT, (_move_rows(other, table),)) if other else None
@@ -269,6 +273,7 @@ def _rename(words: Words) -> Command | None:
 
 
 def _renames(words: Words) -> Iterator[TableChange]:
+    """RENAME TABLE a TO b, c TO d: one after the other."""
     while True:
         old = words.name()
         if old is None or not (words.take("to") or words.take("as")):

@@ -267,6 +267,7 @@ def _column_defined(code: Code, item: _TokenSpan) -> Column | None:
 
 
 def _ends_type(code: Code, number: int) -> bool:
+    """Whether a column's type ends here: of `a TIMESTAMP WITH TIME ZONE NOT NULL` at NOT."""
     word = code.word(number)
     if word == "character":
         return code.stands(number + 1, "set")
@@ -276,6 +277,7 @@ def _ends_type(code: Code, number: int) -> bool:
 
 
 def _type(code: Code, span: _TokenSpan) -> str:
+    """The type that tokens write: of `a DECIMAL (10, 2)` DECIMAL(10, 2)."""
     text = ""
     for number in range(span.first, span.end):
         token = code.tokens[number]

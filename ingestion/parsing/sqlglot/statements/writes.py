@@ -137,6 +137,7 @@ def _behind(name: TableName, common_tables: tuple[CommonTable, ...]) -> tuple[Ta
 
 
 def _assigned_columns(nodes: list[exp.Expr]) -> Iterator[exp.Expr]:
+    """The columns that SET assigns, as `_assignments` gives their values: of `(a, b) = (SELECT …)` both."""
     for node in nodes:
         if isinstance(node, exp.EQ | exp.PropertyEQ):
             right = node.expression
@@ -265,6 +266,7 @@ def _target_of(
 
 
 def _fixed_partition(queries: QueryTranslator, partition: exp.Expr | None) -> tuple[str, ...]:
+    """PARTITION (day = 1) gives the column to every row; PARTITION (day) leaves it to the rows."""
     if partition is None:
         return ()
     return tuple(
@@ -407,6 +409,7 @@ def _is_location(node: exp.Expr) -> bool:
 
 
 def _source_query(queries: QueryTranslator, node: exp.Expr) -> Query:
+    """What COPY takes its rows from: a query, a table, some of a table's columns, or files."""
     if isinstance(node, exp.Query):
         return queries.query(node)
     if type(node) is exp.Schema:
@@ -472,6 +475,7 @@ def _joined_relations(
 
 
 def _insert_branch(branch: _Branch, action: exp.Expr) -> WriteForm:
+    """MERGE … WHEN NOT MATCHED THEN INSERT (a, b) VALUES (s.a, s.b)."""
     target = Target(branch.name, WriteMode.APPEND)
     this, values = action.args.get("this"), action.args.get("expression")
     columns = (
@@ -487,6 +491,7 @@ def _insert_branch(branch: _Branch, action: exp.Expr) -> WriteForm:
 
 
 def _update_branch(branch: _Branch, action: exp.Expr) -> WriteForm:
+    """MERGE … WHEN MATCHED THEN UPDATE SET a = s.b."""
     target = Target(branch.name, WriteMode.UPDATE)
     stars: list[exp.Expr] = [item for item in action.expressions if type(item) is exp.Star]
     if stars:  # UPDATE SET *
@@ -527,6 +532,7 @@ def multitable_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[Writ
 def _hive_branch(
     queries: QueryTranslator, insert: exp.Expr, base: tuple[RelationSource, ...], common_tables: tuple[CommonTable, ...]
 ) -> Iterator[WriteForm]:
+    """Hive: FROM s INSERT INTO a SELECT … INSERT INTO b SELECT …: one branch, over the common FROM."""
     for write in insert_writes(queries, insert):
         query = write.query
         if isinstance(query, Select):
