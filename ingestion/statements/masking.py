@@ -141,7 +141,7 @@ class _Writer:
         self.after_string = False
 
     def _mask(self, between: str, match: re.Match[str]) -> None:
-        """Writes `?` for a string or number with its prefix and type: one each for `DATE '2024-01-01'`, `E'a'`, `1e3`."""
+        """Writes `?` for a string or number with its prefix and type: one of `DATE '2024-01-01'`, `E'a'`, `1e3`."""
         is_string = match.lastgroup != NUMBER
         if is_string and self.after_string and not between.strip():
             return  # strings side by side are one literal
