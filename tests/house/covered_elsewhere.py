@@ -4,9 +4,9 @@ from __future__ import annotations
 
 COVERED_BY: dict[str, tuple[str, ...]] = {
     "connectors/catalog/answer/test_rendering.py": (
-        "connectors.catalog.answer.diff",
+        "connectors.catalog.answer.changes",
         "connectors.catalog.answer.explanation",
-        "connectors.catalog.answer.impact",
+        "connectors.catalog.answer.changes",
         "connectors.catalog.questions.answer",
     ),
     "connectors/catalog/mcp/test_answers.py": (
@@ -28,7 +28,7 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
         "workflows.commands.options",
         "workflows.config.policies",
     ),
-    "connectors/catalog/questions/proposed_change/test_report.py": ("connectors.catalog.answer.proposed_change",),
+    "connectors/catalog/questions/proposed_change/test_report.py": ("connectors.catalog.answer.changes",),
     "connectors/catalog/questions/why/test_report.py": ("connectors.catalog.answer.why",),
     "connectors/catalog/answer/test_pages.py": ("connectors.catalog.answer.writing",),
     "connectors/catalog/http/app/test_contract.py": (
@@ -175,7 +175,7 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
     "connectors/query_log/test_json_records.py": ("connectors.query_log.text_files",),
     "connectors/openmetadata/test_sink.py": ("connectors.sink",),
     "workflows/run/read/test_spark_history.py": ("connectors.spark.source",),
-    "workflows/commands/test_explain.py": ("connectors.sql_files.explanation",),
+    "workflows/commands/test_explain.py": ("connectors.sql_files.lineage",),
     "connectors/sql_files/test_lineage.py": (
         "connectors.sql_files.scripts",
         "workflows.commands.lineage",

@@ -62,7 +62,7 @@ def diff(
 
 def _print_moments(catalog: Path, start: datetime, end: datetime | None, output: str) -> bool:
     """Prints what changed in a catalog; whether that breaks something."""
-    from connectors.catalog.answer.diff import DIFF
+    from connectors.catalog.answer.changes import DIFF
     from connectors.catalog.questions.diff import diff_of_file
 
     if output == "markdown":

@@ -76,7 +76,7 @@ def explain(
         when = When(millis(as_of) if as_of else None, days)
         answer = explain_in_file(catalog or DEFAULT_CATALOG, column, when)
     else:
-        from connectors.sql_files.explanation import SqlOptions, explain_in_sql
+        from connectors.sql_files.lineage import SqlOptions, explain_in_sql
 
         found, failures = explain_in_sql(column, SqlOptions(sql, dialect, schema, timeout))
         answer = Answer(found)

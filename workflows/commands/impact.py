@@ -70,14 +70,14 @@ def impact(
         raise ConfigError("give one of: a name, --sql FILE, --ddl TEXT, --diff BASE HEAD")
     when = When(millis(as_of) if as_of else None, days)
     if name is not None:
-        from connectors.catalog.answer.impact import IMPACT
+        from connectors.catalog.answer.changes import IMPACT
         from connectors.catalog.questions.impact import impact_in_file
 
         if output == "markdown":
             raise ConfigError("--format markdown is for --sql, --ddl and --diff")
         print_answer(impact_in_file(catalog, name, when), IMPACT, output, (budget, cursor))
         return
-    from connectors.catalog.answer.proposed_change import PROPOSED_CHANGE
+    from connectors.catalog.answer.changes import PROPOSED_CHANGE
     from connectors.catalog.questions.proposed_change.question import ChangeOptions, proposed_change
 
     if output in ("csv", "text"):

@@ -9,8 +9,7 @@ from fastapi import APIRouter, Depends, Query
 from fastapi.responses import Response
 from sqlalchemy import Connection
 
-from connectors.catalog.answer.diff import DIFF
-from connectors.catalog.answer.impact import IMPACT
+from connectors.catalog.answer.changes import DIFF, IMPACT
 from connectors.catalog.answer.rendering import document
 from connectors.catalog.answer.why import WHY
 from connectors.catalog.contract.errors import bad_request, not_found

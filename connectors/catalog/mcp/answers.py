@@ -12,15 +12,18 @@ from typing import Self, TypeVar
 from cachetools import LRUCache
 from sqlalchemy import Connection
 
-from connectors.catalog.answer.diff import diff_rows
-from connectors.catalog.answer.entities import description_rows, quality_rows, search_rows
+from connectors.catalog.answer.changes import change_rows, diff_rows, impact_rows
 from connectors.catalog.answer.explanation import explanation_rows
-from connectors.catalog.answer.impact import impact_rows
-from connectors.catalog.answer.lineage import lineage_rows, paths_rows
+from connectors.catalog.answer.lookups import (
+    description_rows,
+    lineage_rows,
+    paths_rows,
+    quality_rows,
+    search_rows,
+    sql_rows,
+)
 from connectors.catalog.answer.pages import AnswerRows
-from connectors.catalog.answer.proposed_change import change_rows
 from connectors.catalog.answer.rendering import in_rows
-from connectors.catalog.answer.sql import sql_rows
 from connectors.catalog.answer.why import why_rows
 from connectors.catalog.questions import diff, entities, explain, impact, lineage, sql
 from connectors.catalog.questions.answer import Answer, When

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection, select
 
-from connectors.catalog.answer.diff import DIFF
+from connectors.catalog.answer.changes import DIFF
 from connectors.catalog.answer.rendering import document
 from connectors.catalog.contract.entity_types import LINEAGE_TYPES
 from connectors.catalog.contract.errors import ApiError

@@ -14,10 +14,8 @@ import pytest
 from typer.testing import CliRunner
 
 from connectors.catalog import graph
-from connectors.catalog.answer.diff import DIFF
+from connectors.catalog.answer.changes import DIFF, IMPACT, PROPOSED_CHANGE
 from connectors.catalog.answer.explanation import explanation
-from connectors.catalog.answer.impact import IMPACT
-from connectors.catalog.answer.proposed_change import PROPOSED_CHANGE
 from connectors.catalog.answer.rendering import Renderings, document, in_rows, render, render_page
 from connectors.catalog.answer.why import WHY
 from connectors.catalog.mcp.answers import CatalogAnswers

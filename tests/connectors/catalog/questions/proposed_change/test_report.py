@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
+from connectors.catalog.answer.changes import change_rows
 from connectors.catalog.answer.pages import AnswerRows, token_count
-from connectors.catalog.answer.proposed_change import change_rows
 from connectors.catalog.answer.why import why_rows
 from connectors.catalog.questions.proposed_change.report import (
     ChangeKind,

@@ -1,4 +1,4 @@
-"""What a proposed change does, as people, pull requests and language models read it."""
+"""What a change reaches, what changed, what a proposed change would do: for people, pull requests and models."""
 
 from __future__ import annotations
 
@@ -6,13 +6,110 @@ from collections.abc import Iterator
 
 from connectors.catalog.answer.pages import AnswerRows, Row, fact
 from connectors.catalog.answer.rendering import Renderings
-from connectors.catalog.answer.writing import Name, cell, code, quoted_text, short_text
+from connectors.catalog.answer.writing import Name, bold, cell, code, how_text, quoted_text, red, short_text
+from connectors.catalog.questions.answer import moment_text
+from connectors.catalog.questions.diff import CatalogDiff, LineageChange, SchemaChange
+from connectors.catalog.questions.impact import Impact, ReachedNode
 from connectors.catalog.questions.proposed_change.report import (
     ChangeReport,
     DownstreamEffect,
     EffectKind,
     ProposedChange,
 )
+
+# Everything downstream of a table or a column.
+
+
+def impact_rows(found: Impact) -> AnswerRows:
+    """Everything downstream, the nearest first, each with how it is tied and by way of what."""
+    counts = found.counts()
+    facts = (
+        fact(Name(found.root), f": {len(found.reached)} downstream in {counts['entities']} tables"),
+        fact(
+            f"{counts['direct']} get its values, {counts['indirect']} depend on them, {counts['table']} by table alone"
+        ),
+    )
+    return AnswerRows("columns and tables", facts, tuple(_reached_row(one) for one in found.reached))
+
+
+def _reached_row(one: ReachedNode) -> Row:
+    kind, hops, last = one.strength.lower(), len(one.hops), one.hops[-1]
+    how = how_text(last.type, last.subtype, masking=False, certain=True)
+    parts = (Name(one.name), f" [{kind}, {hops} hop{'' if hops == 1 else 's'}] {how} of ", Name(last.source))
+    return Row(parts, ("impacted", Name(one.name), kind, hops, how, Name(last.source)))
+
+
+def _impact_lines(found: Impact) -> Iterator[str]:
+    counts = found.counts()
+    yield bold(found.root)
+    for one in found.reached:
+        path = one.path
+        via = f"  via {' -> '.join(path[1:-1])}" if len(path) > len(("from", "to")) else ""
+        yield f"  {one.strength.lower():8} {one.name}{'' if one.column else ' (every row)'}{via}"
+    kinds = ", ".join(f"{count} {kind}" for kind, count in counts.items() if kind != "entities")
+    yield f"{counts['entities']} tables: {kinds}"
+
+
+def _impact_table(found: Impact) -> Iterator[tuple[str | int, ...]]:
+    yield "table", "column", "type", "depth", "path"
+    for one in found.reached:
+        yield one.table, one.column, one.strength, len(one.hops), " -> ".join(one.path)
+
+
+IMPACT = Renderings(_impact_lines, Impact.to_json, impact_rows, table=_impact_table, states_truncation=True)
+
+
+# What changed between two moments.
+
+
+def diff_rows(found: CatalogDiff) -> AnswerRows:
+    """What changed in schemas, then in lineage, what breaks something first, each with how much it reaches."""
+    schema = sorted(found.schema, key=lambda one: not one.breaking)
+    rows = [_schema_row(one) for one in schema] + [_lineage_row(one) for one in found.lineage]
+    span = f"{moment_text(found.start)} to {'now' if found.now else moment_text(found.end)}"
+    facts = (
+        fact(f"{span}: {len(schema)} changes of schemas, {len(found.lineage)} of lineage"),
+        fact(f"{sum(one.breaking for one in schema)} break something downstream"),
+    )
+    return AnswerRows("changes", facts, tuple(rows))
+
+
+def _schema_row(one: SchemaChange) -> Row:
+    reaches, breaks = one.reaches.count, " breaks" if one.breaking else ""
+    now = Name(one.new_name) if one.new_name else None
+    renamed = (" to ", now) if now else ()
+    ending = f": reaches {reaches}{breaks}, at {moment_text(one.at)}"
+    parts = (f"{_in_words(one.kind)} ", Name(one.name), *renamed, ending)
+    return Row(parts, (one.kind, Name(one.name), now, reaches, one.breaking, moment_text(one.at)))
+
+
+def _lineage_row(one: LineageChange) -> Row:
+    source, target = Name(one.source), Name(one.target)
+    parts = (f"{_in_words(one.kind)} ", source, " -> ", target, f": reaches {one.reaches.count}")
+    return Row(parts, (one.kind, source, target, one.reaches.count))
+
+
+def _in_words(kind: str) -> str:
+    spaced = "".join(f" {one.lower()}" if one.isupper() else one for one in kind)
+    return quoted_text(spaced)[1:-1]
+
+
+def _diff_lines(found: CatalogDiff) -> Iterator[str]:
+    for change in found.schema:
+        mark = red("breaks ") if change.breaking else "       "
+        yield f"{mark}{change.kind:16} {change.name}  reaches {change.reaches.count}"
+    for one in found.lineage:
+        yield f"       {one.kind:16} {one.source} -> {one.target}  reaches {one.reaches.count}"
+        for sign, texts in (("-", one.before), ("+", one.after)):
+            yield from (f"         {sign} {' '.join(text.split())}" for text in texts)
+    broken = sum(change.breaking for change in found.schema)
+    yield f"{len(found.schema)} schema changes, {broken} of them breaking; {len(found.lineage)} lineage changes"
+
+
+DIFF = Renderings(_diff_lines, CatalogDiff.to_json, diff_rows, states_truncation=True)
+
+
+# What a proposed change does.
 
 _MOST_EFFECTS = 50
 """Effects of one change in a pull request: a comment is cut at 65,536 characters."""
@@ -74,7 +171,7 @@ def _verdict(report: ChangeReport) -> str:
     return "nothing breaks downstream" if report.changes else "nothing changes"
 
 
-def _lines(report: ChangeReport) -> Iterator[str]:
+def _change_lines(report: ChangeReport) -> Iterator[str]:
     for title, names in (("reads", report.reads), ("writes", report.writes)):
         if names:
             yield f"{title} {', '.join(names)}"
@@ -92,7 +189,7 @@ def _effect_line(effect: DownstreamEffect) -> str:
     return f"{effect.kind:11} {effect.name}{' (every row)' if effect.whole else ''}{owners}{via}{why}"
 
 
-def _markdown(report: ChangeReport) -> str:
+def _change_markdown(report: ChangeReport) -> str:
     """For a pull request: a heading, the changes, and a table of what each does downstream."""
     lines = [f"### Lineage: {_verdict(report)}", ""]
     for title, names in (("Reads", report.reads), ("Writes", report.writes)):
@@ -119,4 +216,4 @@ def _effect_table(change: ProposedChange) -> list[str]:
     return [*lines, *([f"| | and {left} more | | |"] if left > 0 else []), ""]
 
 
-PROPOSED_CHANGE = Renderings(_lines, ChangeReport.to_json, change_rows, _markdown)
+PROPOSED_CHANGE = Renderings(_change_lines, ChangeReport.to_json, change_rows, _change_markdown)
