@@ -30,7 +30,7 @@ from ingestion.model.lineage import Column, StatementKind, StatementLineage, Tab
 from ingestion.model.namespaces import RelationKey
 from ingestion.parsing.templates import ParsedTemplate
 from workflows.config.namespaces import SourceSettings
-from workflows.run.bind.binding import LineageSource, folding, occurrence_of
+from workflows.run.bind.binding import LineageSource, is_inlined_by, occurrence_of
 from workflows.run.execution import DriverExecutor, Executor, Result
 from workflows.run.group.occurrences import OccurrenceGroup
 from workflows.run.passes import BoundShard, NamesMet, PassContext, look_up_shard
@@ -102,13 +102,13 @@ def _analyse_chunk(context: PassContext, chunk: _AnalysisChunk, _given: None) ->
 
 # Shards of a shard that is too large to go on as one: after binding less hangs together than before it.
 #
-# One shard has all that is said of a target, all that reads or writes what folds away, all runs of a template and all
+# One shard has all that is said of a target, all that reads or writes what is inlined, all runs of a template and all
 # statements of a routine. What else is told of the whole, it is given.
 
 
 @dataclass(frozen=True, slots=True)
 class _UninlinedShard:
-    """A part of a bound shard before what folds is folded; its statements' lineage is packed where it can be."""
+    """Some of a bound shard before temporary tables are inlined; its statements' lineage is packed where it can be."""
 
     source: LineageSource
     occurrences: tuple[Occurrence, ...]
@@ -134,7 +134,7 @@ def _inline_shard(
         for occurrence, lineage, meaning in zip(shard.occurrences, shard.lineages, shard.meanings, strict=True)
     )
     log = replace(shard.source.log, statements=statements)
-    flows = inline_temporary_tables(log, folding(shard.source.settings), isolation)
+    flows = inline_temporary_tables(log, is_inlined_by(shard.source.settings), isolation)
     if isolation.failures:
         return None, _InlinedShard(None, isolation.failures)
     bound, met = look_up_shard(context, replace(shard.source, log=log, flows=flows, probe=context.binding.probe))
@@ -159,10 +159,10 @@ class _BoundWhole:
     views: Mapping[int, Collection[int]]
     failures: Mapping[Order, Failure]
 
-    def folded_relations(self) -> frozenset[int]:
-        """The relations that fold away."""
-        folds = folding(self.settings)
-        return frozenset(relation.number for relation in self.log.relations if folds(relation))
+    def inlined_relations(self) -> frozenset[int]:
+        """The relations that are inlined."""
+        is_inlined = is_inlined_by(self.settings)
+        return frozenset(relation.number for relation in self.log.relations if is_inlined(relation))
 
     def targets(self, number: int) -> frozenset[int]:
         """The relations that a statement brings something into."""
@@ -192,9 +192,9 @@ def _without_events(log: BoundLog) -> BoundLog:
 class _ShardMaker:
     def __init__(self, whole: _BoundWhole) -> None:
         self._whole = whole
-        self._folding = whole.folded_relations()
+        self._inlined = whole.inlined_relations()
         self._numbers = {one.order: number for number, one in enumerate(whole.occurrences)}
-        self._into = [whole.targets(number) - self._folding for number in range(len(whole.occurrences))]
+        self._into = [whole.targets(number) - self._inlined for number in range(len(whole.occurrences))]
         self._filled = {target for targets in self._into for target in targets}
         self._in_force = {one.key: one.number for one in whole.log.relations if not one.superseded}
         self._defining = self._definitions()
@@ -224,7 +224,7 @@ class _ShardMaker:
             yield "routine", group.routine
         number = self._numbers.get(group.order)
         if number is not None:
-            yield from (("folding", one) for one in self._folding.intersection(self._whole.meanings[number].values()))
+            yield from (("inlined", one) for one in self._inlined.intersection(self._whole.meanings[number].values()))
             for target in self._into[number]:
                 relation = self._whole.log.relations[target]
                 yield "target", relation.key.table.casefold()
@@ -234,7 +234,7 @@ class _ShardMaker:
         """The statement (by number) that defines what stands in each place as a view."""
         last: dict[int, int] = {}
         for number, views in sorted(self._whole.views.items()):
-            last.update((relation, number) for relation in views if relation not in self._folding)
+            last.update((relation, number) for relation in views if relation not in self._inlined)
         return {self._whole.log.relations[relation].key: number for relation, number in last.items()}
 
     def _statements_in(self, chosen: Sequence[int]) -> list[int]:

@@ -110,13 +110,13 @@ def bind_occurrences(
     isolation = Isolation[Order](probe)
 
     occurrences = _occurrences(parsed, templates, settings, isolation)
-    log, flows = bind_and_inline(occurrences, before, folding(settings), isolation)
+    log, flows = bind_and_inline(occurrences, before, is_inlined_by(settings), isolation)
     bound = tuple(group for group in parsed if group.order not in isolation.failures)
     return LineageSource(templates, ordered, settings, bound, log, flows, isolation.failures, probe)
 
 
-def folding(settings: SourceSettings) -> Callable[[Relation], bool]:
-    """Which relations fold away."""
+def is_inlined_by(settings: SourceSettings) -> Callable[[Relation], bool]:
+    """Which relations are inlined: temporary tables, of which only what goes through them is told."""
     return lambda relation: settings.inline_temporary and is_transient(relation)
 
 
@@ -146,7 +146,8 @@ def _occurrences(
     return found
 
 
-# What the text leaves ambiguous, the live database's planner decides: whose an unprefixed column is.
+# What the text leaves ambiguous, the live database's planner decides: whose an unprefixed column is, as `a` in
+# `SELECT a FROM s, t` where the columns of neither table are known.
 
 Texts = Callable[[Collection[str]], Mapping[str, str]]
 """Gives the texts of templates (by fingerprint), as far as the log still has them. They are not masked."""

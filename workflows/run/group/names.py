@@ -62,7 +62,9 @@ def names_by_template(
 def changing_names(mentioned: Mapping[str, TableUsageNames]) -> TemplateNames:
     """The changing ones of the names that templates (by fingerprint) mention.
 
-    Such a name is temporary, or altered, or made and ended in several ways, or made from another such name.
+    Such a name is temporary, or altered, or made and ended in several ways, or made from another such name: `t` in
+    `CREATE TEMP TABLE t …`, in `ALTER TABLE t ADD c INT`, in `DROP TABLE t; CREATE TABLE t AS …`, and `u` in
+    `CREATE TABLE u AS SELECT * FROM t`.
     """
     own: dict[str, tuple[str, ...]] = {}
     made: defaultdict[str, set[str]] = defaultdict(set)

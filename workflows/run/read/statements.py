@@ -73,7 +73,10 @@ def _without_end(own: dict[str, object], text: str, dialect: str) -> dict[str, o
 
 
 def _only_reads(text: str, dialect: str) -> bool:
-    """Whether the last statement is a query that can write nothing any more: an INTO stands before its FROM."""
+    """Whether the last statement is a query that can write nothing any more: an INTO stands before its FROM.
+
+    `SELECT a FROM t WHERE b IN (1, 2` does; of `WITH x AS (SELECT 1` an INSERT may have followed.
+    """
     depth, first, words = 0, "", set[str]()
     for token in tokens(text, dialect):
         word = token.text.lower()
@@ -200,7 +203,11 @@ def _failed_load(text: str, dialect: str) -> tuple[str, StatementKind] | None:
 
 
 def _holds_others(code: Code) -> bool:
-    """Whether another statement stands behind the first, with nothing between the two."""
+    """Whether another statement stands behind the first, with nothing between the two.
+
+    As in T-SQL, which needs no semicolon: `INSERT INTO a SELECT 1 INSERT INTO b SELECT 2`. No other stands behind the
+    first in `MERGE INTO a USING b ON … WHEN MATCHED THEN UPDATE SET …`.
+    """
     index = code.find(2 if code.word(0) == "bulk" else 1, _NEXT)
     if code.word(0) == "with":
         index = code.find(index + 1, _NEXT)
@@ -217,6 +224,7 @@ Row = dict[str, object]
 STEP_STRIDE = 10_000
 """Between two steps of a block there is room for what a call runs."""
 _CALLS_ALONE = re.compile(r"\s*+select\s++(?:\*\s*+from\s++)?[\w$.\"]++\s*+\(", re.IGNORECASE)
+"""What may be a call of a routine though it begins as a query: `SELECT refresh()`, `SELECT * FROM refresh()`."""
 _NO_SESSION_CHANGE: Row = {"sets": False, "set_database": None, "set_path": None}
 _USES = re.compile(r"use\b", re.IGNORECASE)
 _UNKNOWN_SCHEMA = ""
@@ -334,7 +342,10 @@ def _statement(text: str, dialect: str, state: TaskState) -> Row:
 
 
 def _picks_a_template(found: Classification, text: str, dialect: str) -> bool:
-    """Whether a statement picks a schema for its session that a template was to name: nobody knows which."""
+    """Whether a statement picks a schema for its session that a template was to name: nobody knows which.
+
+    As `USE {{ schema }}` does, which a tool logged before it filled it in.
+    """
     picks = found.skip_reason is Outcome.SESSION_STATE or _USES.match(text) is not None
     return picks and template_in_code(text, dialect) is not None
 

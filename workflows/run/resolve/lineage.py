@@ -249,7 +249,7 @@ def statement_outcomes(lineage: SourceLineage, edges: EdgeOutcomes) -> tuple[Sta
             return StatementEnd.DEAD, source.templates[group.template].dead or Outcome.UNPARSABLE
         if number in own:
             return _outcome_of(own[number], edges)
-        # what it wrote was folded away: it is published where what read that is
+        # what it wrote was inlined: it is published where what read that is
         status, reason = _outcome_of(through.get(number, ()), edges)
         if status is StatementEnd.PUBLISHED:
             return status, reason
