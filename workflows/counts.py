@@ -213,5 +213,5 @@ def total(parts: Iterable[RunCounts]) -> RunCounts:
 
 def loss_warnings(what: str, failures: Iterable[Failure]) -> tuple[str, ...]:
     """A warning of how many were given up on, and the first reason of it; none where none were."""
-    places = [failure.location for failure in failures]
-    return (f"{len(places)} {what} ({places[0]})",) if places else ()
+    locations = [failure.location for failure in failures]
+    return (f"{len(locations)} {what} ({locations[0]})",) if locations else ()

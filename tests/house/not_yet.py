@@ -15,15 +15,10 @@ UNUSED_WORDS: dict[str, tuple[str, ...]] = {
         "ingestion.statements",
         "workflows.counts",
         "workflows.run",
-        "workflows.runtime",
-        "workflows.state",
     ),
     "bearing": ("connectors.catalog",),
     "omitted": ("connectors.catalog",),
-    "letters": (
-        "connectors.catalog",
-        "workflows.run",
-    ),
+    "letters": ("connectors.catalog",),
     "piece": (
         "connectors.catalog",
         "connectors.dbt",
@@ -31,25 +26,9 @@ UNUSED_WORDS: dict[str, tuple[str, ...]] = {
         "connectors.query_log",
         "connectors.spark",
     ),
-    "slice": (
-        "connectors.query_log",
-        "workflows.run",
-    ),
-    "in tasks": (
-        "workflows.run",
-        "workflows.runtime",
-    ),
-    "carry out": ("workflows.run",),
-    "memory": (
-        "ingestion.model",
-        "ingestion.parsing",
-        "workflows.doctor",
-    ),
-    "fresh": (
-        "connectors.catalog",
-        "connectors.openmetadata",
-        "workflows.run",
-    ),
+    "slice": ("connectors.query_log",),
+    "memory": ("ingestion.model", "ingestion.parsing", "workflows.doctor"),
+    "fresh": ("connectors.catalog", "connectors.openmetadata"),
     "survey": ("connectors.query_log",),
 }
 """By a word that is not used any more: the rooms whose names still have it."""

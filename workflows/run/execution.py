@@ -28,13 +28,13 @@ from connectors.openmetadata.client import CatalogSearch, Platform, connect
 from connectors.openmetadata.connection import Connection, is_loopback, local_files
 from connectors.sink import DryRunSink, Sink, SinkRun
 from connectors.sinks import ConfiguredSink
+from connectors.source import Schemas
 from ingestion.errors import LineageError
 from ingestion.model import pickling
 from ingestion.resolution import Resolver
 from workflows.config import RunConfig
 from workflows.config.namespaces import SourceSettings
 from workflows.run.bind.binding import Binding
-from workflows.run.bind.schemas import Schemas
 from workflows.run.passes import Listener, PassContext, send_shard
 from workflows.run.resolve.resolution import NameResolution
 from workflows.runtime.garbage_collection import collection_paused
@@ -409,7 +409,7 @@ def executor_for(
         facts=facts,
         connection=replace(connection, connections=max(1, context.config.lineage.threads // publishers)),
         run_id=context.options.run_id,
-        failpoints=context.options.failpoints.in_tasks(),
+        failpoints=context.options.failpoints.for_workers(),
         sink=None if isinstance(context.target.sink, DryRunSink) else context.config.sink,
         publishers=publishers,
         writes=context.target.writes,

@@ -340,7 +340,7 @@ STAGES = (
 """A run: what each stage takes, one before it gives."""
 
 
-def _carry_out(run: _RunServices, progress: Progress) -> tuple[RunCounts, tuple[str, ...]]:
+def _run_all(run: _RunServices, progress: Progress) -> tuple[RunCounts, tuple[str, ...]]:
     """What became of every statement, and what to warn of, once all STAGES are through.
 
     Raises ConfigError, TargetDown, LeaseHeld, SparkLost and Interrupted; what was done until then is remembered.
@@ -390,7 +390,7 @@ def run_stages(config: RunConfig, options: RunOptions, progress: Progress, begun
     ):
         state = WorkflowState(store, lease, _dry_run_config(config) if options.dry_run else config, options.extent)
         context = _RunContext(begun.spark, target, source, state, begun.project)
-        counts, warnings = _carry_out(_RunServices.of(config, options, progress, context), progress)
+        counts, warnings = _run_all(_RunServices.of(config, options, progress, context), progress)
     counts.check_conservation()
     with store.read() as connection:
         before = last_done(connection, config.workflow)

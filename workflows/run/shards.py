@@ -16,6 +16,7 @@ from typing import Any
 
 from pyspark import SparkContext
 
+from connectors.source import Schemas
 from connectors.spark.history import TRUNCATION_ADVICE
 from ingestion.binding.timeline import SchemaEvents
 from ingestion.resolution import Resolver
@@ -24,7 +25,6 @@ from workflows.counts import loss_warnings
 from workflows.run._large_shards import LargeShard, bind_large
 from workflows.run._summaries import LineageSummary, PublishedShard, ShardSums, parse_counts
 from workflows.run.bind.binding import Binding, Texts
-from workflows.run.bind.schemas import Schemas
 from workflows.run.execution import DriverExecutor, Executor, Result, executor_for
 from workflows.run.group.components import MentionedNames, doubtful_names_by, is_one_shard, most_of_several, shards_of
 from workflows.run.group.occurrences import Occurrences

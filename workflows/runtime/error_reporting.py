@@ -32,9 +32,9 @@ def shows_errors(command: Callable[P, None]) -> Callable[P, None]:
             raise
         except Exception as error:  # noqa: BLE001 - the outermost border: a bug ends as one line, too
             # The message of a foreign error may quote a query: only its type and place are told.
-            place = frames(error.__traceback__)[-1]
+            where = frames(error.__traceback__)[-1]
             hint = "" if _is_debugging() else "; HEADWATER_DEBUG=1 shows the way there"
-            _end(f"a bug, please report it: {type(error).__qualname__} in {place}{hint}", error, 1)
+            _end(f"a bug, please report it: {type(error).__qualname__} in {where}{hint}", error, 1)
 
     return run_command
 

@@ -40,7 +40,7 @@ class Failpoints:
         """As the environment says. Raises ConfigError where that cannot be read."""
         return cls(os.environ.get(VARIABLE))
 
-    def in_tasks(self) -> Failpoints:
+    def for_workers(self) -> Failpoints:
         """The same for tasks of Spark, where stages may fail; what kills a run kills its driver."""
         return self if self._action == _RAISE else Failpoints()
 

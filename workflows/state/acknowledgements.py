@@ -11,8 +11,8 @@ from sqlalchemy import Connection, bindparam, delete, insert, select
 from workflows.state.store import acknowledged
 
 _AT_ONCE = 500
-_PLACE = ("workflow", "sink", "target")
-_FORGET = delete(acknowledged).where(*(acknowledged.c[name] == bindparam(f"of_{name}") for name in _PLACE))
+_KEY = ("workflow", "sink", "target")
+_FORGET = delete(acknowledged).where(*(acknowledged.c[name] == bindparam(f"of_{name}") for name in _KEY))
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -89,7 +89,7 @@ def acknowledge(connection: Connection, workflow: str, sink: str, done: Mapping[
         for target, one in sorted(done.items())
     ]
     if rows:
-        connection.execute(_FORGET, [{f"of_{name}": row[name] for name in _PLACE} for row in rows])
+        connection.execute(_FORGET, [{f"of_{name}": row[name] for name in _KEY} for row in rows])
         connection.execute(insert(acknowledged), rows)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from connectors.source import Planner, Question, Reads
+from connectors.source import Planner, Question, Reads, Schemas
 from ingestion.analysis.symbolic import Symbolic, dumps
 from ingestion.binding.binder import BoundLog, BoundStatement
 from ingestion.binding.relations import Order, Relation
@@ -27,7 +27,7 @@ from ingestion.parsing.templates import ParsedTemplate
 from ingestion.resolution import Resolver
 from workflows.config import RunConfig
 from workflows.config.namespaces import SourceSettings, dialect_name, namespace_of
-from workflows.run.bind.schemas import Schemas, catalog_schemas, read_schemas
+from workflows.run.bind.schemas import catalog_schemas, read_schemas
 from workflows.run.group.occurrences import OccurrenceGroup
 
 # LineageSource: the statements of a log, bound to each other over time.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
+from connectors.source import Schemas
 from ingestion.analysis.analyzer import CREATING_KINDS, without_schema
 from ingestion.analysis.symbolic import loads
 from ingestion.binding.timeline import SchemaProvider
@@ -20,8 +21,6 @@ from workflows.config import SchemaFile
 from workflows.config.namespaces import SourceSettings, namespace_of
 
 # Schema files: DDL on disk that says which columns the tables have that the log only reads.
-
-Schemas = Mapping[RelationKey, tuple[Column, ...]]
 
 
 def read_schemas(files: Iterable[SchemaFile], dialect: str, settings: SourceSettings, limits: Limits) -> Schemas:

@@ -39,7 +39,7 @@ _RESULT_SCHEMA = StructType(
 )
 _ARROW_SCHEMA = to_arrow_schema(_RESULT_SCHEMA)
 _TEMPLATES_A_TASK = 2000
-"""In a slice: some ten seconds of work, which is what a run that is killed loses."""
+"""In a round: some ten seconds of work, which is what a run that is killed loses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +59,10 @@ def parse_templates(
     known: Collection[TemplateKey] = (),
     texts: Mapping[TemplateKey, str] | None = None,
 ) -> Iterator[ParsedTemplate]:
-    """The templates of all statements that have a fingerprint, in slices of them; none of them is ever missing.
+    """The templates of all statements that have a fingerprint, in rounds; none of them is ever missing.
 
     All but those that are `known` already; `texts` are parsed for templates of which no statement is at hand. Of
-    `expected`, about how many there are, the number of slices depends.
+    `expected`, about how many there are, the number of rounds depends.
     """
     spark = statements.sparkSession
     tasks = max(1, min(parsing.threads, spark.sparkContext.defaultParallelism))
@@ -79,7 +79,7 @@ def parse_templates(
         looked_up = spark.createDataFrame(sorted(known), "fingerprint string, dialect string")
         distinct = distinct.join(F.broadcast(looked_up), ["fingerprint", "dialect"], "left_anti")
     per_task = replace(parsing, threads=max(1, parsing.threads // tasks))
-    for part in _slices(distinct, expected // (_TEMPLATES_A_TASK * tasks) + 1):
+    for part in _rounds(distinct, expected // (_TEMPLATES_A_TASK * tasks) + 1):
         # By fingerprint, so that the statements that are slow in one log are not all in one task.
         parsed = part.repartition(tasks, "fingerprint").mapInArrow(_parser_task(per_task), _RESULT_SCHEMA)
         # All at once: an iterator has Spark work on one partition after the other.
@@ -87,16 +87,16 @@ def parse_templates(
             yield template_of(row.asDict())
 
 
-def _slices(templates: DataFrame, slices: int) -> Iterator[DataFrame]:
-    """The templates in so many parts, each of which is kept before the next is begun."""
-    if slices == 1:
+def _rounds(templates: DataFrame, rounds: int) -> Iterator[DataFrame]:
+    """The templates in so many rounds, each of which is kept before the next is begun."""
+    if rounds == 1:
         yield templates
         return
     kept = templates.persist(StorageLevel.DISK_ONLY)
     try:
-        for number in range(slices):
-            # Another hash than that of a repartition, which would put all of a slice into one task.
-            yield kept.where(F.pmod(F.xxhash64("fingerprint"), F.lit(slices)) == number)
+        for number in range(rounds):
+            # Another hash than that of a repartition, which would put all of a round into one task.
+            yield kept.where(F.pmod(F.xxhash64("fingerprint"), F.lit(rounds)) == number)
     finally:
         kept.unpersist()
 

@@ -348,8 +348,8 @@ class ProjectFiling:
 
     def _cases(self) -> list[TestCase]:
         freshness = self.wanted.dbt_config_source.dbt_sources_file_path
-        fresh = read_source_freshness(freshness) if freshness is not None else {}
-        return [*_test_cases(self.project, self.names, self.results), *_freshness_cases(self.names, fresh)]
+        measured = read_source_freshness(freshness) if freshness is not None else {}
+        return [*_test_cases(self.project, self.names, self.results), *_freshness_cases(self.names, measured)]
 
     def _file_tests(self, platform: Platform, cases: list[TestCase], probe: Probe) -> Iterator[str]:
         isolation = Isolation[str](probe)

@@ -153,7 +153,7 @@ def _never_called(known: KnownRoutines, called: set[str], state: TaskState) -> I
             continue
         for number, (owner, step) in enumerate(known.steps(version), 1):
             row = _own_row(owner, step, known.path_of(owner, called=False), known.dialect, state)
-            values = {**_place_of(version, number), "database": owner.parts[0] or None, **row}
+            values = {**_location_of(version, number), "database": owner.parts[0] or None, **row}
             # What one routine did is no word about another that it calls.
             values["already_published"] = version.already_published and owner.already_published
             yield tuple(values.get(name) for name in STATEMENT_SCHEMA.fieldNames())
@@ -179,7 +179,7 @@ def _own_row(owner: KnownRoutine, step: RoutineStep, path: tuple[str, ...], dial
     return row
 
 
-def _place_of(known: KnownRoutine, number: int) -> Row:
+def _location_of(known: KnownRoutine, number: int) -> Row:
     where = f"definition of {known.key}"
     return {
         "source_id": f"{where}:1",

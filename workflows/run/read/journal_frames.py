@@ -96,7 +96,7 @@ def without_texts(statements: DataFrame) -> DataFrame:
     return statements.select(JOURNAL_SCHEMA.fieldNames())
 
 
-_RECORD_PLACE = ("file", "line", "session", "time")
+_RECORD_LOCATION = ("file", "line", "session", "time")
 _UNKNOWN = ""
 """Stands for the template of a record that was met again and could not be read."""
 
@@ -118,14 +118,14 @@ def replaced_templates(
     spark = statements.sparkSession
     gone = F.broadcast(spark.createDataFrame([(fingerprint,) for fingerprint in sorted(stale)], "fingerprint string"))
     journal = _journal_frame(spark, past, since)
-    before = journal.join(gone, "fingerprint", "left_semi").select("fingerprint", "digest", *_RECORD_PLACE)
+    before = journal.join(gone, "fingerprint", "left_semi").select("fingerprint", "digest", *_RECORD_LOCATION)
     unread = F.col("dead").isNotNull() | F.coalesce(F.col("skipped").isin(*NOT_READ), F.lit(False))
     now = F.when(unread, _UNKNOWN).otherwise(F.col("fingerprint")).alias("now")
     kept = journal.where(F.col("fingerprint").isNotNull()).join(gone, "fingerprint", "left_anti")
     again = without_texts(statements.where(F.col("digest").isNotNull())).unionByName(kept)
     by_digest = before.join(again.select("digest", now), "digest")
-    by_place = before.where("time > 0").join(again.select(*_RECORD_PLACE, now), list(_RECORD_PLACE))
-    met = by_digest.select("fingerprint", "digest", "now").union(by_place.select("fingerprint", "digest", "now"))
+    by_location = before.where("time > 0").join(again.select(*_RECORD_LOCATION, now), list(_RECORD_LOCATION))
+    met = by_digest.select("fingerprint", "digest", "now").union(by_location.select("fingerprint", "digest", "now"))
     missed = before.join(met, ["fingerprint", "digest"], "left_anti").select("fingerprint").distinct()
     missing = {row["fingerprint"] for row in missed.toLocalIterator()}
     found: dict[str, set[str]] = {}

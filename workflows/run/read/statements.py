@@ -599,7 +599,7 @@ def _edges_row(edges: bytes) -> Row:
 def _record_columns(records: pa.RecordBatch, dialects: Sequence[str], digests: Digests) -> dict[str, pa.Array]:
     """By column of a statement, a value for each record; there is at least one record."""
     files, lines = _files_and_lines(records.column("source_id"))
-    databases, schemas = _own_places(records, dialects)
+    databases, schemas = _own_namespaces(records, dialects)
     return {
         **{name: records.column(name) for name in _AS_IN_RECORDS},
         "time": pc.coalesce(times_of(records), 0.0),
@@ -632,15 +632,15 @@ def _file_and_line(source_id: str) -> tuple[str, int]:
     return file, int(line) if line.isdecimal() else 0
 
 
-def _own_places(records: pa.RecordBatch, dialects: Sequence[str]) -> tuple[pa.Array, pa.Array]:
+def _own_namespaces(records: pa.RecordBatch, dialects: Sequence[str]) -> tuple[pa.Array, pa.Array]:
     """The databases and schemas that the records name."""
     given = (records.column(name).to_pylist() for name in ("database", "schema"))
-    databases, schemas = zip(*map(_own_place, *given, dialects), strict=True)
+    databases, schemas = zip(*map(_own_namespace, *given, dialects), strict=True)
     return pa.array(databases, pa.string()), pa.array(schemas, pa.string())
 
 
 @lru_cache(10_000)
-def _own_place(database: str | None, schema: str | None, dialect: str) -> tuple[str | None, str | None]:
+def _own_namespace(database: str | None, schema: str | None, dialect: str) -> tuple[str | None, str | None]:
     """The database and schema that a record names, folded; without schemas below databases its database is both."""
     own, below = (fold(name or "", dialect, quoted=True) or None for name in (database, schema))
     return own, below or (own if dialect_of(dialect).two_level else None)

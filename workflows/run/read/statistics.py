@@ -16,7 +16,7 @@ from workflows.run.read.statements import NO_RECORD, READ_BEFORE, SEGMENT_WRITTE
 HAS_LINEAGE = "fingerprint is not null or sets"
 """What can change lineage."""
 
-_PLACE = ("time", "file", "line", "source_id")
+_LOCATION = ("time", "file", "line", "source_id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def statement_statistics(statements: DataFrame, latest: float = float("inf")) ->
         F.max(time).alias("newest"),
         F.count(F.when(F.col("time") > latest, 1)).alias("ahead"),
         F.min(F.when(time > 0, time)).alias("oldest"),
-        F.max(F.when(logged & (time > 0), F.struct(*_PLACE))).alias("last"),
+        F.max(F.when(logged & (time > 0), F.struct(*_LOCATION))).alias("last"),
         F.count(F.when(F.expr(HAS_LINEAGE), 1)).alias("with_lineage"),
         F.count(F.when(F.col("sets"), 1)).alias("session_changes"),
         F.approx_count_distinct("fingerprint").alias("templates"),

@@ -90,16 +90,16 @@ def check_dead_letters(file: Path) -> None:
         pass
 
 
-def write_dead_letters(file: Path, letters: Iterable[DeadLetter]) -> None:
+def write_dead_letters(file: Path, dead_letters: Iterable[DeadLetter]) -> None:
     """Writes a JSON line for every open letter, in place of what an earlier run left.
 
     Raises ConfigError where the file cannot be written.
     """
     with _writable(file, "w") as out:
-        for letter in letters:
-            source_id, position, _step = letter.location
-            ending = {"reason": letter.reason, "meaning": meaning_of(letter.reason)}
-            line = {"source_id": source_id, "statement": position + 1, **ending, **letter.details}
+        for dead_letter in dead_letters:
+            source_id, position, _step = dead_letter.location
+            ending = {"reason": dead_letter.reason, "meaning": meaning_of(dead_letter.reason)}
+            line = {"source_id": source_id, "statement": position + 1, **ending, **dead_letter.details}
             out.write(json.dumps(line, ensure_ascii=False) + "\n")
 
 
@@ -155,5 +155,5 @@ def checkpoint_of(statements: Statements, lineage: LineageResult, state: Workflo
         newest=last[0] if last is not None else None,
         source_id=last[1] if last is not None else "",
         dead_letters=writer.dead_letters(frame, lineage.dead) if any_dead else (),
-        read_again=_read_again(frame, {letter.location[0] for letter in state.dead_letters}),
+        read_again=_read_again(frame, {dead_letter.location[0] for dead_letter in state.dead_letters}),
     )
