@@ -60,7 +60,9 @@ def _edges(connection: Connection, moment: Moment, tables: list[str], *, upstrea
 
 
 def table_hops(connection: Connection, moment: Moment, *, upstream: bool) -> Hops[str, tuple[str, str]]:
-    """The hops between entities, by their ids, whatever is said of their columns."""
+    """The hops between entities at a moment, by their ids, whatever is said of their columns: their sources `upstream`,
+    else what they are used for.
+    """
 
     def hops(entities: Sequence[str]) -> Iterator[Hop[str, tuple[str, str]]]:
         for edge in sorted(reads.neighbours(connection, entities, upstream=upstream, moment=moment)):

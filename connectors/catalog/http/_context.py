@@ -10,8 +10,9 @@ from urllib.parse import unquote
 
 from fastapi import Depends, Header, Path, Query, Request
 from fastapi.responses import Response
+from sqlalchemy import Connection
 
-from connectors.catalog.contract.errors import ApiError, bad_request
+from connectors.catalog.contract.errors import ApiError, bad_request, not_found
 from connectors.catalog.store.database import Database, dumps
 from connectors.catalog.store.entities import entities
 from connectors.catalog.store.entities.entities import EntityRow, Page
@@ -73,6 +74,14 @@ class Paging:
 Store = Annotated[Database, Depends(_database)]
 PathText = Annotated[str, Path(min_length=1, max_length=20_000)]
 Include = Annotated[str, Query(pattern="^(all|deleted|non-deleted)$")]
+
+
+def named_entity(connection: Connection, name: str) -> EntityRow:
+    """The entity that lineage can touch with this full name, gone or not. Raises ApiError (404) for none."""
+    row = entities.lineage_entity(connection, name)
+    if row is None:
+        raise not_found("entity", name)
+    return row
 
 
 def reply(value: object, status: int = 200) -> Response:

@@ -11,9 +11,7 @@ from sqlalchemy import Connection
 
 from connectors.catalog.contract.errors import not_found
 from connectors.catalog.contract.models import Author, Fqn, Model, Reason
-from connectors.catalog.http._context import ERRORS, NO_CONDITION, Store, reply
-from connectors.catalog.picture import history
-from connectors.catalog.store.entities.entities import EntityRow
+from connectors.catalog.http._context import ERRORS, NO_CONDITION, Store, named_entity, reply
 from connectors.catalog.store.lineage import corrections
 from connectors.catalog.store.lineage.column_names import column_names
 
@@ -68,23 +66,16 @@ def list_corrections(
 ) -> Response:
     """The corrections of an entity's edges, or of all, the newest first; and the edges that are rejected now."""
     with store.read() as connection:
-        row = _entity(connection, entity) if entity is not None else None
+        row = named_entity(connection, entity) if entity is not None else None
         found = corrections.listing(connection, row, limit)
         return reply({"corrections": found, "rejectedEdges": corrections.rejected_now(connection)})
 
 
 def _end(connection: Connection, given: CorrectedEnd) -> corrections.EdgeEnd:
-    row = _entity(connection, given.entity)
+    row = named_entity(connection, given.entity)
     if given.column is None:
         return corrections.EdgeEnd(row)
     path = column_names(connection, row, ever=True).path(f"{row.fqn}.{given.column}")
     if path is None:
         raise not_found("column", f"{row.fqn}.{given.column}")
     return corrections.EdgeEnd(row, path)
-
-
-def _entity(connection: Connection, name: str) -> EntityRow:
-    row = history.by_name(connection, name)
-    if row is None:
-        raise not_found("entity", name)
-    return row

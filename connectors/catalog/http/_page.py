@@ -12,11 +12,11 @@ from pydantic import Field
 from connectors.catalog.contract.errors import bad_request, not_found
 from connectors.catalog.contract.models import Millis, Model, Name
 from connectors.catalog.graph import CatalogGraph
-from connectors.catalog.http._context import ERRORS, NO_CONDITION, Store, reply
+from connectors.catalog.http._context import ERRORS, NO_CONDITION, Store, named_entity, reply
 from connectors.catalog.http._questions import AtMoment
 from connectors.catalog.http._questions import Name as EntityName
 from connectors.catalog.page.html import ASSETS, POLICY, asset, hosted_page
-from connectors.catalog.picture import areas, history, neighbourhood
+from connectors.catalog.picture import areas, neighbourhood
 from connectors.catalog.picture import neighbourhood as neighbours
 from connectors.catalog.picture.whereabouts import whereabouts
 from connectors.catalog.store.lineage.window import moments, window
@@ -102,9 +102,7 @@ def neighbour_page(
     if base is not None and when.as_of is not None and when.as_of < base:
         raise bad_request("asOf must not be before from")
     with store.read() as connection:
-        row = history.by_name(connection, asked.entity)
-        if row is None:
-            raise not_found("entity", asked.entity)
+        row = named_entity(connection, asked.entity)
         page = asked.page(upstream=side == "upstream")
         if base is None:
             return reply(neighbours.neighbours(connection, row, page, window(connection, when.as_of, when.days)))
@@ -135,9 +133,7 @@ def tables_of_area(store: Store, asked: Annotated[TablesQuery, Depends()]) -> Re
 def upstream(store: Store, entity: EntityName, column: EntityName, when: AtMoment) -> Response:
     """Cards and edges of everything that a column (its path in the entity) comes from."""
     with store.read() as connection:
-        row = history.by_name(connection, entity)
-        if row is None:
-            raise not_found("entity", entity)
+        row = named_entity(connection, entity)
         span = window(connection, when.as_of, when.days)
         inside, truncated = CatalogGraph(connection, span.moment).entities_behind((row.id, column), MAX_CARDS)
         document = neighbourhood.graph_document(connection, inside, span)

@@ -13,7 +13,7 @@ from connectors.catalog.answer.changes import DIFF, IMPACT
 from connectors.catalog.answer.rendering import document
 from connectors.catalog.answer.why import WHY
 from connectors.catalog.contract.errors import bad_request, not_found
-from connectors.catalog.http._context import ERRORS, Store, reply
+from connectors.catalog.http._context import ERRORS, Store, named_entity, reply
 from connectors.catalog.picture import cards, history
 from connectors.catalog.questions import diff, impact
 from connectors.catalog.questions.answer import When
@@ -55,16 +55,9 @@ class GraphReach:
 AtMoment = Annotated[MomentQuery, Depends()]
 
 
-def _entity(connection: Connection, name: str) -> EntityRow:
-    row = history.by_name(connection, name)
-    if row is None:
-        raise not_found("entity", name)
-    return row
-
-
 def _node(connection: Connection, entity: str, column: str | None) -> tuple[EntityRow, str | None]:
     """An entity, and the path of a column in it if one is named."""
-    row = _entity(connection, entity)
+    row = named_entity(connection, entity)
     if column is None:
         return row, None
     names = column_names(connection, row, ever=True)
@@ -103,7 +96,7 @@ def graph(
 ) -> Response:
     """Cards and edges around one or more entities, with everything each producer says."""
     with store.read() as connection:
-        rows = [_entity(connection, name) for name in dict.fromkeys(root)]
+        rows = [named_entity(connection, name) for name in dict.fromkeys(root)]
         return reply(cards.explore(connection, rows, reach.reach, window(connection, when.as_of, when.days)))
 
 
@@ -143,7 +136,7 @@ def changes(
 def entity_history(store: Store, entity: Name) -> Response:
     """Every change of an entity's attributes and name, oldest first."""
     with store.read() as connection:
-        return reply(history.of_entity(connection, _entity(connection, entity)))
+        return reply(history.of_entity(connection, named_entity(connection, entity)))
 
 
 @router.get("/edge")
@@ -152,7 +145,7 @@ def edge_history(
 ) -> Response:
     """Everything ever said about one edge, with the intervals in which it was in force."""
     with store.read() as connection:
-        ends = _entity(connection, source), _entity(connection, target)
+        ends = named_entity(connection, source), named_entity(connection, target)
         return reply(history.of_edge(connection, ends))
 
 

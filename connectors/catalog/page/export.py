@@ -4,6 +4,8 @@ one file.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +19,8 @@ from connectors.catalog.picture.cards import MAX_CARDS
 from connectors.catalog.picture.neighbourhood import NeighbourhoodStep, difference, graph_document, picture
 from connectors.catalog.questions.answer import minute_text
 from connectors.catalog.questions.diff import diff
-from connectors.catalog.store.database import now_millis, open_database
+from connectors.catalog.questions.file import open_catalog
+from connectors.catalog.store.database import now_millis
 from connectors.catalog.store.lineage.window import Window, window
 from connectors.catalog.store.schema import entities
 from ingestion.errors import ConfigError
@@ -38,29 +41,30 @@ class ExportScope:
     days: int | None = None
 
 
-def catalog_document(file: Path, extent: ExportScope) -> Json:
+def catalog_document(file: Path, scope: ExportScope) -> Json:
     """The lineage of a catalog's file, as its graph call answers it.
 
     Raises ConfigError when there is no such file, it is no catalog, or a step names nothing in it.
     """
-    if not file.is_file():
-        raise ConfigError(f"{file}: no such catalog; `ingest run` makes one, and its YAML says where")
-    database = open_database(file)
-    try:
-        with database.read() as connection:
-            return _document(connection, extent, window(connection, extent.as_of, extent.days))
-    finally:
-        database.close()
+    with open_catalog(file) as connection:
+        return _document(connection, scope, window(connection, scope.as_of, scope.days))
 
 
-def _document(connection: Connection, extent: ExportScope, span: Window) -> Json:
-    if not extent.steps:
+def _document(connection: Connection, scope: ExportScope, span: Window) -> Json:
+    if not scope.steps:
         everything = select(entities.c.id).where(entities.c.type.in_(LINEAGE_TYPES), entities.c.deleted.is_(False))
         return {**graph_document(connection, list(connection.scalars(everything)), span), "roots": []}
+    with _asked_by_name(scope):
+        return picture(connection, scope.steps, MAX_CARDS, span)
+
+
+@contextmanager
+def _asked_by_name(scope: ExportScope) -> Iterator[None]:
+    """What follows from the steps; a name that is not there is the fault of who gave it."""
     try:
-        return picture(connection, extent.steps, MAX_CARDS, span)
+        yield
     except ApiError as error:
-        names = ", ".join(step.entity for step in extent.steps)
+        names = ", ".join(step.entity for step in scope.steps)
         raise ConfigError(f"{names}: not in this catalog; give the name with service, database and schema") from error
 
 
@@ -76,16 +80,10 @@ def compared_document(file: Path, scope: ExportScope, base: int) -> Json:
     end = scope.as_of if scope.as_of is not None else now_millis()
     if base > end:
         raise ConfigError("the moment to compare with is after the one that is shown: give an earlier one")
-    if not file.is_file():
-        raise ConfigError(f"{file}: no such catalog; `ingest run` makes one, and its YAML says where")
     end_text = "now" if scope.as_of is None else minute_text(scope.as_of)
-    database = open_database(file)
-    try:
-        with database.read() as connection:
-            both = _both(connection, scope, base)
-            changes = document(diff(connection, base, end), DIFF)
-    finally:
-        database.close()
+    with open_catalog(file) as connection:
+        both = _both(connection, scope, base)
+        changes = document(diff(connection, base, end), DIFF)
     compared = f"{minute_text(base)} compared with {end_text}"
     return {**both["after"], "before": both["before"], "changes": changes, "compared": compared}
 
@@ -96,8 +94,5 @@ def _both(connection: Connection, scope: ExportScope, base: int) -> Json:
         everything = list(connection.scalars(select(entities.c.id).where(entities.c.type.in_(LINEAGE_TYPES))))
         documents = (graph_document(connection, everything, one) | {"roots": []} for one in (before, after))
         return dict(zip(("before", "after"), documents, strict=True))
-    try:
+    with _asked_by_name(scope):
         return difference(connection, scope.steps, (MAX_CARDS, None), (before, after))
-    except ApiError as error:
-        names = ", ".join(step.entity for step in scope.steps)
-        raise ConfigError(f"{names}: not in this catalog; give the name with service, database and schema") from error

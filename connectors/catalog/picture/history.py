@@ -6,7 +6,7 @@ import json
 
 from sqlalchemy import Connection, and_, func, or_, select
 
-from connectors.catalog.contract.entity_types import KINDS, LINEAGE_TYPES
+from connectors.catalog.contract.entity_types import KINDS
 from connectors.catalog.picture import cards
 from connectors.catalog.store.database import loads
 from connectors.catalog.store.entities import attributes
@@ -25,13 +25,6 @@ from connectors.catalog.store.schema import (
 from ingestion.model.lineage import Json
 
 _CORRECTIONS = 1_000
-
-
-def by_name(connection: Connection, name: str) -> EntityRow | None:
-    """The entity that lineage can touch with this fully qualified name, gone or not; exact case first."""
-    where = and_(entities.c.type.in_(LINEAGE_TYPES), entities.c.fqn_folded == name.casefold())
-    rows = connection.execute(select(entities).where(where).order_by(entities.c.deleted, entities.c.type)).all()
-    return next((row for row in rows if row.fqn == name), rows[0] if rows else None)
 
 
 def of_entity(connection: Connection, row: EntityRow) -> Json:

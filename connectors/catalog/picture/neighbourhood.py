@@ -14,11 +14,11 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, func, or_, selec
 
 from connectors.catalog.contract.errors import not_found
 from connectors.catalog.graph import table_hop
-from connectors.catalog.picture import cards, history
+from connectors.catalog.picture import cards
 from connectors.catalog.search.filters import measures
 from connectors.catalog.store.database import now_millis
 from connectors.catalog.store.entities.attributes import PastEntity, entities_at
-from connectors.catalog.store.entities.entities import EntityRow, any_rows_of
+from connectors.catalog.store.entities.entities import EntityRow, any_rows_of, lineage_entity
 from connectors.catalog.store.indexes import has_words, use_order, words
 from connectors.catalog.store.lineage import reads
 from connectors.catalog.store.lineage.inserts import Edge
@@ -239,7 +239,7 @@ def _walk(connection: Connection, steps: Sequence[NeighbourhoodStep], limit: int
     roots: list[str] = []
     cut = False
     for step in steps:
-        row = history.by_name(connection, step.entity)
+        row = lineage_entity(connection, step.entity)
         if row is None:
             continue
         roots = roots or [row.id]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, select
 
-from connectors.catalog.picture import history
 from connectors.catalog.search import names as name_search
 from connectors.catalog.store.entities import name_events
+from connectors.catalog.store.entities.entities import lineage_entity
 from connectors.catalog.store.schema import entities
 from ingestion.model import fqn
 from ingestion.model.lineage import Json
@@ -16,7 +16,7 @@ _NEAR = 8
 
 def whereabouts(connection: Connection, name: str) -> Json:
     """`renamed` (the entity's name now, and when it moved there), `dropped` (when), and names `near` this one."""
-    row = history.by_name(connection, name)
+    row = lineage_entity(connection, name)
     renamed, dropped = _present_name(connection, row.id) if row is not None and row.deleted else (None, None)
     return {"renamed": renamed, "dropped": dropped, "near": _near(connection, name)}
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, and_, func, select, update
 
-from connectors.catalog.contract.entity_types import BY_TYPE, GO_WITH_THEIR_TABLE, EntityType
+from connectors.catalog.contract.entity_types import BY_TYPE, GO_WITH_THEIR_TABLE, LINEAGE_TYPES, EntityType
 from connectors.catalog.contract.errors import bad_request, not_found
 from connectors.catalog.store.database import loads
 from connectors.catalog.store.rows import IDS, bind_ids, thousands_of
@@ -186,3 +186,10 @@ def any_rows_of(connection: Connection, identifiers: set[str]) -> dict[str, Enti
     for some in thousands_of(sorted(identifiers)):
         found.update({row.id: row for row in connection.execute(statement, bind_ids(some)).all()})
     return found
+
+
+def lineage_entity(connection: Connection, name: str) -> EntityRow | None:
+    """The entity that lineage can touch with this fully qualified name, gone or not; exact case first."""
+    where = and_(entities.c.type.in_(LINEAGE_TYPES), entities.c.fqn_folded == name.casefold())
+    rows = connection.execute(select(entities).where(where).order_by(entities.c.deleted, entities.c.type)).all()
+    return next((row for row in rows if row.fqn == name), rows[0] if rows else None)
