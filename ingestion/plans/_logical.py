@@ -27,6 +27,7 @@ from ingestion.plans._relation import (
 from ingestion.plans.names import quoted_parts
 
 HINTS = re.compile(r"(?:, (?:left|right)Hint=\([^()]*\)){1,2}$")
+"""Behind a join's condition: `, rightHint=(strategy=broadcast)`."""
 _OUTER = re.compile(r", (?:true|false)(?=, |\Z)")
 JOIN_TYPE = re.compile(r"\], ((?:Inner|Cross|Left|Right|Full|ExistenceJoin)\w*(?:\([^()]*\))?)(?=, |$)")
 COUNTED = re.compile(r"^\[(?:-?1 AS vcol|(?:true|null) AS vcol1)#")

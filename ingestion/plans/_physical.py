@@ -43,6 +43,7 @@ CACHE = re.compile(r", (?:StorageLevel|CachedRDDBuilder)\(")
 """What follows the columns of a cached relation; before Spark 3.5 its builder."""
 
 PARTIAL = re.compile(r"^\[(?:partial|merge)_")
+"""The stages of an aggregate but the last one: what they give is not yet the aggregate's value."""
 
 
 def aggregate_stage(step: PlanNodeInput) -> PlanRelation:

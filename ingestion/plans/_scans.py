@@ -34,9 +34,12 @@ ROWS = frozenset(_ROWS.split())
 """Leaves whose rows come from no table."""
 
 LOCATION = re.compile(r"\b\w++(?:\(\d++ paths?\))? ?\[(?P<paths>[^\]]*+)(?:\]|(?P<open>\Z))")
+"""`InMemoryFileIndex(2 paths)[s3://b/a, s3://b/b]`; open at its end where Spark cut the list."""
 JDBC_RELATION = re.compile(r"\bJDBCRelation\((?P<what>.*?)\)(?: \[numPartitions=\d+\]|$)", re.DOTALL)
+"""`JDBCRelation(shop.orders) [numPartitions=1]`: what stands in it is a name or a query, as dbtable was given."""
 JDBC_BEHIND = re.compile(r" JDBCRelation\(.*\)(?: \[numPartitions=\d+\])?$", re.DOTALL)
 JDBC_TABLE = re.compile(r"JDBCTable\((.+?),StructType\(")
+"""A table of Spark's own JDBC catalog: `JDBCTable(shop.orders,StructType(…`."""
 JDBC_CATALOG = "org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCTableCatalog"
 _HIVE_COLUMNS = re.compile(r"(?:Data|Partition) Cols: (?=\[)")
 _END_OF_LIST = re.compile(r"\](?=, |\])")
@@ -53,13 +56,16 @@ V2_KINDS = ("RelationV2", "DataSourceV2", "StreamingDataSourceV2", "BatchScan", 
 V2_FILES = re.compile(
     r"(?:\w+Table\()?[a-z]\w* (?P<paths>(?:[a-z][a-z0-9+.-]*:)?/.*?)(?=,org\.apache\.spark\.|,? \.\.\. |$)", re.DOTALL
 )
+"""`parquet s3://b/a,org.apache.spark.sql…` or `ParquetTable(parquet s3://b/a …`: a file source of version 2."""
 NEXT_FILE = re.compile(r",(?=[a-z][a-z0-9+.-]*:/)")
 NEXT_PATH = re.compile(r", (?=[a-z][a-z0-9+.-]*:/|/|\.\.\.)")
 CUT_PATH = re.compile(r"\.\.\.(?:, |$)")
+"""Spark ends a long list of paths, and a path in it, with three dots."""
 MORE_PATHS = Problem(ProblemKind.UNSUPPORTED, "more paths")
 """A scan of several paths of which Spark printed only the first ones."""
 
 CATALOG_TABLE = re.compile(r"(?:^|\n)(?:Catalog: (?P<catalog>.+)\n)?Database: (?P<database>.+)\nTable: (?P<table>.+)")
+"""The lines that describe a table of a catalog, which not every release names."""
 
 _CTE_REFERENCE = re.compile(r"^(\d+), (?:true|false), (\[.*?\])(?:, (?:true|false|\d+|None|Some).*)?$", re.DOTALL)
 

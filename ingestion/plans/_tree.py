@@ -53,6 +53,7 @@ class PlanText:
 
 SECTION = re.compile(r"^== ((?:Parsed|Analyzed|Optimized) Logical|Physical) Plan ==$", re.MULTILINE)
 PREFIX = re.compile(r"^(?:[: ]  )*[:+]- ")
+"""What draws the tree: `:  +- ` stands before the last child of a first child."""
 NODE_START = re.compile(r"['~]?[A-Z]\w*(?:[ (\[]|$)", re.MULTILINE)
 FORMATTED = re.compile(r" \(\d+\)(?:, .*)?$")
 NUMBERED = re.compile(r"^(.*?) \((\d+)\)(?:, [^()]*)?$", re.DOTALL)
@@ -60,8 +61,10 @@ CODEGEN = re.compile(r"^(?:\*(?:\(\d+\))? ?|~)")
 """What stands before the name of a node that is compiled, and of one that is part of a stream."""
 
 SUBQUERY_HEAD = re.compile(r"^Subquery:\d+ Hosting operator id = \d+ Hosting Expression = (.*)$", re.MULTILINE)
+"""Formatted plans print subqueries below the tree, each under such a line."""
 SUBQUERY_ID = re.compile(r"(?:subquery|dynamicpruning|scalar-subquery)#(\d+)")
 DETAIL = re.compile(r"^\((\d+)\) (.*)$")
+"""`(3) Filter`: what the formatted form says of node 3 stands below it."""
 FIELD = re.compile(
     r"^(Output|Input|Arguments|Condition|Keys|Functions|Aggregate Attributes|Results|Left keys|Right keys|Join type|"
     r"Join condition|Left output|Right output|Batched|Location|PushedFilters|PartitionFilters|DataFilters|ReadSchema|"

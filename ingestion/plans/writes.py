@@ -228,9 +228,11 @@ MODES = {
     "ErrorIfExists": WriteMode.CREATE,
     "Ignore": WriteMode.CREATE,
 }
+"""Spark's save modes; both that leave an existing table alone create one."""
 _MODE = re.compile(r", (Append|Overwrite|ErrorIfExists|Ignore)(?=, |$|\))")
 _LOCATION = re.compile(r"^(.*?), (?:\[[^\]]*\], )?(?:false|true)(?:, |$)", re.DOTALL)
 _VIEW_COLUMNS = re.compile(r"(?:^|(?<=, ))\(((?:(?!, \().)*?),(?:None|Some\(.*?\))\)(?=, \(|$)", re.DOTALL)
+"""`(name,Some(comment)), (other,None)`: the column list of a view."""
 _VIEW_KIND = re.compile(r", (PersistedView|LocalTempView|GlobalTempView)(?=, |$)")
 _FLAGS_AT_END = re.compile(r"(?<!, true)(?<!, false)(?:, (?:true|false))++$")
 _OPTIONS_OF_CACHE = {"]": re.compile(r", (?:true|false), \["), ")": re.compile(r", (?:true|false), Map\(")}
