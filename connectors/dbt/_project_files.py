@@ -249,8 +249,8 @@ def _tables(entry: Mapping[str, Any], package: str) -> Iterator[TemplateSource]:
     database, schema = str(entry.get("database") or ""), str(entry.get("schema") or source)
     for table in mappings_of(entry.get("tables")):
         name = str(table.get("name"))
-        place = database, schema, str(table.get("identifier") or name)
-        yield TemplateSource(f"source.{package}.{source}.{name}", package, source, name, place)
+        relation_key = database, schema, str(table.get("identifier") or name)
+        yield TemplateSource(f"source.{package}.{source}.{name}", package, source, name, relation_key)
 
 
 def _exposure(entry: Mapping[str, Any], package: str) -> DbtExposure:
@@ -374,9 +374,9 @@ def _files(package: Package, project: Package, properties: _PackageProperties) -
             yield SourceFile(node, _below(file, project), above + match[2], properties=node_properties)
     for name, text in properties.snapshots.items():
         node_properties = properties.nodes["snapshot", name]
-        place = package.root / package.folders["snapshot"][0] / f"{name}.yml"
-        node = _node(package, project, place, "snapshot", node_properties)
-        yield SourceFile(node, _below(place, project), text, properties=node_properties)
+        file = package.root / package.folders["snapshot"][0] / f"{name}.yml"
+        node = _node(package, project, file, "snapshot", node_properties)
+        yield SourceFile(node, _below(file, project), text, properties=node_properties)
     for file in package.files("seed", (".csv",)):
         node_properties = properties.nodes.get(("seed", file.stem), NodeProperties(file.stem))
         node = _node(package, project, file, "seed", node_properties)

@@ -71,7 +71,7 @@ class _Rendering:
 
     node: TemplateNode
     config: dict[str, Any]
-    place: tuple[str, str, str] = ("", "", "")
+    relation_key: tuple[str, str, str] = ("", "", "")
     incremental: bool = False
     asked_incremental: bool = False
     read: dict[str, None] = field(default_factory=dict)  # unique ids
@@ -89,7 +89,7 @@ class _TemplateRenderer:
         self._environment = _ENVIRONMENT
         self._library = MacroLibrary(self._environment, (*macros_in(DBTS_MACROS, DBT), *scope.macros))
         self._nodes = {node.unique_id: node for node in scope.nodes}
-        graph = ProjectGraph(scope, self._layer_configs, self._place_of_source)
+        graph = ProjectGraph(scope, self._layer_configs, self._key_of_source)
         self._common = {**common_functions(), "graph": graph, "selected_resources": list(self._nodes)}
         relations = Members({"create": self._relation})
         self._common["api"] = Members({"Relation": relations, "Column": ColumnApi(scope.dialect)})
@@ -99,7 +99,7 @@ class _TemplateRenderer:
         self._sources = {(source.source, source.table): source for source in scope.sources}
         self._sources_by_id = {source.unique_id: source for source in scope.sources}
 
-    def config_and_place(self, unique_id: str, text: str) -> tuple[_Rendering, str]:
+    def config_and_key(self, unique_id: str, text: str) -> tuple[_Rendering, str]:
         """A node with its config and its place, with what its own text says in it as far as that gets.
 
         And why its place is dbt's own rule where the project has another that cannot be carried out here, "" where it
@@ -111,7 +111,7 @@ class _TemplateRenderer:
             with suppress(*TEMPLATE_ERRORS):  # what cannot be rendered says so when it is rendered for its SQL
                 self._text_of(text, rendering)
         assumed: list[str] = []
-        rendering.place = node.place or self._place_of(node, rendering.config, assumed)
+        rendering.relation_key = node.relation_key or self._key_of(node, rendering.config, assumed)
         return rendering, "; ".join(assumed)
 
     def render_model(self, unique_id: str, text: str) -> tuple[list[str], _Rendering]:
@@ -120,7 +120,7 @@ class _TemplateRenderer:
         Where it asks for types, which nobody here knows, `other_ways` are what it is by other answers.
         """
         node = self._nodes[unique_id]
-        rendering = _Rendering(node, self._layer_configs(node), node.place or ("", "", ""))
+        rendering = _Rendering(node, self._layer_configs(node), node.relation_key or ("", "", ""))
         texts = self._texts_of(text, rendering)
         if rendering.types.asked:
             for answers in _OTHER_ANSWERS:
@@ -154,12 +154,12 @@ class _TemplateRenderer:
         text = template.render().strip()
         return {"true": True, "false": False}.get(text.lower(), text)
 
-    def source_place(self, unique_id: str) -> tuple[str, str, str]:
+    def source_key(self, unique_id: str) -> tuple[str, str, str]:
         """The place of a source's table."""
-        return self._place_of_source(self._sources_by_id[unique_id])
+        return self._key_of_source(self._sources_by_id[unique_id])
 
-    def _place_of_source(self, source: TemplateSource) -> tuple[str, str, str]:
-        database, schema, identifier = (str(self.value(part, source.package)) for part in source.place)
+    def _key_of_source(self, source: TemplateSource) -> tuple[str, str, str]:
+        database, schema, identifier = (str(self.value(part, source.package)) for part in source.relation_key)
         return database or self.scope.target.get("database", ""), schema, identifier
 
     def _text_of(self, text: str, rendering: _Rendering) -> str:
@@ -173,7 +173,7 @@ class _TemplateRenderer:
             config.update({name: self.value(value, node.package) for name, value in layer.items()})
         return config
 
-    def _place_of(self, node: TemplateNode, config: Mapping[str, Any], assumed: list[str]) -> tuple[str, str, str]:
+    def _key_of(self, node: TemplateNode, config: Mapping[str, Any], assumed: list[str]) -> tuple[str, str, str]:
         target = self.scope.target
         described = {"name": node.name, "version": node.version, "config": config, "resource_type": node.kind}
         versioned = f"{node.name}_v{node.version}" if node.version else node.name
@@ -181,16 +181,16 @@ class _TemplateRenderer:
         schema = target.get("schema", "")
         default = custom if not schema else f"{schema}_{custom}" if custom else schema
         if node.kind == "snapshot" and config.get("target_schema"):
-            place_schema = config["target_schema"]
+            own_schema = config["target_schema"]
         else:
-            place_schema = self._generate_name("generate_schema_name", (custom, described), default, assumed)
+            own_schema = self._generate_name("generate_schema_name", (custom, described), default, assumed)
         database = config.get("target_database") if node.kind == "snapshot" else None
         own = config.get("database")
         database = database or self._generate_name(
             "generate_database_name", (own, described), own or target.get("database"), assumed
         )
         identifier = self._generate_name("generate_alias_name", (alias, described), alias or versioned, assumed)
-        return str(database or ""), str(place_schema or "").strip(), str(identifier or "").strip()
+        return str(database or ""), str(own_schema or "").strip(), str(identifier or "").strip()
 
     def _generate_name(self, macro: str, args: tuple[Any, ...], default: Any, assumed: list[str]) -> Any:
         """What the project's own macro of that name gives, else dbt's rule; `assumed` gets why it does not."""
@@ -246,7 +246,7 @@ class _TemplateRenderer:
 
     def _of_node(self, rendering: _Rendering, package: str) -> dict[str, Any]:
         node, target = rendering.node, self.scope.target
-        database, schema, identifier = rendering.place
+        database, schema, identifier = rendering.relation_key
 
         def is_incremental() -> bool:
             rendering.asked_incremental |= rendering.config.get("materialized") == "incremental"
@@ -306,7 +306,7 @@ class _TemplateRenderer:
             raise NotRenderable(f"ref to {name}, which is no model here")
         node = found[0]
         rendering.read[node.unique_id] = None
-        database, schema, identifier = node.place or ("", "", node.name)
+        database, schema, identifier = node.relation_key or ("", "", node.name)
         if node.materialized == "ephemeral":
             rendering.ephemeral[node.unique_id] = None
             return TemplateRelation(None, None, identifier, self.scope.dialect, cte=f"{EPHEMERAL_PREFIX}{identifier}")
@@ -317,7 +317,7 @@ class _TemplateRenderer:
         if found is None:
             raise NotRenderable(f"source {source}.{table}, which no file here describes")
         rendering.read[found.unique_id] = None
-        return TemplateRelation(*self._place_of_source(found), self.scope.dialect)
+        return TemplateRelation(*self._key_of_source(found), self.scope.dialect)
 
 
 # What runs in the process that can be killed: requests about one scope, answered as JSON.
@@ -347,10 +347,10 @@ def answer(request: str, scope_file: str) -> bytes:
 
 def _answer(renderer: _TemplateRenderer, asked: dict[str, Any]) -> dict[str, Any]:
     if asked["do"] == "configure":
-        configured, assumed = renderer.config_and_place(asked["node"], asked["text"])
-        return {"config": configured.config, "place": configured.place, "assumed": assumed}
+        configured, assumed = renderer.config_and_key(asked["node"], asked["text"])
+        return {"config": configured.config, "relation_key": configured.relation_key, "assumed": assumed}
     if asked["do"] == "source":
-        return {"place": renderer.source_place(asked["node"])}
+        return {"relation_key": renderer.source_key(asked["node"])}
     texts, rendering = renderer.render_model(asked["node"], asked["text"])
     reads = {"read": list(rendering.read), "ephemeral": list(rendering.ephemeral)}
     return {"texts": texts, "other_ways": rendering.other_ways, "line": rendering.line, **reads}

@@ -41,7 +41,7 @@ class NodeConfig:
     """
 
     config: Mapping[str, Any] = field(default_factory=dict)
-    place: tuple[str, str, str] = ("", "", "")
+    relation_key: tuple[str, str, str] = ("", "", "")
     assumed: str = ""
 
 
@@ -66,19 +66,16 @@ class RenderingProcess:
         """The config of each node by its id, given its text; an empty one where that cannot be had."""
         asked = [{"do": "configure", "node": unique_id, "text": text} for unique_id, text in texts.items()]
         answers = self._ask(scope, asked)
-        return {
-            unique_id: NodeConfig(reply.get("config", {}), _place(reply), reply.get("assumed", reply.get("reason", "")))
-            for unique_id, reply in zip(texts, answers, strict=True)
-        }
+        return {unique_id: _node_config(reply) for unique_id, reply in zip(texts, answers, strict=True)}
 
-    def places_of_sources(self, scope: TemplateScope) -> dict[str, tuple[str, str, str]]:
+    def keys_of_sources(self, scope: TemplateScope) -> dict[str, tuple[str, str, str]]:
         """The place of each source of the scope that can be told, by its id."""
         asked = [{"do": "source", "node": source.unique_id} for source in scope.sources]
         answers = self._ask(scope, asked)
         return {
-            source.unique_id: _place(reply)
+            source.unique_id: _relation_key(reply)
             for source, reply in zip(scope.sources, answers, strict=True)
-            if "place" in reply
+            if "relation_key" in reply
         }
 
     def render(self, scope: TemplateScope, texts: Mapping[str, str]) -> dict[str, RenderedModel]:
@@ -114,6 +111,11 @@ def _rendered_model(reply: Mapping[str, Any]) -> RenderedModel:
     return RenderedModel(tuple(reply["texts"]), read, ephemeral, int(reply["line"]), other_ways=ways)
 
 
-def _place(reply: Mapping[str, Any]) -> tuple[str, str, str]:
-    database, schema, identifier = reply.get("place", ("", "", ""))
+def _node_config(reply: Mapping[str, Any]) -> NodeConfig:
+    assumed = reply.get("assumed", reply.get("reason", ""))
+    return NodeConfig(reply.get("config", {}), _relation_key(reply), assumed)
+
+
+def _relation_key(reply: Mapping[str, Any]) -> tuple[str, str, str]:
+    database, schema, identifier = reply.get("relation_key", ("", "", ""))
     return str(database), str(schema), str(identifier)

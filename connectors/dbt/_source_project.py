@@ -146,11 +146,11 @@ def project_from_files(root: Path, dialect: str | None, limits: Limits) -> DbtPr
         configs = process.configure(found.scope, {key: one.text for key, one in found.files.items()})
         found = _enabled_files(found, configs)
         configs = {key: configs[key] for key in found.files}
-        scope = replace(found.scope, nodes=tuple(_placed_node(one, configs) for one in found.files.values()))
-        places = process.places_of_sources(scope)
+        scope = replace(found.scope, nodes=tuple(_node_with_key(one, configs) for one in found.files.values()))
+        source_keys = process.keys_of_sources(scope)
         texts = {key: one.text for key, one in found.files.items() if one.node.kind != "seed" and one.language == "sql"}
         rendered: Mapping[str, RenderedModel] = without_type_branches(process.render(scope, texts), language)
-        project, rendered = _read(root, found, configs, places, rendered)
+        project, rendered = _read(root, found, configs, source_keys, rendered)
         for _round in range(_ROUNDS):
             known = _columns_asked_for(project, rendered, scope)
             if not known:
@@ -160,7 +160,7 @@ def project_from_files(root: Path, dialect: str | None, limits: Limits) -> DbtPr
                 scope, {key: texts[key] for key, one in rendered.items() if _requested_relation(one) in known}
             )
             project, rendered = _read(
-                root, found, configs, places, {**rendered, **without_type_branches(again, language)}
+                root, found, configs, source_keys, {**rendered, **without_type_branches(again, language)}
             )
     notes = (*_notes(found, scope), *_assumed_names(configs))
     return _without_ambiguous(replace(project, name=package.name, exposures=found.exposures, notes=notes), configs)
@@ -170,17 +170,17 @@ def _read(
     root: Path,
     found: SourceFiles,
     configs: Mapping[str, NodeConfig],
-    places: Mapping[str, tuple[str, str, str]],
+    source_keys: Mapping[str, tuple[str, str, str]],
     rendered: Mapping[str, RenderedModel],
 ) -> tuple[DbtProject, Mapping[str, RenderedModel]]:
     """The project as far as its templates were rendered."""
     language = found.scope.dialect
     nodes = {key: _dbt_node(one, configs[key], rendered.get(key), language) for key, one in found.files.items()}
     for source in found.scope.sources:
-        place = places.get(source.unique_id)
-        if place is not None:
-            relation = relation_name(place, language)
-            node = DbtNode(source.unique_id, ResourceKind.SOURCE, source.table, source.package, relation, place)
+        relation_key = source_keys.get(source.unique_id)
+        if relation_key is not None:
+            relation = relation_name(relation_key, language)
+            node = DbtNode(source.unique_id, ResourceKind.SOURCE, source.table, source.package, relation, relation_key)
             nodes[source.unique_id] = node
     queries, failures = queries_of(nodes, rendered, language, root)
     statements, refused = model_statements(queries, nodes, language)
@@ -210,12 +210,12 @@ def queries_of(
 ) -> tuple[list[ModelQuery], list[ModelFailure]]:
     """The queries of rendered templates, ephemeral models carried along in those that read them; and what is none."""
     failures = [
-        ModelFailure(nodes[key], _place(root, nodes[key], one.line), f"templated: {one.reason}")
+        ModelFailure(nodes[key], _location(root, nodes[key], one.line), f"templated: {one.reason}")
         for key, one in rendered.items()
         if one.reason
     ]
     ephemeral = {
-        key: EphemeralModel(nodes[key].place[2], one.texts[0] if one.texts else None, one.ephemeral)
+        key: EphemeralModel(nodes[key].relation_key[2], one.texts[0] if one.texts else None, one.ephemeral)
         for key, one in rendered.items()
         if nodes[key].ephemeral
     }
@@ -228,9 +228,9 @@ def queries_of(
         texts = [text for text in whole if text is not None]
         if len(texts) < len(one.texts):
             reason = f"templated: {_lost_in(one, rendered, nodes)} is, which it reads"
-            failures.append(ModelFailure(node, _place(root, node, 0), reason))
+            failures.append(ModelFailure(node, _location(root, node, 0), reason))
             continue
-        queries.append(ModelQuery(node, texts[0], _place(root, node, 0), tuple(texts[1:])))
+        queries.append(ModelQuery(node, texts[0], _location(root, node, 0), tuple(texts[1:])))
     return queries, failures
 
 
@@ -244,7 +244,7 @@ def _lost_in(one: RenderedModel, rendered: Mapping[str, RenderedModel], nodes: M
     return "an ephemeral model"
 
 
-def _place(root: Path, node: DbtNode, line: int) -> str:
+def _location(root: Path, node: DbtNode, line: int) -> str:
     return f"{root / node.path}:{line}" if line else str(root / node.path)
 
 
@@ -257,10 +257,10 @@ def _enabled_files(found: SourceFiles, configs: Mapping[str, NodeConfig]) -> Sou
     return replace(found, files=files)
 
 
-def _placed_node(one: SourceFile, configs: Mapping[str, NodeConfig]) -> Any:
+def _node_with_key(one: SourceFile, configs: Mapping[str, NodeConfig]) -> Any:
     config = configs[one.node.unique_id]
     materialized = _materialization(one, config.config)
-    return replace(one.node, place=config.place, materialized=materialized, config=config.config)
+    return replace(one.node, relation_key=config.relation_key, materialized=materialized, config=config.config)
 
 
 def _materialization(one: SourceFile, config: Mapping[str, Any]) -> str:
@@ -270,15 +270,15 @@ def _materialization(one: SourceFile, config: Mapping[str, Any]) -> str:
 
 def _dbt_node(one: SourceFile, config: NodeConfig, rendered: RenderedModel | None, dialect: str) -> DbtNode:
     materialized = _materialization(one, config.config)
-    place = config.place if config.place[2] else ("", "", one.node.name)
+    relation_key = config.relation_key if config.relation_key[2] else ("", "", one.node.name)
     tags = config.config.get("tags") or ()
     return DbtNode(
         unique_id=one.node.unique_id,
         kind=ResourceKind(one.node.kind),
         name=one.node.name,
         package=one.node.package,
-        relation="" if materialized == "ephemeral" else relation_name(place, dialect),
-        place=place,
+        relation="" if materialized == "ephemeral" else relation_name(relation_key, dialect),
+        relation_key=relation_key,
         path=one.path,
         materialized=materialized,
         language=one.language,

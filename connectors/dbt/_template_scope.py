@@ -25,8 +25,8 @@ class TemplateMacro:
 class TemplateNode:
     """A model, seed or snapshot as the files have it: `layers` are its configs, the weakest first.
 
-    `place` is (database, schema, identifier) and `config` all layers together with what its text says, where these are
-    known already; `path` is its file below its package's root.
+    `relation_key` is (database, schema, identifier) and `config` all layers together with what its text says, where
+    these are known already; `path` is its file below its package's root.
     """
 
     unique_id: str
@@ -36,7 +36,7 @@ class TemplateNode:
     version: str = ""
     latest: bool = True
     layers: tuple[Mapping[str, Any], ...] = ()
-    place: tuple[str, str, str] | None = None
+    relation_key: tuple[str, str, str] | None = None
     materialized: str = ""
     path: str = ""
     config: Mapping[str, Any] | None = None
@@ -50,7 +50,7 @@ class TemplateSource:
     package: str
     source: str
     table: str
-    place: tuple[str, str, str]
+    relation_key: tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +86,13 @@ class TemplateScope:
             content["package_variables"],
             {name: tuple(order) for name, order in content["dispatch"].items()},
             tuple(TemplateMacro(**macro) for macro in content["macros"]),
-            tuple(TemplateNode(**{**node, "place": _place(node["place"])}) for node in content["nodes"]),
-            tuple(TemplateSource(**{**source, "place": _place(source["place"])}) for source in content["sources"]),
+            tuple(TemplateNode(**_with_key(node)) for node in content["nodes"]),
+            tuple(TemplateSource(**_with_key(source)) for source in content["sources"]),
             content["columns"],
         )
 
 
-def _place(parts: list[str] | None) -> Any:
-    return None if parts is None else tuple(parts)
+def _with_key(content: Mapping[str, Any]) -> dict[str, Any]:
+    """JSON has lists for tuples."""
+    parts = content["relation_key"]
+    return {**content, "relation_key": None if parts is None else tuple(parts)}

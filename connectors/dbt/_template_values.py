@@ -309,7 +309,7 @@ class TemplateRelation(Mapping[str, Any]):
     cte: str = ""
 
     def __str__(self) -> str:
-        return self.cte or relation_name(self.place, self.dialect)
+        return self.cte or relation_name(self.relation_key, self.dialect)
 
     def __getitem__(self, name: str) -> Any:
         values = (self.database, self.schema, self.identifier, self.metadata)
@@ -322,7 +322,7 @@ class TemplateRelation(Mapping[str, Any]):
         return len(_PARTS)
 
     @property
-    def place(self) -> tuple[str, str, str]:
+    def relation_key(self) -> tuple[str, str, str]:
         return self.database or "", self.schema or "", self.identifier
 
     @property
@@ -476,10 +476,10 @@ class ColumnApi:
         return dtype if precision is None or scale is None else f"{dtype}({precision},{scale})"
 
 
-def relation_name(place: tuple[str, str, str], dialect: str) -> str:
+def relation_name(relation_key: tuple[str, str, str], dialect: str) -> str:
     """A place as dbt writes it in the dialect: in quotes, but where bare names are in upper case."""
     rules = dialect_of(dialect)
-    parts = place[1:] if rules.two_level and place[1] else place
+    parts = relation_key[1:] if rules.two_level and relation_key[1] else relation_key
     bare = rules.relations.bare is Fold.UPPER
     return ".".join(part if bare and _BARE_NAME.fullmatch(part) else quote_name(part, rules) for part in parts if part)
 
@@ -508,16 +508,16 @@ class _GraphEntry(Mapping[str, Any]):
 class ProjectGraph(Mapping[str, Any]):
     """`graph`, whose parts are made when one is asked for.
 
-    `layers_of` gives what YAML files say of a node's config, `place_of` a source's database, schema and identifier.
+    `layers_of` gives what YAML files say of a node's config, `key_of` a source's database, schema and identifier.
     """
 
     def __init__(
         self,
         scope: TemplateScope,
         layers_of: Callable[[TemplateNode], dict[str, Any]],
-        place_of: Callable[[TemplateSource], tuple[str, str, str]],
+        key_of: Callable[[TemplateSource], tuple[str, str, str]],
     ) -> None:
-        self._scope, self._layers_of, self._place_of = scope, layers_of, place_of
+        self._scope, self._layers_of, self._key_of = scope, layers_of, key_of
         self._parts: dict[str, dict[str, _GraphEntry]] = {}
 
     def __getitem__(self, name: str) -> dict[str, _GraphEntry]:
@@ -551,12 +551,12 @@ class ProjectGraph(Mapping[str, Any]):
             "tags": config.get("tags") or [],
             "original_file_path": node.path,
         }
-        if node.place is not None:
-            known |= dict(zip(("database", "schema", "alias"), node.place, strict=True))
+        if node.relation_key is not None:
+            known |= dict(zip(("database", "schema", "alias"), node.relation_key, strict=True))
         return known
 
     def _source(self, source: TemplateSource) -> dict[str, Any]:
-        database, schema, identifier = self._place_of(source)
+        database, schema, identifier = self._key_of(source)
         return {
             "unique_id": source.unique_id,
             "name": source.table,

@@ -122,13 +122,13 @@ def _locating_failures(file: Path) -> Iterator[None]:
     try:
         yield
     except (ijson.JSONError, UnicodeDecodeError, RecursionError):
-        place = _place(file)
+        location = _location(file)
     else:
         return
-    raise UnreadableArtifact(f"{file}{place}")
+    raise UnreadableArtifact(f"{file}{location}")
 
 
-def _place(file: Path) -> str:
+def _location(file: Path) -> str:
     """Where a file stops being JSON, and how: `:12: not valid JSON (byte 345)`."""
     whole = 0  # chunks that are in order
     events: list[object] = ijson.sendable_list()
@@ -285,7 +285,7 @@ def _seconds_of(moment: str) -> float | None:
 
 def _node(unique_id: str, entry: Mapping[str, Any], kind: ResourceKind) -> DbtNode:
     config = mapping_of(entry.get("config"))
-    place = tuple(text_of(entry.get(name)) for name in ("database", "schema"))
+    database, schema = (text_of(entry.get(name)) for name in ("database", "schema"))
     identifier = text_of(entry.get("identifier")) or text_of(entry.get("alias")) or text_of(entry.get("name"))
     materialized = text_of(config.get("materialized"))
     # Until 1.3 it was called compiled_sql and raw_sql.
@@ -296,7 +296,7 @@ def _node(unique_id: str, entry: Mapping[str, Any], kind: ResourceKind) -> DbtNo
         name=text_of(entry.get("name")),
         package=text_of(entry.get("package_name")),
         relation="" if materialized == "ephemeral" else text_of(entry.get("relation_name")),
-        place=(place[0], place[1], identifier),
+        relation_key=(database, schema, identifier),
         path=text_of(entry.get("original_file_path")),
         materialized=materialized,
         language=text_of(entry.get("language")) or "sql",

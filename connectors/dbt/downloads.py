@@ -32,15 +32,15 @@ BLOCK_BYTES = 1 << 20
 """Bytes that are copied at a time."""
 
 
-def _write_copy(pieces: Iterable[bytes], file: Path, origin: str, largest: int = LARGEST) -> None:
+def _write_copy(blocks: Iterable[bytes], file: Path, origin: str, largest: int = LARGEST) -> None:
     """Writes the pieces of what is at `origin` (without secrets). Raises ConfigError where it is beyond `largest`."""
     size = 0
     with file.open("wb") as stream:
-        for piece in pieces:
-            size += len(piece)
+        for block in blocks:
+            size += len(block)
             if size > largest:
                 raise ConfigError(f"{origin}: over {largest >> 20} MB: is this an artifact of dbt's?")
-            stream.write(piece)
+            stream.write(block)
 
 
 # Artifacts behind web addresses: an artifact store of a CI, a web server, a presigned link.
@@ -92,7 +92,7 @@ class HttpDownload:
         origin = url_without_secrets(url)
         try:
             with requests.Session() as session:
-                _write_copy(self._pieces(session, url), file, origin, self.limits.largest)
+                _write_copy(self._blocks(session, url), file, origin, self.limits.largest)
         except (requests.exceptions.InvalidHeader, requests.exceptions.InvalidURL, requests.exceptions.MissingSchema):
             problem = "is no address that can be asked, or one of dbtHttpHeaders is no header"
         except requests.exceptions.SSLError:
@@ -103,13 +103,13 @@ class HttpDownload:
             return
         raise ConfigError(f"{origin} {problem}")
 
-    def _pieces(self, session: requests.Session, url: str) -> Iterator[bytes]:
+    def _blocks(self, session: requests.Session, url: str) -> Iterator[bytes]:
         end = time.monotonic() + self.limits.whole
         with self._response(session, url) as response:
-            for piece in response.iter_content(BLOCK_BYTES):
+            for block in response.iter_content(BLOCK_BYTES):
                 if time.monotonic() > end:
                     raise RetryableError(f"takes longer than {self.limits.whole:g} s")
-                yield piece
+                yield block
 
     def _response(self, session: requests.Session, url: str) -> requests.Response:
         """The answer with the file. The headers go to no other host: what redirects may name any."""
@@ -236,13 +236,13 @@ def _credentials(file: str | None) -> Iterator[None]:
 # The artifacts of a project, copied to a folder.
 
 
-def download_artifacts(place: ArtifactLocation, folder: Path) -> dict[str, Path]:
+def download_artifacts(location: ArtifactLocation, folder: Path) -> dict[str, Path]:
     """The artifacts that there are at a place, as files in `folder`, by their names.
 
     Raises ConfigError where one is refused, is too large or has to be there and is not; TargetDown where nothing
     answers.
     """
-    source = HttpDownload(place) if isinstance(place, HttpArtifacts) else _BucketDownload(place)
+    source = HttpDownload(location) if isinstance(location, HttpArtifacts) else _BucketDownload(location)
     found: dict[str, Path] = {}
     for name in ARTIFACTS:
         file = folder / f"{name}.json"

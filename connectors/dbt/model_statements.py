@@ -106,11 +106,11 @@ class ModelFailure:
     """A node whose statement cannot be had: where, and the reason (`templated: what asks the warehouse`)."""
 
     node: DbtNode
-    place: str
+    location: str
     reason: str
 
     def __str__(self) -> str:
-        return f"{self.place}: {self.reason}"
+        return f"{self.location}: {self.reason}"
 
 
 @dataclass(frozen=True, slots=True)

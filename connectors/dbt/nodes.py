@@ -42,7 +42,7 @@ class DbtNode:
     name: str
     package: str
     relation: str = ""
-    place: tuple[str, str, str] = ("", "", "")  # database, schema, identifier
+    relation_key: tuple[str, str, str] = ("", "", "")  # database, schema, identifier
     path: str = ""
     materialized: str = ""
     language: str = "sql"
@@ -62,7 +62,7 @@ class DbtNode:
     @property
     def dotted(self) -> str:
         """Its place as a name without quotes: `database.schema.identifier`, without the parts that it lacks."""
-        return ".".join(filter(None, self.place))
+        return ".".join(filter(None, self.relation_key))
 
 
 @dataclass(frozen=True, slots=True)

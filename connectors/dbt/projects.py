@@ -44,23 +44,23 @@ def _project_from_compiled(path: Path, dialect: str | None) -> DbtProject:
     names = {name for text in texts.values() for name in _qualified_names(text, language)}
     whole = " ".join(texts.values())
     ephemeral = {file for file in texts if f"{EPHEMERAL_PREFIX}{file.stem}" in whole}
-    places = _places([file.stem for file in texts if file not in ephemeral], names)
+    relation_keys = _relation_keys([file.stem for file in texts if file not in ephemeral], names)
     nodes: dict[str, DbtNode] = {}
     queries: list[ModelQuery] = []
     for file, text in texts.items():
         if file in ephemeral:
             continue
-        place = places[file.stem]
+        relation_key = relation_keys[file.stem]
         read = tuple(sorted(_id(parts) for parts in _qualified_names(text, language)))
         node = DbtNode(
-            _id(place),
+            _id(relation_key),
             ResourceKind.MODEL,
             file.stem,
             path.name,
-            relation_name(place, language),
-            place,
+            relation_name(relation_key, language),
+            relation_key,
             str(file),
-            depends_on=tuple(name for name in read if name != _id(place)),
+            depends_on=tuple(name for name in read if name != _id(relation_key)),
         )
         nodes[node.unique_id] = node
         queries.append(ModelQuery(node, text, str(file)))
@@ -82,13 +82,13 @@ def _qualified_names(text: str, dialect: str) -> Iterator[tuple[str, str, str]]:
         if is_name and dotted:
             run.append(_unquote(token.text))
         else:
-            yield from _place(run)
+            yield from _relation_keys_in(run)
             run = [_unquote(token.text)] if is_name else []
         dotted = False
-    yield from _place(run)
+    yield from _relation_keys_in(run)
 
 
-def _place(run: list[str]) -> Iterator[tuple[str, str, str]]:
+def _relation_keys_in(run: list[str]) -> Iterator[tuple[str, str, str]]:
     if len(run) == _QUALIFIED:
         yield run[0], run[1], run[2]
     elif len(run) == _QUALIFIED - 1:
@@ -99,7 +99,7 @@ def _unquote(name: str) -> str:
     return name[1:-1] if name[:1] in '"`[' and len(name) > 1 else name
 
 
-def _places(stems: Iterable[str], names: Iterable[tuple[str, str, str]]) -> dict[str, tuple[str, str, str]]:
+def _relation_keys(stems: Iterable[str], names: Iterable[tuple[str, str, str]]) -> dict[str, tuple[str, str, str]]:
     by_name: dict[str, set[tuple[str, str, str]]] = {}
     for name in names:
         by_name.setdefault(name[2].lower(), set()).add(name)
@@ -109,13 +109,13 @@ def _places(stems: Iterable[str], names: Iterable[tuple[str, str, str]]) -> dict
         known = by_name.get(stem.lower(), set())
         if len(known) == 1:
             found[stem] = next(iter(known))
-    homes = {place[:2] for place in found.values()}
+    homes = {relation_key[:2] for relation_key in found.values()}
     home = homes.pop() if len(homes) == 1 else ("", "")
     return {stem: found.get(stem, (*home, stem)) for stem in stems}
 
 
-def _id(place: tuple[str, str, str]) -> str:
-    return ".".join(filter(None, place))
+def _id(relation_key: tuple[str, str, str]) -> str:
+    return ".".join(filter(None, relation_key))
 
 
 def _is_model(file: Path) -> bool:
@@ -236,7 +236,7 @@ def _template_node(node: DbtNode) -> TemplateNode:
         version,
         latest=True,
         layers=(config,),
-        place=node.place,
+        relation_key=node.relation_key,
         materialized=node.materialized,
         path=node.path,
     )
@@ -244,7 +244,7 @@ def _template_node(node: DbtNode) -> TemplateNode:
 
 def _template_source(node: DbtNode) -> TemplateSource:
     source = node.unique_id.split(".")[2]
-    return TemplateSource(node.unique_id, node.package, source, node.name, node.place)
+    return TemplateSource(node.unique_id, node.package, source, node.name, node.relation_key)
 
 
 def _notes(file: Path, manifest: Manifest, rendered: int) -> list[str]:

@@ -27,13 +27,13 @@ def open_source(settings: DbtProject, _run: SourceRun) -> Iterator[OpenSource]:
         views=partial(model_definitions, settings),
         keeps=lambda _stored: False,  # other definitions of the catalog are for the source that they came from
         failures=partial(_failed_models, settings),
-        columns=lambda: {RelationKey(place): columns for place, columns in columns_by_place(settings).items()},
+        columns=lambda: {RelationKey(key): columns for key, columns in columns_by_key(settings).items()},
     )
 
 
 def _main_database(project: DbtProject) -> str | None:
     """The database in which most of a project's models stand, None where none tells it."""
-    counted = Counter(statement.node.place[0] for statement in project.statements)
+    counted = Counter(statement.node.relation_key[0] for statement in project.statements)
     return counted.most_common(1)[0][0] or None if counted else None
 
 
@@ -48,25 +48,25 @@ def model_definitions(project: DbtProject) -> Iterator[Definition]:
         if others:
             queries = " UNION ALL ".join(f"({one.body}\n)" for one in (first, *others))
             text = f"CREATE VIEW {first.node.relation} AS {queries}"
-        yield Definition(DefinitionKind.VIEW, first.node.place, text, at)
+        yield Definition(DefinitionKind.VIEW, first.node.relation_key, text, at)
 
 
 def _failed_models(project: DbtProject) -> tuple[FailedDefinition, ...]:
     """The models that no statement could be made of."""
     return tuple(
         FailedDefinition(
-            Definition(DefinitionKind.VIEW, failure.node.place),
-            failure.place if _LINE.search(failure.place) else f"{failure.place}:1",
+            Definition(DefinitionKind.VIEW, failure.node.relation_key),
+            failure.location if _LINE.search(failure.location) else f"{failure.location}:1",
             Templated.code if failure.reason.startswith(Templated.code) else Outcome.UNPARSABLE,
         )
         for failure in project.failures
     )
 
 
-def columns_by_place(project: DbtProject) -> dict[tuple[str, str, str], tuple[Column, ...]]:
+def columns_by_key(project: DbtProject) -> dict[tuple[str, str, str], tuple[Column, ...]]:
     """The columns of what no model makes, as far as they are known."""
     return {
-        node.place: columns
+        node.relation_key: columns
         for node in project.nodes.values()
         if (columns := project.columns.get(node.dotted)) is not None
     }

@@ -26,7 +26,7 @@ class Transport:
     options: Mapping[str, Any] = field(repr=False)
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """What tells it from another: its type, and where it leads to."""
         known = (self.options.get(name) for name in ("type", "url", "endpoint", "log_file_path", "topic"))
         return " ".join(str(value) for value in known if value)
@@ -35,9 +35,9 @@ class Transport:
 class Emitter:
     """Sends events, each at least once."""
 
-    def __init__(self, client: OpenLineageClient, place: str) -> None:
+    def __init__(self, client: OpenLineageClient, location: str) -> None:
         self._client = client
-        self._place = place
+        self._location = location
 
     def emit(self, event: RunEvent) -> None:
         """Raises ConfigError where the receiver refuses the event or us, TargetDown where it does not answer."""
@@ -71,7 +71,7 @@ def open_emitter(transport: Transport) -> Iterator[Emitter]:
             "its keys are those of openlineage-python"
         ) from None
     try:
-        yield Emitter(client, transport.place)
+        yield Emitter(client, transport.location)
         if not client.close(_FLUSH_SECONDS):
             raise TargetDown("the OpenLineage receiver did not take every event in time; run again later")
     finally:

@@ -391,12 +391,13 @@ class PlainWriter:
     def _confirm(self, done: list[_Done], pool: ThreadPoolExecutor) -> list[_Done]:
         """The same, each read again until it stands as it was written, or given up on."""
         for _ in range(_ROUNDS):
-            fresh = [place for place, one in enumerate(done) if one.is_unconfirmed]
-            if not fresh:
+            unconfirmed = [index for index, one in enumerate(done) if one.is_unconfirmed]
+            if not unconfirmed:
                 return done
             self._wait([one.write for one in done if one.write is not None])
-            for place, one in zip(fresh, pool.map(self._check, [done[place] for place in fresh]), strict=True):
-                done[place] = one
+            checked = pool.map(self._check, [done[index] for index in unconfirmed])
+            for index, one in zip(unconfirmed, checked, strict=True):
+                done[index] = one
         return [replace(one, write=None, reason=_CONTESTED) if one.is_unconfirmed else one for one in done]
 
     def _check(self, one: _Done) -> _Done:

@@ -83,8 +83,8 @@ def describe(platform: Platform, described: TableAttributes, classification: str
     for number, column in enumerate(table.get("columns") or ()):
         attributes = columns.get(decode_name(str(column["name"])).lower())
         if attributes is not None:
-            place = f"/columns/{number}"
-            operations += _operations(column, place, attributes, classification, overwrite=overwrite)
+            path = f"/columns/{number}"
+            operations += _operations(column, path, attributes, classification, overwrite=overwrite)
     if operations:
         path = f"{Collection.TABLES}/name/{path_of(described.fqn)}"
         platform.http.send(Call("PATCH", path, body=operations, answered=False))
@@ -92,17 +92,17 @@ def describe(platform: Platform, described: TableAttributes, classification: str
 
 
 def _operations(
-    stored: Json, place: str, described: Attributes, classification: str, *, overwrite: bool
+    stored: Json, path: str, described: Attributes, classification: str, *, overwrite: bool
 ) -> Iterator[dict[str, object]]:
     known = stored.get("description") or ""
     if described.description and described.description != known and (overwrite or not known):
-        yield {"op": "add", "path": f"{place}/description", "value": described.description}
+        yield {"op": "add", "path": f"{path}/description", "value": described.description}
     labels = stored.get("tags") or []
     there = {str(label.get("tagFQN")) for label in labels}
     new = [tag for tag in described.tags if build_fqn(classification, tag) not in there]
     if new:
         added = [label_of(build_fqn(classification, tag)) for tag in new]
-        yield {"op": "add", "path": f"{place}/tags", "value": [*labels, *added]}
+        yield {"op": "add", "path": f"{path}/tags", "value": [*labels, *added]}
 
 
 def label_of(fqn: str) -> Json:

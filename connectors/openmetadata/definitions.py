@@ -17,13 +17,13 @@ _FQN_PARTS = 4
 def stored_views(platform: Platform, service: str) -> Iterator[Definition]:
     """Every view of a service that has a definition; `done` where its lineage was published already."""
     for hit in views(platform.http, service):
-        place = _place(hit, service)
-        if place is None:
+        relation_key = _relation_key(hit, service)
+        if relation_key is None:
             continue
         materialized = str(hit.get("tableType") or "") == "MaterializedView"
         yield Definition(
             DefinitionKind.MATERIALIZED_VIEW if materialized else DefinitionKind.VIEW,
-            place,
+            relation_key,
             str(hit.get("schemaDefinition") or ""),
             _seconds(hit.get("updatedAt")),
             done=bool(hit.get("processedLineage")),
@@ -35,13 +35,13 @@ def stored_routines(platform: Platform, service: str) -> Iterator[Definition]:
     """Every procedure and function of a service whose code the platform has."""
     for entity in pages(platform.http, Collection.PROCEDURES, {"service": service}):
         # An OpenMetadata lists the procedures of all services.
-        place = _place(entity, service)
+        relation_key = _relation_key(entity, service)
         code = entity.get("storedProcedureCode") or {}
-        if place is None or not code.get("code"):
+        if relation_key is None or not code.get("code"):
             continue
         yield Definition(
             DefinitionKind.ROUTINE,
-            place,
+            relation_key,
             str(code["code"]),
             _seconds(entity.get("updatedAt")),
             done=bool(entity.get("processedLineage")),
@@ -50,7 +50,7 @@ def stored_routines(platform: Platform, service: str) -> Iterator[Definition]:
         )
 
 
-def _place(entity: Json, service: str) -> tuple[str, str, str] | None:
+def _relation_key(entity: Json, service: str) -> tuple[str, str, str] | None:
     parts = split_fqn(str(entity.get("fullyQualifiedName") or ""))
     if len(parts) != _FQN_PARTS or parts[0] != service:
         return None

@@ -94,16 +94,16 @@ def _of_text(text: str) -> str | None:
 
 
 def _comments(text: str) -> Iterator[str]:
-    last_end, place = text.rfind("*/"), 0
-    while found := _COMMENT.search(text, place):
-        begin = place = found.end()
+    last_end, position = text.rfind("*/"), 0
+    while found := _COMMENT.search(text, position):
+        begin = position = found.end()
         if found.group() == "--":
             line_end = text.find("\n", begin)
-            place = line_end if line_end >= 0 else len(text)
-            yield text[begin:place].strip()
+            position = line_end if line_end >= 0 else len(text)
+            yield text[begin:position].strip()
         elif begin <= last_end:
             end = text.index("*/", begin)
-            place = end + 2
+            position = end + 2
             yield text[begin:end].strip()
 
 

@@ -31,5 +31,5 @@ SQL_TEXT = ExportProfile(
     services=_SERVICES,
     marks=marks("sql_text piece sql_id", "sql_text piece hash_value"),
     columns={"text": ("sql_text",), "schema": ("parsing_schema_name",), "start_time": ("last_active_time",)},
-    pieces=SplitText(("address", "hash_value", "sql_id"), "piece", width=64),
+    split_text=SplitText(("address", "hash_value", "sql_id"), "piece", width=64),
 )

@@ -205,7 +205,7 @@ class ExportProfile:
     patterns: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
     states: RowStates = field(default_factory=dict)
     rewrites: tuple[Rewrite, ...] = ()
-    pieces: SplitText | None = None
+    split_text: SplitText | None = None
     noise: re.Pattern[str] | None = None
     escaped: bool = False
     limits: Mapping[str, TextLimit] = field(default_factory=dict)
@@ -218,8 +218,8 @@ class ExportProfile:
         """All columns that it reads, each once."""
         found = [name for names in self.columns.values() for name in names]
         found += [*self.states, *(rewrite.column for rewrite in self.rewrites)]
-        if self.pieces is not None:
-            found += [*self.pieces.key, self.pieces.order]
+        if self.split_text is not None:
+            found += [*self.split_text.key, self.split_text.order]
         if self.lineage is not None:
             found += self.lineage.columns
         return tuple(dict.fromkeys(found))

@@ -58,7 +58,7 @@ STL_QUERY = ExportProfile(
     limits={"querytxt": _LIMIT},
 )
 
-_IN_PIECES = {
+_SPLIT = {
     "text": ("text",),
     "start_time": ("starttime", "start_time"),
     "end_time": ("endtime", "end_time"),
@@ -73,8 +73,8 @@ QUERY_TEXT = ExportProfile(
     name="Redshift STL_QUERYTEXT",
     services=_REDSHIFT,
     marks=marks("query sequence text", "query_id sequence text"),
-    columns=_IN_PIECES,
-    pieces=SplitText(("query", "query_id", "xid", "transaction_id"), "sequence", width=200),
+    columns=_SPLIT,
+    split_text=SplitText(("query", "query_id", "xid", "transaction_id"), "sequence", width=200),
     escaped=True,
 )
 
@@ -82,7 +82,7 @@ STATEMENT_TEXT = ExportProfile(
     name="Redshift SVL_STATEMENTTEXT",
     services=_REDSHIFT,
     marks=marks("xid starttime sequence text"),
-    columns=_IN_PIECES,
-    pieces=SplitText(("xid", "pid", "starttime"), "sequence", width=200),
+    columns=_SPLIT,
+    split_text=SplitText(("xid", "pid", "starttime"), "sequence", width=200),
     escaped=True,
 )

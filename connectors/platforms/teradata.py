@@ -39,5 +39,5 @@ SQL = ExportProfile(
     marks=marks("sql_text_info sql_row_no"),
     columns=_COLUMNS,
     states=_STATES,
-    pieces=SplitText(("proc_id", "query_id"), "sql_row_no", first=1),
+    split_text=SplitText(("proc_id", "query_id"), "sql_row_no", first=1),
 )

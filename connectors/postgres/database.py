@@ -208,7 +208,7 @@ class PostgresDatabase:
         found: dict[tuple[str, str, str], list[Column]] = {}
         for schema, relation, column, kind in self._rows(_COLUMNS):
             found.setdefault((self.name, schema, relation), []).append(Column(column, kind))
-        return {place: tuple(columns) for place, columns in found.items()}
+        return {key: tuple(columns) for key, columns in found.items()}
 
     def statements(self, limit: int) -> list[dict[str, Any]] | None:
         """The statements that ran in this database, as pg_stat_statements keeps them (rows of RECORD_SCHEMA).
@@ -217,10 +217,10 @@ class PostgresDatabase:
         the times at which they ran: before PostgreSQL 17 not even when it first saw them. Raises ConfigError where
         the role may not see other users' statements.
         """
-        places = self._rows(_STATISTICS)
-        if not places:
+        found = self._rows(_STATISTICS)
+        if not found:
             return None
-        schema, columns = places[0]
+        schema, columns = found[0]
         rows = self._rows(_statements_query(str(schema), columns), (self.name, limit))
         if rows and all(row[1] == _HIDDEN for row in rows):
             raise ConfigError(
@@ -280,10 +280,10 @@ def _statements_query(schema: str, columns: Sequence[str]) -> str:
     """Names of columns differ by the extension's version."""
     seconds = "total_exec_time" if "total_exec_time" in columns else "total_time"
     since = "pg_catalog.date_part('epoch', s.stats_since)" if "stats_since" in columns else "NULL"
-    place = '"' + schema.replace('"', '""') + '"'
+    quoted = '"' + schema.replace('"', '""') + '"'
     return f"""
         SELECT r.rolname, s.query, s.{seconds} / 1000 / greatest(s.calls, 1), {since}
-        FROM {place}.pg_stat_statements s
+        FROM {quoted}.pg_stat_statements s
         JOIN pg_catalog.pg_database d ON d.oid = s.dbid
         LEFT JOIN pg_catalog.pg_roles r ON r.oid = s.userid
         WHERE d.datname = %s

@@ -132,14 +132,14 @@ def _reads(plan: dict[str, Any]) -> Reads:
         for node in nodes
         if "Alias" in node and ("Relation Name" in node or "Function Name" in node)
     }
-    found: dict[tuple[str, str], set[str]] = {place: set() for place in relations.values()}
+    found: dict[tuple[str, str], set[str]] = {relation: set() for relation in relations.values()}
     for node in nodes:
         for text in _texts(node):
             for alias, column in _COLUMN.findall(text):
-                place = relations.get(_unquote(alias))
-                if place is not None:
-                    found[place].add(_unquote(column))
-    return {place: frozenset(columns) for place, columns in found.items()}
+                relation = relations.get(_unquote(alias))
+                if relation is not None:
+                    found[relation].add(_unquote(column))
+    return {relation: frozenset(columns) for relation, columns in found.items()}
 
 
 def _nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:

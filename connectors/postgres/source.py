@@ -26,7 +26,7 @@ def open_source(settings: Mapping[str, object], _run: SourceRun) -> Iterator[Ope
             views=database.views,
             routines=database.routines,
             keeps=lambda _stored: False,  # the server tells all that it has
-            columns=lambda: {RelationKey(place): columns for place, columns in database.columns().items()},
+            columns=lambda: {RelationKey(key): columns for key, columns in database.columns().items()},
             planner=partial(columns_read, database),
         )
 

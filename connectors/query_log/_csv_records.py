@@ -213,7 +213,7 @@ def _is_unfinished(record: _Single, lines: list[str], at: int) -> bool:
 
 
 def _chars(lines: list[str], at: int) -> int:
-    return sum(len(lines[place]) for place in range(at, len(lines)))
+    return sum(len(lines[index]) for index in range(at, len(lines)))
 
 
 def _first_cut(lines: list[str]) -> int | None:

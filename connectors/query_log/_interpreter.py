@@ -135,8 +135,8 @@ def interpret(columns: Columns, lines: list[int], malformed: list[Malformed], re
         found["error_code"] = _error_codes(columns, statuses, reading)
     if "rows" in reading.fields or "result_rows" in reading.fields:
         found["rows"] = _rows_written(columns, len(lines), reading)
-    if reading.profile.pieces is not None:
-        found |= _pieces(columns, reading.profile.pieces, reading, problems)
+    if reading.profile.split_text is not None:
+        found |= _split_texts(columns, reading.profile.split_text, reading, problems)
     elif "text" in reading.fields:
         found["text"] = _texts(columns, statuses, reading)
         if None in found["text"]:
@@ -178,15 +178,15 @@ def _edges(
     return found
 
 
-def _pieces(
-    columns: Columns, pieces: SplitText, reading: ColumnReading, problems: dict[int, str]
+def _split_texts(
+    columns: Columns, split: SplitText, reading: ColumnReading, problems: dict[int, str]
 ) -> dict[str, list[Any]]:
     """The text of each row as it is, with what tells where it belongs."""
-    positions = [at for at in map(reading.position, pieces.key) if at is not None]
+    positions = [at for at in map(reading.position, split.key) if at is not None]
     keys = ["\x1f".join(values) for values in zip(*(columns[at] for at in positions), strict=True)]
-    order = reading.position(pieces.order)
+    order = reading.position(split.order)
     numbers = [_number(value) for value in columns[order]] if order is not None else []
-    problems |= {row: f"{pieces.order} is no number" for row, number in enumerate(numbers) if number is None}
+    problems |= {row: f"{split.order} is no number" for row, number in enumerate(numbers) if number is None}
     exporters = [reading.profile.name] * len(keys)
     texts = list(columns[reading.fields["text"][0]])
     return {"text": texts, "piece_key": keys, "piece": numbers, "exporter": exporters}

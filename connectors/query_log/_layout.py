@@ -95,8 +95,8 @@ class Layout:
         return csv.reader(lines, delimiter=self.delimiter, quotechar=self.quote, strict=strict)
 
     @property
-    def in_pieces(self) -> bool:
-        return self.reading is not None and self.reading.profile.pieces is not None
+    def has_split_texts(self) -> bool:
+        return self.reading is not None and self.reading.profile.split_text is not None
 
     def plausible(self, row: list[str]) -> bool:
         """Whether this row is surely a record: as many columns as the others, and times where times belong."""

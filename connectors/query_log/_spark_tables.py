@@ -116,11 +116,11 @@ def table_records(table: TableRead, reading: RecordReading) -> DataFrame:
     used = [position for position in table.reading.used if table.reading.names[position] in leaves]
     columns = [leaves[table.reading.names[position]].column.alias(f"c{position}") for position in used]
     if table.files is None:
-        place = [F.lit(table.name).alias("file"), F.monotonically_increasing_id().alias("start")]
+        position = [F.lit(table.name).alias("file"), F.monotonically_increasing_id().alias("start")]
     else:
         metadata = F.col("_metadata")
-        place = [metadata["file_path"].alias("file"), metadata["file_block_start"].alias("start")]
-    rows = table.frame.select(*place, *columns)
+        position = [metadata["file_path"].alias("file"), metadata["file_block_start"].alias("start")]
+    rows = table.frame.select(*position, *columns)
     return reading.apply(rows, partial(_records, table.reading, table.files, reading.arrow_schema))
 
 
@@ -192,19 +192,19 @@ def _runs(
     batch: pa.RecordBatch, files: Mapping[str, str] | None, counted: dict[tuple[str, int], int]
 ) -> Iterator[tuple[str, slice, list[int]]]:
     """The stretches of a batch that are of one file: its name, and the numbers of its rows, from 1."""
-    places, starts = batch.column(0).to_pylist(), batch.column(1).to_pylist()
+    paths, starts = batch.column(0).to_pylist(), batch.column(1).to_pylist()
     if files is None:
-        yield (places[0] if places else ""), slice(0, len(starts)), [start + 1 for start in starts]
+        yield (paths[0] if paths else ""), slice(0, len(starts)), [start + 1 for start in starts]
         return
     at = 0
-    while at < len(places):
+    while at < len(paths):
         end = at
-        while end < len(places) and (places[end], starts[end]) == (places[at], starts[at]):
+        while end < len(paths) and (paths[end], starts[end]) == (paths[at], starts[at]):
             end += 1
-        key = (places[at], starts[at])
+        key = (paths[at], starts[at])
         begin = counted.get(key, 0)
         counted[key] = begin + end - at
-        path = _plain_path(unquote(places[at]))
+        path = _plain_path(unquote(paths[at]))
         name = files.get(path, path.rpartition("/")[2])
         # a file that is read in parts: rows are counted from where each begins
         shown = f"{name}@{starts[at]:012}" if starts[at] else name

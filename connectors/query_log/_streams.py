@@ -170,8 +170,8 @@ class _ZstdStream(io.RawIOBase):
     def _decompress(self) -> None:
         if self._frame is None:
             self._frame = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW).decompressobj()
-        piece, rest = self._compressed[:_ZSTD_STEP], self._compressed[_ZSTD_STEP:]
-        self._ready = memoryview(self._frame.decompress(piece))
+        step, rest = self._compressed[:_ZSTD_STEP], self._compressed[_ZSTD_STEP:]
+        self._ready = memoryview(self._frame.decompress(step))
         if self._frame.eof:
             rest = self._frame.unused_data + rest
             self._frame = None

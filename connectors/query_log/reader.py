@@ -73,18 +73,18 @@ def _join(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         records = batch.to_pylist()
         for record in records:
-            pieces = [(piece["piece"], piece["text"] or "") for piece in record.pop("pieces")]
+            parts = [(part["piece"], part["text"] or "") for part in record.pop("pieces")]
             profile = _BY_NAME.get(record.pop("exporter"))
             if profile is not None:
-                record.update(whole_text(pieces, profile, record["status"]))
+                record.update(whole_text(parts, profile, record["status"]))
                 record["job"] = record["job"] or job_of(None, record["text"])
         yield pa.RecordBatch.from_pylist(records, schema=ARROW_SCHEMA)
 
 
-def whole_text(pieces: Sequence[tuple[int, str]], profile: ExportProfile, status: str | None) -> dict[str, Any]:
+def whole_text(parts: Sequence[tuple[int, str]], profile: ExportProfile, status: str | None) -> dict[str, Any]:
     """The text, status and problem of the record that has these numbered pieces."""
-    form = profile.pieces
-    ordered = sorted(set(pieces))
+    form = profile.split_text
+    ordered = sorted(set(parts))
     numbers = [number for number, _text in ordered]
     if form is None or numbers != list(range(form.first, form.first + len(numbers))):
         return {"text": None, "problem": "pieces of its text are missing, or two have one number"}
@@ -149,21 +149,21 @@ class QueryLogInput:
         A record without a statement has status `not_a_statement`, one that cannot be read a `problem`; none stops the
         run.
         """
-        if not self._in_pieces:
+        if not self._has_split_texts:
             return self._read(RecordReading(RECORD_SCHEMA, RECORD_SCHEMA))
         return _join_split_texts(self._read(RecordReading(SPLIT_RECORD_SCHEMA, SPLIT_RECORD_SCHEMA)))
 
     def map_records(self, work: RecordWork, schema: StructType) -> DataFrame:
         """What `work` makes of the log's records, with `schema`: where they are read, and sent on to nobody."""
-        if self._in_pieces:
+        if self._has_split_texts:
             return self.records().mapInArrow(work, schema)
         return self._read(RecordReading(RECORD_SCHEMA, schema, work))
 
     @property
-    def _in_pieces(self) -> bool:
-        if any(part.layout is not None and part.layout.in_pieces for part in self.texts):
+    def _has_split_texts(self) -> bool:
+        if any(part.layout is not None and part.layout.has_split_texts for part in self.texts):
             return True
-        return any(table.reading.profile.pieces is not None for table in self.tables)
+        return any(table.reading.profile.split_text is not None for table in self.tables)
 
     def _read(self, reading: RecordReading) -> DataFrame:
         frames = [table_records(table, reading) for table in self.tables]

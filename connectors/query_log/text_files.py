@@ -83,7 +83,7 @@ class Cut:
 
 
 def _cut(spark: SparkSession, files: Sequence[FileRange], splittable: Sequence[bool]) -> list[FileRange]:
-    """Slices that tile the files: where `splittable`, in ranges that start with a record.
+    """Ranges that tile the files: where `splittable`, in ranges that start with a record.
 
     Whether a line starts a record depends on the quotes before it, so that a first pass counts them (and the lines)
     in all ranges at once.
@@ -102,28 +102,26 @@ def _cut(spark: SparkSession, files: Sequence[FileRange], splittable: Sequence[b
     for found in cuts:
         by_file.setdefault(found.file, []).append(found)
     return [
-        piece
-        for index, part in enumerate(files)
-        for piece in (tile(part, by_file[index]) if index in by_file else [part])
+        one for index, part in enumerate(files) for one in (tile(part, by_file[index]) if index in by_file else [part])
     ]
 
 
-def _pack(spark: SparkSession, slices: Sequence[FileRange]) -> list[list[FileRange]]:
+def _pack(spark: SparkSession, ranges: Sequence[FileRange]) -> list[list[FileRange]]:
     """Slices in groups of about one range's bytes, a group for a task, in the order of the log."""
-    limit = _range_bytes(spark, slices)
+    limit = _range_bytes(spark, ranges)
     groups: list[list[FileRange]] = []
     filled = limit * 2
-    for piece in slices:
-        if filled + piece.weight > limit * 3 // 2:
+    for part in ranges:
+        if filled + part.weight > limit * 3 // 2:
             groups.append([])
             filled = 0
-        groups[-1].append(piece)
-        filled += piece.weight
+        groups[-1].append(part)
+        filled += part.weight
     return groups
 
 
-def _range_bytes(spark: SparkSession, slices: Sequence[FileRange]) -> int:
-    total = sum(piece.weight for piece in slices)
+def _range_bytes(spark: SparkSession, ranges: Sequence[FileRange]) -> int:
+    total = sum(part.weight for part in ranges)
     return min(max(total // (2 * spark.sparkContext.defaultParallelism), SMALLEST_RANGE), LARGEST_RANGE)
 
 
@@ -137,13 +135,13 @@ def _examine_ranges(spark: SparkSession, files: Sequence[FileRange], ranges: lis
 
 
 def _examined_by_tasks(spark: SparkSession, jobs: list[tuple[int, FileRange, int, int]]) -> list[Cut]:
-    def survey(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def examine(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for job in batch.column(0).to_pylist():
                 index, part, start, end = jobs[job]
                 yield _as_batch(_examine(part, index, start, end))
 
-    rows = spark.range(0, len(jobs), 1, len(jobs)).mapInArrow(survey, _CUT_SCHEMA).collect()
+    rows = spark.range(0, len(jobs), 1, len(jobs)).mapInArrow(examine, _CUT_SCHEMA).collect()
     return [
         Cut(
             row.file,
@@ -234,20 +232,20 @@ def _is_record(record: bytes, layout: Layout) -> bool:
 
 
 def tile(part: FileRange, cuts: list[Cut]) -> list[FileRange]:
-    """The file in slices that start with a record each, given its ranges in order."""
-    slices: list[FileRange] = []
+    """The file in parts that start with a record each, given its ranges in order."""
+    ranges: list[FileRange] = []
     start, line = 0, 1
     quotes = newlines = 0
     for found in cuts:
         # a malformed record can turn the parity of all that follows: then the other reading has a plausible record
         first = (found.odd or found.even) if quotes % 2 else (found.even or found.odd)
         if first is not None:
-            slices.append(replace(part, start=start, end=first[0], line=line))
+            ranges.append(replace(part, start=start, end=first[0], line=line))
             start, line = first[0], 1 + newlines + first[1]
         quotes += found.quotes
         newlines += found.newlines
-    slices.append(replace(part, start=start, end=part.file.size, line=line))
-    return slices
+    ranges.append(replace(part, start=start, end=part.file.size, line=line))
+    return ranges
 
 
 # From the bytes of a part of a log to batches of records, inside a Spark task or anywhere else.
@@ -373,11 +371,11 @@ _BYTEWISE = frozenset({"utf-8", "latin-1"})
 
 def text_records(spark: SparkSession, files: Sequence[FileRange], reading: RecordReading) -> DataFrame:
     """What comes of the records of files with layouts."""
-    slices = _cut(spark, files, [_splittable(part) for part in files])
+    ranges = _cut(spark, files, [_splittable(part) for part in files])
     failures: Failures = _failures(
-        spark, [part for part in slices if part.layout and part.layout.server_log is not None]
+        spark, [part for part in ranges if part.layout and part.layout.server_log is not None]
     )
-    return _run(spark, slices, partial(record_batches, failures=failures, schema=reading.arrow_schema), reading)
+    return _run(spark, ranges, partial(record_batches, failures=failures, schema=reading.arrow_schema), reading)
 
 
 def with_layout(file: QueryLogFile, head: bytes, hints: ReadingHints) -> FileRange:
@@ -424,21 +422,21 @@ def _splittable(part: FileRange) -> bool:
     return part.file.local and part.end is not None and in_lines
 
 
-def _failures(spark: SparkSession, slices: Sequence[FileRange]) -> Failures:
+def _failures(spark: SparkSession, ranges: Sequence[FileRange]) -> Failures:
     """The failed statements of the log, by session: keys alone, a few bytes for each error in the log."""
-    if not slices:
+    if not ranges:
         return {}
     by_session: dict[str, set[str]] = {}
-    for row in _run(spark, slices, failure_batches, RecordReading(FAILURE_SCHEMA, FAILURE_SCHEMA)).collect():
+    for row in _run(spark, ranges, failure_batches, RecordReading(FAILURE_SCHEMA, FAILURE_SCHEMA)).collect():
         by_session.setdefault(row.session, set()).add(row.statement)
     return {session: frozenset(statements) for session, statements in by_session.items()}
 
 
-def _run(spark: SparkSession, slices: Sequence[FileRange], work: Any, reading: RecordReading) -> DataFrame:
+def _run(spark: SparkSession, ranges: Sequence[FileRange], work: Any, reading: RecordReading) -> DataFrame:
     """What comes of the batches that `work(slice, stream)` yields for each slice."""
-    local = _pack(spark, [part for part in slices if part.file.local])
+    local = _pack(spark, [part for part in ranges if part.file.local])
     frame = reading.apply(spark.range(0, len(local), 1, max(len(local), 1)), partial(_local, local, work))
-    remote = {part.file.path: part for part in slices if not part.file.local}
+    remote = {part.file.path: part for part in ranges if not part.file.local}
     if not remote:
         return frame
     contents = spark.read.format("binaryFile").load(list(remote)).select("path", "content")

@@ -84,7 +84,7 @@ class Environment:
     @classmethod
     def of(cls, event: Mapping[str, Any]) -> Environment:
         """That of an event's reduced form."""
-        urls = {name: JdbcUrl(*place) for name, place in (event.get("urls") or {}).items()}
+        urls = {name: JdbcUrl(*parts) for name, parts in (event.get("urls") or {}).items()}
         return cls(str(event.get("warehouse") or ""), event.get("catalogs") or {}, urls)
 
 

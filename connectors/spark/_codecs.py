@@ -192,8 +192,8 @@ def _lzf(data: bytes, size: int) -> bytes:
             position += 1
             if start < 0:
                 raise DamagedLog("the lzf stream is damaged")
-            piece = out[start : start + length + 2]
-            out += (piece * -(-(length + 2) // len(piece)))[: length + 2]  # it may go on into what it gives
+            block = out[start : start + length + 2]
+            out += (block * -(-(length + 2) // len(block)))[: length + 2]  # it may go on into what it gives
     except IndexError as error:
         raise DamagedLog("the lzf stream is damaged") from error
     if len(out) != size:

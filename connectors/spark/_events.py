@@ -213,7 +213,7 @@ def event_lines(chunks: Iterable[bytes]) -> Iterator[EventLine]:
 def _lines_of(block: bytes, number: int, wanted: re.Pattern[bytes]) -> Generator[EventLine, None, int]:
     """The chosen lines of a block whose first follows line `number`; gives the number of its last."""
     position = 0
-    for start in _places(block, wanted):
+    for start in _starts(block, wanted):
         number += block.count(b"\n", position, start)
         position = start
         line = block[start : block.find(b"\n", start)]
@@ -224,7 +224,7 @@ def _lines_of(block: bytes, number: int, wanted: re.Pattern[bytes]) -> Generator
     return number + block.count(b"\n", position)
 
 
-def _places(block: bytes, wanted: re.Pattern[bytes]) -> Iterator[int]:
+def _starts(block: bytes, wanted: re.Pattern[bytes]) -> Iterator[int]:
     """Where the wanted lines begin, which the pattern finds by the line break before them."""
     if wanted.match(b"\n" + block[:LONGEST_BEGINNING]):
         yield 0

@@ -221,31 +221,31 @@ def _through_views(
     plan: StatementLineage, viewed: list[TableName], hidden: list[TableName], views: KnownViews
 ) -> StatementLineage:
     """The plan's lineage with columns of base tables that only views read as the columns of those views."""
-    places: dict[ColumnRef, ColumnRef | None] = {}
+    view_columns: dict[ColumnRef, ColumnRef | None] = {}
     for view in viewed:
         for column, base in views.stored[view].items():
             if base.table in hidden:
-                places[base] = None if base in places else ColumnRef(view, column)
-    known = {base: place for base, place in places.items() if place is not None}
+                view_columns[base] = None if base in view_columns else ColumnRef(view, column)
+    known = {base: column for base, column in view_columns.items() if column is not None}
     if not known:
         return plan
     return replace(plan, flows=tuple(_move(flow, known) for flow in plan.flows))
 
 
-def _move(flow: Flow, places: Mapping[ColumnRef, ColumnRef]) -> Flow:
+def _move(flow: Flow, view_columns: Mapping[ColumnRef, ColumnRef]) -> Flow:
     outputs = tuple(
-        replace(output, references=tuple(_moved_reference(item, places) for item in output.references))
+        replace(output, references=tuple(_moved_reference(item, view_columns) for item in output.references))
         for output in flow.outputs
     )
-    indirect = tuple(_moved_reference(item, places) for item in flow.indirect)
+    indirect = tuple(_moved_reference(item, view_columns) for item in flow.indirect)
     used = [r for output in outputs for r in output.references] + list(indirect)
     tables = {column.table: None for reference in used for column in reference.sources}
-    left = [table for table in flow.sources if table in tables or not any(base.table == table for base in places)]
+    left = [table for table in flow.sources if table in tables or not any(base.table == table for base in view_columns)]
     return replace(flow, outputs=outputs, indirect=indirect, sources=tuple(dict.fromkeys([*left, *tables])))
 
 
-def _moved_reference(reference: Reference, places: Mapping[ColumnRef, ColumnRef]) -> Reference:
-    return replace(reference, sources=tuple(places.get(column, column) for column in reference.sources))
+def _moved_reference(reference: Reference, view_columns: Mapping[ColumnRef, ColumnRef]) -> Reference:
+    return replace(reference, sources=tuple(view_columns.get(column, column) for column in reference.sources))
 
 
 # --- columns ------------------------------------------------------------------------------------------------------

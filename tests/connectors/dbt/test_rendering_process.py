@@ -25,12 +25,14 @@ def process() -> Iterator[RenderingProcess]:
 
 def scope(macros: str = "", **more: Any) -> TemplateScope:
     nodes = (
-        TemplateNode(MODEL, "model", "m", "shop", layers=({"materialized": "incremental"},), place=("d", "s", "m")),
-        TemplateNode("model.shop.a", "model", "a", "shop", place=("d", "s", "a"), config=WATCHED),
-        TemplateNode("model.shop.p.v1", "model", "p", "shop", "1", latest=False, place=("d", "s", "p_v1")),
-        TemplateNode("model.shop.p.v2", "model", "p", "shop", "2", place=("d", "s", "p_v2")),
-        TemplateNode("model.tools.p", "model", "p", "tools", place=("d", "tools", "p")),
-        TemplateNode("model.shop.e", "model", "e", "shop", place=("", "", "e"), materialized="ephemeral"),
+        TemplateNode(
+            MODEL, "model", "m", "shop", layers=({"materialized": "incremental"},), relation_key=("d", "s", "m")
+        ),
+        TemplateNode("model.shop.a", "model", "a", "shop", relation_key=("d", "s", "a"), config=WATCHED),
+        TemplateNode("model.shop.p.v1", "model", "p", "shop", "1", latest=False, relation_key=("d", "s", "p_v1")),
+        TemplateNode("model.shop.p.v2", "model", "p", "shop", "2", relation_key=("d", "s", "p_v2")),
+        TemplateNode("model.tools.p", "model", "p", "tools", relation_key=("d", "tools", "p")),
+        TemplateNode("model.shop.e", "model", "e", "shop", relation_key=("", "", "e"), materialized="ephemeral"),
     )
     sources = (TemplateSource("source.shop.till.t", "shop", "till", "t", ("", "{{ var('home') }}", "raw_t")),)
     target = {"name": "dev", "type": "redshift", "schema": "s", "database": "d"}
@@ -221,7 +223,7 @@ def test_a_config_counts_from_the_project_down_to_the_file(process: RenderingPro
     node = TemplateNode("model.shop.n", "model", "n", "shop", layers=({"schema": "marts", "tags": "a"}, {"alias": "b"}))
     scope = TemplateScope("shop", "postgres", {"schema": "s", "database": "d"}, nodes=(node,))
     found = process.configure(scope, {"model.shop.n": "{{ config(alias='c') }} {{ run_query('x') }}"})["model.shop.n"]
-    assert found.place == ("d", "s_marts", "c")
+    assert found.relation_key == ("d", "s_marts", "c")
     assert found.config == {"schema": "marts", "tags": "a", "alias": "c"}
 
 
@@ -235,7 +237,7 @@ def test_a_rule_of_schemas_that_asks_the_warehouse_costs_no_config(process: Rend
         macros = tuple(macros_in(macro, "shop"))
         scope = TemplateScope("shop", "postgres", {"name": "dev", "schema": "s"}, macros=macros, nodes=(node,))
         found = process.configure(scope, {"model.shop.n": "{{ config(materialized='ephemeral') }}"})["model.shop.n"]
-        assert found.place == ("", schema, "n")
+        assert found.relation_key == ("", schema, "n")
         assert found.config["materialized"] == "ephemeral"
 
 
@@ -257,4 +259,4 @@ def test_the_projects_own_rule_of_schemas_holds(process: RenderingProcess) -> No
     rule = "{% macro generate_schema_name(custom, node) %}  {{ custom or target.schema }}  {% endmacro %}"
     node = TemplateNode("model.shop.n", "model", "n", "shop", layers=({"schema": "marts"},))
     scope = TemplateScope("shop", "postgres", {"schema": "s"}, macros=tuple(macros_in(rule, "shop")), nodes=(node,))
-    assert process.configure(scope, {"model.shop.n": "x"})["model.shop.n"].place == ("", "marts", "n")
+    assert process.configure(scope, {"model.shop.n": "x"})["model.shop.n"].relation_key == ("", "marts", "n")

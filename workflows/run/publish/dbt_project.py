@@ -239,7 +239,10 @@ class DbtPublishing:
         default_database, default_schema = self.settings.default_database, self.settings.default_schema
         return {
             unique_id: build_fqn(
-                self.service, node.place[0] or default_database, node.place[1] or default_schema, node.place[2]
+                self.service,
+                node.relation_key[0] or default_database,
+                node.relation_key[1] or default_schema,
+                node.relation_key[2],
             )
             for unique_id, node in self.project.nodes.items()
             if not node.ephemeral

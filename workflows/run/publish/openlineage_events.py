@@ -87,7 +87,7 @@ class EventSink:
     @property
     def _name(self) -> str:
         parts = (
-            Transport(self.config.headwater.open_lineage.transport).place,
+            Transport(self.config.headwater.open_lineage.transport).location,
             self.config.job_namespace,
             self.config.dataset_namespace,
         )

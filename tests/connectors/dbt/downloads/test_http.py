@@ -22,14 +22,14 @@ def artifacts(server: HTTPServer, path: str = "/manifest.json") -> HttpArtifacts
     return HttpArtifacts({"manifest": server.url_for(path) + "?signature=hunter2"}, HEADERS)
 
 
-def copied(place: HttpArtifacts, folder: Path, limits: HttpLimits = QUICK) -> bytes:
-    assert HttpDownload(place, limits).copy("manifest", folder / "manifest.json")
+def copied(relation_key: HttpArtifacts, folder: Path, limits: HttpLimits = QUICK) -> bytes:
+    assert HttpDownload(relation_key, limits).copy("manifest", folder / "manifest.json")
     return (folder / "manifest.json").read_bytes()
 
 
-def failure(place: HttpArtifacts, folder: Path, limits: HttpLimits = QUICK) -> LineageError:
+def failure(relation_key: HttpArtifacts, folder: Path, limits: HttpLimits = QUICK) -> LineageError:
     with pytest.raises(LineageError) as caught:
-        copied(place, folder, limits)
+        copied(relation_key, folder, limits)
     assert "hunter2" not in str(caught.value)
     assert caught.value.__cause__ is None
     return caught.value
@@ -99,6 +99,6 @@ def test_what_is_too_large_or_drips_is_given_up_on(httpserver: HTTPServer, tmp_p
 
 
 def test_a_header_that_is_none_is_not_shown(httpserver: HTTPServer, tmp_path: Path) -> None:
-    place = HttpArtifacts({"manifest": httpserver.url_for("/manifest.json")}, {"X-Key": "hunter2\nX: y"})
-    assert "dbtHttpHeaders" in str(failure(place, tmp_path))
-    assert "hunter2" not in repr(place)
+    relation_key = HttpArtifacts({"manifest": httpserver.url_for("/manifest.json")}, {"X-Key": "hunter2\nX: y"})
+    assert "dbtHttpHeaders" in str(failure(relation_key, tmp_path))
+    assert "hunter2" not in repr(relation_key)

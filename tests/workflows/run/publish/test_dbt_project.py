@@ -14,7 +14,7 @@ import pytest
 from connectors.dbt.model_statements import DbtProject
 from connectors.dbt.projects import project_from_manifest
 from connectors.dbt.settings import DbtLineageConfig
-from connectors.dbt.source import columns_by_place, model_definitions
+from connectors.dbt.source import columns_by_key, model_definitions
 from connectors.platforms.job_names import job_of
 from ingestion.analysis.symbolic import dumps
 from ingestion.binding.timeline import SchemaProvider
@@ -67,7 +67,7 @@ def bound(project: DbtProject, log: tuple[Record, ...], tag: str | None = None) 
         for statement in split(record, "duckdb")
     ]
     groups += [group(one.text, one.at or 0.0, -number) for number, one in enumerate(model_definitions(project), 1)]
-    known = {".".join(place): columns for place, columns in columns_by_place(project).items()}
+    known = {".".join(place): columns for place, columns in columns_by_key(project).items()}
     templates = {one.template: parsed(one.template) for one in groups}
     before = SchemaProvider(lambda key: known.get(str(key)))
     return bind_occurrences(templates, groups, SourceSettings("roastery", "main"), before)
