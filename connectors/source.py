@@ -140,6 +140,7 @@ Planner = Callable[[Question], Reads | None]
 """Which columns a statement reads by a live database's own planner; None where it cannot plan it."""
 
 Schemas = Mapping[RelationKey, tuple[Column, ...]]
+"""The columns of relations, in their order."""
 
 
 def _nothing() -> tuple[()]:

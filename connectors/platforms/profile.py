@@ -91,12 +91,12 @@ def objects_of(text: str, column: str) -> list[Json]:
     return objects_in(json_of(text, column), column)
 
 
-def objects_in(value: Any, place: str) -> list[Json]:
-    """The objects of a list, none for null; `place` is what an error names. Raises MalformedLineage."""
+def objects_in(value: Any, name: str) -> list[Json]:
+    """The objects of a list, none for null; `name` is what an error names. Raises MalformedLineage."""
     if value is None:
         return []
     if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
-        raise MalformedLineage(f"{place} is no list of objects")
+        raise MalformedLineage(f"{name} is no list of objects")
     return value
 
 

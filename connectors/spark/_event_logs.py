@@ -70,16 +70,16 @@ def _list_log_files(spark: SparkSession, directory: str) -> list[EventLogFile]:
         path = jvm.org.apache.hadoop.fs.Path(directory)
         system = path.getFileSystem(configuration)
         if system.getScheme() == "file":
-            place = system.makeQualified(path).toUri().getPath()
+            location = system.makeQualified(path).toUri().getPath()
             if system.exists(path):
-                return local_files(place)
+                return local_files(location)
         root = system.makeQualified(path).toString().rstrip("/")
         listing = system.listFiles(path, True)  # noqa: FBT003 Java has no names for arguments
         while listing.hasNext():
             file = listing.next()
-            place = file.getPath().toString()
-            if "/." not in place.removeprefix(root):
-                found.append((place, file.getLen(), file.getModificationTime() / 1000))
+            location = file.getPath().toString()
+            if "/." not in location.removeprefix(root):
+                found.append((location, file.getLen(), file.getModificationTime() / 1000))
     except Py4JJavaError as error:
         raise ConfigError(
             f"the event log directory {clean_location(directory)} cannot be read: check eventLogDirectory"
@@ -271,11 +271,11 @@ def list_applications(base: str, min_date: datetime | None, status: str | None) 
 def _attempts(root: str, application: dict[str, Any]) -> Iterator[EventLogFile]:
     """An application's attempts as logs; the time of the last update tells a later run whether to read again."""
     for attempt in application["attempts"]:
-        place = f"{root}/{quote(application['id'])}"
+        location = f"{root}/{quote(application['id'])}"
         if attempt.get("attemptId"):
-            place += f"/{quote(attempt['attemptId'])}"
+            location += f"/{quote(attempt['attemptId'])}"
         modified = attempt["lastUpdatedEpoch"] / 1000
-        yield EventLogFile(place, 0, modified, _url_without_user(place), 0, not attempt["completed"])
+        yield EventLogFile(location, 0, modified, _url_without_user(location), 0, not attempt["completed"])
 
 
 def _url_without_user(url: str) -> str:
@@ -296,22 +296,22 @@ def _get(url: str, parameters: dict[str, str] | None = None, *, stream: bool = F
 
 def served_events(log: EventLogFile) -> Iterator[tuple[EventLogFile, EventLine]]:
     """The events of an application that a history server gives, as its log files or, failing that, as SQL pages."""
-    place = replace(log, path=_url_without_user(log.path))
+    origin = replace(log, path=_url_without_user(log.path))
     try:
         with _get(log.path + "/logs", stream=True) as answer, tempfile.SpooledTemporaryFile(SPOOL) as spool:
             if answer.ok:
                 for chunk in answer.iter_content(BLOCK_BYTES):
                     spool.write(chunk)
                 spool.seek(0)
-                yield from _zipped_events(place, spool)
+                yield from _zipped_events(origin, spool)
                 return
-        yield from page_events(log, place)
+        yield from page_events(log, origin)
     except CONNECTION_ERRORS:
-        yield place, EventLine(0, UNAVAILABLE)
+        yield origin, EventLine(0, UNAVAILABLE)
     except zipfile.BadZipFile:
-        yield place, EventLine(0, PROBLEM, problem="the history server's answer is no archive of an event log")
+        yield origin, EventLine(0, PROBLEM, problem="the history server's answer is no archive of an event log")
     except (ValueError, KeyError, TypeError):
-        yield place, EventLine(0, PROBLEM, problem="the history server's pages are not of a form known here")
+        yield origin, EventLine(0, PROBLEM, problem="the history server's pages are not of a form known here")
 
 
 def _zipped_events(log: EventLogFile, spool: Any) -> Iterator[tuple[EventLogFile, EventLine]]:
@@ -335,9 +335,9 @@ def _entry_index(name: str) -> int:
 # --- the fallback -------------------------------------------------------------------------------------------------
 
 
-def page_events(log: EventLogFile, place: EventLogFile) -> Iterator[tuple[EventLogFile, EventLine]]:
+def page_events(log: EventLogFile, origin: EventLogFile) -> Iterator[tuple[EventLogFile, EventLine]]:
     """An application's SQL executions page by page, told as the events that an event log would have."""
-    yield place, EventLine(0, PROBLEM, problem=LOSSES)
+    yield origin, EventLine(0, PROBLEM, problem=LOSSES)
     number, lowest, offset = 0, None, 0
     while True:
         parameters = {
@@ -348,16 +348,19 @@ def page_events(log: EventLogFile, place: EventLogFile) -> Iterator[tuple[EventL
         }
         answer = _get(log.path + "/sql", parameters)
         if answer.status_code >= OVERLOADED:
-            yield place, EventLine(0, UNAVAILABLE)
+            yield origin, EventLine(0, UNAVAILABLE)
             return
         if not answer.ok:
-            yield place, EventLine(0, PROBLEM, problem=f"the history server answers {answer.status_code} for its SQL")
+            yield (
+                origin,
+                EventLine(0, PROBLEM, problem=f"the history server answers {answer.status_code} for its SQL"),
+            )
             return
         page = answer.json()
         for execution in page:
             for kind, event in _execution_events(execution):
                 number += 1
-                yield place, EventLine(number, kind, json.dumps(event))
+                yield origin, EventLine(number, kind, json.dumps(event))
             lowest = execution["id"] if lowest is None else min(lowest, execution["id"])
         if len(page) < PAGE:
             break
@@ -367,7 +370,7 @@ def page_events(log: EventLogFile, place: EventLogFile) -> Iterator[tuple[EventL
             f"the history server keeps no execution before {lowest}: what this application ran before it is lost "
             "(nothing, where its JVM had counted those for another application)"
         )
-        yield place, EventLine(0, PROBLEM, problem=lost)
+        yield origin, EventLine(0, PROBLEM, problem=lost)
 
 
 def _execution_events(execution: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:

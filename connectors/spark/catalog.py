@@ -115,12 +115,12 @@ class SparkCatalog:
                 described = self.describe((catalog, *namespace, name))
                 if described is None:  # it was dropped a moment ago
                     continue
-                place = (self._database(catalog), ".".join(namespace), name)
-                written = _dotted_name(place)
+                key = (self._database(catalog), ".".join(namespace), name)
+                written = _dotted_name(key)
                 text = described.statement(written) if described.query else ""
                 where = described.namespace
                 home = (self._database(where[0]), ".".join(where[1:])) if where else None
-                yield Definition(DefinitionKind.VIEW, place, text, now, home=home)
+                yield Definition(DefinitionKind.VIEW, key, text, now, home=home)
 
     def beside(self, log: OpenSource) -> OpenSource:
         """What a log's source is with these definitions; what Spark cannot have, such as a procedure, still stands."""
@@ -146,7 +146,7 @@ class SparkCatalog:
 
     def columns(self) -> Mapping[RelationKey, tuple[Column, ...]]:
         """The columns of relations by their places, asked for when they are wanted."""
-        return _Columns(self)
+        return _AskedColumns(self)
 
     def parts(self, key: RelationKey) -> tuple[str, ...] | None:
         """A place as Spark names it, None where no catalog here can have it."""
@@ -180,7 +180,7 @@ class SparkCatalog:
         return self.database if catalog == SESSION_CATALOG else catalog
 
 
-class _Columns(Mapping[RelationKey, tuple[Column, ...]]):
+class _AskedColumns(Mapping[RelationKey, tuple[Column, ...]]):
     """A metastore may have more tables than anybody reads: each is asked for once, when its columns are wanted."""
 
     def __init__(self, catalog: SparkCatalog) -> None:

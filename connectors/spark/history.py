@@ -159,7 +159,7 @@ def _events_of_packs(batches: Iterable[pa.RecordBatch], packs: list[list[EventLo
 
 def file_rows(file: EventLogFile) -> Iterator[Row]:
     if is_served(file.path):
-        yield from (_event_row(place, line) for place, line in served_events(file) if line.kind != "ignored")
+        yield from (_event_row(origin, line) for origin, line in served_events(file) if line.kind != "ignored")
         return
     try:
         with Path(local_path(file.path) or file.path).open("rb") as stream:
