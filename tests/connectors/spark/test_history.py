@@ -39,7 +39,7 @@ def comparable(rows: list[Row]) -> list[tuple[str, ...]]:
     """Statements without where they stand; lineage by its value, for equal values may have other bytes."""
     return sorted(
         (
-            *(repr(row[name]) for name in ("text", "start_time", "end_time", "user", "session", "schema", "status")),
+            *(str(row[name]) for name in ("text", "start_time", "end_time", "user", "session", "schema", "status")),
             repr(loads(row["symbolic"])) if row["symbolic"] else "",
         )
         for row in rows

@@ -162,7 +162,7 @@ def test_which_catalogs_are_read(type_: str, catalogs: list[str] | None, expecte
     content = {"source": {"type": type_, "serviceName": "s", "sourceConfig": {"config": {}}}, "headwater": spark}
     content["workflowConfig"] = {"openMetadataServerConfig": {"hostPort": "embedded"}}
     (tmp_path / "lineage.yaml").write_text(yaml.safe_dump(content))
-    assert load_config(tmp_path / "lineage.yaml").spark.catalogs == expected
+    assert load_config(tmp_path / "lineage.yaml").spark_catalogs == expected
 
 
 def test_a_source_in_another_sql_has_no_use_for_spark_s_views(tmp_path: Path) -> None:
