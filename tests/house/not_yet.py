@@ -5,12 +5,6 @@ from __future__ import annotations
 UNUSED_WORDS: dict[str, tuple[str, ...]] = {
     "place": (
         "connectors.catalog",
-        "connectors.dbt",
-        "connectors.openlineage",
-        "connectors.openmetadata",
-        "connectors.platforms",
-        "connectors.postgres",
-        "connectors.query_log",
         "connectors.spark",
         "ingestion.statements",
         "workflows.counts",
@@ -19,17 +13,9 @@ UNUSED_WORDS: dict[str, tuple[str, ...]] = {
     "bearing": ("connectors.catalog",),
     "omitted": ("connectors.catalog",),
     "letters": ("connectors.catalog",),
-    "piece": (
-        "connectors.catalog",
-        "connectors.dbt",
-        "connectors.platforms",
-        "connectors.query_log",
-        "connectors.spark",
-    ),
-    "slice": ("connectors.query_log",),
+    "piece": ("connectors.catalog",),
     "memory": ("ingestion.model", "ingestion.parsing", "workflows.doctor"),
     "fresh": ("connectors.catalog", "connectors.openmetadata"),
-    "survey": ("connectors.query_log",),
 }
 """By a word that is not used any more: the rooms whose names still have it."""
 
