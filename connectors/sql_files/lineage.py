@@ -115,7 +115,7 @@ def script_lineage(sql: str, dialect: str | None, schema: Path | None, timeout_s
     dialect = dialect or DEFAULT_DIALECT
     script = read_script(sql, dialect_of(dialect), before) if project is None else project_script(project, before)
     found = _of_script(script, dialect, known, timeout_seconds)
-    refuse_schema_failures(before, found.failures)
+    _refuse_schema_failures(before, found.failures)
     return found if project is None else _of_project(project, found)
 
 
@@ -150,7 +150,7 @@ def _of_project(project: DbtProject, found: ScriptLineage) -> ScriptLineage:
     )
 
 
-def refuse_schema_failures(schema: Path | None, failures: Iterable[str]) -> None:
+def _refuse_schema_failures(schema: Path | None, failures: Iterable[str]) -> None:
     """Raises ConfigError with the first of the failures (file:line: why) that lies in the file of the schema."""
     wrong = next((failure for failure in failures if schema is not None and failure.startswith(f"{schema}:")), None)
     if wrong is not None:
@@ -227,7 +227,7 @@ def explain_in_sql(column: str, sql: SqlOptions) -> tuple[Explanation, tuple[str
     texts = [text for _, text in parts]
     graph = lineage_graph(texts, dialect, known, sql.timeout_seconds, keep_temporary=True)
     named = [_with_location(failure, [name for name, _ in parts]) for failure in graph.failures]
-    refuse_schema_failures(sql.schema, named)
+    _refuse_schema_failures(sql.schema, named)
     failures = (*(map(str, project.failures) if project is not None else ()), *named)
     return explain(graph.document, _only(column, graph, failures)), failures
 
