@@ -7,11 +7,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, tzinfo
 
-from connectors.log_columns import KEYS, SECONDS_PER_UNIT, LogColumn
 from connectors.platforms.generic import GENERIC
 from connectors.platforms.index import PROFILES
 from connectors.platforms.profile import ExportProfile
 from connectors.query_log._values import NULLS
+from connectors.query_log.log_columns import KEYS, SECONDS_PER_UNIT, LogColumn
 from ingestion.arguments import listing, suggestion
 from ingestion.errors import ConfigError
 

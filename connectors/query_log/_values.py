@@ -10,7 +10,7 @@ from email.utils import parsedate_to_datetime
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from connectors.log_columns import SECONDS_PER_UNIT
+from connectors.query_log.log_columns import SECONDS_PER_UNIT
 from ingestion.model.outcomes import Outcome
 
 NULLS = frozenset({"", "\\N", "NULL", "null", "None"})

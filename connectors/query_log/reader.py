@@ -17,7 +17,6 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
-from connectors.log_columns import LogColumn
 from connectors.platforms.index import PROFILES
 from connectors.platforms.job_names import job_of
 from connectors.platforms.profile import ExportProfile
@@ -33,6 +32,7 @@ from connectors.query_log._spark_tables import (
     table_records,
 )
 from connectors.query_log.files import QueryLogFile, find_log_files, table_format
+from connectors.query_log.log_columns import LogColumn
 from connectors.query_log.text_files import FileRange, stored_head, text_records, with_layout
 from connectors.records import RECORD_SCHEMA, RecordReading, RecordWork
 from connectors.source import NoFiles

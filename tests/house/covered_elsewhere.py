@@ -126,7 +126,7 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
         "connectors.dbt.settings",
         "connectors.dbt.source",
     ),
-    "connectors/query_log/test_columns.py": ("connectors.log_columns",),
+    "connectors/query_log/test_columns.py": ("connectors.query_log.log_columns",),
     "connectors/openlineage/test_events.py": (
         "connectors.openlineage.emitter",
         "workflows.run.publish.openlineage_events",

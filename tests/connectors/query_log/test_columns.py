@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from connectors.log_columns import LogColumn
 from connectors.query_log._columns import ReadingHints
+from connectors.query_log.log_columns import LogColumn
 from ingestion.errors import ConfigError
 from tests.support.query_log_exports import Record, layout_of, read_export
 

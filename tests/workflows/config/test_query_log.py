@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from connectors.log_columns import LogColumn
+from connectors.query_log.log_columns import LogColumn
 from workflows.config import InvalidConfig, load_config
 
 Write = Callable[..., Path]

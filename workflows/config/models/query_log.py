@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
 
 from connectors.fields import MisfitCollector, Model, OrEmpty, Positive, Secret, Text, TimeZone
-from connectors.log_columns import KEYS, SECONDS_PER_UNIT, LogColumn
+from connectors.query_log.log_columns import KEYS, SECONDS_PER_UNIT, LogColumn
 
 _FIELDS = {key: name for name, key in KEYS.items()}
 _MEASURED = frozenset({"time", "end_time", "duration"})
