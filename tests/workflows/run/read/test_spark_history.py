@@ -171,7 +171,7 @@ def as_an_older_version_left_it(state: Path, catalog: Path) -> None:
             stored = json.loads(row.digests)
             words = [[kind, f"old{key}", *rest, 1.0, last] for kind, key, *rest, _first, last in stored]
             changed = update(acknowledged).where(acknowledged.c.target == row.target)
-            connection.execute(changed.values(words=json.dumps(words), digest="of old keys"))
+            connection.execute(changed.values(digests=json.dumps(words), digest="of old keys"))
     store.close()
     with sqlite3.connect(catalog) as connection:
         connection.execute("update contributions set key = 'old' || key")
