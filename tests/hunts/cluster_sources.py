@@ -45,7 +45,7 @@ from tests.workflows.run.test_engine_lineage import ACCESSES, QUERIES  # noqa: E
 EXECUTORS = 3
 ROWS, TEMPLATES = 60_000, 400
 IN_TASKS = "in Spark's tasks"
-"""What the log says where batches are worked on by tasks."""
+"""What the log says where shards are worked on by tasks."""
 
 
 @dataclass(frozen=True)
