@@ -169,7 +169,7 @@ def strongest_ways(start: N, hops: Hops[N, T], budget: Budget = UNBOUNDED) -> Wa
         walk = Walk((start,), allowed, budget).finish()
         found.update({node: Way(node, strength, way) for node, way in walk.ways().items() if node not in found})
         truncated = truncated or walk.truncated
-        if not allowed.refused:
+        if not allowed.refused:  # no hop was too weak, so the walk over weaker ones would be this one again
             break
     return Ways(found, truncated)
 
@@ -197,6 +197,9 @@ def tie_of(type_: str, *, certain: bool) -> str:
 
 class EdgeIndex(Generic[E]):
     """The hops between columns and tables on one side of them: out of their sources, or (upstream) of their targets.
+
+    Of `INSERT INTO t SELECT s.a FROM s WHERE s.b > 0` the edges are s.a -> t.a, whose values flow, and s.b -> t, which
+    decides over all columns of t.
 
     `read` gives the edges of some tables on that side; each table is asked for once. A node and the end of an edge
     meet where both are the same column, or either is a whole table. So what is said of every column of a target (a

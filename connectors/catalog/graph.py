@@ -12,6 +12,7 @@ from connectors.catalog.store.lineage.reads import NOW, Moment, StoredEdge, edge
 from ingestion.walk import TABLE, Budget, ColumnNode, EdgeIndex, Hop, Hops, Walk, Way, strongest_ways
 
 BUDGET = Budget(nodes=20_000, hops=200_000)
+"""Of one question: an answer is held in memory and sent whole, each way with its hops."""
 StoredHop = Hop[ColumnNode, StoredEdge]
 StoredWay = Way[ColumnNode, StoredEdge]
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from ingestion import lineage_graph
+from ingestion import LineageGraph, lineage_graph
 from ingestion.errors import ConfigError
+from ingestion.graph import _page_writer
 
 STATEMENTS = [
     "CREATE VIEW mart.sums AS SELECT o.buyer, SUM(o.amount) AS total "
@@ -103,3 +104,13 @@ def test_routines_and_blocks_are_the_statements_in_them() -> None:
     )
     assert {"s", "t", "u"} <= set(graph.tables)
     assert graph.failures == ()
+
+
+def test_without_an_installation_there_is_no_page_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda **_asked: ())
+    _page_writer.cache_clear()
+    try:
+        with pytest.raises(ConfigError, match="install"):
+            LineageGraph({"nodes": [], "edges": []}).to_html()
+    finally:
+        _page_writer.cache_clear()
