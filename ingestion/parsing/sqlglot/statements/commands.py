@@ -194,7 +194,7 @@ def _moved_name(table: TableName, schema: TableName) -> Command:
 
 
 def _exchange_partition(words: Words, table: TableName) -> Command | None:
-    """Oracle and Hive: ALTER TABLE t EXCHANGE PARTITION p WITH TABLE s; Oracle swaps the rows, Hive moves them."""
+    """ALTER TABLE t EXCHANGE PARTITION p WITH TABLE s: MySQL and Oracle swap the rows, Hive moves them."""
     if words.word != "exchange" or not words.find("with", "table"):
         return None
     other = words.name()
