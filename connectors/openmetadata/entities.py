@@ -217,7 +217,7 @@ def pages(http: Http, collection: Collection, params: Params) -> Iterator[Json]:
 
 
 def delete_each(http: Http, collection: Collection, identifiers: Sequence[str]) -> int:
-    """Deletes entities by their ids; how many."""
+    """Deletes entities of a collection by their identifiers; how many."""
     for identifier in identifiers:
         http.send(Call("DELETE", f"{collection}/{path_of(identifier)}", answered=False))
     return len(identifiers)

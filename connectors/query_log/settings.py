@@ -7,10 +7,10 @@ from typing import ClassVar
 from connectors.source_settings import LineageConfig
 
 
-class QueryLogLineageConfig(LineageConfig):
+class _QueryLogLineageConfig(LineageConfig):
     """`source.sourceConfig.config` of the source type query-log-lineage: the keys that every source has."""
 
     needs_query_log: ClassVar[bool] = True
 
 
-SETTINGS = QueryLogLineageConfig
+SETTINGS = _QueryLogLineageConfig

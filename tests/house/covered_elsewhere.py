@@ -6,13 +6,10 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
     "connectors/catalog/answer/test_rendering.py": (
         "connectors.catalog.answer.changes",
         "connectors.catalog.answer.explanation",
-        "connectors.catalog.answer.changes",
         "connectors.catalog.questions.answer",
     ),
     "connectors/catalog/mcp/test_answers.py": (
-        "connectors.catalog.answer.entities",
-        "connectors.catalog.answer.lineage",
-        "connectors.catalog.answer.sql",
+        "connectors.catalog.answer.lookups",
         "connectors.catalog.questions.entities",
         "connectors.catalog.questions.sql",
     ),

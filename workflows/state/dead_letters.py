@@ -32,7 +32,7 @@ class DeadLetter:
 
 
 def file_dead_letters(connection: Connection, workflow: str, found: Iterable[DeadLetter]) -> None:
-    """Keeps letters, in place of those of the same statements."""
+    """Keeps what was found of a workflow, in place of what was kept of the same statements."""
     for letter in found:
         source_id, position, step = letter.location
         values = {"workflow": workflow, "source_id": source_id, "position": position, "step": step}

@@ -110,7 +110,7 @@ class LiveDefinitions:
 
 
 def live_definitions(config: RunConfig, dialect: str, platform: Platform, source: OpenSource) -> LiveDefinitions:
-    """What the catalog, and what is live, tell before a log is read."""
+    """What the platform's catalog, and what is live at the source, tell before a log is read; `dialect` is theirs."""
     stored = catalog_definitions(platform, config.source.service_name, config.lineage)
     live: list[Definition] = []
     if config.lineage.process_view_lineage:
