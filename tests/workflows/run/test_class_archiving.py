@@ -8,15 +8,17 @@ import sys
 import time
 from pathlib import Path
 
+import pyspark
 import pytest
 
 from tests.support import class_archive
 from tests.support.catalog_contents import REPOSITORY
 from workflows.config import SparkSettings, load_config
 from workflows.run.class_archiving import archiving_workflow
-from workflows.runtime.java import find_java
+from workflows.runtime.java import find_java, most_used_first
 from workflows.runtime.spark import spark_conf
 
+JARS = Path(pyspark.__file__).parent / "jars"
 MAPPED = """
 from pathlib import Path
 from workflows.config import SparkSettings
@@ -25,6 +27,7 @@ from workflows.runtime.spark import spark_session
 
 with spark_session(SparkSettings(), GracefulShutdown()) as spark:
     print(Path("/proc", str(spark.sparkContext._gateway.proc.pid), "maps").read_text())
+    print(spark._jvm.System.getProperty("java.class.path"))
 """
 
 
@@ -53,7 +56,10 @@ def test_a_run_maps_it(cache: Path) -> None:
     program = [sys.executable, "-c", MAPPED]
     environment = class_archive.environment(cache)
     printed = subprocess.run(program, cwd=REPOSITORY, env=environment, check=True, capture_output=True, text=True)
-    assert str(class_archive.file_in(cache)) in printed.stdout
+    *maps, class_path = printed.stdout.splitlines()
+    assert str(class_archive.file_in(cache)) in "\n".join(maps)
+    # An archive is of one class path, which stays as it was.
+    assert not class_path.startswith(most_used_first(JARS))
 
 
 def test_it_is_made_again_by_a_jvm_that_does_not_map_it(
