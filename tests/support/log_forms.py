@@ -145,6 +145,9 @@ def _session_file(folder: Path, jars: str) -> Path:
         "spark.sql.catalog.lake.warehouse": str(folder / "lake"),
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": "2",
+        # For a few rows, compiling costs more than it saves.
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
         "spark.ui.enabled": "false",
     }
     (folder / "session").mkdir()
@@ -158,7 +161,7 @@ if __name__ == "__main__":
     options = parser.parse_args()
     place: Path = options.root
     configured = load_config(_session_file(place, options.jars), may_lack_log=True)
-    with spark_session(configured.spark, GracefulShutdown()):
+    with spark_session(configured.headwater.spark, GracefulShutdown()):
         session = SparkSession.active()
         sources = {**write_texts(place), **write_tables(session, place), **write_databases(session, place)}
         read = {form: records(session, source) for form, source in sources.items()}

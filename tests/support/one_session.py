@@ -17,6 +17,6 @@ from workflows.runtime.spark import spark_session
 
 if __name__ == "__main__":
     configs = [load_config(Path(file)) for file in sys.argv[1:]]
-    with spark_session(configs[0].spark, GracefulShutdown()):
+    with spark_session(configs[0].headwater.spark, GracefulShutdown()):
         for config in configs:
             run_workflow(config, RunOptions("run"), LoggedProgress())

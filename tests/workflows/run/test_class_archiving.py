@@ -68,7 +68,7 @@ def test_it_is_made_again_by_a_jvm_that_does_not_map_it(
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
     log, again = tmp_path / "log.csv", tmp_path / "again.jsa"
     log.touch()
-    settings = load_config(archiving_workflow(log, again)).spark
+    settings = load_config(archiving_workflow(log, again)).headwater.spark
     assert "-XX:SharedArchiveFile" in " ".join(spark_conf(SparkSettings(), find_java()).values())
     options = " ".join(spark_conf(settings, find_java()).values())
     assert f"-XX:ArchiveClassesAtExit={again}" in options
