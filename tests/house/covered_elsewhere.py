@@ -22,10 +22,8 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
     "workflows/commands/test_policy.py": (
         "connectors.catalog.answer.policy",
         "connectors.catalog.questions.policy",
-        "workflows.commands.options",
         "workflows.config.policies",
     ),
-    "connectors/catalog/questions/proposed_change/test_report.py": ("connectors.catalog.answer.changes",),
     "connectors/catalog/questions/why/test_report.py": ("connectors.catalog.answer.why",),
     "connectors/catalog/answer/test_pages.py": ("connectors.catalog.answer.writing",),
     "connectors/catalog/http/app/test_contract.py": (
@@ -101,8 +99,8 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
         "connectors.catalog.store.lineage.reads",
         "connectors.catalog.store.lineage.rejections",
         "connectors.catalog.store.lineage.window",
-        "connectors.catalog.store.rows",
     ),
+    "connectors/catalog/store/lineage/test_bulk_lineage.py": ("connectors.catalog.store.rows",),
     "connectors/dbt/test_rendering_process.py": (
         "connectors.dbt._macros",
         "connectors.dbt._renderer",
@@ -123,7 +121,6 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
         "connectors.dbt.settings",
         "connectors.dbt.source",
     ),
-    "connectors/query_log/test_columns.py": ("connectors.query_log.log_columns",),
     "connectors/openlineage/test_events.py": (
         "connectors.openlineage.emitter",
         "workflows.run.publish.openlineage_events",
@@ -164,6 +161,7 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
         "connectors.query_log._spark_tables",
         "connectors.records",
     ),
+    "connectors/query_log/test_columns.py": ("connectors.query_log.log_columns",),
     "workflows/run/read/test_reader.py": (
         "connectors.query_log.source",
         "connectors.source",
@@ -172,7 +170,6 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
     "connectors/query_log/test_json_records.py": ("connectors.query_log.text_files",),
     "connectors/openmetadata/test_sink.py": ("connectors.sink",),
     "workflows/run/read/test_spark_history.py": ("connectors.spark.source",),
-    "workflows/commands/test_explain.py": ("connectors.sql_files.lineage",),
     "connectors/sql_files/test_lineage.py": (
         "connectors.sql_files.scripts",
         "workflows.commands.lineage",
@@ -245,7 +242,6 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
     "ingestion/parsing/sqlglot/repairs/test_by_dialect.py": ("ingestion.parsing.sqlglot.repairs._lakehouse",),
     "behaviour/test_parsing.py": ("ingestion.parsing.templates",),
     "ingestion/parsing/parser_pool/test_parser_pool.py": ("ingestion.parsing.tiers",),
-    "ingestion/parsing/test_targets.py": ("ingestion.parsing.token_names",),
     "ingestion/plans/lineage/test_lineage.py": (
         "ingestion.plans._evaluation",
         "ingestion.plans._logical",
@@ -274,6 +270,7 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
         "workflows.run.read.preview",
     ),
     "connectors/catalog/page/test_export.py": ("workflows.commands.export",),
+    "workflows/commands/test_explain.py": ("workflows.commands.options",),
     "workflows/run/test_replay.py": ("workflows.commands.replay",),
     "connectors/catalog/questions/why/search/test_answer.py": ("workflows.commands.why",),
     "workflows/run/group/runs/test_grouping.py": (
@@ -289,7 +286,7 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
         "workflows.run.resolve.entities",
     ),
     "workflows/run/test_start.py": ("workflows.runtime.options",),
-    "workflows/state/test_store.py": ("workflows.state._damage",),
+    "workflows/state/test_journal.py": ("workflows.state._damage",),
     "workflows/run/publish/delivery/test_delivery.py": ("workflows.state.acknowledgements",),
     "workflows/state/test_workflow_state.py": (
         "workflows.state.dead_letters",

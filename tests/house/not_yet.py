@@ -4,47 +4,33 @@ from __future__ import annotations
 
 UNUSED_WORDS: dict[str, tuple[str, ...]] = {
     "place": (
-        "connectors.catalog",
         "connectors.spark",
         "ingestion.statements",
-        "workflows.counts",
         "workflows.run",
     ),
     "bearing": ("connectors.catalog",),
-    "omitted": ("connectors.catalog",),
-    "letters": ("connectors.catalog",),
-    "piece": ("connectors.catalog",),
-    "memory": ("ingestion.model", "ingestion.parsing", "workflows.doctor"),
-    "fresh": ("connectors.catalog", "connectors.openmetadata"),
+    "memory": (
+        "ingestion.model",
+        "ingestion.parsing",
+        "workflows.doctor",
+    ),
 }
 """By a word that is not used any more: the rooms whose names still have it."""
 
-PRIVATE_MODULES: frozenset[str] = frozenset()
+PRIVATE_MODULES = frozenset({})
 """Private modules that others than those of their package import."""
 
 CONSTANTS = frozenset(
-    {
-        "JSON_VERSION",
-        "Schemas",
-        "_ATTEMPTS",
-        "_AT_ONCE",
-        "_KEY_BYTES",
-        "_NAMES_SHOWN",
-        "_SHOWN",
-        "_STOP_SECONDS",
-        "_UNKNOWN",
-    }
+    {"JSON_VERSION", "_ATTEMPTS", "_AT_ONCE", "_KEY_BYTES", "_NAMES_SHOWN", "_SHOWN", "_STOP_SECONDS", "_UNKNOWN"}
 )
 """Names of constants that several modules give the same value."""
 
 FUNCTIONS = frozenset(
     {
-        "connectors.catalog.http._corrections._entity",
         "connectors.catalog.http._lineage.patch",
         "connectors.catalog.http._lineage.patch_by_name",
         "connectors.catalog.http._queries.used_by",
         "connectors.catalog.http._queries.users",
-        "connectors.catalog.http._questions._entity",
         "connectors.catalog.store.entities.registration.query_digest",
         "connectors.catalog.store.lineage.inserts.edge",
         "connectors.catalog.store.lineage.reads.edge",
@@ -53,10 +39,8 @@ FUNCTIONS = frozenset(
         "connectors.openlineage.events._iso",
         "connectors.openmetadata.attachments._checksum",
         "connectors.sql_files.manifest_diff._table",
-        "ingestion.model.isolation._place_of",
         "ingestion.model.lineage.table",
         "ingestion.model.namespaces.table",
-        "ingestion.parsing.sandbox.child._place",
         "ingestion.parsing.sqlglot.expressions._terms._aliased_value",
         "ingestion.parsing.sqlglot.expressions._terms._paren",
         "workflows.counts.iso_time",

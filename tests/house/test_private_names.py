@@ -76,7 +76,7 @@ def _in_signatures(module: Module, private: frozenset[str]) -> set[str]:
                 elif isinstance(part, ast.AnnAssign) and not ast.unparse(part.target).startswith("_"):
                     found |= _words(part.annotation)
         elif isinstance(node, ast.Assign | ast.AnnAssign) and not ast.unparse(node).startswith("_"):
-            found |= _words(node.value) if isinstance(node.value, ast.BinOp | ast.Subscript) else set()
+            found |= _words(node.value) if isinstance(node.value, ast.BinOp | ast.Subscript | ast.Name) else set()
     return found
 
 
