@@ -8,12 +8,6 @@ UNUSED_WORDS: dict[str, tuple[str, ...]] = {
         "ingestion.statements",
         "workflows.run",
     ),
-    "bearing": ("connectors.catalog",),
-    "memory": (
-        "ingestion.model",
-        "ingestion.parsing",
-        "workflows.doctor",
-    ),
 }
 """By a word that is not used any more: the rooms whose names still have it."""
 

@@ -21,7 +21,6 @@ WIRE_ROOMS = ("connectors.catalog.contract", "workflows.config.models")
 GLOSSARY = REPOSITORY / "docs" / "glossary.md"
 OTHER_SENSES = (
     *("dead letters", "dead letter"),
-    *("out of memory", "in memory", "parse memory", "memory mb", "memory error", "memory limit", "memory overhead"),
     *("utf 8 slice codeunits",),
 )
 """Of words that the glossary has not: where they are another word, or that of a library."""

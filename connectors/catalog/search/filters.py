@@ -161,7 +161,7 @@ _NAMES_OF_COLUMNS = (
     f"select '{COLUMN}', name from search_admitted cross join search_names on entity_id = search_admitted.id "
     "where column_path <> ''"
 )
-_NAMES_OF_BEARING = (
+_NAMES_OF_USE = (
     f"select '{COLUMN}', name from search_labelled cross join search_names using (entity_id, column_path) "
     "where entity_id in (select id from search_admitted)"
 )
@@ -236,7 +236,7 @@ def admit(connection: Connection, filters: Sequence[SearchFilter], *, named: boo
     condition = and_(admitted, or_(search_names.c.column_path == "", exists(select(1).where(own))))
     few = named and _count(connection, LABELLED) <= _FEW_COLUMNS
     if few:
-        _note_names(connection, _NAMES_OF_BEARING)
+        _note_names(connection, _NAMES_OF_USE)
     return Admission(condition, few)
 
 
