@@ -124,7 +124,7 @@ def test_an_export_statement_tells_all_that_the_export_in_the_tests_does(name: s
         assert reading is not None
         known = {field for one in whole if one is not None for field in one.fields} & profile.columns.keys()
         assert known - reading.fields.keys() <= WITH_FEWER_FIELDS.get(name, set())
-        assert profile.pieces is None or {profile.pieces.order} <= set(columns)
+        assert profile.split_text is None or {profile.split_text.order} <= set(columns)
 
 
 WAYS: dict[str, dict[str, Any]] = {
@@ -154,7 +154,7 @@ def with_line_end(value: Any) -> Any:
 def rewritten(name: str, columns: list[str], file: Path) -> bytes:
     """The rows of an export as the statement on the page writes them, in its tool's form."""
     rows = [[row.get(column, "") for column in columns] for row in rows_of(file)]
-    if BY_NAME[name].pieces is None:
+    if BY_NAME[name].split_text is None:
         rows = [[with_line_end(value) for value in row] for row in rows]
     if file.suffix != ".csv":
         objects = [json.dumps(dict(zip(columns, row, strict=True))) for row in rows]

@@ -71,4 +71,4 @@ def test_a_profile_names_columns_as_they_are_compared(profile: object) -> None:
     """Otherwise a unit or a state would be for a column that no input has."""
     names = set(profile.names)
     assert set(profile.units) | set(profile.patterns) <= names
-    assert all(set(mark) <= names for mark in (*profile.marks, *profile.own_marks) if profile.pieces)
+    assert all(set(mark) <= names for mark in (*profile.marks, *profile.own_marks) if profile.split_text)
