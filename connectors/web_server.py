@@ -11,6 +11,8 @@ import uvicorn
 
 from ingestion.errors import ConfigError
 
+STOP_SECONDS = 10
+"""For the requests that are being answered when a server is told to end."""
 _START_SECONDS = 30.0
 
 

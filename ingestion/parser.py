@@ -205,9 +205,9 @@ def _library(name: str, method: str) -> ModuleType:
 
 TableSchema = Mapping[str, str]
 """Column name -> type as the source spells it, in the order of the table's columns."""
-_AT_ONCE = 200
+_SCRIPTS_AT_ONCE = 200
 """Scripts that are parsed together."""
-_SHOWN = 3
+_TABLES_SHOWN = 3
 """Tables that a parser is shown with."""
 
 
@@ -245,8 +245,8 @@ def _checked_arguments(
 
 
 def _names_of(tables: Sequence[TableName]) -> str:
-    more = f" and {len(tables) - _SHOWN} more" if len(tables) > _SHOWN else ""
-    return ", ".join(str(name) for name in tables[:_SHOWN]) + more
+    more = f" and {len(tables) - _TABLES_SHOWN} more" if len(tables) > _TABLES_SHOWN else ""
+    return ", ".join(str(name) for name in tables[:_TABLES_SHOWN]) + more
 
 
 def _split(query: str, dialect: Dialect) -> tuple[ScriptStatement, ...] | RecordError:
@@ -326,7 +326,7 @@ class LineageParser:
     def _of_scripts(
         cls, waiting: Iterator[str], known: Dialect, before: SchemaProvider, timeout_seconds: float
     ) -> Iterator[Self | RecordError]:
-        while scripts := [_split(query, known) for query in islice(waiting, _AT_ONCE)]:
+        while scripts := [_split(query, known) for query in islice(waiting, _SCRIPTS_AT_ONCE)]:
             readable = [script for script in scripts if not isinstance(script, RecordError)]
             outcomes = iter(
                 parse_script_statements([one for script in readable for one in script], known, timeout_seconds)

@@ -8,13 +8,13 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import astuple, dataclass, field, fields
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from connectors.sink import EdgeCounts
 from ingestion.errors import ConfigError, ThresholdBreached, Unaccounted
 from ingestion.model.isolation import Failure
+from ingestion.model.moments import iso_time
 from ingestion.model.outcomes import WriteOutcome, meaning_of
 
 # What became of a run: its counts, which add up, and its report.
@@ -25,6 +25,9 @@ from ingestion.model.outcomes import WriteOutcome, meaning_of
 # Counts are values: every stage gives a RunCounts of what it did, and their sum is the run's.
 
 REPORT_VERSION = 1
+
+NAMES_SHOWN = 5
+"""Of those that a warning or a line of the summary is about."""
 
 Tally = Mapping[str, int]
 
@@ -196,11 +199,6 @@ def _counts_to_json(counts: RunCounts) -> dict[str, Any]:
 
 def _as_json(count: Any) -> Any:
     return dict(most_frequent(count, len(count))) if isinstance(count, Mapping) else count
-
-
-def iso_time(moment: float) -> str:
-    """Seconds since the epoch as people and programs read them, in UTC."""
-    return datetime.fromtimestamp(moment, UTC).isoformat(timespec="milliseconds")
 
 
 def total(parts: Iterable[RunCounts]) -> RunCounts:

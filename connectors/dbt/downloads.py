@@ -144,7 +144,7 @@ def _check(response: requests.Response, url: str) -> None:
 _SECONDS = (10.0, 60.0)
 """To connect, and for each answer."""
 _ATTEMPTS = 3
-_SHOWN = 3
+_MANIFESTS_SHOWN = 3
 _CREDENTIALS = "GOOGLE_APPLICATION_CREDENTIALS"
 _CODE = re.compile(r"AWS Error (\w+)|google::cloud::Status\((\w+)")
 _REFUSED = re.compile(r"ACCESS_DENIED|INVALID_ACCESS_KEY|SIGNATURE|TOKEN|PERMISSION_DENIED|UNAUTHENTICATED|EXPIRED")
@@ -192,7 +192,7 @@ class _BucketDownload:
         if not found:
             raise ConfigError(f"{self.artifacts.address} has no {manifest}, nor has a folder below it")
         if len(found) > 1:
-            some = ", ".join(found[:_SHOWN])
+            some = ", ".join(found[:_MANIFESTS_SHOWN])
             raise ConfigError(
                 f"{self.artifacts.address} has {len(found)} manifests: name one in dbtObjectPrefix ({some})"
             )

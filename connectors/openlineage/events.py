@@ -7,7 +7,6 @@ import json
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 
 from openlineage.client.event_v2 import InputDataset, Job, OutputDataset, Run, RunEvent, RunState
 from openlineage.client.facet_v2 import (
@@ -28,6 +27,7 @@ from ingestion.model.entities import TableEntity
 from ingestion.model.fqn import split_fqn
 from ingestion.model.isolation import FailureStage, Isolation
 from ingestion.model.lineage import Column
+from ingestion.model.moments import iso_time
 from ingestion.model.requests import AddLineageRequest
 
 # Entities of the catalog as OpenLineage names datasets: a namespace for where they are, a name for which it is.
@@ -165,7 +165,7 @@ def outcome_event(origin: Origin, outcome: RunResult, at: float) -> RunEvent:
     )
     facets: dict[str, RunFacet] = {"extractionError": facet} if failed else {}
     return RunEvent(
-        eventTime=_iso(at),
+        eventTime=iso_time(at),
         eventType=RunState.COMPLETE,
         run=Run(origin.run_uuid, facets),
         job=Job(origin.namespace, origin.workflow, {"jobType": _job_type("WORKFLOW")}),
@@ -199,7 +199,7 @@ def _job_run(producer: Producer, produced: _ProducerEdges, origin: Origin) -> Jo
     if produced.latest.sql_query:
         facets["sql"] = sql_job.SQLJobFacet(query=produced.latest.sql_query, dialect=origin.dialect)
     event = RunEvent(
-        eventTime=_iso(produced.last_seen),
+        eventTime=iso_time(produced.last_seen),
         eventType=RunState.COMPLETE,
         run=Run(str(uuid.UUID(int=0)), {"parent": origin.parent}),
         job=Job(origin.namespace, name, facets),
@@ -265,7 +265,3 @@ def _transformation(evidence: ColumnEvidence) -> column_lineage_dataset.Transfor
 
 def _job_type(kind: str) -> job_type_job.JobTypeJobFacet:
     return job_type_job.JobTypeJobFacet(processingType="BATCH", integration="HEADWATER", jobType=kind)
-
-
-def _iso(moment: float) -> str:
-    return datetime.fromtimestamp(moment, UTC).isoformat(timespec="milliseconds")

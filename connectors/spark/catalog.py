@@ -127,7 +127,9 @@ class SparkCatalog:
         return replace(
             log,
             views=self.views,
-            keeps=lambda stored: stored.kind is DefinitionKind.ROUTINE or self.parts(RelationKey(stored.place)) is None,
+            keeps=lambda stored: (
+                stored.kind is DefinitionKind.ROUTINE or self.parts(RelationKey(stored.full_name)) is None
+            ),
             columns=self.columns,
         )
 
@@ -145,11 +147,11 @@ class SparkCatalog:
         return Description.of((row["col_name"], row["data_type"]) for row in rows)
 
     def columns(self) -> Mapping[RelationKey, tuple[Column, ...]]:
-        """The columns of relations by their places, asked for when they are wanted."""
+        """The columns of relations by their keys, asked for when they are wanted."""
         return _AskedColumns(self)
 
     def parts(self, key: RelationKey) -> tuple[str, ...] | None:
-        """A place as Spark names it, None where no catalog here can have it."""
+        """A relation's key as Spark names it, None where no catalog here can have it."""
         if key.kind is not NameKind.TABLE or key.session is not None or len(key.parts) != QUALIFIED_PARTS:
             return None
         catalog = SESSION_CATALOG if key.database == self.database else key.database

@@ -17,12 +17,12 @@ from ingestion.dialects import Dialect, dialect_of
 from ingestion.metrics.collection import MetricCollection, QueryUse
 from ingestion.metrics.process import MetricsProcess, MetricsReply, MetricsRequest, TableColumns, TemporaryChange
 from ingestion.metrics.report import MetricReport, reportable_metrics
+from ingestion.model.digests import KEY_BYTES
 from ingestion.model.lineage import StatementKind
 from ingestion.parsing.sandbox.process import Limits
 from ingestion.parsing.tiers import ParseOutcome
 from ingestion.scripts.statements import ScriptStatement, failure_text, parse_script_statements, script_statements
 
-_KEY_BYTES = 32
 _QUERIES = frozenset(
     {StatementKind.SELECT, StatementKind.CREATE_TABLE_AS, StatementKind.CREATE_VIEW, StatementKind.INSERT}
 )
@@ -78,7 +78,7 @@ class _Reading:
     without_query: int = 0
     unread: int = 0
     _temporary: list[TemporaryChange] = field(default_factory=list)
-    _key: bytes = field(init=False, repr=False, default_factory=lambda: secrets.token_bytes(_KEY_BYTES))
+    _key: bytes = field(init=False, repr=False, default_factory=lambda: secrets.token_bytes(KEY_BYTES))
 
     def read(self) -> None:
         """Take every statement apart, in order."""

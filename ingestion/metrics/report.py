@@ -11,7 +11,7 @@ from ingestion.metrics.collection import Metric, QueryUse, TableUse, free_name, 
 from ingestion.metrics.model import Dimension, ViewField
 from ingestion.model.lineage import Json
 
-JSON_VERSION = 1
+_REPORT_VERSION = 1
 FiledMetrics = tuple[Json, ...]
 """Metrics as a report told them when they were filed in a catalog."""
 FILED_ENTITY = "entityLineage"
@@ -49,7 +49,7 @@ class MetricReport:
         differing = variants(self.metrics)
         names = view_names(self.metrics)
         return {
-            "version": JSON_VERSION,
+            "version": _REPORT_VERSION,
             "metrics": [_metric(one, names, differing, self._others(one)) for one in self.metrics],
             "lineage": [edge._asdict() for edge in _entity_edges(self.metrics)],
             "not_taken_apart": [

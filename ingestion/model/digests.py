@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from hashlib import blake2b
 
+KEY_BYTES = 32
+"""Of a secret to compare literals by, drawn at random: nobody finds it by trying."""
+
 
 def digest(*parts: str | bytes, size: int = 16, key: bytes = b"") -> str:
     r"""Twice `size` hexadecimal digits of texts or bytes in order: `digest("a", "bc")` is not `digest("ab", "c")`.

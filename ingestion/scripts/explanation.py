@@ -13,7 +13,7 @@ from ingestion.model.fqn import split_fqn
 from ingestion.model.lineage import Json
 from ingestion.walk import Hop, Walk, tie_of
 
-JSON_VERSION = 1
+_EXPLANATION_VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class Explanation:
         """The same as JSON: `version`, `column`, `base_columns`, `chain` (nearest first), `statements`."""
         direct, indirect = self.base_columns()
         return {
-            "version": JSON_VERSION,
+            "version": _EXPLANATION_VERSION,
             "column": self.column,
             "base_columns": {"direct": list(direct), "indirect": list(indirect)},
             "chain": [

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.house import not_yet
 from tests.house.source_tree import PACKAGES, REPOSITORY, Module, circles, modules, names
 
 
@@ -102,7 +101,6 @@ def test_a_private_module_is_imported_in_its_package_alone() -> None:
         for module in modules()
         for name in module.imports()
         if (home := _private_to(name)) and module.name != home and not module.name.startswith(f"{home}.")
-        if name not in not_yet.PRIVATE_MODULES
     ]
     assert found == []
 

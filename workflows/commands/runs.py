@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ingestion.model.moments import iso_time
 from workflows.commands.options import ConfigFile, Settings
 from workflows.runtime.error_reporting import shows_errors, without_secrets
 
 if TYPE_CHECKING:
     from workflows.state.runs import RecordedRun
 
-_SHOWN = ("statements", "published", "edges_new", "column_edges")
+_COUNTS = ("statements", "published", "edges_new", "column_edges")
 
 
 @shows_errors
@@ -58,11 +59,11 @@ def _print(found: list[RecordedRun]) -> None:
     if not found:
         typer.echo("no run yet")
         return
-    table = Table("run", "started (UTC)", "seconds", "ended", *_SHOWN, "skipped", "dead", box=None, pad_edge=False)
+    table = Table("run", "started (UTC)", "seconds", "ended", *_COUNTS, "skipped", "dead", box=None, pad_edge=False)
     for run in found:
         shown = _as_json(run)
         counts = shown["counts"]
-        numbers = [f"{counts.get(name, 0):,}" for name in _SHOWN] if counts else [""] * len(_SHOWN)
+        numbers = [f"{counts.get(name, 0):,}" for name in _COUNTS] if counts else [""] * len(_COUNTS)
         sums = [f"{sum(counts.get(name, {}).values()):,}" if counts else "" for name in ("skipped", "dead")]
         took = "" if shown["seconds"] is None else f"{shown['seconds']:.1f}"
         table.add_row(run.run_id[:12], shown["started"][:19], took, shown["outcome"], *numbers, *sums)
@@ -71,8 +72,6 @@ def _print(found: list[RecordedRun]) -> None:
 
 
 def _as_json(run: RecordedRun) -> dict[str, Any]:
-    from workflows.counts import iso_time  # with the border of sinks, which the other commands need not load
-
     return {
         "run_id": run.run_id,
         "workflow": run.workflow,

@@ -13,12 +13,21 @@ from rich.text import Text
 
 from ingestion.errors import LineageError, ThresholdBreached
 from ingestion.model.outcomes import meaning_of
-from workflows.counts import AGREE, ONLY_ENGINE, ONLY_LOG, RunSummary, Tally, most_frequent, report, write_report
+from workflows.counts import (
+    AGREE,
+    NAMES_SHOWN,
+    ONLY_ENGINE,
+    ONLY_LOG,
+    RunSummary,
+    Tally,
+    most_frequent,
+    report,
+    write_report,
+)
 from workflows.runtime.logs import LogFormat
 
 # The summary table that a person reads at the end of a run.
 
-_NAMES_SHOWN = 5
 _REASONS_EXPLAINED = 3
 
 
@@ -62,8 +71,8 @@ def _rows(summary: RunSummary) -> Iterator[tuple[str, str, str]]:
     yield "templates", f"{counts.templates:,}", _list_text({**counts.parsed_by_tier, **known})
     yield "timed out", f"{counts.timed_out:,}", ""
     yield "names resolved", f"{counts.resolved:,}", ""
-    yield "  unresolved", f"{counts.unresolved:,}", _list_text(counts.unresolved_names, _NAMES_SHOWN)
-    yield "  ambiguous", f"{counts.ambiguous:,}", _list_text(counts.ambiguous_names, _NAMES_SHOWN)
+    yield "  unresolved", f"{counts.unresolved:,}", _list_text(counts.unresolved_names, NAMES_SHOWN)
+    yield "  ambiguous", f"{counts.ambiguous:,}", _list_text(counts.ambiguous_names, NAMES_SHOWN)
     if counts.tables_registered:
         yield "tables registered", f"{counts.tables_registered:,}", ""
     yield "edges new", f"{counts.edges.new:,}", ""

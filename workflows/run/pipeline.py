@@ -21,7 +21,7 @@ from ingestion.model.outcomes import Outcome
 from ingestion.parsing.templates import ParsedTemplate
 from workflows.config import RunConfig
 from workflows.config.namespaces import source_settings
-from workflows.counts import Pointer, RunCounts, RunSummary, most_frequent
+from workflows.counts import NAMES_SHOWN, Pointer, RunCounts, RunSummary, most_frequent
 from workflows.run.bind.binding import Binding, texts_in
 from workflows.run.group.occurrences import Occurrences, Sessions, occurrences
 from workflows.run.parse.tasks import Parsing
@@ -49,8 +49,6 @@ from workflows.target import RunTarget, open_target
 
 # What a run over a Spark history says of what it could make nothing of.
 
-_SHOWN = 5
-
 
 def _history_warnings(statements: Statements) -> Iterator[str]:
     """The files that are no event logs, and the writes that were not understood, by kind."""
@@ -60,10 +58,10 @@ def _history_warnings(statements: Statements) -> Iterator[str]:
             statements.frame.where(F.col("skipped") == Outcome.NOT_AN_EVENT_LOG)
             .select("file")
             .orderBy("file")
-            .limit(_SHOWN)
+            .limit(NAMES_SHOWN)
         )
         names = ", ".join(row["file"] for row in found.collect())
-        others = f", and {strays - _SHOWN:,} more" if strays > _SHOWN else ""
+        others = f", and {strays - NAMES_SHOWN:,} more" if strays > NAMES_SHOWN else ""
         files = _count_of(strays, "file")
         yield f"{files} beside the event logs {'is' if strays == 1 else 'are'} none: {names}{others}"
     kinds = {

@@ -7,11 +7,12 @@ import logging
 import re
 import sys
 from collections.abc import Iterable
-from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from types import TracebackType
 from urllib.parse import quote, quote_plus
+
+from ingestion.model.moments import iso_time
 
 _OURS = ("ingestion", "connectors", "workflows")
 _HIDDEN = "***"
@@ -111,7 +112,7 @@ class _JsonFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         entry: dict[str, object] = {
-            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "time": iso_time(record.created),
             "level": record.levelname,
             "run_id": self._run_id,
             "logger": record.name,

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, bindparam, delete, insert, select
 
-from workflows.state.store import acknowledged
+from workflows.state.store import VALUES_AT_ONCE, acknowledged
 
-_AT_ONCE = 500
 _KEY = ("workflow", "sink", "target")
 _FORGET = delete(acknowledged).where(*(acknowledged.c[name] == bindparam(f"of_{name}") for name in _KEY))
 
@@ -62,7 +61,7 @@ def acknowledgements(
         queries = [select(acknowledged).where(*where)]
     else:
         ordered = sorted(targets)
-        some = (ordered[start : start + _AT_ONCE] for start in range(0, len(ordered), _AT_ONCE))
+        some = (ordered[start : start + VALUES_AT_ONCE] for start in range(0, len(ordered), VALUES_AT_ONCE))
         queries = [select(acknowledged).where(*where, acknowledged.c.target.in_(part)) for part in some]
     return {
         row.target: PublishedState(

@@ -9,9 +9,8 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, delete, func, insert, select
 
-from workflows.state.store import dead_letters
+from workflows.state.store import VALUES_AT_ONCE, dead_letters
 
-_AT_ONCE = 500
 StatementLocation = tuple[str, int, int]
 """Where a statement stands: source id, position in its record, step in its block."""
 
@@ -71,6 +70,6 @@ def drop_resolved_dead_letters(
     """Drops the letters of templates that succeeded, and of records that were read again."""
     for column, values in ((dead_letters.c.fingerprint, templates), (dead_letters.c.source_id, source_ids)):
         ordered = sorted(values)
-        for start in range(0, len(ordered), _AT_ONCE):
-            chosen = column.in_(ordered[start : start + _AT_ONCE])
+        for start in range(0, len(ordered), VALUES_AT_ONCE):
+            chosen = column.in_(ordered[start : start + VALUES_AT_ONCE])
             connection.execute(delete(dead_letters).where(and_(dead_letters.c.workflow == workflow, chosen)))

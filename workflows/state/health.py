@@ -11,13 +11,11 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from connectors.web_server import listen, server_thread, url_of
+from connectors.web_server import STOP_SECONDS, listen, server_thread, url_of
 from ingestion.errors import StateLost
 from workflows.state.metrics import CONTENT_TYPE, metrics_text
 from workflows.state.runs import run_totals
 from workflows.state.store import StateStore
-
-_STOP_SECONDS = 10
 
 
 @contextmanager
@@ -31,7 +29,7 @@ def health_server(store: StateStore, host: str, port: int) -> Iterator[str]:
             access_log=False,
             server_header=False,
             lifespan="off",
-            timeout_graceful_shutdown=_STOP_SECONDS,
+            timeout_graceful_shutdown=STOP_SECONDS,
         )
         with server_thread(uvicorn.Server(settings), listener, "health"):
             yield url_of(listener, host)

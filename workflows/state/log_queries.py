@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from sqlalchemy import Connection, Table, delete, insert, select
 from sqlalchemy.exc import IntegrityError
 
-from ingestion.model.digests import digest
-from workflows.state.store import StateStore, log_metrics, log_queries, log_query_uses, meta
+from ingestion.model.digests import KEY_BYTES, digest
+from workflows.state.store import VALUES_AT_ONCE, StateStore, log_metrics, log_queries, log_query_uses, meta
 
 if TYPE_CHECKING:
     from ingestion.metrics.model import QueryMetrics
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 ANY_LITERAL = ""
 """Stands for the literals of a query that was met with more of them than are told apart."""
 _KEY = "query literals"
-_KEY_BYTES = 32
-_AT_ONCE = 200
 
 
 class QueryKey(NamedTuple):
@@ -93,7 +91,7 @@ def literal_key(store: StateStore) -> bytes:
     if found is None:
         try:
             with store.write() as connection:
-                connection.execute(insert(meta).values(key=_KEY, value=secrets.token_hex(_KEY_BYTES)))
+                connection.execute(insert(meta).values(key=_KEY, value=secrets.token_hex(KEY_BYTES)))
         except IntegrityError:  # another run made one at the same moment
             pass
         found = _literal_key(store)
@@ -137,8 +135,8 @@ def store_changes(connection: Connection, workflow: str, changes: QueryChanges) 
     """Keeps the queries of the `changes` as they are now, with all of their runs, in place of what was kept of them."""
     identifiers = [query.key.id for query in changes.now] + [key.id for key in changes.gone]
     for table in (log_queries, log_query_uses):
-        for start in range(0, len(identifiers), _AT_ONCE):
-            chosen = table.c.id.in_(identifiers[start : start + _AT_ONCE])
+        for start in range(0, len(identifiers), VALUES_AT_ONCE):
+            chosen = table.c.id.in_(identifiers[start : start + VALUES_AT_ONCE])
             connection.execute(delete(table).where(table.c.workflow == workflow, chosen))
     _insert(connection, log_queries, (_values(workflow, query) for query in changes.now))
     _insert(

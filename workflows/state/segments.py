@@ -154,7 +154,7 @@ def _plan_content(encoded: bytes | None) -> str | None:
 DIGESTS = ".digests.npy"
 """How the file of the digests ends that stands beside a segment's."""
 _COMPRESSION = "zstd"
-_ATTEMPTS = 3
+_FOLDER_ATTEMPTS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,7 +332,7 @@ def _unreadable() -> Exception:
 
 
 def _make_folder(folder: Path) -> None:
-    for _attempt in range(_ATTEMPTS):
+    for _attempt in range(_FOLDER_ATTEMPTS):
         with suppress(FileNotFoundError):  # an empty one above it was removed at the same moment
             folder.mkdir(parents=True, exist_ok=True)
             return

@@ -243,6 +243,8 @@ def _make_identity(connection: Connection) -> None:
 
 # The state store: one SQLite file, or a PostgreSQL that several machines share.
 
+VALUES_AT_ONCE = 500
+"""In a list of values to compare with: SQLite before 3.32 takes 999 parameters of a statement."""
 _BUSY_SECONDS = 60
 _DAMAGE = ("malformed", "not a database")
 _READ_ONLY = "readonly"

@@ -15,7 +15,7 @@ from ingestion.parsing.tiers import Parser
 from workflows.runtime.spill import SpillMapping
 from workflows.state.store import templates
 
-_AT_ONCE = 200
+_TEMPLATES_AT_ONCE = 200
 _KEY = ("workflow", "fingerprint", "dialect")
 _FORGET = delete(templates).where(*(templates.c[name] == bindparam(f"of_{name}") for name in _KEY))
 
@@ -39,8 +39,8 @@ def remember_templates(
     """Keeps templates as `settings` gave them, in place of what was kept of them before."""
     by_key = {(template.fingerprint, template.dialect): template for template in found}
     keys = sorted(by_key)
-    for start in range(0, len(keys), _AT_ONCE):
-        rows = [_values(workflow, by_key[key], settings) for key in keys[start : start + _AT_ONCE]]
+    for start in range(0, len(keys), _TEMPLATES_AT_ONCE):
+        rows = [_values(workflow, by_key[key], settings) for key in keys[start : start + _TEMPLATES_AT_ONCE]]
         connection.execute(_FORGET, [{f"of_{name}": row[name] for name in _KEY} for row in rows])
         connection.execute(insert(templates), rows)
 
@@ -51,7 +51,7 @@ def remembered_templates(
     """The templates whose lineage these settings would give again; of more than are to be `held`, only the keys are."""
     where = and_(templates.c.workflow == workflow, templates.c.version == settings.version)
     found: SpillMapping[TemplateKey, ParsedTemplate] = SpillMapping(held)
-    some_at_a_time = select(templates).where(where).execution_options(stream_results=True, yield_per=_AT_ONCE)
+    some_at_a_time = select(templates).where(where).execution_options(stream_results=True, yield_per=_TEMPLATES_AT_ONCE)
     for row in connection.execute(some_at_a_time):
         template = _template(row, settings)
         if template is not None:

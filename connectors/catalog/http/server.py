@@ -15,11 +15,10 @@ import uvicorn
 from connectors.catalog.http.app import create_app
 from connectors.catalog.http.middleware import LOOPBACK, AccessMiddleware, AccessRules
 from connectors.catalog.store.database import Database, open_database
-from connectors.web_server import listen, server_thread, url_of
+from connectors.web_server import STOP_SECONDS, listen, server_thread, url_of
 from ingestion.errors import ConfigError
 
 _ENDINGS = (signal.SIGINT, signal.SIGTERM)
-_STOP_SECONDS = 10
 _HEAD_BYTES = 2 * 1024 * 1024  # filters and fully qualified names travel in URLs, escaped
 
 
@@ -130,6 +129,6 @@ def _server(config: CatalogConfig, database: Database) -> uvicorn.Server:
         lifespan="off",
         timeout_keep_alive=75,
         h11_max_incomplete_event_size=_HEAD_BYTES,
-        timeout_graceful_shutdown=_STOP_SECONDS,
+        timeout_graceful_shutdown=STOP_SECONDS,
     )
     return uvicorn.Server(settings)

@@ -66,7 +66,7 @@ def _assign(code: Code, name: str, value: tuple[int, int], variables: Variables)
 
 
 def _select_into(code: Code, indices: tuple[int, int, int], variables: Variables) -> None:
-    """`SELECT a, b INTO x, y FROM t`; `places` are those of SELECT, of INTO and of the statement's end."""
+    """`SELECT a, b INTO x, y FROM t`; `indices` are those of SELECT, of INTO and of the statement's end."""
     select, into, until = indices
     first = into + 2 if code.word(into + 1) == "strict" else into + 1
     rest = code.find(first, frozenset({"from", "where", ";"}))

@@ -163,7 +163,7 @@ def known_routines(
 
 
 def _known_routine(definition: Definition, routine: Routine) -> KnownRoutine:
-    index = (*definition.place[:2], routine.name[-1]) if routine.package else definition.place
+    index = (*definition.full_name[:2], routine.name[-1]) if routine.package else definition.full_name
     since, already_published, own = definition.at or 0.0, definition.done, definition.own
     return KnownRoutine(
         key_of(index), index, routine, definition.text, since, already_published=already_published, filed=own
@@ -189,7 +189,7 @@ def routines_of(definition: Definition, dialect: str) -> tuple[Routine, ...]:
         return routines_in(definition.text, dialect)
     if definition.language.lower() not in ("", "sql", "plpgsql"):
         return ()
-    return (Routine("procedure", definition.place[-1:], block_steps(definition.text, dialect)),)
+    return (Routine("procedure", definition.full_name[-1:], block_steps(definition.text, dialect)),)
 
 
 def _in_force(versions: Sequence[KnownRoutine]) -> tuple[KnownRoutine, ...]:

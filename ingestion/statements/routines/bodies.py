@@ -304,15 +304,15 @@ class TriggerRun:
 
 def trigger_runs(definitions: Sequence[Definition], dialect: str) -> tuple[TriggerRun, ...]:
     """Of those definitions that are triggers, each whose function is among them, both named in full."""
-    functions = {definition.place: definition for definition in definitions}
+    functions = {definition.full_name: definition for definition in definitions}
     found: list[TriggerRun] = []
     for definition in definitions:
         routine = take_apart(definition.text, dialect) if _MARK in definition.text[:_HEAD].lower() else None
         if routine is None or not routine.table or not routine.steps:
             continue
         schema, name = ("", *routine.steps[0].calls)[-2:]
-        function = functions.get((definition.place[0], schema, name))
+        function = functions.get((definition.full_name[0], schema, name))
         if function is not None:
             steps = function_steps(function.text, dialect_of(dialect), routine.table)
-            found.append(TriggerRun(definition.place, function.place, steps))
+            found.append(TriggerRun(definition.full_name, function.full_name, steps))
     return tuple(found)

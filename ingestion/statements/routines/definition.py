@@ -30,14 +30,14 @@ class DefinitionKind(StrEnum):
 class Definition:
     """A view's or routine's SQL as a catalog or a database has it: not masked, so never for a log or an edge.
 
-    `place` is (database, schema, name). `at` is since when it holds (seconds since the epoch), None where nobody knows.
-    `done` says that its lineage stands already: the same definition was published before. `own` marks what was filed
-    from a log by an earlier run: it is no source of lineage. `home` is the database and schema in which its bare names
-    stand where that is not its own place.
+    `full_name` is (database, schema, name). `at` is since when it holds (seconds since the epoch), None where nobody
+    knows. `done` says that its lineage stands already: the same definition was published before. `own` marks what was
+    filed from a log by an earlier run: it is no source of lineage. `home` is the database and schema in which its bare
+    names stand where these are not its own.
     """
 
     kind: DefinitionKind
-    place: tuple[str, str, str]
+    full_name: tuple[str, str, str]
     text: str = ""
     at: float | None = None
     done: bool = False
@@ -46,7 +46,7 @@ class Definition:
     home: tuple[str, str] | None = None
 
     def __repr__(self) -> str:
-        return f"Definition({self.kind} {'.'.join(self.place)})"
+        return f"Definition({self.kind} {'.'.join(self.full_name)})"
 
 
 def view_statement(definition: Definition, dialect: str) -> str:
@@ -54,7 +54,7 @@ def view_statement(definition: Definition, dialect: str) -> str:
     rules = dialect_of(dialect)
     if _first_word(definition.text, rules) not in QUERIES:
         return definition.text
-    database, schema, name = definition.place
+    database, schema, name = definition.full_name
     parts = (schema, name) if rules.two_level else (database, schema, name)
     written = ".".join(quote_name(part, rules) for part in parts if part)
     materialized = "MATERIALIZED " if definition.kind is DefinitionKind.MATERIALIZED_VIEW else ""

@@ -60,14 +60,14 @@ def database(place: Path) -> Iterator[PostgresDatabase]:
 
 
 def test_views_are_given_with_every_name_in_full(database: PostgresDatabase) -> None:
-    views = {view.place: view for view in database.views() if view.place[1] == "shop"}
+    views = {view.full_name: view for view in database.views() if view.full_name[1] == "shop"}
     assert set(views) == {("postgres", "shop", "big"), ("postgres", "shop", "cities")}
     assert "FROM (shop.orders o" in views["postgres", "shop", "big"].text
     assert views["postgres", "shop", "cities"].kind is DefinitionKind.MATERIALIZED_VIEW
 
 
 def test_routines_are_given_whole_with_the_triggers_that_run_them(database: PostgresDatabase) -> None:
-    routines = {routine.place[2]: routine for routine in database.routines()}
+    routines = {routine.full_name[2]: routine for routine in database.routines()}
     assert set(routines) == {"recent", "load", "on_change", "orders.watch"}
     assert "ON shop.orders FOR EACH ROW EXECUTE FUNCTION shop.on_change()" in routines["orders.watch"].text
     assert routines["load"].text.startswith("CREATE OR REPLACE PROCEDURE shop.load()")
@@ -138,7 +138,7 @@ def test_the_session_can_only_read(database: PostgresDatabase, place: Path) -> N
 def test_a_role_that_may_not_read_the_statistics_is_told_what_to_grant(place: Path) -> None:
     with connect(PostgresOptions(str(place), user="reader", password=SECRET)) as session:
         reader = PostgresDatabase(session)
-        assert [view.place[2] for view in reader.views() if view.place[1] == "shop"] == ["big", "cities"]
+        assert [view.full_name[2] for view in reader.views() if view.full_name[1] == "shop"] == ["big", "cities"]
         with pytest.raises(ConfigError, match="grant") as refused:
             reader.statements(10)
     assert SECRET not in str(refused.value)

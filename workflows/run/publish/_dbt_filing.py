@@ -41,7 +41,7 @@ from ingestion.model.lineage import Json
 from ingestion.model.requests import EdgeSource
 from ingestion.resolution import PartialName
 from ingestion.statements.masking import QueryMasker
-from workflows.counts import loss_warnings
+from workflows.counts import NAMES_SHOWN, loss_warnings
 
 # What of a dbt project reads models without being one: exposures and metrics, as entities of a catalog.
 
@@ -152,7 +152,6 @@ class _DbtAssets:
 
 DEFINITION_PREFIX = "dbt_"
 _FRESHNESS = "freshness"
-_SHOWN = 5
 _TEST_STATUSES: Mapping[str, TestStatus] = {
     "pass": TestStatus.SUCCESS,
     "success": TestStatus.SUCCESS,
@@ -185,7 +184,7 @@ def _tests_without_table(project: DbtProject, names: Mapping[str, str]) -> str:
         return ""
     nodes = [project.nodes.get(test.tested) for test in left_out]
     ephemeral = sorted({node.name for node in nodes if node is not None and node.ephemeral})
-    of_what = f"of ephemeral models ({', '.join(ephemeral[:_SHOWN])})" if ephemeral else ""
+    of_what = f"of ephemeral models ({', '.join(ephemeral[:NAMES_SHOWN])})" if ephemeral else ""
     others = sum(node is None or not node.ephemeral for node in nodes)
     of_none = f"{others} attached to no model" if others else ""
     return f"{len(left_out)} tests have no table: {', '.join(filter(None, (of_what, of_none)))}: they are left out"
@@ -343,7 +342,7 @@ class ProjectFiling:
             delete_others(platform.http, Collection.METRICS, {}, kept[Collection.METRICS], mark)
         yield from loss_warnings("exposures and metrics could not be filed", isolation.failures.values())
         if missing:
-            shown = ", ".join(list(missing)[:_SHOWN])
+            shown = ", ".join(list(missing)[:NAMES_SHOWN])
             yield f"{len(missing)} tables of exposures and metrics are not in the catalog: {shown}"
 
     def _cases(self) -> list[TestCase]:
@@ -391,7 +390,8 @@ class _Owners:
     def warning(self) -> str:
         """The line about owners that the platform does not know, "" where it knows all."""
         names = sorted(name for name, reference in self._known.items() if reference is None)
-        return f"{len(names)} owners are no team or user of the catalog: {', '.join(names[:_SHOWN])}" if names else ""
+        shown = ", ".join(names[:NAMES_SHOWN])
+        return f"{len(names)} owners are no team or user of the catalog: {shown}" if names else ""
 
 
 def _tags(attributes: TableAttributes) -> Iterable[str]:

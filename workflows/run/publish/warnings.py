@@ -13,14 +13,13 @@ from ingestion.model.lineage import NameKind
 from ingestion.model.outcomes import Outcome
 from workflows.config import RunConfig
 from workflows.config.namespaces import SourceSettings
-from workflows.counts import RunCounts, most_frequent
+from workflows.counts import NAMES_SHOWN, RunCounts, most_frequent
 from workflows.run.resolve.entities import RelationEntities
 from workflows.run.resolve.resolution import ResolvedNames
 from workflows.state.runs import RecordedRun
 
 # Runs that end well and are not: what their counts give away.
 
-_NAMES_SHOWN = 5
 _LOOK = "look at what `ingest validate --connect` shows, and name columns under headwater.queryLogColumns"
 _MANY = 10
 """Statements that lineage came of in the last run, from which on none at all is strange."""
@@ -34,7 +33,7 @@ def warnings_of(config: RunConfig, counts: RunCounts, before: RecordedRun | None
     """What a person should look into; `before` is the last run of the workflow that came to its end, None if none."""
     warnings = [*_nothing_read(config, counts), *_left_out(config, counts), *_nothing_published(counts, before)]
     if counts.unresolved:
-        named = ", ".join(f"{name} {count}" for name, count in most_frequent(counts.unresolved_names, _NAMES_SHOWN))
+        named = ", ".join(f"{name} {count}" for name, count in most_frequent(counts.unresolved_names, NAMES_SHOWN))
         warnings.append(f"{counts.unresolved} names are not in the catalog, most often {named}")
     return tuple(warnings)
 
@@ -198,4 +197,4 @@ def _tables(entities: RelationEntities, log: BoundLog) -> frozenset[_TablePath]:
 
 
 def _some(names: list[str]) -> str:
-    return ", ".join(names[:_NAMES_SHOWN])
+    return ", ".join(names[:NAMES_SHOWN])

@@ -89,7 +89,7 @@ def _lost_definitions(stored: Iterable[Definition], failures: Mapping[str, Failu
     """Those of the stored definitions that could not be taken apart, which no record of the log stands for."""
     for definition in stored:
         if failure := failures.get(definition.text):
-            yield FailedDefinition(definition, f"definition of {key_of(definition.place)}:1", failure.reason)
+            yield FailedDefinition(definition, f"definition of {key_of(definition.full_name)}:1", failure.reason)
 
 
 def _without_dead(lost: Sequence[FailedDefinition], statements: DataFrame) -> list[FailedDefinition]:

@@ -45,7 +45,7 @@ def current_definitions(
     live: Iterable[Definition], stored: Sequence[Definition], dialect: str
 ) -> tuple[Definition, ...]:
     """The definitions of a live database; `done` where the catalog has the same and its lineage stands."""
-    known = {(definition.kind is DefinitionKind.ROUTINE, definition.place): definition for definition in stored}
+    known = {(definition.kind is DefinitionKind.ROUTINE, definition.full_name): definition for definition in stored}
     current = tuple(live)
     runs = trigger_runs([definition for definition in current if _is_routine(definition)], dialect)
     ran: dict[tuple[str, str, str], list[RoutineStep]] = {}
@@ -53,14 +53,14 @@ def current_definitions(
         ran.setdefault(run.function, []).extend(run.steps)
     done = {}
     for one in current:
-        steps = ran.get(one.place) if _is_routine(one) else None
+        steps = ran.get(one.full_name) if _is_routine(one) else None
         done[id(one)] = False
         with Isolation[str]().around(FailureStage.ROUTINES, one.text):  # what cannot be compared is read again
-            done[id(one)] = _is_done(one, known.get((_is_routine(one), one.place)), dialect, steps)
+            done[id(one)] = _is_done(one, known.get((_is_routine(one), one.full_name)), dialect, steps)
     # A trigger's lineage is its function's, and is filed under that.
-    functions = {one.place: done[id(one)] for one in current if _is_routine(one) and one.place in ran}
+    functions = {one.full_name: done[id(one)] for one in current if _is_routine(one) and one.full_name in ran}
     triggers = {run.trigger: functions[run.function] for run in runs}
-    return tuple(replace(one, done=triggers.get(one.place, done[id(one)])) for one in current)
+    return tuple(replace(one, done=triggers.get(one.full_name, done[id(one)])) for one in current)
 
 
 def _is_routine(definition: Definition) -> bool:
@@ -136,7 +136,7 @@ def _view_rows(definition: Definition, dialect: str) -> list[Row]:
     text = view_statement(definition, dialect)
     if definition.own or (_is_routine(definition) and function_as_view(text, dialect) is None):
         return []
-    _database, schema = definition.home or definition.place[:2]
+    _database, schema = definition.home or definition.full_name[:2]
     # A definition is no run: it is not counted as one.
     return [
         {**row, "digest": None, "already_published": definition.done, "path": [schema] if schema else None}
@@ -146,9 +146,9 @@ def _view_rows(definition: Definition, dialect: str) -> list[Row]:
 
 def _record(definition: Definition, text: str, dialect: str) -> Row:
     """A definition as the record of a log."""
-    database, schema = definition.home or definition.place[:2]
+    database, schema = definition.home or definition.full_name[:2]
     return {
-        "source_id": f"definition of {key_of(definition.place)}:1",
+        "source_id": f"definition of {key_of(definition.full_name)}:1",
         "text": text,
         "start_time": definition.at,
         "end_time": None,

@@ -97,7 +97,7 @@ def without_texts(statements: DataFrame) -> DataFrame:
 
 
 _RECORD_LOCATION = ("file", "line", "session", "time")
-_UNKNOWN = ""
+_UNREAD = ""
 """Stands for the template of a record that was met again and could not be read."""
 
 
@@ -120,7 +120,7 @@ def replaced_templates(
     journal = _journal_frame(spark, past, since)
     before = journal.join(gone, "fingerprint", "left_semi").select("fingerprint", "digest", *_RECORD_LOCATION)
     unread = F.col("dead").isNotNull() | F.coalesce(F.col("skipped").isin(*NOT_READ), F.lit(False))
-    now = F.when(unread, _UNKNOWN).otherwise(F.col("fingerprint")).alias("now")
+    now = F.when(unread, _UNREAD).otherwise(F.col("fingerprint")).alias("now")
     kept = journal.where(F.col("fingerprint").isNotNull()).join(gone, "fingerprint", "left_anti")
     again = without_texts(statements.where(F.col("digest").isNotNull())).unionByName(kept)
     by_digest = before.join(again.select("digest", now), "digest")

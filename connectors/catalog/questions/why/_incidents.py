@@ -17,7 +17,7 @@ from ingestion.walk import DIRECT
 
 _EVERY_ROW = ""
 _Made = dict[str, frozenset[tuple[str, ...]]]
-_SHOWN = 3
+_COLUMNS_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +113,12 @@ def _difference(before: _Statement, after: _Statement) -> tuple[tuple[str, ...],
         key for key in before.made.keys() | after.made.keys() if before.made.get(key) != after.made.get(key)
     )
     parts = []
-    for column in changed[:_SHOWN]:
+    for column in changed[:_COLUMNS_SHOWN]:
         old, new = (_texts(one.made.get(column, frozenset())) for one in (before, after))
         parts.append(f"{column or 'rows'}: {old or 'nothing'} -> {new or 'nothing'}")
     sources = [f"now reads {name}" for name in sorted(after.sources - before.sources)]
     sources += [f"no longer reads {name}" for name in sorted(before.sources - after.sources)]
-    left = f"and {len(changed) - _SHOWN} more columns" if len(changed) > _SHOWN else ""
+    left = f"and {len(changed) - _COLUMNS_SHOWN} more columns" if len(changed) > _COLUMNS_SHOWN else ""
     columns = () if _EVERY_ROW in changed or before.sources != after.sources else tuple(changed)
     return columns, "; ".join(filter(None, (*parts, left, *sources)))
 

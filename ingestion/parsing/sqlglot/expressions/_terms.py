@@ -141,7 +141,8 @@ def _star(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int)
     return w.slot(("*",), role, ATOM)
 
 
-def _paren(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
+def _wrapped_value(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
+    """What parentheses or an alias are around."""
     return w.write(node.args["this"], role, outer_precedence)
 
 
@@ -226,10 +227,6 @@ def _tuple(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int
     return None
 
 
-def _aliased_value(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
-    return w.write(node.args["this"], role, outer_precedence)
-
-
 def _named_value(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     """`name => value`: the name is no column."""
     w.parts.append(f"{node.args['this'].name} => ")
@@ -265,7 +262,7 @@ TERMS: dict[type[exp.Expr], Handler] = {
     exp.DataType: _word,
     exp.Table: _word,
     exp.Star: _star,
-    exp.Paren: _paren,
+    exp.Paren: _wrapped_value,
     exp.Select: _query,
     exp.Subquery: _query,
     exp.Union: _query,
@@ -276,7 +273,7 @@ TERMS: dict[type[exp.Expr], Handler] = {
     exp.Comprehension: _comprehension,
     exp.Interval: _interval,
     exp.Tuple: _tuple,
-    exp.Alias: _aliased_value,
+    exp.Alias: _wrapped_value,
     exp.PropertyEQ: _field,
     exp.Kwarg: _named_value,
 }
@@ -284,7 +281,7 @@ TERMS: dict[type[exp.Expr], Handler] = {
 
 # Fields in sqlglot's tree: those of structs and objects that an expression builds, and those that it reads.
 
-_UNKNOWN = ""
+_UNKNOWN_FIELD = ""
 """The name of a field of which only the place is known, or not even that."""
 _AGGREGATES = (
     *(exp.ArrayAgg, exp.ArrayUniqueAgg, exp.ArrayConcatAgg, exp.AnyValue, exp.First, exp.Last, exp.Max, exp.Min),
@@ -396,7 +393,7 @@ def _names_field(node: exp.Expr) -> bool:
 def _key(w: ExpressionWriter, node: exp.Expr) -> str:
     if type(node) is exp.Literal and node.args.get("is_string"):
         return w.queries.field_in_string(str(node.name))
-    return _UNKNOWN
+    return _UNKNOWN_FIELD
 
 
 def _struct_fields(w: ExpressionWriter, items: Iterable[exp.Expr]) -> Iterator[tuple[str, exp.Expr]]:
@@ -414,7 +411,7 @@ def _struct_fields(w: ExpressionWriter, items: Iterable[exp.Expr]) -> Iterator[t
         elif type(item) is exp.Dot and type(item.expression) is exp.Identifier:
             yield w.queries.field_name(w.names.column(item.expression)), item
         else:
-            yield _UNKNOWN, item
+            yield _UNKNOWN_FIELD, item
 
 
 def _values(node: exp.Expr) -> Iterator[_Value]:

@@ -55,13 +55,13 @@ def catalog(filled: SparkSession) -> SparkCatalog:
 
 
 def _own(catalog: SparkCatalog) -> dict[str, Any]:
-    return {view.place[2]: view for view in catalog.views() if view.place[1].startswith("wine")}
+    return {view.full_name[2]: view for view in catalog.views() if view.full_name[1].startswith("wine")}
 
 
 def test_views_are_given_as_they_stand_and_temporary_ones_left_out(catalog: SparkCatalog) -> None:
     views = _own(catalog)
     assert set(views) == {"dear", "named", "everything", "over_views"}
-    assert views["dear"].place == ("lake", "wine_marts", "dear")
+    assert views["dear"].full_name == ("lake", "wine_marts", "dear")
     assert views["dear"].home == ("lake", "wine")
     assert views["dear"].text.startswith("CREATE VIEW `lake`.`wine_marts`.`dear` AS SELECT")
     assert views["named"].text.startswith("CREATE VIEW `lake`.`wine`.`named` (`one`, `two`) AS SELECT id, city")
