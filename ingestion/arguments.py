@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
-# What the library's functions are given: a wrong type is refused in a sentence, before anything is done.
-
 _MOST_CANDIDATES = 3
 DIALECT_NAME = 'give its name, as in dialect="postgres"'
+
+_LISTED = 12
 
 
 def require_text(value: object, name: str, advice: str = "give the SQL as a str") -> None:
@@ -54,8 +54,6 @@ def kind_of(value: object) -> str:
 
 
 # The right name that a wrong one was probably meant to be.
-
-_LISTED = 12
 
 
 def nearest_name(name: str, known: Iterable[str], likeness: float = 0.6) -> str | None:

@@ -34,9 +34,7 @@ from ingestion.scripts.statements import (
 )
 from ingestion.statements.masking import template
 
-# The picture's document: cards and edges with everything that is said of them, as the catalog's graph call answers.
-#
-# A page reads the same document whether it comes from a catalog or from a few statements in a notebook.
+_FRAME_HEIGHT = 640
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +50,8 @@ def _graph_document(
     log: BoundLog, flows: Sequence[PersistedFlow], evidence: Mapping[str, _EdgeEvidence], isolation: Isolation[Order]
 ) -> Json:
     """The document of a bound log and its flows; `evidence` is of its statements, by their templates.
+
+    It is as the catalog's graph call answers, so that one page reads both.
 
     What `isolation` has failures of, by the order of statements, is left out.
     """
@@ -228,11 +228,6 @@ def _columns_of(document: Mapping[str, Any]) -> dict[str, tuple[Column, ...]]:
     }
 
 
-# `lineage_graph`: the lineage of a few statements, a file or a directory as a picture, made for notebooks.
-
-_FRAME_HEIGHT = 640
-
-
 @cache
 def _page_writer() -> Callable[[Mapping[str, Any], str], str]:
     """What writes a document as a page, by the name that the distribution gives it.
@@ -393,4 +388,4 @@ def _texts(source: str | os.PathLike[str] | Sequence[str]) -> Iterator[tuple[str
 def _short(path: Path) -> str:
     """The path, unless it is SQL that was taken for one: its text is nothing to show."""
     text = str(path)
-    return text if len(text.split()) < len(["a", "b", "c"]) else "the text"
+    return text if len(text.split()) < 3 else "the text"

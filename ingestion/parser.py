@@ -48,6 +48,18 @@ if TYPE_CHECKING:
     import pandas
 
 
+JSON_VERSION = 1
+
+_HOW = ("type", "subtype", "masking", "expression", "certain")
+
+TableSchema = Mapping[str, str]
+"""Column name -> type as the source spells it, in the order of the table's columns."""
+_SCRIPTS_AT_ONCE = 200
+"""Scripts that are parsed together."""
+_TABLES_SHOWN = 3
+"""Tables that a parser is shown with."""
+
+
 # The edges of columns in one flow, as values that print as the query has them.
 
 
@@ -113,8 +125,6 @@ def _edges_of(flow: Flow) -> Iterator[ColumnEdge]:
 
 
 # The lineage of a parser as other libraries have it: plain values for JSON, a graph, a table of rows.
-
-JSON_VERSION = 1
 
 
 class _TextLineage(Protocol):
@@ -186,9 +196,6 @@ def _to_pandas(lineage: _TextLineage) -> pandas.DataFrame:
     return _library("pandas", "to_pandas").DataFrame(rows, columns=columns)
 
 
-_HOW = ("type", "subtype", "masking", "expression", "certain")
-
-
 def _how(edge: ColumnEdge) -> dict[str, Any]:
     known = edge.to_dict()
     return {key: known[key] for key in _HOW}
@@ -199,16 +206,6 @@ def _library(name: str, method: str) -> ModuleType:
         return import_module(name)
     except ImportError:
         raise ConfigError(f"{method} needs {name}, which is not installed: pip install {name}") from None
-
-
-# LineageParser: the lineage of a text in one object, with the names that OpenMetadata's users know.
-
-TableSchema = Mapping[str, str]
-"""Column name -> type as the source spells it, in the order of the table's columns."""
-_SCRIPTS_AT_ONCE = 200
-"""Scripts that are parsed together."""
-_TABLES_SHOWN = 3
-"""Tables that a parser is shown with."""
 
 
 def given_schemas(schema: Mapping[str, TableSchema]) -> SchemaProvider:

@@ -21,8 +21,6 @@ from ingestion.model.namespaces import QUALIFIED_PARTS, Namespace
 from ingestion.model.outcomes import Outcome
 from ingestion.model.storage_paths import canonical_path, containers_of
 
-# Looking for entities in a catalog: what a catalog must offer, and a memory in front of it that keeps misses too.
-
 REMEMBERED = 1_000
 REMEMBERED_MISSES = 20_000
 """Names that nothing is called by: of a log that a catalog has not seen, most are, and each is asked for four times."""
@@ -30,6 +28,11 @@ TABLE_FQN_PARTS = 4
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
+
+PREFETCHED = 250
+
+
+# Looking for entities in a catalog: what a catalog must offer, and a memory in front of it that keeps misses too.
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,8 +207,6 @@ def _agrees(fqn: str, service: str, name: PartialName) -> bool:
 #
 # A name that could mean several entities with equal right means none of them: the answer is Ambiguous, with the
 # candidates, so that no edge is ever drawn to more than one.
-
-PREFETCHED = 250
 
 
 class FoundBy(StrEnum):

@@ -36,6 +36,8 @@ _DEPTH_LIMIT = 150
 NO_TABLE = TableName(("*",))
 """The table of a run that is none of a table's."""
 
+SchemaLookup: TypeAlias = Callable[[TableName], "Sequence[Column] | None"]
+
 
 class ColumnValue:
     """One column of a relation. `inputs` fill the slots of `expression`; `branches` are those of a set operation.
@@ -394,8 +396,6 @@ def _star_value(sources: ColumnSources, star: UnexpandedStar, column: str) -> Co
 
 
 # Relations as a query sees them: columns in order, and runs of columns that no schema has named yet.
-
-SchemaLookup: TypeAlias = Callable[[TableName], "Sequence[Column] | None"]
 
 
 def spellings(names: Iterable[str], wanted: Collection[str]) -> frozenset[str]:

@@ -34,7 +34,7 @@ from ingestion.analysis.roles import COMPOSED, IDENTITY, is_direct
 from ingestion.analysis.scope import AnalysisContext, Scope
 from ingestion.dialects import Dialect
 
-# Expressions in a scope: the value that one has, and the fields of what it builds.
+_OF_KEYS = (OutputNames.BEFORE_COLUMNS, OutputNames.AFTER_COLUMNS)
 
 
 def evaluate(scope: Scope, expression: Expression) -> ColumnValue:
@@ -156,8 +156,6 @@ def _indirect(uses: Iterable[tuple[int, ColumnValue]]) -> dict[int, None]:
 
 
 # What acts on all outputs of a query: its conditions and keys, DISTINCT, and the rest of set operations.
-
-_OF_KEYS = (OutputNames.BEFORE_COLUMNS, OutputNames.AFTER_COLUMNS)
 
 
 def apply_clauses(analysis: AnalysisContext, clauses: Iterable[Clause], scope: Scope, rows: QueryColumns) -> None:

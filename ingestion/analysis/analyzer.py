@@ -32,9 +32,22 @@ from ingestion.model.lineage import (
 )
 from ingestion.model.outcomes import ProblemKind
 
-# Binding of lineage that needs no relational form (it came from a plan): stars and candidates, as schemas allow.
-
 _IDENTITY = Transformation(Subtype.IDENTITY)
+
+CREATING_KINDS = frozenset(
+    {
+        StatementKind.CREATE_TABLE,
+        StatementKind.CREATE_TABLE_AS,
+        StatementKind.CREATE_VIEW,
+        StatementKind.CREATE_TABLE_LIKE,
+    }
+)
+
+_MOST_TO_NAME = 1 << 18
+"""Bytes of lineage of which the names are read off here: more is for who has no limits of time and memory."""
+
+
+# Binding of lineage that needs no relational form (it came from a plan): stars and candidates, as schemas allow.
 
 
 def _bind_lineage(lineage: StatementLineage, schema_of: SchemaLookup) -> StatementLineage:
@@ -126,7 +139,7 @@ def _by_position(flow: Flow, outputs: tuple[Output, ...], schema_of: SchemaLooku
     )
 
 
-# The one analyzer: the relational form and the schemas that are known give the lineage of a statement.
+# The lineage of a statement from its relational form.
 
 
 class _OutputName(NamedTuple):
@@ -325,19 +338,6 @@ def _references_of(analysis: QueryAnalysis, value: ColumnValue) -> tuple[Referen
 
 
 # The names that a statement reads, writes and changes, from its symbolic lineage alone.
-
-CREATING_KINDS = frozenset(
-    {
-        StatementKind.CREATE_TABLE,
-        StatementKind.CREATE_TABLE_AS,
-        StatementKind.CREATE_VIEW,
-        StatementKind.CREATE_TABLE_LIKE,
-    }
-)
-
-
-_MOST_TO_NAME = 1 << 18
-"""Bytes of lineage of which the names are read off here: more is for who has no limits of time and memory."""
 
 
 def mentions(symbolic: RelationalStatement | StatementLineage) -> TableUsageNames:

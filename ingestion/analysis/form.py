@@ -15,10 +15,13 @@ from ingestion.analysis.roles import ATOM, FILTER, IDENTITY
 from ingestion.model.lineage import Problem, StatementKind, TableChange, TableName, Target
 from ingestion.model.outcomes import ProblemKind
 
-# The small relational form that every parser's tree is translated into: names, scopes and roles, and nothing else.
-
 TypeRule: TypeAlias = "str | int | tuple[str | int | tuple[object, ...] | None, ...] | None"
 """How an expression's type follows: a standard type, the type of slot n, a rule over others, or None (unknown)."""
+
+POSITION = "?"
+"""In a path: a field by its position, which is any field: positions are numbers, and a fingerprint masks numbers."""
+
+COLUMNS_NOT_FOLLOWED = Problem(ProblemKind.UNSUPPORTED, "columns")
 
 
 class Slot(NamedTuple):
@@ -51,10 +54,6 @@ class CallSlot(NamedTuple):
     name: TableName
     role: int
     outer_precedence: int = 0
-
-
-POSITION = "?"
-"""In a path: a field by its position, which is any field: positions are numbers, and a fingerprint masks numbers."""
 
 
 class FieldSlot(NamedTuple):
@@ -333,8 +332,6 @@ def named_relations(query: Query) -> Iterator[TableName]:
 
 
 # Parts of the relational form for the tiers that follow tables surely, and columns only where they are plain.
-
-COLUMNS_NOT_FOLLOWED = Problem(ProblemKind.UNSUPPORTED, "columns")
 
 
 def plain_column(parts: tuple[str, ...], name: str) -> Projection:

@@ -34,6 +34,17 @@ TRANSFORMATIONS: tuple[Transformation, ...] = tuple(
 """The transformation of each role (numbers that are no role repeat the last)."""
 _ROLE_OF = {TRANSFORMATIONS[role | mark]: role | mark for mark in (0, MASKING) for role in range(len(_SUBTYPES))}
 
+ARGUMENT_ROLES = {
+    ArgumentUse.VALUE: IDENTITY,
+    ArgumentUse.BOTH: IDENTITY,
+    ArgumentUse.CONDITION: CONDITIONAL,
+    ArgumentUse.ORDER: SORT,
+}
+"""What an argument is to the value that its function makes; one that is BOTH is CONDITIONAL as well."""
+
+ATOM = 10
+"""The precedence of what needs no brackets anywhere."""
+
 
 def is_direct(role: int) -> bool:
     """Whether the value itself flows, rather than only having a say in it."""
@@ -83,15 +94,3 @@ ARGUMENTS: dict[Effect, tuple[int, ...]] = {
     Effect.ORDER: tuple(row[WINDOW] for row in COMPOSED),
 }
 """`ARGUMENTS[effect][role]`: what an argument of a function of that effect is to a result that plays `role`."""
-
-
-ARGUMENT_ROLES = {
-    ArgumentUse.VALUE: IDENTITY,
-    ArgumentUse.BOTH: IDENTITY,
-    ArgumentUse.CONDITION: CONDITIONAL,
-    ArgumentUse.ORDER: SORT,
-}
-"""What an argument is to the value that its function makes; one that is BOTH is CONDITIONAL as well."""
-
-ATOM = 10
-"""The precedence of what needs no brackets anywhere."""

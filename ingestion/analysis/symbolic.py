@@ -23,6 +23,11 @@ Symbolic = RelationalStatement | StatementLineage
 
 _TRUSTED_MODULES = ("ingestion.model.lineage", "ingestion.model.outcomes", "ingestion.analysis.form")
 
+_TRAILER = struct.Struct("!I?3sI")
+"""Bytes of the names, whether the lineage is resolved, a sign, and the checksum of all that stands before it."""
+_CHECKSUM = struct.Struct("!I")
+_SIGN = b"HWs"
+
 
 class _SymbolicUnpickler(pickle.Unpickler):
     """Loads values of our own vocabulary only, so that a stored file cannot run code."""
@@ -39,12 +44,6 @@ def _trusted_class(module: str, name: str) -> type:
             return found
     msg = f"stored lineage names {module}.{name}, which is no part of the lineage vocabulary"
     raise Unparsable(msg)
-
-
-_TRAILER = struct.Struct("!I?3sI")
-"""Bytes of the names, whether the lineage is resolved, a sign, and the checksum of all that stands before it."""
-_CHECKSUM = struct.Struct("!I")
-_SIGN = b"HWs"
 
 
 def dumps(symbolic: Symbolic) -> bytes:

@@ -8,16 +8,13 @@ from dataclasses import dataclass, field
 from ingestion.model.lineage import TableChange, TableName
 from ingestion.model.namespaces import Namespace, RelationKey
 
-# What stood under names when a statement ran, put back for each of them.
-#
-# Runs that mean the same are one occurrence, at the time of the first of them. Between two occurrences much may have
-# happened that has no occurrence of its own, since it had happened before: each brings the states of its names with
-# it, and a state that was reached once stands for the same relation ever after.
-
 Order = tuple[float, int]
 """When something happened: seconds since the epoch, then the position in the log."""
 Alterations = Mapping[int, frozenset[Order]]
 """By relation, when the alterations were made that are in force."""
+
+RelationIdentity = tuple[RelationKey, Order | None]
+"""What no two relations of a log have in common: where one first stood, and when it was made, None if before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +40,12 @@ class FinalState:
 
 @dataclass(slots=True)
 class RestoredNames:
-    """Keeps in `in_force` (key -> relation) what stood there when an occurrence ran."""
+    """Keeps in `in_force` (key -> relation) what stood there when an occurrence ran.
+
+    Runs that mean the same are one occurrence, at the time of the first of them. Between two occurrences much may have
+    happened that has no occurrence of its own, since it had happened before: each brings the states of its names with
+    it, and a state that was reached once stands for the same relation ever after.
+    """
 
     in_force: dict[RelationKey, int]
     _relations: dict[tuple[RelationKey, str], int | None] = field(default_factory=dict)
@@ -82,12 +84,6 @@ class RestoredNames:
             else:
                 self.in_force[final.key] = final.relation
             yield final
-
-
-# A relation of a log over its life: where it stood, what made it, how it ended.
-
-RelationIdentity = tuple[RelationKey, Order | None]
-"""What no two relations of a log have in common: where one first stood, and when it was made, None if before it."""
 
 
 @dataclass(slots=True)

@@ -26,6 +26,10 @@ from ingestion.model.lineage import (
 )
 from ingestion.model.namespaces import RelationKey
 
+DEPTH_LIMIT = 20
+"""Hops through inlined relations that are followed; what lies deeper is reported, not guessed."""
+
+
 # How two steps of lineage make one: a reference to an inlined relation's column becomes what that was read from.
 
 
@@ -217,9 +221,6 @@ def _fit(match: re.Match[str], inner: str) -> str:
 # staging table that several sessions share has one node for all its content. Contents are sets that are passed on in
 # topological order, so the number of paths does not matter (10 layers of 3 staging tables have 59,049 paths and 90
 # reads).
-
-DEPTH_LIMIT = 20
-"""Hops through inlined relations that are followed; what lies deeper is reported, not guessed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -296,7 +296,7 @@ WAREHOUSES = (
 )
 
 
-# The dialects themselves, from each system's own manual: two families and the warehouses have their own files.
+# The others, and the dialects of all systems.
 
 _TRINO = Dialect(
     "trino",

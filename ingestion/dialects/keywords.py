@@ -43,9 +43,6 @@ def reserved_words(dialect: str, *, hierarchical: bool = False) -> frozenset[str
     return frozenset(fold_column(word, dialect_of(dialect), quoted=False) for word in words)
 
 
-# The words of SQL that the token rules know, by the part they play.
-
-
 QUERY_STARTS = keywords("select sel with from values")
 """Begin what may stand in parentheses as a query."""
 

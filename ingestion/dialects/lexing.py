@@ -29,6 +29,12 @@ _DIGIT = "0-9"
 _CURRENCIES = "$\u00a2-\u00a5\u20a0-\u20bf"
 _EXPONENT = r"(?:[eE][+-]?[0-9]++)?+(?:\.[0-9]++)*+"
 
+WORD, PUNCTUATION = "word", "punctuation"
+PLACEHOLDER = "placeholder"
+"""Of lexers that know what is bound when a statement runs; ours has a word, or a sign and a word."""
+
+_PARENTHESIS = re.compile(r"[()]")
+
 
 class _Form(NamedTuple):
     """One way to write something: its first character (as a class has it), and the pattern of what follows."""
@@ -164,11 +170,7 @@ _FORMS: Mapping[str, Callable[[Dialect], Iterator[_Form]]] = {
 }
 
 
-# Where strings, names and comments begin and end in each dialect: one compiled regex per dialect and use.
-
-WORD, PUNCTUATION = "word", "punctuation"
-PLACEHOLDER = "placeholder"
-"""Of lexers that know what is bound when a statement runs; ours has a word, or a sign and a word."""
+# A dialect's patterns compiled, and the tokens that they find.
 
 
 class Token(NamedTuple):
@@ -263,9 +265,6 @@ def _lexicon(name: str) -> Lexicon:
         tokens=re.compile(rf"\s++|{literals}|(?P<{WORD}>[{characters}]++)|(?P<{PUNCTUATION}>[\s\S])"),
         words=re.compile(rf"[{characters}]+|[^\s{characters}]"),
     )
-
-
-_PARENTHESIS = re.compile(r"[()]")
 
 
 def deeper_than(limit: int, text: str) -> bool:

@@ -287,7 +287,7 @@ NATIVE: Mapping[str, Mapping[str, str]] = {
 """What a system calls a standard type; `{0}` and `{1}` stand for inner types. What is not listed keeps its name."""
 
 
-# The standard type set: how types follow through expressions, and their names in each warehouse.
+# How types follow through expressions.
 #
 # A type is a text: `DECIMAL(10, 2)`, `ARRAY<STRING>`, `STRUCT<a INT, b DATE>`. "" is a type that is not known.
 

@@ -17,6 +17,8 @@ TableColumns = Mapping[str, str]
 NameParts = tuple[str, ...]
 """A relation's name, folded, outermost first."""
 
+_CHILD = "ingestion.metrics.child"
+
 
 @dataclass(frozen=True, slots=True)
 class TemporaryChange:
@@ -83,9 +85,6 @@ class MetricsProcess:
             pickle.loads(reply.symbolic) if reply.symbolic else MetricsReply(reason=reply.reason, unreadable=True)
             for reply in self._sandbox.parse(_CHILD, texts)
         ]
-
-
-_CHILD = "ingestion.metrics.child"
 
 
 def known_table(known: Mapping[str, TableColumns], table: TableName) -> TableColumns | None:

@@ -31,14 +31,23 @@ from ingestion.metrics.inlining import (
 from ingestion.metrics.model import Dimension, EntityExpression, Measure, QueryMetrics, View, ViewField, masked_text
 from ingestion.parsing.sqlglot.expressions.names import Names
 
-# Which expressions are times, and how coarse they are.
-
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[ T].*)?")
 _TIME_TYPE = re.compile(r"\s*(?:date|time|smalldatetime)", re.IGNORECASE)
 _TIME_CUTS = (exp.DateTrunc, exp.TimestampTrunc, exp.DatetimeTrunc)
 _CASTS = (exp.Cast, exp.TryCast)
 _COMPARISONS = (exp.EQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.In)
 _NOW = (exp.CurrentDate, exp.CurrentTimestamp, exp.CurrentDatetime)
+
+NO_MEASURE = "no aggregate"
+TIME = "time"
+_NAME = re.compile(r"[^a-z0-9]+")
+_FORMULA = "0"
+"""The number of no relation: columns of it name the parts of a formula."""
+_WRITES = (exp.Create, exp.Insert)
+_PAIR = 2
+
+
+# Which expressions are times, and how coarse they are.
 
 
 def _grain_of(node: exp.Expr) -> str:
@@ -79,17 +88,6 @@ def _is_date(node: exp.Expr) -> bool:
         isinstance(one, _NOW) or (type(one) is exp.Literal and one.is_string and _DATE.fullmatch(one.name))
         for one in found
     )
-
-
-# A statement taken apart: which view it reads, what it measures, and by what it groups and filters.
-
-NO_MEASURE = "no aggregate"
-TIME = "time"
-_NAME = re.compile(r"[^a-z0-9]+")
-_FORMULA = "0"
-"""The number of no relation: columns of it name the parts of a formula."""
-_WRITES = (exp.Create, exp.Insert)
-_PAIR = 2
 
 
 @dataclass(frozen=True, slots=True)

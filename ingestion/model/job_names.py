@@ -22,6 +22,10 @@ _KEY = r"(?=[A-Za-z]*+\d|\d++[A-Za-z])[A-Za-z0-9]{20,}+"
 _HEX = r"(?=[a-f]*+\d|\d++[a-f])[0-9a-f]{8,}+"
 _OF_A_RUN = rf"{_ADDRESS}|(?:{_RUN_KIND})?(?:{_UUID}|{_MOMENT})|{_COUNTED}[ _=:#-]*\d+|{_KEY}|{_HEX}"
 
+_SEPARATORS = " _.:/|@#+*&~,()[]-"
+_GAP = re.compile(r"[\s_.:/|@#+*&~,()\[\]\0-]+")
+_LETTER = re.compile(r"[^\W\d_]")
+
 
 def _number_pattern(numbers: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![A-Za-z0-9])(?:{_OF_A_RUN}|{numbers})(?![A-Za-z0-9])", re.IGNORECASE)
@@ -29,9 +33,6 @@ def _number_pattern(numbers: str) -> re.Pattern[str]:
 
 _FROM_NAMES = _number_pattern(r"\d{6,}")
 _FROM_TEXT = _number_pattern(r"\d+")
-_SEPARATORS = " _.:/|@#+*&~,()[]-"
-_GAP = re.compile(r"[\s_.:/|@#+*&~,()\[\]\0-]+")
-_LETTER = re.compile(r"[^\W\d_]")
 
 
 def stable_name(name: str, *, declared: bool) -> str | None:

@@ -10,6 +10,9 @@ from ingestion.model.storage_paths import canonical_path
 
 QUALIFIED_PARTS = 3
 
+# PostgreSQL's alias of the session's own schema, T-SQL's temp database (tempdb..#t), Snowflake has none.
+_TEMPORARY_SCHEMAS = frozenset({"pg_temp", "tempdb", "session", ""})
+
 
 @dataclass(frozen=True, slots=True)
 class Namespace:
@@ -129,7 +132,3 @@ def meant_key(
 def may_be_temporary(name: TableName) -> bool:
     """Whether a name may mean a relation of the session itself: `t`, `pg_temp.t` and `tempdb..#t` may, `web.t` not."""
     return len(name.parts) == 1 or name.parts[-2].lower() in _TEMPORARY_SCHEMAS
-
-
-# PostgreSQL's alias of the session's own schema, T-SQL's temp database (tempdb..#t), Snowflake has none.
-_TEMPORARY_SCHEMAS = frozenset({"pg_temp", "tempdb", "session", ""})

@@ -15,8 +15,6 @@ from ingestion.errors import ConfigError
 from ingestion.parsing.sandbox.process import Limits, Sandbox
 from ingestion.parsing.tiers import ParseOutcome, Parser, ParseRequest, parse_chunk
 
-# The cascade on several threads, each driving a parser process of its own: requests in, outcomes out.
-
 CHUNK_STATEMENTS = 200
 CHUNK_CHARACTERS = 10_000_000
 CHUNKS_PER_THREAD = 2
@@ -24,6 +22,8 @@ CHUNKS_PER_THREAD = 2
 
 
 _Parsing = Future[list[ParseOutcome]]
+
+_MOST_WARM = 4
 
 
 class ThreadedParser:
@@ -112,8 +112,6 @@ def _chunks(requests: Iterable[ParseRequest]) -> Iterator[list[ParseRequest]]:
 
 # Parser processes that stay warm between calls: starting one takes longer than most parses.
 
-_MOST = 4
-
 
 def warm_parser(timeout_seconds: float) -> ThreadedParser:
     """The parser of this time limit, which all threads share; those used last stay warm.
@@ -131,7 +129,7 @@ def close_warm_parsers() -> None:
     _start.cache_clear()
 
 
-@lru_cache(maxsize=_MOST)
+@lru_cache(maxsize=_MOST_WARM)
 def _start(limits: Limits, _process: int) -> ThreadedParser:
     parser = ThreadedParser(1, limits, names=False)
     parser.close_with_its_last_user()

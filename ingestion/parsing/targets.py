@@ -26,6 +26,11 @@ from ingestion.model.lineage import NameKind, StatementKind, TableName, Target, 
 from ingestion.model.namespaces import may_be_temporary
 from ingestion.parsing.token_names import relation_at, relation_name, table_name
 
+_AFTER_NAMES = frozenset("@.:{$%?*-#")
+"""Follow a name that the statement's end, or what binds it, makes another: t$suffix, t:x, t{{ x }}."""
+_STARTS = keywords("insert ins replace upsert merge update upd delete del select sel values table from")
+_INTO, _INSERT, _AS, _TO, _NO, _PERCENT = (keywords(word) for word in ("into", "insert", "as", "to", "no", "percent"))
+
 
 @dataclass(frozen=True, slots=True)
 class TargetAt:
@@ -186,11 +191,6 @@ def _fixed_columns(code: Code, opens: int) -> tuple[str, ...]:
 # The tables that a statement was to fill, of statements that never came to their end: such texts are many, and often
 # wrong, so that nothing of them is read but the words around the name. Where it is not plain which table is meant,
 # none is.
-
-_AFTER_NAMES = frozenset("@.:{$%?*-#")
-"""Follow a name that the statement's end, or what binds it, makes another: t$suffix, t:x, t{{ x }}."""
-_STARTS = keywords("insert ins replace upsert merge update upd delete del select sel values table from")
-_INTO, _INSERT, _AS, _TO, _NO, _PERCENT = (keywords(word) for word in ("into", "insert", "as", "to", "no", "percent"))
 
 
 def written_tables(text: str, dialect: Dialect) -> tuple[TableName, ...]:

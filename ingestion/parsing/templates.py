@@ -19,14 +19,13 @@ ENGINE_TIER = "engine"
 REPORTED = f"{ENGINE_TIER}-"
 """How the fingerprint of what an engine recorded begins: who says so is not who says the same of a plan."""
 
+TemplateKey = tuple[str, str]
+"""Fingerprint and dialect."""
+
 
 def tier_brought(fingerprint: str) -> str:
     """The tier of lineage that a connector brought."""
     return ENGINE_TIER if fingerprint.startswith(REPORTED) else PLAN_TIER
-
-
-TemplateKey = tuple[str, str]
-"""Fingerprint and dialect."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,11 @@ from ingestion.parsing.sandbox.protocol import ILL_FORMED, ParseReply
 MAX_NESTING = 10_000
 """Beyond this depth a parser that builds a tree is not asked: the process has stack for about twice that."""
 
+TOO_DEEP = "too_deep"
+
+# What is most worth telling of a statement that every tier gave up: a limit may be raised, bad SQL stays bad.
+_TELLING = (ParseTimeout.code, ParseMemory.code, ParseCrash.code)
+
 
 class Tier(StrEnum):
     """One parser of the cascade."""
@@ -45,11 +50,6 @@ MODULES: Mapping[Tier, str] = {
     Tier.SQLFLUFF: "ingestion.parsing.fallback.sqlfluff_tier",
     Tier.SQLPARSE: "ingestion.parsing.fallback.sqlparse_tier",
 }
-
-TOO_DEEP = "too_deep"
-
-# What is most worth telling of a statement that every tier gave up: a limit may be raised, bad SQL stays bad.
-_TELLING = (ParseTimeout.code, ParseMemory.code, ParseCrash.code)
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,13 @@ from ingestion.plans._relation import (
 
 _BRACKET = re.compile(r"[()\[\]]")
 
+WRAPPER = re.compile(r"^(\w+)\((.*)\)$", re.DOTALL)
+STAGE = re.compile(r"^(?:partial_|merge_|finalmerge_)?(?:gpubasic|gpu)?")
+"""What stands before a function's name: the stage of an aggregation, an accelerator."""
+
+SPACE_BEFORE = re.compile(r"(?<!\s)\s++([,)])")
+TOKEN = re.compile(r"[^\W\d]\w*|\d[\w.]*|[()\[\],]|<=>|<=|>=|<>|!=|\|\||[-+*/%=<>&|^~!.]|\s+|.", re.DOTALL)
+
 
 @dataclass(slots=True)
 class _OpenBracket:
@@ -90,13 +97,6 @@ def _text_inside(text: str, opening: int) -> str:
 # The reader is tolerant: literals are printed raw, so it never relies on a whole grammar. It finds the attributes in
 # scope, then walks the words and brackets between them to learn the role of each bracket: the condition of a CASE or an
 # IF, the FILTER of an aggregate, the specification of a window, the inside of an aggregate function.
-
-WRAPPER = re.compile(r"^(\w+)\((.*)\)$", re.DOTALL)
-STAGE = re.compile(r"^(?:partial_|merge_|finalmerge_)?(?:gpubasic|gpu)?")
-"""What stands before a function's name: the stage of an aggregation, an accelerator."""
-
-SPACE_BEFORE = re.compile(r"(?<!\s)\s++([,)])")
-TOKEN = re.compile(r"[^\W\d]\w*|\d[\w.]*|[()\[\],]|<=>|<=|>=|<>|!=|\|\||[-+*/%=<>&|^~!.]|\s+|.", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,24 @@ from itertools import accumulate
 from ingestion.analysis.roles import IDENTITY, unite_roles
 from ingestion.model.lineage import ColumnRef, Problem, TableName
 
-# What a plan's node gives: columns with their lineage, and what decided the rows.
-
 IndirectUse = tuple[ColumnRef, int]
 """A column that had an indirect say, and in which role."""
+
+ID = re.compile(r"#(\d+)L?(?:-T\d+ms)?")
+"""An expression id: `L` follows a bigint's, `-T…ms` that of a column with a watermark."""
+
+SUBQUERY = re.compile(
+    r"(?:ReusedSubquery )?(?:Subquery )?(?:scalar-|lateral-)?(subquery|exists|list)#(\d+)"
+    r"(?:, \[id=#\d+\]| \[[^\[\]]*\])"
+)
+"""A subquery inside an expression: a physical one names its exchange, a logical one its outer references."""
+
+MORE_FIELDS = re.compile(r"(?:, ?)?\.\.\. (\d+) more fields?")
+"""Where Spark cut a list (spark.sql.debug.maxToStringFields)."""
+CUT_END = re.compile(r"(?:, ?)?\.\.\. \d+ more fields?$")
+
+
+# What a plan's node gives: columns with their lineage, and what decided the rows.
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,19 +146,6 @@ def unite_lineages(lineages: Iterable[AttributeLineage]) -> AttributeLineage:
 #
 # Nothing is quoted: names and literals may hold commas, brackets, `#` and line breaks. So lists are cut by expression
 # ids: an element is an attribute in scope, or ends in ` AS name#id`.
-
-ID = re.compile(r"#(\d+)L?(?:-T\d+ms)?")
-"""An expression id: `L` follows a bigint's, `-T…ms` that of a column with a watermark."""
-
-SUBQUERY = re.compile(
-    r"(?:ReusedSubquery )?(?:Subquery )?(?:scalar-|lateral-)?(subquery|exists|list)#(\d+)"
-    r"(?:, \[id=#\d+\]| \[[^\[\]]*\])"
-)
-"""A subquery inside an expression: a physical one names its exchange, a logical one its outer references."""
-
-MORE_FIELDS = re.compile(r"(?:, ?)?\.\.\. (\d+) more fields?")
-"""Where Spark cut a list (spark.sql.debug.maxToStringFields)."""
-CUT_END = re.compile(r"(?:, ?)?\.\.\. \d+ more fields?$")
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,7 +89,7 @@ def _balanced_text(text: str, start: int, opening: str, closing: str) -> str:
     return text[start:]
 
 
-# --- Delta's commands ------------------------------------------------------------------------------------------------
+# Delta's commands.
 
 
 def delta_merge(args: str, made: Mapping[int, Attribute]) -> PlanRelation:
@@ -121,7 +121,7 @@ def _assignments(actions: str) -> Iterator[tuple[str, str]]:
         yield match.group(1).replace("``", "`"), actions[match.end() : end]
 
 
-# --- what a row operation leaves ------------------------------------------------------------------------------------
+# What a row operation leaves.
 
 
 def without_own(relation: PlanRelation, name: TableName) -> PlanRelation:

@@ -24,8 +24,6 @@ from ingestion.plans._relation import (
 from ingestion.plans._tree import PlanNode
 from ingestion.plans.names import NameMapping, plain_parts, quoted_parts
 
-# The leaves of plans: tables, views, paths, JDBC tables, and rows that come from nowhere.
-
 _ROWS = """
     LocalTableScan LocalRelation OneRowRelation Range EmptyRelation DummyRelation CommandResult RateStreamRelation
     MultiInstanceRelation ExpressionEncoder ShowTables ShowNamespaces
@@ -183,7 +181,7 @@ def relation_with_columns(columns: list[Element], original: PlanRelation) -> Pla
     return original.with_attributes(made)
 
 
-# --- names ------------------------------------------------------------------------------------------------------
+# Names in the arguments of a scan.
 
 
 def _source_names(

@@ -13,6 +13,35 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
+SECTION = re.compile(r"^== ((?:Parsed|Analyzed|Optimized) Logical|Physical) Plan ==$", re.MULTILINE)
+PREFIX = re.compile(r"^(?:[: ]  )*[:+]- ")
+"""What draws the tree: `:  +- ` stands before the last child of a first child."""
+NODE_START = re.compile(r"['~]?[A-Z]\w*(?:[ (\[]|$)", re.MULTILINE)
+FORMATTED = re.compile(r" \(\d+\)(?:, .*)?$")
+NUMBERED = re.compile(r"^(.*?) \((\d+)\)(?:, [^()]*)?$", re.DOTALL)
+CODEGEN = re.compile(r"^(?:\*(?:\(\d+\))? ?|~)")
+"""What stands before the name of a node that is compiled, and of one that is part of a stream."""
+
+SUBQUERY_HEAD = re.compile(r"^Subquery:\d+ Hosting operator id = \d+ Hosting Expression = (.*)$", re.MULTILINE)
+"""Formatted plans print subqueries below the tree, each under such a line."""
+SUBQUERY_ID = re.compile(r"(?:subquery|dynamicpruning|scalar-subquery)#(\d+)")
+DETAIL = re.compile(r"^\((\d+)\) (.*)$")
+"""`(3) Filter`: what the formatted form says of node 3 stands below it."""
+FIELD = re.compile(
+    r"^(Output|Input|Arguments|Condition|Keys|Functions|Aggregate Attributes|Results|Left keys|Right keys|Join type|"
+    r"Join condition|Left output|Right output|Batched|Location|PushedFilters|PartitionFilters|DataFilters|ReadSchema|"
+    r"External engine query|Output Column Families|RuntimeFilters|RequiredDataFilters|DictionaryFilters|"
+    r"PushedAggregation|PushedGroupBy|Result|Commands|"
+    r"SubPlan|PushedVariants|PushedSample|PushedLimit|PushedTopN|PushedOffset)(?: \[(\d+)\])? ?:(?: (.*))?$"
+)
+
+ONE_LINE = re.compile(
+    r"^('?(?:Execute )?[A-Z][\w$]*(?: (?:All|parquet|orc|csv|json|text|avro|hive|In-memory table \S+))?)(?=[\s(\[,]|$)"
+)
+
+_VENDORS = re.compile(r"^(?:Gpu|Photon)(?=[A-Z])")
+"""What accelerators put before the names of Spark's own operators, which they replace one by one."""
+
 
 @dataclass(slots=True)
 class PlanNode:
@@ -51,29 +80,6 @@ class PlanText:
     subqueries: dict[int, PlanNode] = field(default_factory=dict)
 
 
-SECTION = re.compile(r"^== ((?:Parsed|Analyzed|Optimized) Logical|Physical) Plan ==$", re.MULTILINE)
-PREFIX = re.compile(r"^(?:[: ]  )*[:+]- ")
-"""What draws the tree: `:  +- ` stands before the last child of a first child."""
-NODE_START = re.compile(r"['~]?[A-Z]\w*(?:[ (\[]|$)", re.MULTILINE)
-FORMATTED = re.compile(r" \(\d+\)(?:, .*)?$")
-NUMBERED = re.compile(r"^(.*?) \((\d+)\)(?:, [^()]*)?$", re.DOTALL)
-CODEGEN = re.compile(r"^(?:\*(?:\(\d+\))? ?|~)")
-"""What stands before the name of a node that is compiled, and of one that is part of a stream."""
-
-SUBQUERY_HEAD = re.compile(r"^Subquery:\d+ Hosting operator id = \d+ Hosting Expression = (.*)$", re.MULTILINE)
-"""Formatted plans print subqueries below the tree, each under such a line."""
-SUBQUERY_ID = re.compile(r"(?:subquery|dynamicpruning|scalar-subquery)#(\d+)")
-DETAIL = re.compile(r"^\((\d+)\) (.*)$")
-"""`(3) Filter`: what the formatted form says of node 3 stands below it."""
-FIELD = re.compile(
-    r"^(Output|Input|Arguments|Condition|Keys|Functions|Aggregate Attributes|Results|Left keys|Right keys|Join type|"
-    r"Join condition|Left output|Right output|Batched|Location|PushedFilters|PartitionFilters|DataFilters|ReadSchema|"
-    r"External engine query|Output Column Families|RuntimeFilters|RequiredDataFilters|DictionaryFilters|"
-    r"PushedAggregation|PushedGroupBy|Result|Commands|"
-    r"SubPlan|PushedVariants|PushedSample|PushedLimit|PushedTopN|PushedOffset)(?: \[(\d+)\])? ?:(?: (.*))?$"
-)
-
-
 def parse_plan_text(text: str) -> PlanText:
     """The trees of a `physicalPlanDescription` or of a Thrift operation's plan.
 
@@ -105,7 +111,7 @@ def _without_schema(section: str) -> str:
     return section if is_tree or ": " not in first else rest
 
 
-# --- the tree -------------------------------------------------------------------------------------------------
+# The tree.
 
 
 def _logical_lines(section: str) -> list[tuple[int, str]]:
@@ -171,11 +177,6 @@ def _build(nodes: list[tuple[int, PlanNode]]) -> PlanNode | None:
     return nodes[0][1]
 
 
-ONE_LINE = re.compile(
-    r"^('?(?:Execute )?[A-Z][\w$]*(?: (?:All|parquet|orc|csv|json|text|avro|hive|In-memory table \S+))?)(?=[\s(\[,]|$)"
-)
-
-
 def _one_line_node(text: str) -> PlanNode:
     text = CODEGEN.sub("", text)
     match = ONE_LINE.match(text)
@@ -212,7 +213,7 @@ def _initial_only(section: str) -> str:
     return "\n".join(kept)
 
 
-# --- the formatted form -----------------------------------------------------------------------------------------
+# The formatted form.
 
 
 def _formatted_plan(section: str) -> PlanText:
@@ -288,10 +289,6 @@ def _same_node(name: str, heading: str) -> bool:
     """Whether a detail's heading is that of the node, whose tree line may carry more (a join's type and side)."""
     heading = heading.split(" [codegen id", 1)[0].strip()
     return name.strip().startswith(heading) or heading.startswith(name.strip())
-
-
-_VENDORS = re.compile(r"^(?:Gpu|Photon)(?=[A-Z])")
-"""What accelerators put before the names of Spark's own operators, which they replace one by one."""
 
 
 def kind_of(node: PlanNode) -> str:

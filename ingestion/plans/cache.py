@@ -16,9 +16,20 @@ from ingestion.model.lineage import StatementLineage
 from ingestion.plans._relation import Attribute
 from ingestion.plans.lineage import Application, statement_lineage
 
-# Lineage whose equal parts are one object, so that equal lineage is written as equal bytes.
-
 T = TypeVar("T")
+
+REMEMBERED_CHARACTERS = 16_000_000
+"""Characters of plan text that one process keeps."""
+
+_ID = re.compile(r"#(\d+)")
+_PLAN_ID = re.compile(r"plan_id=\d+")
+_OF_THE_APPLICATION = (
+    *("ExistingRDD", "LogicalRDD", "ExternalRDD", "Scan[obj", "InMemoryTableScan", "InMemoryRelation"),
+    "In-memory table",
+)
+"""Rows that only earlier plans of the application explain."""
+
+Key = tuple[object, ...]
 
 
 def canonical(value: T) -> T:
@@ -60,19 +71,6 @@ def _field_names(kind: Hashable) -> tuple[str, ...]:
 #
 # Spark numbers the columns of an application as it meets them, so a job that runs again prints the plan that it
 # printed before with other numbers. Numbered in the order in which they stand in the text, the two are equal.
-
-REMEMBERED_CHARACTERS = 16_000_000
-"""Characters of plan text that one process keeps."""
-
-_ID = re.compile(r"#(\d+)")
-_PLAN_ID = re.compile(r"plan_id=\d+")
-_OF_THE_APPLICATION = (
-    *("ExistingRDD", "LogicalRDD", "ExternalRDD", "Scan[obj", "InMemoryTableScan", "InMemoryRelation"),
-    "In-memory table",
-)
-"""Rows that only earlier plans of the application explain."""
-
-Key = tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,23 @@ from ingestion.plans._tree import PlanNode, PlanText, kind_of, parse_plan_text
 from ingestion.plans.names import NameMapping
 from ingestion.plans.writes import PlanWrite, writes
 
+LOG_COLUMNS = (
+    frozenset(("txn", "add", "remove", "metaData", "protocol")),
+    frozenset(("path", "partitionValues", "modificationTime", "dataChange")),
+    frozenset(("add", "remove", "index", "shouldSkip")),
+)
+"""Columns by which a leaf is known that gives the entries of a Delta table's log, not its rows."""
+
+_LOG_READ = re.compile(r"\bDeltaLogFileIndex\b|/_delta_log(?:/|\b)|^Delta (?:Table State|Source Snapshot)\b")
+_REWRITTEN_FILES = "TahoeBatchFileIndex"
+"""What lists the files that a command of Delta's chose itself: to rewrite them, or as a stream's batch."""
+
+REWRITES = frozenset(("ReplaceData", "WriteDelta"))
+"""Writes of rewritten row operations: only what is written tells which statement it was."""
+
+_SCANNED = re.compile(r"\[.*?(?:#\d++L?(?:-T\d++ms)?\]|(?P<open>\Z))", re.DOTALL)
+
+
 # Evaluated writes as flows of the lineage model: one a target, with references, influences and problems.
 
 
@@ -42,7 +59,7 @@ class EvaluatedWrite:
     logical: bool
 
 
-# --- from several executions to one statement ---------------------------------------------------------------------
+# From several executions to one statement.
 
 
 def _merge_writes(found: Sequence[EvaluatedWrite]) -> list[EvaluatedWrite]:
@@ -92,7 +109,7 @@ def _doubt(item: EvaluatedWrite) -> tuple[int, int, int, int, int]:
     return (0, 1 if cut else 0, -whole if cut else 0, unread, 0 if item.logical else 1)
 
 
-# --- to the model -------------------------------------------------------------------------------------------------
+# To the model.
 
 
 def _to_flow(item: EvaluatedWrite) -> Flow | None:
@@ -163,17 +180,6 @@ def _relation_problems(relation: PlanRelation) -> tuple[Problem, ...]:
 # Delta Lake and other V1 writers behind Spark's V2 interface print one line of the query, its root; the query itself
 # is the plan of an execution with the same root execution id. Delta reads its own log, and the files that it is about
 # to rewrite, in executions of that id too.
-
-LOG_COLUMNS = (
-    frozenset(("txn", "add", "remove", "metaData", "protocol")),
-    frozenset(("path", "partitionValues", "modificationTime", "dataChange")),
-    frozenset(("add", "remove", "index", "shouldSkip")),
-)
-"""Columns by which a leaf is known that gives the entries of a Delta table's log, not its rows."""
-
-_LOG_READ = re.compile(r"\bDeltaLogFileIndex\b|/_delta_log(?:/|\b)|^Delta (?:Table State|Source Snapshot)\b")
-_REWRITTEN_FILES = "TahoeBatchFileIndex"
-"""What lists the files that a command of Delta's chose itself: to rewrite them, or as a stream's batch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,14 +286,6 @@ def _query_beside(root: str, reads: Sequence[_Read]) -> PlanRelation | None:
     by_name = [r for r in likely if all(f" {a.name}#" in root or not a.lineage.columns for a in r.attributes)]
     by_some_id = [r for r in likely if any(re.search(rf"#{a.id}\b", root) for a in r.attributes)]
     return next(reversed(by_id or by_name or by_some_id or likely), None)
-
-
-# The symbolic lineage of one statement from the plans of its executions.
-
-REWRITES = frozenset(("ReplaceData", "WriteDelta"))
-"""Writes of rewritten row operations: only what is written tells which statement it was."""
-
-_SCANNED = re.compile(r"\[.*?(?:#\d++L?(?:-T\d++ms)?\]|(?P<open>\Z))", re.DOTALL)
 
 
 @dataclass(slots=True)

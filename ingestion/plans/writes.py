@@ -27,8 +27,6 @@ from ingestion.plans._scans import CATALOG_TABLE, jdbc_table, v2_name
 from ingestion.plans._tree import PlanNode, kind_of, parse_plan_text
 from ingestion.plans.names import QUALIFIED, NameMapping, clean_location, plain_parts, quoted_parts
 
-# One write of a plan, as its node tells it.
-
 
 @dataclass(frozen=True, slots=True)
 class PlanWrite:

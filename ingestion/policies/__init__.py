@@ -25,6 +25,11 @@ from ingestion.walk import TABLE, ColumnNode, EdgeIndex, Hop, Walk, node_name
 
 _STOPPING = (AGGREGATES - RETURNING) | COUNTS | HASHES | ORDERS | GROUPINGS
 
+_NONE: frozenset[str] = frozenset()
+
+Path = tuple[str, ...]
+"""The full names of the columns from the first one on."""
+
 
 class ValueFlow(StrEnum):
     """What becomes of a source's value: it can be read in the target, or not, or nobody can tell."""
@@ -53,9 +58,6 @@ class Dependency(Protocol):
     def masking(self) -> bool: ...
     @property
     def expression(self) -> str: ...
-
-
-_NONE: frozenset[str] = frozenset()
 
 
 def value_flow(one: Dependency, keeps: frozenset[str] = _NONE, stops: frozenset[str] = _NONE) -> ValueFlow:
@@ -191,9 +193,6 @@ def _pattern_parts(pattern: str) -> tuple[re.Pattern[str], ...]:
 
 
 # Where tags travel: a fixed point over certain dependencies between columns.
-
-Path = tuple[str, ...]
-"""The full names of the columns from the first one on."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,8 @@ from ingestion.walk import Hop, Walk, tie_of
 
 _EXPLANATION_VERSION = 1
 
+_Origin = tuple[str, str, str]
+
 
 @dataclass(frozen=True, slots=True)
 class ExplainedStatement:
@@ -188,9 +190,6 @@ class _HopReader:
     def explained_statements(self) -> tuple[ExplainedStatement, ...]:
         """The statements that were numbered, in that order, each with the jobs that ran it for any of the hops."""
         return tuple(replace(one, jobs=tuple(sorted(self._jobs[at]))) for one, at in self._statements.items())
-
-
-_Origin = tuple[str, str, str]
 
 
 def _origin(contribution: Mapping[str, Any]) -> _Origin:

@@ -35,6 +35,30 @@ _COMMENT = re.compile(r"\{#(?:[\s\S]*?#\}|(?P<open>[\s\S]*+))")
 _CONDITION = re.compile(r"\{%-?\s*(?:if\s[^%]*|endif\s*-?)%\}")
 _PLAIN = re.compile(r"[A-Za-z_]\w*")
 
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_OPENED_IN = re.compile(r"(opened in line )(\d+)")
+_WITHOUT_LINEAGE = frozenset(
+    {
+        Outcome.COMMENT,
+        Outcome.CURSOR,
+        Outcome.DDL_OTHER,
+        Outcome.EMPTY,
+        Outcome.FILE_TRANSFER,
+        Outcome.GRANT,
+        Outcome.INDEX,
+        Outcome.LOCK,
+        Outcome.MAINTENANCE,
+        Outcome.SESSION_SETTING,
+        Outcome.SESSION_STATE,
+        Outcome.SHOW,
+        Outcome.TRANSACTION,
+        Outcome.TRUNCATE,
+        Outcome.VARIABLE,
+    }
+)
+"""What a parser need not understand: such a statement neither moves data nor makes a relation."""
+_LONE_QUERY = re.compile(r"[\s(]*+(select|with|from|values)\b", re.IGNORECASE)
+
 
 def without_templates(text: str, model: str) -> str:
     """The text of the dbt model `model` with ref, source and this as names, on the same lines.
@@ -73,30 +97,6 @@ def _are_plain(match: re.Match[str]) -> bool:
 
 
 # SQL files as people keep them: one statement, a script, routines, or a lone query that stands for a model.
-
-_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_OPENED_IN = re.compile(r"(opened in line )(\d+)")
-_WITHOUT_LINEAGE = frozenset(
-    {
-        Outcome.COMMENT,
-        Outcome.CURSOR,
-        Outcome.DDL_OTHER,
-        Outcome.EMPTY,
-        Outcome.FILE_TRANSFER,
-        Outcome.GRANT,
-        Outcome.INDEX,
-        Outcome.LOCK,
-        Outcome.MAINTENANCE,
-        Outcome.SESSION_SETTING,
-        Outcome.SESSION_STATE,
-        Outcome.SHOW,
-        Outcome.TRANSACTION,
-        Outcome.TRUNCATE,
-        Outcome.VARIABLE,
-    }
-)
-"""What a parser need not understand: such a statement neither moves data nor makes a relation."""
-_LONE_QUERY = re.compile(r"[\s(]*+(select|with|from|values)\b", re.IGNORECASE)
 
 
 def lone_query_as_view(text: str, name: str, dialect: Dialect) -> str:

@@ -326,7 +326,7 @@ class _ScriptReading:
         return plain if plain.endswith(";") else f"{plain};"
 
 
-# A script's statements, ended where the script's dialect ends them.
+# The statements of a script.
 
 _OPENS_BLOCK = re.compile(
     r"\b(?:begin|declare|proc(?:edure)?|function|trigger|package|event|task)\b"

@@ -324,7 +324,7 @@ def _rename(statement: _Examined) -> Classification:
     return _OTHER if words[1:] and words[1] in _OTHER_OBJECTS | _ACCESS else _parse_as(Kind.RENAME)
 
 
-# What a statement does, told from its words without parsing it: what bears lineage goes on, the rest has a reason.
+# The first word of a statement decides which of these rules it is examined by.
 
 _BLOCK = _skip_for(Outcome.ANONYMOUS_BLOCK, Kind.CALL)
 _SETTING = _skip_for(Outcome.SESSION_SETTING)

@@ -36,6 +36,22 @@ _EXECUTABLE_COMMENT = re.compile(r"/\*M?!\d*+((?:[^*]|\*(?!/))*+)(\*/|\Z)")
 EDGE = "".join(filter(str.isspace, map(chr, range(0x3001)))) + ";\ufeff\u200b\x00"
 """What surrounds a statement without belonging to it: white space of every kind, semicolons, byte-order marks."""
 
+_REDEFINES = re.compile(r"\s*+alter\b", re.IGNORECASE)
+_AS_QUERY = re.compile(r"\bas\b[\s(]*+(?:select|with|sel|values|table|from)\b", re.IGNORECASE)
+_HEAD = 16
+"""As many tokens may stand before the VIEW of ALTER ALGORITHM = … DEFINER = … SQL SECURITY … VIEW."""
+
+_IDENTIFIER = re.compile(r"\bidentifier\s*+\(", re.IGNORECASE)
+_NAME = re.compile(r"""'((?:[\w$]++|"[^"'\\]++"|`[^`'\\]++`)(?:\.(?:[\w$]++|"[^"'\\]++"|`[^`'\\]++`))*+)'""")
+_BEFORE_RELATION = re.compile(
+    "clone|exists|from|into|join|like|only|overwrite|table|to|update|using|view|with", re.IGNORECASE
+)
+
+_WORDS = keywords(
+    "select sel insert ins update upd delete del merge create alter drop truncate table view values from into grant"
+    " revoke exec execute"
+)
+
 
 def clean(text: str, dialect: Dialect | str) -> str:
     """One statement without what surrounds it (comments, semicolons) and what its parser would choke on.
@@ -132,18 +148,6 @@ def _without_outer_comments(text: str, lexicon: Lexicon) -> str:
 
 # A statement as every tier takes it: what one of the parsers misreads is spelled as all of them read it.
 
-_REDEFINES = re.compile(r"\s*+alter\b", re.IGNORECASE)
-_AS_QUERY = re.compile(r"\bas\b[\s(]*+(?:select|with|sel|values|table|from)\b", re.IGNORECASE)
-_HEAD = 16
-"""As many tokens may stand before the VIEW of ALTER ALGORITHM = … DEFINER = … SQL SECURITY … VIEW."""
-
-
-_IDENTIFIER = re.compile(r"\bidentifier\s*+\(", re.IGNORECASE)
-_NAME = re.compile(r"""'((?:[\w$]++|"[^"'\\]++"|`[^`'\\]++`)(?:\.(?:[\w$]++|"[^"'\\]++"|`[^`'\\]++`))*+)'""")
-_BEFORE_RELATION = re.compile(
-    "clone|exists|from|into|join|like|only|overwrite|table|to|update|using|view|with", re.IGNORECASE
-)
-
 
 def plainly_spelled(text: str, dialect: Dialect) -> str:
     """The text with a new definition of a view as a CREATE, and amounts of money as the numbers that they are.
@@ -213,11 +217,6 @@ def _amount(match: re.Match[str]) -> str:
 
 
 # Whether a text is SQL at all, or a number, a name or a sentence that stood where a statement was looked for.
-
-_WORDS = keywords(
-    "select sel insert ins update upd delete del merge create alter drop truncate table view values from into grant"
-    " revoke exec execute"
-)
 
 
 def holds_sql(text: str, dialect: Dialect | str) -> bool:

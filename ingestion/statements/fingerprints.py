@@ -10,12 +10,6 @@ from ingestion.statements._literals import MARKS, Scan, kept_literals, scan
 from ingestion.statements.cleaning import EDGE
 from ingestion.statements.masking import fingerprint
 
-# Statements known by their shape: a log repeats few of them, with other values each time.
-#
-# Of a text that was taken apart once, the fingerprint is found again by its shape: the text with a mark for each
-# literal, and those literals that are no mere values. What splitting, classifying and fingerprinting look at is all
-# in there.
-
 _MOST, _MOST_CHARACTERS = 20_000, 32 << 20
 """Shapes that are kept at most, and characters in them; a log with more begins anew."""
 _NOT_IN_SHAPES = ("{{", *MARKS)
@@ -23,9 +17,16 @@ _NOT_IN_SHAPES = ("{{", *MARKS)
 _NOT_BY_SHAPE = ("function", "set_config", "grants")
 """Words of statements that are told apart by more: a function's body, what is set, a comment within COPY GRANTS."""
 
+MOST_LITERALS = 20
+"""Queries that differ in literals alone and are told apart; of more, the literals are values that are passed to it."""
+
 
 class FingerprintCache:
-    """The fingerprints of the statements of one dialect that were met before, by shape."""
+    """The fingerprints of the statements of one dialect that were met before, by shape.
+
+    A shape is a text with a mark for each literal, and those literals that are no mere values. What splitting,
+    classifying and fingerprinting look at is all in there.
+    """
 
     def __init__(self, dialect: str) -> None:
         """Raises ConfigError when there is no such dialect."""
@@ -70,12 +71,6 @@ class FingerprintCache:
 
 def _key(shape: Scan, kept: tuple[int, ...]) -> tuple[str, ...]:
     return (shape.blanked, *(shape.literals[literal] for literal in kept))
-
-
-# What the row of a SELECT has of its own where queries are taken apart: which one it is, and its text once.
-
-MOST_LITERALS = 20
-"""Queries that differ in literals alone and are told apart; of more, the literals are values that are passed to it."""
 
 
 class SeenQueries:

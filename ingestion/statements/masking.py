@@ -64,6 +64,11 @@ _SETTING = re.compile(r"\s*set\b[^=]*=\s*(?![(\s])", re.IGNORECASE)
 # ClickHouse: INSERT INTO t FORMAT CSV 1,secret
 _INLINE_DATA = re.compile(r"\bformat\s+\w+(?=\s)", re.IGNORECASE)
 
+_FORM_ITEM = r"(?:- )?(?:[\x02\x03?]|\w+ \x04|\$\d+|% s|null|NULL)"
+_FORM_IN_LIST = re.compile(rf" ([iI][nN]|array|ARRAY) [(\[] {_FORM_ITEM}(?: , {_FORM_ITEM})*+ [)\]]")
+_ROW_LIST = re.compile(rf" ([iI][nN]) \( (\( {_FORM_ITEM}(?: , {_FORM_ITEM})*+ \))(?: , \2)*+ \)")
+_FORM_ROWS = re.compile(r"\b(values) (\( [^()]*+\))(?: , \2)++", re.IGNORECASE)
+
 
 def _masked_text(query: str, lexicon: Lexicon) -> str:
     """`query` with `?` for its literals, such that masking it again changes nothing.
@@ -204,14 +209,6 @@ def _without_passwords(masked: str, words: Sequence[str]) -> str:
     if "identified" in words or ("password" in words[:40] and _ACCOUNTS.intersection(words[1:4])):
         return _PASSWORDS.sub(r"\1?", masked)
     return masked
-
-
-# Statements without their literals: the text that may be stored, and the fingerprint by which equal ones are known.
-
-_FORM_ITEM = r"(?:- )?(?:[\x02\x03?]|\w+ \x04|\$\d+|% s|null|NULL)"
-_FORM_IN_LIST = re.compile(rf" ([iI][nN]|array|ARRAY) [(\[] {_FORM_ITEM}(?: , {_FORM_ITEM})*+ [)\]]")
-_ROW_LIST = re.compile(rf" ([iI][nN]) \( (\( {_FORM_ITEM}(?: , {_FORM_ITEM})*+ \))(?: , \2)*+ \)")
-_FORM_ROWS = re.compile(r"\b(values) (\( [^()]*+\))(?: , \2)++", re.IGNORECASE)
 
 
 class MaskedTemplate(NamedTuple):

@@ -20,9 +20,38 @@ from ingestion.errors import Unparsable
 from ingestion.model.lineage import TableName
 from ingestion.model.storage_paths import location
 
-# sqlfluff's tree of one statement, and the names in it.
-
 _CLOSING = {'"': '"', "`": "`", "[": "]", "'": "'"}
+
+QUERIES = ("select_statement", "set_expression", "with_compound_statement")
+
+_LOOKUPS = ("DICTGET", "DICTHAS", "DICTISIN", "JOINGET")
+"""ClickHouse: what they give comes out of a relation that a string names."""
+_TRANSPARENT = (
+    "expression",
+    "bracketed",
+    "function_contents",
+    "cast_expression",
+    "partitionby_clause",
+    "orderby_clause",
+    "window_specification",
+)
+_MASKED = ("literal", "numeric_literal", "quoted_literal", "date_constructor_literal", "interval_expression")
+_TEXT = (
+    "keyword",
+    "symbol",
+    "operator",
+    "binary_operator",
+    "comparison_operator",
+    "casting_operator",
+    "data_type",
+    "star",
+    "bare_function",
+    "date_part",
+    "datetime_unit",
+    "boolean_literal",
+    "null_literal",
+    "frame_clause",
+)
 
 
 @cache
@@ -135,37 +164,6 @@ def relation_alias(name: BaseSegment, dialect: Dialect) -> str:
 
 
 # Expressions of sqlfluff's tree: text with slots, the role of each column; only of shapes that are known.
-
-QUERIES = ("select_statement", "set_expression", "with_compound_statement")
-
-_LOOKUPS = ("DICTGET", "DICTHAS", "DICTISIN", "JOINGET")
-"""ClickHouse: what they give comes out of a relation that a string names."""
-_TRANSPARENT = (
-    "expression",
-    "bracketed",
-    "function_contents",
-    "cast_expression",
-    "partitionby_clause",
-    "orderby_clause",
-    "window_specification",
-)
-_MASKED = ("literal", "numeric_literal", "quoted_literal", "date_constructor_literal", "interval_expression")
-_TEXT = (
-    "keyword",
-    "symbol",
-    "operator",
-    "binary_operator",
-    "comparison_operator",
-    "casting_operator",
-    "data_type",
-    "star",
-    "bare_function",
-    "date_part",
-    "datetime_unit",
-    "boolean_literal",
-    "null_literal",
-    "frame_clause",
-)
 
 
 def is_value_word(reference: BaseSegment) -> bool:

@@ -58,6 +58,18 @@ from ingestion.statements.cleaning import plainly_spelled
 _WORD = re.compile(r"\S+")
 _tokenize: Callable[[str], Iterable[tuple[sql._TokenType, str]]] = sqlparse.lexer.tokenize
 
+_BEFORE_RELATION = frozenset({"only", "lateral"})
+_BEFORE_BY = frozenset({"group", "order", "distribute", "sort"})
+
+_HAS_QUERY = frozenset(
+    {
+        StatementKind.SELECT,
+        StatementKind.INSERT,
+        StatementKind.CREATE_TABLE_AS,
+        StatementKind.CREATE_VIEW,
+    }
+)
+
 
 def _read_tokens(text: str, dialect: Dialect) -> Code:
     """The tokens of one statement as sqlparse has them, ungrouped: its grouping refuses beyond 10,000 tokens.
@@ -114,9 +126,6 @@ def _kind_of_string(value: str, dialect: Dialect) -> str:
 
 
 # The relations that a token code reads: what stands behind FROM, JOIN and USING, wherever a query may stand.
-
-_BEFORE_RELATION = frozenset({"only", "lateral"})
-_BEFORE_BY = frozenset({"group", "order", "distribute", "sort"})
 
 
 class _SourceAt(NamedTuple):
@@ -287,15 +296,6 @@ class _Scan:
 
 # The output columns of a token code's query, where its list is plain and stands over tables alone.
 
-_HAS_QUERY = frozenset(
-    {
-        StatementKind.SELECT,
-        StatementKind.INSERT,
-        StatementKind.CREATE_TABLE_AS,
-        StatementKind.CREATE_VIEW,
-    }
-)
-
 
 @dataclass(frozen=True, slots=True)
 class _FollowedColumns:
@@ -402,12 +402,6 @@ def _alias(code: Code, item: range) -> str:
     if not code.name(item[-1]) or not behind_value or code.word(item[-1]) in ("end", *NO_COLUMN):
         return ""
     return code.column(item[-1])
-
-
-# The last tier: lineage from sqlparse's ungrouped tokens, where no tree can be had.
-#
-# sqlparse's grouping refuses beyond 10,000 tokens; its tokens do not. Tables are those behind FROM, JOIN, INTO,
-# UPDATE and USING; columns are followed only through a plain list of columns over tables.
 
 
 def parse(text: str, dialect: str) -> RelationalStatement:

@@ -26,6 +26,12 @@ START_SECONDS = 60.0
 MEMORY_WATCH_SECONDS = 0.05
 READ_BYTES = 1 << 18
 
+BATCH_STATEMENTS = 20
+BATCH_CHARACTERS = 1 << 18
+
+SandboxStatement = tuple[str, str]
+"""A statement's text and its dialect."""
+
 
 class _Process:
     """A running parser process. After any error raised here it is dead and reaped, its pipes closed."""
@@ -169,10 +175,6 @@ def _popen() -> subprocess.Popen[bytes]:
         raise ParserUnavailable(f"no parser process can be started: {error.strerror}") from error
 
 
-BATCH_STATEMENTS = 20
-BATCH_CHARACTERS = 1 << 18
-
-
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What one statement may cost one parser: seconds, megabytes above the warm process, bytes of text.
@@ -188,10 +190,6 @@ class Limits:
     def memory(self) -> int:
         """Bytes of memory above the warm process."""
         return self.memory_mb << 20
-
-
-SandboxStatement = tuple[str, str]
-"""A statement's text and its dialect."""
 
 
 class Sandbox:

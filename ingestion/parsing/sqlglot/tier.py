@@ -39,12 +39,25 @@ from ingestion.parsing.sqlglot.statements.writes import (
 )
 from ingestion.statements.cleaning import plainly_spelled
 
-# What sqlglot says of a text that it cannot read: its own words and the place, and of the text keywords alone.
+# sqlglot's warnings of unsupported syntax quote the statement, literals and all.
+logging.getLogger("sqlglot").setLevel(logging.ERROR)
 
 _EXPECTATION = re.compile(r"(Expect(?:ed|ing) [A-Za-z_() ,]{1,60}?)(?: but got .*)?", re.DOTALL)
 _MISSING = re.compile(r"Required keyword: '(\w+)' missing for <class '(?:\w+\.)*(\w+)'>")
 _KEYWORDS = frozenset(word for keyword in Tokenizer.KEYWORDS for word in keyword.split())
 _SIGN = re.compile(r"[^\w\s'\"`]{1,3}")
+
+# A text that runs a text is parsed again at each level; deeper ones are made to be deep.
+_DYNAMIC_DEPTH = 3
+_INTO_FILE = re.compile(r"\binto\s++(?:outfile|dumpfile)\b", re.IGNORECASE)
+_REPAIRED_COMMANDS = frozenset({"alter", "copy", "create"})
+
+_STATEMENT_WORDS = keywords(
+    "ALTER COPY CREATE DELETE DROP EXEC EXECUTE FROM INSERT MERGE RENAME REPLACE SELECT TRUNCATE UPDATE WITH"
+)
+
+
+# What sqlglot says of a text that it cannot read: its own words and the place, and of the text keywords alone.
 
 
 def _explanation(error: Unparsable, text: str) -> Unparsable:
@@ -88,17 +101,6 @@ def _position(text: str, end: tuple[int, int], context: str, word: str) -> tuple
     if not text[: starts[line - 1] + column].endswith(context):
         return 0, 0
     return line, column - len(word) + 1
-
-
-# The first tier: sqlglot parses, and its tree is translated to the relational form.
-
-# Its warnings of unsupported syntax quote the statement, literals and all.
-logging.getLogger("sqlglot").setLevel(logging.ERROR)
-
-# A text that runs a text is parsed again at each level; deeper ones are made to be deep.
-_DYNAMIC_DEPTH = 3
-_INTO_FILE = re.compile(r"\binto\s++(?:outfile|dumpfile)\b", re.IGNORECASE)
-_REPAIRED_COMMANDS = frozenset({"alter", "copy", "create"})
 
 
 def parse(text: str, dialect: str) -> RelationalStatement:
@@ -293,11 +295,6 @@ def _execute(code: Code, depth: int) -> RelationalStatement:
 def _is_statement(text: str) -> bool:
     words = text.split(None, 1)
     return len(words) == 2 and words[0].upper() in _STATEMENT_WORDS
-
-
-_STATEMENT_WORDS = keywords(
-    "ALTER COPY CREATE DELETE DROP EXEC EXECUTE FROM INSERT MERGE RENAME REPLACE SELECT TRUNCATE UPDATE WITH"
-)
 
 
 def _sp_rename(old: str, new: str | None, rules: Dialect) -> RelationalStatement:

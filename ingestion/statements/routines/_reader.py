@@ -27,6 +27,33 @@ from ingestion.statements.routines.steps import (
 
 _QUERY = frozenset({"select", "with"})
 
+_FLOWS = keywords("insert update delete merge select with create drop alter truncate bulk copy")
+_CONTROL_WORDS = keywords(
+    "if while begin end else declare set exec execute print return raiserror throw commit rollback save open close"
+    " fetch deallocate goto waitfor break continue use go grant revoke deny try catch backup restore dbcc kill"
+    " checkpoint reconfigure shutdown"
+)
+_STARTS = _FLOWS | _CONTROL_WORDS
+# After these words a verb goes on with the statement that has begun.
+_CONTINUES_SELECT = keywords("union all except intersect as ( into from by")
+_NO_START_AFTER = keywords(". , = <")
+_NO_FLOW_AFTER = keywords("on for after of grant revoke deny or instead not")
+_OPTIONS = keywords(
+    "( nowait log seterror recompile result ties grant check nocheck encryption schemabinding native_compilation"
+    " differential init noinit norecovery recovery replace move stats file no_infomsgs tableresults override"
+)
+"""What WITH may be followed by within a statement; a query of its own begins with a name."""
+_ALTERED_PARTS = keywords("column constraint period")
+_INTO = frozenset({"into"})
+_TABLE_VARIABLE = re.compile(r"@([\w@#$]+)")
+
+# A text that runs a text is followed so far; what nests deeper is made by a program, with names that only it knows.
+_DEPTH = 3
+_VERBS = keywords(
+    "insert update delete merge with create drop alter truncate copy unload load replace rename upsert exchange"
+)
+_ENDS_STATEMENT = frozenset({";"})
+
 
 def _query_between(code: Code, first: int, last: int, variables: Variables) -> str | None:
     """A query from `first` to `last`, in parentheses or not, or the one of a cursor that is named there."""
@@ -89,26 +116,6 @@ def _fill_names(code: Code, listed: tuple[int, int], query: str, variables: Vari
 
 
 # T-SQL's bodies: statements need no semicolon, so each ends where the next one can begin.
-
-_FLOWS = keywords("insert update delete merge select with create drop alter truncate bulk copy")
-_CONTROL_WORDS = keywords(
-    "if while begin end else declare set exec execute print return raiserror throw commit rollback save open close"
-    " fetch deallocate goto waitfor break continue use go grant revoke deny try catch backup restore dbcc kill"
-    " checkpoint reconfigure shutdown"
-)
-_STARTS = _FLOWS | _CONTROL_WORDS
-# After these words a verb goes on with the statement that has begun.
-_CONTINUES_SELECT = keywords("union all except intersect as ( into from by")
-_NO_START_AFTER = keywords(". , = <")
-_NO_FLOW_AFTER = keywords("on for after of grant revoke deny or instead not")
-_OPTIONS = keywords(
-    "( nowait log seterror recompile result ties grant check nocheck encryption schemabinding native_compilation"
-    " differential init noinit norecovery recovery replace move stats file no_infomsgs tableresults override"
-)
-"""What WITH may be followed by within a statement; a query of its own begins with a name."""
-_ALTERED_PARTS = keywords("column constraint period")
-_INTO = frozenset({"into"})
-_TABLE_VARIABLE = re.compile(r"@([\w@#$]+)")
 
 
 def _transact_body(code: Code, variables: Variables) -> tuple[tuple[RoutineStep, ...], tuple[str, ...]]:
@@ -337,13 +344,6 @@ class _TransactReader:
 
 
 # Bodies whose statements end with semicolons: a walk through declarations, control flow and statements.
-
-# A text that runs a text is followed so far; what nests deeper is made by a program, with names that only it knows.
-_DEPTH = 3
-_VERBS = keywords(
-    "insert update delete merge with create drop alter truncate copy unload load replace rename upsert exchange"
-)
-_ENDS_STATEMENT = frozenset({";"})
 
 
 def read_steps(text: str, dialect: Dialect, variables: Variables, depth: int = 0) -> tuple[RoutineStep, ...]:

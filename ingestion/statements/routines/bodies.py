@@ -33,6 +33,16 @@ _NO_ALIAS = keywords(
 _ALL_COLUMNS = re.compile(r"\b(new|old)\s*\.\s*\*", re.IGNORECASE)
 _VALUES_OF_ROW = re.compile(r"\bvalues\s*\(\s*((?:new|old)\s*\.\s*\*)\s*\)\s*\Z", re.IGNORECASE)
 
+_MEMBERS = keywords("procedure function")
+_OPENS = keywords("begin case if loop")
+_ENDS_HEAD = keywords("is as ;")
+
+_RoutineKey = tuple[str, str, str]
+
+_MARK = "trigger"
+_HEAD = 60
+"""Characters at the beginning of a definition among which a trigger's has the mark."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Trigger:
@@ -153,10 +163,6 @@ def _with_table(code: Code, table: str) -> str:
 
 
 # A routine's body as steps. Control flow decides whether a statement runs, not what it reads: it is looked through.
-
-_MEMBERS = keywords("procedure function")
-_OPENS = keywords("begin case if loop")
-_ENDS_HEAD = keywords("is as ;")
 
 
 def _read_package(code: Code, at: int) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
@@ -285,12 +291,6 @@ def _steps(header: Header, dialect: Dialect) -> tuple[RoutineStep, ...]:
 
 
 # The functions that a database's triggers run, over the rows of the tables that the triggers are on.
-
-_RoutineKey = tuple[str, str, str]
-
-_MARK = "trigger"
-_HEAD = 60
-"""Characters at the beginning of a definition among which a trigger's has the mark."""
 
 
 @dataclass(frozen=True, slots=True)

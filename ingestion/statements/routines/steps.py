@@ -15,6 +15,19 @@ from ingestion.dialects.lexing import DOLLAR, NAME, STRING, WORD, tokens
 
 _PREFIXES = frozenset({"n", "e", "r", "q", "nq"})
 
+_HEAD = 40
+_VERBS = frozenset({"call", "exec", "execute", "select", "perform"})
+_NO_ROUTINES = frozenset({"sp_executesql", "sp_rename", "immediate"})
+
+_NAMED_AFTER = frozenset({".", "as", "@"})
+_ENDS_SET = frozenset({"from", "where", ";", "when"})
+_LONGEST = 4_000
+"""Characters of a query that is put in a variable's place: variables made of variables grow without end."""
+_INTO_TABLE = keywords("insert merge overwrite ignore")
+_QUERY_STARTS = keywords("select sel with from")
+_LISTED_AFTER = frozenset({"into", "update", "conflict"})
+_SQL = keywords("select with insert update delete merge create replace copy truncate call")
+
 
 @dataclass(frozen=True, slots=True)
 class RoutineStep:
@@ -50,11 +63,6 @@ def without_repetition(steps: Sequence[RoutineStep]) -> tuple[RoutineStep, ...]:
         if not kept or kept[-1] != step:
             kept.append(step)
     return tuple(kept)
-
-
-_HEAD = 40
-_VERBS = frozenset({"call", "exec", "execute", "select", "perform"})
-_NO_ROUTINES = frozenset({"sp_executesql", "sp_rename", "immediate"})
 
 
 def called_routine(text: str, dialect: Dialect | str) -> tuple[str, ...]:
@@ -104,15 +112,6 @@ def _selected_name(code: Code, index: int) -> tuple[str, ...]:
 
 
 # A routine's variables: no columns, but what they were filled from may be read through them.
-
-_NAMED_AFTER = frozenset({".", "as", "@"})
-_ENDS_SET = frozenset({"from", "where", ";", "when"})
-_LONGEST = 4_000
-"""Characters of a query that is put in a variable's place: variables made of variables grow without end."""
-_INTO_TABLE = keywords("insert merge overwrite ignore")
-_QUERY_STARTS = keywords("select sel with from")
-_LISTED_AFTER = frozenset({"into", "update", "conflict"})
-_SQL = keywords("select with insert update delete merge create replace copy truncate call")
 
 
 @dataclass(slots=True)

@@ -32,6 +32,8 @@ from ingestion.parsing.sqlglot.expressions.writer import ExpressionWriter, Handl
 _VALUES = re.compile(r"DICTGET(?!HIERARCHY|CHILDREN|DESCENDANTS)[A-Z0-9]*|JOINGET(?:ORNULL)?")
 _ROWS = re.compile(r"DICT(?:HAS|ISIN|GETHIERARCHY|GETCHILDREN|GETDESCENDANTS)")
 
+_TRUNCATIONS = (exp.DateTrunc, exp.TimestampTrunc, exp.DatetimeTrunc)
+
 
 def _write_lookup(w: ExpressionWriter, node: exp.Expr, name: str, role: int) -> bool:
     """Append what dictGet, joinGet and their kin give: columns of the relation named first, chosen by the keys.
@@ -70,7 +72,7 @@ def _attributes(nodes: list[exp.Expr]) -> tuple[Projection | Star, ...]:
     return tuple(Projection(item.name, Expression((0,), (Slot((item.name,), IDENTITY),), ATOM, 0)) for item in items)
 
 
-# Functions, aggregates and windows: what their arguments are to the result, and what keys only order.
+# The calls that sqlglot has a node for.
 
 
 def _window(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
@@ -267,8 +269,6 @@ def _bare_units(node: exp.Expr, dialect: str) -> tuple[exp.Expr, ...]:
     indices = unit_positions(str(node.this).upper(), len(arguments), dialect)
     return tuple(arguments[index] for index in indices if arguments[index].sql().lower() in DATE_PARTS)
 
-
-_TRUNCATIONS = (exp.DateTrunc, exp.TimestampTrunc, exp.DatetimeTrunc)
 
 CALLS: dict[type[exp.Expr], Handler] = {
     exp.Any: _any,

@@ -18,19 +18,6 @@ from ingestion.dialects.functions import COUNTS, MOVING, TEXTS, Effect, effect_o
 from ingestion.parsing.sqlglot.expressions.types import literal_type
 from ingestion.parsing.sqlglot.expressions.writer import ExpressionWriter
 
-# What functions do to their arguments: aggregate them, hide them (hash, count), and of what type the result is.
-
-
-@dataclass(frozen=True, slots=True)
-class Behaviour:
-    """`inner[role]` is what an argument is to a result that plays `role`; `name` is None where the text has it."""
-
-    name: str | None
-    inner: tuple[int, ...]
-    type: TypeRule = None
-    last_filters: bool = False
-
-
 _RESULT_TYPES: dict[type[exp.Expr], TypeRule] = {
     **dict.fromkeys((exp.Count, exp.CountIf, exp.ApproxDistinct, exp.RowNumber, exp.Rank, exp.DenseRank), "BIGINT"),
     **dict.fromkeys(
@@ -128,6 +115,29 @@ _MOST = 10_000
 """Names and shapes that are kept at most."""
 _LONE_CAPITALS = re.compile(r"(?<![A-Z0-9])([A-Z])_(?=[A-Z][0-9]*(?:_|\Z))")
 
+_ARGUMENT = re.compile(r"__h(\d+)__", re.IGNORECASE)
+_LITERAL = re.compile(r"'[^']*+'|__l__|\b[0-9]++(?:\.[0-9]++)?", re.IGNORECASE)
+_NUMBER = "9"
+_WITHIN = (exp.TsOrDsToDate, exp.TsOrDsToTimestamp, exp.TsOrDsToTime, exp.TsOrDsToDatetime)
+"""What sqlglot puts around an argument, and writes as nothing, or as a cast, together with the function."""
+_KEPT = (exp.Var, exp.DataType, exp.WeekStart)
+"""Parts of a function that are words of it: units, types."""
+_OTHERWISE = (exp.Struct, exp.StarMap, exp.VarMap, exp.Map, exp.JSONObject, exp.Array, exp.Window, exp.Subquery)
+"""What is written in a form of its own."""
+
+Wording: TypeAlias = tuple["str | int", ...]
+_known: dict[tuple[object, ...], Wording | None] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Behaviour:
+    """`inner[role]` is what an argument is to a result that plays `role`; `name` is None where the text has it."""
+
+    name: str | None
+    inner: tuple[int, ...]
+    type: TypeRule = None
+    last_filters: bool = False
+
 
 class Behaviours:
     """What the functions of one dialect do; the rules are walked once for each that is met."""
@@ -203,19 +213,6 @@ def _display_name(kind: type[exp.Expr]) -> str:
 
 
 # Functions in the words of their dialect: sqlglot has names and an order of arguments of its own.
-
-_ARGUMENT = re.compile(r"__h(\d+)__", re.IGNORECASE)
-_LITERAL = re.compile(r"'[^']*+'|__l__|\b[0-9]++(?:\.[0-9]++)?", re.IGNORECASE)
-_NUMBER = "9"
-_WITHIN = (exp.TsOrDsToDate, exp.TsOrDsToTimestamp, exp.TsOrDsToTime, exp.TsOrDsToDatetime)
-"""What sqlglot puts around an argument, and writes as nothing, or as a cast, together with the function."""
-_KEPT = (exp.Var, exp.DataType, exp.WeekStart)
-"""Parts of a function that are words of it: units, types."""
-_OTHERWISE = (exp.Struct, exp.StarMap, exp.VarMap, exp.Map, exp.JSONObject, exp.Array, exp.Window, exp.Subquery)
-"""What is written in a form of its own."""
-
-Wording: TypeAlias = tuple["str | int", ...]
-_known: dict[tuple[object, ...], Wording | None] = {}
 
 
 def write_in_dialect(w: ExpressionWriter, node: exp.Expr, role: int) -> list[TypeRule] | None:

@@ -51,6 +51,8 @@ PRECEDENCE = {kind: precedence for kind, (_, precedence) in _BINARY.items()} | {
 }
 """The precedence of every kind of node that is no atom."""
 
+_LOGICAL = frozenset(kind for kind, (_, precedence) in _BINARY.items() if precedence <= 4)
+
 
 def _binary(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     """An operator; a chain to the left (a AND b AND …) is walked by a loop, however long it is."""
@@ -232,8 +234,6 @@ def write_decode(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedenc
     w.parts.append(")")
     return ("widest", *rules)
 
-
-_LOGICAL = frozenset(kind for kind, (_, precedence) in _BINARY.items() if precedence <= 4)
 
 OPERATORS: dict[type[exp.Expr], Handler] = {
     exp.Not: _not,

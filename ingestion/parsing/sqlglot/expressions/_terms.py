@@ -26,7 +26,28 @@ from ingestion.parsing.sqlglot.expressions._functions import behaviours_of
 from ingestion.parsing.sqlglot.expressions.types import literal_type
 from ingestion.parsing.sqlglot.expressions.writer import ExpressionWriter, Handler
 
-# Columns, literals, fields and the other terms of expressions.
+_UNKNOWN_FIELD = ""
+"""The name of a field of which only the place is known, or not even that."""
+_AGGREGATES = (
+    *(exp.ArrayAgg, exp.ArrayUniqueAgg, exp.ArrayConcatAgg, exp.AnyValue, exp.First, exp.Last, exp.Max, exp.Min),
+    *(exp.ArgMax, exp.ArgMin),
+)
+_CHOICES = (exp.FirstValue, exp.LastValue, exp.NthValue, exp.Lag, exp.Lead)
+_AS_THEY_ARE = (
+    exp.ParseJSON,
+    exp.JSONFormat,
+    exp.ToVariant,
+    exp.Explode,
+    exp.Nullif,
+    exp.ArrayReverse,
+    exp.Cast,
+)
+_AROUND = (exp.Paren, exp.IgnoreNulls, exp.RespectNulls, exp.Limit)
+_TAKEN_AS_THEY_ARE = (exp.Column, exp.Query, exp.Literal, exp.Null, exp.Boolean)
+_ACCESS = (exp.JSONExtract, exp.JSONExtractScalar, exp.JSONBExtract, exp.StructExtract, exp.GetExtract)
+_TAKEN = Fields()
+
+_Own: TypeAlias = "tuple[tuple[str, exp.Expr], ...]"
 
 
 def _column(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
@@ -281,27 +302,6 @@ TERMS: dict[type[exp.Expr], Handler] = {
 
 # Fields in sqlglot's tree: those of structs and objects that an expression builds, and those that it reads.
 
-_UNKNOWN_FIELD = ""
-"""The name of a field of which only the place is known, or not even that."""
-_AGGREGATES = (
-    *(exp.ArrayAgg, exp.ArrayUniqueAgg, exp.ArrayConcatAgg, exp.AnyValue, exp.First, exp.Last, exp.Max, exp.Min),
-    *(exp.ArgMax, exp.ArgMin),
-)
-_CHOICES = (exp.FirstValue, exp.LastValue, exp.NthValue, exp.Lag, exp.Lead)
-_AS_THEY_ARE = (
-    exp.ParseJSON,
-    exp.JSONFormat,
-    exp.ToVariant,
-    exp.Explode,
-    exp.Nullif,
-    exp.ArrayReverse,
-    exp.Cast,
-)
-_AROUND = (exp.Paren, exp.IgnoreNulls, exp.RespectNulls, exp.Limit)
-_TAKEN_AS_THEY_ARE = (exp.Column, exp.Query, exp.Literal, exp.Null, exp.Boolean)
-_ACCESS = (exp.JSONExtract, exp.JSONExtractScalar, exp.JSONBExtract, exp.StructExtract, exp.GetExtract)
-_TAKEN = Fields()
-
 
 class _Value(NamedTuple):
     """A value that the expression's is taken from, with what acts on it: nodes and the roles that they play."""
@@ -309,9 +309,6 @@ class _Value(NamedTuple):
     node: exp.Expr
     role: int
     acting: tuple[tuple[exp.Expr, int], ...] = ()
-
-
-_Own: TypeAlias = "tuple[tuple[str, exp.Expr], ...]"
 
 
 def fields_of_node(w: ExpressionWriter, node: exp.Expr) -> Fields | None:

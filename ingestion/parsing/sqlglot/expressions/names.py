@@ -14,8 +14,6 @@ from ingestion.errors import Templated
 from ingestion.model.lineage import TableName
 from ingestion.model.storage_paths import location
 
-# Names in sqlglot's tree: identifiers folded as their dialect folds them, and relations' names.
-
 _FILE_FORMATS = frozenset({"avro", "binaryfile", "csv", "delta", "iceberg", "json", "orc", "parquet", "text", "xml"})
 _FILE_SUFFIXES = (
     ".parquet",
@@ -33,6 +31,51 @@ _FILE_SUFFIXES = (
 
 _BOUND = (exp.Placeholder, exp.Parameter, exp.SessionParameter)
 _IDENTIFIER = exp.Identifier  # looked up once for each column of each statement
+
+_SPELLED_OUT = {"OPEN_J_S_O_N": "OPENJSON", "J_S_O_N_TABLE": "JSON_TABLE", "X_M_L_TABLE": "XMLTABLE"}
+_OPTIONS = frozenset({"path", "uri", "url", "file_path", "location"})
+_TEXTS = (exp.Concat, exp.DPipe, exp.Add, exp.Array, exp.Tuple, exp.Paren)
+_PAIRS = (exp.EQ, exp.PropertyEQ, exp.Kwarg)
+
+_EQUATIONS = (exp.EQ, exp.PropertyEQ)
+
+_POSTGRES_NAMES: dict[type[exp.Expr], str] = {
+    exp.JSONArrayAgg: "json_agg",
+    exp.JSONObjectAgg: "json_object_agg",
+    exp.Substring: "substring",
+    exp.CurrentDate: "current_date",
+    exp.CurrentTimestamp: "now",
+    exp.StrToTime: "to_timestamp",
+    exp.TimeToStr: "to_char",
+    exp.Pow: "power",
+    exp.Extract: "extract",
+    exp.Trim: "btrim",
+    exp.Exists: "exists",
+    exp.Array: "array",
+    exp.LogicalAnd: "bool_and",
+    exp.LogicalOr: "bool_or",
+    exp.DateTrunc: "date_trunc",
+    exp.TimestampTrunc: "date_trunc",
+    exp.Explode: "unnest",
+    exp.ExplodingGenerateSeries: "generate_series",
+    exp.StrPosition: "strpos",
+    exp.Ceil: "ceil",
+    exp.Stddev: "stddev",
+    exp.Variance: "variance",
+    exp.VariancePop: "var_pop",
+}
+
+_POSTGRES_TYPES = {
+    "smallint": "int2",
+    "int": "int4",
+    "bigint": "int8",
+    "boolean": "bool",
+    "real": "float4",
+    "double precision": "float8",
+    "decimal": "numeric",
+    "char": "bpchar",
+}
+"""What the catalog calls types, whose names unnamed casts take."""
 
 
 class Names:
@@ -270,11 +313,6 @@ def renamed_table(old: TableName, new: TableName) -> TableName:
 
 # The path that a table function of sqlglot's tree reads or writes, and never its credentials.
 
-_SPELLED_OUT = {"OPEN_J_S_O_N": "OPENJSON", "J_S_O_N_TABLE": "JSON_TABLE", "X_M_L_TABLE": "XMLTABLE"}
-_OPTIONS = frozenset({"path", "uri", "url", "file_path", "location"})
-_TEXTS = (exp.Concat, exp.DPipe, exp.Add, exp.Array, exp.Tuple, exp.Paren)
-_PAIRS = (exp.EQ, exp.PropertyEQ, exp.Kwarg)
-
 
 def function_name(function: exp.Expr) -> str:
     """The function's name in capitals."""
@@ -334,8 +372,6 @@ def _constant(node: exp.Expr) -> str | None:
 
 
 # Relations that ClickHouse's functions name in their arguments: cluster(…), remote(…), view(…).
-
-_EQUATIONS = (exp.EQ, exp.PropertyEQ)
 
 
 def table_elsewhere(function: exp.Expr, names: Names) -> TableName | None:
@@ -478,46 +514,6 @@ def _subquery_name(names: Names, node: exp.Expr) -> str:
     if type(first) is exp.Alias:
         return names.column(first.args["alias"])
     return names.column_parts(first)[-1] if type(first) is exp.Column else _by_function(names, first)
-
-
-_POSTGRES_NAMES: dict[type[exp.Expr], str] = {
-    exp.JSONArrayAgg: "json_agg",
-    exp.JSONObjectAgg: "json_object_agg",
-    exp.Substring: "substring",
-    exp.CurrentDate: "current_date",
-    exp.CurrentTimestamp: "now",
-    exp.StrToTime: "to_timestamp",
-    exp.TimeToStr: "to_char",
-    exp.Pow: "power",
-    exp.Extract: "extract",
-    exp.Trim: "btrim",
-    exp.Exists: "exists",
-    exp.Array: "array",
-    exp.LogicalAnd: "bool_and",
-    exp.LogicalOr: "bool_or",
-    exp.DateTrunc: "date_trunc",
-    exp.TimestampTrunc: "date_trunc",
-    exp.Explode: "unnest",
-    exp.ExplodingGenerateSeries: "generate_series",
-    exp.StrPosition: "strpos",
-    exp.Ceil: "ceil",
-    exp.Stddev: "stddev",
-    exp.Variance: "variance",
-    exp.VariancePop: "var_pop",
-}
-
-
-_POSTGRES_TYPES = {
-    "smallint": "int2",
-    "int": "int4",
-    "bigint": "int8",
-    "boolean": "bool",
-    "real": "float4",
-    "double precision": "float8",
-    "decimal": "numeric",
-    "char": "bpchar",
-}
-"""What the catalog calls types, whose names unnamed casts take."""
 
 
 def _postgres_name(node: exp.Func) -> str:

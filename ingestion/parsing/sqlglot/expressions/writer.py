@@ -13,7 +13,7 @@ from ingestion.analysis.roles import ATOM, COMPOSED, IDENTITY, MASKING
 from ingestion.model.lineage import NameKind, Problem, TableName
 from ingestion.parsing.sqlglot.expressions.names import Names
 
-# What expressions, and the parts of queries, use of the translator of the statement that they stand in.
+_COLUMN_PARTS: tuple[str | int, ...] = (0,)
 
 
 class QueryContext(Protocol):
@@ -43,11 +43,6 @@ class QueryContext(Protocol):
 
     def with_names(self, names: Names) -> QueryContext:
         """A translator of its own for a query in which other names hold."""
-
-
-# Expressions of sqlglot's tree, in one walk: text with slots, the role of each column, and how the type follows.
-
-_COLUMN_PARTS: tuple[str | int, ...] = (0,)
 
 
 Handler: TypeAlias = "Callable[[ExpressionWriter, exp.Expr, int, int], TypeRule]"

@@ -19,9 +19,14 @@ from ingestion.parsing.sqlglot.queries.table_functions import (
     merge_expressions,
 )
 
-# Select lists of sqlglot's tree: columns, stars, COLUMNS(…), and functions that give several columns.
-
 _LIKENESS = (exp.Like, exp.ILike, exp.SimilarTo, exp.Glob)
+
+_CONDITIONS = (
+    ("where", OutputNames.LATERAL),
+    ("prewhere", OutputNames.LATERAL),
+    ("having", OutputNames.AFTER_COLUMNS),
+    ("qualify", OutputNames.AFTER_COLUMNS),
+)
 
 
 def translate_projections(queries: QueryContext, nodes: list[exp.Expr]) -> Iterator[Projection | Star]:
@@ -192,13 +197,6 @@ def _dotted_parts(names: Names, node: exp.Expr) -> tuple[str, ...]:
 
 
 # The clauses of sqlglot's SELECT that act on all outputs: WHERE, GROUP BY, HAVING, QUALIFY, ORDER BY and their kin.
-
-_CONDITIONS = (
-    ("where", OutputNames.LATERAL),
-    ("prewhere", OutputNames.LATERAL),
-    ("having", OutputNames.AFTER_COLUMNS),
-    ("qualify", OutputNames.AFTER_COLUMNS),
-)
 
 
 def conditions(

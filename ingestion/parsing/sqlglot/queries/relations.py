@@ -29,6 +29,13 @@ from ingestion.parsing.sqlglot.expressions.writer import QueryContext
 from ingestion.parsing.sqlglot.queries.projections import conditions, translate_columns
 from ingestion.parsing.sqlglot.queries.table_functions import is_function, translate_function
 
+_APPLIES_MODEL = (exp.Predict, exp.MLTranslate, exp.GenerateEmbedding, exp.GenerateText, exp.GenerateTable)
+_PASS_ON = keywords(
+    "APPENDS CHANGES DETECT_ANOMALIES RECONSTRUCTION_LOSS TRANSFORM GENERATE_BOOL GENERATE_DOUBLE GENERATE_INT"
+)
+"""BigQuery's functions that add columns to the rows that they are given."""
+
+
 # PIVOT and UNPIVOT of sqlglot's tree.
 
 
@@ -137,13 +144,7 @@ def _alias(queries: QueryContext, alias: exp.Expr | None) -> tuple[str, tuple[st
     return name, columns
 
 
-# FROM items of sqlglot's tree: tables, derived tables, joins, laterals, table functions, pivots.
-
-_APPLIES_MODEL = (exp.Predict, exp.MLTranslate, exp.GenerateEmbedding, exp.GenerateText, exp.GenerateTable)
-_PASS_ON = keywords(
-    "APPENDS CHANGES DETECT_ANOMALIES RECONSTRUCTION_LOSS TRANSFORM GENERATE_BOOL GENERATE_DOUBLE GENERATE_INT"
-)
-"""BigQuery's functions that add columns to the rows that they are given."""
+# FROM items: tables, derived tables, joins, laterals, table functions.
 
 
 def translate_relations(queries: QueryContext, nodes: list[exp.Expr]) -> tuple[RelationSource, ...]:

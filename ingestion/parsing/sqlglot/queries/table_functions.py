@@ -41,9 +41,17 @@ from ingestion.parsing.sqlglot.expressions.types import type_name
 from ingestion.parsing.sqlglot.expressions.writer import QueryContext
 from ingestion.parsing.sqlglot.repairs.edits import REFUSALS
 
-# Functions that give several columns, each made of some of the arguments: STACK, INLINE, EXPLODE of a map.
-
 _TO_ROWS = (exp.Explode, exp.Posexplode)
+
+_NAMED = "openquery"
+_GRAMMARS = ("tsql", "", "mysql")
+"""What the other server speaks is not known: a query that one of these takes is plain enough."""
+_LEVELS = 3
+
+_WIDE = (exp.VectorSearch, exp.AIForecast, exp.MLForecast)
+
+
+# Functions that give several columns, each made of some of the arguments: STACK, INLINE, EXPLODE of a map.
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,11 +149,6 @@ def _inline(function: exp.Expr, label: str) -> Generated | None:
 # What OPENQUERY's text reads is named as linked servers' tables are, in four parts, the server first. OPENROWSET has
 # only a connection's text, which is no name and may hold a password: its sources are not told.
 
-_NAMED = "openquery"
-_GRAMMARS = ("tsql", "", "mysql")
-"""What the other server speaks is not known: a query that one of these takes is plain enough."""
-_LEVELS = 3
-
 
 class _RemoteNames(Names):
     """Names of a server's tables, but for those that the text itself gives with WITH."""
@@ -226,9 +229,7 @@ def remote_target(queries: QueryContext, node: exp.Expr) -> tuple[TableName, tup
     return source, tuple(item.name for item in query.projections if not isinstance(item, Star))
 
 
-# Table functions of sqlglot's tree: UNNEST, EXPLODE, LATERAL VIEW, FLATTEN, file readers, users' functions.
-
-_WIDE = (exp.VectorSearch, exp.AIForecast, exp.MLForecast)
+# Table functions: UNNEST, EXPLODE, LATERAL VIEW, FLATTEN, file readers, functions of users.
 
 
 def is_function(node: exp.Expr) -> bool:

@@ -12,8 +12,6 @@ from ingestion.dialects.cursor import Code, Edit
 from ingestion.dialects.definition import keywords
 from ingestion.parsing.sqlglot.expressions.names import Names, path_of, table_elsewhere
 
-# What sqlglot does not know of Spark, Databricks, Athena, Redshift, DuckDB and ClickHouse, written so that it does.
-
 _SHOWN = {
     "DESCRIBE": ("column_name", "column_type", "null", "key", "default", "extra"),
     "SHOW": ("name",),
@@ -32,6 +30,8 @@ _SUMMED = (
     ("count", "''"),
     ("null_percentage", "''"),
 )
+
+_CLAUSES = keywords("where apply sequence columns stored track ignore ;")
 
 
 def schema_evolution(code: Code) -> Iterator[Edit]:
@@ -279,8 +279,6 @@ def merged_by_columns(code: Code) -> Iterator[Edit]:
 
 
 # Databricks' pipelines: APPLY CHANGES, AUTO CDC and CREATE FLOW, as the INSERT that they come to.
-
-_CLAUSES = keywords("where apply sequence columns stored track ignore ;")
 
 
 def pipeline_flow(code: Code) -> Iterator[Edit]:

@@ -13,12 +13,15 @@ from ingestion.dialects.definition import keywords
 from ingestion.dialects.keywords import TABLE_HINTS
 from ingestion.parsing.sqlglot.repairs.edits import Repair
 
-# What sqlglot does not know of T-SQL, MySQL, Oracle and Teradata, and how it is written so that it does.
-
 _PHRASES = keywords("title format casespecific cs uppercase compress")
 _BEFORE_RELATIONS = keywords("from join apply ,")
 _PRIORITIZED = keywords("update delete insert replace")
 _PRIORITIES = keywords("low_priority high_priority delayed quick ignore")
+
+_TABLE_KINDS = keywords("hybrid dynamic iceberg external event interactive")
+_CHANGES = "SELECT *, NULL AS METADATA$ACTION, NULL AS METADATA$ISUPDATE, NULL AS METADATA$ROW_ID FROM"
+
+_NO_TYPES = (TokenType.VAR, TokenType.OBJECT_IDENTIFIER, TokenType.SCHEMA)
 
 
 def _teradata_phrases(code: Code) -> Iterator[Edit]:
@@ -211,9 +214,6 @@ SERVER_REPAIRS: dict[str, tuple[Repair, ...]] = {
 
 # Objects that sqlglot does not know of a dialect, written as those that it does: the lineage is the same.
 
-_TABLE_KINDS = keywords("hybrid dynamic iceberg external event interactive")
-_CHANGES = "SELECT *, NULL AS METADATA$ACTION, NULL AS METADATA$ISUPDATE, NULL AS METADATA$ROW_ID FROM"
-
 
 def end_of_name(code: Code, first: int) -> int:
     """The position of the last token of the dotted name that begins at `first`."""
@@ -298,8 +298,6 @@ def replicas(code: Code) -> Iterator[Edit]:
 
 
 # Casts to types of PostgreSQL's that sqlglot does not know: they are written as casts to text.
-
-_NO_TYPES = (TokenType.VAR, TokenType.OBJECT_IDENTIFIER, TokenType.SCHEMA)
 
 
 @cache

@@ -46,14 +46,40 @@ from ingestion.parsing.sqlglot.repairs._servers import (
 )
 from ingestion.parsing.sqlglot.repairs.edits import Repair
 
-# What sqlglot does not know of a dialect, and how it is written so that it does.
-
 _COMPOUND = frozenset("+-*/%&|^")
 _IMPALA_HINTS = keywords("shuffle noshuffle broadcast clustered noclustered")
 _KNOWN_MODELS = keywords("predict translate generate_embedding generate_text generate_table forecast")
 TABLE_ARGUMENT = re.compile(r"[(,>]\s*+table\s++[\w`]", re.IGNORECASE)
 # Db2 writes its special registers in two words.
 CURRENT = re.compile(r"\bcurrent\s+(?:date|time|timestamp|timezone|user|schema|server|path)\b", re.IGNORECASE)
+
+_PHYSICAL_TAIL = keywords("segmented unsegmented ksafe partitioned clustered encoded distributed distribute organize")
+_NO_OBJECT_KIND = keywords("flex flextable live")
+_DEFINERS = keywords("algorithm definer sql")
+_HEAD = 20
+# UPDATE LOW_PRIORITY t SET …: sqlglot takes LOW_PRIORITY for the table and t for its alias.
+_PRIORITY = re.compile(r"\A(?:update|replace)\s++(?:low_priority|delayed|ignore)\b", re.IGNORECASE)
+_SPARK_NEEDS = re.compile(
+    r"\bwith\s+schema\s+evolution\b|\bflow\s+auto\s+cdc\b|\bview\b.{0,400}?\boptions\s*\(|\btemp(?:orary)?\s+view\s+\S+\s+using\b",
+    re.IGNORECASE | re.DOTALL,
+)
+# CREATE TABLE t (…) AS NODE: sqlglot takes NODE for a table that t is made of.
+_GRAPH_TABLE = re.compile(r"\bas\s++(?:node|edge)\s*+;?\s*+\Z", re.IGNORECASE)
+_MISREAD = {
+    "fabric": _GRAPH_TABLE,
+    "tsql": _GRAPH_TABLE,
+    "bigquery": TABLE_ARGUMENT,
+    # FROM dictionary('d') would read a table `dictionary` whose column is d.
+    "clickhouse": re.compile(r"\bdictionary\s*\(|\A\s*create\s[^(]{0,200}?\bdictionary\b", re.IGNORECASE),
+    "databricks": _SPARK_NEEDS,
+    # FROM (SHOW TABLES) would read a table `show` by the alias `tables`.
+    "duckdb": re.compile(r"\(\s*(?:show|desc|describe|summarize)\b|\bmerge\s+into\b", re.IGNORECASE),
+    "mariadb": _PRIORITY,
+    "mysql": _PRIORITY,
+    # TABLE PROPERTIES (…) would be the query `TABLE properties(…)`, and t be filled from a function.
+    "redshift": re.compile(r"\btable\s+properties\b", re.IGNORECASE),
+    "spark": _SPARK_NEEDS,
+}
 
 
 def _compound_assignments(code: Code) -> Iterator[Edit]:
@@ -255,35 +281,7 @@ REPAIRS: dict[str, tuple[Repair, ...]] = {
 }
 
 
-# Texts that sqlglot refuses, written as it takes them: the lineage stays the same.
-
-_PHYSICAL_TAIL = keywords("segmented unsegmented ksafe partitioned clustered encoded distributed distribute organize")
-_NO_OBJECT_KIND = keywords("flex flextable live")
-_DEFINERS = keywords("algorithm definer sql")
-_HEAD = 20
-# UPDATE LOW_PRIORITY t SET …: sqlglot takes LOW_PRIORITY for the table and t for its alias.
-_PRIORITY = re.compile(r"\A(?:update|replace)\s++(?:low_priority|delayed|ignore)\b", re.IGNORECASE)
-_SPARK_NEEDS = re.compile(
-    r"\bwith\s+schema\s+evolution\b|\bflow\s+auto\s+cdc\b|\bview\b.{0,400}?\boptions\s*\(|\btemp(?:orary)?\s+view\s+\S+\s+using\b",
-    re.IGNORECASE | re.DOTALL,
-)
-# CREATE TABLE t (…) AS NODE: sqlglot takes NODE for a table that t is made of.
-_GRAPH_TABLE = re.compile(r"\bas\s++(?:node|edge)\s*+;?\s*+\Z", re.IGNORECASE)
-_MISREAD = {
-    "fabric": _GRAPH_TABLE,
-    "tsql": _GRAPH_TABLE,
-    "bigquery": TABLE_ARGUMENT,
-    # FROM dictionary('d') would read a table `dictionary` whose column is d.
-    "clickhouse": re.compile(r"\bdictionary\s*\(|\A\s*create\s[^(]{0,200}?\bdictionary\b", re.IGNORECASE),
-    "databricks": _SPARK_NEEDS,
-    # FROM (SHOW TABLES) would read a table `show` by the alias `tables`.
-    "duckdb": re.compile(r"\(\s*(?:show|desc|describe|summarize)\b|\bmerge\s+into\b", re.IGNORECASE),
-    "mariadb": _PRIORITY,
-    "mysql": _PRIORITY,
-    # TABLE PROPERTIES (…) would be the query `TABLE properties(…)`, and t be filled from a function.
-    "redshift": re.compile(r"\btable\s+properties\b", re.IGNORECASE),
-    "spark": _SPARK_NEEDS,
-}
+# A text with all the repairs of its dialect, and which texts need them although sqlglot refuses nothing.
 
 
 def repair_text(text: str, dialect: Dialect) -> str | None:

@@ -15,7 +15,13 @@ from ingestion.parsing.sqlglot.statements.definitions import behind_altered
 from ingestion.parsing.sqlglot.statements.writes import star_from
 from ingestion.parsing.token_names import relation_name
 
-# A cursor over the tokens of a statement that sqlglot does not look into, and what such a statement does.
+_WITHOUT_LINEAGE = keywords(
+    "add analyze analyse attach audit backup begin call check checkpoint close cluster comment commit "
+    "deallocate declare deny desc describe detach discard do explain fetch flush get grant help invalidate "
+    "kill list listen lock ls msck notify open optimize prepare purge put refresh reindex remove reset restore "
+    "revoke rm rollback savepoint set show shutdown start stop system uncache undrop unlock use vacuum wait "
+    "watch"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,17 +237,6 @@ def _clickhouse_partition(words: Words, table: TableName) -> Command | None:
         other = words.name()
         return Command(StatementKind.INSERT, (_move_rows(table, other),)) if other else None
     return None
-
-
-# Statements that sqlglot takes for opaque commands and that move data or names: read off their tokens.
-
-_WITHOUT_LINEAGE = keywords(
-    "add analyze analyse attach audit backup begin call check checkpoint close cluster comment commit "
-    "deallocate declare deny desc describe detach discard do explain fetch flush get grant help invalidate "
-    "kill list listen lock ls msck notify open optimize prepare purge put refresh reindex remove reset restore "
-    "revoke rm rollback savepoint set show shutdown start stop system uncache undrop unlock use vacuum wait "
-    "watch"
-)
 
 
 def without_lineage(text: str) -> bool:

@@ -20,11 +20,40 @@ from ingestion.parsing.sqlglot.queries.table_functions import is_function
 from ingestion.parsing.token_names import relation_name
 from ingestion.statements.altered_types import altered_types
 
-# DDL of sqlglot's tree: what happened to a name.
-
 _TEMPORARY_PROPERTIES = (exp.TemporaryProperty, exp.VolatileProperty)
 _KINDS_OF_COLUMNS = ("COLUMN", "COLUMNS")
 _RELATION_KINDS = frozenset({"TABLE", "VIEW", "DYNAMIC TABLE", "EXTERNAL TABLE", "MATERIALIZED VIEW"})
+
+# What stands in CREATE TABLE's list and before and behind a column's type, in any dialect.
+_COPIES = keywords("like clone copy of as template")
+_QUERIES = QUERIES | keywords("( execute clone")
+_CONSTRAINTS = keywords("constraint primary unique foreign check exclude supplemental connection projection")
+_LISTED_KEYS = keywords("key fulltext spatial")
+_TYPE_ENDS = keywords(
+    "not null default primary unique check references collate generated identity constraint comment encode masked "
+    "encrypted filestream sparse rowguidcol auto_increment autoincrement invisible visible as with srid distkey "
+    "sortkey options enable disable key storage compression title format compress casespecific uppercase index for "
+    "codec ttl materialized alias ephemeral stored virtual on hidden inline implicitly using tag policy sum max min "
+    "replace hll_union bitmap_union zerofill increment start column_format sort encrypt"
+)
+_COLLECTIONS = keywords("array struct map row record nested tuple")
+
+# What stands behind ALTER and its object, where no column is meant.
+_KINDS_OF_RELATION = keywords(
+    "materialized foreign external dynamic iceberg hybrid event streaming secure snapshot interactive live ignore"
+)
+_NO_COLUMN = keywords("partition system period default versioning subpartition statistics rowdependencies")
+_NO_OBJECT_KIND = keywords(
+    "alter modify set reset enable disable with nocheck check rebuild comment cluster attach detach validate "
+    "force order engine convert discard import analyze repair optimize owner replica inherit no move shrink "
+    "logging nologging parallel noparallel compress nocompress cache nocache read allocate deallocate truncate split "
+    "merge coalesce reorganize activate deactivate recluster suspend resume unset approve tablespace data lock "
+    "algorithm auto_increment row_format default character collate"
+)
+_LEAVING = keywords("comment drop set type first after")
+
+
+# DDL of sqlglot's tree: what happened to a name.
 
 
 def is_temporary(node: exp.Expr, name: TableName) -> bool:
@@ -162,19 +191,6 @@ def _name(names: Names, node: exp.Expr) -> str:
 # Only names and types count. How a table is stored, indexed and checked changes with every release of every system
 # and says nothing about lineage: it is passed over.
 
-_COPIES = keywords("like clone copy of as template")
-_QUERIES = QUERIES | keywords("( execute clone")
-_CONSTRAINTS = keywords("constraint primary unique foreign check exclude supplemental connection projection")
-_LISTED_KEYS = keywords("key fulltext spatial")
-_TYPE_ENDS = keywords(
-    "not null default primary unique check references collate generated identity constraint comment encode masked "
-    "encrypted filestream sparse rowguidcol auto_increment autoincrement invisible visible as with srid distkey "
-    "sortkey options enable disable key storage compression title format compress casespecific uppercase index for "
-    "codec ttl materialized alias ephemeral stored virtual on hidden inline implicitly using tag policy sum max min "
-    "replace hll_union bitmap_union zerofill increment start column_format sort encrypt"
-)
-_COLLECTIONS = keywords("array struct map row record nested tuple")
-
 
 @dataclass(frozen=True, slots=True)
 class _TokenSpan:
@@ -295,20 +311,7 @@ def _defined_type(written: str, rules: Dialect) -> str:
         return ""
 
 
-# What ALTER TABLE does to a table's columns, read off the tokens as `definitions` reads CREATE TABLE.
-
-_KINDS_OF_RELATION = keywords(
-    "materialized foreign external dynamic iceberg hybrid event streaming secure snapshot interactive live ignore"
-)
-_NO_COLUMN = keywords("partition system period default versioning subpartition statistics rowdependencies")
-_NO_OBJECT_KIND = keywords(
-    "alter modify set reset enable disable with nocheck check rebuild comment cluster attach detach validate "
-    "force order engine convert discard import analyze repair optimize owner replica inherit no move shrink "
-    "logging nologging parallel noparallel compress nocompress cache nocache read allocate deallocate truncate split "
-    "merge coalesce reorganize activate deactivate recluster suspend resume unset approve tablespace data lock "
-    "algorithm auto_increment row_format default character collate"
-)
-_LEAVING = keywords("comment drop set type first after")
+# What ALTER TABLE does to a table's columns, read off the tokens as CREATE TABLE is.
 
 
 def behind_altered(code: Code) -> int | None:

@@ -35,6 +35,8 @@ from ingestion.parsing.sqlglot.statements.writes import (
 
 _ROUTINES = frozenset({"PROCEDURE", "FUNCTION", "TRIGGER"})
 
+_Writer = Callable[[QueryTranslator, exp.Expr], Iterable[WriteForm]]
+
 
 def translate_statement(node: exp.Expr, rules: Dialect) -> RelationalStatement:
     """The relational form of a statement's tree.
@@ -116,7 +118,6 @@ def _cache(queries: QueryTranslator, node: exp.Expr) -> list[WriteForm]:
     return [WriteForm(target, queries.query(node.expression))]
 
 
-_Writer = Callable[[QueryTranslator, exp.Expr], Iterable[WriteForm]]
 _WRITERS: dict[type[exp.Expr], tuple[StatementKind, _Writer]] = {
     exp.Insert: (StatementKind.INSERT, insert_writes),
     exp.MultitableInserts: (StatementKind.INSERT, multitable_writes),

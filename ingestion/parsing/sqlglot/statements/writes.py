@@ -38,6 +38,18 @@ from ingestion.parsing.sqlglot.queries.table_functions import remote_target
 from ingestion.parsing.sqlglot.queries.translator import QueryTranslator
 from ingestion.parsing.sqlglot.statements.definitions import is_temporary
 
+_PROCESSES = frozenset({"program", "stdin", "stdout"})
+
+# T-SQL's OUTPUT and INSERT … EXEC.
+CHANGED_ROWS = "changed rows"
+_CHANGES = keywords("insert update delete merge")
+_STATEMENTS = keywords("insert update delete merge with")
+_ROWS_OF_OUTPUT = keywords("inserted deleted $action")
+_AFTER_FILE = keywords("from union")
+_WORD = re.compile(r"\b(?:output|exec(?:ute)?)\b", re.IGNORECASE)
+_ENDS_OUTPUT = keywords("from where select values exec execute with option default output ;")
+
+
 # UPDATE and DELETE of sqlglot's tree, in the shapes that dialects give them.
 
 
@@ -218,9 +230,7 @@ def _named_target(name: TableName, relations: list[RelationSource]) -> TableName
     return name
 
 
-# Statements of sqlglot's tree that write: INSERT, CREATE … AS, SELECT INTO, COPY, UPDATE, DELETE and their kin.
-
-_PROCESSES = frozenset({"program", "stdin", "stdout"})
+# INSERT, CREATE … AS, SELECT INTO, COPY and their kin.
 
 
 def star_from(name: TableName) -> Select:
@@ -542,14 +552,6 @@ def _hive_branch(
 
 # Rows beside a statement: T-SQL's OUTPUT gives those that it changes, INSERT … EXEC takes those that a text gives.
 
-CHANGED_ROWS = "changed rows"
-_CHANGES = keywords("insert update delete merge")
-_STATEMENTS = keywords("insert update delete merge with")
-_CHANGED_ROWS = keywords("inserted deleted $action")
-_AFTER_FILE = keywords("from union")
-_WORD = re.compile(r"\b(?:output|exec(?:ute)?)\b", re.IGNORECASE)
-_AFTER = keywords("from where select values exec execute with option default output ;")
-
 
 def has_rows_beside(text: str, dialect: Dialect) -> bool:
     """Whether it is worth looking for the clause, or for an execution."""
@@ -569,7 +571,7 @@ def without_output(code: Code) -> tuple[str, str] | None:
     first, last = clause
     into = next((n for n in code.outside(first + 1, last + 1) if code.word(n) == "into"), None)
     columns = range(first + 1, into if into is not None else last + 1)
-    if not columns or (into is None and not any(code.word(number) in _CHANGED_ROWS for number in columns)):
+    if not columns or (into is None and not any(code.word(number) in _ROWS_OF_OUTPUT for number in columns)):
         return None
     if into is not None and into < last:
         last = _end_of_target(code, into + 1)
@@ -586,7 +588,7 @@ def _clause(code: Code, start: int, end: int) -> tuple[int, int] | None:
     first = next((n for n in clauses if n + 1 < end and code.word(n + 1) not in ("=", ",", ".")), None)
     if first is None:
         return None
-    ends = (n for n in code.outside(first + 1, end) if code.word(n) in _AFTER)
+    ends = (n for n in code.outside(first + 1, end) if code.word(n) in _ENDS_OUTPUT)
     return first, next(ends, end) - 1
 
 
