@@ -22,9 +22,9 @@ from ingestion.model.outcomes import Outcome
 from ingestion.model.storage_paths import canonical_path, containers_of
 
 REMEMBERED = 1_000
-REMEMBERED_MISSES = 20_000
+_REMEMBERED_MISSES = 20_000
 """Names that nothing is called by: of a log that a catalog has not seen, most are, and each is asked for four times."""
-TABLE_FQN_PARTS = 4
+_TABLE_FQN_PARTS = 4
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -100,7 +100,7 @@ class _RememberedSearch:
     def __init__(self, search: EntitySearch) -> None:
         self._search = search
         self._hits: LRUCache[tuple[str, PartialName], Hits] = LRUCache(REMEMBERED)
-        self._misses: LRUCache[tuple[str, PartialName], Hits] = LRUCache(REMEMBERED_MISSES)
+        self._misses: LRUCache[tuple[str, PartialName], Hits] = LRUCache(_REMEMBERED_MISSES)
         self._entities: LRUCache[str, TableEntity | None] = LRUCache(REMEMBERED)
         self._paths: LRUCache[str, tuple[TableEntity, ...]] = LRUCache(REMEMBERED)
         self._lock = Lock()
@@ -197,7 +197,7 @@ def _agrees(fqn: str, service: str, name: PartialName) -> bool:
         parts = split_fqn(fqn)
     except ValueError:
         return False
-    if len(parts) != TABLE_FQN_PARTS or parts[0] != service:
+    if len(parts) != _TABLE_FQN_PARTS or parts[0] != service:
         return False
     wanted = (name.database, name.schema, name.table)
     return all(want is None or want.casefold() == part.casefold() for want, part in zip(wanted, parts[1:], strict=True))

@@ -68,7 +68,7 @@ class Budget:
     hops: int = sys.maxsize
 
 
-UNBOUNDED = Budget()
+_UNBOUNDED = Budget()
 
 
 class Walk(Generic[N, T]):
@@ -81,7 +81,7 @@ class Walk(Generic[N, T]):
         self,
         starts: Iterable[N],
         hops: Hops[N, T],
-        budget: Budget = UNBOUNDED,
+        budget: Budget = _UNBOUNDED,
         rank: Callable[[Hop[N, T]], tuple[object, ...]] | None = None,
     ) -> None:
         self.arrivals: dict[N, Hop[N, T] | None] = dict.fromkeys(starts)
@@ -157,7 +157,7 @@ class Ways(Generic[N, T]):
     truncated: bool = False
 
 
-def strongest_ways(start: N, hops: Hops[N, T], budget: Budget = UNBOUNDED) -> Ways[N, T]:
+def strongest_ways(start: N, hops: Hops[N, T], budget: Budget = _UNBOUNDED) -> Ways[N, T]:
     """For all that can be reached the strongest tie, and of the ways that are as strong the shortest.
 
     `hops` gives those out of some nodes; what the `budget` leaves unmet makes the answer a truncated one.

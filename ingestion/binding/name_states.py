@@ -17,7 +17,7 @@ from ingestion.model.namespaces import Namespace, RelationKey, candidates, creat
 
 ANY_SESSION = "session"
 """Stands for the session of every temporary relation: the states tell those of different sessions apart."""
-UNMADE = ""
+_UNMADE = ""
 """The state of a place where nothing was made, or where nothing is left of it."""
 _KEEPING_MODES = frozenset({WriteMode.APPEND, WriteMode.UPDATE})
 
@@ -143,18 +143,18 @@ class NameStateTracker:
 
     def _before(self, statement: NamedStatement, session: str) -> _Found:
         own = self._sessions.get(session, _NOTHING) if statement.temporary else _NOTHING
-        found = [own.get(key, UNMADE) for key in statement.temporary]
+        found = [own.get(key, _UNMADE) for key in statement.temporary]
         elsewhere: States = ()
         for name, keys in statement.permanent.items():
             made = self._permanent.get(name, _NOTHING)
-            found += [made.get(key, UNMADE) for key in keys]
+            found += [made.get(key, _UNMADE) for key in keys]
             if made and made.keys().isdisjoint(keys):  # where no default leads, a catalog may know the key
                 elsewhere += tuple(sorted(made.items()))
         return tuple(found), elsewhere
 
 
 def _put(states: dict[RelationKey, str], key: RelationKey, state: str) -> None:
-    if state == UNMADE:
+    if state == _UNMADE:
         states.pop(key, None)
     else:
         states[key] = state
@@ -201,7 +201,7 @@ class _Effect:
     def _drop(self, name: TableName) -> None:
         subjects = self._subjects(name)
         if len(subjects) == 1:
-            self._touch(subjects[0], UNMADE)
+            self._touch(subjects[0], _UNMADE)
         elif any(self._states.get(key) for key in subjects):
             for key in subjects:
                 self._alter(key)
@@ -215,7 +215,7 @@ class _Effect:
             return
         moved, replaced = self._state_of(subjects[0]), self._state_of(others[0])
         self._touch(others[0], moved)
-        self._touch(subjects[0], replaced if swap else UNMADE)
+        self._touch(subjects[0], replaced if swap else _UNMADE)
 
     def _write(self, name: TableName, *, keeps: bool) -> None:
         own = [key for key in self._statement.own_keys(name) if self._states.get(key)]
@@ -248,7 +248,7 @@ class _Effect:
 
     def _state_of(self, key: RelationKey) -> str:
         """The state of a key; of one where nothing was made, that of what stood there before the log began."""
-        state = self._states.get(key, UNMADE)
+        state = self._states.get(key, _UNMADE)
         return state or self._state(_History(f"before {key}"))
 
     def _set(self, key: RelationKey, history: _History) -> None:

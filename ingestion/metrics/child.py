@@ -27,8 +27,8 @@ from ingestion.parsing.sqlglot.queries.table_functions import is_function
 from ingestion.parsing.sqlglot.tier import syntax_tree
 from ingestion.statements.cleaning import plainly_spelled
 
-NO_QUERY = "no query"
-UNREAD_DEFINITION = "a temporary table whose definition is not read"
+_NO_QUERY = "no query"
+_UNREAD_DEFINITION = "a temporary table whose definition is not read"
 
 
 def answer(text: str, dialect: str) -> bytes:
@@ -49,7 +49,7 @@ def _reply(request: MetricsRequest, rules: Dialect) -> MetricsReply:
         temporary = [Temporary(change.name, _definition(change, rules)) for change in request.temporary]
         query = query_of(_tree(request.text, rules))
         if query is None:
-            return MetricsReply(reason=NO_QUERY)
+            return MetricsReply(reason=_NO_QUERY)
         context = Context(
             rules,
             Comparison(request.key, rules.text_addition, any_literal=request.any_literal),
@@ -84,11 +84,11 @@ def _definition(change: TemporaryChange, rules: Dialect) -> Value | None:
     if not change.definition:
         return None
     try:
-        return query_of(_tree(change.definition, rules)) or Refusal(UNREAD_DEFINITION)
+        return query_of(_tree(change.definition, rules)) or Refusal(_UNREAD_DEFINITION)
     except Refusal as refusal:
         return refusal
     except Unparsable:
-        return Refusal(UNREAD_DEFINITION)
+        return Refusal(_UNREAD_DEFINITION)
 
 
 def _columns(query: exp.Expr, context: Context) -> TableColumns | None:

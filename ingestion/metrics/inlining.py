@@ -122,7 +122,7 @@ def numbers_in(node: exp.Expr) -> set[int]:
 # Which column a name means: of which occurrence of a relation, or of what a query in FROM makes of it.
 
 AMBIGUOUS = "a column without its relation, where several may have it"
-CORRELATED = "a correlated subquery"
+_CORRELATED = "a correlated subquery"
 UNKNOWN = "a column of no relation here"
 
 
@@ -176,7 +176,7 @@ class NameScope:
             around = self.around
             while around is not None:
                 if around.may_have(parts):
-                    raise Refusal(CORRELATED)
+                    raise Refusal(_CORRELATED)
                 around = around.around
             raise Refusal(UNKNOWN)
         if isinstance(found, Refusal):

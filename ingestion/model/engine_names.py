@@ -11,7 +11,7 @@ from ingestion.model.storage_paths import canonical_path
 
 # JDBC URLs: which database they lead to, without user, password or other parameters.
 
-TWO_LEVEL = frozenset({"mysql", "mariadb", "clickhouse", "hive2"})
+_TWO_LEVEL = frozenset({"mysql", "mariadb", "clickhouse", "hive2"})
 """JDBC's names of platforms without schemas below databases: their database stands where others have a schema."""
 
 _SUB_PROTOCOL = re.compile(r"^(?:jdbc:)?([a-z][a-z0-9+]*):", re.IGNORECASE)
@@ -148,7 +148,7 @@ class EngineNameRules:
         database, schema, table = ("", "", *name)[-3:]
         to_database, to_schema = (*rule.to, "", "")[1:SCHEMA]
         of_url = url.database if url is not None else ""
-        if url is not None and url.kind in TWO_LEVEL:
+        if url is not None and url.kind in _TWO_LEVEL:
             return self._own((rule.to[0], database or to_database, schema or to_schema or of_url, table))
         return self._own((rule.to[0], database or to_database or of_url, schema or to_schema, table))
 

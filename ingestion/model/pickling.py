@@ -13,7 +13,7 @@ from dataclasses import fields, is_dataclass
 from operator import attrgetter
 from typing import Any
 
-NORMALIZES = "__normalizes__"
+_NORMALIZES = "__normalizes__"
 """The attribute of a class whose `__post_init__` brings fields into their normal form, and does nothing else."""
 
 Reduction = Callable[[Any], Any]
@@ -57,7 +57,7 @@ def _is_made_of_its_fields(kind: type) -> bool:
     plain = all(one.init and not one.kw_only for one in fields(kind))
     frozen: bool = kind.__dataclass_params__.frozen  # type: ignore[attr-defined]
     slots = "__slots__" in vars(kind)
-    as_given = not hasattr(kind, "__post_init__") or NORMALIZES in vars(kind)
+    as_given = not hasattr(kind, "__post_init__") or _NORMALIZES in vars(kind)
     return plain and frozen and slots and bool(fields(kind)) and as_given
 
 

@@ -15,9 +15,9 @@ from ingestion.errors import ConfigError
 from ingestion.parsing.sandbox.process import Limits, Sandbox
 from ingestion.parsing.tiers import ParseOutcome, Parser, ParseRequest, parse_chunk
 
-CHUNK_STATEMENTS = 200
-CHUNK_CHARACTERS = 10_000_000
-CHUNKS_PER_THREAD = 2
+_CHUNK_STATEMENTS = 200
+_CHUNK_CHARACTERS = 10_000_000
+_CHUNKS_PER_THREAD = 2
 """How far reading goes ahead of parsing, so that no thread waits and memory stays bounded."""
 
 
@@ -34,7 +34,7 @@ class ThreadedParser:
 
     def __init__(self, threads: int, limits: Limits, parser: Parser = Parser.AUTO, *, names: bool = True) -> None:
         self._parser = parser
-        self._ahead = threads * CHUNKS_PER_THREAD
+        self._ahead = threads * _CHUNKS_PER_THREAD
         self._sandboxes = [Sandbox(limits, names=names) for _ in range(threads)]
         self._free: LifoQueue[Sandbox] = LifoQueue()
         for sandbox in self._sandboxes:
@@ -101,7 +101,7 @@ def _chunks(requests: Iterable[ParseRequest]) -> Iterator[list[ParseRequest]]:
     chunk: list[ParseRequest] = []
     characters = 0
     for request in requests:
-        if chunk and (len(chunk) == CHUNK_STATEMENTS or characters + len(request.text) > CHUNK_CHARACTERS):
+        if chunk and (len(chunk) == _CHUNK_STATEMENTS or characters + len(request.text) > _CHUNK_CHARACTERS):
             yield chunk
             chunk, characters = [], 0
         chunk.append(request)

@@ -14,10 +14,10 @@ from ingestion.errors import ParseCrash, ParseMemory, ParseTimeout, Templated, T
 from ingestion.parsing.sandbox.process import Limits, Sandbox
 from ingestion.parsing.sandbox.protocol import ILL_FORMED, ParseReply
 
-MAX_NESTING = 10_000
+_MAX_NESTING = 10_000
 """Beyond this depth a parser that builds a tree is not asked: the process has stack for about twice that."""
 
-TOO_DEEP = "too_deep"
+_TOO_DEEP = "too_deep"
 
 # What is most worth telling of a statement that every tier gave up: a limit may be raised, bad SQL stays bad.
 _TELLING = (ParseTimeout.code, ParseMemory.code, ParseCrash.code)
@@ -130,11 +130,11 @@ def _ask(tier: Tier, requests: Sequence[ParseRequest], sandbox: Sandbox) -> list
         index
         for index, request in enumerate(requests)
         # sqlparse's lexer builds no tree: depth costs it nothing.
-        if tier is not Tier.SQLPARSE and deeper_than(MAX_NESTING, request.text)
+        if tier is not Tier.SQLPARSE and deeper_than(_MAX_NESTING, request.text)
     }
     asked = [(request.text, request.dialect) for index, request in enumerate(requests) if index not in deep]
     answers = iter(sandbox.parse(MODULES[tier], asked))
-    refused = ParseReply(None, TOO_DEEP, 0.0)
+    refused = ParseReply(None, _TOO_DEEP, 0.0)
     return [refused if index in deep else next(answers) for index in range(len(requests))]
 
 

@@ -40,11 +40,11 @@ from ingestion.plans._relation import (
 
 _BRACKET = re.compile(r"[()\[\]]")
 
-WRAPPER = re.compile(r"^(\w+)\((.*)\)$", re.DOTALL)
+_WRAPPER = re.compile(r"^(\w+)\((.*)\)$", re.DOTALL)
 STAGE = re.compile(r"^(?:partial_|merge_|finalmerge_)?(?:gpubasic|gpu)?")
 """What stands before a function's name: the stage of an aggregation, an accelerator."""
 
-SPACE_BEFORE = re.compile(r"(?<!\s)\s++([,)])")
+_SPACE_BEFORE = re.compile(r"(?<!\s)\s++([,)])")
 TOKEN = re.compile(r"[^\W\d]\w*|\d[\w.]*|[()\[\],]|<=>|<=|>=|<>|!=|\|\||[-+*/%=<>&|^~!.]|\s+|.", re.DOTALL)
 
 
@@ -141,7 +141,7 @@ def read_influences(text: str, scope: AttributeScope, role: int) -> frozenset[In
 
 def _unwrap(text: str) -> str:
     """The text inside of casts and other wrappers that leave a value what it is."""
-    while (match := WRAPPER.match(text)) and match.group(1).lower() in vocabulary.TRANSPARENT:
+    while (match := _WRAPPER.match(text)) and match.group(1).lower() in vocabulary.TRANSPARENT:
         inside = match.group(2)
         if match.group(1).lower().endswith("cast") and " as " in inside:
             inside = inside.rpartition(" as ")[0]
@@ -350,7 +350,7 @@ class _ExpressionReading:
             for column, inner in use.lineage.direct.items():
                 role = COMPOSED[use.value][inner]
                 direct[column] = unite_roles(direct.get(column, role), role)
-        text = SPACE_BEFORE.sub(r"\1", "".join(self.texts).strip())
+        text = _SPACE_BEFORE.sub(r"\1", "".join(self.texts).strip())
         if len(text) > MOST_EXPRESSION:
             text = text[: text.rfind(" ", 0, MOST_EXPRESSION)] + " …"
         return AttributeLineage(direct, frozenset(indirect), text, opaque, self.doubtful)

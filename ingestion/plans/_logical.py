@@ -26,10 +26,10 @@ from ingestion.plans._relation import (
 )
 from ingestion.plans.names import quoted_parts
 
-HINTS = re.compile(r"(?:, (?:left|right)Hint=\([^()]*\)){1,2}$")
+_HINTS = re.compile(r"(?:, (?:left|right)Hint=\([^()]*\)){1,2}$")
 """Behind a join's condition: `, rightHint=(strategy=broadcast)`."""
 _OUTER = re.compile(r", (?:true|false)(?=, |\Z)")
-JOIN_TYPE = re.compile(r"\], ((?:Inner|Cross|Left|Right|Full|ExistenceJoin)\w*(?:\([^()]*\))?)(?=, |$)")
+_JOIN_TYPE = re.compile(r"\], ((?:Inner|Cross|Left|Right|Full|ExistenceJoin)\w*(?:\([^()]*\))?)(?=, |$)")
 COUNTED = re.compile(r"^\[(?:-?1 AS vcol|(?:true|null) AS vcol1)#")
 """A side of EXCEPT ALL or INTERSECT ALL, of which Spark makes a union whose rows it counts."""
 
@@ -81,8 +81,8 @@ def _join_parts(step: PlanNodeInput) -> tuple[str, list[tuple[str, str]]]:
         condition = fields.get("Join condition", "None")
         texts += [] if condition == "None" else [(condition, "both")]
         return fields.get("Join type") or step.node.name.partition(" ")[2], texts  # before Spark 3.4, in the tree only
-    args = HINTS.sub("", step.node.args)
-    keyed = JOIN_TYPE.search(args) if args.startswith("[") else None
+    args = _HINTS.sub("", step.node.args)
+    keyed = _JOIN_TYPE.search(args) if args.startswith("[") else None
     if keyed:
         return keyed.group(1), [(args, "both")]
     kind, _, condition = args.partition(", ")

@@ -22,9 +22,9 @@ SUBQUERY = re.compile(
 )
 """A subquery inside an expression: a physical one names its exchange, a logical one its outer references."""
 
-MORE_FIELDS = re.compile(r"(?:, ?)?\.\.\. (\d+) more fields?")
+_MORE_FIELDS = re.compile(r"(?:, ?)?\.\.\. (\d+) more fields?")
 """Where Spark cut a list (spark.sql.debug.maxToStringFields)."""
-CUT_END = re.compile(r"(?:, ?)?\.\.\. \d+ more fields?$")
+_CUT_END = re.compile(r"(?:, ?)?\.\.\. \d+ more fields?$")
 
 
 # What a plan's node gives: columns with their lineage, and what decided the rows.
@@ -165,12 +165,12 @@ def inside(text: str) -> str:
 
 def is_truncated(text: str) -> bool:
     """Whether Spark cut this text."""
-    return MORE_FIELDS.search(text) is not None
+    return _MORE_FIELDS.search(text) is not None
 
 
 def attribute_list(text: str, separator: str = ", ") -> list[Element]:
     """The attributes of a printed output list. A list that was cut gives the attributes that are left."""
-    body = CUT_END.sub("", inside(text))
+    body = _CUT_END.sub("", inside(text))
     found: list[Element] = []
     start = 0
     for match in ID.finditer(body):
@@ -208,7 +208,7 @@ def element_list(
     cut by the ids alone, does not have that length, the expected attributes (id -1: only the name is known) mark its
     elements' ends.
     """
-    body = CUT_END.sub("", inside(text))
+    body = _CUT_END.sub("", inside(text))
     found = _by_scope(body, scope)
     if count in (None, len(found)) and _same_names(found, expected):
         return found

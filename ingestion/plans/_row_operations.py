@@ -25,8 +25,8 @@ from ingestion.plans._relation import (
 METADATA = frozenset("_file _pos _spec_id _partition _deleted _row_id _last_updated_sequence_number".split())  # noqa: SIM905
 """Columns that a table format adds to rows which it rewrites."""
 
-OPERATION_COLUMN = "__row_"
-ROW_OPERATION, DELETED = "__row_operation", "1"
+_OPERATION_COLUMN = "__row_"
+_ROW_OPERATION, _DELETED = "__row_operation", "1"
 """The column that says what becomes of a row, and its value for one that is deleted."""
 _INSTRUCTION = re.compile(r"\b(keep|discard|split)\(")
 _CONTEXT = re.compile(r"^(?:Copy|Update|Insert|Delete), ")
@@ -69,7 +69,7 @@ def _rows_made(values: Sequence[str], columns: Sequence[Element]) -> Iterator[Se
         return
     for start in range(0, len(values), width):
         row = values[start : start + width]
-        if not (columns[0].name == ROW_OPERATION and row[0] == DELETED):
+        if not (columns[0].name == _ROW_OPERATION and row[0] == _DELETED):
             yield row
 
 
@@ -128,7 +128,7 @@ def without_own(relation: PlanRelation, name: TableName) -> PlanRelation:
     """A row operation's relation without what only carries the target's own rows on: no lineage to itself."""
     kept: list[Attribute] = []
     for attribute in relation.attributes:
-        if attribute.name in METADATA or attribute.name.startswith(OPERATION_COLUMN):
+        if attribute.name in METADATA or attribute.name.startswith(_OPERATION_COLUMN):
             continue
         lineage = attribute.lineage
         direct = {column: how for column, how in lineage.direct.items() if column.table != name}
@@ -156,7 +156,7 @@ def row_operation_kind(kinds: frozenset[str], relation: PlanRelation, name: Tabl
         return StatementKind.MERGE
     changed = any(
         attribute.name not in METADATA
-        and not attribute.name.startswith(OPERATION_COLUMN)
+        and not attribute.name.startswith(_OPERATION_COLUMN)
         and not _is_carried(attribute, name)
         for attribute in relation.attributes
     )

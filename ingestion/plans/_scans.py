@@ -33,33 +33,33 @@ ROWS = frozenset(_ROWS.split())
 
 LOCATION = re.compile(r"\b\w++(?:\(\d++ paths?\))? ?\[(?P<paths>[^\]]*+)(?:\]|(?P<open>\Z))")
 """`InMemoryFileIndex(2 paths)[s3://b/a, s3://b/b]`; open at its end where Spark cut the list."""
-JDBC_RELATION = re.compile(r"\bJDBCRelation\((?P<what>.*?)\)(?: \[numPartitions=\d+\]|$)", re.DOTALL)
+_JDBC_RELATION = re.compile(r"\bJDBCRelation\((?P<what>.*?)\)(?: \[numPartitions=\d+\]|$)", re.DOTALL)
 """`JDBCRelation(shop.orders) [numPartitions=1]`: what stands in it is a name or a query, as dbtable was given."""
-JDBC_BEHIND = re.compile(r" JDBCRelation\(.*\)(?: \[numPartitions=\d+\])?$", re.DOTALL)
-JDBC_TABLE = re.compile(r"JDBCTable\((.+?),StructType\(")
+_JDBC_BEHIND = re.compile(r" JDBCRelation\(.*\)(?: \[numPartitions=\d+\])?$", re.DOTALL)
+_JDBC_TABLE = re.compile(r"JDBCTable\((.+?),StructType\(")
 """A table of Spark's own JDBC catalog: `JDBCTable(shop.orders,StructType(…`."""
-JDBC_CATALOG = "org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCTableCatalog"
+_JDBC_CATALOG = "org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCTableCatalog"
 _HIVE_COLUMNS = re.compile(r"(?:Data|Partition) Cols: (?=\[)")
 _END_OF_LIST = re.compile(r"\](?=, |\])")
-OWN_FILTERS = ("PartitionFilters", "RequiredDataFilters")
+_OWN_FILTERS = ("PartitionFilters", "RequiredDataFilters")
 """The filters of a scan that no Filter node repeats."""
 
-PUSHED = re.compile(r"\bfilters=(.*?)(?:, (?:runtimeFilters|groupedBy|caseSensitive)=|(?P<open>\Z))", re.DOTALL)
+_PUSHED = re.compile(r"\bfilters=(.*?)(?:, (?:runtimeFilters|groupedBy|caseSensitive)=|(?P<open>\Z))", re.DOTALL)
 """The filters that an Iceberg scan applies itself: no Filter node repeats those of partitions."""
 
 _DESCRIBED = re.compile(r"(?P<name>(?=[^\s/]+?\.[^\s/])[^\s/]++) \(branch=")
 """How a stream's scan of an Iceberg table tells its name."""
 
 V2_KINDS = ("RelationV2", "DataSourceV2", "StreamingDataSourceV2", "BatchScan", "MicroBatchScan")
-V2_FILES = re.compile(
+_V2_FILES = re.compile(
     r"(?:\w+Table\()?[a-z]\w* (?P<paths>(?:[a-z][a-z0-9+.-]*:)?/.*?)(?=,org\.apache\.spark\.|,? \.\.\. |$)", re.DOTALL
 )
 """`parquet s3://b/a,org.apache.spark.sql…` or `ParquetTable(parquet s3://b/a …`: a file source of version 2."""
-NEXT_FILE = re.compile(r",(?=[a-z][a-z0-9+.-]*:/)")
-NEXT_PATH = re.compile(r", (?=[a-z][a-z0-9+.-]*:/|/|\.\.\.)")
-CUT_PATH = re.compile(r"\.\.\.(?:, |$)")
+_NEXT_FILE = re.compile(r",(?=[a-z][a-z0-9+.-]*:/)")
+_NEXT_PATH = re.compile(r", (?=[a-z][a-z0-9+.-]*:/|/|\.\.\.)")
+_CUT_PATH = re.compile(r"\.\.\.(?:, |$)")
 """Spark ends a long list of paths, and a path in it, with three dots."""
-MORE_PATHS = Problem(ProblemKind.UNSUPPORTED, "more paths")
+_MORE_PATHS = Problem(ProblemKind.UNSUPPORTED, "more paths")
 """A scan of several paths of which Spark printed only the first ones."""
 
 CATALOG_TABLE = re.compile(r"(?:^|\n)(?:Catalog: (?P<catalog>.+)\n)?Database: (?P<database>.+)\nTable: (?P<table>.+)")
@@ -87,16 +87,16 @@ def leaf(node: PlanNode, kind: str, evaluation: Evaluation) -> PlanRelation:
         problems = [*problems, Problem(ProblemKind.UNSUPPORTED, kind)]
         return PlanRelation([Attribute(item.id, item.name, MISSING) for item in columns], problems=tuple(problems))
     if None in found_names:
-        problems = [*problems, MORE_PATHS]
+        problems = [*problems, _MORE_PATHS]
     sources = {name: None for name in found_names if name is not None}
     made = [
         Attribute(item.id, item.name, unite_lineages(base_column(ColumnRef(name, item.name)) for name in sources))
         for item in columns
     ]
     relation = PlanRelation(made, frozenset(), sources, tuple(problems))
-    filters = " ".join(node.fields.get(field, "") for field in OWN_FILTERS)
+    filters = " ".join(node.fields.get(field, "") for field in _OWN_FILTERS)
     found = read_influences(filters, AttributeScope(relation.scope), FILTER)
-    pushed = PUSHED.search(node.fields.get("Description", ""))
+    pushed = _PUSHED.search(node.fields.get("Description", ""))
     if pushed and pushed["open"] is None:
         found |= {
             (ColumnRef(name, item.name), FILTER)
@@ -113,7 +113,7 @@ def _outputs(node: PlanNode, kind: str) -> list[Element]:
         return attribute_list(node.fields["Output"])
     args = node.args
     if kind == "Relation":
-        listed = JDBC_BEHIND.sub("", args)
+        listed = _JDBC_BEHIND.sub("", args)
         listed = listed[listed.find("[") : listed.rfind("]") + 1]
         return attribute_list(listed, ",") if listed.startswith("[") else []
     if kind == "HiveTableRelation":
@@ -211,7 +211,7 @@ def _source_name(node: PlanNode, kind: str, evaluation: Evaluation) -> TableName
 
 def _scan_name(node: PlanNode, names: NameMapping) -> TableName | None:
     """`Scan parquet db.t`, `Scan hive db.t`, `Scan JDBCRelation(t)`, or a path's location."""
-    match = JDBC_RELATION.search(node.name) or JDBC_RELATION.match(node.args)
+    match = _JDBC_RELATION.search(node.name) or _JDBC_RELATION.match(node.args)
     if match:
         return _jdbc_name(match.group("what"), names)
     if " JDBC v1 Relation from v2 scan " in node.name:
@@ -226,8 +226,8 @@ def _location_names(text: str, names: NameMapping) -> tuple[TableName | None, ..
     """The paths of a scan, each once; None stands for those that Spark left out or cut. None at all without a path."""
     match = LOCATION.search(text)
     found: list[TableName | None] = []
-    for path in NEXT_PATH.split(match.group("paths")) if match and match["open"] is None else ():
-        if path.startswith("...") or CUT_PATH.search(path):
+    for path in _NEXT_PATH.split(match.group("paths")) if match and match["open"] is None else ():
+        if path.startswith("...") or _CUT_PATH.search(path):
             return (*dict.fromkeys(found), None) if found else ()
         if path:
             found.append(names.path(path))
@@ -243,10 +243,10 @@ def _jdbc_name(what: str, names: NameMapping) -> TableName | None:
 
 def jdbc_table(args: str, names: NameMapping) -> TableName | None:
     """The table of a JDBC catalog, which prints the catalog's class at most; None where `args` begin otherwise."""
-    match = JDBC_TABLE.match(args)
+    match = _JDBC_TABLE.match(args)
     if match is None:
         return None
-    catalog = names.of_class(JDBC_CATALOG)
+    catalog = names.of_class(_JDBC_CATALOG)
     parts = plain_parts(match.group(1).replace('"', "`"))
     return names.jdbc(parts) if catalog is None else names.table((catalog, *parts))
 
@@ -254,7 +254,7 @@ def jdbc_table(args: str, names: NameMapping) -> TableName | None:
 def _logical_name(node: PlanNode, kind: str, names: NameMapping) -> TableName | None:
     """The table of a logical leaf: `Relation spark_catalog.db.t[a#1] parquet`, or a `HiveTableRelation` with quotes."""
     args = node.args
-    match = JDBC_RELATION.search(args)
+    match = _JDBC_RELATION.search(args)
     if match:
         return _jdbc_name(match.group("what"), names)
     if kind == "Relation":
@@ -275,8 +275,8 @@ def _v2_files(node: PlanNode, kind: str) -> list[str]:
     if not kind.startswith(V2_KINDS):
         return []
     texts = (node.name.partition(" ")[2], node.args.rpartition("]")[2].strip(), node.args)
-    found = next((match for text in texts if (match := V2_FILES.match(text))), None)
-    return NEXT_FILE.split(found.group("paths")) if found else []
+    found = next((match for text in texts if (match := _V2_FILES.match(text))), None)
+    return _NEXT_FILE.split(found.group("paths")) if found else []
 
 
 def v2_name(node: PlanNode, names: NameMapping) -> TableName | None:

@@ -13,21 +13,21 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-SECTION = re.compile(r"^== ((?:Parsed|Analyzed|Optimized) Logical|Physical) Plan ==$", re.MULTILINE)
+_SECTION = re.compile(r"^== ((?:Parsed|Analyzed|Optimized) Logical|Physical) Plan ==$", re.MULTILINE)
 PREFIX = re.compile(r"^(?:[: ]  )*[:+]- ")
 """What draws the tree: `:  +- ` stands before the last child of a first child."""
-NODE_START = re.compile(r"['~]?[A-Z]\w*(?:[ (\[]|$)", re.MULTILINE)
+_NODE_START = re.compile(r"['~]?[A-Z]\w*(?:[ (\[]|$)", re.MULTILINE)
 FORMATTED = re.compile(r" \(\d+\)(?:, .*)?$")
-NUMBERED = re.compile(r"^(.*?) \((\d+)\)(?:, [^()]*)?$", re.DOTALL)
-CODEGEN = re.compile(r"^(?:\*(?:\(\d+\))? ?|~)")
+_NUMBERED = re.compile(r"^(.*?) \((\d+)\)(?:, [^()]*)?$", re.DOTALL)
+_CODEGEN = re.compile(r"^(?:\*(?:\(\d+\))? ?|~)")
 """What stands before the name of a node that is compiled, and of one that is part of a stream."""
 
-SUBQUERY_HEAD = re.compile(r"^Subquery:\d+ Hosting operator id = \d+ Hosting Expression = (.*)$", re.MULTILINE)
+_SUBQUERY_HEAD = re.compile(r"^Subquery:\d+ Hosting operator id = \d+ Hosting Expression = (.*)$", re.MULTILINE)
 """Formatted plans print subqueries below the tree, each under such a line."""
-SUBQUERY_ID = re.compile(r"(?:subquery|dynamicpruning|scalar-subquery)#(\d+)")
+_SUBQUERY_ID = re.compile(r"(?:subquery|dynamicpruning|scalar-subquery)#(\d+)")
 DETAIL = re.compile(r"^\((\d+)\) (.*)$")
 """`(3) Filter`: what the formatted form says of node 3 stands below it."""
-FIELD = re.compile(
+_FIELD = re.compile(
     r"^(Output|Input|Arguments|Condition|Keys|Functions|Aggregate Attributes|Results|Left keys|Right keys|Join type|"
     r"Join condition|Left output|Right output|Batched|Location|PushedFilters|PartitionFilters|DataFilters|ReadSchema|"
     r"External engine query|Output Column Families|RuntimeFilters|RequiredDataFilters|DictionaryFilters|"
@@ -35,7 +35,7 @@ FIELD = re.compile(
     r"SubPlan|PushedVariants|PushedSample|PushedLimit|PushedTopN|PushedOffset)(?: \[(\d+)\])? ?:(?: (.*))?$"
 )
 
-ONE_LINE = re.compile(
+_ONE_LINE = re.compile(
     r"^('?(?:Execute )?[A-Z][\w$]*(?: (?:All|parquet|orc|csv|json|text|avro|hive|In-memory table \S+))?)(?=[\s(\[,]|$)"
 )
 
@@ -97,7 +97,7 @@ def parse_plan_text(text: str) -> PlanText:
 
 def _split_sections(text: str) -> dict[str, str]:
     """The text of each phase by its name, without the heading."""
-    found = list(SECTION.finditer(text))
+    found = list(_SECTION.finditer(text))
     ends = [match.start() for match in found[1:]] + [len(text)]
     return {match.group(1): text[match.end() + 1 : end] for match, end in zip(found, ends, strict=False)}
 
@@ -107,7 +107,7 @@ def _without_schema(section: str) -> str:
     first, _, rest = section.partition("\n")
     if not first.strip():
         return rest
-    is_tree = PREFIX.match(rest) is not None or NODE_START.match(rest) is None
+    is_tree = PREFIX.match(rest) is not None or _NODE_START.match(rest) is None
     return section if is_tree or ": " not in first else rest
 
 
@@ -178,8 +178,8 @@ def _build(nodes: list[tuple[int, PlanNode]]) -> PlanNode | None:
 
 
 def _one_line_node(text: str) -> PlanNode:
-    text = CODEGEN.sub("", text)
-    match = ONE_LINE.match(text)
+    text = _CODEGEN.sub("", text)
+    match = _ONE_LINE.match(text)
     if match is None:
         return PlanNode(text.split(" ", 1)[0], text.partition(" ")[2])
     name = match.group(1)
@@ -223,11 +223,11 @@ def _formatted_plan(section: str) -> PlanText:
     root = _formatted_tree(main, numbered)
     subqueries: dict[int, PlanNode] = {}
     rest = section[len(main) :]
-    heads = list(SUBQUERY_HEAD.finditer(rest))
+    heads = list(_SUBQUERY_HEAD.finditer(rest))
     ends = [head.start() for head in heads[1:]] + [len(rest)]
     for head, end in zip(heads, ends, strict=False):
         tree = _formatted_tree(rest[head.end() : end], numbered)
-        found = SUBQUERY_ID.search(head.group(1))
+        found = _SUBQUERY_ID.search(head.group(1))
         if tree is not None and found:
             subqueries.setdefault(int(found.group(1)), tree)
     return PlanText(root, None, subqueries)
@@ -238,7 +238,7 @@ def _formatted_tree(block: str, numbered: dict[int, PlanNode]) -> PlanNode | Non
     tree_text, _, details = block.lstrip("\n").partition("\n\n\n")
     nodes: list[tuple[int, PlanNode]] = []
     for indent, text in _logical_lines(tree_text):
-        match = NUMBERED.match(CODEGEN.sub("", text).lstrip("* "))
+        match = _NUMBERED.match(_CODEGEN.sub("", text).lstrip("* "))
         name, number = (match.group(1), int(match.group(2))) if match else (text, None)
         node = PlanNode(name, number=number)
         if number is not None:
@@ -258,7 +258,7 @@ def _read_details(details: str, numbered: dict[int, PlanNode]) -> None:
     key = ""
     blank_before = True
     lines = details.split("\n")
-    inside = _literal_lines(lines, lambda line: FIELD.match(line) is not None)
+    inside = _literal_lines(lines, lambda line: _FIELD.match(line) is not None)
     for number, line in enumerate(lines):
         if number in inside:
             if node is not None and key:
@@ -268,7 +268,7 @@ def _read_details(details: str, numbered: dict[int, PlanNode]) -> None:
         if head and (found := numbered.get(int(head.group(1)))) is not None and _same_node(found.name, head.group(2)):
             node, key = found, ""
         elif node is not None:
-            match = FIELD.match(line) if key != "Arguments" else None
+            match = _FIELD.match(line) if key != "Arguments" else None
             if match and match.group(1) not in node.fields:
                 key = match.group(1)
                 node.fields[key] = match.group(3) or ""

@@ -18,7 +18,7 @@ from ingestion.plans.lineage import Application, statement_lineage
 
 T = TypeVar("T")
 
-REMEMBERED_CHARACTERS = 16_000_000
+_REMEMBERED_CHARACTERS = 16_000_000
 """Characters of plan text that one process keeps."""
 
 _ID = re.compile(r"#(\d+)")
@@ -87,7 +87,7 @@ class PlanCache:
     """The lineage of plans, evaluated once for all statements whose plans differ in nothing but their ids."""
 
     def __init__(self) -> None:
-        self._known: LRUCache[Key, _CachedPlan] = LRUCache(REMEMBERED_CHARACTERS, lambda plan: plan.characters)
+        self._known: LRUCache[Key, _CachedPlan] = LRUCache(_REMEMBERED_CHARACTERS, lambda plan: plan.characters)
 
     def lineage(
         self, descriptions: Sequence[str], application: Application, *, stream: bool = False

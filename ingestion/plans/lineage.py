@@ -30,7 +30,7 @@ from ingestion.plans._tree import PlanNode, PlanText, kind_of, parse_plan_text
 from ingestion.plans.names import NameMapping
 from ingestion.plans.writes import PlanWrite, writes
 
-LOG_COLUMNS = (
+_LOG_COLUMNS = (
     frozenset(("txn", "add", "remove", "metaData", "protocol")),
     frozenset(("path", "partitionValues", "modificationTime", "dataChange")),
     frozenset(("add", "remove", "index", "shouldSkip")),
@@ -41,7 +41,7 @@ _LOG_READ = re.compile(r"\bDeltaLogFileIndex\b|/_delta_log(?:/|\b)|^Delta (?:Tab
 _REWRITTEN_FILES = "TahoeBatchFileIndex"
 """What lists the files that a command of Delta's chose itself: to rewrite them, or as a stream's batch."""
 
-REWRITES = frozenset(("ReplaceData", "WriteDelta"))
+_REWRITES = frozenset(("ReplaceData", "WriteDelta"))
 """Writes of rewritten row operations: only what is written tells which statement it was."""
 
 _SCANNED = re.compile(r"\[.*?(?:#\d++L?(?:-T\d++ms)?\]|(?P<open>\Z))", re.DOTALL)
@@ -233,7 +233,7 @@ def _is_log_read(leaf: PlanNode) -> bool:
     text = leaf.fields.get("Output") or leaf.name + leaf.args
     listed = text[text.find("[") : text.find("]") + 1]
     columns = {item.name for item in attribute_list(listed, ", " if ", " in listed else ",")}
-    return any(known <= columns for known in LOG_COLUMNS)
+    return any(known <= columns for known in _LOG_COLUMNS)
 
 
 def _with_queries(
@@ -365,7 +365,7 @@ def _evaluate_writes(text: PlanText, application: Application, made: dict[int, A
                 _remember(relation, application)
                 if write.row_operation and write.name is not None:
                     kinds = frozenset(kind_of(node) for node in tree.walk())
-                    if kinds & REWRITES:
+                    if kinds & _REWRITES:
                         write = replace(write, kind=row_operation_kind(kinds, relation, write.name))
                     relation = without_own(relation, write.name or TableName(()))
             yield EvaluatedWrite(write, relation, whole)

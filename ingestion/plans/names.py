@@ -16,16 +16,16 @@ JDBC = "jdbc"
 """First part of the name of a table that is read or written over JDBC and for which no rule says whose it is."""
 
 QUALIFIED = 3
-MANAGED = "/spark-warehouse/"
+_MANAGED = "/spark-warehouse/"
 """The warehouse directory of an application that sets none."""
 
-DATA_FILE = re.compile(r"/part-\d{5}[^/]*$")
-PARTITIONS = re.compile(r"(?:/[^/=]+=[^/]*)+$")
+_DATA_FILE = re.compile(r"/part-\d{5}[^/]*$")
+_PARTITIONS = re.compile(r"(?:/[^/=]+=[^/]*)+$")
 VERSION = re.compile(r"(?:branch|tag)_.+|(?:at_timestamp|snapshot_id)_\d+", re.DOTALL)
 """The last part of an Iceberg table's name that picks one of its branches or snapshots."""
 
-QUOTED_NAME = re.compile(r"`((?:[^`]|``)+)`(?:\.(?=`))?")
-URL_USER = re.compile(r"^([a-z][a-z0-9+.-]*://)[^/@]*@", re.IGNORECASE)
+_QUOTED_NAME = re.compile(r"`((?:[^`]|``)+)`(?:\.(?=`))?")
+_URL_USER = re.compile(r"^([a-z][a-z0-9+.-]*://)[^/@]*@", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +84,8 @@ class NameMapping:
         warehouse = clean_location(self.warehouse) if self.warehouse else ""
         if warehouse and location.startswith(warehouse + "/"):
             inside = location.removeprefix(warehouse + "/")
-        elif MANAGED in location:
-            inside = location.rpartition(MANAGED)[2]
+        elif _MANAGED in location:
+            inside = location.rpartition(_MANAGED)[2]
         else:
             return None
         database, _, table = inside.rpartition("/")
@@ -106,8 +106,8 @@ def clean_location(location: str) -> str:
 
     `dbfs:/x`, `file:///x` and `file:/x` keep Hadoop's one-slash form; a bare path is taken for a local file's.
     """
-    cleaned = URL_USER.sub(r"\1", location.strip()).split("?", 1)[0].rstrip("/")
-    cleaned = PARTITIONS.sub("", DATA_FILE.sub("", cleaned))
+    cleaned = _URL_USER.sub(r"\1", location.strip()).split("?", 1)[0].rstrip("/")
+    cleaned = _PARTITIONS.sub("", _DATA_FILE.sub("", cleaned))
     if cleaned.startswith("/"):
         cleaned = "file:" + cleaned
     if re.match(r"^[a-z]+:///", cleaned):
@@ -119,7 +119,7 @@ def quoted_parts(text: str) -> tuple[str, ...]:
     """The parts of a back-quoted name at the start of `text`; none when it does not start with one."""
     parts: list[str] = []
     position = 0
-    while match := QUOTED_NAME.match(text, position):
+    while match := _QUOTED_NAME.match(text, position):
         parts.append(match.group(1).replace("``", "`"))
         position = match.end()
         if not match.group().endswith("."):

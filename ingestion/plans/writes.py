@@ -63,10 +63,10 @@ def _query_of(node: PlanNode) -> PlanNode | None:
 
 # Writes through Spark's V2 interface: Iceberg, Delta Lake and other catalogs' tables.
 
-ROW_POSITION = "_pos"
+_ROW_POSITION = "_pos"
 """The metadata column of Iceberg's by which a row operation finds a row in its file."""
-ROW_SCANS = ("BatchScan", "RelationV2", "DataSourceV2Relation")
-V2_WRITES = {
+_ROW_SCANS = ("BatchScan", "RelationV2", "DataSourceV2Relation")
+_V2_WRITES = {
     "AppendData": WriteMode.APPEND,
     "AppendDataExec": WriteMode.APPEND,
     "AppendDataExecV1": WriteMode.APPEND,
@@ -78,13 +78,13 @@ V2_WRITES = {
     **dict.fromkeys(("WriteToDataSourceV2", "WriteToMicroBatchDataSource"), WriteMode.APPEND),
 }
 _STREAMS = frozenset(("WriteToDataSourceV2", "WriteToMicroBatchDataSource"))
-V2_CREATES = (
+_V2_CREATES = (
     "CreateTableAsSelect",
     "AtomicCreateTableAsSelect",
     "ReplaceTableAsSelect",
     "AtomicReplaceTableAsSelect",
 )
-DELTA_COMMANDS = (
+_DELTA_COMMANDS = (
     "MergeIntoCommand",
     "UpdateCommand",
     "DeleteCommand",
@@ -106,7 +106,7 @@ _CREATED = re.compile(
 def _v2_write(node: PlanNode, names: NameMapping) -> PlanWrite | None:
     """Appends, overwrites and rewritten row operations of V2 tables; None for a stream's sink that is no table."""
     kind = kind_of(node).removeprefix("Execute ")
-    mode = V2_WRITES[kind]
+    mode = _V2_WRITES[kind]
     name, partial = _v2_target(node, names)
     if name is None and kind in _STREAMS:
         return None
@@ -159,8 +159,8 @@ def _v2_target(node: PlanNode, names: NameMapping) -> tuple[TableName | None, bo
 
 def _rewritten_table(node: PlanNode, names: NameMapping) -> TableName | None:
     """The table whose rows a row operation changes, where its writer prints none: that read with each row's place."""
-    scans = (leaf for leaf in node.walk() if kind_of(leaf) in ROW_SCANS and not leaf.children)
-    found = {v2_name(leaf, names) for leaf in scans if f"{ROW_POSITION}#" in leaf.fields.get("Output", leaf.args)}
+    scans = (leaf for leaf in node.walk() if kind_of(leaf) in _ROW_SCANS and not leaf.children)
+    found = {v2_name(leaf, names) for leaf in scans if f"{_ROW_POSITION}#" in leaf.fields.get("Output", leaf.args)}
     return found.pop() if len(found) == 1 else None
 
 
@@ -240,7 +240,7 @@ _OPTION_TABLE = re.compile(r"[\[(, ]dbtable(?:=| -> )([^\],)]+)")
 _OPTION_URL = re.compile(r"[\[(, ]url(?:=| -> )(jdbc:[^\],)]+)")
 _OPTION_PATH = re.compile(r"[\[(, ]path(?:=| -> )([^\],)]+)")
 
-FILE_WRITE = "InsertIntoHadoopFsRelationCommand"
+_FILE_WRITE = "InsertIntoHadoopFsRelationCommand"
 _TABLE_CREATING = (
     "CreateDataSourceTableAsSelectCommand CreateHiveTableAsSelectCommand OptimizedCreateHiveTableAsSelectCommand"
 )
@@ -274,13 +274,13 @@ def _is_write(node: PlanNode) -> bool:
     bare = kind.removeprefix("Execute ")
     if kind != bare and not node.children and node.inner:
         return False  # the command itself stands below its execution
-    return bare in WRITERS or bare in TABLE_CREATING
+    return bare in _WRITERS or bare in TABLE_CREATING
 
 
 def _one_write(node: PlanNode, kind: str, names: NameMapping) -> PlanWrite | None:
     if kind in TABLE_CREATING:
         return _table_as_select(node, names)
-    return WRITERS[kind](node, names)
+    return _WRITERS[kind](node, names)
 
 
 def _file_write(node: PlanNode, names: NameMapping) -> PlanWrite:
@@ -401,8 +401,8 @@ def _directory_write(node: PlanNode, names: NameMapping) -> PlanWrite:
     return PlanWrite(StatementKind.INSERT, WriteMode.OVERWRITE, None, _query_of(node), location)
 
 
-WRITERS = {
-    FILE_WRITE: _file_write,
+_WRITERS = {
+    _FILE_WRITE: _file_write,
     "SaveAsV1TableCommand": _save_as_table,
     "CreateViewCommand": _create_view,
     "CacheTableAsSelect": _cache_as_select,
@@ -411,9 +411,9 @@ WRITERS = {
     "InsertIntoDataSourceCommand": _hive_write,
     "InsertIntoDataSourceDirCommand": _directory_write,
     "InsertIntoHiveDirCommand": _directory_write,
-    **dict.fromkeys(V2_WRITES, _v2_write),
-    **dict.fromkeys(V2_CREATES, _v2_create),
-    **dict.fromkeys(DELTA_COMMANDS, _delta_command),
+    **dict.fromkeys(_V2_WRITES, _v2_write),
+    **dict.fromkeys(_V2_CREATES, _v2_create),
+    **dict.fromkeys(_DELTA_COMMANDS, _delta_command),
 }
 
 

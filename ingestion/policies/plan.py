@@ -20,7 +20,7 @@ from ingestion.policies import (
 )
 from ingestion.walk import ColumnNode, node_name
 
-REASON = "Lineage policy: "
+_REASON = "Lineage policy: "
 """What the reason of each label begins with that a policy put on."""
 
 LABEL_TYPE = "Propagated"
@@ -150,12 +150,12 @@ def policy_plan(catalog: CatalogColumns, policy: Policy, today: date) -> PolicyP
 
 def reason_of(path: Path) -> str:
     """What a label says of its path."""
-    return REASON + " -> ".join(path)
+    return _REASON + " -> ".join(path)
 
 
 def path_in(label: Json) -> Path | None:
     """The path of a stored label, None for what no policy has put on."""
     reason = str(label.get("reason") or "")
-    if label.get("labelType") != LABEL_TYPE or not reason.startswith(REASON):
+    if label.get("labelType") != LABEL_TYPE or not reason.startswith(_REASON):
         return None
-    return tuple(reason.removeprefix(REASON).split(" -> "))
+    return tuple(reason.removeprefix(_REASON).split(" -> "))

@@ -38,16 +38,16 @@ from ingestion.parsing.sandbox.protocol import (
     frame,
 )
 
-STACK_BYTES = 256 << 20
+_STACK_BYTES = 256 << 20
 """Room for recursion: compiled sqlglot follows 20,000 nested subqueries in it; the usual 8 MB is a segfault."""
 
-RECURSION_LIMIT = 100_000
-PORTABLE_RECURSION_LIMIT = 1_000
+_RECURSION_LIMIT = 100_000
+_PORTABLE_RECURSION_LIMIT = 1_000
 """What nests deeper to pickle would also be too deep for an analysis on an ordinary thread's stack."""
 
-WARM_UP_STATEMENT = "INSERT INTO a SELECT b.c, sum(d) AS d FROM b JOIN e ON b.c = e.c WHERE d > 1 GROUP BY b.c"
-ALARM_GRACE_SECONDS = 1.0
-PR_SET_PDEATHSIG = 1
+_WARM_UP_STATEMENT = "INSERT INTO a SELECT b.c, sum(d) AS d FROM b JOIN e ON b.c = e.c WHERE d > 1 GROUP BY b.c"
+_ALARM_GRACE_SECONDS = 1.0
+_PR_SET_PDEATHSIG = 1
 
 Answer = Callable[[str, str], bytes]
 
@@ -57,8 +57,8 @@ def main() -> None:
     owner = os.getppid()
     answers = _private_output()
     _die_with(owner)
-    sys.setrecursionlimit(RECURSION_LIMIT)
-    threading.stack_size(STACK_BYTES)
+    sys.setrecursionlimit(_RECURSION_LIMIT)
+    threading.stack_size(_STACK_BYTES)
     ended = threading.Event()
     serving = threading.Thread(target=_serve_or_exit, args=(sys.stdin.buffer, answers, ended))
     serving.start()
@@ -77,7 +77,7 @@ def _private_output() -> int:
 def _die_with(owner: int) -> None:
     """Ends this process with its owner, in the middle of a parse too; where there is no prctl, at the alarm."""
     if sys.platform.startswith("linux"):
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         if os.getppid() != owner:
             os._exit(0)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
@@ -108,7 +108,7 @@ def _serve(requests: BinaryIO, answers: int) -> None:
             parse = parsers[message.module]
             for text, dialect in message.statements:
                 # The owner keeps the time; the alarm, which compiled code cannot hold up, is for when it is gone.
-                signal.setitimer(signal.ITIMER_REAL, message.seconds + ALARM_GRACE_SECONDS)
+                signal.setitimer(signal.ITIMER_REAL, message.seconds + _ALARM_GRACE_SECONDS)
                 answer = _answer(parse, text, dialect)
                 signal.setitimer(signal.ITIMER_REAL, 0)
                 _send(answers, answer)
@@ -133,7 +133,7 @@ def _warm_up(message: WarmUp, parsers: dict[str, Answer]) -> int:
     before = _address_space()
     _allow(resource.RLIM_INFINITY)
     parse = parsers[message.module] = _answer_of(importlib.import_module(message.module), names=message.names)
-    _answer(parse, WARM_UP_STATEMENT, message.dialect)
+    _answer(parse, _WARM_UP_STATEMENT, message.dialect)
     gc.collect()
     # The grammars stay for good: the collector need not walk them again.
     gc.freeze()
@@ -208,15 +208,15 @@ def _portable(symbolic: Symbolic, *, names: bool) -> bytes:
 
     The lineage is found here, where there is stack for it, and still binds to the schemas that the owner has.
     """
-    sys.setrecursionlimit(PORTABLE_RECURSION_LIMIT)
+    sys.setrecursionlimit(_PORTABLE_RECURSION_LIMIT)
     try:
         return lineage_with_names(dumps(symbolic), symbolic) if names else dumps(symbolic)
     except RecursionError:
-        sys.setrecursionlimit(RECURSION_LIMIT)
+        sys.setrecursionlimit(_RECURSION_LIMIT)
         flat = analyze(symbolic, lambda _name: None)
         return lineage_with_names(dumps(flat), flat) if names else dumps(flat)
     finally:
-        sys.setrecursionlimit(RECURSION_LIMIT)
+        sys.setrecursionlimit(_RECURSION_LIMIT)
 
 
 def _out_of_memory(error: BaseException | None) -> bool:

@@ -22,12 +22,12 @@ from ingestion.errors import ParseCrash, ParseMemory, ParserUnavailable, ParseTi
 from ingestion.parsing.sandbox.protocol import OUT_OF_MEMORY_EXIT, Batch, ParseReply, WarmUp, frame, take_frame
 
 CHILD_MODULE = "ingestion.parsing.sandbox.child"
-START_SECONDS = 60.0
-MEMORY_WATCH_SECONDS = 0.05
-READ_BYTES = 1 << 18
+_START_SECONDS = 60.0
+_MEMORY_WATCH_SECONDS = 0.05
+_READ_BYTES = 1 << 18
 
-BATCH_STATEMENTS = 20
-BATCH_CHARACTERS = 1 << 18
+_BATCH_STATEMENTS = 20
+_BATCH_CHARACTERS = 1 << 18
 
 SandboxStatement = tuple[str, str]
 """A statement's text and its dialect."""
@@ -47,7 +47,7 @@ class _Process:
         os.set_blocking(self._requests, False)
         os.set_blocking(self._answers, False)
         try:
-            self.receive(START_SECONDS)
+            self.receive(_START_SECONDS)
         except (ParseTimeout, ParseCrash, ParseMemory) as error:
             raise self.unavailable() from error
 
@@ -103,7 +103,7 @@ class _Process:
         poll.register(self._answers, select.POLLIN)
         while (message := take_frame(self._buffer)) is None:
             try:
-                arrived = os.read(self._answers, READ_BYTES)
+                arrived = os.read(self._answers, _READ_BYTES)
             except BlockingIOError:
                 self._wait(poll, deadline, resident_limit)
                 continue
@@ -118,7 +118,7 @@ class _Process:
             if left <= 0:
                 self.kill()
                 raise ParseTimeout("the parser overran its time")
-            turn = min(left, MEMORY_WATCH_SECONDS) if resident_limit else left
+            turn = min(left, _MEMORY_WATCH_SECONDS) if resident_limit else left
             if poll.poll(turn * 1000):
                 return
             if resident_limit and self.resident() > resident_limit:
@@ -239,7 +239,7 @@ class Sandbox:
         try:
             process = self._running()
             self._warm_up(process, module, batch)
-            process.send(Batch(module, self.limits.seconds, batch), START_SECONDS)
+            process.send(Batch(module, self.limits.seconds, batch), _START_SECONDS)
             for _ in batch:
                 begun = time.perf_counter()
                 answer = process.receive(self.limits.seconds, self._baseline + self.limits.memory)
@@ -278,9 +278,9 @@ class Sandbox:
             if (module, dialect) in self._warm:
                 continue
             before = process.resident()
-            process.send(WarmUp(module, dialect, self.limits.memory, self._names), START_SECONDS)
+            process.send(WarmUp(module, dialect, self.limits.memory, self._names), _START_SECONDS)
             try:
-                process.receive(START_SECONDS)
+                process.receive(_START_SECONDS)
             except ParseCrash:
                 if process.exit_code == 1:  # an exception outside any parse: a broken installation
                     raise process.unavailable() from None
@@ -307,9 +307,9 @@ class Sandbox:
 def _batch(statements: Sequence[SandboxStatement], first: int) -> tuple[SandboxStatement, ...]:
     """The next statements to send at once: few, and small, so that none pays for its neighbours' memory."""
     last, characters = first + 1, len(statements[first][0])
-    while last < len(statements) and last - first < BATCH_STATEMENTS:
+    while last < len(statements) and last - first < _BATCH_STATEMENTS:
         characters += len(statements[last][0])
-        if characters > BATCH_CHARACTERS:
+        if characters > _BATCH_CHARACTERS:
             break
         last += 1
     return tuple(statements[first:last])

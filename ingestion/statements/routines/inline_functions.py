@@ -26,7 +26,7 @@ _QUERIES = keywords("select with values")
 _STATEMENTS = keywords("begin declare return if set insert update delete merge call")
 # Without a FROM it reads no table: its arguments make its value, as with any function.
 _READS = re.compile(r"\bfrom\b", re.IGNORECASE)
-RESULT = "result"
+_RESULT = "result"
 """The column under which a function's value is read."""
 
 
@@ -55,14 +55,14 @@ def _value_of(header: Header, dialect: Dialect) -> str | None:
         return None
     query = _only_query(header.body, dialect, _parameters(header))
     if query is not None:
-        return f"SELECT ({query}) AS {RESULT}"
+        return f"SELECT ({query}) AS {_RESULT}"
     steps, returned = read_body(header.body, dialect, _parameters(header))
     if steps:
         return None
     if not returned and (expression := _only_expression(header.body, dialect, _parameters(header))):
         returned = (expression,)
     read = [expression for expression in dict.fromkeys(returned) if _READS.search(expression)]
-    return " UNION ALL ".join(f"SELECT ({expression}) AS {RESULT}" for expression in read) or None
+    return " UNION ALL ".join(f"SELECT ({expression}) AS {_RESULT}" for expression in read) or None
 
 
 def _parameters(header: Header) -> Variables:

@@ -49,7 +49,7 @@ from ingestion.parsing.sqlglot.repairs.edits import Repair
 _COMPOUND = frozenset("+-*/%&|^")
 _IMPALA_HINTS = keywords("shuffle noshuffle broadcast clustered noclustered")
 _KNOWN_MODELS = keywords("predict translate generate_embedding generate_text generate_table forecast")
-TABLE_ARGUMENT = re.compile(r"[(,>]\s*+table\s++[\w`]", re.IGNORECASE)
+_TABLE_ARGUMENT = re.compile(r"[(,>]\s*+table\s++[\w`]", re.IGNORECASE)
 # Db2 writes its special registers in two words.
 CURRENT = re.compile(r"\bcurrent\s+(?:date|time|timestamp|timezone|user|schema|server|path)\b", re.IGNORECASE)
 
@@ -68,7 +68,7 @@ _GRAPH_TABLE = re.compile(r"\bas\s++(?:node|edge)\s*+;?\s*+\Z", re.IGNORECASE)
 _MISREAD = {
     "fabric": _GRAPH_TABLE,
     "tsql": _GRAPH_TABLE,
-    "bigquery": TABLE_ARGUMENT,
+    "bigquery": _TABLE_ARGUMENT,
     # FROM dictionary('d') would read a table `dictionary` whose column is d.
     "clickhouse": re.compile(r"\bdictionary\s*\(|\A\s*create\s[^(]{0,200}?\bdictionary\b", re.IGNORECASE),
     "databricks": _SPARK_NEEDS,
@@ -257,7 +257,7 @@ _SPARK: tuple[Repair, ...] = (
     existing_partition,
 )
 
-REPAIRS: dict[str, tuple[Repair, ...]] = {
+_REPAIRS: dict[str, tuple[Repair, ...]] = {
     **SERVER_REPAIRS,
     "athena": (unloaded_query,),
     "bigquery": (_array_with_offset, _table_arguments, snapshots, replicas),
@@ -291,7 +291,7 @@ def repair_text(text: str, dialect: Dialect) -> str | None:
     if plain is not None:
         code = Code.of(plain, dialect)
     everywhere = (_compound_assignments, _rows_of_cursors, _defined_objects, _recursive_view)
-    edits = [edit for repair in (*REPAIRS.get(dialect.name, ()), *everywhere) for edit in repair(code)]
+    edits = [edit for repair in (*_REPAIRS.get(dialect.name, ()), *everywhere) for edit in repair(code)]
     return _apply_edits(code.text, edits) if edits else plain
 
 

@@ -41,7 +41,7 @@ from ingestion.parsing.sqlglot.statements.definitions import is_temporary
 _PROCESSES = frozenset({"program", "stdin", "stdout"})
 
 # T-SQL's OUTPUT and INSERT … EXEC.
-CHANGED_ROWS = "changed rows"
+_CHANGED_ROWS = "changed rows"
 _CHANGES = keywords("insert update delete merge")
 _STATEMENTS = keywords("insert update delete merge with")
 _ROWS_OF_OUTPUT = keywords("inserted deleted $action")
@@ -605,8 +605,8 @@ def nested_change(code: Code) -> tuple[str, str] | None:
         clause = _clause(code, opening + 2, closing)
         if clause is not None:
             start, kept = code.start_of(opening + 1), code.end_of(clause[1])
-            change = f"{text[start:kept]} INTO [{CHANGED_ROWS}] {text[kept : code.start_of(closing)]}"
-            return f"{text[: code.start_of(opening)]}[{CHANGED_ROWS}]{text[code.end_of(closing) :]}", change
+            change = f"{text[start:kept]} INTO [{_CHANGED_ROWS}] {text[kept : code.start_of(closing)]}"
+            return f"{text[: code.start_of(opening)]}[{_CHANGED_ROWS}]{text[code.end_of(closing) :]}", change
     return None
 
 
@@ -623,14 +623,14 @@ def with_changed_rows(statement: RelationalStatement, change: RelationalStatemen
 
 
 def _keeps_rows(write: WriteForm) -> bool:
-    return write.target is not None and write.target.name.parts == (CHANGED_ROWS,)
+    return write.target is not None and write.target.name.parts == (_CHANGED_ROWS,)
 
 
 def _over(query: Select, rows: Query | None) -> Select:
     """The query with the changed rows where it reads them."""
     relations = tuple(
         replace(relation, source=rows)
-        if rows is not None and isinstance(relation.source, TableName) and relation.source.parts == (CHANGED_ROWS,)
+        if rows is not None and isinstance(relation.source, TableName) and relation.source.parts == (_CHANGED_ROWS,)
         else relation
         for relation in query.relations
     )
