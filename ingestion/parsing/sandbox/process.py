@@ -24,7 +24,7 @@ from ingestion.parsing.sandbox.protocol import OUT_OF_MEMORY_EXIT, Batch, ParseR
 CHILD_MODULE = "ingestion.parsing.sandbox.child"
 _START_SECONDS = 60.0
 _MEMORY_WATCH_SECONDS = 0.05
-_READ_BYTES = 1 << 18
+_READ_AT_ONCE = 1 << 18
 
 _BATCH_STATEMENTS = 20
 _BATCH_CHARACTERS = 1 << 18
@@ -103,7 +103,7 @@ class _Process:
         poll.register(self._answers, select.POLLIN)
         while (message := take_frame(self._buffer)) is None:
             try:
-                arrived = os.read(self._answers, _READ_BYTES)
+                arrived = os.read(self._answers, _READ_AT_ONCE)
             except BlockingIOError:
                 self._wait(poll, deadline, resident_limit)
                 continue
