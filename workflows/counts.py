@@ -1,4 +1,10 @@
-"""What became of a run: its counts, which add up, and its report."""
+"""What became of a run: its counts, which add up, and its report.
+
+The unit of account is the statement (a record without one counts once). Each ends published (its edge acknowledged, or
+stored already), skipped (nothing to publish, with the reason) or dead (given up on, with the reason).
+
+Counts are values: every stage gives a RunCounts of what it did, and their sum is the run's.
+"""
 
 from __future__ import annotations
 
@@ -17,22 +23,13 @@ from ingestion.model.isolation import Failure
 from ingestion.model.moments import iso_time
 from ingestion.model.outcomes import WriteOutcome, meaning_of
 
-# What became of a run: its counts, which add up, and its report.
-#
-# The unit of account is the statement (a record without one counts once). Each ends published (its edge acknowledged,
-# or stored already), skipped (nothing to publish, with the reason) or dead (given up on, with the reason).
-#
-# Counts are values: every stage gives a RunCounts of what it did, and their sum is the run's.
-
 REPORT_VERSION = 1
-
 NAMES_SHOWN = 5
 """Of those that a warning or a line of the summary is about."""
-
 Tally = Mapping[str, int]
-
 AGREE, ONLY_ENGINE, ONLY_LOG = "agree", "only_engine", "only_log"
 """Who says so: the engine itself and what was read off the log, or one of them."""
+_EDGE_ENDS = (WriteOutcome.NEW, WriteOutcome.MERGED, WriteOutcome.UNCHANGED, WriteOutcome.REPLACED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,9 +182,6 @@ def _smallest(count: Any) -> int:
     return min(count.values(), default=0) if isinstance(count, Mapping) else int(count)
 
 
-_EDGE_ENDS = (WriteOutcome.NEW, WriteOutcome.MERGED, WriteOutcome.UNCHANGED, WriteOutcome.REPLACED)
-
-
 def _counts_to_json(counts: RunCounts) -> dict[str, Any]:
     edges = counts.edges
     return {
@@ -204,9 +198,6 @@ def _as_json(count: Any) -> Any:
 def total(parts: Iterable[RunCounts]) -> RunCounts:
     """The sum of the parts."""
     return sum(parts, start=RunCounts())
-
-
-# What a run has given up on beside its statements.
 
 
 def loss_warnings(what: str, failures: Iterable[Failure]) -> tuple[str, ...]:

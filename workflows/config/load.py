@@ -28,8 +28,6 @@ from workflows.config.yaml.document import (
 )
 from workflows.config.yaml.references import known_secrets, replace_references
 
-# `--set key=value`: a value of the YAML replaced from the command line.
-
 ORIGIN = "--set"
 _OPEN_MAPPINGS = (
     ("source", "serviceConnection", "config"),
@@ -37,6 +35,10 @@ _OPEN_MAPPINGS = (
     ("headwater", "catalogServices"),
     ("workflowConfig", "openMetadataServerConfig", "extraHeaders"),
 )
+_MAX_BYTES = 4 << 20
+
+
+# `--set key=value`: a value of the YAML replaced from the command line.
 
 
 def _override(document: Document, settings: Sequence[str]) -> Document:
@@ -101,9 +103,7 @@ def _invalid(field: str, message: str) -> InvalidConfig:
     return InvalidConfig([ConfigProblem(ORIGIN, None, field, message)])
 
 
-# From a YAML file to a RunConfig: read, override, interpolate, validate, check against the disk.
-
-_MAX_BYTES = 4 << 20
+# The YAML of a workflow, with those values replaced, as a RunConfig.
 
 
 def load_config(

@@ -112,7 +112,7 @@ class _PolicyModel(Model):
         )
 
 
-# A policy from its YAML file.
+# What is read of it, as the policy that is applied.
 
 
 def load_policy(file: Path) -> Policy:

@@ -37,13 +37,16 @@ from workflows.run.passes import BoundShard, NamesMet, PassContext, look_up_shar
 from workflows.runtime.garbage_collection import collection_paused
 from workflows.runtime.spill import Packed, SpillList, pack, unpack
 
-# Statements of a shard that is too large to be bound at once, analysed some at a time.
+UNREAD = StatementLineage(StatementKind.OTHER)
+"""Stands for what a statement says where its names alone are at hand."""
+_AT_ONCE = 250
+"""Statements of a chunk, whose forms are in memory: a second of work."""
+
+
+# Its statements, analysed some at a time.
 #
 # What a statement says follows from its form and the columns of what it reads. These go in, and what comes out is
 # little where it is looked at (the columns of what the statement makes) and packed where it is not.
-
-UNREAD = StatementLineage(StatementKind.OTHER)
-"""Stands for what a statement says where its names alone are at hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +103,7 @@ def _analyse_chunk(context: PassContext, chunk: _AnalysisChunk, _given: None) ->
     return None, _ChunkAnalysis(tuple(found), isolation.failures)
 
 
-# Shards of a shard that is too large to go on as one: after binding less hangs together than before it.
+# The shards that it goes on as: once bound, less hangs together than before.
 #
 # One shard has all that is said of a target, all that reads or writes what is inlined, all runs of a template and all
 # statements of a routine. What else is told of the whole, it is given.
@@ -283,13 +286,10 @@ def _as_a_part(relation: Relation, number: int) -> Relation:
     return replace(relation, number=number, declared=None, like=None, alterations=[])
 
 
-# A shard that is too large to be bound at once: its timeline is one, read from names; all else is done in parts.
+# How it is bound.
 #
 # The statements are analysed level by level, each once the columns of what it reads are known, some at a time; what
 # they say waits in a file. What has been bound goes on in shards, as other shards do.
-
-_AT_ONCE = 250
-"""Statements of a chunk, whose forms are in memory: a second of work."""
 
 
 @dataclass(frozen=True, slots=True)

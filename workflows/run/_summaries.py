@@ -28,10 +28,11 @@ from workflows.run.resolve.lineage import SourceLineage, StatementOutcome, proce
 from workflows.run.resolve.resolution import ResolvedNames
 from workflows.run.resolve.routines import RoutineEntities
 
-# Where what the engine recorded itself and what was read off the log say the same, and where not.
-
 Edge = tuple[str, ...]
 """What is compared: the ends of an edge, its target last."""
+
+
+# Where what the engine recorded itself and what was read off the log say the same, and where not.
 
 
 def _compared_edges(requests: Iterable[AddLineageRequest]) -> Counter[str]:
@@ -110,7 +111,7 @@ def _name_counts(names: Mapping[Outcome, Mapping[str, int]], statuses: Iterable[
     )
 
 
-# What a shard tells of itself once it is resolved, and once it is published: counts, and what concerns all shards.
+# What a shard tells of itself.
 #
 # It is little beside the shard, and crosses from a task of Spark to the driver.
 
@@ -193,7 +194,7 @@ def _mark(relation: Relation) -> bytes:
     return bytes.fromhex(digest(repr(relation.identity)))
 
 
-# What is kept of the shards of a log once they are gone: counts, and what can only be told of all of them.
+# What is kept of the shards once they are gone.
 
 
 class ShardSums:

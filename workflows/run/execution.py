@@ -43,6 +43,8 @@ from workflows.runtime.spill import Packed, SpillList, pack, unpack
 from workflows.state.acknowledgements import PublishedState
 from workflows.target import TRIED_ONCE, RunTarget
 
+logger = logging.getLogger(__name__)
+
 Value = TypeVar("Value")
 Given = TypeVar("Given")
 Left = TypeVar("Left")
@@ -50,6 +52,13 @@ Summary = TypeVar("Summary")
 
 Pass = Callable[[PassContext, Value, Given], tuple[Left, Summary]]
 """Takes what is left of a shard and what is given for it; gives what it leaves for the next pass, and what it tells."""
+_BYTES_A_ROW = 32 * 1024 * 1024
+"""What is larger than 2 GB does not go through Spark in one row."""
+TaskPass = Callable[[PassContext, Any, Any], tuple[Any, Any]]
+_SIGNALS_SEEN_AFTER = 0.5
+"""Seconds. A signal that comes just before the main thread waits is handled only when that thread next runs Python."""
+_AT_MOST = 64
+"""Shards at a time: each waits in a thread of the driver."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +109,6 @@ class DriverExecutor:
 #
 # A task gives back what its pass leaves, what it tells, and what the target has acknowledged meanwhile: the state is
 # the driver's alone.
-
-_BYTES_A_ROW = 32 * 1024 * 1024
-"""What is larger than 2 GB does not go through Spark in one row."""
-
-TaskPass = Callable[[PassContext, Any, Any], tuple[Any, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,9 +245,6 @@ def _target(platform: Platform, sink: Sink, settings: WorkerSettings) -> RunTarg
 
 # Passes in the tasks of Spark.
 
-_SIGNALS_SEEN_AFTER = 0.5
-"""Seconds. A signal that comes just before the main thread waits is handled only when that thread next runs Python."""
-
 
 @dataclass(frozen=True, slots=True)
 class SparkExecutor:
@@ -376,11 +377,6 @@ class _TaskQueue:
 
 
 # Which of the two: Spark's tasks where a log has several shards, the driver where they cannot do the same.
-
-_AT_MOST = 64
-"""Shards at a time: each waits in a thread of the driver."""
-
-logger = logging.getLogger(__name__)
 
 
 @contextmanager

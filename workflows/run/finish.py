@@ -26,9 +26,10 @@ from workflows.counts import (
 )
 from workflows.runtime.logs import LogFormat
 
-# The summary table that a person reads at the end of a run.
+logger = logging.getLogger(__name__)
 
 _REASONS_EXPLAINED = 3
+_WIDTH_OF_FILES = 160
 
 
 def print_summary(summary: RunSummary, console: Console) -> None:
@@ -99,10 +100,7 @@ def _list_text(tally: Tally, at_most: int | None = None) -> str:
     return f"{shown}, and {others:,} more" if others > 0 else shown
 
 
-# The end of a run: its counts checked, shown and written down, its exit code decided.
-
-logger = logging.getLogger(__name__)
-_WIDTH_OF_FILES = 160
+# What a run has to reach, and how it ends.
 
 
 @dataclass(frozen=True, slots=True)

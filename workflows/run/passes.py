@@ -83,7 +83,7 @@ def _ends(content: FlowSources) -> FlowSources:
     return FlowSources({}, frozenset(), content.sources, frozenset(), content.via, content.depth)
 
 
-# What is done with a shard of a log, pass by pass: one function each, the same in the driver and in a task of Spark.
+# The passes.
 #
 # A pass takes what the one before it left of the shard and what the driver knows of all shards; it gives what it
 # leaves for the next pass, and what it tells the driver.

@@ -11,17 +11,14 @@ from itertools import chain
 from typing import TypeVar, cast
 
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as F
 
 from connectors.dbt.model_statements import DbtProject
-from connectors.records import UNSUPPORTED
 from connectors.source import OpenSource
 from ingestion.analysis.symbolic import Symbolic
-from ingestion.model.outcomes import Outcome
 from ingestion.parsing.templates import ParsedTemplate
 from workflows.config import RunConfig
 from workflows.config.namespaces import source_settings
-from workflows.counts import NAMES_SHOWN, Pointer, RunCounts, RunSummary, most_frequent
+from workflows.counts import Pointer, RunCounts, RunSummary
 from workflows.run.bind.binding import Binding, texts_in
 from workflows.run.group.occurrences import Occurrences, Sessions, occurrences
 from workflows.run.parse.tasks import Parsing
@@ -29,7 +26,7 @@ from workflows.run.parse.templates import TemplateParsing, Templates
 from workflows.run.publish.dbt_project import DbtPublishing
 from workflows.run.publish.openlineage_events import EventSink
 from workflows.run.publish.publishing import Publishing
-from workflows.run.publish.warnings import ahead_of_time, replay_warnings, warnings_of
+from workflows.run.publish.warnings import ahead_of_time, history_warnings, replay_warnings, warnings_of
 from workflows.run.read.called_routines import unread_routines
 from workflows.run.read.journal_frames import replaced_templates
 from workflows.run.read.reader import Reading, Statements, texts_of_the_dead
@@ -46,37 +43,6 @@ from workflows.state.runs import last_done
 from workflows.state.store import StateStore
 from workflows.state.workflow_state import WorkflowState
 from workflows.target import RunTarget, open_target
-
-# What a run over a Spark history says of what it could make nothing of.
-
-
-def _history_warnings(statements: Statements) -> Iterator[str]:
-    """The files that are no event logs, and the writes that were not understood, by kind."""
-    strays = statements.counts.skipped.get(Outcome.NOT_AN_EVENT_LOG, 0)
-    if strays:
-        found = (
-            statements.frame.where(F.col("skipped") == Outcome.NOT_AN_EVENT_LOG)
-            .select("file")
-            .orderBy("file")
-            .limit(NAMES_SHOWN)
-        )
-        names = ", ".join(row["file"] for row in found.collect())
-        others = f", and {strays - NAMES_SHOWN:,} more" if strays > NAMES_SHOWN else ""
-        files = _count_of(strays, "file")
-        yield f"{files} beside the event logs {'is' if strays == 1 else 'are'} none: {names}{others}"
-    kinds = {
-        reason.removeprefix(UNSUPPORTED): n
-        for reason, n in statements.counts.dead.items()
-        if reason.startswith(UNSUPPORTED)
-    }
-    if kinds:
-        listed = ", ".join(f"{kind} {count:,}" for kind, count in most_frequent(kinds, len(kinds)))
-        yield f"{_count_of(sum(kinds.values()), 'write')} not understood: {listed}"
-
-
-def _count_of(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
 
 logger = logging.getLogger(__name__)
 
@@ -210,7 +176,7 @@ def _read(run: _RunServices, made: _Products, opened: OpenStage) -> _StageResult
     statements = opened.kept.enter_context(run.reading.statements(made[SparkSession]))
     counts = statements.counts
     opened.progress.advance(counts.records_read)
-    warnings = (*ahead_of_time(statements.statistics.ahead), *_history_warnings(statements))
+    warnings = (*ahead_of_time(statements.statistics.ahead), *history_warnings(statements))
     return _StageResult((statements,), counts, warnings)
 
 
@@ -362,7 +328,7 @@ def _run_all(run: _RunServices, progress: Progress) -> tuple[RunCounts, tuple[st
     return counts, warnings
 
 
-# One run between its lease and its end: everything it works with is opened, and its stages are carried out.
+# One run between its lease and its end.
 
 
 @dataclass(frozen=True, slots=True)

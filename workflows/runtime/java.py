@@ -19,14 +19,23 @@ from platformdirs import user_cache_path
 
 from ingestion.errors import ConfigError
 
-# Java, which Spark needs and pip does not bring: found and judged before Spark starts.
-
 OLDEST_JAVA = 17
 _WHAT_TO_DO = (
     f"install Java {OLDEST_JAVA} or newer (Debian, Ubuntu: apt-get install openjdk-17-jre-headless; "
     "macOS: brew install openjdk@17) or point JAVA_HOME to one"
 )
 _VERSION = re.compile(r'version "(?:1\.)?(?P<major>\d+)')
+_MOST_USED = (
+    "spark-catalyst_", "scala-library-", "spark-core_", "spark-sql-api_", "spark-sql_", "scala-reflect-", "log4j-core-",
+    "jackson-databind-", "hadoop-client-api-", "parquet-jackson-", "janino-", "arrow-vector-", "spark-config_",
+    "parquet-encoding-", "parquet-column-", "hadoop-client-runtime-", "spark-network-common_", "netty-common-", "ivy-",
+    "parquet-format-structures-", "antlr4-runtime-", "netty-transport-", "jackson-module-scala_", "commons-compiler-",
+    "jackson-core-", "spark-common-utils_", "parquet-hadoop-", "log4j-api-", "netty-buffer-", "jackson-annotations-",
+    "py4j-", "spark-unsafe_", "parquet-common-", "json4s-ast_",
+)  # fmt: skip
+"""How the names of the jars begin that most classes of a run come from, those with most first."""
+_SUBMIT_OPTIONS, _ARCHIVE_OPTION = "SPARK_SUBMIT_OPTS", "SharedArchiveFile"
+_QUIET = "-XX:+IgnoreUnrecognizedVMOptions -Xlog:cds=off -Xlog:cds+dynamic=off -Xlog:class+path=off"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,18 +86,6 @@ def _executable(environment: Mapping[str, str]) -> Path:
 # the archive maps it, instead of loading, checking and linking some ten thousand classes; one that does not find it,
 # or that it does not fit (other jars, another Java), starts as it always does. Java 17's documentation calls it a
 # dynamic archive of class data (JEP 350).
-
-_MOST_USED = (
-    "spark-catalyst_", "scala-library-", "spark-core_", "spark-sql-api_", "spark-sql_", "scala-reflect-", "log4j-core-",
-    "jackson-databind-", "hadoop-client-api-", "parquet-jackson-", "janino-", "arrow-vector-", "spark-config_",
-    "parquet-encoding-", "parquet-column-", "hadoop-client-runtime-", "spark-network-common_", "netty-common-", "ivy-",
-    "parquet-format-structures-", "antlr4-runtime-", "netty-transport-", "jackson-module-scala_", "commons-compiler-",
-    "jackson-core-", "spark-common-utils_", "parquet-hadoop-", "log4j-api-", "netty-buffer-", "jackson-annotations-",
-    "py4j-", "spark-unsafe_", "parquet-common-", "json4s-ast_",
-)  # fmt: skip
-"""How the names of the jars begin that most classes of a run come from, those with most first."""
-_SUBMIT_OPTIONS, _ARCHIVE_OPTION = "SPARK_SUBMIT_OPTS", "SharedArchiveFile"
-_QUIET = "-XX:+IgnoreUnrecognizedVMOptions -Xlog:cds=off -Xlog:cds+dynamic=off -Xlog:class+path=off"
 
 
 def archive_file(java: Java) -> Path:

@@ -13,15 +13,16 @@ from ingestion.errors import ConfigError
 from ingestion.model.isolation import FailureStage
 from workflows.runtime.signals import GracefulShutdown
 
+VARIABLE = "HEADWATER_FAILPOINT"
+_SIGNALS = {"kill": signal.SIGKILL, "term": signal.SIGTERM}
+_RAISE = "raise"
+
+
 # Failpoints: places where a test can have a run die or fail, off unless the environment names one.
 #
 # `HEADWATER_FAILPOINT=publish:3:kill` kills the process when it passes `publish` for the third time; `term` sends it
 # SIGTERM instead. `HEADWATER_FAILPOINT=binding:word:raise` has the stage `binding` raise on whatever it works on that
 # shows `word`: the statement, name or edge with it.
-
-VARIABLE = "HEADWATER_FAILPOINT"
-_SIGNALS = {"kill": signal.SIGKILL, "term": signal.SIGTERM}
-_RAISE = "raise"
 
 
 class InjectedFault(Exception):
@@ -69,7 +70,7 @@ def _parse(armed: str) -> tuple[str, str, str]:
     return name, mark, action
 
 
-# How one run is asked for, beside what its configuration says.
+# What is asked of the run.
 
 
 @dataclass(frozen=True, slots=True)

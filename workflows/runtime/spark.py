@@ -37,7 +37,7 @@ from workflows.runtime.spark_kinds import (
     refuse_spark_connect,
 )
 
-# What Spark's own errors mean to the one who started it: a sentence, and the setting that mends it.
+logger = logging.getLogger(__name__)
 
 _EXCEPTION = re.compile(
     r"^(?:: |Caused by: )?(?P<message>(?:(?:java|org|scala|pyspark|py4j)\.[\w.$]*|(?:\w+\.)*"
@@ -47,13 +47,11 @@ _EXCEPTION = re.compile(
 """Where a stack trace, of the JVM or of Python, tells an exception of Spark or of the system: its class and message."""
 _OWN = re.compile(rf"^{re.escape(errors.__name__)}\.(?P<type>\w+)(?:: (?P<message>.*))?$", re.MULTILINE)
 """One of our own errors that a task raised."""
-
 _REFUSAL = re.compile(r"^: (?:[\w.$]+: )?(?P<why>.+)$", re.MULTILINE)
 """Where Py4JJavaError quotes the exception of the JVM: its class and its message."""
 _STOPPED = r"SparkContext was shut down|stopped SparkContext"
 _SENTENCE = re.compile(r"^(?:\[[\w.]+\] )?(?P<why>.*?)\.?(?: SQLSTATE: \w+)?$")
 """A message of Spark: the name of its kind, what it says, and the code of that in standard SQL."""
-
 _LAUNCH_REFUSALS = (
     re.compile(r'^Exception in thread "main" (?:[\w.$]+: )?(?P<why>.+)$', re.MULTILINE),
     re.compile(r"^Error occurred during initialization of VM\n(?P<why>.+)$", re.MULTILINE),
@@ -64,7 +62,6 @@ _LAUNCH_REFUSALS = (
 _PROPERTY = re.compile(r"(?<![^\s(])(-D[^=\s(]+=)\S+")
 _LAUNCH_CHARACTERS = 100_000
 _LAUNCH_SECONDS = 5.0
-
 _CONF = "headwater.spark.conf"
 _FEWER = f"fewer at once: headwater.spark.master local[1]; on a cluster {_CONF}: spark.executor.memoryOverhead"
 _PACKED = "spark.archives with a packed environment"
@@ -128,6 +125,45 @@ _MEANINGS = (
     ),
 )
 """What an exception shows, and what that means; the first one that fits."""
+_GONE_SECONDS = 2.0
+_WORKER_JOB = "headwater worker"
+_OWN_CODE = "headwater.zip"
+_OWN_PACKAGES = ("ingestion", "connectors", "workflows")
+_DEFAULTS = {
+    "spark.app.name": "headwater",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "2000",
+    "spark.sql.execution.pyspark.udf.faulthandler.enabled": "false",
+    # Spark keeps workers of their own for what differs in this: half as many do the tasks of RDDs and of DataFrames.
+    "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "false",
+    "spark.log.level": "ERROR",
+}
+_DAEMON = "workflows.runtime.worker_daemon"
+_JAVA_OPTIONS = "spark.driver.defaultJavaOptions"
+CLASS_PATH = "spark.driver.extraClassPath"
+_WAREHOUSE = "spark.sql.warehouse.dir"
+_PARTITIONS = "spark.sql.shuffle.partitions"
+_CLUSTER_DEFAULTS = {
+    # The texts of a log lie in the files of executors, as they are, from when they are read until they are parsed.
+    "spark.io.encryption.enabled": "true",
+}
+_LOCAL_DEFAULTS = {
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    _PARTITIONS: "8",
+    # A run is short, and its work is in Python: what the JVM would spend on optimising its own code does not come back
+    # (a third of the processor time at 100,000 records, two thirds at 100). spark.driver.extraJavaOptions wins over it.
+    _JAVA_OPTIONS: "-XX:TieredStopAtLevel=1",
+}
+_TROUBLES = (Py4JError, PySparkException, OSError, EOFError)
+_JVM_ENDED = "its JVM ended (killed, or out of memory: headwater.spark.conf, spark.driver.memory)"
+_JVM_ENDINGS = {53: "it can make no folder for its files (headwater.spark.conf: spark.local.dir; SPARK_LOCAL_DIRS)"}
+"""What exit codes of a JVM mean, as Spark's own class of them (ExecutorExitCode) has it."""
+
+
+# What Spark's own errors mean to the one who started it: a sentence, and the setting that mends it.
 
 
 def _meaning_of(error: BaseException) -> LineageError | None:
@@ -229,46 +265,7 @@ def _own_error(name: str, message: str) -> LineageError | None:
     return kind(message)
 
 
-# The Spark session that a run's data pipeline works in.
-
-logger = logging.getLogger(__name__)
-_GONE_SECONDS = 2.0
-_WORKER_JOB = "headwater worker"
-_OWN_CODE = "headwater.zip"
-_OWN_PACKAGES = ("ingestion", "connectors", "workflows")
-_DEFAULTS = {
-    "spark.app.name": "headwater",
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "2000",
-    "spark.sql.execution.pyspark.udf.faulthandler.enabled": "false",
-    # Spark keeps workers of their own for what differs in this: half as many do the tasks of RDDs and of DataFrames.
-    "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "false",
-    "spark.log.level": "ERROR",
-}
-_DAEMON = "workflows.runtime.worker_daemon"
-_JAVA_OPTIONS = "spark.driver.defaultJavaOptions"
-CLASS_PATH = "spark.driver.extraClassPath"
-_WAREHOUSE = "spark.sql.warehouse.dir"
-_PARTITIONS = "spark.sql.shuffle.partitions"
-_CLUSTER_DEFAULTS = {
-    # The texts of a log lie in the files of executors, as they are, from when they are read until they are parsed.
-    "spark.io.encryption.enabled": "true",
-}
-_LOCAL_DEFAULTS = {
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.driver.host": "127.0.0.1",
-    _PARTITIONS: "8",
-    # A run is short, and its work is in Python: what the JVM would spend on optimising its own code does not come back
-    # (a third of the processor time at 100,000 records, two thirds at 100). spark.driver.extraJavaOptions wins over it.
-    _JAVA_OPTIONS: "-XX:TieredStopAtLevel=1",
-}
-
-_TROUBLES = (Py4JError, PySparkException, OSError, EOFError)
-_JVM_ENDED = "its JVM ended (killed, or out of memory: headwater.spark.conf, spark.driver.memory)"
-_JVM_ENDINGS = {53: "it can make no folder for its files (headwater.spark.conf: spark.local.dir; SPARK_LOCAL_DIRS)"}
-"""What exit codes of a JVM mean, as Spark's own class of them (ExecutorExitCode) has it."""
+# The session.
 
 
 class SparkStart:

@@ -28,13 +28,19 @@ from ingestion.model import pickling
 from workflows.runtime.garbage_collection import collection_paused
 from workflows.runtime.spark_kinds import is_one_process
 
-# Values that are too many to be held: beyond the first ones they are in a file, and read when they are asked for.
-
 Value = TypeVar("Value")
 Key = TypeVar("Key", bound=Hashable)
 
 _QUICKLY = 1
 """How hard zlib tries."""
+_FILE_SCHEMA = StructType([StructField("file", StringType(), False)])
+_ENCRYPTION = "spark.io.encryption.enabled"
+_ROWS_A_GROUP, _BYTES_A_GROUP = 100_000, 64 << 20
+"""Rows that a task has at hand until they are written, and bytes of them."""
+_QUICKLY_COMPRESSED = "snappy"
+
+
+# Values that are too many to be held: beyond the first ones they are in a file, and read when they are asked for.
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,12 +173,6 @@ def _no_room(error: OSError) -> StateLost:
 
 
 # What Spark's tasks make, kept on the disk by columns while a run works with it.
-
-_FILE_SCHEMA = StructType([StructField("file", StringType(), False)])
-_ENCRYPTION = "spark.io.encryption.enabled"
-_ROWS_A_GROUP, _BYTES_A_GROUP = 100_000, 64 << 20
-"""Rows that a task has at hand until they are written, and bytes of them."""
-_QUICKLY_COMPRESSED = "snappy"
 
 
 @contextmanager

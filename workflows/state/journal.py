@@ -1,4 +1,11 @@
-"""The journal: every statement of the window that was read, without its text, as compressed segments."""
+"""The journal: every statement of the window that was read, without its text, as compressed segments.
+
+Lineage is bound over the whole window, so that what a run adds means the same as if all had been read at once: a
+temporary table of an earlier run's part of a session, a view that is defined after its reader. It is also what tells a
+record that was read from one that is new or late.
+
+Small segments are in the store, larger ones in files that it names.
+"""
 
 from __future__ import annotations
 
@@ -24,18 +31,13 @@ from workflows.state.segments import (
 )
 from workflows.state.store import StateStore, identity_of, journal, log_files, positions
 
-# The journal: every statement of the window that was read, without its text, as compressed segments.
-#
-# Lineage is bound over the whole window, so that what a run adds means the same as if all had been read at once: a
-# temporary table of an earlier run's part of a session, a view that is defined after its reader. It is also what
-# tells a record that was read from one that is new or late.
-#
-# Small segments are in the store, larger ones in files that it names.
-
 SMALL = 50_000
 """Segments of fewer statements are put together when there are many, and need no file of their own."""
 _MANY = 32
 _TOGETHER = 100_000
+FileMarks = Mapping[str, tuple[int, float]]
+"""Paths with their size in bytes and their modification time in seconds since the epoch."""
+SECONDS_A_DAY = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,10 +159,6 @@ def journal_of(store: StateStore, workflow: str, run_id: str, folder: str | None
     return Journal(workflow, None if root is None else SegmentFolder(root, workflow), run_id)
 
 
-FileMarks = Mapping[str, tuple[int, float]]
-"""Paths with their size in bytes and their modification time in seconds since the epoch."""
-
-
 def files_read(connection: Connection, workflow: str) -> dict[str, tuple[int, float]]:
     """The files that were read, as they were then."""
     found = connection.execute(select(log_files).where(log_files.c.workflow == workflow))
@@ -211,9 +209,6 @@ def store_position(connection: Connection, workflow: str, position: Watermark) -
     """Keeps the position in place of the one before."""
     connection.execute(delete(positions).where(positions.c.workflow == workflow))
     connection.execute(insert(positions).values(workflow=workflow, **asdict(position)))
-
-
-SECONDS_A_DAY = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)

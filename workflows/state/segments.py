@@ -24,9 +24,29 @@ from ingestion.model.digests import digest
 from ingestion.plans.rendering import plan_fingerprint
 from workflows.state._damage import state_lost
 
-# Where the segments of a workflow's journal are that are files: what no commit names is nobody's, and is removed.
-
 _PREFIX = "segments."
+SEGMENT = ".parquet"
+"""How the file of a segment ends; before it are no dots."""
+Digests = npt.NDArray[np.int64]
+"""Record digests."""
+_CONTENTS = ("text", "symbolic", "edges", "source_id")
+_LITTLE_ENDIAN = np.dtype("<i8")
+DIGESTS = ".digests.npy"
+"""How the file of the digests ends that stands beside a segment's."""
+_COMPRESSION = "zstd"
+_FOLDER_ATTEMPTS = 3
+_HEADER = 128
+"""Bytes of a file of digests without any, which cannot be mapped."""
+STATEMENTS_A_SEGMENT = 100_000
+FileRow = Callable[[str], pa.RecordBatch]
+"""Makes the row that names a file among the rows of a task."""
+Times = npt.NDArray[np.float64]
+"""Seconds since the epoch; 0 where a record has none."""
+_MAPPED = 256
+"""Files that a process has mapped at once."""
+
+
+# Where the segments of a workflow's journal are that are files: what no commit names is nobody's, and is removed.
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +93,6 @@ class SegmentFolder:
                     each.rmdir()
 
 
-SEGMENT = ".parquet"
-"""How the file of a segment ends; before it are no dots."""
-
-
 def beside(state: str) -> Path | None:
     """The folder beside a state's file; None for what is no file of its own."""
     if not state or state.startswith((":memory:", "file:")):
@@ -91,12 +107,6 @@ def new_segment_file(folder: Path) -> Path:
 
 
 # What makes a record of a log the same record when it is met again, in the same file or in another.
-
-Digests = npt.NDArray[np.int64]
-"""Record digests."""
-
-_CONTENTS = ("text", "symbolic", "edges", "source_id")
-_LITTLE_ENDIAN = np.dtype("<i8")
 
 
 def none_known() -> Digests:
@@ -147,14 +157,9 @@ def _plan_content(encoded: bytes | None) -> str | None:
         return None
 
 
-# Segments of the journal: statements that were read, without their texts, as Parquet at hand or in a file.
+# The segments.
 #
 # Beside a file stand the digests of its records, sorted, as an array that can be mapped into memory.
-
-DIGESTS = ".digests.npy"
-"""How the file of the digests ends that stands beside a segment's."""
-_COMPRESSION = "zstd"
-_FOLDER_ATTEMPTS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,10 +259,6 @@ def _map_digests(file: Path) -> Digests:
     except (OSError, ValueError, EOFError) as error:
         raise _unreadable() from error
     return found
-
-
-_HEADER = 128
-"""Bytes of a file of digests without any, which cannot be mapped."""
 
 
 def fingerprints_of(segments: Iterable[Segment]) -> set[tuple[str, str]]:
@@ -360,10 +361,6 @@ def table_groups(tables: Iterable[pa.Table], most: int) -> Iterator[list[pa.Tabl
 
 # Segments that are written by the tasks that read a log, beside what they give.
 
-STATEMENTS_A_SEGMENT = 100_000
-FileRow = Callable[[str], pa.RecordBatch]
-"""Makes the row that names a file among the rows of a task."""
-
 
 @dataclass(frozen=True, slots=True)
 class JournalRows:
@@ -421,12 +418,6 @@ def pack_task(schema: pa.Schema, result: pa.Schema, folder: Path | None) -> Reco
 
 
 # Which records of a log were read before, as the tasks that read it ask.
-
-Times = npt.NDArray[np.float64]
-"""Seconds since the epoch; 0 where a record has none."""
-
-_MAPPED = 256
-"""Files that a process has mapped at once."""
 
 
 @dataclass(frozen=True, slots=True)

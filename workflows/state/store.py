@@ -46,7 +46,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from ingestion.errors import ConfigError, StateLost
 from workflows.state._damage import state_lost
 
-# The tables of the state store, and how an older store becomes one of this version.
+# The tables, and how an older store becomes one of this version.
 
 SCHEMA_VERSION = 4
 metadata = MetaData()
@@ -241,7 +241,7 @@ def _make_identity(connection: Connection) -> None:
     connection.execute(insert(meta).values(key="identity", value=uuid.uuid4().hex))
 
 
-# The state store: one SQLite file, or a PostgreSQL that several machines share.
+# The database: one SQLite file, or a PostgreSQL that several machines share.
 
 VALUES_AT_ONCE = 500
 """In a list of values to compare with: SQLite before 3.32 takes 999 parameters of a statement."""

@@ -57,6 +57,27 @@ from workflows.state.segments import (
 from workflows.state.store import StateStore
 from workflows.state.templates import ParserSettings, forget_templates, remember_templates, remembered_templates
 
+_BINDING = frozenset(
+    {
+        "query_log_duration",
+        "filter_condition",
+        "database_filter_pattern",
+        "schema_filter_pattern",
+        "table_filter_pattern",
+        "stored_procedure_filter_pattern",
+        "override_view_lineage",
+        "process_view_lineage",
+        "process_query_lineage",
+        "process_stored_procedure_lineage",
+        "process_cross_database_lineage",
+        "cross_database_service_names",
+        "enable_temp_table_lineage",
+        "incremental_lineage_processing",
+        "process_entities",
+    }
+)
+"""Of what a source is read with: all that lineage depends on."""
+
 
 @dataclass(frozen=True, slots=True)
 class RunCheckpoint:
@@ -262,28 +283,6 @@ def _reading_version(config: RunConfig) -> str:
     if lineage.process_entities:
         read += "; entities"
     return read if rules == EngineNameRules() else f"{read}; places {digest(repr(rules))}"
-
-
-_BINDING = frozenset(
-    {
-        "query_log_duration",
-        "filter_condition",
-        "database_filter_pattern",
-        "schema_filter_pattern",
-        "table_filter_pattern",
-        "stored_procedure_filter_pattern",
-        "override_view_lineage",
-        "process_view_lineage",
-        "process_query_lineage",
-        "process_stored_procedure_lineage",
-        "process_cross_database_lineage",
-        "cross_database_service_names",
-        "enable_temp_table_lineage",
-        "incremental_lineage_processing",
-        "process_entities",
-    }
-)
-"""Of what a source is read with: all that lineage depends on."""
 
 
 def _settings_digest(config: RunConfig) -> str:

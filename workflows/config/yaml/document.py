@@ -46,7 +46,7 @@ class InvalidConfig(ConfigError):
         return f"{first} (and {others} more: `ingest validate` lists all)" if others else str(first)
 
 
-# YAML as plain values, with the line of every key and value.
+# The file, read.
 
 
 _MAX_NODES = 100_000  # aliases of aliases grow without end; no configuration comes near

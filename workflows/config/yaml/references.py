@@ -13,11 +13,6 @@ from typing import Any
 from connectors.fields import KeyPath
 from workflows.config.yaml.document import ConfigProblem, Document, InvalidConfig
 
-# References in string values: `${VAR}`, `${VAR:-default}`, `${file:/path}`; `$${` stands for a plain `${`.
-#
-# They are replaced in values that are parsed already, and what comes in is not looked at again: neither a variable
-# nor a file can add keys, change types or refer further.
-
 _REFERENCE = re.compile(r"\$\$\{|\$\{(?P<body>[^}]*)(?P<end>\}?)")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SECRET_NAME = re.compile(
@@ -26,6 +21,14 @@ _SECRET_NAME = re.compile(
     re.IGNORECASE,
 )
 _MAX_FILE_BYTES = 1 << 20
+_USER_INFO = re.compile(r"://[^/@\s:]*+:(?P<password>[^@\s]++)(?P<end>@)?")
+_SETTING = re.compile(r"(?<![A-Za-z_])(?P<name>[A-Za-z_]++)=(?P<value>[^&;\s]+)")
+
+
+# The references in one value.
+#
+# They are replaced in values that are parsed already, and what comes in is not looked at again: neither a variable
+# nor a file can add keys, change types or refer further.
 
 
 class BadReference(ValueError):
@@ -100,10 +103,7 @@ def _file_text(name: str) -> str:
     return text.removesuffix("\n").removesuffix("\r")
 
 
-# `${...}` in all values of a document, and the secrets that a document holds.
-
-_USER_INFO = re.compile(r"://[^/@\s:]*+:(?P<password>[^@\s]++)(?P<end>@)?")
-_SETTING = re.compile(r"(?<![A-Za-z_])(?P<name>[A-Za-z_]++)=(?P<value>[^&;\s]+)")
+# Those in all values of a document, and its secrets.
 
 
 def replace_references(document: Document, environment: Mapping[str, str]) -> tuple[Document, tuple[str, ...]]:

@@ -30,7 +30,8 @@ from workflows.config.namespaces import SourceSettings, dialect_name, namespace_
 from workflows.run.bind.schemas import catalog_schemas, read_schemas
 from workflows.run.group.occurrences import OccurrenceGroup
 
-# LineageSource: the statements of a log, bound to each other over time.
+Texts = Callable[[Collection[str]], Mapping[str, str]]
+"""Gives the texts of templates (by fingerprint), as far as the log still has them. They are not masked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,9 +150,6 @@ def _occurrences(
 # What the text leaves ambiguous, the live database's planner decides: whose an unprefixed column is, as `a` in
 # `SELECT a FROM s, t` where the columns of neither table are known.
 
-Texts = Callable[[Collection[str]], Mapping[str, str]]
-"""Gives the texts of templates (by fingerprint), as far as the log still has them. They are not masked."""
-
 
 def texts_in(statements: DataFrame) -> Texts:
     """The texts that the statements of a run still have."""
@@ -253,7 +251,7 @@ def _schema_and_table(key: RelationKey) -> tuple[str, str]:
     return ("" if key.session is not None else key.schema), key.table
 
 
-# The third stage of a run: templates and their runs, bound to each other over time.
+# What binds the shards of a run.
 
 
 @dataclass(frozen=True, slots=True)

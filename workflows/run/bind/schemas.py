@@ -20,6 +20,9 @@ from ingestion.statements import classify, split
 from workflows.config import SchemaFile
 from workflows.config.namespaces import SourceSettings, namespace_of
 
+Columns = Sequence[Column] | None
+
+
 # Schema files: DDL on disk that says which columns the tables have that the log only reads.
 
 
@@ -59,9 +62,7 @@ def _schemas_of(
     return schemas
 
 
-# What stood before the log begins: schema files first, then the catalog.
-
-Columns = Sequence[Column] | None
+# The catalog, asked for the tables that no file has.
 
 
 def catalog_schemas(schemas: Sequence[Schemas], resolver: Resolver, *, registers: bool = False) -> SchemaProvider:

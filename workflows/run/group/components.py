@@ -15,6 +15,12 @@ from ingestion.model.outcomes import Outcome
 from ingestion.resolution import FoundBy, Resolution, Resolved, Resolver, Unresolved
 from workflows.run.group.occurrences import GroupedRuns
 
+Mentions = Mapping[str, Set[Mention]]
+"""By own name, the ways in which it is said."""
+_ASKED_AT_ONCE = 250
+_LIGHTER = 4
+"""How many times smaller a shard is that waits in a file: packing it takes memory of its own."""
+
 
 @dataclass(frozen=True, slots=True)
 class MentionedNames:
@@ -22,15 +28,6 @@ class MentionedNames:
 
     names: Mapping[str, TableUsageNames]
     widen: Collection[str] | None
-
-
-Mentions = Mapping[str, Set[Mention]]
-"""By own name, the ways in which it is said."""
-_ASKED_AT_ONCE = 250
-
-
-_LIGHTER = 4
-"""How many times smaller a shard is that waits in a file: packing it takes memory of its own."""
 
 
 def shards_of(

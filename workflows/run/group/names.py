@@ -18,8 +18,6 @@ from ingestion.model.lineage import StatementKind, TableUsageNames
 from ingestion.parsing.templates import ParsedTemplate
 from workflows.runtime.spill import SpillMapping
 
-# Which names of a log's templates change what they mean while it goes by, and which of them belong together.
-
 _MOVING_KINDS = frozenset({StatementKind.ALTER_TABLE, StatementKind.RENAME, StatementKind.SWAP})
 
 

@@ -23,8 +23,6 @@ from workflows.run.parse.templates import Templates
 from workflows.run.read.statements import FEW
 from workflows.runtime.spill import SpillMapping
 
-# Occurrences: the runs of a log that mean the same, in the order of time.
-
 
 @dataclass(frozen=True, slots=True)
 class OccurrenceGroup:
@@ -148,7 +146,7 @@ def _occurrence(tally: Tally, position: int, rank: int) -> OccurrenceGroup:
     )
 
 
-# The second stage of a run: each distinct statement parsed once, and its runs grouped, on Spark.
+# Those of a whole log, from the statements of its sessions and their templates, on Spark.
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,15 +22,49 @@ from workflows.run.group.names import TemplateNames
 from workflows.run.read.statements import ORDER
 from workflows.runtime.spill import kept_by_spark
 
-# What each run of a statement means, and one tally for all runs that mean the same.
-#
-# Runs are gone through in the order of time, with no more at hand than the states of the names so far: Spark sorts
-# them, and each chain of templates is a stream of its own, within each session where all that it makes is temporary.
-
 DIGESTS_KEPT = 1000
 """Record digests that an occurrence carries at most; beyond it only their count is exact."""
 Moment = tuple[float, str, int, int, int]
 """Time, file, line, position, step: the order of a log."""
+_ALWAYS = Meaning()
+_MOMENT = (
+    StructType()
+    .add("time", DoubleType())
+    .add("file", StringType())
+    .add("line", LongType())
+    .add("position", IntegerType())
+    .add("step", IntegerType())
+)
+PLAIN_TALLY_SCHEMA = (
+    StructType()
+    .add("fingerprint", StringType())
+    .add("namespace_database", StringType())
+    .add("namespace_path", ArrayType(StringType()))
+    .add("routine", StringType())
+    .add("already_published", BooleanType())
+    .add("count", LongType())
+    .add("read_in_this_run", LongType())
+    .add("users", ArrayType(StringType()))
+    .add("digests", ArrayType(LongType()))
+    .add("jobs", ArrayType(StringType()))
+    .add("duration", DoubleType())
+    .add("at", _MOMENT)
+    .add("last", _MOMENT)
+)
+_ARROW_SCHEMA = to_arrow_schema(PLAIN_TALLY_SCHEMA)
+_TALLIES_A_BATCH = 500
+_LOOKED_UP = 10_000
+"""Changes of what sessions have set that are looked up for each statement, and those of one session."""
+_LOOKED_UP_IN_A_SESSION = 100
+_RUNS = ("fingerprint", "namespace_database", "namespace_path", "routine", "already_published")
+OF_SESSION = ("session", *ORDER, "user", "database", "schema", "path", "set_database", "set_path")
+"""The columns of a statement that its namespace is told from."""
+
+
+# What each run of a statement means, and one tally for all runs that mean the same.
+#
+# Runs are gone through in the order of time, with no more at hand than the states of the names so far: Spark sorts
+# them, and each chain of templates is a stream of its own, within each session where all that it makes is temporary.
 
 
 class StatementRuns(NamedTuple):
@@ -187,9 +221,6 @@ class RunTallies:
         return NamedStatement(key, names, namespace, self._templates.changing)
 
 
-_ALWAYS = Meaning()
-
-
 def _tally_task(
     templates: TemplateNames, defaults: NamespaceDefaults
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
@@ -212,33 +243,6 @@ def _tally_task(
 
 
 # Tallies of the runs of templates that always mean the same, made where the runs are, in no order.
-
-_MOMENT = (
-    StructType()
-    .add("time", DoubleType())
-    .add("file", StringType())
-    .add("line", LongType())
-    .add("position", IntegerType())
-    .add("step", IntegerType())
-)
-PLAIN_TALLY_SCHEMA = (
-    StructType()
-    .add("fingerprint", StringType())
-    .add("namespace_database", StringType())
-    .add("namespace_path", ArrayType(StringType()))
-    .add("routine", StringType())
-    .add("already_published", BooleanType())
-    .add("count", LongType())
-    .add("read_in_this_run", LongType())
-    .add("users", ArrayType(StringType()))
-    .add("digests", ArrayType(LongType()))
-    .add("jobs", ArrayType(StringType()))
-    .add("duration", DoubleType())
-    .add("at", _MOMENT)
-    .add("last", _MOMENT)
-)
-_ARROW_SCHEMA = to_arrow_schema(PLAIN_TALLY_SCHEMA)
-_TALLIES_A_BATCH = 500
 
 
 def tally_plain_runs(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -274,16 +278,11 @@ def _row(tally: Tally) -> dict[str, object]:
     return dict(zip(_ARROW_SCHEMA.names, values, strict=True))
 
 
-# Which statements ran where and when, tallied so that the driver sees templates and not rows.
+# The runs of a log, tallied.
 #
 # Runs of one template in one namespace are one occurrence, as long as the same stands under the names that it
 # mentions (`meanings`): what is defined again as it was is no change, and what sessions did alike with temporary
 # tables of their own is the same, whoever did it.
-
-_LOOKED_UP = 10_000
-"""Changes of what sessions have set that are looked up for each statement, and those of one session."""
-_LOOKED_UP_IN_A_SESSION = 100
-_RUNS = ("fingerprint", "namespace_database", "namespace_path", "routine", "already_published")
 
 
 def with_namespace(statements: DataFrame, *, session_changes: bool) -> DataFrame:
@@ -450,9 +449,6 @@ def _tally(row: Row) -> Tally:
 
 
 # Where the sessions of statements looked for names, told from what they had set before.
-
-OF_SESSION = ("session", *ORDER, "user", "database", "schema", "path", "set_database", "set_path")
-"""The columns of a statement that its namespace is told from."""
 
 
 def with_session_namespaces(rows: DataFrame, whole: DataFrame | None, *, are_few: bool = False) -> DataFrame:

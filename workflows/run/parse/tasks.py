@@ -25,11 +25,6 @@ from ingestion.parsing.tiers import ParseOutcome, Parser, ParseRequest
 from ingestion.statements.masking import QueryMasker
 from ingestion.statements.routines.inline_functions import as_function, function_as_view
 
-# By what a template's lineage is known, where no parser had to read it.
-
-
-# Templates: each distinct statement is parsed once, on Spark, in chunks, by killable parser processes.
-
 _RESULT_SCHEMA = StructType(
     [
         *(StructField(name, StringType()) for name in ("fingerprint", "dialect", "tier", "masked", "dead")),
@@ -40,6 +35,13 @@ _RESULT_SCHEMA = StructType(
 _ARROW_SCHEMA = to_arrow_schema(_RESULT_SCHEMA)
 _TEMPLATES_A_TASK = 2000
 """In a round: some ten seconds of work, which is what a run that is killed loses."""
+_BATCH = 500
+
+
+# By what a template's lineage is known, where no parser had to read it.
+
+
+# Templates: each distinct statement is parsed once, on Spark, in chunks, by killable parser processes.
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +131,6 @@ def _parser_task(parsing: Parsing) -> Callable[[Iterator[pa.RecordBatch]], Itera
             yield pa.RecordBatch.from_pylist(rows, schema=_ARROW_SCHEMA)
 
     return run
-
-
-_BATCH = 500
 
 
 class _ParserTask:

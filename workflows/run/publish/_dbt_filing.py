@@ -43,12 +43,27 @@ from ingestion.resolution import PartialName
 from ingestion.statements.masking import QueryMasker
 from workflows.counts import NAMES_SHOWN, loss_warnings
 
-# What of a dbt project reads models without being one: exposures and metrics, as entities of a catalog.
-
 _DASHBOARD_TYPES: Mapping[str, str] = {"dashboard": "Dashboard", "notebook": "Report", "analysis": "Report"}
 _METRIC_TYPES = frozenset({"simple", "ratio", "cumulative", "derived", "conversion"})
 _SELECT = "SELECT "
 PROJECT_MARK = "dbtProject"
+DEFINITION_PREFIX = "dbt_"
+_FRESHNESS = "freshness"
+_TEST_STATUSES: Mapping[str, TestStatus] = {
+    "pass": TestStatus.SUCCESS,
+    "success": TestStatus.SUCCESS,
+    "warn": TestStatus.FAILED,
+    "fail": TestStatus.FAILED,
+    "error": TestStatus.ABORTED,
+    "runtime error": TestStatus.ABORTED,
+}
+"""A test that was skipped has no result."""
+_LOAD_STATUSES = {"success": "complete", "error": "failed", "runtime error": "failed"}
+"""A model that was skipped was no attempt."""
+_REGISTRATION = FailureStage.REGISTRATION
+
+
+# What of a dbt project reads models without being one: exposures and metrics, as entities of a catalog.
 
 
 @dataclass(frozen=True)
@@ -150,18 +165,6 @@ class _DbtAssets:
 
 # The tests of a dbt project and the freshness of its sources, with what dbt's last run made of them.
 
-DEFINITION_PREFIX = "dbt_"
-_FRESHNESS = "freshness"
-_TEST_STATUSES: Mapping[str, TestStatus] = {
-    "pass": TestStatus.SUCCESS,
-    "success": TestStatus.SUCCESS,
-    "warn": TestStatus.FAILED,
-    "fail": TestStatus.FAILED,
-    "error": TestStatus.ABORTED,
-    "runtime error": TestStatus.ABORTED,
-}
-"""A test that was skipped has no result."""
-
 
 def _test_cases(project: DbtProject, names: Mapping[str, str], results: Mapping[str, NodeResult]) -> Iterator[TestCase]:
     """The tests of the nodes in `names` (FQNs by unique_id), each with its result where it has one."""
@@ -215,9 +218,6 @@ def _outcome(result: NodeResult | None, meanings: Mapping[str, TestStatus] | Non
 
 # What dbt's last run made of models, seeds and snapshots, as loads of their tables.
 
-_LOAD_STATUSES = {"success": "complete", "error": "failed", "runtime error": "failed"}
-"""A model that was skipped was no attempt."""
-
 
 def _file_model_loads(
     platform: Platform, names: Mapping[str, str], results: Mapping[str, NodeResult], probe: Probe
@@ -258,9 +258,7 @@ def _entities(platform: Platform, names: Sequence[str]) -> dict[str, Json]:
     return found
 
 
-# Filing what a dbt project says beside lineage: descriptions, tags, owners, exposures, metrics, tests, freshness.
-
-_REGISTRATION = FailureStage.REGISTRATION
+# Descriptions, tags and owners, and all of it together.
 
 
 @dataclass(frozen=True)

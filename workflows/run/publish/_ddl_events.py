@@ -20,6 +20,7 @@ from workflows.counts import loss_warnings
 from workflows.target import RunTarget
 
 _ColumnEvent = TypeVar("_ColumnEvent", ColumnNameEvent, TypeEvent)
+_MARKS: Json = {"extension": {COLUMNS_COMPLETE: False}}
 
 
 def publish_events_of_shards(
@@ -69,9 +70,6 @@ def _renamed_tables(events: Sequence[NameEvent], resolver: Resolver, probe: Prob
 
 def _schema_fqn(entity: TableEntity, key: RelationKey) -> str:
     return build_fqn(entity.service, key.database or entity.database, key.schema or entity.schema)
-
-
-_MARKS: Json = {"extension": {COLUMNS_COMPLETE: False}}
 
 
 def name_events(events: Sequence[NameEvent], resolver: Resolver) -> list[Json]:

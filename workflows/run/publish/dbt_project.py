@@ -24,12 +24,6 @@ from workflows.run.group.occurrences import OccurrenceGroup
 from workflows.run.publish._dbt_filing import ProjectFiling
 from workflows.state.acknowledgements import PublishedState
 
-# Where what ran in the warehouse differs from what the project says: a log and a manifest of the same models.
-#
-# A log names the node of each of dbt's statements. Of a node the latest statement counts that filled its relation.
-# What is no drift is left out: other targets, which are other schemas; tests; what hooks write; the branches of
-# incremental models, and the rows that snapshots keep, as long as they read what the project declares.
-
 _JOB = "dbt "
 _PASSING = "__dbt_"
 """Begins the ending of what dbt makes beside a relation, to put it in its place or to drop it."""
@@ -39,9 +33,17 @@ _BUILT_WHOLE = frozenset({"table", "view", "materialized_view", "dynamic_table"}
 _CREATING = frozenset({StatementKind.CREATE_TABLE_AS, StatementKind.CREATE_VIEW})
 _FILLING = _CREATING | {StatementKind.INSERT, StatementKind.MERGE}
 _WITH_QUERY = frozenset({ResourceKind.MODEL, ResourceKind.SNAPSHOT})
-
 _Pair = tuple[str, str]
 """A column that is read (with its table), and the column that is made of it."""
+_LINES_SHOWN = 5
+_FAILED = frozenset({"fail", "error", "runtime error"})
+
+
+# Where what ran in the warehouse differs from what the project says: a log and a manifest of the same models.
+#
+# A log names the node of each of dbt's statements. Of a node the latest statement counts that filled its relation.
+# What is no drift is left out: other targets, which are other schemas; tests; what hooks write; the branches of
+# incremental models, and the rows that snapshots keep, as long as they read what the project declares.
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,10 +216,7 @@ def _difference_text(differences: tuple[str, ...]) -> str:
     return "; ".join((*differences[:_DIFFERENCES_SHOWN], *more))
 
 
-# What a run over a dbt project publishes beside lineage: models that are no more, what is said of them, warnings.
-
-_LINES_SHOWN = 5
-_FAILED = frozenset({"fail", "error", "runtime error"})
+# What a run publishes of the project.
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,11 @@ from workflows.run.resolve.lineage import EdgeOutcome
 from workflows.runtime.options import RunOptions
 from workflows.state.acknowledgements import CompleteScope, ContributionDigest, ContributionKey, PublishedState
 
-# What to remember of a batch once its target has taken it, and how many are sent at once.
-
 _MOST_COLUMNS = 50_000
 """That contributions of one call speak of."""
+
+
+# What to remember of a batch once its target has taken it, and how many are sent at once.
 
 
 def chunks(batches: Iterable[TargetBatch], size: int) -> Iterator[list[TargetBatch]]:
@@ -106,7 +107,7 @@ def _digest(texts: Iterable[str]) -> str:
     return digest.hexdigest()
 
 
-# Publishing in chunks: what the target has acknowledged is noted at once, so that no run sends it again.
+# The sending, chunk by chunk.
 
 
 @dataclass(slots=True)

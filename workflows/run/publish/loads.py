@@ -26,10 +26,6 @@ from workflows.run.read.statements import FEW, ORDER
 from workflows.run.resolve.entities import is_allowed, is_guess
 from workflows.target import RunTarget
 
-# The loads of a log that failed and those with a number of rows, gathered by Spark.
-#
-# What comes to the driver grows with templates and hours, and with nothing else.
-
 _HOUR = 3600
 _MOST = 20_000
 """Loads of a kind that a run files, the newest first."""
@@ -37,6 +33,13 @@ _MOST_OF_ONE = 750
 """Of a statement: an hour each, for a month."""
 _OF_STATEMENT = ("template", "dialect", "namespace_database", "namespace_path")
 _MOMENT = ("time", "digest", "rows")
+_AT_ONCE = 5_000
+_CHANGING = (StatementKind.UPDATE, StatementKind.DELETE)
+
+
+# The loads of a log that failed and those with a number of rows, gathered by Spark.
+#
+# What comes to the driver grows with templates and hours, and with nothing else.
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,10 +189,7 @@ def _moment(row: Row) -> LoadMoment:
     return LoadMoment(row["time"], f"{(row['digest'] or 0) & (1 << 64) - 1:016x}", row["rows"])
 
 
-# A stage of a run whose log tells more of loads than that they ran: it is filed where the catalog keeps it.
-
-_AT_ONCE = 5_000
-_CHANGING = (StatementKind.UPDATE, StatementKind.DELETE)
+# The stage of a run that files them where the catalog keeps loads.
 
 
 def keeps_loads(target: RunTarget) -> bool:

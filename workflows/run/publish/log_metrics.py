@@ -41,11 +41,20 @@ from workflows.state.segments import Digests, are_known, digests_of_queries
 from workflows.state.workflow_state import WorkflowState
 from workflows.target import RunTarget, catalog_identity
 
-# Who ran which SELECT how often, counted by Spark: nothing that grows with the runs is collected.
-
 QueryTemplate = tuple[str, str]
 """Fingerprint and dialect."""
 _TEXTS = ("query", "dialect", "literals", "text")
+_FEW = 200
+"""Queries that take about as long as Spark needs to start tasks for them."""
+_SCHEMA = "number long, content binary"
+_ARROW_SCHEMA = pa.schema([("number", pa.int64()), ("content", pa.binary())])
+TEMPORARY = "a temporary table"
+NO_TEXT = "a query without a text"
+_CODE = ("ingestion.metrics", "ingestion.parsing.sqlglot", "ingestion.dialects")
+_MILLISECONDS = 1000
+
+
+# Who ran which SELECT how often, counted by Spark: nothing that grows with the runs is collected.
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,11 +198,6 @@ def _known_parts(parts: NameParts) -> NameParts:
 
 # Queries taken apart: in this process where they are few, else in Spark's tasks.
 
-_FEW = 200
-"""Queries that take about as long as Spark needs to start tasks for them."""
-_SCHEMA = "number long, content binary"
-_ARROW_SCHEMA = pa.schema([("number", pa.int64()), ("content", pa.binary())])
-
 
 def decompose_all(
     spark: SparkSession, requests: Sequence[MetricsRequest], limits: Limits, threads: int
@@ -223,10 +227,6 @@ def _task(limits: Limits) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.Re
 
 
 # The queries of a log: what earlier runs know of them, and what this one adds.
-
-TEMPORARY = "a temporary table"
-NO_TEXT = "a query without a text"
-_CODE = ("ingestion.metrics", "ingestion.parsing.sqlglot", "ingestion.dialects")
 
 
 @cache
@@ -370,9 +370,7 @@ def _namespace(key: QueryKey) -> Namespace:
     return Namespace(key.database, key.search_path)
 
 
-# A stage of a run that only those have who ask for it: the log's SELECTs as metrics in the catalog.
-
-_MILLISECONDS = 1000
+# The stage: what was taken apart, as metrics in the catalog.
 
 
 @dataclass(frozen=True, slots=True)

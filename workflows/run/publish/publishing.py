@@ -32,6 +32,10 @@ from workflows.state.acknowledgements import CompleteScope, PublishedState
 from workflows.state.workflow_state import WorkflowState
 from workflows.target import RunTarget, catalog_identity
 
+_WITHDRAWN_AT_ONCE = 2_000
+"""Targets whose acknowledged state is looked at together."""
+
+
 # Targets of which several shards of a log say something: a target takes all that is said of it at once.
 
 
@@ -75,10 +79,7 @@ def _merge(found: list[AddLineageRequest]) -> AddLineageRequest:
     return request_of(first.from_entity, first.to_entity, contributions)
 
 
-# The fourth stage of a run: what a log says goes to the sink, and what else is filed beside it.
-
-_WITHDRAWN_AT_ONCE = 2_000
-"""Targets whose acknowledged state is looked at together."""
+# One shard's lineage, and what is sent and filed once for a run.
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,17 +8,19 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from pyspark.sql import functions as F
+
+from connectors.records import UNSUPPORTED
 from ingestion.binding.binder import BoundLog
 from ingestion.model.lineage import NameKind
 from ingestion.model.outcomes import Outcome
 from workflows.config import RunConfig
 from workflows.config.namespaces import SourceSettings
 from workflows.counts import NAMES_SHOWN, RunCounts, most_frequent
+from workflows.run.read.reader import Statements
 from workflows.run.resolve.entities import RelationEntities
 from workflows.run.resolve.resolution import ResolvedNames
 from workflows.state.runs import RecordedRun
-
-# Runs that end well and are not: what their counts give away.
 
 _LOOK = "look at what `ingest validate --connect` shows, and name columns under headwater.queryLogColumns"
 _MANY = 10
@@ -27,6 +29,12 @@ _NO_LOG = (
     "there is no log of statements: only definitions were read; set queryLogFilePath, or, in a PostgreSQL, install"
     " pg_stat_statements"
 )
+_TablePath = tuple[str, str, str]
+"""Database, schema and name."""
+_OPEN = frozenset({Outcome.NO_DEFAULT_SCHEMA, Outcome.UNRESOLVED, Outcome.AMBIGUOUS})
+
+
+# What the counts of a run give away, and the statistics of its log.
 
 
 def warnings_of(config: RunConfig, counts: RunCounts, before: RecordedRun | None) -> tuple[str, ...]:
@@ -92,12 +100,35 @@ def _nothing_published(counts: RunCounts, before: RecordedRun | None) -> list[st
     return [f"no statement of {counts.statements} has lineage, and {published} of the last run had: look at the log"]
 
 
-# Names of which a log tells too little, or two of which may be one: what to look at, and the key that mends it.
+def history_warnings(statements: Statements) -> Iterator[str]:
+    """The files that are no event logs, and the writes that were not understood, by kind."""
+    strays = statements.counts.skipped.get(Outcome.NOT_AN_EVENT_LOG, 0)
+    if strays:
+        found = (
+            statements.frame.where(F.col("skipped") == Outcome.NOT_AN_EVENT_LOG)
+            .select("file")
+            .orderBy("file")
+            .limit(NAMES_SHOWN)
+        )
+        names = ", ".join(row["file"] for row in found.collect())
+        others = f", and {strays - NAMES_SHOWN:,} more" if strays > NAMES_SHOWN else ""
+        files = _count_of(strays, "file")
+        yield f"{files} beside the event logs {'is' if strays == 1 else 'are'} none: {names}{others}"
+    kinds = {
+        reason.removeprefix(UNSUPPORTED): n
+        for reason, n in statements.counts.dead.items()
+        if reason.startswith(UNSUPPORTED)
+    }
+    if kinds:
+        listed = ", ".join(f"{kind} {count:,}" for kind, count in most_frequent(kinds, len(kinds)))
+        yield f"{_count_of(sum(kinds.values()), 'write')} not understood: {listed}"
 
-_TablePath = tuple[str, str, str]
-"""Database, schema and name."""
 
-_OPEN = frozenset({Outcome.NO_DEFAULT_SCHEMA, Outcome.UNRESOLVED, Outcome.AMBIGUOUS})
+def _count_of(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+# Names of which a log tells too little, or two of which may be one.
 
 
 @dataclass(frozen=True, slots=True)

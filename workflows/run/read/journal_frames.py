@@ -41,6 +41,9 @@ _SEGMENT_SCHEMA = (
 NOT_READ = (Outcome.OUTSIDE_WINDOW, Outcome.OVER_LIMIT, Outcome.UNFINISHED, Outcome.UNREAD)
 """Why statements are skipped whose record a later run may read."""
 _ROWS = JournalRows(_ARROW_SCHEMA, NOT_READ)
+_RECORD_LOCATION = ("file", "line", "session", "time")
+_UNREAD = ""
+"""Stands for the template of a record that was met again and could not be read."""
 
 
 def files_folder(spark: SparkSession, past: ReadState) -> Path | None:
@@ -94,11 +97,6 @@ def kept_journal(spark: SparkSession, past: ReadState, since: float | None) -> I
 def without_texts(statements: DataFrame) -> DataFrame:
     """The statements as the journal has them."""
     return statements.select(JOURNAL_SCHEMA.fieldNames())
-
-
-_RECORD_LOCATION = ("file", "line", "session", "time")
-_UNREAD = ""
-"""Stands for the template of a record that was met again and could not be read."""
 
 
 def replaced_templates(

@@ -49,9 +49,11 @@ from workflows.state.dead_letters import DeadLetter
 from workflows.state.journal import SECONDS_A_DAY, FileMarks, ReadState
 from workflows.state.segments import Segment, any_session_change, stored_segment
 
-# What a run reads: the records of its source as statements, with those that it leaves out marked and counted.
-
 _NOT_FOR_USERS = frozenset({"symbolic", "edges", "problem", "status"})
+_SMALL_LOG = 16 << 20
+"""Bytes."""
+_OF_READ_STATEMENTS = ("fingerprint", "dead", "query", "called", "failure")
+_IS_READ = f"skipped is null or skipped not in {NO_RECORD}"
 
 
 def with_condition(records: DataFrame, condition: str | None) -> DataFrame:
@@ -74,12 +76,6 @@ def with_condition(records: DataFrame, condition: str | None) -> DataFrame:
     raise ConfigError(
         f"filterCondition is not a Spark SQL condition over a record ({reason.lower()}); its columns are {columns}"
     )
-
-
-_SMALL_LOG = 16 << 20
-"""Bytes."""
-_OF_READ_STATEMENTS = ("fingerprint", "dead", "query", "called", "failure")
-_IS_READ = f"skipped is null or skipped not in {NO_RECORD}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +255,7 @@ def _skipping(statements: DataFrame, condition: SparkColumn, reason: str) -> Dat
     return statements.withColumns({**gone, "skipped": skipped})
 
 
-# The first stage of a run: the source's records as statements, on Spark.
+# What reads the source of a run.
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,10 +45,112 @@ from ingestion.statements.routines.inline_functions import function_as_view
 from ingestion.statements.routines.steps import RoutineStep, called_routine
 from workflows.state.segments import Digests, KnownRecords, record_digests, sessions_of, times_of
 
-# Texts whose end the source has cut: the last statement in them says nothing, unless it is plain what it was.
-
 _TAKEN_APART = BLOCKS | {Outcome.ROUTINE_DEFINITION}
 """Skipped as a whole, and read by their parts."""
+_NO_WRITE: dict[str, object] = {"skipped": Outcome.FAILED}
+_LOADS = frozenset(
+    {
+        StatementKind.CREATE_TABLE_AS,
+        StatementKind.CREATE_VIEW,
+        StatementKind.INSERT,
+        StatementKind.MERGE,
+        StatementKind.COPY,
+        StatementKind.OTHER,
+    }
+)
+"""Of statements that are not skipped: of these a run that did not fail is known, and so whether a failure lasted.
+
+Rows of values are those of a client, one by one; so are, often, those that an UPDATE or a DELETE changes.
+"""
+_CREATING_KINDS = frozenset({StatementKind.CREATE_TABLE_AS, StatementKind.CREATE_VIEW})
+_TAKEN_NAME = keywords("42P07 42S01 42710 1050 2714 955 2002 3803 601 57 ALREADY_EXISTS duplicate")
+"""Codes of a CREATE that failed since what it makes is there, numbers without a sign: the standard's and ODBC's states,
+MySQL, SQL Server, Oracle, Snowflake, Teradata, Db2, ClickHouse; Trino and BigQuery."""
+_UNDOING = keywords("rollback abort")
+_NEXT = keywords("insert update delete merge truncate drop create declare begin commit rollback")
+"""What begins a statement, and is no name, in a dialect whose statements may stand side by side."""
+_MOST_WRITES = 20_000
+"""Templates that are kept at most; a log with more begins anew."""
+Row = dict[str, object]
+"""A row of STATEMENT_SCHEMA, or what one has of its own."""
+STEP_STRIDE = 10_000
+"""Between two steps of a block there is room for what a call runs."""
+_CALLS_ALONE = re.compile(r"\s*+select\s++(?:\*\s*+from\s++)?[\w$.\"]++\s*+\(", re.IGNORECASE)
+"""What may be a call of a routine though it begins as a query: `SELECT refresh()`, `SELECT * FROM refresh()`."""
+_NO_SESSION_CHANGE: Row = {"sets": False, "set_database": None, "set_path": None}
+_USES = re.compile(r"use\b", re.IGNORECASE)
+_UNKNOWN_SCHEMA = ""
+_OWN_SCHEMA = "$user"
+"""PostgreSQL's schema of the session's own user: rarely there, and never known from a log."""
+_MOST_TEXTS, _MOST_CHARACTERS = 20_000, 8 << 20
+"""Texts that are kept at most, and characters in them; a log with more begins anew."""
+STATEMENT_SCHEMA = StructType(
+    [
+        StructField("source_id", StringType(), False),
+        StructField("time", DoubleType(), False),  # seconds since the epoch; 0 where the log has no times
+        StructField("file", StringType(), False),
+        StructField("line", LongType(), False),
+        StructField("position", IntegerType(), False),  # in its record
+        StructField("step", IntegerType(), False),  # in its block or routine; 0 is the statement itself
+        StructField("session", StringType(), False),
+        StructField("database", StringType()),
+        StructField("schema", StringType()),
+        StructField("sets", BooleanType(), False),  # whether it changes the session's defaults
+        StructField("set_database", StringType()),
+        StructField("set_path", ArrayType(StringType())),
+        StructField("path", ArrayType(StringType())),  # where a routine looks for names, whatever its caller does
+        StructField("called", ArrayType(StringType())),  # the routine that it runs, as it names it
+        StructField("routine", StringType()),  # the routine that it is part of
+        StructField(
+            "already_published", BooleanType(), False
+        ),  # a definition whose lineage was published before (in journals)
+        StructField("fingerprint", StringType()),  # null: bears no lineage
+        StructField("dialect", StringType(), False),
+        StructField("text", StringType()),  # of a routine's definition, and the first of a template in a task
+        StructField("symbolic", BinaryType()),
+        # of a SELECT that is taken apart: its fingerprint, and a digest of its literals
+        StructField("query", StringType()),
+        StructField("literals", StringType()),
+        StructField("skipped", StringType()),  # the reason
+        StructField("dead", StringType()),  # the reason
+        StructField("user", StringType()),
+        StructField("duration", DoubleType()),
+        StructField("job", StringType()),  # what ran it, by a name that is the same in every run
+        # of what failed and would have written: its fingerprint, and the tables by the parts of their names
+        StructField(
+            "failure",
+            StructType(
+                [StructField("template", StringType()), StructField("targets", ArrayType(ArrayType(StringType())))]
+            ),
+        ),
+        StructField("error_code", StringType()),
+        StructField("rows", LongType()),  # that it wrote
+        # of session, time and text: what makes a record the same record; null: it was not seen to run
+        StructField("digest", LongType()),
+    ]
+)
+"""A row for every statement, and one for each record without any."""
+READ_BEFORE = "read_before"
+"""Why records are skipped that an earlier run has read; `line` of such a row is their number."""
+SEGMENT_WRITTEN = "segment_written"
+"""Why a row is skipped that is of no record: it names the `file` that statements were written into."""
+NO_RECORD = (READ_BEFORE, SEGMENT_WRITTEN)
+"""Why rows are skipped that stand for nothing that this run has read."""
+_BATCH = 10_000
+_NOT_GIVEN: Row = {"position": 0, "step": 0, "sets": False, "already_published": False}
+"""What rows have that do not say otherwise; null in all other columns."""
+_AS_IN_RECORDS = ("source_id", "user", "duration", "job", "error_code", "rows")
+_MOST_DIGITS = 18
+"""Of a line's number that surely is one of 64 bits."""
+_ARROW_SCHEMA = to_arrow_schema(STATEMENT_SCHEMA)
+_RECORD_ARROW_SCHEMA = to_arrow_schema(RECORD_SCHEMA)
+RECORD_ORDER = ("time", "file", "line")
+ORDER = (*RECORD_ORDER, "position", "step")
+FEW = 20_000
+"""Statements that are cheaper to work on in one partition than to be shuffled."""
+
+
+# Texts whose end the source has cut: the last statement in them says nothing, unless it is plain what it was.
 
 
 def _without_lost_end(read: Sequence[dict[str, object]], text: str, dialect: str) -> list[dict[str, object]]:
@@ -92,31 +194,6 @@ def _only_reads(text: str, dialect: str) -> bool:
 
 
 # The writes among the statements that failed: which tables they would have filled, and which template they are of.
-
-_NO_WRITE: dict[str, object] = {"skipped": Outcome.FAILED}
-_LOADS = frozenset(
-    {
-        StatementKind.CREATE_TABLE_AS,
-        StatementKind.CREATE_VIEW,
-        StatementKind.INSERT,
-        StatementKind.MERGE,
-        StatementKind.COPY,
-        StatementKind.OTHER,
-    }
-)
-"""Of statements that are not skipped: of these a run that did not fail is known, and so whether a failure lasted.
-
-Rows of values are those of a client, one by one; so are, often, those that an UPDATE or a DELETE changes.
-"""
-_CREATING_KINDS = frozenset({StatementKind.CREATE_TABLE_AS, StatementKind.CREATE_VIEW})
-_TAKEN_NAME = keywords("42P07 42S01 42710 1050 2714 955 2002 3803 601 57 ALREADY_EXISTS duplicate")
-"""Codes of a CREATE that failed since what it makes is there, numbers without a sign: the standard's and ODBC's states,
-MySQL, SQL Server, Oracle, Snowflake, Teradata, Db2, ClickHouse; Trino and BigQuery."""
-_UNDOING = keywords("rollback abort")
-_NEXT = keywords("insert update delete merge truncate drop create declare begin commit rollback")
-"""What begins a statement, and is no name, in a dialect whose statements may stand side by side."""
-_MOST_WRITES = 20_000
-"""Templates that are kept at most; a log with more begins anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,21 +294,6 @@ def _holds_others(code: Code) -> bool:
 
 
 # What the rows of a text's statements have of their own: split, cleaned, classified, fingerprinted.
-
-Row = dict[str, object]
-"""A row of STATEMENT_SCHEMA, or what one has of its own."""
-
-STEP_STRIDE = 10_000
-"""Between two steps of a block there is room for what a call runs."""
-_CALLS_ALONE = re.compile(r"\s*+select\s++(?:\*\s*+from\s++)?[\w$.\"]++\s*+\(", re.IGNORECASE)
-"""What may be a call of a routine though it begins as a query: `SELECT refresh()`, `SELECT * FROM refresh()`."""
-_NO_SESSION_CHANGE: Row = {"sets": False, "set_database": None, "set_path": None}
-_USES = re.compile(r"use\b", re.IGNORECASE)
-_UNKNOWN_SCHEMA = ""
-_OWN_SCHEMA = "$user"
-"""PostgreSQL's schema of the session's own user: rarely there, and never known from a log."""
-_MOST_TEXTS, _MOST_CHARACTERS = 20_000, 8 << 20
-"""Texts that are kept at most, and characters in them; a log with more begins anew."""
 
 
 class RepeatedTexts:
@@ -381,67 +443,7 @@ def _session_change(found: Classification) -> Row:
     return {"sets": True, "set_database": change.database, "set_path": [] if change.reset else path}
 
 
-# From records to statements, inside a Spark task: what records have in common by columns, what they say one by one.
-
-STATEMENT_SCHEMA = StructType(
-    [
-        StructField("source_id", StringType(), False),
-        StructField("time", DoubleType(), False),  # seconds since the epoch; 0 where the log has no times
-        StructField("file", StringType(), False),
-        StructField("line", LongType(), False),
-        StructField("position", IntegerType(), False),  # in its record
-        StructField("step", IntegerType(), False),  # in its block or routine; 0 is the statement itself
-        StructField("session", StringType(), False),
-        StructField("database", StringType()),
-        StructField("schema", StringType()),
-        StructField("sets", BooleanType(), False),  # whether it changes the session's defaults
-        StructField("set_database", StringType()),
-        StructField("set_path", ArrayType(StringType())),
-        StructField("path", ArrayType(StringType())),  # where a routine looks for names, whatever its caller does
-        StructField("called", ArrayType(StringType())),  # the routine that it runs, as it names it
-        StructField("routine", StringType()),  # the routine that it is part of
-        StructField(
-            "already_published", BooleanType(), False
-        ),  # a definition whose lineage was published before (in journals)
-        StructField("fingerprint", StringType()),  # null: bears no lineage
-        StructField("dialect", StringType(), False),
-        StructField("text", StringType()),  # of a routine's definition, and the first of a template in a task
-        StructField("symbolic", BinaryType()),
-        # of a SELECT that is taken apart: its fingerprint, and a digest of its literals
-        StructField("query", StringType()),
-        StructField("literals", StringType()),
-        StructField("skipped", StringType()),  # the reason
-        StructField("dead", StringType()),  # the reason
-        StructField("user", StringType()),
-        StructField("duration", DoubleType()),
-        StructField("job", StringType()),  # what ran it, by a name that is the same in every run
-        # of what failed and would have written: its fingerprint, and the tables by the parts of their names
-        StructField(
-            "failure",
-            StructType(
-                [StructField("template", StringType()), StructField("targets", ArrayType(ArrayType(StringType())))]
-            ),
-        ),
-        StructField("error_code", StringType()),
-        StructField("rows", LongType()),  # that it wrote
-        # of session, time and text: what makes a record the same record; null: it was not seen to run
-        StructField("digest", LongType()),
-    ]
-)
-"""A row for every statement, and one for each record without any."""
-
-READ_BEFORE = "read_before"
-"""Why records are skipped that an earlier run has read; `line` of such a row is their number."""
-SEGMENT_WRITTEN = "segment_written"
-"""Why a row is skipped that is of no record: it names the `file` that statements were written into."""
-NO_RECORD = (READ_BEFORE, SEGMENT_WRITTEN)
-"""Why rows are skipped that stand for nothing that this run has read."""
-_BATCH = 10_000
-_NOT_GIVEN: Row = {"position": 0, "step": 0, "sets": False, "already_published": False}
-"""What rows have that do not say otherwise; null in all other columns."""
-_AS_IN_RECORDS = ("source_id", "user", "duration", "job", "error_code", "rows")
-_MOST_DIGITS = 18
-"""Of a line's number that surely is one of 64 bits."""
+# The records of a batch as rows of statements.
 
 
 class _Content(NamedTuple):
@@ -644,17 +646,3 @@ def _own_namespace(database: str | None, schema: str | None, dialect: str) -> tu
     """The database and schema that a record names, folded; without schemas below databases its database is both."""
     own, below = (fold(name or "", dialect, quoted=True) or None for name in (database, schema))
     return own, below or (own if dialect_of(dialect).two_level else None)
-
-
-_ARROW_SCHEMA = to_arrow_schema(STATEMENT_SCHEMA)
-_RECORD_ARROW_SCHEMA = to_arrow_schema(RECORD_SCHEMA)
-
-
-RECORD_ORDER = ("time", "file", "line")
-
-
-ORDER = (*RECORD_ORDER, "position", "step")
-
-
-FEW = 20_000
-"""Statements that are cheaper to work on in one partition than to be shuffled."""

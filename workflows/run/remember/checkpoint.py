@@ -23,9 +23,10 @@ from workflows.state.dead_letters import DeadLetter
 from workflows.state.templates import ParserSettings
 from workflows.state.workflow_state import RunCheckpoint, WorkflowState
 
-# Statements that were given up on, kept where a person can look at them: masked, with the reason and their place.
-
 _COLUMNS = ("source_id", "position", "step", "fingerprint", "dead", "dialect", "time", "digest")
+
+
+# Statements that were given up on, kept where a person can look at them: masked, with the reason and their place.
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +114,7 @@ def _writable(file: Path, mode: str) -> Iterator[IO[str]]:
         raise ConfigError(f"dead letters cannot be written to {file}: set headwater.deadLetters") from error
 
 
-# The last stage of a run: what the next one need not do again.
+# What the next run need not do again.
 
 
 @dataclass(frozen=True, slots=True)

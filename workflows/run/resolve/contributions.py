@@ -23,6 +23,7 @@ EdgeKey = tuple[str, str]
 _CONFIDENCE = {"sqlglot": 1.0, PLAN_TIER: 1.0, ENGINE_TIER: 1.0, "sqlfluff": 0.8, "sqlparse": 0.4}
 _LESS_SURE = 0.5
 """Factor where a flow's columns are not all resolved: a star over an unknown schema, or hops beyond the limit."""
+_UNSIGNED = (1 << 64) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,9 +164,6 @@ class _ColumnFqns(dict[str, str | None]):
     def __missing__(self, column: str) -> str | None:
         found = self[column] = self._entity.column_fqn(column)
         return found
-
-
-_UNSIGNED = (1 << 64) - 1
 
 
 def _crossing(source_of_edge: str, source: TableEntity, target: TableEntity) -> str:

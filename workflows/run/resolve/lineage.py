@@ -23,12 +23,17 @@ from workflows.run.resolve.contributions import (
 from workflows.run.resolve.entities import GIVEN_UP, RelationEntities
 from workflows.run.resolve.routines import RoutineEntities
 
-# SourceLineage: what a log says of entities, as the requests that a sink takes.
-
 NOT_RESOLVED = frozenset({Outcome.AMBIGUOUS, Outcome.UNRESOLVED, Outcome.NO_DEFAULT_SCHEMA, *GIVEN_UP})
 """What a name may come to now and not the next time."""
-
 _NOTHING_TO_SAY = frozenset({Outcome.SELF_REFERENCE, Outcome.NO_SOURCE})
+_WITHOUT_ENTITY = (
+    *sorted(GIVEN_UP),
+    Outcome.AMBIGUOUS,
+    Outcome.NO_DEFAULT_SCHEMA,
+    Outcome.UNRESOLVED,
+    Outcome.FILTERED,
+)
+"""Why a source has no entity; the first of them is the reason that is told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,16 +185,6 @@ def _reason_to_skip(
         return Outcome.NOT_WANTED
     status = entities.status(flow.target)
     return None if status is Outcome.RESOLVED else status
-
-
-_WITHOUT_ENTITY = (
-    *sorted(GIVEN_UP),
-    Outcome.AMBIGUOUS,
-    Outcome.NO_DEFAULT_SCHEMA,
-    Outcome.UNRESOLVED,
-    Outcome.FILTERED,
-)
-"""Why a source has no entity; the first of them is the reason that is told."""
 
 
 def _why_no_edge(flow: PersistedFlow, proved: EdgeContributions, entities: RelationEntities) -> Outcome:

@@ -27,8 +27,6 @@ from workflows.run.resolve.entities import RelationEntities, relations_in, resol
 from workflows.run.resolve.routines import RoutineEntities, RoutineResolver
 from workflows.target import RunTarget
 
-# Tables that the log shows and the catalog lacks are registered, with the columns that are known.
-
 _STORAGE_SERVICES = {"s3": "S3", "s3a": "S3", "s3n": "S3", "gs": "GCS", "abfs": "ADLS", "abfss": "ADLS"}
 _OTHER_STORAGE = "CustomStorage"
 _JDBC_SERVICES = {
@@ -44,6 +42,12 @@ _JDBC_SERVICES = {
     "trino": "Trino",
     "sqlite": "SQLite",
 }
+_Sighting = tuple[Order, int] | None
+"""When a column was first seen: its statement, and its place among those that are seen with it."""
+_NEVER = ((float("inf"), 0), 0)
+
+
+# Tables that the log shows and the catalog lacks are registered, with the columns that are known.
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,10 +171,6 @@ def _lacks_schema(relation: Relation, default_schema: str) -> bool:
     return relation.key.kind is NameKind.TABLE and not (relation.key.schema or default_schema)
 
 
-_Sighting = tuple[Order, int] | None
-"""When a column was first seen: its statement, and its place among those that are seen with it."""
-
-
 @dataclass(frozen=True, slots=True)
 class _Shape:
     columns: Mapping[Column, _Sighting]
@@ -221,9 +221,6 @@ class RelationFacts:
         return RelationFacts(self.location, self.key, shape, self.wanted or later.wanted, self.identity)
 
 
-_NEVER = ((float("inf"), 0), 0)
-
-
 def _location_of_request(request: Json) -> str:
     """What `Registrar` calls the location of a table's or container's create request."""
     return request.get("fullPath") or f"{request.get('databaseSchema')}.{build_fqn(request['name'])}"
@@ -260,7 +257,7 @@ def _certain_sources(content: FlowSources) -> set[tuple[int, str]]:
     return {(column.relation, column.column) for column in certain}
 
 
-# The names of a run's lineage: resolved to the target's entities, and registered there where that is asked for.
+# The names of a shard, resolved.
 
 
 @dataclass(frozen=True, slots=True)
