@@ -1,4 +1,4 @@
-"""Statements taken apart in a process that can be killed: what is sent there, what it answers, and its own half."""
+"""Statements taken apart in a process that can be killed: what is sent there, and what it answers."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ FILED_ENTITY = "entityLineage"
 
 
 class _EntityEdge(NamedTuple):
-    """One step of entity lineage: a base column to a view's field, or such a field to a measure."""
+    """One step from a table to a measure: a base column to a view's field, or such a field to a measure."""
 
     source: str
     target: str

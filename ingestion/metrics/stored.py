@@ -1,4 +1,4 @@
-"""Decompositions as JSON: what a state keeps of queries, so that no later run takes them apart again."""
+"""The metrics of queries as JSON: what a state keeps of them, so that no later run takes them apart again."""
 
 from __future__ import annotations
 

@@ -11,10 +11,8 @@ from ingestion.model.lineage import TableUsageNames
 PLAN_TIER = "plan"
 """The tier of what a connector brought parsed already."""
 
-
 ENGINE_TIER = "engine"
 """The tier of what the engine itself recorded, of which there is no text."""
-
 
 REPORTED = f"{ENGINE_TIER}-"
 """How the fingerprint of what an engine recorded begins: who says so is not who says the same of a plan."""

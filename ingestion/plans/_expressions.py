@@ -36,8 +36,6 @@ from ingestion.plans._relation import (
     nesting,
 )
 
-# Brackets in a plan's expressions: the role of what stands in one, and the text in and behind it.
-
 _BRACKET = re.compile(r"[()\[\]]")
 
 _WRAPPER = re.compile(r"^(\w+)\((.*)\)$", re.DOTALL)
@@ -46,6 +44,9 @@ STAGE = re.compile(r"^(?:partial_|merge_|finalmerge_)?(?:gpubasic|gpu)?")
 
 _SPACE_BEFORE = re.compile(r"(?<!\s)\s++([,)])")
 TOKEN = re.compile(r"[^\W\d]\w*|\d[\w.]*|[()\[\],]|<=>|<=|>=|<>|!=|\|\||[-+*/%=<>&|^~!.]|\s+|.", re.DOTALL)
+
+
+# Brackets in a plan's expressions: the role of what stands in one, and the text in and behind it.
 
 
 @dataclass(slots=True)

@@ -47,9 +47,6 @@ _REWRITES = frozenset(("ReplaceData", "WriteDelta"))
 _SCANNED = re.compile(r"\[.*?(?:#\d++L?(?:-T\d++ms)?\]|(?P<open>\Z))", re.DOTALL)
 
 
-# Evaluated writes as flows of the lineage model: one a target, with references, influences and problems.
-
-
 @dataclass(frozen=True, slots=True)
 class EvaluatedWrite:
     """A write with the relation that it writes; `logical` where that was read from a logical plan."""
@@ -109,7 +106,7 @@ def _doubt(item: EvaluatedWrite) -> tuple[int, int, int, int, int]:
     return (0, 1 if cut else 0, -whole if cut else 0, unread, 0 if item.logical else 1)
 
 
-# To the model.
+# From evaluated writes to flows of the lineage model: one a target.
 
 
 def _to_flow(item: EvaluatedWrite) -> Flow | None:

@@ -21,14 +21,15 @@ from ingestion.model import fqn
 from ingestion.model.lineage import LineageType, Subtype
 from ingestion.walk import TABLE, ColumnNode, EdgeIndex, Hop, Walk, node_name
 
-# Whether a value can be read in what is made of it, as a dependency's subtype and expression tell.
-
 _STOPPING = (AGGREGATES - RETURNING) | COUNTS | HASHES | ORDERS | GROUPINGS
 
 _NONE: frozenset[str] = frozenset()
 
 Path = tuple[str, ...]
 """The full names of the columns from the first one on."""
+
+
+# Whether a value can be read in what is made of it, as a dependency's subtype and expression tell.
 
 
 class ValueFlow(StrEnum):

@@ -21,8 +21,6 @@ from ingestion.statements.routines.bodies import block_steps, routines_in
 from ingestion.statements.routines.definition import quote_name
 from ingestion.statements.routines.steps import RoutineStep
 
-# dbt models as they are written: their references as names, without what only dbt reads.
-
 _TEXT = r"(?:'([^'\\]*)'|\"([^\"\\]*)\")"
 _OPEN, _CLOSE = r"\{\{-?\s*", r"\s*-?\}\}"
 _REF = re.compile(
@@ -58,6 +56,9 @@ _WITHOUT_LINEAGE = frozenset(
 )
 """What a parser need not understand: such a statement neither moves data nor makes a relation."""
 _LONE_QUERY = re.compile(r"[\s(]*+(select|with|from|values)\b", re.IGNORECASE)
+
+
+# dbt models as they are written: their references as names, without what only dbt reads.
 
 
 def without_templates(text: str, model: str) -> str:
@@ -102,7 +103,7 @@ def _are_plain(match: re.Match[str]) -> bool:
 def lone_query_as_view(text: str, name: str, dialect: Dialect) -> str:
     """A lone query as the definition of the view `name`, on the same lines; any other text as it is.
 
-    Of a dbt model the references are names (`ingestion.scripts.statements`).
+    Of a dbt model the references are names (`without_templates`).
     """
     text = without_templates(text, name)
     statements = split(text, dialect.name)

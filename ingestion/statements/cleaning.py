@@ -13,8 +13,6 @@ from ingestion.dialects.definition import keywords
 from ingestion.dialects.lexing import COMMENT, HINT, NUMBER, STRING, WORD, Lexicon, lexicon_of, tokens
 from ingestion.errors import Templated
 
-# What logs, clients and templates leave in a statement that is not SQL of its dialect.
-
 _COPY_GRANTS = re.compile(r"\b[cC][oO][pP][yY]\s+[gG][rR][aA][nN][tT][sS]\b")
 _ESCAPE = re.compile(r"\\(?:r\\n|[nrt])")
 _COMMENT_TO_ESCAPE = r"--(?:[^\\\r\n]|\\(?![nr]))*+"
@@ -38,16 +36,16 @@ EDGE = "".join(filter(str.isspace, map(chr, range(0x3001)))) + ";\ufeff\u200b\x0
 
 _REDEFINES = re.compile(r"\s*+alter\b", re.IGNORECASE)
 _AS_QUERY = re.compile(r"\bas\b[\s(]*+(?:select|with|sel|values|table|from)\b", re.IGNORECASE)
-_HEAD = 16
+_ALTER_VIEW_HEAD = 16
 """As many tokens may stand before the VIEW of ALTER ALGORITHM = … DEFINER = … SQL SECURITY … VIEW."""
 
 _IDENTIFIER = re.compile(r"\bidentifier\s*+\(", re.IGNORECASE)
-_NAME = re.compile(r"""'((?:[\w$]++|"[^"'\\]++"|`[^`'\\]++`)(?:\.(?:[\w$]++|"[^"'\\]++"|`[^`'\\]++`))*+)'""")
+_NAME_IN_STRING = re.compile(r"""'((?:[\w$]++|"[^"'\\]++"|`[^`'\\]++`)(?:\.(?:[\w$]++|"[^"'\\]++"|`[^`'\\]++`))*+)'""")
 _BEFORE_RELATION = re.compile(
     "clone|exists|from|into|join|like|only|overwrite|table|to|update|using|view|with", re.IGNORECASE
 )
 
-_WORDS = keywords(
+_SQL_WORDS = keywords(
     "select sel insert ins update upd delete del merge create alter drop truncate table view values from into grant"
     " revoke exec execute"
 )
@@ -164,7 +162,7 @@ def plainly_spelled(text: str, dialect: Dialect) -> str:
 def redefined_view(text: str, dialect: Dialect) -> int | None:
     """Where the ALTER of ALTER [MATERIALIZED] VIEW v … AS query ends; None where the text is something else."""
     end = 0
-    for token in islice(tokens(text, dialect), _HEAD):
+    for token in islice(tokens(text, dialect), _ALTER_VIEW_HEAD):
         word = token.text.lower() if token.kind == WORD else token.text
         if not end:
             if word != "alter":
@@ -189,7 +187,7 @@ def _replace_names(text: str, dialect: Dialect) -> str:
         if _BEFORE_RELATION.fullmatch(before) is None:
             continue
         inside = found[index + 2 : index + 4]
-        name = _NAME.fullmatch(inside[0].text) if len(inside) == 2 and inside[1].text == ")" else None
+        name = _NAME_IN_STRING.fullmatch(inside[0].text) if len(inside) == 2 and inside[1].text == ")" else None
         if name is not None:
             texts += (text[done : found[index].start], name[1])
             done = inside[1].start + 1
@@ -222,4 +220,4 @@ def _amount(match: re.Match[str]) -> str:
 def holds_sql(text: str, dialect: Dialect | str) -> bool:
     """Whether one of SQL's own words stands in the text. Raises Unparsable where a quote or comment never ends."""
     dialect = dialect_of(dialect) if isinstance(dialect, str) else dialect
-    return any(token.kind == WORD and token.text.lower() in _WORDS for token in tokens(text, dialect))
+    return any(token.kind == WORD and token.text.lower() in _SQL_WORDS for token in tokens(text, dialect))

@@ -1,6 +1,6 @@
-"""The parser process: reads batches from its standard input, parses, answers; may be killed at any moment.
+"""The parser process: reads calls from its standard input, parses, answers; may be killed at any moment.
 
-Started by `ingestion.parsing.sandbox` as `python -m ingestion.parsing.sandbox.child`.
+Started by `ingestion.parsing.sandbox.process` as `python -m ingestion.parsing.sandbox.child`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ingestion.parsing.sandbox.protocol import (
     HEADER,
     ILL_FORMED,
     OUT_OF_MEMORY_EXIT,
-    Batch,
+    ParseCall,
     ParseReply,
     Ready,
     Warm,
@@ -104,7 +104,7 @@ def _serve(requests: BinaryIO, answers: int) -> None:
             baseline += _warm_up(message, parsers)
             _allow(baseline + message.memory)
             _send(answers, Warm())
-        elif isinstance(message, Batch):
+        elif isinstance(message, ParseCall):
             parse = parsers[message.module]
             for text, dialect in message.statements:
                 # The owner keeps the time; the alarm, which compiled code cannot hold up, is for when it is gone.

@@ -19,15 +19,15 @@ from pathlib import Path
 from typing import Self
 
 from ingestion.errors import ParseCrash, ParseMemory, ParserUnavailable, ParseTimeout, RecordError
-from ingestion.parsing.sandbox.protocol import OUT_OF_MEMORY_EXIT, Batch, ParseReply, WarmUp, frame, take_frame
+from ingestion.parsing.sandbox.protocol import OUT_OF_MEMORY_EXIT, ParseCall, ParseReply, WarmUp, frame, take_frame
 
 CHILD_MODULE = "ingestion.parsing.sandbox.child"
 _START_SECONDS = 60.0
 _MEMORY_WATCH_SECONDS = 0.05
 _READ_AT_ONCE = 1 << 18
 
-_BATCH_STATEMENTS = 20
-_BATCH_CHARACTERS = 1 << 18
+_STATEMENTS_AT_ONCE = 20
+_CHARACTERS_AT_ONCE = 1 << 18
 
 SandboxStatement = tuple[str, str]
 """A statement's text and its dialect."""
@@ -231,16 +231,16 @@ class Sandbox:
         """
         answers: list[ParseReply] = []
         while len(answers) < len(statements):
-            self._parse_batch(module, _batch(statements, len(answers)), answers)
+            self._parse_next(module, _next_statements(statements, len(answers)), answers)
         return answers
 
-    def _parse_batch(self, module: str, batch: tuple[SandboxStatement, ...], answers: list[ParseReply]) -> None:
+    def _parse_next(self, module: str, asked: tuple[SandboxStatement, ...], answers: list[ParseReply]) -> None:
         begun = time.perf_counter()
         try:
             process = self._running()
-            self._warm_up(process, module, batch)
-            process.send(Batch(module, self.limits.seconds, batch), _START_SECONDS)
-            for _ in batch:
+            self._warm_up(process, module, asked)
+            process.send(ParseCall(module, self.limits.seconds, asked), _START_SECONDS)
+            for _ in asked:
                 begun = time.perf_counter()
                 answer = process.receive(self.limits.seconds, self._baseline + self.limits.memory)
                 assert isinstance(answer, ParseReply)
@@ -273,8 +273,8 @@ class Sandbox:
                 self._baseline = self._process.resident()
             return self._process
 
-    def _warm_up(self, process: _Process, module: str, batch: tuple[SandboxStatement, ...]) -> None:
-        for dialect in dict.fromkeys(dialect for _, dialect in batch):
+    def _warm_up(self, process: _Process, module: str, asked: tuple[SandboxStatement, ...]) -> None:
+        for dialect in dict.fromkeys(dialect for _, dialect in asked):
             if (module, dialect) in self._warm:
                 continue
             before = process.resident()
@@ -304,12 +304,12 @@ class Sandbox:
         self._parsed = self._retained = 0
 
 
-def _batch(statements: Sequence[SandboxStatement], first: int) -> tuple[SandboxStatement, ...]:
+def _next_statements(statements: Sequence[SandboxStatement], first: int) -> tuple[SandboxStatement, ...]:
     """The next statements to send at once: few, and small, so that none pays for its neighbours' memory."""
     last, characters = first + 1, len(statements[first][0])
-    while last < len(statements) and last - first < _BATCH_STATEMENTS:
+    while last < len(statements) and last - first < _STATEMENTS_AT_ONCE:
         characters += len(statements[last][0])
-        if characters > _BATCH_CHARACTERS:
+        if characters > _CHARACTERS_AT_ONCE:
             break
         last += 1
     return tuple(statements[first:last])

@@ -39,7 +39,7 @@ class Warm:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class ParseCall:
     """Statements (text, dialect) for `module.parse`, each with `seconds` of its own."""
 
     module: str
@@ -51,7 +51,7 @@ class Batch:
 class ParseReply:
     """What became of one statement: its symbolic lineage as bytes, or why there is none (`reason`).
 
-    `detail` places an error in the code (`KeyError at sqlglot_tier.py:120`), or is what the parser says of the text,
+    `detail` places an error in the code (`KeyError at tier.py:120`), or is what the parser says of the text,
     without a word of it but keywords; `line` and `column` (from 1, 0 if unknown) are where in the text it stopped.
     """
 

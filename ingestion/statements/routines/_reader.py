@@ -23,8 +23,6 @@ from ingestion.statements.routines.steps import (
     without_repetition,
 )
 
-# What declarations, assignments and SELECT … INTO make of a routine's variables.
-
 _QUERY = frozenset({"select", "with"})
 
 _FLOWS = keywords("insert update delete merge select with create drop alter truncate bulk copy")
@@ -38,7 +36,7 @@ _STARTS = _FLOWS | _CONTROL_WORDS
 _CONTINUES_SELECT = keywords("union all except intersect as ( into from by")
 _NO_START_AFTER = keywords(". , = <")
 _NO_FLOW_AFTER = keywords("on for after of grant revoke deny or instead not")
-_OPTIONS = keywords(
+_WITH_OPTIONS = keywords(
     "( nowait log seterror recompile result ties grant check nocheck encryption schemabinding native_compilation"
     " differential init noinit norecovery recovery replace move stats file no_infomsgs tableresults override"
 )
@@ -48,11 +46,14 @@ _INTO = frozenset({"into"})
 _TABLE_VARIABLE = re.compile(r"@([\w@#$]+)")
 
 # A text that runs a text is followed so far; what nests deeper is made by a program, with names that only it knows.
-_DEPTH = 3
-_VERBS = keywords(
+_DEEPEST_TEXT = 3
+_STATEMENT_VERBS = keywords(
     "insert update delete merge with create drop alter truncate copy unload load replace rename upsert exchange"
 )
 _ENDS_STATEMENT = frozenset({";"})
+
+
+# What declarations, assignments and SELECT … INTO make of a routine's variables.
 
 
 def _query_between(code: Code, first: int, last: int, variables: Variables) -> str | None:
@@ -207,7 +208,7 @@ class _TsqlStatement:
         if word == "begin" and self.verb == "create":
             return True
         if word == "with":
-            return code.word(index + 1) not in _OPTIONS and self.before != "as"
+            return code.word(index + 1) not in _WITH_OPTIONS and self.before != "as"
         return not (self.verb == "declare" and word in ("select", "with"))
 
     @property
@@ -382,7 +383,10 @@ class _Reader:
     def read(self) -> None:
         # Oracle's body begins with its declarations, right after IS or AS.
         first = self.code.word(0)
-        self.declaring = self.code.dialect.declarations_after_is and first not in _VERBS | {"begin", "declare"}
+        self.declaring = self.code.dialect.declarations_after_is and first not in _STATEMENT_VERBS | {
+            "begin",
+            "declare",
+        }
         while self.index < len(self.code.tokens):
             before = self.index
             self._next()
@@ -401,7 +405,7 @@ class _Reader:
         control = _CONTROL.get(word)
         if control is not None:
             control(self)
-        elif word in _VERBS:
+        elif word in _STATEMENT_VERBS:
             self._statement(self.index)
         elif self.code.word(self.index + 1) == ":" and self.code.word(self.index + 2) == "=":
             self._assign(self.index, self.index + 3)
@@ -458,7 +462,7 @@ class _Reader:
 
     def _forall(self) -> None:
         """Oracle's FORALL i IN ... runs one statement."""
-        self.index = self.code.find(self.index + 1, _VERBS | {";"})
+        self.index = self.code.find(self.index + 1, _STATEMENT_VERBS | {";"})
 
     def _declare(self) -> None:
         self.index += 1
@@ -466,7 +470,7 @@ class _Reader:
             self.declaring = True
             return
         if "handler" in self.code.words(self.index, 3):
-            self.index = self.code.find(self.index, frozenset({"begin", "set", ";"}) | _VERBS)
+            self.index = self.code.find(self.index, frozenset({"begin", "set", ";"}) | _STATEMENT_VERBS)
             return
         self._declaration(self.index)
 
@@ -533,7 +537,7 @@ class _Reader:
             named = self.code.name(last - 1)
             text = self.variables.text_of(named)
             called = () if named.casefold() in self.variables.declared else called
-        if text is not None and self.depth < _DEPTH:
+        if text is not None and self.depth < _DEEPEST_TEXT:
             self.steps += read_steps(text, self.code.dialect, self.variables, self.depth + 1)
         elif called and not self.code.dialect.execute_runs_text:
             self.steps.append(RoutineStep(calls=called))

@@ -16,9 +16,6 @@ from ingestion.statements.routines._signature import Header, object_at, read_hea
 from ingestion.statements.routines.definition import Definition
 from ingestion.statements.routines.steps import RoutineStep, Variables, constant
 
-# Triggers: what runs when a table is written. NEW and OLD, inserted and deleted are rows of that table.
-
-
 _ROWS = ("new", "old")
 _BODY = keywords("begin declare call insert update delete merge replace with set")
 _AFTER_TABLE = keywords(
@@ -34,14 +31,17 @@ _ALL_COLUMNS = re.compile(r"\b(new|old)\s*\.\s*\*", re.IGNORECASE)
 _VALUES_OF_ROW = re.compile(r"\bvalues\s*\(\s*((?:new|old)\s*\.\s*\*)\s*\)\s*\Z", re.IGNORECASE)
 
 _MEMBERS = keywords("procedure function")
-_OPENS = keywords("begin case if loop")
+_OPENS_BLOCK = keywords("begin case if loop")
 _ENDS_HEAD = keywords("is as ;")
 
 _RoutineKey = tuple[str, str, str]
 
-_MARK = "trigger"
-_HEAD = 60
+_TRIGGER_MARK = "trigger"
+_TRIGGER_HEAD = 60
 """Characters at the beginning of a definition among which a trigger's has the mark."""
+
+
+# Triggers: what runs when a table is written. NEW and OLD, inserted and deleted are rows of that table.
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,11 +202,11 @@ def _end_of_body(code: Code, index: int) -> int:
             index = head if code.word(head) == ";" else _end_of_body(code, head + 1)
         elif word == "end":
             depth -= 1
-            if code.word(index + 1) in _OPENS:  # END IF, END LOOP
+            if code.word(index + 1) in _OPENS_BLOCK:  # END IF, END LOOP
                 index += 1
             if depth <= 0:
                 return code.find(index + 1, frozenset({";"}))
-        elif word in _OPENS:
+        elif word in _OPENS_BLOCK:
             depth += 1
         index += 1
     return index
@@ -307,7 +307,9 @@ def trigger_runs(definitions: Sequence[Definition], dialect: str) -> tuple[Trigg
     functions = {definition.full_name: definition for definition in definitions}
     found: list[TriggerRun] = []
     for definition in definitions:
-        routine = take_apart(definition.text, dialect) if _MARK in definition.text[:_HEAD].lower() else None
+        if _TRIGGER_MARK not in definition.text[:_TRIGGER_HEAD].lower():
+            continue
+        routine = take_apart(definition.text, dialect)
         if routine is None or not routine.table or not routine.steps:
             continue
         schema, name = ("", *routine.steps[0].calls)[-2:]

@@ -11,22 +11,20 @@ from ingestion.dialects.cursor import Code
 from ingestion.dialects.definition import DollarQuotes, Separator, keywords
 from ingestion.dialects.lexing import DOLLAR, NAME, STRING, WORD, tokens
 
-# What a routine's body comes to: statements in order, calls of other routines, and what could not be followed.
-
 _PREFIXES = frozenset({"n", "e", "r", "q", "nq"})
 
-_HEAD = 40
-_VERBS = frozenset({"call", "exec", "execute", "select", "perform"})
+_CALL_HEAD = 40
+_CALL_VERBS = frozenset({"call", "exec", "execute", "select", "perform"})
 _NO_ROUTINES = frozenset({"sp_executesql", "sp_rename", "immediate"})
 
 _NAMED_AFTER = frozenset({".", "as", "@"})
 _ENDS_SET = frozenset({"from", "where", ";", "when"})
-_LONGEST = 4_000
+_LONGEST_QUERY = 4_000
 """Characters of a query that is put in a variable's place: variables made of variables grow without end."""
 _INTO_TABLE = keywords("insert merge overwrite ignore")
 _QUERY_STARTS = keywords("select sel with from")
 _LISTED_AFTER = frozenset({"into", "update", "conflict"})
-_SQL = keywords("select with insert update delete merge create replace copy truncate call")
+_SQL_STARTS = keywords("select with insert update delete merge create replace copy truncate call")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +66,8 @@ def without_repetition(steps: Sequence[RoutineStep]) -> tuple[RoutineStep, ...]:
 def called_routine(text: str, dialect: Dialect | str) -> tuple[str, ...]:
     """The name of the routine that a statement runs, folded as the dialect folds; empty where it runs none."""
     rules = dialect_of(dialect) if isinstance(dialect, str) else dialect
-    code = Code(text, tuple(islice(tokens(text, rules), _HEAD)), rules)
-    if rules.separator is Separator.GO and code.word(0) not in _VERBS:  # T-SQL runs what a batch begins with
+    code = Code(text, tuple(islice(tokens(text, rules), _CALL_HEAD)), rules)
+    if rules.separator is Separator.GO and code.word(0) not in _CALL_VERBS:  # T-SQL runs what a batch begins with
         return _executed_name(code, 0)
     return routine_called_at(code, 0)
 
@@ -137,14 +135,14 @@ class Variables:
         key = name.casefold()
         self.declared.add(key)
         known = self.values.get(key, query)
-        self.values[key] = query if known == query and len(query) <= _LONGEST else None
+        self.values[key] = query if known == query and len(query) <= _LONGEST_QUERY else None
 
     def record(self, name: str, query: str, *, replaces: bool = False) -> None:
         """A record or cursor stands for the rows of a query: of the first one, or `replaces` of this one."""
         self.declare(name)
         if replaces:
             self.queries.pop(name.casefold(), None)
-        if len(query) <= _LONGEST:
+        if len(query) <= _LONGEST_QUERY:
             self.queries.setdefault(name.casefold(), query)
 
     def set_constant(self, name: str, text: str | None) -> None:
@@ -207,7 +205,7 @@ def _is_sql(code: Code, first: int) -> bool:
     """Whether the text from `first` on is a statement of SQL or a query, and not an expression of the script."""
     while code.word(first) == "(":
         first += 1
-    return code.word(first) in _SQL
+    return code.word(first) in _SQL_STARTS
 
 
 def _names_an_argument(code: Code, index: int) -> bool:
