@@ -37,6 +37,12 @@ from ingestion.model.lineage import (
 )
 from ingestion.model.namespaces import RelationKey
 
+Schema = tuple[Column, ...]
+
+_Names = dict[TableName, TableName]
+"""By each name in a script, the one that its relation is left with."""
+
+
 # In which order statements are bound: what makes a relation before whatever reads it, wherever the log has them.
 
 
@@ -112,8 +118,6 @@ def _behind(relations: Sequence[Relation], numbers: Collection[int]) -> Iterator
 
 
 # The columns of relations over a log: as they were declared, or brought in by what made them, and altered since.
-
-Schema = tuple[Column, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -434,8 +438,6 @@ class _Binder:
 #
 # Two statements may mean one relation by two names, and two relations by one: told by the names as written, a swap
 # would lead every later reader to the wrong table.
-
-_Names = dict[TableName, TableName]
 
 
 def under_last_names(log: BoundLog) -> tuple[StatementLineage, ...]:

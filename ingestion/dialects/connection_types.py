@@ -71,14 +71,6 @@ CONNECTION_TYPES: Mapping[str, str] = {
 _OWN = frozenset({"DuckDB", "Drill", "Iceberg", "Materialize", "RisingWave", "Spark"})
 OTHER_DATABASE = "CustomDatabase"
 
-
-def service_type(kind: str) -> str:
-    """OpenMetadata's service type for a kind of database: its clients can read no service of a type that they lack."""
-    if kind == "Domodatabase":
-        return "DomoDatabase"
-    return OTHER_DATABASE if kind in _OWN else kind
-
-
 # What people write for a dialect that goes by another name here.
 SPELLINGS: Mapping[str, str] = {
     "": "ansi",
@@ -91,3 +83,10 @@ SPELLINGS: Mapping[str, str] = {
     "sqlserver": "tsql",
     "timescaledb": "postgres",
 }
+
+
+def service_type(kind: str) -> str:
+    """OpenMetadata's service type for a kind of database: its clients can read no service of a type that they lack."""
+    if kind == "Domodatabase":
+        return "DomoDatabase"
+    return OTHER_DATABASE if kind in _OWN else kind

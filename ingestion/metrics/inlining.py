@@ -14,13 +14,53 @@ from ingestion.model.lineage import NameKind, TableName
 from ingestion.parsing.sqlglot.expressions.names import Names
 from ingestion.parsing.sqlglot.queries.table_functions import is_function
 
-# What the rows of a query are made of while it is taken apart: relations joined, conditions, columns over them.
-
 MATCHED = "$MATCHED"
 """A function around a value that an outer join makes NULL where nothing matched, though no column in it says so."""
 
 WHOLE_QUERY = "*"
 """The name of the column that stands for a query inside an expression."""
+
+AMBIGUOUS = "a column without its relation, where several may have it"
+_CORRELATED = "a correlated subquery"
+UNKNOWN = "a column of no relation here"
+
+_REFUSED: dict[type[exp.Expr], str] = {
+    exp.Lambda: "a lambda function",
+    exp.Unnest: "a table function",
+    exp.Explode: "a table function",
+    exp.PropertyEQ: "an assignment",
+    exp.DML: "a write inside the query",
+}
+
+Rewrite = Callable[[exp.Expr], exp.Expr]
+_CONDITION_ON_TOTAL = "a condition on a total over everything"
+
+_READ_OF_JOIN = ("this", "side", "kind", "on", "using", "hint", "directed", "global_")
+"""The parts of a node that are read here, as in the tables below: one that has others is refused."""
+_JOIN_KINDS = frozenset({"", "INNER", "CROSS", "OUTER"})
+
+_MOST_OCCURRENCES = 200
+"""Tables in a query: a WITH item is inlined wherever it is read, so a chain of self-joins doubles them each time."""
+_READ_OF_SELECT = (
+    "with_",
+    "expressions",
+    "from_",
+    "joins",
+    "where",
+    "group",
+    "having",
+    "order",
+    "distinct",
+    "hint",
+    "locks",
+)
+_AT_THE_END = (*_READ_OF_SELECT, "limit", "offset")
+_TABLE_PARTS = ("this", "db", "catalog", "alias", "joins", "hints", "only")
+
+KnownColumns = Callable[[TableName], Mapping[str, str] | None]
+
+
+# What the rows of a query are made of while it is taken apart: relations joined, conditions, columns over them.
 
 
 class Refusal(Exception):
@@ -120,10 +160,6 @@ def numbers_in(node: exp.Expr) -> set[int]:
 
 
 # Which column a name means: of which occurrence of a relation, or of what a query in FROM makes of it.
-
-AMBIGUOUS = "a column without its relation, where several may have it"
-_CORRELATED = "a correlated subquery"
-UNKNOWN = "a column of no relation here"
 
 
 @dataclass(eq=False, slots=True)
@@ -227,13 +263,6 @@ class NameScope:
 
 # Expressions over the columns of base tables: names resolved, nested queries put in the place of one value.
 
-_REFUSED: dict[type[exp.Expr], str] = {
-    exp.Lambda: "a lambda function",
-    exp.Unnest: "a table function",
-    exp.Explode: "a table function",
-    exp.PropertyEQ: "an assignment",
-    exp.DML: "a write inside the query",
-}
 Nested = Callable[[exp.Expr, NameScope], Leaf]
 """What stands for a query inside an expression."""
 
@@ -330,9 +359,6 @@ def _has_window(node: exp.Expr) -> bool:
 
 # What a SELECT groups by, and SELECTs that only pass on, rename or choose what another has grouped.
 
-Rewrite = Callable[[exp.Expr], exp.Expr]
-_PASSED_ON = "a condition on a total over everything"
-
 
 def _grouping_keys(node: exp.Expr, rows: QueryRows, scope: NameScope, rewrite: Rewrite) -> list[exp.Expr] | None:
     """The keys of the GROUP BY of a SELECT (`node`) over base columns, None without one.
@@ -413,11 +439,11 @@ def _inline(value: Value, groups: Leaf, inner: QueryRows) -> Value:
         return value
     of_groups = [column for column in columns_in(value) if leaf_number(column) == groups.number]
     if of_groups == [value]:
-        return inner.columns.get(of_groups[0].name, Refusal(_PASSED_ON))
+        return inner.columns.get(of_groups[0].name, Refusal(_CONDITION_ON_TOTAL))
     for column in of_groups:
         made = inner.columns.get(column.name)
         if made is None or isinstance(made, Refusal):
-            return made or Refusal(_PASSED_ON)
+            return made or Refusal(_CONDITION_ON_TOTAL)
         column.replace(made.copy())
     return value
 
@@ -438,9 +464,6 @@ def _certain(value: Value) -> exp.Expr:
 
 
 # Joins as blocks: inner joins without an order, outer joins by what is kept and what is matched to it.
-
-_READ_OF_JOIN = ("this", "side", "kind", "on", "using", "hint", "directed", "global_")
-_KINDS = frozenset({"", "INNER", "CROSS", "OUTER"})
 
 
 class _Joined(NamedTuple):
@@ -463,7 +486,7 @@ def _join_blocks(
     """The block with what a join brings; `scope` gets its names. Raises Refusal for a join that is not understood."""
     _refuse_parts(join, _READ_OF_JOIN)
     side, kind = str(join.args.get("side") or "").upper(), str(join.args.get("kind") or "").upper()
-    if kind not in _KINDS:
+    if kind not in _JOIN_KINDS:
         raise Refusal(f"a {kind.lower()} join")
     on = _shared_columns(join, other.relation, scope, side)
     scope.relations.append(other.relation)
@@ -517,33 +540,12 @@ def _shared_columns(join: exp.Expr, relation: NamedRelation, scope: NameScope, s
 # This is over sqlglot's own trees, and not over the relational form that lineage is read from: that has no literal, and
 # of conditions only what they use, while two metrics are one only where their conditions are, literals and all.
 
-_MOST_OCCURRENCES = 200
-"""Tables in a query: a WITH item is inlined wherever it is read, so a chain of self-joins doubles them each time."""
-_READ_OF_SELECT = (
-    "with_",
-    "expressions",
-    "from_",
-    "joins",
-    "where",
-    "group",
-    "having",
-    "order",
-    "distinct",
-    "hint",
-    "locks",
-)
-_AT_THE_END = (*_READ_OF_SELECT, "limit", "offset")
-_TABLE_PARTS = ("this", "db", "catalog", "alias", "joins", "hints", "only")
-
 
 class Temporary(NamedTuple):
     """A temporary table from when it was made on: its query, why that does not tell its rows, or None: it is gone."""
 
     name: str
     definition: Value | None
-
-
-KnownColumns = Callable[[TableName], Mapping[str, str] | None]
 
 
 @dataclass(frozen=True, slots=True)

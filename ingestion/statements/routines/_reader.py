@@ -383,10 +383,8 @@ class _Reader:
     def read(self) -> None:
         # Oracle's body begins with its declarations, right after IS or AS.
         first = self.code.word(0)
-        self.declaring = self.code.dialect.declarations_after_is and first not in _STATEMENT_VERBS | {
-            "begin",
-            "declare",
-        }
+        begins = first in _STATEMENT_VERBS or first in ("begin", "declare")
+        self.declaring = self.code.dialect.declarations_after_is and not begins
         while self.index < len(self.code.tokens):
             before = self.index
             self._next()
