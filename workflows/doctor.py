@@ -32,7 +32,6 @@ _GB = 1 << 30
 _ENOUGH_MEMORY_GB, _ENOUGH_DISK_GB = 2.0, 1.0
 _PYTHONS = (3, 11), (3, 14)
 _INSTALL_PYSPARK = "pip install 'pyspark>=4.0,<5'"
-DEFAULT_CATALOG = EmbeddedCatalog(file=Path(".headwater/catalog.db"))
 
 
 class Health(StrEnum):
@@ -55,7 +54,7 @@ class Finding:
 def examine(config: RunConfig | None = None, environment: Mapping[str, str] | None = None) -> list[Finding]:
     """All findings; with a configuration also those on its target and catalog."""
     environment = os.environ if environment is None else environment
-    target = config.target if config else DEFAULT_CATALOG
+    target = config.target if config else EmbeddedCatalog()
     findings = [
         python(),
         _try("Java", lambda: _java(environment)),

@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
+from connectors.catalog import DEFAULT_CATALOG
 from ingestion.model.lineage import Json
-from workflows.commands.options import DEFAULT_CATALOG, CatalogFile
+from workflows.commands.options import CatalogFile
 from workflows.runtime.error_reporting import shows_errors
 
 _MOST = 2**63 - 1  # the largest number of a SQLite row

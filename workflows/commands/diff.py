@@ -8,10 +8,10 @@ from typing import Annotated, Literal
 
 import typer
 
+from connectors.catalog import DEFAULT_CATALOG
 from ingestion.errors import ConfigError
 from workflows.commands.options import (
     BREAKING,
-    DEFAULT_CATALOG,
     FORMATS,
     PARSER_SECONDS,
     CatalogFile,

@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 
 import typer
 
+from connectors.catalog import DEFAULT_CATALOG
 from ingestion.errors import ConfigError
 from workflows.commands.options import (
-    DEFAULT_CATALOG,
     FORMAT,
     PARSER_SECONDS,
     AsOf,

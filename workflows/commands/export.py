@@ -9,10 +9,10 @@ from typing import Annotated
 
 import typer
 
+from connectors.catalog import DEFAULT_CATALOG
 from ingestion.errors import ConfigError
 from ingestion.model.lineage import Json
 from workflows.commands.options import (
-    DEFAULT_CATALOG,
     FORMATS,
     PARSER_SECONDS,
     AsOf,

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from connectors.catalog import DEFAULT_CATALOG
 from ingestion.errors import ConfigError, Interrupted
-from workflows.commands.options import DEFAULT_CATALOG, AsOf, CatalogFile, Days, millis
+from workflows.commands.options import AsOf, CatalogFile, Days, millis
 from workflows.commands.serve import token_of
 from workflows.runtime.error_reporting import shows_errors, without_secrets
 

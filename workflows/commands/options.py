@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 Content = TypeVar("Content")
 BREAKING = 4
 """Exit code where something downstream breaks, or tagged data lies in an untagged place."""
-DEFAULT_CATALOG = Path(".headwater/catalog.db")
 FORMATS = ["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"]
 
 ConfigFile = Annotated[

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from connectors.catalog import DEFAULT_CATALOG
 from ingestion.errors import ConfigError
-from workflows.commands.options import BREAKING, DEFAULT_CATALOG, FORMAT, Days, print_answer
+from workflows.commands.options import BREAKING, FORMAT, Days, print_answer
 from workflows.runtime.error_reporting import shows_errors
 
 if TYPE_CHECKING:

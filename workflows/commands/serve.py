@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from connectors.catalog import DEFAULT_CATALOG
 from ingestion.errors import ConfigError, Interrupted
-from workflows.commands.options import DEFAULT_CATALOG, CatalogFile
+from workflows.commands.options import CatalogFile
 from workflows.runtime.error_reporting import shows_errors, without_secrets
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from workflows.commands.options import DEFAULT_CATALOG, FORMAT, FORMATS, CatalogFile, millis, print_answer
+from connectors.catalog import DEFAULT_CATALOG
+from workflows.commands.options import FORMAT, FORMATS, CatalogFile, millis, print_answer
 from workflows.runtime.error_reporting import shows_errors
 
 

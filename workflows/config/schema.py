@@ -10,6 +10,7 @@ from typing import Any
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from connectors.catalog import DEFAULT_CATALOG
 from connectors.fields import Model
 from ingestion.dialects.connection_types import CONNECTION_TYPES
 from workflows.config.explain import model_in
@@ -25,7 +26,7 @@ _SAMPLE: Mapping[str, str] = {
     "sink.type": "metadata-rest",
     "workflowConfig.openMetadataServerConfig.hostPort": "embedded",
     "workflowConfig.successThreshold": "90",
-    "headwater.catalog.file": ".headwater/catalog.db",
+    "headwater.catalog.file": str(DEFAULT_CATALOG),
 }
 _HEAD = """\
 # A lineage workflow. What is commented out shows its default.

@@ -234,7 +234,7 @@ class _ShardMaker:
                 yield "target", own_name(relation.mention[0]).casefold()
 
     def _definitions(self) -> dict[RelationKey, int]:
-        """The statement (by number) that defines what stands in each place as a view."""
+        """The statement (by number) that defines each key as a view."""
         last: dict[int, int] = {}
         for number, views in sorted(self._whole.views.items()):
             last.update((relation, number) for relation in views if relation not in self._inlined)
@@ -356,7 +356,7 @@ class _LargeBinding:
         self._settings = context.binding.settings
         self._before = context.before()
         self._isolation = Isolation[Order](context.binding.probe)
-        self._carried_out: set[str] = set()
+        self._resolved_templates: set[str] = set()
         self._occurrences = self._named_occurrences()
         self._results: SpillList[Result[BoundShard, NamesMet]] = SpillList(0)
 
@@ -409,7 +409,7 @@ class _LargeBinding:
         if template.symbolic is None:
             return None
         if is_resolved(template.symbolic):
-            self._carried_out.add(fingerprint)
+            self._resolved_templates.add(fingerprint)
         return template.names()
 
     def _analyse(self, occurrences: list[Occurrence], timeline: Timeline) -> _BoundStatements:
@@ -424,7 +424,7 @@ class _LargeBinding:
 
         def widened_relations(number: int) -> Collection[int]:
             one = occurrences[number]
-            written = one.names.written if one.names is not None and one.template in self._carried_out else ()
+            written = one.names.written if one.names is not None and one.template in self._resolved_templates else ()
             return [
                 timeline.meanings[number][name] for name, _temporary, mode in written if mode is not WriteMode.CREATE
             ]

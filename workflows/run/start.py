@@ -1,4 +1,4 @@
-"""One run: its lease taken, its course noted, however it ends."""
+"""One run: it holds the lease of its workflow, and how it ends is recorded, whatever ends it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def run_workflow(config: RunConfig, options: RunOptions, progress: Progress) -> RunSummary:
-    """Carries out the workflow of `config` and tells what became of every statement.
+    """Runs the workflow of `config` and tells what became of every statement.
 
     Raises ConfigError, TargetDown, LeaseHeld, SparkLost, Interrupted, and Unaccounted where the counts do not add up.
     """
@@ -34,7 +34,7 @@ def run_workflow(config: RunConfig, options: RunOptions, progress: Progress) -> 
         with store.write() as connection:
             begin_run(connection, run.workflow, run.run_id, run.started)
         try:
-            summary = _carried_out(config, options, progress, (store, lease))
+            summary = _summary(config, options, progress, (store, lease))
         except BaseException as error:
             message = str(error) if isinstance(error, LineageError) else type(error).__name__
             with suppress(StateLost):  # what ended the run is what to tell
@@ -61,7 +61,7 @@ def _state(config: RunConfig, options: RunOptions) -> Iterator[StateStore]:
 
 
 @contextmanager
-def _opened_project(config: RunConfig) -> Iterator[tuple[RunConfig, DbtProject | None]]:
+def _local_project(config: RunConfig) -> Iterator[tuple[RunConfig, DbtProject | None]]:
     """The configuration with dbt's artifacts on this machine's disk, and the project in them; of another, itself."""
     if config.dbt is None:
         yield config, None
@@ -72,11 +72,9 @@ def _opened_project(config: RunConfig) -> Iterator[tuple[RunConfig, DbtProject |
         yield whole, open_dbt(whole)
 
 
-def _carried_out(
-    config: RunConfig, options: RunOptions, progress: Progress, state: tuple[StateStore, Lease]
-) -> RunSummary:
+def _summary(config: RunConfig, options: RunOptions, progress: Progress, state: tuple[StateStore, Lease]) -> RunSummary:
     started = time.time()
-    with _opened_project(config) as (whole, project), closing(SparkStart(whole.headwater.spark)) as spark:
+    with _local_project(config) as (whole, project), closing(SparkStart(whole.headwater.spark)) as spark:
         # They take seconds to load: the JVM starts meanwhile.
         from workflows.run.pipeline import BegunRun, run_stages
 

@@ -31,7 +31,7 @@ def shows_errors(command: Callable[P, None]) -> Callable[P, None]:
         except (typer.Exit, typer.Abort, BrokenPipeError):
             raise
         except Exception as error:  # noqa: BLE001 - the outermost border: a bug ends as one line, too
-            # The message of a foreign error may quote a query: only its type and place are told.
+            # The message of a foreign error may quote a query: only its type and its last frame are told.
             where = frames(error.__traceback__)[-1]
             hint = "" if _is_debugging() else "; HEADWATER_DEBUG=1 shows the way there"
             _end(f"a bug, please report it: {type(error).__qualname__} in {where}{hint}", error, 1)

@@ -18,7 +18,7 @@ _SIGNALS = {"kill": signal.SIGKILL, "term": signal.SIGTERM}
 _RAISE = "raise"
 
 
-# Failpoints: places where a test can have a run die or fail, off unless the environment names one.
+# Failpoints: points where a test can have a run die or fail, off unless the environment names one.
 #
 # `HEADWATER_FAILPOINT=publish:3:kill` kills the process when it passes `publish` for the third time; `term` sends it
 # SIGTERM instead. `HEADWATER_FAILPOINT=binding:word:raise` has the stage `binding` raise on whatever it works on that
@@ -30,7 +30,7 @@ class InjectedFault(Exception):
 
 
 class Failpoints:
-    """Counts how often a run passes each place."""
+    """Counts how often a run passes each point."""
 
     def __init__(self, armed: str | None = None) -> None:
         self._passed: Counter[str] = Counter()

@@ -32,7 +32,7 @@ class GracefulShutdown:
 
     @contextmanager
     def hold(self) -> Iterator[None]:
-        """A piece of work that is short and had better not be left half done. Only in the main thread."""
+        """Work that is short and had better not be left half done. Only in the main thread."""
         self._held += 1
         try:
             yield

@@ -51,7 +51,7 @@ def file_dead_letters(connection: Connection, workflow: str, found: Iterable[Dea
 
 
 def dead_letters_of(connection: Connection, workflow: str) -> Iterator[DeadLetter]:
-    """The letters of a workflow in the order of their places."""
+    """The letters of a workflow in the order of their locations."""
     order = dead_letters.c.source_id, dead_letters.c.position, dead_letters.c.step
     for row in connection.execute(select(dead_letters).where(dead_letters.c.workflow == workflow).order_by(*order)):
         location = row.source_id, row.position, row.step

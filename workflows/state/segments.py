@@ -127,7 +127,7 @@ def times_of(records: pa.RecordBatch) -> pa.Array:
 
 
 def record_digests(records: pa.RecordBatch) -> Digests:
-    """The same number for the same session, time and content, wherever it is logged; without content for the place."""
+    """The same number for the same session, time and content, wherever it is logged; with no content, for its id."""
     contents = map(_content, *(records.column(name).to_pylist() for name in _CONTENTS))
     when = (column.to_pylist() for column in (sessions_of(records), times_of(records)))
     return np.frombuffer(b"".join(map(_digest, *when, contents)), _LITTLE_ENDIAN).astype(np.int64, copy=False)

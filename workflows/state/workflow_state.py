@@ -81,10 +81,10 @@ _BINDING = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class RunCheckpoint:
-    """What a run that came to its end adds: what it read (with the newest record's time and place), and what is open.
+    """What a run that came to its end adds: what it read (with the newest record's time and id), and what is open.
 
     `succeeded`: templates (by fingerprint) none of whose statements is dead any more; `read_again`: source ids of dead
-    letters whose place in the log was read again. `to_retry` counts names and edges to try again. `files_read` are
+    letters whose record was read again. `to_retry` counts names and edges to try again. `files_read` are
     those of the log's `files_there` that need no reading until they change. `queries` are those that were taken apart.
     """
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, SecretStr, ValidationInfo, field_validator, model_validator
 
+from connectors.catalog import DEFAULT_CATALOG
 from connectors.fields import (
     NO_EFFECT,
     Bool,
@@ -132,7 +132,7 @@ class EmbeddedCatalog(Model):
     """`headwater.catalog`, used where hostPort is `embedded`."""
 
     file: FilePath = Field(
-        default=Path(".headwater/catalog.db"), description="The embedded catalog's file; made where there is none."
+        default=DEFAULT_CATALOG, description="The embedded catalog's file; made where there is none."
     )
     port: Port = Field(default=0, description="The loopback port it answers on during a run; 0 takes a free one.")
     token: Secret | None = Field(

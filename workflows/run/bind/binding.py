@@ -73,7 +73,7 @@ class LineageSource:
     def view_definitions(self) -> Mapping[RelationKey, str]:
         """The masked definition of each view that the log makes.
 
-        By place: what is read before it is defined is another relation of the same place.
+        By key: what is read before it is defined is another relation of the same key.
         """
         if self.definitions is not None:
             return self.definitions

@@ -66,7 +66,7 @@ def _schemas_of(
 
 
 def catalog_schemas(schemas: Sequence[Schemas], resolver: Resolver, *, registers: bool = False) -> SchemaProvider:
-    """Schemas and places by `schemas`, the first one first, and the catalog behind `resolver`; each is asked for once.
+    """Schemas and keys by `schemas`, the first one first, and the catalog behind `resolver`; each is asked for once.
 
     Where the run `registers` what it meets, what an earlier one registered is no evidence of where a name stands.
     """
@@ -97,7 +97,7 @@ class _Asked:
 
     def expect(self, names: Iterable[Mention]) -> None:
         mentions = list(dict.fromkeys(names))
-        # some at a time: their entities need not all be held, and no name is asked for again which the place has too
+        # some at a time: their entities need not all be held, and no name is asked for again which is a key too
         for start in range(0, len(mentions), PREFETCHED):
             self._expect(mentions[start : start + PREFETCHED])
 

@@ -26,7 +26,7 @@ from workflows.state.workflow_state import RunCheckpoint, WorkflowState
 _COLUMNS = ("source_id", "position", "step", "fingerprint", "dead", "dialect", "time", "digest")
 
 
-# Statements that were given up on, kept where a person can look at them: masked, with the reason and their place.
+# Statements that were given up on, kept where a person can look at them: masked, with the reason and their location.
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def _template_of(parsed: ParsedTemplate | None) -> str:
 
 
 def _read_again(statements: DataFrame, source_ids: Collection[str]) -> frozenset[str]:
-    """Those of the places at which this run has read a record."""
+    """Those of these records that this run has read."""
     if not source_ids:
         return frozenset()
     found = statements.where(F.col("source_id").isin(sorted(source_ids))).select("source_id").distinct()

@@ -49,8 +49,8 @@ def resolve_relations(
 ) -> RelationEntities:
     """The entities of the relations that are `wanted` (number -> how often it is met).
 
-    Where the run `registers` what it meets, it does so at its own place: what an earlier run registered elsewhere, from
-    less of the log, does not stand in.
+    Where the run `registers` what it meets, it does so under its own key: what an earlier run registered elsewhere,
+    from less of the log, does not stand in.
     """
     resolved: dict[int, TableEntity] = {}
     statuses: dict[int, Outcome] = {}
@@ -83,8 +83,8 @@ def is_allowed(entity: TableEntity, filters: LineageConfig) -> bool:
 
 
 def _resolutions(relations: Sequence[Relation], resolver: Resolver, *, registers: bool) -> Iterator[Resolution]:
-    """By the place where each relation stands; where nothing is there, by the name that led to it."""
-    # some at a time: a name that says its place is not asked for again, as what was found of it is remembered still
+    """By the key of each relation; where nothing is there, by the name that led to it."""
+    # some at a time: a name that is a whole key is not asked for again, as what was found of it is remembered still
     for start in range(0, len(relations), PREFETCHED):
         some = relations[start : start + PREFETCHED]
         found = resolver.resolve_all(relation.key.mention for relation in some)

@@ -43,7 +43,7 @@ _JDBC_SERVICES = {
     "sqlite": "SQLite",
 }
 _Sighting = tuple[Order, int] | None
-"""When a column was first seen: its statement, and its place among those that are seen with it."""
+"""When a column was first seen: its statement, and its number among those that are seen with it."""
 _NEVER = ((float("inf"), 0), 0)
 
 
@@ -109,7 +109,7 @@ class Registrar:
         return {group: list(requests.values()) for group, requests in groups.items() if requests}
 
     def location_of(self, key: RelationKey) -> str:
-        """What a relation in that place is registered as: the FQN of a table, the path of a container."""
+        """What a relation of that key is registered as: the FQN of a table, the path of a container."""
         if key.kind is NameKind.PATH:
             return key.table
         service, database, schema = self._parents(key)
