@@ -77,14 +77,6 @@ def _template_of(parsed: ParsedTemplate | None) -> str:
     return f"line {left.line}: {left.expression}" if left is not None else ""
 
 
-def _read_again(statements: DataFrame, source_ids: Collection[str]) -> frozenset[str]:
-    """Those of these records that this run has read."""
-    if not source_ids:
-        return frozenset()
-    found = statements.where(F.col("source_id").isin(sorted(source_ids))).select("source_id").distinct()
-    return frozenset(row["source_id"] for row in found.toLocalIterator())
-
-
 def check_dead_letters(file: Path) -> None:
     """Raises ConfigError where dead letters could not be written to the file: better now than after the work."""
     with _writable(file, "a"):
@@ -158,3 +150,11 @@ def checkpoint_of(statements: Statements, lineage: LineageResult, state: Workflo
         dead_letters=writer.dead_letters(frame, lineage.dead) if any_dead else (),
         read_again=_read_again(frame, {dead_letter.location[0] for dead_letter in state.dead_letters}),
     )
+
+
+def _read_again(statements: DataFrame, source_ids: Collection[str]) -> frozenset[str]:
+    """Those of these records that this run has read."""
+    if not source_ids:
+        return frozenset()
+    found = statements.where(F.col("source_id").isin(sorted(source_ids))).select("source_id").distinct()
+    return frozenset(row["source_id"] for row in found.toLocalIterator())

@@ -166,11 +166,6 @@ class Registrar:
         return next((_JDBC_SERVICES[kind] for kind in kinds if kind in _JDBC_SERVICES), OTHER_DATABASE)
 
 
-def _lacks_schema(relation: Relation, default_schema: str) -> bool:
-    """Whether nothing tells in which schema a table is."""
-    return relation.key.kind is NameKind.TABLE and not (relation.key.schema or default_schema)
-
-
 @dataclass(frozen=True, slots=True)
 class _Shape:
     columns: Mapping[Column, _Sighting]
@@ -219,11 +214,6 @@ class RelationFacts:
         ordered = sorted(seen.items(), key=lambda pair: pair[1] or _NEVER)
         shape = _Shape(dict(ordered), complete=False, definition=later.shape.definition or self.shape.definition)
         return RelationFacts(self.location, self.key, shape, self.wanted or later.wanted, self.identity)
-
-
-def _location_of_request(request: Json) -> str:
-    """What `Registrar` calls the location of a table's or container's create request."""
-    return request.get("fullPath") or f"{request.get('databaseSchema')}.{build_fqn(request['name'])}"
 
 
 def _is_news(entity: TableEntity, columns: Sequence[Column], definition: str | None) -> bool:
@@ -403,3 +393,13 @@ class NameResolution:
     def _service_type(self) -> str:
         connection = self._config.source.connection
         return service_type(connection.type) if connection is not None else OTHER_DATABASE
+
+
+def _location_of_request(request: Json) -> str:
+    """What `Registrar` calls the location of a table's or container's create request."""
+    return request.get("fullPath") or f"{request.get('databaseSchema')}.{build_fqn(request['name'])}"
+
+
+def _lacks_schema(relation: Relation, default_schema: str) -> bool:
+    """Whether nothing tells in which schema a table is."""
+    return relation.key.kind is NameKind.TABLE and not (relation.key.schema or default_schema)
