@@ -46,19 +46,13 @@ class _EdgeEvidence:
     parser: str
 
 
-def _graph_document(
-    log: BoundLog, flows: Sequence[PersistedFlow], evidence: Mapping[str, _EdgeEvidence], isolation: Isolation[Order]
-) -> Json:
+class _Document:
     """The document of a bound log and its flows; `evidence` is of its statements, by their templates.
 
-    It is as the catalog's graph call answers, so that one page reads both.
-
-    What `isolation` has failures of, by the order of statements, is left out.
+    It is as the catalog's graph call answers, so that one page reads both. What `isolation` has failures of, by the
+    order of statements, is left out.
     """
-    return _Document(log, flows, evidence, isolation).to_json()
 
-
-class _Document:
     def __init__(
         self,
         log: BoundLog,
@@ -218,16 +212,6 @@ def _contribute(contributions: list[Json], new: Mapping[str, Any]) -> None:
     contributions.append(dict(new))
 
 
-def _columns_of(document: Mapping[str, Any]) -> dict[str, tuple[Column, ...]]:
-    """The tables of a document with their columns, by name."""
-    return {
-        card["fullyQualifiedName"]: tuple(
-            Column(one["name"], one.get("dataTypeDisplay", "")) for one in card["columns"]
-        )
-        for card in document["nodes"]
-    }
-
-
 @cache
 def _page_writer() -> Callable[[Mapping[str, Any], str], str]:
     """What writes a document as a page, by the name that the distribution gives it.
@@ -256,7 +240,12 @@ class LineageGraph:
     @property
     def tables(self) -> dict[str, tuple[Column, ...]]:
         """Every table that is read or written, with the columns that are known."""
-        return _columns_of(self.document)
+        return {
+            card["fullyQualifiedName"]: tuple(
+                Column(one["name"], one.get("dataTypeDisplay", "")) for one in card["columns"]
+            )
+            for card in self.document["nodes"]
+        }
 
     def to_json(self) -> dict[str, Any]:
         """The graph as the catalog's graph call answers it, with `failures`."""
@@ -315,7 +304,7 @@ def lineage_graph(
         evidence[str(number)] = _evidence(statement.text, language, outcome)
     isolation, is_inlined = Isolation[Order](), _no_relation if keep_temporary else is_transient
     log, flows = bind_and_inline(occurrences, given_schemas(schema or {}), is_inlined, isolation)
-    document = _graph_document(log, flows, evidence, isolation)
+    document = _Document(log, flows, evidence, isolation).to_json()
     reasons |= {number: f"{failure.reason}: {failure.location}" for (_, number), failure in isolation.failures.items()}
     return LineageGraph(document, _failures(statements, outcomes, reasons))
 

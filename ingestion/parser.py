@@ -11,7 +11,7 @@ from functools import cached_property
 from importlib import import_module
 from itertools import islice
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from ingestion.analysis.symbolic import loads
 from ingestion.arguments import kind_of, require_schema, require_seconds, require_text
@@ -124,76 +124,9 @@ def _edges_of(flow: Flow) -> Iterator[ColumnEdge]:
                 )
 
 
-# The lineage of a parser as other libraries have it: plain values for JSON, a graph, a table of rows.
-
-
-class _TextLineage(Protocol):
-    """What LineageParser tells of a text."""
-
-    @property
-    def source_tables(self) -> Sequence[TableName]: ...
-    @property
-    def target_tables(self) -> Sequence[TableName]: ...
-    @property
-    def intermediate_tables(self) -> Sequence[TableName]: ...
-    @property
-    def table_lineage(self) -> Sequence[tuple[TableName, TableName]]: ...
-    @property
-    def edges(self) -> Sequence[ColumnEdge]: ...
-    @property
-    def problems(self) -> Sequence[Problem]: ...
-    @property
-    def failures(self) -> Sequence[str]: ...
-
-
-def _to_dict(lineage: _TextLineage) -> Json:
-    """Names by role, the edges of columns and tables, what stays unresolved and what could not be read."""
-    return {
-        "version": JSON_VERSION,
-        "source_tables": [str(name) for name in lineage.source_tables],
-        "target_tables": [str(name) for name in lineage.target_tables],
-        "intermediate_tables": [str(name) for name in lineage.intermediate_tables],
-        "column_lineage": [edge.to_dict() for edge in lineage.edges],
-        "table_lineage": [{"source": str(source), "target": str(target)} for source, target in lineage.table_lineage],
-        "problems": [problem_text(problem) for problem in lineage.problems],
-        "failures": list(lineage.failures),
-    }
-
-
 def problem_text(problem: Problem) -> str:
     """A problem as people read it: `ambiguous column: a`."""
     return f"{problem.kind.value.replace('_', ' ')}: {problem.subject}"
-
-
-def _to_networkx(lineage: _TextLineage) -> networkx.MultiDiGraph[str]:
-    """A graph with a node a column and an edge a ColumnEdge; a table spelled in two ways is one."""
-    graph: networkx.MultiDiGraph[str] = _library("networkx", "to_networkx").MultiDiGraph()
-    labels: dict[tuple[TableName | None, str], str] = {}
-    for edge in lineage.edges:
-        ends = []
-        for end in (edge.source, edge.target):
-            label = labels.setdefault((end.table, end.column), str(end))
-            if label not in graph:
-                graph.add_node(label, table=None if end.table is None else str(end.table), column=end.column)
-            ends.append(label)
-        graph.add_edge(*ends, **_how(edge))
-    return graph
-
-
-def _to_pandas(lineage: _TextLineage) -> pandas.DataFrame:
-    """A row an edge: both columns, each with its table (None for a bare SELECT's), and how one makes the other."""
-    rows = [
-        {
-            "source_table": str(edge.source.table),
-            "source_column": edge.source.column,
-            "target_table": None if edge.target.table is None else str(edge.target.table),
-            "target_column": edge.target.column,
-            **_how(edge),
-        }
-        for edge in lineage.edges
-    ]
-    columns = ("source_table", "source_column", "target_table", "target_column", *_HOW)
-    return _library("pandas", "to_pandas").DataFrame(rows, columns=columns)
 
 
 def _how(edge: ColumnEdge) -> dict[str, Any]:
@@ -358,19 +291,52 @@ class LineageParser:
 
     def to_dict(self) -> Json:
         """The lineage for JSON, with the keys that `ingest lineage --format json` has."""
-        return _to_dict(self)
+        return {
+            "version": JSON_VERSION,
+            "source_tables": [str(name) for name in self.source_tables],
+            "target_tables": [str(name) for name in self.target_tables],
+            "intermediate_tables": [str(name) for name in self.intermediate_tables],
+            "column_lineage": [edge.to_dict() for edge in self.edges],
+            "table_lineage": [{"source": str(source), "target": str(target)} for source, target in self.table_lineage],
+            "problems": [problem_text(problem) for problem in self.problems],
+            "failures": list(self.failures),
+        }
 
     def to_networkx(self) -> networkx.MultiDiGraph[str]:
         """A graph of columns, named as the query has them, with an edge for each way that one takes part in another.
 
-        Nodes know their `table` (None for a column of a bare SELECT) and `column`, edges what ColumnEdge does. Raises
-        ConfigError where networkx is not installed.
+        A table spelled in two ways is one. Nodes know their `table` (None for a column of a bare SELECT) and `column`,
+        edges what ColumnEdge does. Raises ConfigError where networkx is not installed.
         """
-        return _to_networkx(self)
+        graph: networkx.MultiDiGraph[str] = _library("networkx", "to_networkx").MultiDiGraph()
+        labels: dict[tuple[TableName | None, str], str] = {}
+        for edge in self.edges:
+            ends = []
+            for end in (edge.source, edge.target):
+                label = labels.setdefault((end.table, end.column), str(end))
+                if label not in graph:
+                    graph.add_node(label, table=None if end.table is None else str(end.table), column=end.column)
+                ends.append(label)
+            graph.add_edge(*ends, **_how(edge))
+        return graph
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A row a column edge. Raises ConfigError where pandas is not installed."""
-        return _to_pandas(self)
+        """A row a column edge: both columns, each with its table (None for a bare SELECT's), and how it comes to be.
+
+        Raises ConfigError where pandas is not installed.
+        """
+        rows = [
+            {
+                "source_table": str(edge.source.table),
+                "source_column": edge.source.column,
+                "target_table": None if edge.target.table is None else str(edge.target.table),
+                "target_column": edge.target.column,
+                **_how(edge),
+            }
+            for edge in self.edges
+        ]
+        columns = ("source_table", "source_column", "target_table", "target_column", *_HOW)
+        return _library("pandas", "to_pandas").DataFrame(rows, columns=columns)
 
     @cached_property
     def _flows(self) -> tuple[Flow, ...]:

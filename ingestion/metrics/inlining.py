@@ -480,9 +480,7 @@ def _refuse_parts(node: exp.Expr, read: Collection[str]) -> None:
             raise Refusal(f"{key.strip('_').replace('_', ' ')} in a {type(node).__name__.lower()}")
 
 
-def _join_blocks(
-    join: exp.Expr, block: Block, other: _Joined, scope: NameScope, rewrite: Callable[[exp.Expr], exp.Expr]
-) -> Block:
+def _join_blocks(join: exp.Expr, block: Block, other: _Joined, scope: NameScope, rewrite: Rewrite) -> Block:
     """The block with what a join brings; `scope` gets its names. Raises Refusal for a join that is not understood."""
     _refuse_parts(join, _READ_OF_JOIN)
     side, kind = str(join.args.get("side") or "").upper(), str(join.args.get("kind") or "").upper()
@@ -714,9 +712,7 @@ class QueryInliner:
         }
         return _Joined(NamedRelation(name, made), Block([leaf]))
 
-    def _outputs(
-        self, node: exp.Expr, scope: NameScope, rewrite: Callable[[exp.Expr], exp.Expr]
-    ) -> tuple[dict[str, Value], tuple[Leaf, ...]]:
+    def _outputs(self, node: exp.Expr, scope: NameScope, rewrite: Rewrite) -> tuple[dict[str, Value], tuple[Leaf, ...]]:
         """The columns of a select list. One that is not certain is refused where it is used, and nowhere else."""
         columns: dict[str, Value] = {}
         open_: tuple[Leaf, ...] = ()
