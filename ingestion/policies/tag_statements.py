@@ -67,9 +67,9 @@ def _databricks(change: TagChange, table_type: str, dialect: Dialect) -> str:
 
 def _postgres(change: TagChange, _table_type: str, dialect: Dialect) -> str:
     """A block that reads the column's comment, and puts it back with the tag beside the others or without it."""
-    table = ".".join(_quote(part, dialect) for part in split_fqn(change.column[0])[2:])
+    table = ".".join(quote_name(part, dialect) for part in split_fqn(change.column[0])[2:])
     column = fqn.split(change.column[1] or "")[0]
-    name = f"{table}.{_quote(decode_name(column), dialect)}"
+    name = f"{table}.{quote_name(decode_name(column), dialect)}"
     relation = f"{_text(table, dialect)}::regclass"
     tag = _text(change.tag, dialect)
     others = f"array_remove(string_to_array(substring(was from '\\[tags: ([^\\]]*)\\]'), ', '), {tag})"
@@ -93,20 +93,16 @@ _WRITERS: Mapping[TagWarehouse, Callable[[TagChange, str, Dialect], str]] = {
 
 
 def _table(column: ColumnNode, dialect: Dialect) -> str:
-    return ".".join(_quote(part, dialect) for part in split_fqn(column[0])[1:])
+    return ".".join(quote_name(part, dialect) for part in split_fqn(column[0])[1:])
 
 
 def _column(column: ColumnNode, dialect: Dialect) -> str:
-    return ".".join(_quote(decode_name(part), dialect) for part in fqn.split(column[1] or ""))
-
-
-def _quote(name: str, dialect: Dialect) -> str:
-    return quote_name(name, dialect)
+    return ".".join(quote_name(decode_name(part), dialect) for part in fqn.split(column[1] or ""))
 
 
 def _tag(change: TagChange, dialect: Dialect) -> tuple[str, str]:
     classification, *names = split_fqn(change.tag)
-    return _quote(classification, dialect), _text(".".join(names), dialect)
+    return quote_name(classification, dialect), _text(".".join(names), dialect)
 
 
 def _text(value: str, dialect: Dialect) -> str:
