@@ -29,7 +29,9 @@ def sink_settings(sink_type: str) -> type[SinkSettings]:
 
 
 class ConfiguredSink(Model):
-    """`sink`: closed, for where it is opened is where it writes, be it a task of Spark."""
+    """`sink`: what is written to, and how."""
+
+    # It travels closed: where it is opened is where it writes, be it a task of Spark.
 
     type: Text = Field(description="What is written to.")
     config: SinkSettings = Field(description="The sink's settings.")

@@ -122,7 +122,7 @@ class TextReader:
         return self._known[text]
 
     def close(self) -> None:
-        """StatementEnd the process."""
+        """End the process."""
         if self._sandbox is not None:
             self._sandbox.close()
             self._sandbox = None

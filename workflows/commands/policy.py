@@ -100,7 +100,7 @@ def apply(
 @policy.command()
 @shows_errors
 def check(rules: PolicyFile, catalog: PolicyCatalog = None, config: ServerConfig = None, days: Days = None) -> None:
-    """Print the plan, and end with exit code 4 when tagged data lies in an untagged chosen.
+    """Print the plan, and end with exit code 4 when tagged data lies in an untagged place.
 
     \b
     Examples:

@@ -70,7 +70,7 @@ class SparkSettings(Model):
 
 
 class SchemaFile(Model):
-    """DDL on disk; `database` and `schema_` qualify what it leaves bare."""
+    """DDL on disk; `database` and `schema` qualify what it leaves bare."""
 
     path: ExistingFile = Field(description="A file of CREATE TABLE statements in the source's dialect.")
     database: Text | None = Field(

@@ -77,7 +77,7 @@ def _source_type(written: str) -> str:
 
 
 class Source(Model):
-    """`source`."""
+    """Whose lineage it is, and where it is read from."""
 
     type: Annotated[Text, AfterValidator(_source_type)] = Field(
         description="query-log-lineage, spark-history-lineage, or <connection type>-lineage."

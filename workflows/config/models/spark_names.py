@@ -67,7 +67,7 @@ class PathName(Model):
 
 
 class SparkNames(Model):
-    """`headwater.sparkNames`."""
+    """`headwater.sparkNames`: what Spark reads and writes, and whose it is."""
 
     catalogs: dict[str, Owner] = Field(
         default_factory=dict,
