@@ -18,6 +18,8 @@ from ingestion.model.entities import EntityReference
 from ingestion.model.outcomes import WriteOutcome
 from ingestion.model.requests import AddLineageRequest, Replacement
 
+Catalog = TypeVar("Catalog", covariant=True)
+
 
 @dataclass(frozen=True, slots=True)
 class TargetBatch:
@@ -112,9 +114,6 @@ class SinkSettings(Model):
 
         `catalog` is that of the run's catalog.
         """
-
-
-Catalog = TypeVar("Catalog", covariant=True)
 
 
 @dataclass(frozen=True, slots=True)

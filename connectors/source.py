@@ -21,6 +21,15 @@ from ingestion.model.namespaces import RelationKey
 from ingestion.parsing.sandbox.process import Limits
 from ingestion.statements.routines.definition import Definition
 
+Reads = Mapping[tuple[str, str], frozenset[str]]
+"""(schema, relation) -> the columns of it that are read; the schema of temporary relations is "".
+
+Of a statement over one relation alone a planner writes most columns without its name, and they are not told here.
+"""
+
+Schemas = Mapping[RelationKey, tuple[Column, ...]]
+"""The columns of relations, in their order."""
+
 
 @dataclass(frozen=True, slots=True)
 class SourceRun:
@@ -130,17 +139,8 @@ class Question:
     search_path: tuple[str, ...] = ()
 
 
-Reads = Mapping[tuple[str, str], frozenset[str]]
-"""(schema, relation) -> the columns of it that are read; the schema of temporary relations is "".
-
-Of a statement over one relation alone a planner writes most columns without its name, and they are not told here.
-"""
-
 Planner = Callable[[Question], Reads | None]
 """Which columns a statement reads by a live database's own planner; None where it cannot plan it."""
-
-Schemas = Mapping[RelationKey, tuple[Column, ...]]
-"""The columns of relations, in their order."""
 
 
 def _nothing() -> tuple[()]:

@@ -17,9 +17,20 @@ from connectors.dbt.artifacts import mapping_of, mappings_of, url_without_secret
 from connectors.dbt.nodes import DbtColumn, DbtExposure
 from ingestion.errors import ConfigError
 
-# The YAML of a project, as plain values.
-
 _LOADER: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+PROJECT_FILE = "dbt_project.yml"
+_KEPT_OF_TARGET = ("type", "schema", "dataset", "database", "project", "dbname", "catalog")
+"""Of a profile. What else stands there may be a secret."""
+
+_CALL = re.compile(r"\b(ref|source)\s*+\(([^()]*+)\)")
+_TEXT = re.compile(r"['\"]([^'\"]++)['\"]")
+_VERSION = re.compile(r"\bv(?:ersion)?\s*+=\s*+['\"]?(\w++)")
+
+_SNAPSHOT = re.compile(r"\{%-?\s*snapshot\s+(\w+)\s*-?%\}([\s\S]*?)\{%-?\s*endsnapshot\s*-?%\}")
+
+
+# The YAML of a project, as plain values.
 
 
 def _read_mapping(file: Path) -> dict[str, Any]:
@@ -45,10 +56,6 @@ def _texts(value: object, default: tuple[str, ...] = ()) -> tuple[str, ...]:
 
 
 # A project and its packages: dbt_project.yml, and what it says of folders, variables and configs.
-
-PROJECT_FILE = "dbt_project.yml"
-_KEPT_OF_TARGET = ("type", "schema", "dataset", "database", "project", "dbname", "catalog")
-"""Of a profile. What else stands there may be a secret."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,10 +277,6 @@ def _exposure(entry: Mapping[str, Any], package: str) -> DbtExposure:
 
 # What `ref` and `source` in a YAML file mean, where no template is rendered.
 
-_CALL = re.compile(r"\b(ref|source)\s*+\(([^()]*+)\)")
-_TEXT = re.compile(r"['\"]([^'\"]++)['\"]")
-_VERSION = re.compile(r"\bv(?:ersion)?\s*+=\s*+['\"]?(\w++)")
-
 
 def _with_unique_ids(
     exposures: Iterable[DbtExposure], nodes: Iterable[TemplateNode], sources: Iterable[TemplateSource]
@@ -303,8 +306,6 @@ def _ids(
 
 
 # The nodes of a project without artifacts: its files, each with the configs that hold for it.
-
-_SNAPSHOT = re.compile(r"\{%-?\s*snapshot\s+(\w+)\s*-?%\}([\s\S]*?)\{%-?\s*endsnapshot\s*-?%\}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,13 +40,17 @@ from connectors.dbt._template_values import (
 )
 from connectors.dbt.nodes import EPHEMERAL_PREFIX
 
-# One project's templates, rendered: first each node's config and place, then each model's SQL.
-
 _OTHER_ANSWERS = ((True,), (True, False), (False, True))
 """To templates that ask for types: beside "no" each time, enough for every branch of an if with an elif."""
 
 _OURS = {"get_intervals_between": 1}
 """Macros that ask the warehouse for nothing but a number of rows, on which no column depends."""
+
+_RECURSION_LIMIT = 5_000
+"""Deeper than any macro goes that ends."""
+
+
+# One project's templates, rendered: first each node's config and place, then each model's SQL.
 
 
 class _Environment(SandboxedEnvironment):
@@ -324,9 +328,6 @@ class _TemplateRenderer:
 #
 # The second part of a request is the scope's file; the first asks for a node's config ("configure") or SQL
 # ("render").
-
-_RECURSION_LIMIT = 5_000
-"""Deeper than any macro goes that ends."""
 
 
 def answer(request: str, scope_file: str) -> bytes:

@@ -27,6 +27,14 @@ from ingestion.model.lineage import Column
 from ingestion.parser import LineageParser
 from ingestion.parsing.sandbox.process import Limits
 
+_Lineage = frozenset[tuple[str, str, str]]
+
+_ROUNDS = 8
+"""Templates that need the columns of models that need the columns of others."""
+_ASKING = " asks the warehouse"
+_SETTINGS = ("strategy", "updated_at", "unique_key", "snapshot_meta_column_names")
+
+
 # The columns of models, told by the SQL that makes them: what some templates ask the warehouse for.
 
 
@@ -61,8 +69,6 @@ def _known_columns(relations: Iterable[str], project: DbtProject) -> dict[str, t
 
 
 # Templates that ask for the types of columns: their SQL stands where its lineage is one whatever the types are.
-
-_Lineage = frozenset[tuple[str, str, str]]
 
 
 def without_type_branches(rendered: Mapping[str, RenderedModel], dialect: str) -> dict[str, RenderedModel]:
@@ -126,11 +132,6 @@ def _without_ambiguous(project: DbtProject, configs: Mapping[str, NodeConfig]) -
 
 
 # A project without artifacts: its templates rendered here, its names by dbt's rules.
-
-_ROUNDS = 8
-"""Templates that need the columns of models that need the columns of others."""
-_ASKING = " asks the warehouse"
-_SETTINGS = ("strategy", "updated_at", "unique_key", "snapshot_meta_column_names")
 
 
 def project_from_files(root: Path, dialect: str | None, limits: Limits) -> DbtProject:

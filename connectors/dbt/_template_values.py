@@ -23,12 +23,23 @@ from ingestion.dialects import dialect_of
 from ingestion.dialects.definition import Fold
 from ingestion.statements.routines.definition import quote_name
 
-# Why a template cannot be rendered here, and on which of its lines.
-
 _MEMBER = re.compile(r"^'[\w.]+ object' has no attribute ")
 
 MODEL = "<model>"
 """The file name of the template that is being rendered, by which its lines are found in a trace."""
+
+_NOT_GIVEN = object()
+"""Apart from none, which a template may give as the default."""
+
+_BARE_NAME = re.compile(r"[A-Za-z_]\w*")
+_PARTS = ("database", "schema", "identifier", "metadata")
+
+TYPE_ASKED = "the type of a column asks the warehouse"
+
+TypeAnswer = Callable[[], bool]
+
+
+# Why a template cannot be rendered here, and on which of its lines.
 
 
 class NotRenderable(Exception):
@@ -261,10 +272,6 @@ class ConfigCall:
         return False
 
 
-_NOT_GIVEN = object()
-"""Apart from none, which a template may give as the default."""
-
-
 class ProjectVariables:
     """`var`: of the root project, then of the package's own file.
 
@@ -290,9 +297,6 @@ class ProjectVariables:
 
 
 # Relations and columns as templates handle them: names that print as the warehouse's SQL has them.
-
-_BARE_NAME = re.compile(r"[A-Za-z_]\w*")
-_PARTS = ("database", "schema", "identifier", "metadata")
 
 
 @dataclass(frozen=True)
@@ -364,9 +368,6 @@ class TemplateRelation(Mapping[str, Any]):
         return quote_name(identifier, dialect_of(self.dialect))
 
 
-TYPE_ASKED = "the type of a column asks the warehouse"
-
-
 @dataclass
 class TypeAnswers:
     """What a template that asks for the types of columns is answered, one after the other; None: it is ended."""
@@ -380,9 +381,6 @@ class TypeAnswers:
         if self.answers is None:
             raise NotRenderable(TYPE_ASKED)
         return next(self.answers)
-
-
-TypeAnswer = Callable[[], bool]
 
 
 class _Unknown:

@@ -20,10 +20,22 @@ from ingestion.arguments import nearest_file
 from ingestion.errors import ConfigError
 from ingestion.model.lineage import Column
 
-# dbt's JSON artifacts, read piece by piece: a large project's manifest has a hundred megabytes.
-
 _CHUNK = 1 << 16
 _SCHEMA = re.compile(r"/dbt/([a-z-]+)/v(\d+)")
+
+_Entries = Mapping[str, Mapping[str, Any]]
+
+OLDEST_VERSION, NEWEST_VERSION = 4, 12
+"""The versions that are known: dbt 1.0 to 1.10. A newer one is read as far as it is understood."""
+
+_WITH_ROWS = {kind.value: kind for kind in ResourceKind}
+_SETTINGS = frozenset(
+    {"strategy", "updated_at", "unique_key", "snapshot_meta_column_names", "hard_deletes", "incremental_strategy"}
+)
+"""Of a node's config what says which columns a snapshot or an incremental model has."""
+
+
+# dbt's JSON artifacts, read piece by piece: a large project's manifest has a hundred megabytes.
 
 
 class UnreadableArtifact(ConfigError):
@@ -164,8 +176,6 @@ def _location(file: Path) -> str:
 
 # The metrics of a manifest, with what its semantic models say of them.
 
-_Entries = Mapping[str, Mapping[str, Any]]
-
 
 def _read_metrics(artifact: Artifact) -> tuple[DbtMetric, ...]:
     """The metrics of a manifest in its order. Raises UnreadableArtifact."""
@@ -228,15 +238,6 @@ def mappings_of(value: object) -> list[dict[str, Any]]:
 
 
 # manifest.json: the nodes of a project, as dbt parsed and perhaps compiled it.
-
-OLDEST_VERSION, NEWEST_VERSION = 4, 12
-"""The versions that are known: dbt 1.0 to 1.10. A newer one is read as far as it is understood."""
-
-_WITH_ROWS = {kind.value: kind for kind in ResourceKind}
-_SETTINGS = frozenset(
-    {"strategy", "updated_at", "unique_key", "snapshot_meta_column_names", "hard_deletes", "incremental_strategy"}
-)
-"""Of a node's config what says which columns a snapshot or an incremental model has."""
 
 
 def read_manifest(file: Path) -> Manifest:

@@ -23,13 +23,27 @@ from connectors.dbt.artifact_locations import ARTIFACTS, ArtifactLocation, Bucke
 from connectors.dbt.artifacts import url_without_secrets
 from ingestion.errors import ConfigError, RetryableError, TargetDown
 
-# Copies of artifacts, no larger than is sensible.
-
 LARGEST = 4 << 30
 """Bytes; manifests of a hundred megabytes are large."""
 
 BLOCK_BYTES = 1 << 20
 """Bytes that are copied at a time."""
+
+_REDIRECTS = 5
+_BUSY = 429
+_BROKEN = 500
+
+_SECONDS = (10.0, 60.0)
+"""To connect, and for each answer."""
+_ATTEMPTS = 3
+_MANIFESTS_SHOWN = 3
+_CREDENTIALS = "GOOGLE_APPLICATION_CREDENTIALS"
+_CODE = re.compile(r"AWS Error (\w+)|google::cloud::Status\((\w+)")
+_REFUSED = re.compile(r"ACCESS_DENIED|INVALID_ACCESS_KEY|SIGNATURE|TOKEN|PERMISSION_DENIED|UNAUTHENTICATED|EXPIRED")
+_MISSING = re.compile(r"NO_SUCH|NOT_FOUND|RESOURCE_NOT_FOUND")
+
+
+# Copies of artifacts, no larger than is sensible.
 
 
 def _write_copy(blocks: Iterable[bytes], file: Path, origin: str, largest: int = LARGEST) -> None:
@@ -44,10 +58,6 @@ def _write_copy(blocks: Iterable[bytes], file: Path, origin: str, largest: int =
 
 
 # Artifacts behind web addresses: an artifact store of a CI, a web server, a presigned link.
-
-_REDIRECTS = 5
-_BUSY = 429
-_BROKEN = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,15 +150,6 @@ def _check(response: requests.Response, url: str) -> None:
 
 
 # Artifacts in a bucket of an object store, read with pyarrow's file systems.
-
-_SECONDS = (10.0, 60.0)
-"""To connect, and for each answer."""
-_ATTEMPTS = 3
-_MANIFESTS_SHOWN = 3
-_CREDENTIALS = "GOOGLE_APPLICATION_CREDENTIALS"
-_CODE = re.compile(r"AWS Error (\w+)|google::cloud::Status\((\w+)")
-_REFUSED = re.compile(r"ACCESS_DENIED|INVALID_ACCESS_KEY|SIGNATURE|TOKEN|PERMISSION_DENIED|UNAUTHENTICATED|EXPIRED")
-_MISSING = re.compile(r"NO_SUCH|NOT_FOUND|RESOURCE_NOT_FOUND")
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,12 @@ from ingestion.errors import ConfigError
 from ingestion.model.lineage import Column
 from ingestion.statements.routines.definition import quote_name
 
+_QUERY_WORDS = frozenset({"select", "with", "from", "values", "table"})
+_OTHER_DIALECTS: Mapping[str, str] = {"glue": "spark", "synapse": "tsql", "fabricspark": "spark", "upsolver": "ansi"}
+"""Of adapters that are not named as their SQL is."""
+_SNAPSHOT_COLUMNS = ("dbt_scd_id", "dbt_updated_at", "dbt_valid_from", "dbt_valid_to")
+
+
 # Ephemeral models: dbt puts each as a WITH item in front of the query that reads it.
 
 
@@ -71,11 +77,6 @@ def _behind_with(query: str, dialect: str) -> tuple[int | None, bool | None]:
 
 
 # The models of a project as statements: each a view over its query, under its name in the warehouse.
-
-_QUERY_WORDS = frozenset({"select", "with", "from", "values", "table"})
-_OTHER_DIALECTS: Mapping[str, str] = {"glue": "spark", "synapse": "tsql", "fabricspark": "spark", "upsolver": "ansi"}
-"""Of adapters that are not named as their SQL is."""
-_SNAPSHOT_COLUMNS = ("dbt_scd_id", "dbt_updated_at", "dbt_valid_from", "dbt_valid_to")
 
 
 @dataclass(frozen=True, slots=True)

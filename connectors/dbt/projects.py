@@ -19,11 +19,16 @@ from ingestion.errors import ConfigError
 from ingestion.model.lineage import Column
 from ingestion.parsing.sandbox.process import Limits
 
-# What `dbt compile` wrote, without anything else: files whose own names stand in the queries of the others.
-
 _NO_MODELS = frozenset({"tests", "data-tests", "analyses", "analysis"})
 _YAML = (".yml", ".yaml")
 _QUALIFIED = 3
+
+_CATALOG = "catalog.json"
+
+_MANIFEST = "manifest.json"
+
+
+# What `dbt compile` wrote, without anything else: files whose own names stand in the queries of the others.
 
 
 def _is_compiled_folder(path: Path) -> bool:
@@ -125,8 +130,6 @@ def _is_model(file: Path) -> bool:
 
 
 # A project by its manifest.json: compiled queries from it, else from the files that dbt compiled, else rendered.
-
-_CATALOG = "catalog.json"
 
 
 def project_from_manifest(file: Path, dialect: str | None, limits: Limits, catalog: Path | None = None) -> DbtProject:
@@ -259,8 +262,6 @@ def _notes(file: Path, manifest: Manifest, rendered: int) -> list[str]:
 
 
 # Which of the ways into a project a path is: a manifest, a project's folder, or what dbt compiled.
-
-_MANIFEST = "manifest.json"
 
 
 def is_project(path: Path) -> bool:

@@ -30,9 +30,13 @@ from ingestion.model.lineage import Column
 from ingestion.model.moments import iso_time
 from ingestion.model.requests import AddLineageRequest
 
-# Entities of the catalog as OpenLineage names datasets: a namespace for where they are, a name for which it is.
-
 _PARTS_OF_A_TABLE = 4
+
+PRODUCER = "https://pypi.org/project/headwater"
+_ERRORS_SHOWN = 100
+
+
+# Entities of the catalog as OpenLineage names datasets: a namespace for where they are, a name for which it is.
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +85,6 @@ def _fields(columns: Sequence[Column]) -> list[schema_dataset.SchemaDatasetFacet
 
 
 # Requests as run events: one for each producer, with all that it reads and writes.
-
-PRODUCER = "https://pypi.org/project/headwater"
-_ERRORS_SHOWN = 100
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,11 +30,6 @@ from ingestion.model.entities import EntityReference
 from ingestion.model.outcomes import WriteOutcome
 from ingestion.model.requests import AddLineageRequest, ColumnLineage, EdgeSource, EntitiesEdge, LineageDetails
 
-# Writing to an OpenMetadata without its help: its PUT replaces an edge, so an existing one is only appended to.
-#
-# Between reading an edge and writing it another writer may have replaced it; the protocol has no lock. So each write
-# is read back and mended at once, and once more (`restore_edge`) when all that had read the edge before have written.
-
 Operations = list[dict[str, Any]]
 ColumnKey = tuple[tuple[str, ...], str]
 Refused = frozenset[ColumnKey]
@@ -52,6 +47,20 @@ _STALE_SECONDS = 0.5
 _ROUTINE = "storedProcedure"
 QUERIES = frozenset({EdgeSource.QUERY, EdgeSource.CROSS_DATABASE})
 """What edges of statements are said to be read from."""
+
+logger = logging.getLogger(__name__)
+
+SETTLING_SECONDS = 1.0
+"""How long after a write it is read again, at least: another writer's write follows its reading by less."""
+
+_SLOWER = 3.0
+"""How much slower another writer's calls may be than the slowest of ours."""
+
+
+# Writing to an OpenMetadata without its help: its PUT replaces an edge, so an existing one is only appended to.
+#
+# Between reading an edge and writing it another writer may have replaced it; the protocol has no lock. So each write
+# is read back and mended at once, and once more (`restore_edge`) when all that had read the edge before have written.
 
 
 class _ContestedEdge(ServerFailed):
@@ -319,14 +328,6 @@ def redefinition_of(batch: TargetBatch) -> Redefinition:
 
 
 # Batches to an OpenMetadata that offers no bulk call: edge by edge; none counts before it reads as it was written.
-
-logger = logging.getLogger(__name__)
-
-SETTLING_SECONDS = 1.0
-"""How long after a write it is read again, at least: another writer's write follows its reading by less."""
-
-_SLOWER = 3.0
-"""How much slower another writer's calls may be than the slowest of ours."""
 
 
 @dataclass(frozen=True, slots=True)

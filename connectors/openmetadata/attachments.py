@@ -25,6 +25,17 @@ from ingestion.model.fqn import build_fqn, decode_name, encode_name
 from ingestion.model.lineage import Json
 from ingestion.model.requests import ColumnLineage, EdgeSource, EntitiesEdge, LineageDetails
 
+_RESULTS = f"{Collection.TEST_CASES}/testCaseResults"
+
+_INDEX = "query_search_index"
+_AT_ONCE = 100
+_OURS_AT_ONCE = 500
+"""Of a catalog with bulk calls."""
+_ASKED_AT_ONCE = 150
+"""Checksums in the URL of a search: with more of them it is longer than the 8 KiB that usual proxies take."""
+_FIELDS = ["checksum", "queryUsedIn", "usedBy", "processedLineage", "duration"]
+
+
 # What people say of tables and columns: descriptions and tags, put beside what the platform has or in its place.
 
 
@@ -188,8 +199,6 @@ def delete_others(http: Http, collection: Collection, params: Params, kept: Cont
 
 # Tests of tables and columns, and what became of them.
 
-_RESULTS = f"{Collection.TEST_CASES}/testCaseResults"
-
 
 class TestStatus(StrEnum):
     """OpenMetadata's words: `ABORTED` is a test that could not be carried out."""
@@ -272,14 +281,6 @@ def delete_other_tests(http: Http, service: str, kept: Container[str], prefix: s
 
 
 # Query entities: filed by their masked text, so that the same query is one entity however often a log has it.
-
-_INDEX = "query_search_index"
-_AT_ONCE = 100
-_OURS_AT_ONCE = 500
-"""Of a catalog with bulk calls."""
-_ASKED_AT_ONCE = 150
-"""Checksums in the URL of a search: with more of them it is longer than the 8 KiB that usual proxies take."""
-_FIELDS = ["checksum", "queryUsedIn", "usedBy", "processedLineage", "duration"]
 
 
 def file_queries(platform: Platform, service: str, queries: Sequence[QueryRecord]) -> int:

@@ -19,6 +19,27 @@ from ingestion.model.lineage import Json
 from ingestion.model.storage_paths import normal_path, spellings
 from ingestion.resolution import Hits, PartialName
 
+LINEAGE = "bulkLineage"
+LOOKUP = "bulkLookup"
+TABLES = "bulkTables"
+LOADS = "loads"
+NAMES = "names"
+TYPES = "types"
+
+CORRECTIONS = "corrections"
+
+TABLE_INDEX = "table_search_index"
+CONTAINER_INDEX = "container_search_index"
+# a real server ignores `size` in field searches and shows so many
+FIELD_SEARCH_SIZE = 10
+_FIELDS = ["schemaDefinition", "fullyQualifiedName", "tableType", "processedLineage", "updatedAt", "extension"]
+
+Result = TypeVar("Result")
+logger = logging.getLogger(__name__)
+
+SPOKEN_VERSION = "2.0"
+
+
 # A platform that was found to be there: its transport, its version and what it offers.
 
 
@@ -39,13 +60,6 @@ class Platform:
 
 
 # Headwater's own catalog offers more than OpenMetadata: bulk look-up, bulk registration, bulk lineage.
-
-LINEAGE = "bulkLineage"
-LOOKUP = "bulkLookup"
-TABLES = "bulkTables"
-LOADS = "loads"
-NAMES = "names"
-TYPES = "types"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +146,6 @@ def _look_up(http: Http, service: str, names: Sequence[Json], *, columns: bool =
 
 # What people corrected by hand in Headwater's own catalog; a plain OpenMetadata keeps no rejections.
 
-CORRECTIONS = "corrections"
-
 
 def rejected_edges(platform: Platform) -> frozenset[tuple[str, str]]:
     """The edges, by the ids of their ends, that nobody reads since a person rejected them. Raises TargetDown."""
@@ -144,12 +156,6 @@ def rejected_edges(platform: Platform) -> frozenset[tuple[str, str]]:
 
 
 # The platform's search: tables by name, containers by path, views and procedures that wait for their lineage.
-
-TABLE_INDEX = "table_search_index"
-CONTAINER_INDEX = "container_search_index"
-# a real server ignores `size` in field searches and shows so many
-FIELD_SEARCH_SIZE = 10
-_FIELDS = ["schemaDefinition", "fullyQualifiedName", "tableType", "processedLineage", "updatedAt", "extension"]
 
 
 def _field_search(http: Http, pattern: str, field: str = "fullyQualifiedName", index: str = TABLE_INDEX) -> Hits:
@@ -211,11 +217,6 @@ def _hits(answer: Any) -> Json:
 
 
 # A connection to a platform that was found to be there, to understand us, and to let us in.
-
-Result = TypeVar("Result")
-logger = logging.getLogger(__name__)
-
-SPOKEN_VERSION = "2.0"
 
 
 def connect(connection: Connection, policy: RetryPolicy | None = None, timing: Timing | None = None) -> Platform:

@@ -13,8 +13,6 @@ from ingestion.model.entities import EntityReference, TableEntity
 from ingestion.model.fqn import decode_name, encode_name, split_fqn
 from ingestion.model.lineage import Column, Json
 
-# Column types as a database writes them, in the words that OpenMetadata has for them.
-
 _ARGUMENTS = re.compile(r"\(\s*+(\d++)\s*+(?:,\s*+(-?\d++)\s*+)?+[^)]*+(?:\)|\Z)")
 _NOT_THE_NAME = re.compile(r"\([^)]*+(?:\)|\Z)|<.*|\[.*", re.DOTALL)
 
@@ -83,6 +81,16 @@ _NAMES = {
 _NEEDS_LENGTH = frozenset({"CHAR", "VARCHAR", "BINARY", "VARBINARY"})
 _HAS_PRECISION = frozenset({"DECIMAL", "NUMERIC", "NUMBER"})
 
+PAGE = 100
+COLUMNS_COMPLETE = "columnsComplete"
+"""Attribute of tables that were registered from a log: whether all of their columns are known."""
+
+FILED_FROM_LOG = "filedFromLog"
+"""Attribute of procedures that were registered from a log: their code is what was seen of it, masked."""
+
+
+# Column types as a database writes them, in the words that OpenMetadata has for them.
+
 
 def column_request(column: Column) -> dict[str, Any]:
     """A column as OpenMetadata's create requests want it; a type it has no word for is UNKNOWN, shown as written."""
@@ -107,13 +115,6 @@ def column_request(column: Column) -> dict[str, Any]:
 
 
 # Services, databases, schemas, tables, procedures, containers and queries over the platform's REST API.
-
-PAGE = 100
-COLUMNS_COMPLETE = "columnsComplete"
-"""Attribute of tables that were registered from a log: whether all of their columns are known."""
-
-FILED_FROM_LOG = "filedFromLog"
-"""Attribute of procedures that were registered from a log: their code is what was seen of it, masked."""
 
 
 class Collection(StrEnum):

@@ -35,9 +35,18 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 
-# What an HTTP answer means: a value, an absence, a refusal, or a reason to try again.
-
 _MESSAGE_LENGTH = 200
+
+Result = TypeVar("Result")
+logger = logging.getLogger(__name__)
+
+Params = Mapping[str, str | int | Sequence[str]]
+
+_CHUNK = 65_536
+_LARGEST_ANSWER = 256 * 1024 * 1024
+
+
+# What an HTTP answer means: a value, an absence, a refusal, or a reason to try again.
 
 
 class NotFound(Rejected):
@@ -177,9 +186,6 @@ class Breaker:
 
 
 # The one retry policy of the client: exponential backoff with jitter, Retry-After obeyed, bounded twice.
-
-Result = TypeVar("Result")
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,11 +359,6 @@ class _BoundedReader(io.RawIOBase):
 
 
 # One HTTP client for everything that is said to the platform: pooled, bounded in time, with one retry policy.
-
-Params = Mapping[str, str | int | Sequence[str]]
-
-_CHUNK = 65_536
-_LARGEST_ANSWER = 256 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,8 @@ from ingestion.policies.plan import (
 )
 from ingestion.walk import DIRECT, TABLE, ColumnNode
 
+_PURPOSE = "What a lineage policy derives."
+
 
 def columns_of_platform(platform: Platform) -> CatalogColumns:
     """Everything on a platform: of its lineage what OpenMetadata's contract has, certain pairs with their expressions.
@@ -73,8 +75,6 @@ def _column_of(table: str, full: str) -> ColumnNode:
 
 
 # A plan carried out on a platform: labels are put on columns and taken off them, by one PATCH a table.
-
-_PURPOSE = "What a lineage policy derives."
 
 
 def apply_plan(platform: Platform, plan: PolicyPlan) -> tuple[str, ...]:

@@ -24,6 +24,19 @@ from ingestion.model.lineage import (
     WriteMode,
 )
 
+RowStates = Mapping[str, Mapping[str, str | None]]
+"""By column: the status that a row has for a value (in lower case) of it; None where that value says nothing bad."""
+
+OTHERWISE = "*"
+"""Stands for any value of a column that is not named."""
+
+MILLISECONDS, MICROSECONDS, PICOSECONDS = 1e-3, 1e-6, 1e-12
+
+Row = list[str]
+At = Mapping[str, int]
+"""The position of each column in a row."""
+
+
 # The vocabulary of an engine's own lineage: how a row of it is read, and what it says.
 
 
@@ -119,14 +132,6 @@ def text_of(record: Json, key: str, column: str) -> str:
 
 
 # What is known of one exporter: which headers tell it, and what its columns mean.
-
-RowStates = Mapping[str, Mapping[str, str | None]]
-"""By column: the status that a row has for a value (in lower case) of it; None where that value says nothing bad."""
-
-OTHERWISE = "*"
-"""Stands for any value of a column that is not named."""
-
-MILLISECONDS, MICROSECONDS, PICOSECONDS = 1e-3, 1e-6, 1e-12
 
 
 def marks(*sets: str) -> tuple[frozenset[str], ...]:
@@ -235,11 +240,6 @@ class LoggedStatement:
     text: str
     duration: float | None = None
     failed: bool = False
-
-
-Row = list[str]
-At = Mapping[str, int]
-"""The position of each column in a row."""
 
 
 @dataclass(frozen=True, slots=True)

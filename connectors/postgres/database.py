@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 
-# Connecting to PostgreSQL: the keys of OpenMetadata's connection, and errors that say what to do and no secret.
-
 CONNECT_SECONDS = 10
 STATEMENT_SECONDS = 300
 _DEFAULT_PORT = 5432
@@ -35,6 +33,60 @@ _REFUSALS = {
     "could not translate host name": f"there is no such host: check {_WHERE}.hostPort",
     "Name or service not known": f"there is no such host: check {_WHERE}.hostPort",
 }
+
+Row = tuple[Any, ...]
+
+_OURS = "n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname !~ '^pg_(toast|temp)'"
+_NO_EXTENSION = """
+    NOT EXISTS (SELECT 1 FROM pg_catalog.pg_depend e WHERE e.objid = {0}.oid AND e.classid = {1} AND e.deptype = 'e')
+"""
+_VIEWS = f"""
+    SELECT n.nspname, c.relname, c.relkind = 'm', pg_catalog.pg_get_viewdef(c.oid)
+    FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.relkind IN ('v', 'm') AND {_OURS}
+      AND {_NO_EXTENSION.format("c", "'pg_catalog.pg_class'::pg_catalog.regclass")}
+    ORDER BY 1, 2
+"""
+_ROUTINES = f"""
+    SELECT n.nspname, p.proname, l.lanname, pg_catalog.pg_get_functiondef(p.oid)
+    FROM pg_catalog.pg_proc p
+    JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
+    JOIN pg_catalog.pg_language l ON l.oid = p.prolang
+    WHERE p.prokind IN ('f', 'p') AND l.lanname IN ('sql', 'plpgsql') AND {_OURS}
+      AND {_NO_EXTENSION.format("p", "'pg_catalog.pg_proc'::pg_catalog.regclass")}
+    ORDER BY 1, 2, p.oid
+"""
+# Before PostgreSQL 13 there was no tgparentid, by which a partition's copy of a trigger is told.
+_TRIGGERS = f"""
+    SELECT n.nspname, c.relname, t.tgname, pg_catalog.pg_get_triggerdef(t.oid)
+    FROM pg_catalog.pg_trigger t
+    JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid
+    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    WHERE NOT t.tgisinternal AND t.tgenabled <> 'D' AND {_OURS}
+      AND coalesce(pg_catalog.to_jsonb(t) ->> 'tgparentid', '0') = '0'
+    ORDER BY 1, 2, 3
+"""
+# information_schema.columns has no materialized views, and only what the role may read; its types lose their lengths.
+_COLUMNS = f"""
+    SELECT n.nspname, c.relname, a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod)
+    FROM pg_catalog.pg_attribute a
+    JOIN pg_catalog.pg_class c ON c.oid = a.attrelid
+    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND a.attnum > 0 AND NOT a.attisdropped AND {_OURS}
+    ORDER BY 1, 2, a.attnum
+"""
+_STATISTICS = """
+    SELECT n.nspname, pg_catalog.array_agg(a.attname::text)
+    FROM pg_catalog.pg_class c
+    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
+    WHERE c.relname = 'pg_stat_statements' AND c.relkind IN ('v', 'r')
+    GROUP BY 1
+"""
+_HIDDEN = "<insufficient privilege>"
+
+
+# Connecting to PostgreSQL: the keys of OpenMetadata's connection, and errors that say what to do and no secret.
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,57 +178,6 @@ def _failure(options: PostgresOptions, message: str) -> ConfigError | TargetDown
 
 
 # What a PostgreSQL tells of itself; a role that may only read the catalogs is enough.
-
-Row = tuple[Any, ...]
-
-_OURS = "n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname !~ '^pg_(toast|temp)'"
-_NO_EXTENSION = """
-    NOT EXISTS (SELECT 1 FROM pg_catalog.pg_depend e WHERE e.objid = {0}.oid AND e.classid = {1} AND e.deptype = 'e')
-"""
-_VIEWS = f"""
-    SELECT n.nspname, c.relname, c.relkind = 'm', pg_catalog.pg_get_viewdef(c.oid)
-    FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-    WHERE c.relkind IN ('v', 'm') AND {_OURS}
-      AND {_NO_EXTENSION.format("c", "'pg_catalog.pg_class'::pg_catalog.regclass")}
-    ORDER BY 1, 2
-"""
-_ROUTINES = f"""
-    SELECT n.nspname, p.proname, l.lanname, pg_catalog.pg_get_functiondef(p.oid)
-    FROM pg_catalog.pg_proc p
-    JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
-    JOIN pg_catalog.pg_language l ON l.oid = p.prolang
-    WHERE p.prokind IN ('f', 'p') AND l.lanname IN ('sql', 'plpgsql') AND {_OURS}
-      AND {_NO_EXTENSION.format("p", "'pg_catalog.pg_proc'::pg_catalog.regclass")}
-    ORDER BY 1, 2, p.oid
-"""
-# Before PostgreSQL 13 there was no tgparentid, by which a partition's copy of a trigger is told.
-_TRIGGERS = f"""
-    SELECT n.nspname, c.relname, t.tgname, pg_catalog.pg_get_triggerdef(t.oid)
-    FROM pg_catalog.pg_trigger t
-    JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid
-    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-    WHERE NOT t.tgisinternal AND t.tgenabled <> 'D' AND {_OURS}
-      AND coalesce(pg_catalog.to_jsonb(t) ->> 'tgparentid', '0') = '0'
-    ORDER BY 1, 2, 3
-"""
-# information_schema.columns has no materialized views, and only what the role may read; its types lose their lengths.
-_COLUMNS = f"""
-    SELECT n.nspname, c.relname, a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod)
-    FROM pg_catalog.pg_attribute a
-    JOIN pg_catalog.pg_class c ON c.oid = a.attrelid
-    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-    WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND a.attnum > 0 AND NOT a.attisdropped AND {_OURS}
-    ORDER BY 1, 2, a.attnum
-"""
-_STATISTICS = """
-    SELECT n.nspname, pg_catalog.array_agg(a.attname::text)
-    FROM pg_catalog.pg_class c
-    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-    JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
-    WHERE c.relname = 'pg_stat_statements' AND c.relkind IN ('v', 'r')
-    GROUP BY 1
-"""
-_HIDDEN = "<insufficient privilege>"
 
 
 class PostgresDatabase:

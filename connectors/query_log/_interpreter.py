@@ -20,9 +20,24 @@ from connectors.records import MALFORMED_EDGES, RECORD_SCHEMA
 from ingestion.analysis.symbolic import dumps
 from ingestion.model.outcomes import Outcome
 
-# Columns of RECORD_SCHEMA for the rows of one input, and what of it could not be read.
-
 ARROW_SCHEMA = to_arrow_schema(RECORD_SCHEMA)
+
+_NO_STATEMENT = ";"
+"""In place of a failed statement whose text is cut: of what template it was, so whether it ran again, nothing tells."""
+_NULLS = NULLS | {"?"}
+
+_ESCAPE = re.compile(r"\\([nrt\\])")
+_ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\"}
+
+_MOST_ROWS = 1 << 53
+"""Up to which a number with a fraction has each whole one."""
+_ID = re.compile(r"[\w-]{1,64}")
+
+Column = Sequence[str]
+Columns = Sequence[Column] | Mapping[int, Column]
+
+
+# Columns of RECORD_SCHEMA for the rows of one input, and what of it could not be read.
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,20 +115,6 @@ def _encodable(value: Any) -> bool:
 
 
 # Rows of an export as records: what its columns say, by the profile that fits.
-
-_NO_STATEMENT = ";"
-"""In place of a failed statement whose text is cut: of what template it was, so whether it ran again, nothing tells."""
-_NULLS = NULLS | {"?"}
-
-_ESCAPE = re.compile(r"\\([nrt\\])")
-_ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\"}
-
-_MOST_ROWS = 1 << 53
-"""Up to which a number with a fraction has each whole one."""
-_ID = re.compile(r"[\w-]{1,64}")
-
-Column = Sequence[str]
-Columns = Sequence[Column] | Mapping[int, Column]
 
 
 def interpret(columns: Columns, lines: list[int], malformed: list[Malformed], reading: ColumnReading) -> Table:

@@ -28,6 +28,8 @@ _WRAPPER = re.compile(r'\{\s*"[^"]*"\s*:\s*(?=[\[{])')
 
 Object = dict[str, Any]
 
+_PAGE = re.compile(r"(?:\w+_)?(?:page|token|kind|etag|total|count|size|limit|offset|next|more|status_code)")
+
 
 def is_json(text: str) -> bool:
     """Whether a file that begins so holds JSON."""
@@ -46,9 +48,6 @@ def is_json_lines(text: str) -> bool:
 def sample_objects(head: str, most: int) -> list[Object]:
     """The first objects of a file, of which `head` is the beginning, cut anywhere."""
     return list(islice((unwrapped for value in _values(head) for unwrapped in _unwrap(value)), most))
-
-
-_PAGE = re.compile(r"(?:\w+_)?(?:page|token|kind|etag|total|count|size|limit|offset|next|more|status_code)")
 
 
 def line_records(lines: Sequence[str], first_line: int, names: Sequence[str]) -> Records:

@@ -31,8 +31,6 @@ from connectors.query_log.files import QueryLogFile
 from connectors.records import RecordReading
 from ingestion.errors import ConfigError
 
-# The parts of log files that tasks read: whole files, and big plain ones cut where a record starts.
-
 SMALLEST_RANGE, LARGEST_RANGE = 4 << 20, 32 << 20
 # SQL decompresses to about this many times its size; only the balance of tasks depends on it
 _EXPANSION = 6
@@ -49,6 +47,24 @@ AT_ONCE_BYTES = 256 << 20
 
 _CUT_COLUMNS = ("file", "start", "quotes", "newlines", "even_cut", "even_newlines", "odd_cut", "odd_newlines")
 _CUT_SCHEMA = StructType([StructField(name, LongType()) for name in _CUT_COLUMNS])
+
+_BLOCK_CHARS = 1 << 20
+
+FAILURE_SCHEMA = StructType([StructField("session", StringType()), StructField("statement", StringType())])
+"""A failed statement's key, and its session."""
+
+_FAILURE_ARROW_SCHEMA = to_arrow_schema(FAILURE_SCHEMA)
+
+HEAD_BYTES = 1 << 20
+"""As much of a file is looked at to tell what it is."""
+
+# what Spark's binaryFile can hold in one row
+_LARGEST_REMOTE = (1 << 31) - 1
+# a byte that is a line end or a quote is nothing else in these
+_BYTEWISE = frozenset({"utf-8", "latin-1"})
+
+
+# The parts of log files that tasks read: whole files, and big plain ones cut where a record starts.
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,13 +266,6 @@ def tile(part: FileRange, cuts: list[Cut]) -> list[FileRange]:
 
 # From the bytes of a part of a log to batches of records, inside a Spark task or anywhere else.
 
-_BLOCK_CHARS = 1 << 20
-
-FAILURE_SCHEMA = StructType([StructField("session", StringType()), StructField("statement", StringType())])
-"""A failed statement's key, and its session."""
-
-_FAILURE_ARROW_SCHEMA = to_arrow_schema(FAILURE_SCHEMA)
-
 
 def record_batches(
     part: FileRange, stream: FileStream, failures: Failures, schema: pa.Schema = ARROW_SCHEMA
@@ -359,14 +368,6 @@ def _line_blocks(layout: Layout, stream: FileStream) -> Iterator[tuple[list[str]
 
 
 # Logs that are text: files streamed in the tasks that read them, big ones in parts.
-
-HEAD_BYTES = 1 << 20
-"""As much of a file is looked at to tell what it is."""
-
-# what Spark's binaryFile can hold in one row
-_LARGEST_REMOTE = (1 << 31) - 1
-# a byte that is a line end or a quote is nothing else in these
-_BYTEWISE = frozenset({"utf-8", "latin-1"})
 
 
 def text_records(spark: SparkSession, files: Sequence[FileRange], reading: RecordReading) -> DataFrame:

@@ -12,8 +12,6 @@ from connectors.spark._events import EventLine
 from ingestion.model.engine_names import JdbcUrl
 from ingestion.model.outcomes import Outcome
 
-# What an application's log tells of its executions, operations and statements.
-
 SESSION_TAG = re.compile(r"^spark-session-([0-9a-f-]{36})$")
 COMPACTION = re.compile(r"Rewriting \d+ (?:position delete )?files \(.* in \S+$", re.DOTALL)
 """How Iceberg describes an execution that puts a table's rows together into fewer files."""
@@ -21,6 +19,21 @@ COMPACTION = re.compile(r"Rewriting \d+ (?:position delete )?files \(.* in \S+$"
 REPEATED = re.compile(r"== Physical Plan ==\nCommandResult\b")
 
 _YEAR_10000 = 253_402_300_800_000
+
+TRUNCATED = "[truncated(size="
+"""How Spark marks a field that it cut at 65,535 characters."""
+
+_QUERY = re.compile(r'\bsql \{\s*query: "((?:[^"\\]|\\.)*)"', re.DOTALL)
+_ESCAPE = re.compile(rb'\\(?:([0-7]{1,3})|x([0-9a-fA-F]{1,2})|([abfnrtv\\\'"?]))')
+_SIMPLE = {b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v"}
+
+CALL_SITE = re.compile(r"^\w+ at .+:\d+$")
+STREAM_RUN = re.compile(r"\brunId = ([0-9a-f-]{36})")
+RUNS_STATEMENT, OPENS_SESSION = "SparkExecuteStatementOperation", "SparkSQLSessionManager.openSession"
+TEXT_SOURCES = ("SparkSQLCLIDriver", RUNS_STATEMENT)
+
+
+# What an application's log tells of its executions, operations and statements.
 
 
 @dataclass(slots=True)
@@ -146,13 +159,6 @@ def seconds(milliseconds: Any) -> float | None:
 
 # The SQL in the text of a Spark Connect operation, which is a protobuf message printed as text.
 
-TRUNCATED = "[truncated(size="
-"""How Spark marks a field that it cut at 65,535 characters."""
-
-_QUERY = re.compile(r'\bsql \{\s*query: "((?:[^"\\]|\\.)*)"', re.DOTALL)
-_ESCAPE = re.compile(rb'\\(?:([0-7]{1,3})|x([0-9a-fA-F]{1,2})|([abfnrtv\\\'"?]))')
-_SIMPLE = {b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v"}
-
 
 def _connect_sql(message: str) -> str | None:
     """The statement that a client sent as SQL; None for DataFrame operations and for text that Spark cut.
@@ -191,11 +197,6 @@ def _unescape(text: str) -> str:
 
 
 # The events of one application put together to statements: Start paired with End, several executions to one record.
-
-CALL_SITE = re.compile(r"^\w+ at .+:\d+$")
-STREAM_RUN = re.compile(r"\brunId = ([0-9a-f-]{36})")
-RUNS_STATEMENT, OPENS_SESSION = "SparkExecuteStatementOperation", "SparkSQLSessionManager.openSession"
-TEXT_SOURCES = ("SparkSQLCLIDriver", RUNS_STATEMENT)
 
 
 class ApplicationLog:

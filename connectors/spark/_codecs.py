@@ -26,13 +26,6 @@ LARGEST_BLOCK = 1 << 25
 
 SUFFIX = re.compile(r"\.([a-z]\w*)(?:\.inprogress|\.compact)?$")
 
-
-class DamagedLog(RecordError):
-    """The bytes end early or are not what the file's name says; what came before them has been given."""
-
-    code = "damaged_log"
-
-
 MAGIC = (
     (b"\x28\xb5\x2f\xfd", "zstd"),
     (b"\x1f\x8b", "gz"),
@@ -43,6 +36,18 @@ MAGIC = (
 """How the bytes of each codec begin."""
 
 LONGEST_MAGIC = 16
+
+LZ4_HEADER = struct.Struct("<8sBiiI")
+LZ4_MAGIC = b"LZ4Block"
+LZ4_RAW = 0x10
+
+SNAPPY_HEADER = b"\x82SNAPPY\x00"
+
+
+class DamagedLog(RecordError):
+    """The bytes end early or are not what the file's name says; what came before them has been given."""
+
+    code = "damaged_log"
 
 
 def named_codec(name: str) -> str | None:
@@ -105,11 +110,6 @@ def _decompress_gzip(stream: BinaryIO) -> Iterator[bytes]:
         raise DamagedLog("the gzip stream is damaged or not gzip") from error
 
 
-LZ4_HEADER = struct.Struct("<8sBiiI")
-LZ4_MAGIC = b"LZ4Block"
-LZ4_RAW = 0x10
-
-
 def _lz4_blocks(stream: BinaryIO) -> Iterator[bytes]:
     """The framing of lz4-java's LZ4BlockOutputStream: magic, token, lengths and checksum, then one block."""
     while header := _exactly(stream, LZ4_HEADER.size, "lz4"):
@@ -123,9 +123,6 @@ def _lz4_blocks(stream: BinaryIO) -> Iterator[bytes]:
             yield block if token & 0xF0 == LZ4_RAW else lz4.block.decompress(block, uncompressed_size=size)
         except lz4.block.LZ4BlockError as error:
             raise DamagedLog("the lz4 stream is damaged") from error
-
-
-SNAPPY_HEADER = b"\x82SNAPPY\x00"
 
 
 def _snappy_blocks(stream: BinaryIO) -> Iterator[bytes]:

@@ -26,8 +26,6 @@ from ingestion.errors import ConfigError, TargetDown
 from ingestion.model.outcomes import Outcome
 from ingestion.plans.names import NameMapping, clean_location
 
-# Event logs in a directory: which files there are, which log each is of, and whether its application still runs.
-
 ROLLING = re.compile(r"^(?P<log>.*/eventlog_v2_(?P<app>[^/]+))/events_(?P<index>\d+)_[^/]+$")
 STATUS = re.compile(r"^(?P<log>.*/eventlog_v2_[^/]+)/appstatus_[^/]+?(?P<running>\.inprogress)?$")
 GROWS_UNSEEN = re.compile(r"^(?:web|sweb)?hdfs:|^viewfs:")
@@ -40,6 +38,26 @@ DATABRICKS = re.compile(r"^(?P<log>.*)/eventlog(?:-(?P<date>\d{4}-\d\d-\d\d--\d\
 LAST = (1 << 31) - 1
 NAMED = re.compile(r"/(?:application_\d|app-\d|local-\d|spark-[0-9a-f]{32}|spark-application-\d)[\w-]*(?:\.[\w.]*)?$")
 """Names that Spark gives to event logs and nobody to anything else."""
+
+TIMEOUT = (5, 120)
+"""Seconds to connect and to wait for bytes: a server loads a large application's log before it answers."""
+
+PAGE = 500
+ATTEMPTS = 4
+OVERLOADED = 500
+"""HTTP status from which on a later call may get what this one did not."""
+
+SPOOL = 64 << 20
+"""Bytes of a downloaded log that are kept in memory before it goes to a file."""
+
+CONNECTION_ERRORS = (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError)
+LOSSES = (
+    "the history server did not give this application's event log: its SQL pages were read instead, "
+    "which have no statement texts and no users"
+)
+
+
+# Event logs in a directory: which files there are, which log each is of, and whether its application still runs.
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,23 +233,6 @@ def local_path(path: str) -> str | None:
 # Event logs are the source; the server's own account of SQL executions (`/sql`) is the fallback of applications whose
 # log it does not give. That account has only the last executions of an application, no text of Connect or Thrift
 # statements and no user per statement.
-
-TIMEOUT = (5, 120)
-"""Seconds to connect and to wait for bytes: a server loads a large application's log before it answers."""
-
-PAGE = 500
-ATTEMPTS = 4
-OVERLOADED = 500
-"""HTTP status from which on a later call may get what this one did not."""
-
-SPOOL = 64 << 20
-"""Bytes of a downloaded log that are kept in memory before it goes to a file."""
-
-CONNECTION_ERRORS = (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError)
-LOSSES = (
-    "the history server did not give this application's event log: its SQL pages were read instead, "
-    "which have no statement texts and no users"
-)
 
 
 def is_served(path: str) -> bool:

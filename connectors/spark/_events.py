@@ -14,8 +14,6 @@ from typing import Any
 from connectors.spark._codecs import DamagedLog, TornLog
 from ingestion.model.engine_names import jdbc_url
 
-# The lines of an event log: how its first one tells it from other files, and whole lines out of pieces of bytes.
-
 LONGEST_LINE = 64 << 20
 """Bytes of one event beyond which it is skipped and counted."""
 
@@ -24,6 +22,98 @@ MOST_BLANKS = 1 << 20
 
 EVENT = b'{"Event":"'
 """How Spark begins each line."""
+
+PROBLEM, TORN, UNAVAILABLE, FOREIGN = "problem", "torn", "unavailable", "foreign"
+"""Kinds of lines that stand for what is damaged, for an end that is cut off, for a file that could not be had, and for
+one that does not begin as an event log does."""
+
+NO_EVENT = "not an event: the file is no event log, or is damaged"
+
+_SQL = "org.apache.spark.sql.execution.ui.SparkListenerSQLExecution"
+_THRIFT = "org.apache.spark.sql.hive.thriftserver.ui.SparkListenerThriftServer"
+_CONNECT = "org.apache.spark.sql.connect.service.SparkListenerConnect"
+_STREAMING = "org.apache.spark.sql.streaming.StreamingQueryListener$"
+
+KINDS = {
+    "SparkListenerApplicationStart": "application_start",
+    "SparkListenerApplicationEnd": "application_end",
+    _SQL + "Start": "start",
+    _SQL + "End": "end",
+    _THRIFT + "SessionCreated": "thrift_session",
+    _THRIFT + "OperationStart": "thrift_start",
+    _THRIFT + "OperationParsed": "thrift_parsed",
+    _THRIFT + "OperationFinish": "thrift_finish",
+    _THRIFT + "OperationError": "thrift_error",
+    _THRIFT + "OperationCanceled": "thrift_error",
+    _CONNECT + "OperationStarted": "connect_start",
+    _CONNECT + "OperationFailed": "connect_error",
+    _STREAMING + "QueryProgressEvent": "progress",
+    "org.apache.spark.sql.execution.ui.SparkListenerDriverAccumUpdates": "metrics",
+    "SparkListenerEnvironmentUpdate": "environment",
+    "SparkListenerJobStart": "job_start",
+    "SparkListenerJobEnd": "job_end",
+}
+"""Event names as the log has them, and what they are called here."""
+
+IGNORED = frozenset(
+    _SQL + name for name in ("AdaptiveExecutionUpdate", "AdaptiveSQLMetricUpdates", "DriverAccumUpdates")
+)
+"""Events of SQL executions that lineage does not need; another of their family is of a newer Spark and is named."""
+
+JOB_PREFIXES = (b'{"Event":"SparkListenerJobStart"', b'{"Event":"SparkListenerJobEnd"')
+TELLS_OUTCOMES = re.compile(rb'"Spark Version":"(?:3\.(?:[4-9]|\d\d)|[4-9]|\d\d)')
+"""Before Spark 3.4 no execution says how it ended: there the ends of its jobs tell."""
+
+PREFIXES = (
+    *(f'{{"Event":"{name}"'.encode() for name in KINDS if not name.startswith((_SQL, "SparkListenerJob"))),
+    f'{{"Event":"{_SQL}'.encode(),
+)
+_CHOSEN = rb'\{"Event":"(?:org\.apache\.spark\.sql\.|SparkListener(?:App|Env%s))'
+WANTED = re.compile(rb"\n(?:" + _CHOSEN % b"" + rb"|[^{\n])")
+WANTED_WITH_JOBS = re.compile(rb"\n(?:" + _CHOSEN % b"|Job" + rb"|[^{\n])")
+"""How lines begin that are looked at: those of the events above, and those that are no events at all.
+
+A pattern that begins with one certain byte is searched a hundred times as fast as one that does not.
+"""
+
+LONGEST_BEGINNING = 50
+CHOSEN = (*PREFIXES, *JOB_PREFIXES)
+_KIND = re.compile(rb'^\{"Event":"([\w.$]+)"')
+_JOB = re.compile(rb'"Job ID":(\d+)')
+_JOB_EXECUTION = re.compile(rb'"spark\.sql\.execution\.id":"(\d+)"')
+_WAREHOUSE = re.compile(rb'"spark\.sql\.warehouse\.dir":"([^"]*)"')
+_CATALOG = re.compile(rb'"spark\.sql\.catalog\.([\w-]+)":"([\w.$]+)"')
+_CATALOG_URL = re.compile(rb'"spark\.sql\.catalog\.([\w-]+)\.url":"(jdbc:[^"]*)"')
+_WRITES_ROWS = re.compile(rb',"sparkPlanInfo":\{"nodeName":"Execute Insert\w++"')
+_ROWS_METRIC = re.compile(rb'"name":"number of output rows","accumulatorId":(\d{1,18})')
+_JOB_SUCCEEDED = b'"Result":"JobSucceeded"'
+
+KEPT = {
+    "application_start": ("App Name", "App ID", "Timestamp", "User", "App Attempt ID"),
+    "application_end": ("Timestamp",),
+    "start": (
+        "executionId",
+        "rootExecutionId",
+        "description",
+        "details",
+        "physicalPlanDescription",
+        "time",
+        "jobTags",
+        "jobGroupId",
+        "queryId",
+        "rowsMetric",
+    ),
+    "end": ("executionId", "time", "errorMessage"),
+}
+"""The fields that are kept of an event; all of them where none are listed."""
+
+PATHS_LEFT_OUT = re.compile(r"(Location: (\w+) )\[((?:(?!Location: )[^\n])*?), \.\.\. (\d+) entries\]")
+
+CUT_LOCATION = re.compile(r"(Location: )((?:(?!Location: )[^\n])*?)\.\.\.(?=, PartitionFilters: )")
+PATHS_CUT = (b" entries]", b"..., PartitionFilters: ")
+
+
+# The lines of an event log: how its first one tells it from other files, and whole lines out of pieces of bytes.
 
 
 def _first_bytes(chunks: Iterator[bytes]) -> bytes:
@@ -103,71 +193,6 @@ class _LineBlocks:
 
 
 # The lines of an event log that lineage needs, chosen by their prefix before any JSON is read.
-
-PROBLEM, TORN, UNAVAILABLE, FOREIGN = "problem", "torn", "unavailable", "foreign"
-"""Kinds of lines that stand for what is damaged, for an end that is cut off, for a file that could not be had, and for
-one that does not begin as an event log does."""
-
-NO_EVENT = "not an event: the file is no event log, or is damaged"
-
-_SQL = "org.apache.spark.sql.execution.ui.SparkListenerSQLExecution"
-_THRIFT = "org.apache.spark.sql.hive.thriftserver.ui.SparkListenerThriftServer"
-_CONNECT = "org.apache.spark.sql.connect.service.SparkListenerConnect"
-_STREAMING = "org.apache.spark.sql.streaming.StreamingQueryListener$"
-
-KINDS = {
-    "SparkListenerApplicationStart": "application_start",
-    "SparkListenerApplicationEnd": "application_end",
-    _SQL + "Start": "start",
-    _SQL + "End": "end",
-    _THRIFT + "SessionCreated": "thrift_session",
-    _THRIFT + "OperationStart": "thrift_start",
-    _THRIFT + "OperationParsed": "thrift_parsed",
-    _THRIFT + "OperationFinish": "thrift_finish",
-    _THRIFT + "OperationError": "thrift_error",
-    _THRIFT + "OperationCanceled": "thrift_error",
-    _CONNECT + "OperationStarted": "connect_start",
-    _CONNECT + "OperationFailed": "connect_error",
-    _STREAMING + "QueryProgressEvent": "progress",
-    "org.apache.spark.sql.execution.ui.SparkListenerDriverAccumUpdates": "metrics",
-    "SparkListenerEnvironmentUpdate": "environment",
-    "SparkListenerJobStart": "job_start",
-    "SparkListenerJobEnd": "job_end",
-}
-"""Event names as the log has them, and what they are called here."""
-
-IGNORED = frozenset(
-    _SQL + name for name in ("AdaptiveExecutionUpdate", "AdaptiveSQLMetricUpdates", "DriverAccumUpdates")
-)
-"""Events of SQL executions that lineage does not need; another of their family is of a newer Spark and is named."""
-
-JOB_PREFIXES = (b'{"Event":"SparkListenerJobStart"', b'{"Event":"SparkListenerJobEnd"')
-TELLS_OUTCOMES = re.compile(rb'"Spark Version":"(?:3\.(?:[4-9]|\d\d)|[4-9]|\d\d)')
-"""Before Spark 3.4 no execution says how it ended: there the ends of its jobs tell."""
-
-PREFIXES = (
-    *(f'{{"Event":"{name}"'.encode() for name in KINDS if not name.startswith((_SQL, "SparkListenerJob"))),
-    f'{{"Event":"{_SQL}'.encode(),
-)
-_CHOSEN = rb'\{"Event":"(?:org\.apache\.spark\.sql\.|SparkListener(?:App|Env%s))'
-WANTED = re.compile(rb"\n(?:" + _CHOSEN % b"" + rb"|[^{\n])")
-WANTED_WITH_JOBS = re.compile(rb"\n(?:" + _CHOSEN % b"|Job" + rb"|[^{\n])")
-"""How lines begin that are looked at: those of the events above, and those that are no events at all.
-
-A pattern that begins with one certain byte is searched a hundred times as fast as one that does not.
-"""
-
-LONGEST_BEGINNING = 50
-CHOSEN = (*PREFIXES, *JOB_PREFIXES)
-_KIND = re.compile(rb'^\{"Event":"([\w.$]+)"')
-_JOB = re.compile(rb'"Job ID":(\d+)')
-_JOB_EXECUTION = re.compile(rb'"spark\.sql\.execution\.id":"(\d+)"')
-_WAREHOUSE = re.compile(rb'"spark\.sql\.warehouse\.dir":"([^"]*)"')
-_CATALOG = re.compile(rb'"spark\.sql\.catalog\.([\w-]+)":"([\w.$]+)"')
-_CATALOG_URL = re.compile(rb'"spark\.sql\.catalog\.([\w-]+)\.url":"(jdbc:[^"]*)"')
-_WRITES_ROWS = re.compile(rb',"sparkPlanInfo":\{"nodeName":"Execute Insert\w++"')
-_ROWS_METRIC = re.compile(rb'"name":"number of output rows","accumulatorId":(\d{1,18})')
-_JOB_SUCCEEDED = b'"Result":"JobSucceeded"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,33 +307,6 @@ def _job_line(number: int, kind: str, line: bytes) -> EventLine:
         "failed": kind == "job_end" and _JOB_SUCCEEDED not in line,
     }
     return EventLine(number, kind, json.dumps(content))
-
-
-KEPT = {
-    "application_start": ("App Name", "App ID", "Timestamp", "User", "App Attempt ID"),
-    "application_end": ("Timestamp",),
-    "start": (
-        "executionId",
-        "rootExecutionId",
-        "description",
-        "details",
-        "physicalPlanDescription",
-        "time",
-        "jobTags",
-        "jobGroupId",
-        "queryId",
-        "rowsMetric",
-    ),
-    "end": ("executionId", "time", "errorMessage"),
-}
-"""The fields that are kept of an event; all of them where none are listed."""
-
-
-PATHS_LEFT_OUT = re.compile(r"(Location: (\w+) )\[((?:(?!Location: )[^\n])*?), \.\.\. (\d+) entries\]")
-
-
-CUT_LOCATION = re.compile(r"(Location: )((?:(?!Location: )[^\n])*?)\.\.\.(?=, PartitionFilters: )")
-PATHS_CUT = (b" entries]", b"..., PartitionFilters: ")
 
 
 def _with_all_paths(event: dict[str, Any]) -> str:

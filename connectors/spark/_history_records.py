@@ -36,8 +36,6 @@ from ingestion.plans.lineage import Application
 from ingestion.plans.names import QUALIFIED, SESSION_CATALOG, NameMapping
 from ingestion.plans.writes import clone_lineage, name_changes, unread_write
 
-# The current catalog and namespace of each session, followed through its USE statements.
-
 DEFAULT_NAMESPACE = "default"
 
 _SET_NAMESPACE = re.compile(
@@ -50,6 +48,25 @@ _USE = re.compile(
     r"^\s*USE\s+(?:(?:NAMESPACE|DATABASE|SCHEMA)\s+)?(?P<name>(?:`[^`]+`|[\w-]+)(?:\.(?:`[^`]+`|[\w-]+))*)\s*+(?:;\s*+)?+$",
     re.IGNORECASE,
 )
+
+PARSER = "ingestion.parsing.sqlglot.tier"
+LIMITS = Limits(seconds=5.0, max_bytes=200_000)
+"""A text is only compared with its plan: what takes longer is not worth it."""
+
+REMEMBERED = 500
+
+Resolve = Callable[[TableName], TableName]
+
+DIALECT = "spark"
+STATEMENT = re.compile(r"\s*(?:--|/\*|(?:INSERT|CREATE|REPLACE|MERGE|UPDATE|DELETE|WITH|FROM)\s)", re.IGNORECASE)
+"""How a description begins that may be a statement that writes."""
+
+FILE_SINK = re.compile(r"^(?:FileSink|DeltaSink)\[(.*)\]$")
+
+Row = dict[str, Any]
+
+
+# The current catalog and namespace of each session, followed through its USE statements.
 
 
 class SessionDefaults:
@@ -93,12 +110,6 @@ class SessionDefaults:
 
 
 # The lineage that a statement's text tells, parsed in a process that can be killed.
-
-PARSER = "ingestion.parsing.sqlglot.tier"
-LIMITS = Limits(seconds=5.0, max_bytes=200_000)
-"""A text is only compared with its plan: what takes longer is not worth it."""
-
-REMEMBERED = 500
 
 
 class TextReader:
@@ -151,8 +162,6 @@ class TextReader:
 # nothing: who writes out what the view says has the same plan. So the edge comes from the base tables, which is
 # right, if further away. The view is kept by CREATE TABLE AS and saveAsTable, whose plan is logical, and by
 # `spark.sql.ui.explainMode=extended`, whose analyzed plan has a View node: `operators.view` reads both.
-
-Resolve = Callable[[TableName], TableName]
 
 
 @dataclass(slots=True)
@@ -282,14 +291,6 @@ def _differs(written: Output, planned: Output, resolve: Resolve) -> bool:
 
 
 # Statements of event logs as rows of the records that every query-log connector gives.
-
-DIALECT = "spark"
-STATEMENT = re.compile(r"\s*(?:--|/\*|(?:INSERT|CREATE|REPLACE|MERGE|UPDATE|DELETE|WITH|FROM)\s)", re.IGNORECASE)
-"""How a description begins that may be a statement that writes."""
-
-FILE_SINK = re.compile(r"^(?:FileSink|DeltaSink)\[(.*)\]$")
-
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,12 +17,17 @@ from ingestion.model.namespaces import QUALIFIED_PARTS, RelationKey
 from ingestion.plans.names import SESSION_CATALOG, plain_parts
 from ingestion.statements.routines.definition import Definition, DefinitionKind, quote_name
 
-# What DESCRIBE TABLE EXTENDED tells of a relation.
-
 _SPARK = dialect_of("spark")
 _TEXT = "View Text"
 _NAMESPACE = "View Catalog and Namespace"
 _OUTPUTS = "View Query Output Columns"
+
+_GONE = frozenset({"TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND"})
+_METASTORE_FAILED = "_LEGACY_ERROR_TEMP_3065"
+"""Spark's name for whatever a metastore's client throws."""
+
+
+# What DESCRIBE TABLE EXTENDED tells of a relation.
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +93,6 @@ def _list_text(names: Iterable[str]) -> str:
 
 
 # The catalogs that a Spark session sees, asked in SQL: a metastore, Unity, Iceberg, or the session's own.
-
-_GONE = frozenset({"TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND"})
-_METASTORE_FAILED = "_LEGACY_ERROR_TEMP_3065"
-"""Spark's name for whatever a metastore's client throws."""
 
 
 @dataclass(frozen=True, slots=True)

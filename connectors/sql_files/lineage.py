@@ -36,6 +36,8 @@ _LINE = re.compile(r"^line (?P<line>\d+)(?:, column \d+)?: ")
 
 Schema = Mapping[str, Mapping[str, str]]
 
+_FAILURE = re.compile(r"\[(?P<text>\d+)\] line (?P<line>\d+)(?:, column \d+)?: (?P<reason>.*)", re.DOTALL)
+
 
 @dataclass(frozen=True, slots=True)
 class ScriptLineage:
@@ -195,9 +197,6 @@ def _how(edge: ColumnEdge) -> str:
 
 
 # Where a column comes from, asked of SQL files.
-
-
-_FAILURE = re.compile(r"\[(?P<text>\d+)\] line (?P<line>\d+)(?:, column \d+)?: (?P<reason>.*)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,15 +13,14 @@ from ingestion.dialects import Dialect
 from ingestion.errors import ConfigError
 from ingestion.scripts.statements import lone_query_as_view, without_templates
 
+_MAX_BYTES = 64 << 20
+
 
 def read_standard_input(limit: int) -> bytes:
     """At most `limit` + 1 bytes of it: one more says that there is more. Raises ConfigError where it is closed."""
     if sys.stdin is None or sys.stdin.closed:
         raise ConfigError("standard input is closed; name a file, or pipe the text in")
     return sys.stdin.buffer.read(limit + 1)
-
-
-_MAX_BYTES = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,18 @@ from connectors.catalog.questions.proposed_change.report import (
     ProposedChange,
 )
 
+_MOST_EFFECTS = 50
+"""Effects of one change in a pull request: a comment is cut at 65,536 characters."""
+
+_COUNTED = (
+    (EffectKind.BREAKS, "break"),
+    (EffectKind.UNCERTAIN, "may break"),
+    (EffectKind.TYPE, "change their type"),
+    (EffectKind.MEANING, "change their meaning"),
+    (EffectKind.SENSITIVITY, "get sensitive values"),
+)
+
+
 # Everything downstream of a table or a column.
 
 
@@ -110,17 +122,6 @@ DIFF = Renderings(_diff_lines, CatalogDiff.to_json, diff_rows, states_truncation
 
 
 # What a proposed change does.
-
-_MOST_EFFECTS = 50
-"""Effects of one change in a pull request: a comment is cut at 65,536 characters."""
-
-_COUNTED = (
-    (EffectKind.BREAKS, "break"),
-    (EffectKind.UNCERTAIN, "may break"),
-    (EffectKind.TYPE, "change their type"),
-    (EffectKind.MEANING, "change their meaning"),
-    (EffectKind.SENSITIVITY, "get sensitive values"),
-)
 
 
 def change_rows(report: ChangeReport) -> AnswerRows:

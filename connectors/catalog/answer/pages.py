@@ -13,18 +13,26 @@ from connectors.catalog.answer.writing import Name, quoted_text, shared_prefixes
 from ingestion.errors import ConfigError
 from ingestion.model.lineage import Json
 
+DEFAULT_BUDGET = 2_000
+LEAST_BUDGET = 500
+"""Tokens in which the totals, a long row and the cursor still have room."""
+
+_TOKENS = re.compile(r"([A-Za-z]+)|(\s+)|([^\x00-\x7f]+)|\",\"|.", re.DOTALL)
+
+Cell = str | int | bool | None
+_CURSOR = re.compile(r"(\d{1,9})-([0-9a-f]{12})")
+_CUT = "…"
+
+_INLINE = 160
+"""Characters of an expression that stand in its row; of a longer one the text follows after the rows."""
+
+
 # How large a text is for a language model, told without a network and without its tokenizer: never too small a
 # number.
 #
 # Tokenizers take the common words of their language whole and names apart. So what is counted is what names cost: a
 # token for each two and a half letters, each digit, each sign and each two spaces begun, and one a byte outside
 # ASCII. What is between two values of JSON is one.
-
-DEFAULT_BUDGET = 2_000
-LEAST_BUDGET = 500
-"""Tokens in which the totals, a long row and the cursor still have room."""
-
-_TOKENS = re.compile(r"([A-Za-z]+)|(\s+)|([^\x00-\x7f]+)|\",\"|.", re.DOTALL)
 
 
 def token_count(text: str) -> int:
@@ -43,10 +51,6 @@ def token_count(text: str) -> int:
 
 
 # An answer and its pages: totals first, then as many rows as the budget has room for, and a cursor to the next.
-
-Cell = str | int | bool | None
-_CURSOR = re.compile(r"(\d{1,9})-([0-9a-f]{12})")
-_CUT = "…"
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,9 +238,6 @@ def _cut(text: str, room: int) -> str:
 
 
 # The statements behind an answer: numbered once, in the order in which its rows name them, and told after those.
-
-_INLINE = 160
-"""Characters of an expression that stand in its row; of a longer one the text follows after the rows."""
 
 
 class NumberedTexts:

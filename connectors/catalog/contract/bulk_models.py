@@ -15,6 +15,10 @@ from ingestion.model.contributions import JOBS_KEPT
 
 Digest = Annotated[str, StringConstraints(min_length=8, max_length=128, pattern="^[0-9a-fA-F]+$")]
 
+ProducerKind = Literal[
+    "query", "view", "procedure", "external_table", "plan", "engine", "manual", "openlineage", "wire"
+]
+
 
 class LookupName(Model):
     """A name as a query has it; or the path of a container or external table."""
@@ -52,11 +56,6 @@ class Register(Model):
     queries: Many[entity_models.CreateQuery] = []
     replaceColumns: bool = False
     at: Millis | None = None
-
-
-ProducerKind = Literal[
-    "query", "view", "procedure", "external_table", "plan", "engine", "manual", "openlineage", "wire"
-]
 
 
 class Producer(Model):

@@ -1,3 +1,4 @@
+# ruff: noqa: N815 — the names are the wire's
 """What clients may send of what runs and reads, of who owns what, and of tests."""
 
 from __future__ import annotations
@@ -27,8 +28,6 @@ from connectors.catalog.contract.models import (
 )
 
 # What clients may send of what runs and of what reads: pipelines, queries, ingestions; dashboards, metrics.
-
-# ruff: noqa: N815 — the names are the wire's
 
 
 class CreateDashboard(Extended):
@@ -177,8 +176,6 @@ class CreateIngestionPipeline(Create):
 
 # What clients may send of who owns things and what is said of them: people, tags, domains.
 
-# ruff: noqa: N815 — the names are the wire's
-
 
 class CreateTeam(Create):
     """Who owns things: a group of people."""
@@ -264,8 +261,6 @@ class Assets(Model):
 
 
 # What clients may send of tests of tables and columns, and of their results.
-
-# ruff: noqa: N815 — the names are the wire's
 
 
 class CreateTestDefinition(Create):

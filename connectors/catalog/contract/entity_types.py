@@ -7,6 +7,29 @@ from dataclasses import dataclass
 
 from ingestion.model.lineage import Json
 
+_TEXTS = ("displayName", "description", "owners", "tags", "domains")
+_ASSET = (*_TEXTS, "extension", "sourceUrl", "lifeCycle", "certification", "sourceHash")
+_DOMAINS = ("domains", ("domain",))
+_SERVICES = tuple(f"{of}Service" for of in ("database", "storage", "pipeline", "dashboard"))
+
+_DATABASE_SERVICE = ("service", ("databaseService",))
+_DASHBOARD_SERVICE = ("service", ("dashboardService",))
+_DATABASE = ("database", ("database",))
+_SCHEMA = ("databaseSchema", ("databaseSchema",))
+
+_LABELS = ("displayName", "description", "owners", "domains", "reviewers", "provider", "mutuallyExclusive", "disabled")
+_REVIEWERS = ("reviewers", ("user", "team"))
+
+SERVICE_TYPES = frozenset(_SERVICES)
+LINEAGE_TYPES = (
+    *("table", "container", "storedProcedure", "pipeline"),
+    *("dashboard", "chart", "dashboardDataModel", "metric"),
+)
+"""What lineage can touch."""
+GO_WITH_THEIR_TABLE = frozenset({"testCase", "testSuite"})
+"""What lies under a table without keeping it from being deleted."""
+
+
 # What the catalog knows of one type of entities.
 
 
@@ -50,11 +73,6 @@ class EntityType:
 #
 # Clients forbid unknown keys in answers, so an entity only ever carries the keys listed here.
 
-_TEXTS = ("displayName", "description", "owners", "tags", "domains")
-_ASSET = (*_TEXTS, "extension", "sourceUrl", "lifeCycle", "certification", "sourceHash")
-_DOMAINS = ("domains", ("domain",))
-_SERVICES = tuple(f"{of}Service" for of in ("database", "storage", "pipeline", "dashboard"))
-
 
 def _service(type_: str) -> EntityType:
     """What holds databases, storage, pipelines or dashboards."""
@@ -67,11 +85,6 @@ def _service(type_: str) -> EntityType:
         references=(_DOMAINS,),
     )
 
-
-_DATABASE_SERVICE = ("service", ("databaseService",))
-_DASHBOARD_SERVICE = ("service", ("dashboardService",))
-_DATABASE = ("database", ("database",))
-_SCHEMA = ("databaseSchema", ("databaseSchema",))
 
 _OF_DATABASES = (
     EntityType(
@@ -209,8 +222,6 @@ _READERS = (
     ),
 )
 
-_LABELS = ("displayName", "description", "owners", "domains", "reviewers", "provider", "mutuallyExclusive", "disabled")
-_REVIEWERS = ("reviewers", ("user", "team"))
 
 _GOVERNANCE = (
     EntityType(
@@ -309,11 +320,3 @@ KINDS: tuple[EntityType, ...] = (
 
 BY_TYPE: Mapping[str, EntityType] = {kind.type: kind for kind in KINDS}
 BY_INDEX: Mapping[str, EntityType] = {kind.index: kind for kind in KINDS}
-SERVICE_TYPES = frozenset(_SERVICES)
-LINEAGE_TYPES = (
-    *("table", "container", "storedProcedure", "pipeline"),
-    *("dashboard", "chart", "dashboardDataModel", "metric"),
-)
-"""What lineage can touch."""
-GO_WITH_THEIR_TABLE = frozenset({"testCase", "testSuite"})
-"""What lies under a table without keeping it from being deleted."""

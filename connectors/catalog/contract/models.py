@@ -1,3 +1,4 @@
+# ruff: noqa: N815 — the names are the wire's
 """What clients may send of tables, of lineage and of use, as strict models. Keys that are not listed are dropped: an
 answer must not carry them.
 """
@@ -8,11 +9,6 @@ from datetime import date
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, FailFast, Field, StringConstraints
-
-# What clients may send, as strict models. Keys that are not listed are dropped: an answer must not carry them.
-
-# ruff: noqa: N815 — the names are the wire's
-
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=3072)]
 Fqn = Annotated[str, StringConstraints(min_length=1, max_length=12_288)]
@@ -25,6 +21,34 @@ Author = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, m
 Id = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 Item = TypeVar("Item")
 
+Millis = Annotated[int, Field(ge=0, le=2**53)]
+Count = Annotated[int, Field(ge=0, le=2**53)]
+
+Derived = Annotated[Any, Field(exclude=True)]
+"""What answers carry and the catalog works out itself: taken, since clients send back what they read, and left out."""
+
+Unkept = Annotated[list[Any], Field(max_length=0)] | None
+"""What the contract has and this catalog does not keep: taken as long as nothing is in it."""
+
+PatchPath = Annotated[str, StringConstraints(max_length=12_288)]
+
+Source = Literal[
+    "Manual",
+    "ViewLineage",
+    "QueryLineage",
+    "PipelineLineage",
+    "DashboardLineage",
+    "DbtLineage",
+    "SparkLineage",
+    "OpenLineage",
+    "ExternalTableLineage",
+    "CrossDatabaseLineage",
+    "ChildAssets",
+]
+
+
+# What clients may send, as strict models. Keys that are not listed are dropped: an answer must not carry them.
+
 
 class _FirstWrongItem(FailFast):
     """Hashable, as what is said of a type in a union must be."""
@@ -35,9 +59,6 @@ class _FirstWrongItem(FailFast):
 
 Many = Annotated[list[Item], _FirstWrongItem()]
 """A list that is refused at its first wrong item: telling of a million wrong ones costs a thousand times the body."""
-
-Millis = Annotated[int, Field(ge=0, le=2**53)]
-Count = Annotated[int, Field(ge=0, le=2**53)]
 
 
 class Model(BaseModel):
@@ -50,13 +71,6 @@ class Stored(Model):
     """Base of what is stored: a key that would not be kept is refused, so that nothing is lost without a word."""
 
     model_config = ConfigDict(extra="forbid")
-
-
-Derived = Annotated[Any, Field(exclude=True)]
-"""What answers carry and the catalog works out itself: taken, since clients send back what they read, and left out."""
-
-Unkept = Annotated[list[Any], Field(max_length=0)] | None
-"""What the contract has and this catalog does not keep: taken as long as nothing is in it."""
 
 
 class Ref(Model):
@@ -239,9 +253,6 @@ class CreateContainer(Extended):
     fileFormats: Many[Word] | None = None
 
 
-PatchPath = Annotated[str, StringConstraints(max_length=12_288)]
-
-
 class PatchOperation(Model):
     """One operation of a JSON Patch (RFC 6902)."""
 
@@ -277,8 +288,6 @@ class Stale(Model):
 
 # What clients of the contract may send of edges.
 
-# ruff: noqa: N815 — the names are the wire's
-
 
 class TempHop(Model):
     """A hop over a temporary table that was folded away."""
@@ -293,21 +302,6 @@ class ColumnMapping(Model):
     fromColumns: Many[Fqn] | None = None
     toColumn: Fqn | None = None
     function: Text | None = None
-
-
-Source = Literal[
-    "Manual",
-    "ViewLineage",
-    "QueryLineage",
-    "PipelineLineage",
-    "DashboardLineage",
-    "DbtLineage",
-    "SparkLineage",
-    "OpenLineage",
-    "ExternalTableLineage",
-    "CrossDatabaseLineage",
-    "ChildAssets",
-]
 
 
 class LineageDetails(Model):
@@ -337,8 +331,6 @@ class AddLineage(Model):
 
 
 # What clients may send of how data is used: counts, joins, rows.
-
-# ruff: noqa: N815 — the names are the wire's
 
 
 class DailyCount(Stored):

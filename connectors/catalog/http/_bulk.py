@@ -19,6 +19,20 @@ from connectors.catalog.store.entities import lookup
 from connectors.catalog.store.evidence import loads
 from connectors.catalog.store.lineage import bulk_lineage, name_changes
 
+CAPABILITIES = (
+    "bulkLineage",
+    "bulkLookup",
+    "bulkTables",
+    "corrections",
+    "impact",
+    "loads",
+    "names",
+    "openLineage",
+    "types",
+    "usage",
+)
+
+
 # Routes of bulk calls: bodies of megabytes, which are read into their model at once and off the event loop.
 
 
@@ -66,18 +80,6 @@ router = APIRouter(
     responses=ERRORS,
     dependencies=[NO_CONDITION],
     route_class=_BulkRoute,
-)
-CAPABILITIES = (
-    "bulkLineage",
-    "bulkLookup",
-    "bulkTables",
-    "corrections",
-    "impact",
-    "loads",
-    "names",
-    "openLineage",
-    "types",
-    "usage",
 )
 
 

@@ -38,8 +38,6 @@ from connectors.catalog.store.entities.registration import Registration, put_one
 from connectors.catalog.store.lineage import deletion
 from ingestion.model.lineage import Json
 
-# What clients may ask to be stored: the model of each type, and what of a request is kept.
-
 MODELS: Mapping[str, type[models.Model]] = {
     "databaseService": models.CreateService,
     "storageService": models.CreateService,
@@ -67,6 +65,14 @@ MODELS: Mapping[str, type[models.Model]] = {
     "testCase": entity_models.CreateTestCase,
 }
 _NOT_KEPT = frozenset({"extra_forbidden", "too_long"})
+
+router = APIRouter()
+PATCH_TYPE = "application/json-patch+json"
+Patch = Annotated[list[models.PatchOperation], Body(media_type=PATCH_TYPE, max_length=10_000)]
+Fields = Annotated[str, Query(max_length=10_000)]
+
+
+# What clients may ask to be stored: the model of each type, and what of a request is kept.
 
 
 def stored_fields(kind: EntityType, request: BaseModel) -> Json:
@@ -105,11 +111,6 @@ def request_of_patch(kind: EntityType, before: Json, after: Json) -> Json:
 
 
 # The calls that every collection of entities has: register, read, list, patch, delete, restore.
-
-router = APIRouter()
-PATCH_TYPE = "application/json-patch+json"
-Patch = Annotated[list[models.PatchOperation], Body(media_type=PATCH_TYPE, max_length=10_000)]
-Fields = Annotated[str, Query(max_length=10_000)]
 
 
 def _put_many(store: Store, kind: EntityType, given: Sequence[Json]) -> Json:

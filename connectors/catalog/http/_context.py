@@ -18,8 +18,6 @@ from connectors.catalog.store.entities import entities
 from connectors.catalog.store.entities.entities import EntityRow, Page
 from ingestion.model.lineage import Json
 
-# What every route is given: the store, and names as the path carried them.
-
 _REFUSALS = {
     400: "Not valid",
     401: "No token",
@@ -44,6 +42,16 @@ ERRORS: dict[int | str, Json] = {
     }
     for status, description in _REFUSALS.items()
 }
+
+PathText = Annotated[str, Path(min_length=1, max_length=20_000)]
+Include = Annotated[str, Query(pattern="^(all|deleted|non-deleted)$")]
+
+IfMatch = Annotated[str | None, Header(alias="If-Match", max_length=10_000)]
+
+_MOST_NAMED = 20
+
+
+# What every route is given: the store, and names as the path carried them.
 
 
 def _database(request: Request) -> Database:
@@ -72,8 +80,6 @@ class Paging:
 
 
 Store = Annotated[Database, Depends(_database)]
-PathText = Annotated[str, Path(min_length=1, max_length=20_000)]
-Include = Annotated[str, Query(pattern="^(all|deleted|non-deleted)$")]
 
 
 def named_entity(connection: Connection, name: str) -> EntityRow:
@@ -95,8 +101,6 @@ def empty_response() -> Response:
 
 
 # ETags: which state of an entity an answer shows, and that a write is meant for no other.
-
-IfMatch = Annotated[str | None, Header(alias="If-Match", max_length=10_000)]
 
 
 def etag(document: Json) -> str:
@@ -138,8 +142,6 @@ NO_CONDITION = Depends(_refuse)
 
 
 # The warning to who writes what a person has rejected: it is stored, and nobody reads it.
-
-_MOST_NAMED = 20
 
 
 def with_warning(answer: Response, rejected: Sequence[Json]) -> Response:

@@ -31,6 +31,9 @@ _MAX_EDGES = 10_000
 
 Document = Annotated[dict[str, Any], Body(json_schema_extra={"anyOf": EVENTS})]
 
+DEFAULT_ENDPOINT = APIRouter(prefix="/api/v1", tags=["openlineage"], responses=ERRORS, dependencies=[NO_CONDITION])
+"""Where OpenLineage's clients post when they are told no more than a server's address."""
+
 
 @router.post("/lineage")
 def file(store: Store, document: Document) -> Response:
@@ -81,7 +84,5 @@ def _location(error: ValidationError) -> str:
 
 router.post("/batch", name="file_many_batch")(file_many)
 
-DEFAULT_ENDPOINT = APIRouter(prefix="/api/v1", tags=["openlineage"], responses=ERRORS, dependencies=[NO_CONDITION])
-"""Where OpenLineage's clients post when they are told no more than a server's address."""
 
 DEFAULT_ENDPOINT.post("/lineage", name="file_at_default")(file)

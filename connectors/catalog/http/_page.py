@@ -1,3 +1,4 @@
+# ruff: noqa: N815 — the names are the wire's
 """The page, its files, and the calls that only the page makes."""
 
 from __future__ import annotations
@@ -22,8 +23,6 @@ from connectors.catalog.picture.whereabouts import whereabouts
 from connectors.catalog.store.lineage.window import moments, window
 
 # The page, its files, and the calls that only the page makes.
-
-# ruff: noqa: N815 — the names are the wire's
 
 
 ASSETS_PATH = "explorer"

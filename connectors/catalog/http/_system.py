@@ -12,8 +12,6 @@ from connectors.catalog.http._context import ERRORS, PathText, Store, reply, une
 from connectors.catalog.store.database import now_millis
 from ingestion.model.lineage import Json
 
-# The list of all calls as one page, made from their OpenAPI document.
-
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'"
 _STYLE = """
 :root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif }
@@ -22,6 +20,11 @@ table { border-collapse: collapse; width: 100% }
 td { padding: .3rem .6rem .3rem 0; vertical-align: top; border-top: 1px solid #8884; overflow-wrap: anywhere }
 td:first-child { width: 4.5rem }
 """
+
+router = APIRouter(tags=["system"], responses=ERRORS)
+
+
+# The list of all calls as one page, made from their OpenAPI document.
 
 
 def _call_list(document: Json) -> str:
@@ -55,8 +58,6 @@ def _answers(call: Json) -> str:
 
 
 # What a client asks before it starts: version, health, how a connection would be tested.
-
-router = APIRouter(tags=["system"], responses=ERRORS)
 
 
 @router.get("/api/v1/system/version")

@@ -18,6 +18,8 @@ from connectors.catalog.store.entities.versions import version_of, versions_of
 
 Number = Annotated[str, Path(pattern=r"^\d+(\.\d+)?$", max_length=20)]
 
+router = APIRouter()
+
 
 def _routes(type_: str, path: str) -> list[BaseRoute]:
     router = APIRouter(responses=ERRORS)
@@ -39,7 +41,6 @@ def _routes(type_: str, path: str) -> list[BaseRoute]:
     return router.routes
 
 
-router = APIRouter()
 for _kind in BY_TYPE.values():
     _path = f"/api/v1/{_kind.collection}"
     router.routes.append(RoutesOnDemand(_path, partial(_routes, _kind.type, _path)))

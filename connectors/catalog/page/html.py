@@ -27,6 +27,10 @@ POLICY = (
 # what would end the element or the script early, or is no character in old script engines
 _ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
+_IMPORT = re.compile(r'^import \{(?P<names>[^}]*)\} from "(?P<path>\.\.?/[a-z_/]+)\.mjs";\n', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|class|const) (?P<name>\w+))", re.MULTILINE)
+_EXPORTED = re.compile(r"^export (?:async )?(?:function\*?|class|const) (?P<name>\w+)", re.MULTILINE)
+
 
 @cache
 def _file(name: str) -> str:
@@ -126,10 +130,6 @@ def _page(head: str, data: str, script: str) -> str:
 
 
 # A page opened from disk may not import, so each of its modules becomes a function's inside.
-
-_IMPORT = re.compile(r'^import \{(?P<names>[^}]*)\} from "(?P<path>\.\.?/[a-z_/]+)\.mjs";\n', re.MULTILINE)
-_EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|class|const) (?P<name>\w+))", re.MULTILINE)
-_EXPORTED = re.compile(r"^export (?:async )?(?:function\*?|class|const) (?P<name>\w+)", re.MULTILINE)
 
 
 def bundle(modules: Mapping[str, str], entry: str) -> str:

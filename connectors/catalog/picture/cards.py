@@ -24,10 +24,19 @@ from ingestion.model.fqn import build_fqn, encode_name
 from ingestion.model.lineage import Json
 from ingestion.walk import Walk
 
-# What a metric tells of its use, as it was found in queries: who measures it, how often and of which rows.
-
 _LISTS = ("users", "filters", "variant")
 _MOST = 1_000  # of a list: anybody may write the attribute, and the page shows it
+
+MAX_CARDS = 5_000
+_CHANGING = ("description", "owners", "tableType")
+
+_DERIVED = ("Derived", "Propagated")
+_MEASURED = ("metricExpression", "metricType", "measures", "dimensions", "filters")
+_KNOWN_BY_TITLE = ("dashboard", "chart")
+"""What is called by a number where it comes from."""
+
+
+# What a metric tells of its use, as it was found in queries: who measures it, how often and of which rows.
 
 
 def _metric_use(document: Mapping[str, Any]) -> Json:
@@ -60,9 +69,6 @@ def _texts(given: object) -> list[str]:
 
 
 # The graph that a picture of lineage is drawn from.
-
-MAX_CARDS = 5_000
-_CHANGING = ("description", "owners", "tableType")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,12 +147,6 @@ def _hidden_neighbours(connection: Connection, inside: set[str], moment: Moment)
             if there not in inside:
                 counts[here]["upstream" if upstream else "downstream"] += 1
     return counts
-
-
-_DERIVED = ("Derived", "Propagated")
-_MEASURED = ("metricExpression", "metricType", "measures", "dimensions", "filters")
-_KNOWN_BY_TITLE = ("dashboard", "chart")
-"""What is called by a number where it comes from."""
 
 
 def _card(row: EntityRow, past: PastEntity | None, as_of: int | None) -> Json:

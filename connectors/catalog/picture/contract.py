@@ -21,11 +21,22 @@ from connectors.catalog.store.schema import entities
 from ingestion.model.lineage import Json
 from ingestion.walk import Budget, Hop, Walk
 
-# The lineage graph around an entity, as the contract answers it.
-
 MAX_DEPTH = 20
 MAX_NODES = 5_000
 Edges = dict[tuple[str, str], list[ContributionView]]
+
+_SIDES = ("from", "to")
+_OF_SIDE = ("EntityFQN", "ServiceName", "ServiceType", "Owners", "Domain")
+_OF_PIPELINE = ("Name", "DisplayName", "Type", "Description", "Owners", "Domain", "ServiceName", "ServiceType")
+HEADER = (
+    *(f"{side}{part}" for side in _SIDES for part in _OF_SIDE),
+    *(f"{side}ChildEntityFQN" for side in _SIDES),
+    *(f"pipeline{part}" for part in _OF_PIPELINE),
+)
+"""The columns of an export, as the contract names them."""
+
+
+# The lineage graph around an entity, as the contract answers it.
 
 
 def graph(connection: Connection, root: EntityRow, upstream: int, downstream: int) -> Json:
@@ -75,16 +86,6 @@ def _answers(found: Edges, rows: dict[str, EntityRow]) -> list[Json]:
 
 
 # The lineage graph as the platform's page reads it: nodes and edges by name, narrowed by filters; and as a table.
-
-_SIDES = ("from", "to")
-_OF_SIDE = ("EntityFQN", "ServiceName", "ServiceType", "Owners", "Domain")
-_OF_PIPELINE = ("Name", "DisplayName", "Type", "Description", "Owners", "Domain", "ServiceName", "ServiceType")
-HEADER = (
-    *(f"{side}{part}" for side in _SIDES for part in _OF_SIDE),
-    *(f"{side}ChildEntityFQN" for side in _SIDES),
-    *(f"pipeline{part}" for part in _OF_PIPELINE),
-)
-"""The columns of an export, as the contract names them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,11 +29,19 @@ from connectors.catalog.store.schema import attributes, corrections, dated_contr
 from ingestion.model.lineage import Json
 from ingestion.walk import Hop, Walk
 
-# Two moments side by side: which edges around some entities there were at either, and how each differs.
-
 ADDED, REMOVED, CHANGED = "added", "removed", "changed"
 _TABLES_ONLY: tuple[Json, ...] = ({"from": [""], "to": None, "type": "TABLE"},)
 _Wordings = dict[tuple[str, str | None], tuple[frozenset[tuple[str, str, str]], bool]]
+
+_BEGINNINGS = 12
+_Hop = Callable[[set[str], bool], set[Edge]]
+"""The edges that a hop from some entities takes, upstream (True) or downstream."""
+
+USE, NAME, CHANGE = "used", "name", "changed"
+_NO_CHANGES: Mapping[str, str] = MappingProxyType({})
+
+
+# Two moments side by side: which edges around some entities there were at either, and how each differs.
 
 
 class _BothMoments:
@@ -160,10 +168,6 @@ def _types(past: PastEntity) -> dict[str, str | None]:
 
 
 # Which cards a picture holds: those that were asked for, each with neighbours so many hops away on either side.
-
-_BEGINNINGS = 12
-_Hop = Callable[[set[str], bool], set[Edge]]
-"""The edges that a hop from some entities takes, upstream (True) or downstream."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,9 +333,6 @@ def beginnings(connection: Connection, window: Window) -> Json:
 
 
 # The neighbours of an entity as a list: searched, in order of use or of name, page by page.
-
-USE, NAME, CHANGE = "used", "name", "changed"
-_NO_CHANGES: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)

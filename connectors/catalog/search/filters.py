@@ -36,8 +36,6 @@ from connectors.catalog.store.rows import thousands_of
 from connectors.catalog.store.schema import attributes, entities, entity_activity, entity_labels, search_names
 from ingestion.model.lineage import Json
 
-# What people type into a search: words of names, and filters such as `tag:PII owner:ann used:>100 stale:30d`.
-
 LABELS = ("tag", "owner", "producer", "service")
 COUNTS = ("used", "readers")
 AGES = ("new", "stale")
@@ -52,6 +50,58 @@ _HOUR = 3_600_000
 _UNITS = {"h": _HOUR, "d": 24 * _HOUR, "w": 7 * 24 * _HOUR, "m": 30 * 24 * _HOUR, "y": 365 * 24 * _HOUR}
 _UNFINISHED = frozenset({"", ">", "<", ">=", "<="})
 MAX_FILTERS = 20
+
+ADMITTED = sql_table("search_admitted", sql_column("id"))
+LABELLED = sql_table("search_labelled", sql_column("entity_id"), sql_column("column_path"))
+"""Columns that bear a tag that is asked for."""
+BORNE = sql_table("search_borne", sql_column("bearer"), sql_column("name"))
+"""The names of what is let through, each with whether an entity or a column bears it, where these are few."""
+# cross joins keep the order: of temporary tables it is not known how small they are
+_NAMES_OF_TABLES = (
+    f"select '{ENTITY}', name from search_admitted cross join search_names on entity_id = search_admitted.id "
+    "where column_path = ''"
+)
+_NAMES_OF_COLUMNS = (
+    f"select '{COLUMN}', name from search_admitted cross join search_names on entity_id = search_admitted.id "
+    "where column_path <> ''"
+)
+_NAMES_OF_USE = (
+    f"select '{COLUMN}', name from search_labelled cross join search_names using (entity_id, column_path) "
+    "where entity_id in (select id from search_admitted)"
+)
+_FEW_TABLES = 300
+_FEW_COLUMNS = 20_000
+_MAKE = (
+    "create temporary table if not exists search_admitted (id text primary key) without rowid",
+    "create temporary table if not exists search_labelled "
+    "(entity_id text, column_path text, primary key (entity_id, column_path)) without rowid",
+    "create temporary table if not exists search_borne "
+    "(bearer text, name text, primary key (bearer, name)) without rowid",
+)
+_LABELS = text(
+    # one look into the index for each label, not one for each thing that bears it
+    "with recursive labels (value) as ("
+    "select min(value) from entity_labels where kind = :kind union all "
+    "select (select min(value) from entity_labels where kind = :kind and value > labels.value) "
+    "from labels where labels.value is not null) select value from labels"
+)
+_KINDS = {"tag": TAG, "owner": OWNER, "producer": PRODUCER}
+
+_DESCENDING = frozenset({"used", "readers", "new"})
+_COLUMNS = {
+    "used": entity_activity.c.runs,
+    "readers": entity_activity.c.readers,
+    "stale": entity_activity.c.last_written,
+}
+_KEYS = {"used": "runs", "readers": "readers", "new": "appeared", "stale": "lastWritten"}
+_APPEARED = (
+    select(attributes.c.entity_id, func.min(attributes.c.at))
+    .where(attributes.c.name == text("'exists'"), attributes.c.value.is_not(None))
+    .group_by(attributes.c.entity_id)
+)
+
+
+# What people type into a search: words of names, and filters such as `tag:PII owner:ann used:>100 stale:30d`.
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,42 +196,6 @@ def age(given: SearchFilter) -> Age:
 
 
 # The tables that the filters of a search let through.
-
-ADMITTED = sql_table("search_admitted", sql_column("id"))
-LABELLED = sql_table("search_labelled", sql_column("entity_id"), sql_column("column_path"))
-"""Columns that bear a tag that is asked for."""
-BORNE = sql_table("search_borne", sql_column("bearer"), sql_column("name"))
-"""The names of what is let through, each with whether an entity or a column bears it, where these are few."""
-# cross joins keep the order: of temporary tables it is not known how small they are
-_NAMES_OF_TABLES = (
-    f"select '{ENTITY}', name from search_admitted cross join search_names on entity_id = search_admitted.id "
-    "where column_path = ''"
-)
-_NAMES_OF_COLUMNS = (
-    f"select '{COLUMN}', name from search_admitted cross join search_names on entity_id = search_admitted.id "
-    "where column_path <> ''"
-)
-_NAMES_OF_USE = (
-    f"select '{COLUMN}', name from search_labelled cross join search_names using (entity_id, column_path) "
-    "where entity_id in (select id from search_admitted)"
-)
-_FEW_TABLES = 300
-_FEW_COLUMNS = 20_000
-_MAKE = (
-    "create temporary table if not exists search_admitted (id text primary key) without rowid",
-    "create temporary table if not exists search_labelled "
-    "(entity_id text, column_path text, primary key (entity_id, column_path)) without rowid",
-    "create temporary table if not exists search_borne "
-    "(bearer text, name text, primary key (bearer, name)) without rowid",
-)
-_LABELS = text(
-    # one look into the index for each label, not one for each thing that bears it
-    "with recursive labels (value) as ("
-    "select min(value) from entity_labels where kind = :kind union all "
-    "select (select min(value) from entity_labels where kind = :kind and value > labels.value) "
-    "from labels where labels.value is not null) select value from labels"
-)
-_KINDS = {"tag": TAG, "owner": OWNER, "producer": PRODUCER}
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,19 +338,6 @@ def _is_stale(one: SearchFilter) -> ColumnElement[bool]:
 
 
 # How much entities are used, and how old they are: what searches are ordered by and people choose by.
-
-_DESCENDING = frozenset({"used", "readers", "new"})
-_COLUMNS = {
-    "used": entity_activity.c.runs,
-    "readers": entity_activity.c.readers,
-    "stale": entity_activity.c.last_written,
-}
-_KEYS = {"used": "runs", "readers": "readers", "new": "appeared", "stale": "lastWritten"}
-_APPEARED = (
-    select(attributes.c.entity_id, func.min(attributes.c.at))
-    .where(attributes.c.name == text("'exists'"), attributes.c.value.is_not(None))
-    .group_by(attributes.c.entity_id)
-)
 
 
 def measures(connection: Connection, identifiers: Sequence[str]) -> dict[str, Json]:

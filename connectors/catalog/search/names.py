@@ -25,8 +25,6 @@ from connectors.catalog.store.schema import entities, entity_labels, search_name
 from ingestion.model import fqn
 from ingestion.model.lineage import Json
 
-# Tables and columns by what people remember of their names: words, beginnings, parts, one slip of the finger.
-
 _MOST_NAMES = 400
 """Names of one kind that are looked at: the shorter ones of the first _MOST_MATCHES that match."""
 _MOST_MATCHES = 2_000
@@ -41,6 +39,20 @@ _SHORTEST_MISSPELLED = 4
 
 _WHOLE, _WORDS, _INSIDE = 0, 1, 2
 """How well a name fits: it is what was asked for, has all its words (or their beginnings), or has it somewhere."""
+
+_BEARERS: Select[Any] = (
+    select(entities.c.id, entities.c.type, entities.c.fqn, search_names.c.column_path, search_names.c.name)
+    .select_from(search_names.join(entities, entities.c.id == search_names.c.entity_id))
+    # as an expression: an index on types would have every table looked at before the names are
+    .where(entities.c.deleted.is_(False), entities.c.type.concat("").in_(LINEAGE_TYPES))
+)
+
+_MOST_ORDERED = 800
+"""Hits by name, the best ones, that an order is made among."""
+_MOST_VALUES = 200
+
+
+# Tables and columns by what people remember of their names: words, beginnings, parts, one slip of the finger.
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,14 +252,6 @@ def one_slip_apart(one: str, other: str) -> bool:
     return one[at + 1 :] == other[at + 1 :] or swapped
 
 
-_BEARERS: Select[Any] = (
-    select(entities.c.id, entities.c.type, entities.c.fqn, search_names.c.column_path, search_names.c.name)
-    .select_from(search_names.join(entities, entities.c.id == search_names.c.entity_id))
-    # as an expression: an index on types would have every table looked at before the names are
-    .where(entities.c.deleted.is_(False), entities.c.type.concat("").in_(LINEAGE_TYPES))
-)
-
-
 def _distinct(hits: Iterable[_Hit]) -> list[_Hit]:
     best: dict[tuple[str, str], _Hit] = {}
     for hit in hits:
@@ -275,10 +279,6 @@ def _any_of(asked: Sequence[str]) -> str:
 
 
 # Search by names and by what is known of tables together, with the values that there are to narrow by.
-
-_MOST_ORDERED = 800
-"""Hits by name, the best ones, that an order is made among."""
-_MOST_VALUES = 200
 
 
 def search(connection: Connection, wanted: str, limit: int) -> Json:

@@ -19,8 +19,6 @@ from connectors.catalog.store.schema import entities, entity_labels
 from ingestion.model.lineage import Json
 from ingestion.model.storage_paths import normal_path
 
-# The fields that searches name, as conditions on stored entities: no text of a client becomes syntax.
-
 _COLUMNS: dict[str, ColumnElement[Any]] = {
     "service.name": entities.c.service_folded,
     "tableType": func.lower(entities.c.table_type),
@@ -45,6 +43,30 @@ _LABELS = {"tags.tagFQN": TAG, "owners.name": OWNER, "owners.displayName": OWNER
 _PATH = re.compile(r"[A-Za-z]\w{0,63}(\.[A-Za-z]\w{0,63}){0,5}")
 _TREE = ("key", "atom", "type", "fullkey", "path")
 _SEPARATORS = " ._-/:@"
+
+_MAX_WORDS, _MAX_NESTING = 64, 20
+_TOKEN = re.compile(
+    r"""\s*(?:
+        (?P<open>\() | (?P<close>\))
+      | (?P<field>[A-Za-z_][\w.]*):(?=\S)
+      | "(?P<quoted>(?:[^"\\]|\\.)*)"
+      | (?P<word>(?:\\.|[^\s()"])+)
+    )""",
+    re.VERBOSE,
+)
+_SAME = ("OR", "||")
+
+MAX_HITS = 1_000
+FIELD_HITS = 10  # the platform ignores `size` in a field search and gives its search engine's default
+_MAX_QUERY_NESTING = 20
+_MAX_FIELDS = 20
+CLAUSES = "bool, term, terms, match, wildcard, prefix, query_string, exists, ids, match_all"
+_MAX_CLAUSES = 1_000  # what one statement of SQL is made of in a moment
+
+_MAX_BUCKETS = 1_000
+
+
+# The fields that searches name, as conditions on stored entities: no text of a client becomes syntax.
 
 
 def is_one_of(field: str, values: list[Any]) -> ColumnElement[bool]:
@@ -186,18 +208,6 @@ def glob(pattern: str) -> str:
 
 # The text of a search as people and clients write it: words, `field:value`, AND, OR, NOT, brackets, quotes.
 
-_MAX_WORDS, _MAX_NESTING = 64, 20
-_TOKEN = re.compile(
-    r"""\s*(?:
-        (?P<open>\() | (?P<close>\))
-      | (?P<field>[A-Za-z_][\w.]*):(?=\S)
-      | "(?P<quoted>(?:[^"\\]|\\.)*)"
-      | (?P<word>(?:\\.|[^\s()"])+)
-    )""",
-    re.VERBOSE,
-)
-_SAME = ("OR", "||")
-
 
 @dataclass(frozen=True, slots=True)
 class _QueryToken:
@@ -294,13 +304,6 @@ def _unescape(text: str) -> str:
 
 
 # Finding entities the way the platform's search service does, over SQL: no text of a client becomes syntax.
-
-MAX_HITS = 1_000
-FIELD_HITS = 10  # the platform ignores `size` in a field search and gives its search engine's default
-_MAX_QUERY_NESTING = 20
-_MAX_FIELDS = 20
-CLAUSES = "bool, term, terms, match, wildcard, prefix, query_string, exists, ids, match_all"
-_MAX_CLAUSES = 1_000  # what one statement of SQL is made of in a moment
 
 
 @dataclass(frozen=True, slots=True)
@@ -496,8 +499,6 @@ def parse_filter(text: str | None) -> Json | None:
 
 
 # What a search might go on with: names that begin so, and the values that a field has, by how many have them.
-
-_MAX_BUCKETS = 1_000
 
 
 def suggestions(connection: Connection, query: Query) -> list[Json]:

@@ -23,11 +23,6 @@ from connectors.catalog.store.schema import SCHEMA_VERSION, entities, intervals,
 from ingestion.errors import ConfigError
 from ingestion.model.lineage import Json
 
-# What the query planner is told of the indexes, of which a new store has no statistics.
-#
-# Left to itself it takes one type of entities, or the intervals that are still open, for ten rows: it would read all
-# tables to find the hundred whose names are asked for.
-
 _ROWS = 1_000_000
 _STATISTICS = {
     # for each index: rows in all, and to expect for one value of its first column, of its first two, ...
@@ -46,6 +41,19 @@ _STATISTICS = {
 }
 
 _OURS = f"tbl in ('{entities.name}', '{intervals.name}')"
+
+BUSY_SECONDS = 60
+_ENCODER = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=False, check_circular=False
+)
+_CHECKPOINT_PAGES = 8_192
+"""Of the write-ahead log, 32 MiB: the fewer checkpoints, the fewer times is a page written that many calls change."""
+
+
+# What the query planner is told of the indexes, of which a new store has no statistics.
+#
+# Left to itself it takes one type of entities, or the intervals that are still open, for ten rows: it would read all
+# tables to find the hundred whose names are asked for.
 
 
 def _prepare_selectivity(connection: Connection) -> None:
@@ -74,13 +82,6 @@ def now_millis() -> int:
 # One SQLite file, opened by any number of processes: writers queue, readers never wait.
 #
 # WAL with full synchronisation: what a client was told is stored survives a killed process and a power cut.
-
-BUSY_SECONDS = 60
-_ENCODER = json.JSONEncoder(
-    sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=False, check_circular=False
-)
-_CHECKPOINT_PAGES = 8_192
-"""Of the write-ahead log, 32 MiB: the fewer checkpoints, the fewer times is a page written that many calls change."""
 
 
 @dataclass(frozen=True, slots=True)

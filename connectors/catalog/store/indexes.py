@@ -30,11 +30,6 @@ from connectors.catalog.store.schema import (
 from ingestion.model import fqn
 from ingestion.model.lineage import Json
 
-# The index that names are searched by: each distinct name of a table or a column once, however many bear it.
-#
-# A store of a million columns has some ten thousand names. They are found by their words, by any part of them, and by
-# words spelled almost alike.
-
 ENTITY, COLUMN = "entity", "column"
 _OF_A_KIND = (
     # `whole` is the name without what joins its words: one token, so that exact names are found among thousands
@@ -51,6 +46,47 @@ _NAME_INDEXES = (
 _WORD = re.compile(r"[^\W_]+")
 _HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _MOST_WORDS = 64
+
+TAG, OWNER = "tag", "owner"
+_LABELS_FILLED = "labels"
+_MARKS = ('"tagFQN"', '"owners"')
+_LABEL_INDEXES = (
+    # of a table's events those that say it appeared are one in fifty
+    "create index if not exists attributes_exists on attributes (entity_id, at, value) where name = 'exists'",
+)
+
+# what these producers say is an observation that ages; the others state what holds until it is taken back
+OBSERVED = ("query", "plan", "engine", "openlineage")
+PRODUCER = "producer"
+_NAMELESS = ("query", "plan", "wire")
+"""Producers whose keys are digests."""
+_SUBJECT = ("id", "kind", "key", "source")
+_ACTIVITY_FILLED = "activity"
+_ACTIVITY = ("entity_id", "runs", "readers", "last_written")
+_ADD_ACTIVITY = (
+    f"insert into {entity_activity.name} ({', '.join(_ACTIVITY)}) values (?, ?, ?, ?) on conflict (entity_id) do update"
+)
+_ADD_RUNS = f"{_ADD_ACTIVITY} set runs = runs + excluded.runs"
+_STORE_LAST_WRITTEN = f"{_ADD_ACTIVITY} set last_written = excluded.last_written"
+_ADD_READERS = f"update {entity_activity.name} set readers = readers + ? where entity_id = ?"
+_WRITES_OF = (
+    select(intervals.c.to_id, intervals.c.end, intervals.c.last_seen, *(contributions.c[name] for name in _SUBJECT))
+    .select_from(dated_contributions)
+    .where(intervals.c.to_id.in_(IDS))
+)
+JOBS_OF = select(contribution_jobs).where(contribution_jobs.c.contribution_id.in_(IDS))
+"""The jobs that ran contributions, by their numbers."""
+_PRODUCERS_OF = select(entity_labels.c.value, entity_labels.c.entity_id).where(
+    entity_labels.c.kind == PRODUCER, entity_labels.c.entity_id.in_(IDS)
+)
+Statement = tuple[str, str, str]
+"""The entity that is read, and the kind and key of what reads it."""
+
+
+# The index that names are searched by: each distinct name of a table or a column once, however many bear it.
+#
+# A store of a million columns has some ten thousand names. They are found by their words, by any part of them, and by
+# words spelled almost alike.
 
 
 def prepare_name_index(connection: Connection) -> None:
@@ -136,14 +172,6 @@ def _all_words(name: str) -> str:
 
 # Who owns entities, and which tags they and their columns bear: searches may not open a million documents.
 
-TAG, OWNER = "tag", "owner"
-_LABELS_FILLED = "labels"
-_MARKS = ('"tagFQN"', '"owners"')
-_LABEL_INDEXES = (
-    # of a table's events those that say it appeared are one in fifty
-    "create index if not exists attributes_exists on attributes (entity_id, at, value) where name = 'exists'",
-)
-
 
 def prepare_labels(connection: Connection) -> None:
     """Makes the indexes that searches narrow by, and fills the labels of a store that was made without them."""
@@ -203,33 +231,6 @@ def _labels(part: Json, path: str) -> Iterator[tuple[str, str, str]]:
 # How much each entity is used, when it was last written and by what: kept for searches as lineage is filed.
 #
 # A run is a statement in a log record. One that writes several tables is one run of what it reads.
-
-# what these producers say is an observation that ages; the others state what holds until it is taken back
-OBSERVED = ("query", "plan", "engine", "openlineage")
-PRODUCER = "producer"
-_NAMELESS = ("query", "plan", "wire")
-"""Producers whose keys are digests."""
-_SUBJECT = ("id", "kind", "key", "source")
-_ACTIVITY_FILLED = "activity"
-_ACTIVITY = ("entity_id", "runs", "readers", "last_written")
-_ADD_ACTIVITY = (
-    f"insert into {entity_activity.name} ({', '.join(_ACTIVITY)}) values (?, ?, ?, ?) on conflict (entity_id) do update"
-)
-_ADD_RUNS = f"{_ADD_ACTIVITY} set runs = runs + excluded.runs"
-_STORE_LAST_WRITTEN = f"{_ADD_ACTIVITY} set last_written = excluded.last_written"
-_ADD_READERS = f"update {entity_activity.name} set readers = readers + ? where entity_id = ?"
-_WRITES_OF = (
-    select(intervals.c.to_id, intervals.c.end, intervals.c.last_seen, *(contributions.c[name] for name in _SUBJECT))
-    .select_from(dated_contributions)
-    .where(intervals.c.to_id.in_(IDS))
-)
-JOBS_OF = select(contribution_jobs).where(contribution_jobs.c.contribution_id.in_(IDS))
-"""The jobs that ran contributions, by their numbers."""
-_PRODUCERS_OF = select(entity_labels.c.value, entity_labels.c.entity_id).where(
-    entity_labels.c.kind == PRODUCER, entity_labels.c.entity_id.in_(IDS)
-)
-Statement = tuple[str, str, str]
-"""The entity that is read, and the kind and key of what reads it."""
 
 
 def prepare_activity(connection: Connection) -> None:

@@ -13,14 +13,20 @@ from sqlalchemy import Connection, Table, bindparam, func, select
 
 from connectors.catalog.store.schema import entities, entity_labels, query_uses
 
-# Rows of the store, as many at a time as one statement can bind.
-
 _T = TypeVar("_T")
 _MOST_BOUND = 1_000
 IDS = select(func.json_each(bindparam("ids")).table_valued("value").c.value)
 """The ids that a statement is given by `bind_ids`: SQLAlchemy takes some hundred values of its own `in_` for longer
 than SQLite takes to find their rows.
 """
+
+_ENTITY = tuple(column.name for column in entities.columns)
+_LABEL = tuple(column.name for column in entity_labels.columns)
+_USE = tuple(column.name for column in query_uses.columns)
+_entity_values, _label_values, _use_values = itemgetter(*_ENTITY), itemgetter(*_LABEL), itemgetter(*_USE)
+
+
+# Rows of the store, as many at a time as one statement can bind.
 
 
 def thousands_of(wanted: Sequence[_T]) -> Iterator[list[_T]]:
@@ -65,11 +71,6 @@ def _statement(table: Table, columns: tuple[str, ...]) -> str:
 
 
 # What is to be written of entities that are put: row by row it costs several times as much as all at once.
-
-_ENTITY = tuple(column.name for column in entities.columns)
-_LABEL = tuple(column.name for column in entity_labels.columns)
-_USE = tuple(column.name for column in query_uses.columns)
-_entity_values, _label_values, _use_values = itemgetter(*_ENTITY), itemgetter(*_LABEL), itemgetter(*_USE)
 
 
 @dataclass(slots=True)

@@ -16,9 +16,15 @@ from ingestion.dialects.types import standard_type, widest
 from ingestion.policies import ValueFlow, value_flow
 from ingestion.walk import DIRECT, ColumnNode
 
-# The changes of tables and columns from what stands to what a script leaves, without their effects.
-
 _GONE = TableState(exists=False)
+
+_QUALIFIER = re.compile(r"(?:(?<![\w$])[\w$]++|\"[^\"]*+\"|`[^`]*+`)\s*+\.\s*+(?=[\w$\"`])")
+_HARMLESS = ("PII.None", "PII.NonSensitive")
+_SENSITIVE = ("PII", "PersonalData")
+_Key = tuple[object, ...]
+
+
+# The changes of tables and columns from what stands to what a script leaves, without their effects.
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,11 +149,6 @@ def _node(sides: Sides, name: str, column: str) -> ColumnNode:
 
 
 # What fills tables otherwise after a change: other definitions, other sources, values that are sensitive.
-
-_QUALIFIER = re.compile(r"(?:(?<![\w$])[\w$]++|\"[^\"]*+\"|`[^`]*+`)\s*+\.\s*+(?=[\w$\"`])")
-_HARMLESS = ("PII.None", "PII.NonSensitive")
-_SENSITIVE = ("PII", "PersonalData")
-_Key = tuple[object, ...]
 
 
 def filling_differences(sides: Sides) -> Iterator[TableDifference]:

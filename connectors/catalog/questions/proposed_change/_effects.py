@@ -19,9 +19,18 @@ from ingestion.model.outcomes import ProblemKind
 from ingestion.policies import ValueFlow, value_flow
 from ingestion.walk import DIRECT, INDIRECT, TABLE, ColumnNode, EdgeIndex, Hop, node_name, strongest_ways
 
-# What lies downstream of a table or a column, in the catalog and in the scripts, after a change.
-
 Path = tuple[ColumnDependency, ...]
+
+_RENAMES = frozenset({ChangeKind.COLUMN_RENAMED, ChangeKind.TABLE_RENAMED})
+_GOING = _RENAMES | {ChangeKind.COLUMN_DROPPED, ChangeKind.TABLE_DROPPED}
+_MEANINGS = frozenset({ChangeKind.ROWS_REDEFINED, ChangeKind.COLUMN_REDEFINED, ChangeKind.COLUMN_FILLED})
+_ORDER = tuple(EffectKind)
+
+_BREAKING = frozenset({ProblemKind.AMBIGUOUS_COLUMN, ProblemKind.COLUMN_COUNT, ProblemKind.UNKNOWN_COLUMN})
+_APPENDING = frozenset({WriteMode.APPEND, WriteMode.OVERWRITE})
+
+
+# What lies downstream of a table or a column, in the catalog and in the scripts, after a change.
 
 
 class DownstreamPaths:
@@ -65,11 +74,6 @@ class DownstreamPaths:
 
 
 # What each difference does to what lies downstream of it.
-
-_RENAMES = frozenset({ChangeKind.COLUMN_RENAMED, ChangeKind.TABLE_RENAMED})
-_GOING = _RENAMES | {ChangeKind.COLUMN_DROPPED, ChangeKind.TABLE_DROPPED}
-_MEANINGS = frozenset({ChangeKind.ROWS_REDEFINED, ChangeKind.COLUMN_REDEFINED, ChangeKind.COLUMN_FILLED})
-_ORDER = tuple(EffectKind)
 
 
 def change_of(difference: TableDifference, walk: DownstreamPaths, dialect: Dialect) -> ProposedChange:
@@ -144,9 +148,6 @@ def _lacks(sides: Sides, node: ColumnNode, tags: str) -> bool:
 #
 # The catalog keeps the masked text of each statement that reads or fills a table: it is bound twice, without the new
 # column and with it.
-
-_BREAKING = frozenset({ProblemKind.AMBIGUOUS_COLUMN, ProblemKind.COLUMN_COUNT, ProblemKind.UNKNOWN_COLUMN})
-_APPENDING = frozenset({WriteMode.APPEND, WriteMode.OVERWRITE})
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,23 @@ from connectors.catalog.questions.why.facts import Incident, IncidentKind, TimeR
 from connectors.catalog.store.evidence.loads import LoadRhythm, StoredLoad, WrittenVersion
 from ingestion.walk import DIRECT
 
-# Changes of the statements that write a table: other expressions, filters or sources than before.
-
 _EVERY_ROW = ""
 _Made = dict[str, frozenset[tuple[str, ...]]]
 _COLUMNS_SHOWN = 3
+
+_SAME_RHYTHM = 0.5
+_ALIKE = 0.1
+"""By how much of itself the period of loads of one round may differ."""
+
+_LEAST_LOADS = 3
+"""Loads from which a usual size can be told."""
+_FEWER, _MORE = 0.7, 1.5
+"""Of the smallest and of the largest load before it."""
+_Load = tuple[int, int]
+"""When it was (milliseconds), and its rows."""
+
+
+# Changes of the statements that write a table: other expressions, filters or sources than before.
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,10 +202,6 @@ class _Runs:
 
 # Loads that did not come, or came after what reads them: told from when statements were seen to run.
 
-_SAME_RHYTHM = 0.5
-_ALIKE = 0.1
-"""By how much of itself the period of loads of one round may differ."""
-
 
 def missing_loads(rhythms: Mapping[str, LoadRhythm], seen_until: int, within: TimeRange) -> list[Incident]:
     """The loads that were due `within` a time and have not come by `seen_until`, the last moment the log tells of.
@@ -249,13 +257,6 @@ def _duration(millis: float) -> str:
 
 
 # Loads of other sizes than those before them.
-
-_LEAST_LOADS = 3
-"""Loads from which a usual size can be told."""
-_FEWER, _MORE = 0.7, 1.5
-"""Of the smallest and of the largest load before it."""
-_Load = tuple[int, int]
-"""When it was (milliseconds), and its rows."""
 
 
 def unusual_sizes(table: str, loads: Iterable[StoredLoad]) -> Iterator[Incident]:

@@ -56,8 +56,6 @@ from ingestion.model.fqn import split_fqn
 from ingestion.model.lineage import Json
 from ingestion.walk import Budget, Hop, Walk
 
-# The facts around a table, read from a catalog's file.
-
 _MOST_TABLES = 2_000
 _CUT = f"more than {_MOST_TABLES} tables are around it: those further away were left out"
 _UNKNOWN_TYPE = "unknown"
@@ -69,6 +67,11 @@ _KINDS = {
     "renamed": (IncidentKind.COLUMN_RENAMED, IncidentKind.COLUMN_RENAMED),
     "redefined": (IncidentKind.DEFINITION, IncidentKind.DEFINITION),
 }
+
+_WORDS = re.compile(r"\w+")
+
+
+# The facts around a table, read from a catalog's file.
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,8 +251,6 @@ def _gaps(symptom: Symptom, facts: UpstreamFacts) -> Iterator[str]:
 
 
 # Statements that were given up on: what they did to the tables that they name is not known.
-
-_WORDS = re.compile(r"\w+")
 
 
 def unread_statements(file: Path, tables: Iterable[str], within: TimeRange) -> Iterator[str]:

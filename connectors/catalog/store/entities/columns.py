@@ -18,8 +18,6 @@ from connectors.catalog.store.schema import column_events
 from ingestion.model import fqn
 from ingestion.model.lineage import Json
 
-# The columns of an entity: their answers, their paths within the entity, their types across platforms.
-
 _NO_TYPE = "UNKNOWN"
 MAX_COLUMNS = 20_000
 MAX_NAMES = 8 << 20
@@ -53,6 +51,13 @@ _STANDARD: Mapping[str, str] = {
     **dict.fromkeys(("GEOGRAPHY", "GEOMETRY", "POINT", "POLYGON"), "GEOGRAPHY"),
 }
 
+WITH_COLUMNS = ("table", "container", "dashboardDataModel")
+"""What has columns of its own."""
+_ITSELF = ("chart", "metric")
+
+
+# The columns of an entity: their answers, their paths within the entity, their types across platforms.
+
 
 def standard_type(data_type: str) -> str:
     """The platform-neutral name of `data_type` (its parameters do not matter), UNKNOWN for what is not known."""
@@ -68,11 +73,6 @@ def of_document(document: Json) -> list[Json]:
     if columns is None:
         columns = (document.get("dataModel") or {}).get("columns")
     return columns or []
-
-
-WITH_COLUMNS = ("table", "container", "dashboardDataModel")
-"""What has columns of its own."""
-_ITSELF = ("chart", "metric")
 
 
 def of_entity(kind: str, document: Json) -> list[Json]:

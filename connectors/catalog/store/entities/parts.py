@@ -15,11 +15,17 @@ from connectors.catalog.store.entities.tests import suite_document
 from connectors.catalog.store.schema import attachments, entities
 from ingestion.model.lineage import Json
 
-# Which columns of a table are joined with which others, by day.
-
 PART = "joins"
 _DAYS = 30
 """How long the contract has it that a join counts."""
+
+ROWS = "sampleData"
+TESTS = "tests"
+
+Reader = Callable[[Connection, Json], object]
+
+
+# Which columns of a table are joined with which others, by day.
 
 
 def with_joins(kept: Json | None, given: Json) -> Json:
@@ -61,9 +67,6 @@ def _first_day() -> str:
 
 
 # Parts of entities that are kept, and answered, apart from them: joins, rows, the tests of a selection.
-
-ROWS = "sampleData"
-TESTS = "tests"
 
 
 def file_part(connection: Connection, identifier: str, part: str, document: Json) -> None:
@@ -109,9 +112,6 @@ def _with_tags(document: Json) -> Json:
 def _column_with_tags(column: Json) -> Json:
     children = {"children": [_column_with_tags(one) for one in column["children"]]} if column.get("children") else {}
     return {"tags": [], **column, **children}
-
-
-Reader = Callable[[Connection, Json], object]
 
 
 def _read(connection: Connection, document: Json, readers: Mapping[str, Reader]) -> Json:

@@ -30,10 +30,25 @@ from ingestion.model import fqn
 from ingestion.model.lineage import Json
 from ingestion.model.storage_paths import normal_path
 
-# The connections of services, as far as the catalog keeps them: it opens none, so it keeps no secret.
-
 _SECRET_KEY = re.compile(r"passw|secret|token|private.?key|credential|access.?key|api.?key|passphrase", re.IGNORECASE)
 _REDACTED = "*********"
+
+_CARRIED = (
+    *("description", "displayName", "owners", "tags", "extension", "domains", "lifeCycle", "certification"),
+    *("reviewers", "experts", "style", "inspectionQuery"),
+)
+_CARRIED_OF = {
+    "table": ("dataModel", "tableProfilerConfig"),
+    "dashboard": ("charts", "dataModels"),
+    "query": ("queryUsedIn", "usedBy", "users"),
+}
+
+# Built once: building it costs more than carrying it out.
+_FIND = select(entities).where(entities.c.type == bindparam("kind"), entities.c.fqn == bindparam("name"))
+Check = Callable[[EntityRow | None], None]
+
+
+# The connections of services, as far as the catalog keeps them: it opens none, so it keeps no secret.
 
 
 def _connection_without_secrets(document: Json) -> Json:
@@ -58,16 +73,6 @@ def _redact(value: Any) -> Any:
 
 
 # What of an entity's document follows from the rest of it, and from where it lies.
-
-_CARRIED = (
-    *("description", "displayName", "owners", "tags", "extension", "domains", "lifeCycle", "certification"),
-    *("reviewers", "experts", "style", "inspectionQuery"),
-)
-_CARRIED_OF = {
-    "table": ("dataModel", "tableProfilerConfig"),
-    "dashboard": ("charts", "dataModels"),
-    "query": ("queryUsedIn", "usedBy", "users"),
-}
 
 
 def _carried_keys(kind: str) -> tuple[str, ...]:
@@ -120,10 +125,6 @@ def query_digest(text: str) -> str:
 
 
 # Registering entities: one at a time over the contract's PUT, or thousands in one transaction.
-
-# Built once: building it costs more than carrying it out.
-_FIND = select(entities).where(entities.c.type == bindparam("kind"), entities.c.fqn == bindparam("name"))
-Check = Callable[[EntityRow | None], None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,13 @@ from connectors.catalog.store.rows import thousands_of
 from connectors.catalog.store.schema import contributions, entities, intervals, records, usage_counts, usage_records
 from ingestion.model.lineage import Json
 
+COUNTED = ("table", "pipeline", "dashboard", "chart")
+"""What use can be told of."""
+SUMMED = {"database": "table", "databaseSchema": "table"}
+"""Whose use is that of what lies in it, of this type."""
+_SPANS = {"dailyStats": 1, "weeklyStats": 7, "monthlyStats": 30}
+
+
 # How often entities are read, in distinct log records: those that prove lineage, and those told of besides.
 
 
@@ -47,12 +54,6 @@ def _last_reads(connection: Connection, identifiers: list[str]) -> dict[str, int
 
 
 # How often clients say that entities were used, by day; what lies in a schema or a database counts for it too.
-
-COUNTED = ("table", "pipeline", "dashboard", "chart")
-"""What use can be told of."""
-SUMMED = {"database": "table", "databaseSchema": "table"}
-"""Whose use is that of what lies in it, of this type."""
-_SPANS = {"dailyStats": 1, "weeklyStats": 7, "monthlyStats": 30}
 
 
 def count(connection: Connection, row: EntityRow, day: date, times: int, *, add: bool) -> None:

@@ -28,6 +28,27 @@ from connectors.catalog.store.schema import (
 )
 from ingestion.model.lineage import Json
 
+_DAY = 86_400_000
+_LEAST_ROUNDS = 3
+"""Rounds from which a rhythm can be told."""
+_OVERDUE = 1.5
+"""Periods without a run after which one is missing."""
+_LONGER = 1.25
+"""By how much a silence must be longer than those that are usual, such as weekends."""
+_USUAL = 0.125
+"""Of all silences: one that so many are as long as is usual."""
+_SAME_ROUND = 0.5
+"""Of the usual gap: runs that lie closer together are one round."""
+_OTHER_TIME = 0.75
+"""Of the whole history: before a gap so long it was another rhythm, or none."""
+_PER_DAY = (2, 3, 4, 6, 8, 12, 24, 48, 96)
+"""Rounds a day of which schedules are made."""
+_LEFT_OUT, _RUN_AGAIN = 0.9, 1.1
+"""How few and how many runs, beside its rounds, a schedule may have."""
+_OUT_OF_STEP = 0.125
+"""By how much of its period the last run of a schedule may be early or late."""
+
+
 # What wrote into tables: each version of each producer's word, with the spans of time in which it was seen.
 
 
@@ -140,26 +161,6 @@ def _of_statement(row: Row[Any]) -> StoredLoad:
 
 
 # When a table is loaded, round by round: told from when statements were seen to run.
-
-_DAY = 86_400_000
-_LEAST_ROUNDS = 3
-"""Rounds from which a rhythm can be told."""
-_OVERDUE = 1.5
-"""Periods without a run after which one is missing."""
-_LONGER = 1.25
-"""By how much a silence must be longer than those that are usual, such as weekends."""
-_USUAL = 0.125
-"""Of all silences: one that so many are as long as is usual."""
-_SAME_ROUND = 0.5
-"""Of the usual gap: runs that lie closer together are one round."""
-_OTHER_TIME = 0.75
-"""Of the whole history: before a gap so long it was another rhythm, or none."""
-_PER_DAY = (2, 3, 4, 6, 8, 12, 24, 48, 96)
-"""Rounds a day of which schedules are made."""
-_LEFT_OUT, _RUN_AGAIN = 0.9, 1.1
-"""How few and how many runs, beside its rounds, a schedule may have."""
-_OUT_OF_STEP = 0.125
-"""By how much of its period the last run of a schedule may be early or late."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,8 +46,6 @@ from ingestion.model.lineage import Json
 from ingestion.model.storage_paths import normal_path
 from ingestion.statements.masking import QueryMasker
 
-# OpenLineage's datasets as entities: found where they are known, registered where they are not.
-
 _SERVICE_TYPES: Mapping[str, str] = {
     "athena": "Athena",
     "awsathena": "Athena",
@@ -81,6 +79,23 @@ _STORAGE_TYPES: Mapping[str, str] = {
 # the platform's name for each standardised type
 _PLATFORM_TYPES: Mapping[str, str] = {"INTEGER": "BIGINT", "FLOAT": "DOUBLE", "GEOGRAPHY": "GEOGRAPHY"}
 _DEFAULT = "default"
+
+WROTE_NOTHING = ("ABORT", "FAIL")
+COMPLETE, FAILED = "complete", "failed"
+
+_PLATFORM = "openlineage"
+_RUN = ("COMPLETE", "FAIL")
+"""Events that tell how tests ended: of the others some tell the same too early."""
+
+_MAX_SQL = 1_000_000
+_MAX_EDGES = 2_000
+"""Edges of one event: every input with every output, of which a body of a megabyte names millions."""
+
+_Key = tuple[str, str]
+_Fields = dict[_Key, list[tuple[str, str | None, Transformation]]]
+
+
+# OpenLineage's datasets as entities: found where they are known, registered where they are not.
 
 
 @dataclass(slots=True)
@@ -233,9 +248,6 @@ def _dataset_columns(dataset: Dataset, named: set[str]) -> list[Json]:
 
 # Whether runs wrote what they were to write, and how many rows.
 
-WROTE_NOTHING = ("ABORT", "FAIL")
-COMPLETE, FAILED = "complete", "failed"
-
 
 def _file_load_outcomes(connection: Connection, event: RunEvent) -> None:
     """Files what became of a run for each table that it was to write; of tables that nobody knows nothing."""
@@ -270,10 +282,6 @@ def _moment_of(event: RunEvent) -> int:
 
 
 # OpenLineage's assertions about data as tests of tables and columns, each with its result.
-
-_PLATFORM = "openlineage"
-_RUN = ("COMPLETE", "FAIL")
-"""Events that tell how tests ended: of the others some tell the same too early."""
 
 
 def _file_assertions(connection: Connection, event: RunEvent) -> None:
@@ -325,13 +333,6 @@ def _register(registration: Registration, table: EntityRow, one: Assertion) -> s
 
 
 # OpenLineage's run events as contributions, so that jobs with an agent and jobs without one meet in one graph.
-
-_MAX_SQL = 1_000_000
-_MAX_EDGES = 2_000
-"""Edges of one event: every input with every output, of which a body of a megabyte names millions."""
-
-_Key = tuple[str, str]
-_Fields = dict[_Key, list[tuple[str, str | None, Transformation]]]
 
 
 def file_event(connection: Connection, event: Event) -> tuple[ContributionRow, ...]:

@@ -26,6 +26,19 @@ from ingestion.model.contributions import JOBS_KEPT
 from ingestion.model.lineage import Json
 from ingestion.walk import DIRECT, TABLE, ColumnNode
 
+_BETWEEN_JOBS = "\x1f"
+
+JOBS = (
+    select(func.group_concat(contribution_jobs.c.job, _BETWEEN_JOBS))
+    .where(contribution_jobs.c.contribution_id == contributions.c.id)
+    .correlate(contributions)
+    .scalar_subquery()
+)
+"""What ran a contribution, as `jobs_in` reads it."""
+
+_WIRE_FIRST = case((contributions.c.kind == "wire", 0), else_=1)
+
+
 # Reading lineage: what is said about edges at a moment, and the union of it.
 
 
@@ -62,9 +75,6 @@ class Moment:
 
 
 NOW = Moment()
-
-
-_BETWEEN_JOBS = "\x1f"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,21 +149,9 @@ def _view(row: Any) -> ContributionView:
     )
 
 
-JOBS = (
-    select(func.group_concat(contribution_jobs.c.job, _BETWEEN_JOBS))
-    .where(contribution_jobs.c.contribution_id == contributions.c.id)
-    .correlate(contributions)
-    .scalar_subquery()
-)
-"""What ran a contribution, as `jobs_in` reads it."""
-
-
 def jobs_in(written: str | None) -> tuple[str, ...]:
     """The names of what ran a contribution, in their order: of more than are kept the first."""
     return tuple(sorted(written.split(_BETWEEN_JOBS))[:JOBS_KEPT]) if written else ()
-
-
-_WIRE_FIRST = case((contributions.c.kind == "wire", 0), else_=1)
 
 
 def contributions_between(connection: Connection, edge: tuple[str, str]) -> list[ContributionView]:

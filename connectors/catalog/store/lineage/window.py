@@ -21,10 +21,13 @@ from connectors.catalog.store.schema import (
 )
 from ingestion.model.lineage import Json
 
-# The window that lineage is read through: as of any moment, observations of the last 30 days unless asked for more.
-
 DAY = 86_400_000
 DEFAULT_DAYS = 30
+
+_SCHEMA = ("shape", "exists")
+
+
+# The window that lineage is read through: as of any moment, observations of the last 30 days unless asked for more.
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +68,6 @@ def _newest(connection: Connection, as_of: int | None) -> int | None:
 
 
 # The moments at which anything changed: lineage that began, ended or was corrected, tables that changed.
-
-_SCHEMA = ("shape", "exists")
 
 
 def moments(connection: Connection, limit: int) -> Json:

@@ -23,8 +23,6 @@ from connectors.catalog.store.lineage.rejections import Rejection, rejected_edge
 from connectors.catalog.store.rows import IDS, bind_ids, insert_rows, thousands_of
 from connectors.catalog.store.schema import contributions, dated_versions, endings, intervals, sightings, versions
 
-# The projection of events into intervals, kept up to date for what a write touches.
-
 _ENDING_COLUMNS = tuple(f.name for f in fields(Retraction))
 _ENDINGS = select(*(endings.c[name] for name in _ENDING_COLUMNS))
 _ENDINGS_INTO = _ENDINGS.where(endings.c.to_id.in_(IDS))
@@ -45,6 +43,17 @@ _SIGHTINGS = select(sightings.c.version_id, sightings.c.batch, sightings.c.first
 )
 _Ends = tuple[str, str, bool]
 """From what into what, and whether it is in force still."""
+
+_DATED = select(versions.c.id).select_from(dated_versions)
+_INTO = _DATED.where(intervals.c.to_id.in_(IDS))
+_OPEN = (
+    select(versions.c.contribution_id)
+    .select_from(dated_versions)
+    .where(intervals.c.version_id.in_(IDS), intervals.c.end.is_(None))
+)
+
+
+# The projection of events into intervals, kept up to date for what a write touches.
 
 
 def project(connection: Connection, identifiers: Sequence[int]) -> None:
@@ -140,14 +149,6 @@ def _reachable(subject: Subject, lives: Mapping[str, Sequence[NameLifetime]]) ->
 #
 # Nothing stored is rewritten: a new word of a producer is a new version, its end an `Ending`; the intervals that
 # reads use are computed again for what a write touched.
-
-_DATED = select(versions.c.id).select_from(dated_versions)
-_INTO = _DATED.where(intervals.c.to_id.in_(IDS))
-_OPEN = (
-    select(versions.c.contribution_id)
-    .select_from(dated_versions)
-    .where(intervals.c.version_id.in_(IDS), intervals.c.end.is_(None))
-)
 
 
 @dataclass(frozen=True, slots=True)
