@@ -99,7 +99,7 @@ string_agg({{ measure }}, {{ delimiter_text }}{% if order_by_clause %} {{ order_
 """
 
 
-# Macros: where a name is looked for, which variant an adapter has, and what a call gives.
+# Where a macro's name is looked for, which variant an adapter has, and what a call gives.
 
 DBT = "dbt"
 """The package of what dbt brings along itself."""

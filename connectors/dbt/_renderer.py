@@ -50,9 +50,6 @@ _RECURSION_LIMIT = 5_000
 """Deeper than any macro goes that ends."""
 
 
-# One project's templates, rendered: first each node's config and place, then each model's SQL.
-
-
 class _Environment(SandboxedEnvironment):
     """Jinja's sandbox, in which the macros of a package are no attributes: their names may begin as they like."""
 

@@ -131,7 +131,7 @@ def _without_ambiguous(project: DbtProject, configs: Mapping[str, NodeConfig]) -
     return replace(project, statements=kept, failures=(*project.failures, *failures.values()))
 
 
-# A project without artifacts: its templates rendered here, its names by dbt's rules.
+# The project.
 
 
 def project_from_files(root: Path, dialect: str | None, limits: Limits) -> DbtProject:

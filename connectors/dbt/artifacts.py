@@ -35,9 +35,6 @@ _SETTINGS = frozenset(
 """Of a node's config what says which columns a snapshot or an incremental model has."""
 
 
-# dbt's JSON artifacts, read piece by piece: a large project's manifest has a hundred megabytes.
-
-
 class UnreadableArtifact(ConfigError):
     """A file that is none of dbt's artifacts, or is broken; the message says where."""
 

@@ -76,7 +76,7 @@ def _behind_with(query: str, dialect: str) -> tuple[int | None, bool | None]:
     return found, None if found is None else False
 
 
-# The models of a project as statements: each a view over its query, under its name in the warehouse.
+# Each model as a view over its query, under its name in the warehouse.
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,9 +40,6 @@ logger = logging.getLogger(__name__)
 SPOKEN_VERSION = "2.0"
 
 
-# A platform that was found to be there: its transport, its version and what it offers.
-
-
 @dataclass(frozen=True, slots=True)
 class Platform:
     """The platform behind `http`; `capabilities` is what it offers beyond OpenMetadata's contract.

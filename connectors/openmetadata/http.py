@@ -358,7 +358,7 @@ class _BoundedReader(io.RawIOBase):
         super().close()
 
 
-# One HTTP client for everything that is said to the platform: pooled, bounded in time, with one retry policy.
+# The client.
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,7 +114,7 @@ def _encodable(value: Any) -> bool:
     return True
 
 
-# Rows of an export as records: what its columns say, by the profile that fits.
+# Rows by the profile that fits.
 
 
 def interpret(columns: Columns, lines: list[int], malformed: list[Malformed], reading: ColumnReading) -> Table:

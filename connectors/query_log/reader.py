@@ -94,7 +94,7 @@ def whole_text(parts: Sequence[tuple[int, str]], profile: ExportProfile, status:
     return {"text": text, "status": status if text else Outcome.NOT_A_STATEMENT}
 
 
-# Query logs read by Spark: exports of many platforms, and servers' own logs.
+# The inputs of a log.
 
 
 @dataclass(frozen=True, slots=True)

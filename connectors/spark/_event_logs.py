@@ -333,7 +333,7 @@ def _entry_index(name: str) -> int:
     return int(found.group("index")) if found else 0
 
 
-# --- the fallback -------------------------------------------------------------------------------------------------
+# The fallback: the server's own account of SQL executions, page by page.
 
 
 def page_events(log: EventLogFile, origin: EventLogFile) -> Iterator[tuple[EventLogFile, EventLine]]:

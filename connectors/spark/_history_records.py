@@ -223,7 +223,7 @@ def _with_problems(lineage: StatementLineage, problems: Iterable[Problem]) -> St
     return replace(lineage, problems=tuple(dict.fromkeys([*lineage.problems, *problems])))
 
 
-# --- view names ---------------------------------------------------------------------------------------------------
+# Names of views.
 
 
 def _through_views(
@@ -257,7 +257,7 @@ def _moved_reference(reference: Reference, view_columns: Mapping[ColumnRef, Colu
     return replace(reference, sources=tuple(view_columns.get(column, column) for column in reference.sources))
 
 
-# --- columns ------------------------------------------------------------------------------------------------------
+# Columns.
 
 
 def _column_differences(text: StatementLineage, plan: StatementLineage, resolve: Resolve) -> list[Problem]:

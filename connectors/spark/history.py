@@ -86,7 +86,7 @@ def read_event_logs(spark: SparkSession, listing: Listing, options: SparkHistory
     return ordered.mapInArrow(lambda batches: _records_of(batches, options.names, before), RECORD_SCHEMA)
 
 
-# --- decoding -----------------------------------------------------------------------------------------------------
+# Decoding: a row for each event, in the tasks.
 
 
 def _chosen_events(spark: SparkSession, files: list[EventLogFile]) -> DataFrame:
@@ -217,7 +217,7 @@ def _event_row(file: EventLogFile, line: EventLine) -> Row:
     }
 
 
-# --- putting together -----------------------------------------------------------------------------------------------
+# Putting together: the events of one application to its records.
 
 
 def _records_of(

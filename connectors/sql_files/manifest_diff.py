@@ -21,8 +21,6 @@ from ingestion.parser import LineageParser
 from ingestion.parsing.sandbox.process import Limits
 from ingestion.walk import DIRECT, Hop, Walk
 
-# What a change of a dbt project does: two manifests, their columns and edges compared, and what it reaches.
-
 
 class ModelChangeKind(StrEnum):
     """What happened to a model or a column of one."""

@@ -27,7 +27,7 @@ from connectors.catalog.contract.models import (
     Word,
 )
 
-# What clients may send of what runs and of what reads: pipelines, queries, ingestions; dashboards, metrics.
+# What runs and reads: pipelines, queries, ingestions; dashboards, metrics.
 
 
 class CreateDashboard(Extended):
@@ -174,7 +174,7 @@ class CreateIngestionPipeline(Create):
     processingEngine: Ref | None = None
 
 
-# What clients may send of who owns things and what is said of them: people, tags, domains.
+# Who owns things and what is said of them: people, tags, domains.
 
 
 class CreateTeam(Create):
@@ -260,7 +260,7 @@ class Assets(Model):
     assets: Annotated[Many[Ref], Field(max_length=1_000)]
 
 
-# What clients may send of tests of tables and columns, and of their results.
+# Tests of tables and columns, and their results.
 
 
 class CreateTestDefinition(Create):

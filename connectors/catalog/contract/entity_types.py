@@ -30,9 +30,6 @@ GO_WITH_THEIR_TABLE = frozenset({"testCase", "testSuite"})
 """What lies under a table without keeping it from being deleted."""
 
 
-# What the catalog knows of one type of entities.
-
-
 @dataclass(frozen=True, slots=True)
 class EntityType:
     """One entity type.
@@ -67,11 +64,6 @@ class EntityType:
         if self.nests and answer.get("parent") is not None:
             request["parent"] = answer["parent"]
         return request
-
-
-# The entity types of the catalog, as data: where each lives, what it hangs under, which keys its answers may have.
-#
-# Clients forbid unknown keys in answers, so an entity only ever carries the keys listed here.
 
 
 def _service(type_: str) -> EntityType:

@@ -47,9 +47,6 @@ Source = Literal[
 ]
 
 
-# What clients may send, as strict models. Keys that are not listed are dropped: an answer must not carry them.
-
-
 class _FirstWrongItem(FailFast):
     """Hashable, as what is said of a type in a union must be."""
 
@@ -286,7 +283,7 @@ class Stale(Model):
     recursive: bool = False
 
 
-# What clients of the contract may send of edges.
+# Edges.
 
 
 class TempHop(Model):
@@ -330,7 +327,7 @@ class AddLineage(Model):
     edge: EdgeRequest
 
 
-# What clients may send of how data is used: counts, joins, rows.
+# How data is used: counts, joins, rows.
 
 
 class DailyCount(Stored):

@@ -72,7 +72,7 @@ class _BulkRoute(APIRoute):
         return handle
 
 
-# Calls of our own, found at /api/v1/headwater: bulk look-up, bulk registration, bulk lineage.
+# The calls.
 
 router = APIRouter(
     prefix="/api/v1/headwater",

@@ -22,8 +22,6 @@ from connectors.catalog.picture import neighbourhood as neighbours
 from connectors.catalog.picture.whereabouts import whereabouts
 from connectors.catalog.store.lineage.window import moments, window
 
-# The page, its files, and the calls that only the page makes.
-
 
 ASSETS_PATH = "explorer"
 MAX_CARDS = 2_000

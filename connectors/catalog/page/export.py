@@ -26,7 +26,7 @@ from connectors.catalog.store.schema import entities
 from ingestion.errors import ConfigError
 from ingestion.model.lineage import Json
 
-# A catalog's lineage as a document of its own: what the explorer carries when it stands in one file.
+# One moment.
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def _asked_by_name(scope: ExportScope) -> Iterator[None]:
         raise ConfigError(f"{names}: not in this catalog; give the name with service, database and schema") from error
 
 
-# A catalog at two moments as a document of its own: what a page in one file shows of them.
+# Two moments.
 
 
 def compared_document(file: Path, scope: ExportScope, base: int) -> Json:

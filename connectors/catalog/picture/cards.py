@@ -68,7 +68,7 @@ def _texts(given: object) -> list[str]:
     return [one for one in given if isinstance(one, str) and one][:_MOST] if isinstance(given, list) else []
 
 
-# The graph that a picture of lineage is drawn from.
+# Cards, and the edges between them.
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ _MOST_ORDERED = 800
 _MOST_VALUES = 200
 
 
-# Tables and columns by what people remember of their names: words, beginnings, parts, one slip of the finger.
+# By name: words, beginnings, parts, one slip of the finger.
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +278,7 @@ def _any_of(asked: Sequence[str]) -> str:
     return " OR ".join(f"words:{_phrase(word)}*" for word in asked)
 
 
-# Search by names and by what is known of tables together, with the values that there are to narrow by.
+# By name and by what is known of tables together, with the values that there are to narrow by.
 
 
 def search(connection: Connection, wanted: str, limit: int) -> Json:

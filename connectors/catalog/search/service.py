@@ -66,7 +66,7 @@ _MAX_CLAUSES = 1_000  # what one statement of SQL is made of in a moment
 _MAX_BUCKETS = 1_000
 
 
-# The fields that searches name, as conditions on stored entities: no text of a client becomes syntax.
+# The fields that searches name, as conditions on stored entities.
 
 
 def is_one_of(field: str, values: list[Any]) -> ColumnElement[bool]:
@@ -303,7 +303,7 @@ def _unescape(text: str) -> str:
     return re.sub(r"\\(.)", r"\1", text)
 
 
-# Finding entities the way the platform's search service does, over SQL: no text of a client becomes syntax.
+# The two searches of the contract: by one field, and by a query with its filter.
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,9 +79,7 @@ def now_millis() -> int:
     return time.time_ns() // 1_000_000
 
 
-# One SQLite file, opened by any number of processes: writers queue, readers never wait.
-#
-# WAL with full synchronisation: what a client was told is stored survives a killed process and a power cut.
+# The store.
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,11 +16,6 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-# The tables of the store.
-#
-# Truth is append-only: `attributes`, `name_events`, `versions`, `sightings`, `contribution_jobs`, `endings` and
-# `corrections` are events that nothing rewrites. `entities` holds each entity as it is now, `intervals` is the
-# projection of the events that reads use.
 
 SCHEMA_VERSION = 1
 

@@ -73,7 +73,7 @@ class DownstreamPaths:
         return state is not None and state.exists
 
 
-# What each difference does to what lies downstream of it.
+# The effects of one difference.
 
 
 def change_of(difference: TableDifference, walk: DownstreamPaths, dialect: Dialect) -> ProposedChange:

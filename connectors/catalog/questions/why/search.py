@@ -192,7 +192,7 @@ def _incident(change: StoredChange, names: Mapping[str, str]) -> Incident:
     return Incident(change.at, names[change.entity_id], of_column if change.path else of_table, columns, detail)
 
 
-# Why a table is wrong: the facts around it are collected, and its suspects ranked.
+# The search: facts collected, suspects ranked.
 
 
 def cause_report(connection: Connection, node: tuple[EntityRow, str | None], when: When) -> Answer[CauseReport]:

@@ -56,7 +56,7 @@ WITH_COLUMNS = ("table", "container", "dashboardDataModel")
 _ITSELF = ("chart", "metric")
 
 
-# The columns of an entity: their answers, their paths within the entity, their types across platforms.
+# Answers, paths within the entity, types across platforms.
 
 
 def standard_type(data_type: str) -> str:

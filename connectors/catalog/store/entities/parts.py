@@ -66,7 +66,7 @@ def _first_day() -> str:
     return (date.today() - timedelta(days=_DAYS)).isoformat()
 
 
-# Parts of entities that are kept, and answered, apart from them: joins, rows, the tests of a selection.
+# The parts, each with what keeps and what answers it.
 
 
 def file_part(connection: Connection, identifier: str, part: str, document: Json) -> None:

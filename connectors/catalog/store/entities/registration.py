@@ -124,7 +124,7 @@ def query_digest(text: str) -> str:
     return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
 
 
-# Registering entities: one at a time over the contract's PUT, or thousands in one transaction.
+# Registering.
 
 
 @dataclass(frozen=True, slots=True)

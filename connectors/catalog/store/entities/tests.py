@@ -18,7 +18,6 @@ from connectors.catalog.store.schema import attributes, entities
 from ingestion.model import fqn
 from ingestion.model.lineage import Json
 
-# Tests of tables and columns: what they lie under, and their results, which are events that nothing rewrites.
 
 _RESULT = "testCaseResult"
 _LINK = "<#E::table::"

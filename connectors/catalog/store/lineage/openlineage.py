@@ -332,7 +332,7 @@ def _register(registration: Registration, table: EntityRow, one: Assertion) -> s
     return registration.put(BY_TYPE["testCase"], request).fqn
 
 
-# OpenLineage's run events as contributions, so that jobs with an agent and jobs without one meet in one graph.
+# Run events as contributions.
 
 
 def file_event(connection: Connection, event: Event) -> tuple[ContributionRow, ...]:

@@ -39,9 +39,6 @@ JOBS = (
 _WIRE_FIRST = case((contributions.c.kind == "wire", 0), else_=1)
 
 
-# Reading lineage: what is said about edges at a moment, and the union of it.
-
-
 @dataclass(frozen=True, slots=True)
 class Moment:
     """When lineage is read: as of a time (None: now), observations not older than `since` (None: any age)."""

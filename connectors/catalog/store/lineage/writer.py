@@ -145,10 +145,7 @@ def _reachable(subject: Subject, lives: Mapping[str, Sequence[NameLifetime]]) ->
     return found
 
 
-# Writing lineage: contributions side by side on an edge, each an event in time, merged exactly once.
-#
-# Nothing stored is rewritten: a new word of a producer is a new version, its end an `Ending`; the intervals that
-# reads use are computed again for what a write touched.
+# Contributions, each an event in time.
 
 
 @dataclass(frozen=True, slots=True)
