@@ -116,7 +116,7 @@ class LineageConfig(Model):
 
     @property
     def location(self) -> str | None:
-        """What to call the place of its own log; None where it has none."""
+        """What to call the location of its own log; None where it has none."""
         return None
 
     @property

@@ -1,4 +1,4 @@
-"""One project's templates, rendered in the process that can be killed: each node's config and place, then each
+"""One project's templates, rendered in the process that can be killed: each node's config and key, then each
 model's SQL.
 """
 
@@ -101,9 +101,9 @@ class _TemplateRenderer:
         self._sources_by_id = {source.unique_id: source for source in scope.sources}
 
     def config_and_key(self, unique_id: str, text: str) -> tuple[_Rendering, str]:
-        """A node with its config and its place, with what its own text says in it as far as that gets.
+        """A node with its config and its relation's key, with what its own text says in it as far as that gets.
 
-        And why its place is dbt's own rule where the project has another that cannot be carried out here, "" where it
+        And why that key is dbt's own rule where the project has another that cannot be carried out here, "" where it
         is not.
         """
         node = self._nodes[unique_id]
@@ -156,7 +156,7 @@ class _TemplateRenderer:
         return {"true": True, "false": False}.get(text.lower(), text)
 
     def source_key(self, unique_id: str) -> tuple[str, str, str]:
-        """The place of a source's table."""
+        """The key of a source's table."""
         return self._key_of_source(self._sources_by_id[unique_id])
 
     def _key_of_source(self, source: TemplateSource) -> tuple[str, str, str]:

@@ -37,7 +37,7 @@ class RenderedModel:
 class NodeConfig:
     """What a node's config says when all its layers are together, and where the node stands.
 
-    `assumed` is why the place is no more than likely, "" where it is sure.
+    `assumed` is why the key is no more than likely, "" where it is sure.
     """
 
     config: Mapping[str, Any] = field(default_factory=dict)
@@ -69,7 +69,7 @@ class RenderingProcess:
         return {unique_id: _node_config(reply) for unique_id, reply in zip(texts, answers, strict=True)}
 
     def keys_of_sources(self, scope: TemplateScope) -> dict[str, tuple[str, str, str]]:
-        """The place of each source of the scope that can be told, by its id."""
+        """The key of each source of the scope that can be told, by its id."""
         asked = [{"do": "source", "node": source.unique_id} for source in scope.sources]
         answers = self._ask(scope, asked)
         return {

@@ -106,21 +106,14 @@ class Warehouse:
     def __getattr__(self, name: str) -> Callable[..., NoReturn]:
         if name.startswith("_"):
             raise AttributeError(name)
-
-        def ask(*_args: Any, **_kwargs: Any) -> NoReturn:
-            _asks_warehouse(f"adapter.{name}")
-
-        return ask
-
-
-def _asks_warehouse(name: str) -> NoReturn:
-    """Ends the rendering: what `name` gives only the warehouse knows."""
-    raise NotRenderable(f"{name} asks the warehouse")
+        return _asking(f"adapter.{name}")
 
 
 def _asking(name: str) -> Callable[..., NoReturn]:
+    """A function that ends the rendering: what `name` gives only the warehouse knows."""
+
     def ask(*_args: Any, **_kwargs: Any) -> NoReturn:
-        _asks_warehouse(name)
+        raise NotRenderable(f"{name} asks the warehouse")
 
     return ask
 
@@ -303,7 +296,7 @@ class ProjectVariables:
 class TemplateRelation(Mapping[str, Any]):
     """A relation's name in its parts, as dbt's own objects have them (mappings too); prints as the quoted name.
 
-    `cte` is the name of the WITH item where it is an ephemeral model, which has no place.
+    `cte` is the name of the WITH item where it is an ephemeral model, which no relation stands for.
     """
 
     database: str | None
@@ -475,7 +468,7 @@ class ColumnApi:
 
 
 def relation_name(relation_key: tuple[str, str, str], dialect: str) -> str:
-    """A place as dbt writes it in the dialect: in quotes, but where bare names are in upper case."""
+    """A relation's key as dbt writes it in the dialect: in quotes, but where bare names are in upper case."""
     rules = dialect_of(dialect)
     parts = relation_key[1:] if rules.two_level and relation_key[1] else relation_key
     bare = rules.relations.bare is Fold.UPPER

@@ -1,4 +1,7 @@
-"""dbt's JSON artifacts, read piece by piece: manifest, catalog, run results, sources."""
+"""dbt's JSON artifacts, read piece by piece: manifest, catalog, run results, sources.
+
+In pieces because a large project's manifest has a hundred megabytes.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ from ingestion.arguments import nearest_file
 from ingestion.errors import ConfigError
 from ingestion.model.lineage import Column
 
-_CHUNK = 1 << 16
+_BLOCK_BYTES = 1 << 16
 _SCHEMA = re.compile(r"/dbt/([a-z-]+)/v(\d+)")
 
 _Entries = Mapping[str, Mapping[str, Any]]
@@ -64,7 +67,7 @@ class Artifact:
     def of(cls, file: Path, kind: str) -> Artifact:
         """Raises UnreadableArtifact where it cannot be read, is not JSON, or is something else than dbt's `kind`."""
         with _open(file) as stream, _locating_failures(file):  # no further than to its end: a file may have 100 MB
-            found = mapping_of(next(ijson.items(stream, "metadata", use_float=True, buf_size=_CHUNK), {}))
+            found = mapping_of(next(ijson.items(stream, "metadata", use_float=True, buf_size=_BLOCK_BYTES), {}))
         schema = found.get("dbt_schema_version")
         match = _SCHEMA.search(schema) if isinstance(schema, str) else None
         if match is None:
@@ -77,7 +80,7 @@ class Artifact:
     def entries(self, section: str) -> Iterator[tuple[str, dict[str, Any]]]:
         """The entries of a mapping at the top of the file, one at a time. Raises UnreadableArtifact."""
         with _open(self.file) as stream, _locating_failures(self.file):
-            for name, value in ijson.kvitems(stream, section, use_float=True, buf_size=_CHUNK):
+            for name, value in ijson.kvitems(stream, section, use_float=True, buf_size=_BLOCK_BYTES):
                 if not isinstance(value, dict):
                     raise UnreadableArtifact(f"{self.file}: {section}.{name} is no mapping: is this file complete?")
                 yield name, value
@@ -85,7 +88,7 @@ class Artifact:
     def items(self, section: str) -> Iterator[dict[str, Any]]:
         """The items of a list at the top of the file, one at a time. Raises UnreadableArtifact."""
         with _open(self.file) as stream, _locating_failures(self.file):
-            for value in ijson.items(stream, f"{section}.item", use_float=True, buf_size=_CHUNK):
+            for value in ijson.items(stream, f"{section}.item", use_float=True, buf_size=_BLOCK_BYTES):
                 if isinstance(value, dict):
                     yield value
 
@@ -139,28 +142,28 @@ def _locating_failures(file: Path) -> Iterator[None]:
 
 def _location(file: Path) -> str:
     """Where a file stops being JSON, and how: `:12: not valid JSON (byte 345)`."""
-    whole = 0  # chunks that are in order
+    whole = 0  # blocks that are in order
     events: list[object] = ijson.sendable_list()
     parser = ijson.basic_parse_coro(events)
     content = bytearray()
     with file.open("rb") as stream:
         lines = 1
-        for chunk in iter(partial(stream.read, _CHUNK), b""):
-            content = bytearray(chunk)
+        for block in iter(partial(stream.read, _BLOCK_BYTES), b""):
+            content = bytearray(block)
             try:
-                parser.send(chunk)
+                parser.send(block)
             except (ijson.JSONError, UnicodeDecodeError, StopIteration, RecursionError):
                 break
             events.clear()
             whole += 1
-            lines += chunk.count(b"\n")
+            lines += block.count(b"\n")
         else:
             end = file.stat().st_size
             return f":{lines}: ends in the middle (after byte {end}): was it cut, or is dbt still writing it?"
         stream.seek(0)
         parser = ijson.basic_parse_coro(events)
         for _ in range(whole):
-            parser.send(stream.read(_CHUNK))
+            parser.send(stream.read(_BLOCK_BYTES))
             events.clear()
     byte = 0
     with suppress(ijson.JSONError, UnicodeDecodeError, StopIteration, RecursionError):
@@ -168,7 +171,7 @@ def _location(file: Path) -> str:
             parser.send(bytes(content[byte : byte + 1]))
             byte += 1
     lines += content.count(b"\n", 0, byte)
-    return f":{lines}: not valid JSON (byte {whole * _CHUNK + byte + 1})"
+    return f":{lines}: not valid JSON (byte {whole * _BLOCK_BYTES + byte + 1})"
 
 
 # The metrics of a manifest, with what its semantic models say of them.

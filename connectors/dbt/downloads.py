@@ -33,9 +33,9 @@ _REDIRECTS = 5
 _BUSY = 429
 _BROKEN = 500
 
-_SECONDS = (10.0, 60.0)
+_BUCKET_SECONDS = (10.0, 60.0)
 """To connect, and for each answer."""
-_ATTEMPTS = 3
+_BUCKET_ATTEMPTS = 3
 _MANIFESTS_SHOWN = 3
 _CREDENTIALS = "GOOGLE_APPLICATION_CREDENTIALS"
 _CODE = re.compile(r"AWS Error (\w+)|google::cloud::Status\((\w+)")
@@ -47,7 +47,7 @@ _MISSING = re.compile(r"NO_SUCH|NOT_FOUND|RESOURCE_NOT_FOUND")
 
 
 def _write_copy(blocks: Iterable[bytes], file: Path, origin: str, largest: int = LARGEST) -> None:
-    """Writes the pieces of what is at `origin` (without secrets). Raises ConfigError where it is beyond `largest`."""
+    """Writes the blocks of what is at `origin` (without secrets). Raises ConfigError where it is beyond `largest`."""
     size = 0
     with file.open("wb") as stream:
         for block in blocks:
@@ -62,7 +62,7 @@ def _write_copy(blocks: Iterable[bytes], file: Path, origin: str, largest: int =
 
 @dataclass(frozen=True, slots=True)
 class HttpLimits:
-    """`timeout`: seconds to connect, and between two pieces; `whole`: for one file; `largest`: bytes of it."""
+    """`timeout`: seconds to connect, and between two blocks; `whole`: for one file; `largest`: bytes of it."""
 
     timeout: tuple[float, float] = (10.0, 60.0)
     whole: float = 900.0
@@ -176,9 +176,9 @@ class _BucketDownload:
     def _files(self) -> Any:
         options = dict(self.artifacts.options)
         if self.artifacts.kind is BucketKind.GCS:
-            return fs.GcsFileSystem(retry_time_limit=timedelta(seconds=sum(_SECONDS)), **options)
-        retries = fs.AwsStandardS3RetryStrategy(max_attempts=_ATTEMPTS)
-        connect, request = _SECONDS
+            return fs.GcsFileSystem(retry_time_limit=timedelta(seconds=sum(_BUCKET_SECONDS)), **options)
+        retries = fs.AwsStandardS3RetryStrategy(max_attempts=_BUCKET_ATTEMPTS)
+        connect, request = _BUCKET_SECONDS
         return fs.S3FileSystem(retry_strategy=retries, connect_timeout=connect, request_timeout=request, **options)
 
     @cached_property
@@ -238,7 +238,7 @@ def _credentials(file: str | None) -> Iterator[None]:
 
 
 def download_artifacts(location: ArtifactLocation, folder: Path) -> dict[str, Path]:
-    """The artifacts that there are at a place, as files in `folder`, by their names.
+    """The artifacts that there are at a location, as files in `folder`, by their names.
 
     Raises ConfigError where one is refused, is too large or has to be there and is not; TargetDown where nothing
     answers.

@@ -61,7 +61,7 @@ class DbtNode:
 
     @property
     def dotted(self) -> str:
-        """Its place as a name without quotes: `database.schema.identifier`, without the parts that it lacks."""
+        """The name without quotes: `database.schema.identifier`, without the parts that it lacks."""
         return ".".join(filter(None, self.relation_key))
 
 

@@ -60,7 +60,7 @@ _SLOWER = 3.0
 # Writing to an OpenMetadata without its help: its PUT replaces an edge, so an existing one is only appended to.
 #
 # Between reading an edge and writing it another writer may have replaced it; the protocol has no lock. So each write
-# is read back and mended at once, and once more (`restore_edge`) when all that had read the edge before have written.
+# is read back and mended at once, and once more (`_restore_edge`) when all that had read the edge before have written.
 
 
 class _ContestedEdge(ServerFailed):
@@ -83,7 +83,7 @@ class _EdgeWrite:
 def _merge_edge(http: Http, edge: EntitiesEdge) -> _EdgeWrite:
     """Adds an edge, or what is missing from a stored one; nothing that is stored is changed or removed.
 
-    Raises Rejected, ServerFailed (Unsettled among it), ConfigError, TargetDown; so do the other writes.
+    Raises Rejected, ServerFailed (_ContestedEdge among it), ConfigError, TargetDown; so do the other writes.
     """
 
     def plan(stored: HeldEdge, refused: Refused) -> Operations:
@@ -113,53 +113,6 @@ def _restore_edge(http: Http, edge: EntitiesEdge, done: _EdgeWrite, owned: Owned
 
     mended = _write(http, edge, _Intent(plan, done.outcome, makes=False))
     return replace(mended, outcome=done.outcome, refused=mended.refused | done.refused)
-
-
-def _of_view(details: LineageDetails) -> bool:
-    """Whether an edge is a view's definition."""
-    return details.source == EdgeSource.VIEW
-
-
-def _of_routines(keys: frozenset[str]) -> Owned:
-    """Whether an edge is the word of one of these routines (database.schema.name)."""
-
-    def is_owned(details: LineageDetails) -> bool:
-        routine = details.pipeline
-        if routine is None or routine.type != _ROUTINE or details.source not in QUERIES:
-            return False
-        return any((routine.fully_qualified_name or "").endswith(f".{key}") for key in keys)
-
-    return is_owned
-
-
-def _delete_stale_edges(http: Http, target: EntityReference, kept: frozenset[str], owned: Owned) -> int:
-    """Deletes the edges that earlier definitions left: those `owned` into `target`, and from none of `kept` (ids).
-
-    Call it after the new edges stand. How many went.
-    """
-    around = graph(http, target, upstream=1, downstream=0)
-    if around is None:
-        return 0
-    deleted = 0
-    for edge in around.upstream:
-        source = around.nodes.get(edge.from_id)
-        if edge.to_id != target.id or edge.from_id in kept or source is None:
-            continue
-        # read again: a graph comes from a search index, which may lag behind the edge itself
-        stored = get_edge(http, source, target)
-        if stored is not None and owned(stored.details):
-            deleted += delete_edge(http, source, target)
-    return deleted
-
-
-def _mark_view_processed(http: Http, view: EntityReference) -> None:
-    """Tells the platform that the view's lineage is done; a view that is gone by now is no error."""
-    if view.type != "table" or not view.fully_qualified_name:
-        return
-    try:
-        mark_processed(http, Collection.TABLES, view.fully_qualified_name)
-    except NotFound:
-        return
 
 
 def additions(stored: HeldEdge, wanted: LineageDetails, refused: Refused = frozenset()) -> Operations:
@@ -282,6 +235,23 @@ def _read(http: Http, edge: EntitiesEdge) -> HeldEdge | None:
 
 
 # What a batch defines anew, on a platform that keeps no contributions apart: a view, or what routines write.
+
+
+def _of_view(details: LineageDetails) -> bool:
+    """Whether an edge is a view's definition."""
+    return details.source == EdgeSource.VIEW
+
+
+def _of_routines(keys: frozenset[str]) -> Owned:
+    """Whether an edge is the word of one of these routines (database.schema.name)."""
+
+    def is_owned(details: LineageDetails) -> bool:
+        routine = details.pipeline
+        if routine is None or routine.type != _ROUTINE or details.source not in QUERIES:
+            return False
+        return any((routine.fully_qualified_name or "").endswith(f".{key}") for key in keys)
+
+    return is_owned
 
 
 @dataclass(frozen=True, slots=True)
@@ -436,10 +406,35 @@ class PlainWriter:
         return written + WriteReport(counts=EdgeCounts(replaced=deleted))
 
 
+def _delete_stale_edges(http: Http, target: EntityReference, kept: frozenset[str], owned: Owned) -> int:
+    """Deletes the edges that earlier definitions left: those `owned` into `target`, and from none of `kept` (ids).
+
+    Call it after the new edges stand. How many went.
+    """
+    around = graph(http, target, upstream=1, downstream=0)
+    if around is None:
+        return 0
+    deleted = 0
+    for edge in around.upstream:
+        source = around.nodes.get(edge.from_id)
+        if edge.to_id != target.id or edge.from_id in kept or source is None:
+            continue
+        # read again: a graph comes from a search index, which may lag behind the edge itself
+        stored = get_edge(http, source, target)
+        if stored is not None and owned(stored.details):
+            deleted += delete_edge(http, source, target)
+    return deleted
+
+
 def _finish_view(http: Http, batch: TargetBatch) -> None:
-    """Tells the platform that a view's lineage is done."""
+    """Tells the platform that a view's lineage is done; a view that is gone by now is no error."""
+    view = batch.target
+    if view.type != "table" or not view.fully_qualified_name:
+        return
     try:
-        _mark_view_processed(http, batch.target)
+        mark_processed(http, Collection.TABLES, view.fully_qualified_name)
+    except NotFound:
+        return
     except (Rejected, ServerFailed) as error:
         logger.warning("%s: not marked as processed: %s", batch.name, error)
 

@@ -25,15 +25,15 @@ from ingestion.model.fqn import build_fqn, decode_name, encode_name
 from ingestion.model.lineage import Json
 from ingestion.model.requests import ColumnLineage, EdgeSource, EntitiesEdge, LineageDetails
 
-_RESULTS = f"{Collection.TEST_CASES}/testCaseResults"
+_TEST_RESULTS = f"{Collection.TEST_CASES}/testCaseResults"
 
-_INDEX = "query_search_index"
-_AT_ONCE = 100
-_OURS_AT_ONCE = 500
+_QUERY_INDEX = "query_search_index"
+_QUERIES_AT_ONCE = 100
+_QUERIES_AT_ONCE_IN_BULK = 500
 """Of a catalog with bulk calls."""
-_ASKED_AT_ONCE = 150
+_CHECKSUMS_AT_ONCE = 150
 """Checksums in the URL of a search: with more of them it is longer than the 8 KiB that usual proxies take."""
-_FIELDS = ["checksum", "queryUsedIn", "usedBy", "processedLineage", "duration"]
+_QUERY_FIELDS = ["checksum", "queryUsedIn", "usedBy", "processedLineage", "duration"]
 
 
 # What people say of tables and columns: descriptions and tags, put beside what the platform has or in its place.
@@ -267,7 +267,7 @@ def file_test(http: Http, test: TestCase) -> None:
     body = {"name": test.name, "entityLink": test.link, "testDefinition": test.definition}
     http.send(Call("PUT", str(Collection.TEST_CASES), body=body))
     if test.outcome is not None:
-        http.send(Call("POST", f"{_RESULTS}/{path_of(test.fqn)}", body=test.outcome.to_json(), answered=False))
+        http.send(Call("POST", f"{_TEST_RESULTS}/{path_of(test.fqn)}", body=test.outcome.to_json(), answered=False))
 
 
 def delete_other_tests(http: Http, service: str, kept: Container[str], prefix: str) -> int:
@@ -286,11 +286,11 @@ def delete_other_tests(http: Http, service: str, kept: Container[str], prefix: s
 def file_queries(platform: Platform, service: str, queries: Sequence[QueryRecord]) -> int:
     """Files queries that are new, or have new users or tables; how many. What is stored of a query is never lost."""
     filed = 0
-    at_once = _OURS_AT_ONCE if client.LOOKUP in platform.capabilities else _AT_ONCE
+    at_once = _QUERIES_AT_ONCE_IN_BULK if client.LOOKUP in platform.capabilities else _QUERIES_AT_ONCE
     for start in range(0, len(queries), at_once):
-        chunk = queries[start : start + at_once]
-        stored = _stored_queries(platform.http, service, [_checksum(query.query) for query in chunk])
-        news = [query for query in (_with(query, stored.get(_checksum(query.query))) for query in chunk) if query]
+        batch = queries[start : start + at_once]
+        stored = _stored_queries(platform.http, service, [_checksum(query.query) for query in batch])
+        news = [query for query in (_with(query, stored.get(_checksum(query.query))) for query in batch) if query]
         if news:
             path = f"{Collection.QUERIES}/bulk"
             body = [query.to_json() for query in news]
@@ -318,7 +318,7 @@ def _with(query: QueryRecord, stored: Json | None) -> QueryRecord | None:
 
 
 def _stored_queries(http: Http, service: str, checksums: Sequence[str]) -> Mapping[str, Json]:
-    parts = (checksums[start : start + _ASKED_AT_ONCE] for start in range(0, len(checksums), _ASKED_AT_ONCE))
+    parts = (checksums[start : start + _CHECKSUMS_AT_ONCE] for start in range(0, len(checksums), _CHECKSUMS_AT_ONCE))
     hits = (hit for part in parts for hit in _hits(http, service, part))
     return {str(hit["checksum"]): hit for hit in hits if hit.get("checksum")}
 
@@ -328,5 +328,5 @@ def _hits(http: Http, service: str, checksums: Sequence[str]) -> Iterator[Json]:
         {"term": {"service.name.keyword": service}},
         {"terms": {"checksum.keyword": list(checksums)}},
     ]
-    for hit in client.search(http, _INDEX, must, _FIELDS, {"size": len(checksums)}):
+    for hit in client.search(http, _QUERY_INDEX, must, _QUERY_FIELDS, {"size": len(checksums)}):
         yield hit["_source"]

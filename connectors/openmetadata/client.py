@@ -19,20 +19,20 @@ from ingestion.model.lineage import Json
 from ingestion.model.storage_paths import normal_path, spellings
 from ingestion.resolution import Hits, PartialName
 
+# what a server says that it offers beyond the contract
 LINEAGE = "bulkLineage"
 LOOKUP = "bulkLookup"
 TABLES = "bulkTables"
 LOADS = "loads"
 NAMES = "names"
 TYPES = "types"
-
 CORRECTIONS = "corrections"
 
 TABLE_INDEX = "table_search_index"
 CONTAINER_INDEX = "container_search_index"
 # a real server ignores `size` in field searches and shows so many
 FIELD_SEARCH_SIZE = 10
-_FIELDS = ["schemaDefinition", "fullyQualifiedName", "tableType", "processedLineage", "updatedAt", "extension"]
+_VIEW_FIELDS = ["schemaDefinition", "fullyQualifiedName", "tableType", "processedLineage", "updatedAt", "extension"]
 
 Result = TypeVar("Result")
 logger = logging.getLogger(__name__)
@@ -186,7 +186,7 @@ def views(http: Http, service: str) -> Iterator[Json]:
     cursor: dict[str, str] = {}
     while True:
         sorting = {"deleted": "false", "sort_field": "fullyQualifiedName", "sort_order": "desc", **cursor}
-        hits = search(http, TABLE_INDEX, must, _FIELDS, {"size": PAGE, **sorting})
+        hits = search(http, TABLE_INDEX, must, _VIEW_FIELDS, {"size": PAGE, **sorting})
         for hit in hits:
             yield hit["_source"]
         after = hits[-1].get("sort") if hits else None

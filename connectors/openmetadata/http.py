@@ -16,7 +16,6 @@ from email.utils import parsedate_to_datetime
 from http.client import HTTPResponse
 from http.cookiejar import DefaultCookiePolicy
 from socket import socket
-from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
@@ -42,7 +41,7 @@ logger = logging.getLogger(__name__)
 
 Params = Mapping[str, str | int | Sequence[str]]
 
-_CHUNK = 65_536
+_BLOCK_BYTES = 65_536
 _LARGEST_ANSWER = 256 * 1024 * 1024
 
 
@@ -150,7 +149,7 @@ class Breaker:
         self._streak = 0
         self._since = 0.0
         self._reason: str | None = None
-        self._lock = Lock()
+        self._lock = threading.Lock()
 
     @property
     def is_open(self) -> bool:
@@ -471,16 +470,16 @@ class Http:
 
     def _read(self, response: requests.Response, call: Call, deadline: float) -> bytes:
         """The body, as it comes: a target that drips bytes is given up on in time."""
-        chunks: list[bytes] = []
+        blocks: list[bytes] = []
         size = 0
-        while chunk := response.raw.read1(_CHUNK, decode_content=True):
-            chunks.append(chunk)
-            size += len(chunk)
+        while block := response.raw.read1(_BLOCK_BYTES, decode_content=True):
+            blocks.append(block)
+            size += len(block)
             if size > _LARGEST_ANSWER:
                 raise RetryableError(f"{call}: an answer beyond {_LARGEST_ANSWER} bytes")
             if self.timing.monotonic() > deadline:
                 raise self._too_slow(call)
-        return b"".join(chunks)
+        return b"".join(blocks)
 
     def _too_slow(self, call: Call) -> RetryableError:
         return RetryableError(f"{call}: the answer was not complete in {self._connection.answer_seconds:g} s")

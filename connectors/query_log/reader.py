@@ -172,11 +172,6 @@ class QueryLogInput:
         return reduce(DataFrame.unionByName, frames)
 
 
-def read_query_log(spark: SparkSession, options: QueryLogOptions) -> DataFrame:
-    """The records of the log, with RECORD_SCHEMA. Raises ConfigError as `open_query_log`."""
-    return open_query_log(spark, options).records()
-
-
 def open_query_log(spark: SparkSession, options: QueryLogOptions) -> QueryLogInput:
     """The log, of which so much is read that it is known what its columns mean.
 

@@ -123,7 +123,7 @@ def _cut(spark: SparkSession, files: Sequence[FileRange], splittable: Sequence[b
 
 
 def _pack(spark: SparkSession, ranges: Sequence[FileRange]) -> list[list[FileRange]]:
-    """Slices in groups of about one range's bytes, a group for a task, in the order of the log."""
+    """Ranges in groups of about one range's bytes, a group for a task, in the order of the log."""
     limit = _range_bytes(spark, ranges)
     groups: list[list[FileRange]] = []
     filled = limit * 2
@@ -186,7 +186,7 @@ def _examine(part: FileRange, index: int, start: int, end: int) -> Cut:
         with Path(part.file.path).open("rb") as raw:
             return examine_range(raw, part, index, (start, end))
     except OSError:
-        # the file went away: its one slice will say so when it is read
+        # the file went away: its one range will say so when it is read
         return Cut(index, start, 0, 0, None, None)
 
 
@@ -270,7 +270,7 @@ def tile(part: FileRange, cuts: list[Cut]) -> list[FileRange]:
 def record_batches(
     part: FileRange, stream: FileStream, failures: Failures, schema: pa.Schema = ARROW_SCHEMA
 ) -> Iterator[pa.RecordBatch]:
-    """The records of a slice, whose bytes `stream` gives; `failures` are those of the whole log."""
+    """The records of a range, whose bytes `stream` gives; `failures` are those of the whole log."""
     if part.layout is None:
         yield Table([], {}, [Malformed(1, part.problem or "")]).to_batch(part.file.name, schema)
         return
@@ -310,7 +310,7 @@ def _failure_batch(rows: list[tuple[str, str]]) -> pa.RecordBatch:
 
 
 def _delimited_records(part: FileRange, layout: Layout, stream: FileStream) -> Iterator[Records]:
-    """The records of a slice, in blocks; its header is none, and where the stream breaks off is a malformed one."""
+    """The records of a range, in blocks; its header is none, and where the stream breaks off is a malformed one."""
     reader = RecordReader(layout, part.line)
     line, header = part.line, layout.header if part.start == 0 else None
     for lines, last in _line_blocks(layout, stream):
@@ -434,7 +434,7 @@ def _failures(spark: SparkSession, ranges: Sequence[FileRange]) -> Failures:
 
 
 def _run(spark: SparkSession, ranges: Sequence[FileRange], work: Any, reading: RecordReading) -> DataFrame:
-    """What comes of the batches that `work(slice, stream)` yields for each slice."""
+    """What comes of the batches that `work(range, stream)` yields for each range."""
     local = _pack(spark, [part for part in ranges if part.file.local])
     frame = reading.apply(spark.range(0, len(local), 1, max(len(local), 1)), partial(_local, local, work))
     remote = {part.file.path: part for part in ranges if not part.file.local}

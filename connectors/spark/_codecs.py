@@ -73,7 +73,7 @@ def codec_of(name: str, stream: BinaryIO) -> str | None:
 
 
 def decode_stream(stream: BinaryIO, codec: str) -> Iterator[bytes]:
-    """The decompressed bytes in chunks; memory does not grow with the file.
+    """The decompressed bytes block by block; memory does not grow with the file.
 
     Raises:
         DamagedLog: the stream is torn or is not of this codec. All that could be read was given before.
@@ -82,15 +82,15 @@ def decode_stream(stream: BinaryIO, codec: str) -> Iterator[bytes]:
 
 
 def _plain(stream: BinaryIO) -> Iterator[bytes]:
-    while chunk := stream.read(BLOCK_BYTES):
-        yield chunk
+    while block := stream.read(BLOCK_BYTES):
+        yield block
 
 
 def _zstd(stream: BinaryIO) -> Iterator[bytes]:
     try:
         with zstandard.ZstdDecompressor().stream_reader(stream, read_across_frames=True) as reader:
-            while chunk := reader.read(BLOCK_BYTES):
-                yield chunk
+            while block := reader.read(BLOCK_BYTES):
+                yield block
     except zstandard.ZstdError as error:
         raise DamagedLog("the zstd stream is damaged or not zstd") from error
 
@@ -102,8 +102,8 @@ class TornLog(DamagedLog):
 def _decompress_gzip(stream: BinaryIO) -> Iterator[bytes]:
     try:
         with gzip.GzipFile(fileobj=stream) as reader:
-            while chunk := reader.read1(BLOCK_BYTES):
-                yield chunk
+            while block := reader.read1(BLOCK_BYTES):
+                yield block
     except EOFError as error:
         raise TornLog("the gzip stream ends in the middle of a block") from error
     except (gzip.BadGzipFile, zlib.error) as error:

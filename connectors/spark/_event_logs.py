@@ -301,8 +301,8 @@ def served_events(log: EventLogFile) -> Iterator[tuple[EventLogFile, EventLine]]
     try:
         with _get(log.path + "/logs", stream=True) as answer, tempfile.SpooledTemporaryFile(SPOOL) as spool:
             if answer.ok:
-                for chunk in answer.iter_content(BLOCK_BYTES):
-                    spool.write(chunk)
+                for block in answer.iter_content(BLOCK_BYTES):
+                    spool.write(block)
                 spool.seek(0)
                 yield from _zipped_events(origin, spool)
                 return

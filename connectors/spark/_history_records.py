@@ -49,11 +49,11 @@ _USE = re.compile(
     re.IGNORECASE,
 )
 
-PARSER = "ingestion.parsing.sqlglot.tier"
-LIMITS = Limits(seconds=5.0, max_bytes=200_000)
+TEXT_PARSER = "ingestion.parsing.sqlglot.tier"
+TEXT_LIMITS = Limits(seconds=5.0, max_bytes=200_000)
 """A text is only compared with its plan: what takes longer is not worth it."""
 
-REMEMBERED = 500
+TEXTS_KEPT = 500
 
 Resolve = Callable[[TableName], TableName]
 
@@ -118,7 +118,7 @@ class TextReader:
     def __init__(self, dialect: str) -> None:
         self._dialect = dialect
         self._sandbox: Sandbox | None = None
-        self._known: LRUCache[str, StatementLineage | None] = LRUCache(REMEMBERED)
+        self._known: LRUCache[str, StatementLineage | None] = LRUCache(TEXTS_KEPT)
 
     def __enter__(self) -> Self:
         return self
@@ -139,12 +139,12 @@ class TextReader:
             self._sandbox = None
 
     def _parse(self, text: str) -> StatementLineage | None:
-        if len(text) > LIMITS.max_bytes:
+        if len(text) > TEXT_LIMITS.max_bytes:
             return None
         if self._sandbox is None:
-            self._sandbox = Sandbox(LIMITS)
+            self._sandbox = Sandbox(TEXT_LIMITS)
         try:
-            (answer,) = self._sandbox.parse(PARSER, [(text, self._dialect)])
+            (answer,) = self._sandbox.parse(TEXT_PARSER, [(text, self._dialect)])
             if answer.symbolic is None:
                 return None
             return analyze(loads(answer.symbolic), lambda _name: None)

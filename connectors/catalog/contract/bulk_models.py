@@ -8,7 +8,6 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from connectors.catalog.contract import entity_models, models
-from connectors.catalog.contract import models as lineage_models
 from connectors.catalog.contract.models import Count, Fqn, Id, Many, Millis, Model, Name, Ref, Text, Word
 from connectors.platforms.error_codes import error_code
 from ingestion.model.contributions import JOBS_KEPT
@@ -81,7 +80,7 @@ class ContributionRequest(Model):
     """What one producer says about one edge, and how often it was seen to."""
 
     producer: Producer
-    source: lineage_models.Source
+    source: models.Source
     sqlQuery: Text | None = None
     columns: Many[ColumnEdge] = []
     parser: Word | None = None
@@ -92,7 +91,7 @@ class ContributionRequest(Model):
     count: Count = 1
     pipeline: Ref | None = None
     description: Text | None = None
-    tempLineageTables: Many[lineage_models.TempHop] | None = None
+    tempLineageTables: Many[models.TempHop] | None = None
     jobs: Annotated[Many[Text], Field(max_length=JOBS_KEPT)] = []
 
 
@@ -119,7 +118,7 @@ class Replace(Model):
 
     producer: Producer | None = None
     toEntity: End
-    source: lineage_models.Source
+    source: models.Source
     at: Millis | None = None
     until: Millis | None = None
     processed: bool = False

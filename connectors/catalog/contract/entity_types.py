@@ -1,4 +1,7 @@
-"""The entity types of the catalog, as data: where each lives, what it hangs under, which keys its answers may have."""
+"""The entity types of the catalog, as data: where each lives, what it hangs under, which keys its answers may have.
+
+Clients forbid unknown keys in answers, so an entity only ever carries the keys listed here.
+"""
 
 from __future__ import annotations
 

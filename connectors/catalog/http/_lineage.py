@@ -11,7 +11,6 @@ from fastapi.responses import Response
 from sqlalchemy import Connection
 
 from connectors.catalog.contract import models
-from connectors.catalog.contract import models as lineage_models
 from connectors.catalog.contract.entity_types import BY_TYPE
 from connectors.catalog.contract.errors import ApiError, not_found
 from connectors.catalog.http._context import (
@@ -121,10 +120,10 @@ def _by_name(connection: Connection, kind: str, name: str) -> EntityRow:
 
 
 @router.put("")
-def add(store: Store, request: lineage_models.AddLineage, if_match: IfMatch = None) -> Response:
+def add(store: Store, request: models.AddLineage, if_match: IfMatch = None) -> Response:
     """Replaces what clients of the contract say about an edge."""
     edge = request.edge
-    details = edge.lineageDetails or lineage_models.LineageDetails()
+    details = edge.lineageDetails or models.LineageDetails()
     with store.write() as connection:
         source, target = (_by_id(connection, ref.type, ref.id) for ref in (edge.fromEntity, edge.toEntity))
         _check(connection, (source, target), if_match)
@@ -133,9 +132,7 @@ def add(store: Store, request: lineage_models.AddLineage, if_match: IfMatch = No
 
 
 @router.put("/{from_type}/name/{from_name}/{to_type}/name/{to_name}")
-def add_by_name(
-    store: Store, names: ByName, request: lineage_models.LineageDetails, if_match: IfMatch = None
-) -> Response:
+def add_by_name(store: Store, names: ByName, request: models.LineageDetails, if_match: IfMatch = None) -> Response:
     """The same by name, the details bare."""
     with store.write() as connection:
         ends = names.rows(connection)

@@ -18,10 +18,8 @@ from connectors.catalog.http._questions import AtMoment
 from connectors.catalog.http._questions import Name as EntityName
 from connectors.catalog.page.html import ASSETS, POLICY, asset, hosted_page
 from connectors.catalog.picture import areas, neighbourhood
-from connectors.catalog.picture import neighbourhood as neighbours
 from connectors.catalog.picture.whereabouts import whereabouts
 from connectors.catalog.store.lineage.window import moments, window
-
 
 ASSETS_PATH = "explorer"
 MAX_CARDS = 2_000
@@ -52,13 +50,13 @@ class TablesQuery:
 
     entity: EntityName
     q: Annotated[str, Query(max_length=1_000)] = ""
-    sort: Annotated[str, Query(pattern="^(used|name|changed)$")] = neighbours.USE
+    sort: Annotated[str, Query(pattern="^(used|name|changed)$")] = neighbourhood.USE
     start: Annotated[int, Query(ge=0, le=1_000_000)] = 0
     limit: Annotated[int, Query(ge=1, le=500)] = 50
 
-    def page(self, *, upstream: bool) -> neighbours.NeighbourPage:
+    def page(self, *, upstream: bool) -> neighbourhood.NeighbourPage:
         """The same for the store."""
-        return neighbours.NeighbourPage(upstream, self.q, self.sort, self.start, self.limit)
+        return neighbourhood.NeighbourPage(upstream, self.q, self.sort, self.start, self.limit)
 
 
 @router.get("/", include_in_schema=False)
@@ -102,9 +100,9 @@ def neighbour_page(
         row = named_entity(connection, asked.entity)
         page = asked.page(upstream=side == "upstream")
         if base is None:
-            return reply(neighbours.neighbours(connection, row, page, window(connection, when.as_of, when.days)))
+            return reply(neighbourhood.neighbours(connection, row, page, window(connection, when.as_of, when.days)))
         before, after = (window(connection, moment, 0) for moment in (base, when.as_of))
-        return reply(neighbours.neighbours(connection, row, page, after, before))
+        return reply(neighbourhood.neighbours(connection, row, page, after, before))
 
 
 @router.get("/api/v1/headwater/areas")

@@ -18,7 +18,7 @@ from connectors.catalog.picture import cards, history
 from connectors.catalog.questions import diff, impact
 from connectors.catalog.questions.answer import When
 from connectors.catalog.questions.why.search import cause_report
-from connectors.catalog.search import names as filtered_search
+from connectors.catalog.search import names as name_search
 from connectors.catalog.store.entities.entities import EntityRow
 from connectors.catalog.store.lineage.column_names import column_names
 from connectors.catalog.store.lineage.window import window
@@ -77,14 +77,14 @@ def search(
     with `-` before it, and in the order of `sort:` used, readers, new, stale or name.
     """
     with store.read() as connection:
-        return reply(filtered_search.search(connection, q, limit))
+        return reply(name_search.search(connection, q, limit))
 
 
 @router.get("/search/values")
 def search_values(store: Store) -> Response:
     """The tags, owners and producers that a search can be narrowed by."""
     with store.read() as connection:
-        return reply(filtered_search.search_values(connection))
+        return reply(name_search.search_values(connection))
 
 
 @router.get("/graph")

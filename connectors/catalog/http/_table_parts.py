@@ -13,7 +13,6 @@ from connectors.catalog.contract.models import CreateTable, Rows, TableJoins, Ta
 from connectors.catalog.http._collections import request_of_patch, stored_fields
 from connectors.catalog.http._context import ERRORS, NO_CONDITION, PathText, Store, reply
 from connectors.catalog.store.entities import entities, parts
-from connectors.catalog.store.entities import parts as joins
 from connectors.catalog.store.entities.registration import put_one
 
 router = APIRouter(prefix="/api/v1", responses=ERRORS, dependencies=[NO_CONDITION])
@@ -46,9 +45,9 @@ def put_joins(store: Store, identifier: PathText, request: TableJoins) -> Respon
     given = request.model_dump(mode="json", exclude_none=True)
     with store.write() as connection:
         row = entities.get_id(connection, "table", identifier)
-        kept = joins.with_joins(parts.part(connection, row.id, joins.PART), given)
-        parts.file_part(connection, row.id, joins.PART, kept)
-        return reply({**entities.answer(row), "joins": joins.recent_joins(kept)})
+        kept = parts.with_joins(parts.part(connection, row.id, parts.JOINS), given)
+        parts.file_part(connection, row.id, parts.JOINS, kept)
+        return reply({**entities.answer(row), "joins": parts.recent_joins(kept)})
 
 
 def _add_rows(type_: str, path: str) -> None:

@@ -40,7 +40,7 @@ class AccessRules:
 
 
 class AccessMiddleware:
-    """ASGI middleware that enforces `Rules`."""
+    """ASGI middleware that enforces `AccessRules`."""
 
     def __init__(self, app: ASGIApp, rules: AccessRules) -> None:
         self._app = app

@@ -71,7 +71,7 @@ _NAMES_OF_USE = (
 )
 _FEW_TABLES = 300
 _FEW_COLUMNS = 20_000
-_MAKE = (
+_MAKE_TABLES = (
     "create temporary table if not exists search_admitted (id text primary key) without rowid",
     "create temporary table if not exists search_labelled "
     "(entity_id text, column_path text, primary key (entity_id, column_path)) without rowid",
@@ -88,12 +88,12 @@ _LABELS = text(
 _KINDS = {"tag": TAG, "owner": OWNER, "producer": PRODUCER}
 
 _DESCENDING = frozenset({"used", "readers", "new"})
-_COLUMNS = {
+_ORDER_COLUMNS = {
     "used": entity_activity.c.runs,
     "readers": entity_activity.c.readers,
     "stale": entity_activity.c.last_written,
 }
-_KEYS = {"used": "runs", "readers": "readers", "new": "appeared", "stale": "lastWritten"}
+_ORDER_KEYS = {"used": "runs", "readers": "readers", "new": "appeared", "stale": "lastWritten"}
 _APPEARED = (
     select(attributes.c.entity_id, func.min(attributes.c.at))
     .where(attributes.c.name == text("'exists'"), attributes.c.value.is_not(None))
@@ -220,7 +220,7 @@ def admit(connection: Connection, filters: Sequence[SearchFilter], *, named: boo
     itself: those are in LABELLED. All is this connection's alone.
     Raises ApiError (400) for a filter that cannot be read.
     """
-    for statement in _MAKE:
+    for statement in _MAKE_TABLES:
         connection.execute(text(statement))
     for table in (ADMITTED, LABELLED, BORNE):
         connection.execute(delete(table))
@@ -343,7 +343,7 @@ def _is_stale(one: SearchFilter) -> ColumnElement[bool]:
 def measures(connection: Connection, identifiers: Sequence[str]) -> dict[str, Json]:
     """Of each entity the runs that read it, the tables that read it, when it appeared and was last written."""
     found: dict[str, Json] = {identifier: {"runs": 0, "readers": 0} for identifier in identifiers}
-    columns = (entity_activity.c.entity_id, *_COLUMNS.values())
+    columns = (entity_activity.c.entity_id, *_ORDER_COLUMNS.values())
     for some in thousands_of(sorted(found)):
         for row in connection.execute(select(*columns).where(entity_activity.c.entity_id.in_(some))):
             found[row.entity_id].update(runs=row.runs, readers=row.readers)
@@ -365,7 +365,7 @@ def identifiers_in_order(connection: Connection, order: str, limit: int) -> list
         value = appeared.c[1]
         query = query.outerjoin(appeared, appeared.c.entity_id == ADMITTED.c.id)
     else:
-        value = _COLUMNS[order]
+        value = _ORDER_COLUMNS[order]
         query = query.outerjoin(entity_activity, entity_activity.c.entity_id == ADMITTED.c.id)
     known = func.coalesce(value, 0) if order in {"used", "readers"} else value
     first = known.desc() if order in _DESCENDING else known.asc()
@@ -374,7 +374,7 @@ def identifiers_in_order(connection: Connection, order: str, limit: int) -> list
 
 def order_key(order: str, known: Json, name: str) -> tuple[bool, int, str]:
     """What puts an entity with these measures in the place that `order` gives it."""
-    value = known.get(_KEYS.get(order, ""))
+    value = known.get(_ORDER_KEYS.get(order, ""))
     if order == "name" or value is None:
         return order != "name", 0, name
     return False, -value if order in _DESCENDING else value, name

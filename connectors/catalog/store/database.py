@@ -1,4 +1,7 @@
-"""One SQLite file, opened by any number of processes: writers queue, readers never wait."""
+"""One SQLite file, opened by any number of processes: writers queue, readers never wait.
+
+WAL with full synchronisation: what a client was told is stored survives a killed process and a power cut.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""The tables of the store, and those in which names are searched."""
+"""The tables of the store, and those in which names are searched.
+
+Truth is append-only: `attributes`, `name_events`, `versions`, `sightings`, `contribution_jobs`, `endings` and
+`corrections` are events that nothing rewrites. `entities` holds each entity as it is now, `intervals` is the projection
+of the events that reads use.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +20,6 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
 )
-
 
 SCHEMA_VERSION = 1
 

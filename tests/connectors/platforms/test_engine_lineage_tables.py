@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from connectors.query_log.reader import QueryLogOptions, read_query_log
+from connectors.query_log.reader import QueryLogOptions, open_query_log
 from tests.connectors.platforms.test_engine_lineage import EXPORTS, lines_of_edges
 from tests.support.query_log_exports import read_file
 
@@ -21,7 +21,7 @@ def test_parquet_tells_what_json_lines_tell(spark: SparkSession, tmp_path: Path,
     whole = [line for line in (EXPORTS / name).read_text().splitlines() if not _is_broken(line)]
     (tmp_path / "log.jsonl").write_text("\n".join(whole) + "\n")
     spark.read.json(str(tmp_path / "log.jsonl")).coalesce(1).write.parquet(str(tmp_path / "table"))
-    records = read_query_log(spark, QueryLogOptions(str(tmp_path / "table"))).collect()
+    records = open_query_log(spark, QueryLogOptions(str(tmp_path / "table"))).records().collect()
     found = [lines_of_edges(None if record["edges"] is None else bytes(record["edges"])) for record in records]
     expected = [lines_of_edges(record["edges"]) for record in read_file(tmp_path / "log.jsonl")]
     assert found == expected

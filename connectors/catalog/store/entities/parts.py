@@ -15,7 +15,7 @@ from connectors.catalog.store.entities.tests import suite_document
 from connectors.catalog.store.schema import attachments, entities
 from ingestion.model.lineage import Json
 
-PART = "joins"
+JOINS = "joins"
 _DAYS = 30
 """How long the contract has it that a join counts."""
 
@@ -124,7 +124,7 @@ def _usage(connection: Connection, document: Json) -> object:
 
 
 def _joins(connection: Connection, document: Json) -> object:
-    kept = part(connection, document["id"], PART)
+    kept = part(connection, document["id"], JOINS)
     return None if kept is None else recent_joins(kept)
 
 

@@ -19,7 +19,6 @@ from connectors.catalog.store.database import dumps, loads, tick
 from connectors.catalog.store.entities import columns as columns_of
 from connectors.catalog.store.entities import name_events
 from connectors.catalog.store.entities.attributes import Change, entity_changes, record, shapes_around
-from connectors.catalog.store.entities.columns import insert_column_events
 from connectors.catalog.store.entities.entities import EntityRow, entity_id, reference, reference_of
 from connectors.catalog.store.entities.tests import suite_document, test_document, tested_table
 from connectors.catalog.store.entities.versions import keep_versions, next_version
@@ -214,7 +213,7 @@ class Registration:
         before = loads(stored.document) if stored is not None and not stored.purged else {}
         changes = entity_changes(identifier, before, document, at)
         gone = [(change.path, None) for change in changes if change.name == "shape" and change.value is None]
-        insert_column_events(self.connection, identifier, gone, at)
+        columns_of.insert_column_events(self.connection, identifier, gone, at)
         if stored is not None and stored.deleted:
             changes.append(Change(identifier, "", "exists", "true", at))
             if self.replace:  # a client that names it sees it: proof that the name was given again

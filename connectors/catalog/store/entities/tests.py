@@ -18,7 +18,6 @@ from connectors.catalog.store.schema import attributes, entities
 from ingestion.model import fqn
 from ingestion.model.lineage import Json
 
-
 _RESULT = "testCaseResult"
 _LINK = "<#E::table::"
 _COLUMN = "::columns::"

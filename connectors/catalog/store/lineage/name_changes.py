@@ -14,7 +14,6 @@ from connectors.catalog.store.database import dumps, loads, tick
 from connectors.catalog.store.entities import columns as columns_of
 from connectors.catalog.store.entities import name_events
 from connectors.catalog.store.entities.attributes import Change, column_changes, is_recorded, record, shapes_around
-from connectors.catalog.store.entities.columns import insert_column_events
 from connectors.catalog.store.entities.entities import EntityRow, any_rows_of
 from connectors.catalog.store.entities.registration import Registration
 from connectors.catalog.store.indexes import add_runs, index_labels, index_names
@@ -127,14 +126,14 @@ def _column_event(connection: Connection, event: bulk_models.DdlEvent) -> int:
     moved: list[Change] = []
     if event.kind == "dropColumn":
         kept = [column for column in columns if column is not known]
-        insert_column_events(connection, row.id, [(path, None)], event.at)
+        columns_of.insert_column_events(connection, row.id, [(path, None)], event.at)
     else:
         assert event.to is not None
         renamed = {**known, "name": event.to}
         kept = [renamed if column is known else column for column in columns if column["name"] != event.to]
         new_path = columns_of.path_of(event.to)
         moved = [Change(row.id, new_path, "renamedFrom", dumps(path), event.at)]
-        insert_column_events(connection, row.id, [(path, new_path)], event.at)
+        columns_of.insert_column_events(connection, row.id, [(path, new_path)], event.at)
         index_names(connection, {(row.id, new_path): event.to})
     record(connection, [*column_changes(row.id, {"columns": columns}, {"columns": kept}, event.at), *moved])
     _store_columns(connection, row, document, kept)
@@ -152,7 +151,7 @@ def _earlier_column(connection: Connection, identifier: str, name: str, event: b
         change = Change(identifier, path, "dropped", dumps(before), event.at)
     if is_recorded(connection, change) or is_recorded(connection, Change(identifier, path, "shape", None, event.at)):
         return 0
-    insert_column_events(connection, identifier, [(path, new_path)], event.at)
+    columns_of.insert_column_events(connection, identifier, [(path, new_path)], event.at)
     record(connection, [change])
     return 1
 

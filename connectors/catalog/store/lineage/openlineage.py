@@ -32,7 +32,6 @@ from connectors.catalog.contract.openlineage_models import (
 )
 from connectors.catalog.store.database import dumps, loads, tick
 from connectors.catalog.store.entities import columns as columns_of
-from connectors.catalog.store.entities.columns import path_of
 from connectors.catalog.store.entities.entities import EntityRow, find
 from connectors.catalog.store.entities.registration import Registration
 from connectors.catalog.store.entities.tests import file_result
@@ -83,8 +82,8 @@ _DEFAULT = "default"
 WROTE_NOTHING = ("ABORT", "FAIL")
 COMPLETE, FAILED = "complete", "failed"
 
-_PLATFORM = "openlineage"
-_RUN = ("COMPLETE", "FAIL")
+_TEST_PLATFORM = "openlineage"
+_TESTS_ENDED = ("COMPLETE", "FAIL")
 """Events that tell how tests ended: of the others some tell the same too early."""
 
 _MAX_SQL = 1_000_000
@@ -287,7 +286,7 @@ def _moment_of(event: RunEvent) -> int:
 def _file_assertions(connection: Connection, event: RunEvent) -> None:
     """Files the tests that an event tells of; the same event twice counts once. Containers have no tests."""
     tested = [dataset for dataset in (*event.inputs, *event.outputs) if dataset.assertions]
-    if not tested or event.eventType not in _RUN:
+    if not tested or event.eventType not in _TESTS_ENDED:
         return
     at = _moment_of(event)
     registration = Registration(connection, at, replace=False)
@@ -296,7 +295,7 @@ def _file_assertions(connection: Connection, event: RunEvent) -> None:
     for dataset in tested:
         row = datasets.entity(dataset, {one.column for one in dataset.assertions if one.column is not None})
         if row.type == "table":
-            filed += [(_register(registration, row, one), one.success) for one in _distinct(dataset)]
+            filed += [(_register_test(registration, row, one), one.success) for one in _distinct(dataset)]
     registration.finish()
     for name, success in filed:
         test = find(connection, "testCase", name)
@@ -313,17 +312,17 @@ def _distinct(dataset: Dataset) -> list[Assertion]:
     return list(found.values())
 
 
-def _register(registration: Registration, table: EntityRow, one: Assertion) -> str:
+def _register_test(registration: Registration, table: EntityRow, one: Assertion) -> str:
     """The full name of the test in the catalog."""
     path = fqn.join(table.fqn, one.column) if one.column else table.fqn
     if find(registration.connection, "testCase", fqn.join(path, one.assertion)) is not None:
         return fqn.join(path, one.assertion)
-    kind = f"{_PLATFORM}_{'column' if one.column else 'table'}_{one.assertion}"
+    kind = f"{_TEST_PLATFORM}_{'column' if one.column else 'table'}_{one.assertion}"
     definition = {
         "name": kind,
         "description": "A test that a job told of.",
         "entityType": "COLUMN" if one.column else "TABLE",
-        "testPlatforms": [_PLATFORM],
+        "testPlatforms": [_TEST_PLATFORM],
     }
     registration.put(BY_TYPE["testDefinition"], definition)
     column = f"::columns::{fqn.encode_name(one.column)}" if one.column else ""
@@ -462,7 +461,11 @@ def _columns(fields: Iterable[tuple[str, str | None, Transformation]]) -> list[J
     columns: dict[str, Json] = {}
     for source, target, how in fields:
         kind = "INDIRECT" if how.type.upper() == "INDIRECT" or target is None else "DIRECT"
-        column: Json = {"from": [path_of(source)], "to": path_of(target) if target is not None else None, "type": kind}
+        column: Json = {
+            "from": [columns_of.path_of(source)],
+            "to": columns_of.path_of(target) if target is not None else None,
+            "type": kind,
+        }
         if how.subtype:
             column["subtype"] = how.subtype
         if how.masking:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Connection, and_, case, exists, func, or_, select
 
 from connectors.catalog.store.database import loads
-from connectors.catalog.store.entities import columns as column_events
+from connectors.catalog.store.entities import columns as columns_of
 from connectors.catalog.store.indexes import OBSERVED
 from connectors.catalog.store.lineage.rejections import rejected_columns, without_rejected_columns
 from connectors.catalog.store.rows import IDS, bind_ids, thousands_of
@@ -123,10 +123,10 @@ def read_contributions(
         .order_by(*order)
     ).all()
     found = [_view(row) for row in rows]
-    events = column_events.column_events_of(connection, {end for one in found for end in one.edge})
+    events = columns_of.column_events_of(connection, {end for one in found for end in one.edge})
     if events:
         found = [
-            replace(one, content=column_events.rewrite(events, one.edge, one.content, one.last_seen, moment.as_of))
+            replace(one, content=columns_of.rewrite(events, one.edge, one.content, one.last_seen, moment.as_of))
             for one in found
         ]
     rejected = rejected_columns(connection)

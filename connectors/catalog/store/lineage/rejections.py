@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from sqlalchemy import ColumnElement, Connection, and_, select
 
 from connectors.catalog.store.database import loads
-from connectors.catalog.store.entities import columns as column_events
+from connectors.catalog.store.entities import columns as columns_of
 from connectors.catalog.store.entities import name_events
 from connectors.catalog.store.entities.columns import ColumnEvents
 from connectors.catalog.store.entities.entities import any_rows_of
@@ -137,7 +137,7 @@ def rejected_names(connection: Connection, given: Sequence[ContributionRow]) -> 
     if not concerned:
         return []
     ids = {end for one in concerned for end in one.edge}
-    events = column_events.column_events_of(connection, ids)
+    events = columns_of.column_events_of(connection, ids)
     names = {identifier: row.fqn for identifier, row in any_rows_of(connection, ids).items()}
     found: dict[tuple[str, str], None] = {}
     for one in concerned:
@@ -145,7 +145,7 @@ def rejected_names(connection: Connection, given: Sequence[ContributionRow]) -> 
         if one.edge in edges:
             found[source, target] = None
             continue
-        content = column_events.rewrite(events, one.edge, loads(one.content.document), one.last, None)
+        content = columns_of.rewrite(events, one.edge, loads(one.content.document), one.last, None)
         read = _pairs_of(without_rejected_columns(content, one.edge, columns, events, None))
         for start, end in sorted(_pairs_of(content) - read):
             found[f"{source}.{start}" if start else source, f"{target}.{end}" if end else target] = None
@@ -157,4 +157,4 @@ def _pairs_of(content: Json) -> set[tuple[str, str]]:
 
 
 def _path_at(events: ColumnEvents, column: tuple[str, str], seen: int, until: int | None) -> str | None:
-    return column_events.path_at(events, column, seen, until) if column[1] else ""
+    return columns_of.path_at(events, column, seen, until) if column[1] else ""

@@ -1,5 +1,8 @@
 """Writing lineage: contributions side by side on an edge, each an event in time, merged exactly once; intervals are
 kept up to date.
+
+Nothing stored is rewritten: a new word of a producer is a new version, its end a row of `endings`; the intervals that
+reads use are computed again for what a write touched.
 """
 
 from __future__ import annotations
