@@ -116,7 +116,6 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
         "workflows.run.publish._dbt_filing",
     ),
     "connectors/dbt/downloads/test_http.py": ("connectors.dbt.artifact_locations",),
-    "connectors/dbt/downloads/test_buckets.py": ("connectors.dbt.artifacts",),
     "workflows/run/test_dbt_source.py": (
         "connectors.dbt.settings",
         "connectors.dbt.source",

@@ -118,7 +118,7 @@ def test_what_a_statement_that_fails_has_made_is_seen_by_none(tmp_path: Path, fa
 def test_tasks_bind_in_parts_what_the_driver_binds(
     spark: SparkSession, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.INFO, "workflows.run")
+    caplog.set_level(logging.INFO, "workflows.run.execution")
     log, failpoint = records_of(WAREHOUSE), "analysis:'fact':raise"
     whole, parted = (
         batched_run(tmp_path / str(size), [log], size, failpoint, spark=spark) for size in (IN_ONE_PIECE, 12)

@@ -56,7 +56,7 @@ def conserved(counts: RunCounts) -> tuple[int, dict[str, int], dict[str, int]]:
 def test_the_dead_are_replayed_and_what_others_say_of_the_same_tables_stays(
     spark: SparkSession, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.INFO, "workflows.run")
+    caplog.set_level(logging.INFO, "workflows.run.execution")
     events = tmp_path / "events.jsonl"
     sent = {"transport": {"type": "file", "log_file_path": str(events), "append": True}}
     configuration(tmp_path, templatesAtOnce=1, openLineage=sent)

@@ -51,7 +51,7 @@ def test_tasks_give_what_the_driver_gives_and_spark_keeps_nothing_of_what_they_w
 ) -> None:
     log = tangled_log(1, 20)
     logs = [log, [record for record in log if int(record.at or 0) % 7]]
-    caplog.set_level(logging.INFO, "workflows.run")
+    caplog.set_level(logging.INFO, "workflows.run.execution")
     kept = Path(spark.sparkContext._temp_dir)  # where PySpark puts what it broadcasts
     before = set(kept.iterdir())
     here, there = (batched_run(tmp_path / str(number), logs, 3, spark=one) for number, one in enumerate((None, spark)))
