@@ -269,7 +269,6 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
         "workflows.run.read.preview",
     ),
     "connectors/catalog/page/test_export.py": ("workflows.commands.export",),
-    "workflows/commands/test_explain.py": ("workflows.commands.options",),
     "workflows/run/test_replay.py": ("workflows.commands.replay",),
     "connectors/catalog/questions/why/search/test_answer.py": ("workflows.commands.why",),
     "workflows/run/group/runs/test_grouping.py": (

@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from hashlib import blake2b
 
 from connectors.catalog.answer.writing import Name, quoted_text, shared_prefixes, shorten_name, text_lines
 from ingestion.errors import ConfigError
+from ingestion.model.digests import digest
 from ingestion.model.lineage import Json
 
 DEFAULT_BUDGET = 2_000
@@ -95,7 +95,7 @@ class AnswerRows:
     @cached_property
     def _digest(self) -> str:
         content = json.dumps([self.what, [row.cells for row in (*self.facts, *self.rows)]], ensure_ascii=True)
-        return blake2b(content.encode(), digest_size=6).hexdigest()
+        return digest(content, size=6)
 
     def _start(self, cursor: str | None) -> int:
         if not cursor:

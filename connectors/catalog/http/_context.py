@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
@@ -16,6 +15,7 @@ from connectors.catalog.contract.errors import ApiError, bad_request, not_found
 from connectors.catalog.store.database import Database, dumps
 from connectors.catalog.store.entities import entities
 from connectors.catalog.store.entities.entities import EntityRow, Page
+from ingestion.model.digests import digest
 from ingestion.model.lineage import Json
 
 _REFUSALS = {
@@ -105,7 +105,7 @@ def empty_response() -> Response:
 
 def etag(document: Json) -> str:
     """The ETag of what a client reads."""
-    return f'"{hashlib.blake2b(dumps(document).encode(), digest_size=16).hexdigest()}"'
+    return f'"{digest(dumps(document))}"'
 
 
 def check(if_match: str | None, document: Json | None) -> None:

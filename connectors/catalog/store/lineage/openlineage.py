@@ -4,7 +4,6 @@ without one meet in one graph.
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -41,6 +40,7 @@ from connectors.catalog.store.schema import entities, load_outcomes
 from ingestion.dialects import dialect_of
 from ingestion.errors import ConfigError, Unparsable
 from ingestion.model import fqn
+from ingestion.model.digests import digest
 from ingestion.model.lineage import Json
 from ingestion.model.storage_paths import normal_path
 from ingestion.statements.masking import QueryMasker
@@ -403,7 +403,7 @@ def _file(connection: Connection, event: RunEvent) -> tuple[ContributionRow, ...
 
 def _contribution(event: RunEvent, ends: tuple[EntityRow, EntityRow], columns: list[Json], at: int) -> ContributionRow:
     key = f"{event.job.namespace}/{event.job.name}"
-    run = hashlib.blake2b(f"{key}\n{event.run.runId}".encode(), digest_size=16).hexdigest()
+    run = digest(f"{key}\n{event.run.runId}")
     content: Json = {"columns": columns, "parser": "openlineage"}
     sql = _masked_sql(event)
     if sql is not None:
