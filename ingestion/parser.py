@@ -34,6 +34,7 @@ from ingestion.model.lineage import (
     Flow,
     Json,
     LineageType,
+    Output,
     Problem,
     StatementLineage,
     Subtype,
@@ -104,20 +105,21 @@ class ColumnEdge:
 
 
 def _edges_of(flow: Flow) -> Iterator[ColumnEdge]:
-    """Every column edge of a flow; an indirect one of the whole row goes to each column of the target."""
+    """Every column edge of a flow; an indirect one of the whole row goes to each column of the target.
+
+    Where these are not known, all of them are `*`: those behind a star, and those of the rows that a DELETE leaves.
+    """
     table = flow.target.name if flow.target is not None else None
-    for output in flow.outputs:
+    for output in flow.outputs or (Output("*"),):
+        target = TargetColumn(table, "*" if output.star is not None else output.name)
         if output.star is not None:
             source = ColumnRef(output.star.table, "*")
-            to = TargetColumn(table, "*")
             yield ColumnEdge(
-                source, to, LineageType.DIRECT, Subtype.IDENTITY, masking=False, expression="", certain=True
+                source, target, LineageType.DIRECT, Subtype.IDENTITY, masking=False, expression="", certain=True
             )
-            continue
-        target = TargetColumn(table, output.name)
         for reference in (*output.references, *flow.indirect):
             how = reference.transformation
-            certain = reference.certain and not output.name_assumed
+            certain = reference.certain and (output.star is not None or not output.name_assumed)
             for source in reference.sources:
                 yield ColumnEdge(
                     source, target, how.type, how.subtype, how.masking, reference.expression, certain=certain

@@ -11,6 +11,7 @@ from ingestion.dialects.definition import (
     KEPT_CASE,
     ORACLE_CASE,
     POSTGRES_CASE,
+    Arrow,
     Dialect,
     DollarQuotes,
     Separator,
@@ -37,6 +38,7 @@ _POSTGRES = Dialect(
     output_names_in_having=False,
     named_by_function=True,
     values_column="column{}",
+    arrow=Arrow.ACCESS,
 )
 
 POSTGRES_FAMILY = (
@@ -102,6 +104,7 @@ POSTGRES_FAMILY = (
         named_by_function=False,
         values_column="col{}",
         values_column_first=0,
+        arrow=Arrow.BY_FUNCTION,
     ),
     replace(
         _POSTGRES,
@@ -292,6 +295,7 @@ WAREHOUSES = (
         recursion_without_keyword=True,
         struct_access=False,
         values_column="column{}",
+        arrow=Arrow.ACCESS,
     ),
 )
 
@@ -337,14 +341,17 @@ _MYSQL = Dialect(
     exchange_swaps=True,
     named_partitions=True,
     struct_access=False,
+    arrow=Arrow.ACCESS,
 )
 
 _MYSQL_FAMILY = (
     replace(_MYSQL, create_as_by_name=True, values_column="column_{}", values_column_first=0),
     replace(_MYSQL, name="mariadb", sqlfluff="mariadb", create_as_by_name=True),
     replace(_MYSQL, name="singlestore", sqlglot="singlestore", create_as_by_name=True),
-    replace(_MYSQL, name="doris", sqlglot="doris", sqlfluff="doris", struct_access=True),
-    replace(_MYSQL, name="starrocks", sqlglot="starrocks", sqlfluff="starrocks", struct_access=True),
+    replace(_MYSQL, name="doris", sqlglot="doris", sqlfluff="doris", struct_access=True, arrow=Arrow.BY_OPERAND),
+    replace(
+        _MYSQL, name="starrocks", sqlglot="starrocks", sqlfluff="starrocks", struct_access=True, arrow=Arrow.BY_OPERAND
+    ),
 )
 
 _TSQL = Dialect(
@@ -471,6 +478,7 @@ _ANSI = Dialect(
     strings_in_from=True,
     control_opens_block=True,
     select_into_creates=True,
+    arrow=Arrow.BY_OPERAND,
 )
 
 _ANSI_FAMILY = (

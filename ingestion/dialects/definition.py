@@ -32,6 +32,15 @@ class Separator(StrEnum):
     DELIMITER = "DELIMITER"  # the mysql client's command that changes the semicolon itself
 
 
+class Arrow(StrEnum):
+    """What `d -> x` is among the arguments of a function: elsewhere it can only be an access."""
+
+    LAMBDA = "lambda"  # d is a parameter
+    ACCESS = "access"  # d is a column of JSON, and x says which part of it
+    BY_FUNCTION = "by function"  # a lambda where the function takes one, as DuckDB's binder decides
+    BY_OPERAND = "by operand"  # so too, and in functions that are not known an access where x is constant
+
+
 @dataclass(frozen=True, slots=True)
 class CaseRule:
     """How names fold, bare and in quotes."""
@@ -161,6 +170,7 @@ class Dialect:
     bare_date_parts: bool = False  # DATE_TRUNC(a, MONTH); elsewhere the part is a string
     sequence_values: bool = False  # seq.NEXTVAL
     relations_in_functions: bool = False  # dictGet('d', ...), cluster('c', db, t)
+    arrow: Arrow = Arrow.LAMBDA
 
     @property
     def keeps_case(self) -> bool:

@@ -13,6 +13,7 @@ from sqlfluff.core.parser import BaseSegment, Lexer, Parser
 from ingestion.analysis.form import AnySlot, Expression, Query, QuerySlot, Slot
 from ingestion.analysis.roles import ARGUMENT_ROLES, ARGUMENTS, ATOM, COMPOSED, CONDITIONAL, TRANSFORMED, WINDOW
 from ingestion.dialects import Dialect, fold, fold_column
+from ingestion.dialects.definition import Arrow
 from ingestion.dialects.functions import STRUCTS, ArgumentUse, argument_uses, effect_of, unit_positions
 from ingestion.dialects.keywords import DATE_PARTS, NO_COLUMN
 from ingestion.dialects.unfilled_templates import refuse_bound_name
@@ -196,8 +197,8 @@ class ExpressionReader:
         for number, segment in enumerate(segments):
             if number:
                 self.parts.append(" ")
-            if segment.raw == "->" and not segments[-1].is_type(*_MASKED):  # x -> x + a: a lambda's x is no column
-                raise NotFollowed("lambda")
+            if segment.raw == "->" and self.dialect.arrow is not Arrow.ACCESS and not segments[-1].is_type(*_MASKED):
+                raise NotFollowed("lambda")  # x -> x + a: a lambda's x is no column
             self._write(segment, inner)
 
     def _write(self, segment: BaseSegment, role: int) -> None:

@@ -22,6 +22,7 @@ from ingestion.model.lineage import StatementKind, TableChange, TableName, Targe
 from ingestion.model.storage_paths import location
 from ingestion.parsing.sqlglot.expressions.names import Names
 from ingestion.parsing.sqlglot.queries.table_functions import is_function
+from ingestion.parsing.sqlglot.repairs.arrows import trees_with_accesses
 from ingestion.parsing.sqlglot.repairs.by_dialect import needs_repair, repair_text
 from ingestion.parsing.sqlglot.repairs.edits import REFUSALS
 from ingestion.parsing.sqlglot.statements.commands import Words, read_command, without_lineage
@@ -178,7 +179,7 @@ def syntax_tree(text: str, rules: Dialect) -> exp.Expr:
     if needs_repair(text, rules.name):
         text = repair_text(text, rules) or text
     try:
-        nodes = grammar.parse(text)
+        nodes = trees_with_accesses(text, rules, grammar)
     except REFUSALS as error:
         nodes = _repaired_trees(text, rules, grammar, error)
     found = [node for node in nodes if node is not None and type(node) is not exp.Semicolon]
@@ -197,7 +198,7 @@ def _repaired_trees(text: str, rules: Dialect, grammar: SqlglotDialect, error: E
             return [exp.Command(this=word, expression="")]
         raise Unparsable(msg) from error
     try:
-        return list(grammar.parse(mended))
+        return trees_with_accesses(mended, rules, grammar)
     except REFUSALS as again:
         raise Unparsable(msg) from again
 

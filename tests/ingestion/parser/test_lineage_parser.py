@@ -73,6 +73,29 @@ def test_without_a_schema_a_star_stays_a_star() -> None:
     assert pairs(LineageParser("INSERT INTO t SELECT * FROM s")) == {("s.*", "t.*")}
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "CREATE TABLE a AS SELECT * FROM t JOIN u ON t.k = u.k WHERE t.x = 1",
+            {("t.x", "a.*", "FILTER"), ("t.k", "a.*", "JOIN"), ("u.k", "a.*", "JOIN")},
+        ),
+        ("SELECT * FROM t WHERE x = 1", {("t.x", "*", "FILTER")}),
+        (
+            "DELETE FROM t WHERE x = 1 AND k IN (SELECT k FROM u)",
+            {("t.x", "t.*", "FILTER"), ("t.k", "t.*", "FILTER"), ("u.k", "t.*", "FILTER")},
+        ),
+        ("INSERT INTO a SELECT * FROM t WHERE x = 1", {("t.x", "a.*", "FILTER")}),
+    ],
+)
+def test_conditions_stand_where_a_statement_gives_no_column_by_name(text: str, expected: set[tuple[str, ...]]) -> None:
+    parser = LineageParser(text)
+    decisive = [edge for edge in parser.edges if edge.type.value == "INDIRECT"]
+    assert {(str(edge.source), str(edge.target), edge.subtype.value) for edge in decisive} == expected
+    assert all(edge.certain for edge in decisive)
+    assert {source for source, _, _ in expected} <= {str(column) for column in parser.referenced_columns}
+
+
 def test_a_column_that_may_be_of_two_tables_is_uncertain() -> None:
     parser = LineageParser("INSERT INTO t (x) SELECT a FROM s, u")
     assert {(str(edge.source), edge.certain) for edge in parser.edges} == {("s.a", False), ("u.a", False)}
