@@ -77,6 +77,12 @@ class Outcome(_DescribedCode):
     INSERT_VALUES = "insert_values", _SKIPPED, "Writes rows of constants, which come from no table."
     LOCK = "lock", _SKIPPED, "Takes or gives back a lock."
     MAINTENANCE = "maintenance", _SKIPPED, "Keeps the database in order: statistics, vacuum, repair, caches, backups."
+    OTHER_LANGUAGE = (
+        "other_language",
+        _SKIPPED,
+        "A routine in another language than SQL: only whole texts of SQL in it are read, and its code may do more.",
+        "Log the statements that are run, not only the call.",
+    )
     PREPARE = "prepare", _SKIPPED, "Prepares a statement or forgets one; its execution counts."
     ROUTINE_DEFINITION = (
         "routine_definition",

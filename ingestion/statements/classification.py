@@ -128,7 +128,12 @@ def _into(following: tuple[Token, ...], statement: _Examined) -> Classification:
 
 
 def _with_(statement: _Examined) -> Classification:
-    """WITH: what its main verb makes it, or a writing common table expression where the main verb only reads."""
+    """WITH: what its main verb makes it, or a writing common table expression where the main verb only reads.
+
+    Snowflake's `WITH p AS PROCEDURE () … CALL p()` is a block.
+    """
+    if [token.text.lower() for token in statement.head(4)][2:] == ["as", "procedure"]:
+        return _BLOCK
     if not statement.has(_WRITES):
         return SELECT
     depth, before = 0, ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 COVERED_BY: dict[str, tuple[str, ...]] = {
+    "ingestion/statements/routines/test_host_code.py": ("ingestion.dialects.host_languages",),
     "connectors/catalog/answer/test_rendering.py": (
         "connectors.catalog.answer.changes",
         "connectors.catalog.answer.explanation",

@@ -11,6 +11,8 @@ from ingestion.model.fqn import build_fqn
 from ingestion.model.isolation import FailureStage, Isolation
 from ingestion.model.lineage import TableName
 from ingestion.model.namespaces import Namespace, candidates
+from ingestion.statements.routines._host_code import host_steps
+from ingestion.statements.routines._signature import is_sql
 from ingestion.statements.routines.bodies import Routine, block_steps, function_steps, routines_in
 from ingestion.statements.routines.definition import Definition, defines, quote_name
 from ingestion.statements.routines.steps import RoutineStep
@@ -187,8 +189,10 @@ def routines_of(definition: Definition, dialect: str) -> tuple[Routine, ...]:
     """The routines in a definition, which may be the whole statement or the body alone."""
     if defines(definition.text, dialect):
         return routines_in(definition.text, dialect)
-    if definition.language.lower() not in ("", "sql", "plpgsql"):
-        return ()
+    language = definition.language.lower()
+    if not is_sql(language):
+        steps = host_steps(definition.text, language, dialect_of(dialect))
+        return (Routine("procedure", definition.full_name[-1:], steps, language),)
     return (Routine("procedure", definition.full_name[-1:], block_steps(definition.text, dialect)),)
 
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ingestion.dialects import Dialect
-from ingestion.dialects.cursor import Code, string_content
+from ingestion.dialects.cursor import Code
 from ingestion.dialects.definition import Separator, keywords
 from ingestion.dialects.lexing import DOLLAR, NAME, STRING, WORD
+from ingestion.statements.routines.steps import constant
 
 PROCEDURES = keywords("procedure proc")
 _SCHEDULED = keywords("task event")
@@ -19,6 +20,10 @@ _QUERIES = keywords("select with insert update delete merge replace call truncat
 _STARTS_BODY = keywords("begin declare")
 _NOT_BODY_AFTER_AS = keywords("caller owner self user restricted")
 _LANGUAGES = keywords("sql plpgsql tsql plsql")
+_QUOTE_PREFIXES = keywords("n r b rb br q")
+_BEFORE_BODY = _QUOTE_PREFIXES | {"as", "is"}
+_ELSEWHERE = "external"
+"""The language of a body that is in a library of the server's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +45,12 @@ class Header:
     @property
     def readable(self) -> bool:
         """Whether the body is SQL."""
-        return not self.language or self.language in _LANGUAGES
+        return is_sql(self.language)
+
+
+def is_sql(language: str) -> bool:
+    """Whether a body in a language, "" where none is said, is read as SQL."""
+    return not language or language in _LANGUAGES
 
 
 @dataclass(slots=True)
@@ -115,7 +125,7 @@ def _body(code: Code, index: int, found: _Found, *, scheduled: bool) -> str | No
         if word == "(":
             index = code.closing(index)
         elif word == "language":
-            found.language = code.name(index + 1).lower()
+            found.language = (code.name(index + 1) or constant(code, index + 1, index + 2) or "").lower()
             index += 1
         elif word == "returns" and code.word(index + 1) in ("table", "setof"):
             found.returns_table = True
@@ -127,12 +137,19 @@ def _body(code: Code, index: int, found: _Found, *, scheduled: bool) -> str | No
             index = _read_path(code, index + 2, found) - 1
         elif word == "as" and code.word(index - 1) == "execute":
             index += 1
-        elif body is None and token.kind in (DOLLAR, STRING) and code.word(index - 1) in ("as", "is", "n"):
-            body = string_content(token.text, code.dialect)
+        elif code.words(index, 2) == ("external", "name"):
+            found.language = found.language or _ELSEWHERE
+        elif body is None and token.kind in (DOLLAR, STRING) and _stands_before_body(code, index - 1):
+            body = constant(code, index, index + 1)
         elif body is None and (start := _inline_start(code, index, scheduled=scheduled)) is not None:
             return code.text[code.start_of(start) :]
         index += 1
-    return body
+    return "" if body is None and not is_sql(found.language) else body
+
+
+def _stands_before_body(code: Code, index: int) -> bool:
+    """Whether a body in quotes may follow: AS 'text', AS r"text", Oracle's MLE LANGUAGE JAVASCRIPT 'text'."""
+    return code.word(index) in _BEFORE_BODY or code.words(index - 2, 2) == ("mle", "language")
 
 
 def _inline_start(code: Code, index: int, *, scheduled: bool) -> int | None:
@@ -142,8 +159,8 @@ def _inline_start(code: Code, index: int, *, scheduled: bool) -> int | None:
     if word in ("as", "is"):
         if following >= len(code.tokens) or code.word(following) in _NOT_BODY_AFTER_AS:
             return None
-        quoted = code.tokens[following].kind in (STRING, DOLLAR)
-        return None if quoted or code.word(following) in ("language", "external", "n") else following
+        quoted = code.is_string(following + (code.word(following) in _QUOTE_PREFIXES))
+        return None if quoted or code.word(following) in ("language", "external", "mle") else following
     if word in _STARTS_BODY:
         return index
     if scheduled:

@@ -11,8 +11,9 @@ from ingestion.dialects.cursor import Code
 from ingestion.dialects.definition import Separator, keywords
 from ingestion.dialects.lexing import NAME, WORD
 from ingestion.model.outcomes import Outcome
+from ingestion.statements.routines._host_code import host_steps
 from ingestion.statements.routines._reader import read_steps
-from ingestion.statements.routines._signature import Header, object_at, read_header
+from ingestion.statements.routines._signature import PROCEDURES, Header, is_sql, object_at, read_header
 from ingestion.statements.routines.definition import Definition
 from ingestion.statements.routines.steps import RoutineStep, Variables, constant
 
@@ -262,7 +263,9 @@ def take_apart(text: str, dialect: Dialect | str) -> Routine | None:
     header = read_header(text, rules)
     if header is None:
         return None
-    if not header.readable or header.returns_trigger:  # for whose rows, only a trigger says
+    if not header.readable:
+        return Routine(header.kind, header.name, _steps_of_program(header, rules), header.language, header.path)
+    if header.returns_trigger:  # for whose rows, only a trigger says
         return Routine(header.kind, header.name, (), header.language, header.path)
     return Routine(header.kind, header.name, _steps(header, rules), "", header.path)
 
@@ -271,16 +274,39 @@ def block_steps(text: str, dialect: Dialect | str) -> tuple[RoutineStep, ...]:
     """What an anonymous block, a DO or a script with control flow does; also a body alone, without its head."""
     rules = dialect_of(dialect) if isinstance(dialect, str) else dialect
     code = Code.of(text, rules)
-    if code.word(0) == "do":
-        texts = (constant(code, index, index + 1) for index in range(1, len(code.tokens)))
-        text = next((body for body in texts if body is not None), text)
-    return read_steps(text, rules, Variables(), 0)
+    if code.word(0) == "with":
+        routine = take_apart(_named_procedure(code), rules)
+        return () if routine is None else routine.steps
+    if code.word(0) != "do":
+        return read_steps(text, rules, Variables(), 0)
+    named = [index for index in range(1, len(code.tokens)) if code.word(index - 1) == "language"]
+    language = "".join(code.name(index) or constant(code, index, index + 1) or "" for index in named[:1]).lower()
+    bodies = (constant(code, index, index + 1) for index in range(1, len(code.tokens)) if index not in named)
+    body = next((body for body in bodies if body is not None), text)
+    return read_steps(body, rules, Variables(), 0) if is_sql(language) else host_steps(body, language, rules)
+
+
+def _named_procedure(code: Code) -> str:
+    """Snowflake's WITH p AS PROCEDURE () … CALL p() as the definition that it holds."""
+    _name, after = code.dotted_name(1)
+    return f"CREATE PROCEDURE {code.between(1, after)} {code.between(after + 2, len(code.tokens))}"
 
 
 def _trigger(trigger: _Trigger | None, dialect: Dialect) -> Routine | None:
     if trigger is None:
         return None
     return Routine("trigger", trigger.name, _steps_of_trigger(trigger, dialect), table=trigger.table)
+
+
+def _steps_of_program(header: Header, dialect: Dialect) -> tuple[RoutineStep, ...]:
+    """What a routine in another language runs.
+
+    A function gives a value, which is made of its arguments where it runs no text: nothing is lost then.
+    """
+    steps = host_steps(header.body, header.language, dialect)
+    if header.kind not in PROCEDURES:
+        return tuple(step for step in steps if step.problem != Outcome.OTHER_LANGUAGE)
+    return steps
 
 
 def _steps(header: Header, dialect: Dialect) -> tuple[RoutineStep, ...]:
