@@ -338,6 +338,7 @@ _MYSQL = Dialect(
     two_level=True,
     listed_keys=True,
     listed_indexes=True,
+    renames_at_once=True,
     exchange_swaps=True,
     named_partitions=True,
     struct_access=False,

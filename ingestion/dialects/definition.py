@@ -129,6 +129,7 @@ class Dialect:
     select_into_creates: bool = False  # SELECT ... INTO t makes a table; elsewhere it fills variables
     listed_keys: bool = False  # CREATE TABLE t (a INT, KEY k (a))
     listed_indexes: bool = False  # CREATE TABLE t (a INT, INDEX i (a))
+    renames_at_once: bool = False  # RENAME COLUMN a TO b, RENAME COLUMN b TO a exchanges them
     drop_needs_column: bool = False  # ALTER TABLE t DROP x is a constraint
     change_keeps_names: bool = False  # ALTER TABLE t CHANGE a COMMENT 'x'
     modify_names_columns: bool = False  # ALTER TABLE t MODIFY a mood: the word COLUMN cannot stand there

@@ -214,7 +214,9 @@ class Problem:
 class TableChange:
     """DDL: what happened to a name. RENAME and SWAP carry the other name; CREATE carries columns.
 
-    `optional_columns` are those of the dropped and renamed ones that need not be there (IF EXISTS).
+    `optional_columns` are those of the dropped and renamed ones that need not be there (IF EXISTS). All of
+    `renamed_columns` change their names at once: `(a, b), (b, a)` exchanges two. `whole`: `columns` are all that the
+    table has from now on (REPLACE COLUMNS).
     """
 
     kind: StatementKind
@@ -226,6 +228,7 @@ class TableChange:
     renamed_columns: tuple[tuple[str, str], ...] = ()
     retyped_columns: tuple[Column, ...] = ()
     optional_columns: tuple[str, ...] = ()
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,6 +119,7 @@ def _change(change: TableChange) -> Json:
         renamed_columns=_pairs(change.renamed_columns),
         retyped_columns=[[column.name, column.type] for column in change.retyped_columns],
         optional_columns=list(change.optional_columns),
+        whole=change.whole,
     )
 
 

@@ -208,6 +208,7 @@ _COLUMNS = re.compile(
     r"|hybrid|interactive|constraint|index|primary|unique|foreign|check|partition|key|fulltext|spatial|row|search"
     r"|policy|tag|statistics|projection|distkey|sortkey|encode|diststyle)",
 )
+_UNUSED = re.compile(r"\bset\s+unused\b")
 _POLICIES = re.compile(r"\b(?:modify|alter)\s+(?:column\s+)?\S++\s+(?:un)?set\s+(?:masking|projection)\s+policy\b")
 _MOVES_PARTITIONS = re.compile(
     r"\b(?:replace|attach)\s+part(?:ition)?\s[^;]{0,300}\bfrom\b|\bmove\s+part[^;]{0,300}\bto\s+table\b"
@@ -298,7 +299,8 @@ def _alter_table(statement: _Examined) -> Classification:
         return _parse_as(Kind.INSERT)
     if statement.has(_RENAMES):
         return _parse_as(Kind.RENAME)
-    return _parse_as(Kind.ALTER_TABLE) if statement.has(_COLUMNS) and not statement.has(_POLICIES) else _OTHER
+    changes_columns = statement.has(_COLUMNS) or statement.has(_UNUSED)
+    return _parse_as(Kind.ALTER_TABLE) if changes_columns and not statement.has(_POLICIES) else _OTHER
 
 
 def _session_altered(change: session_changes.SessionChange | None) -> Classification:
@@ -435,7 +437,7 @@ def _open(statement: _Examined) -> Classification:
 def _execute(statement: _Examined) -> Classification:
     """EXEC p runs a procedure; EXECUTE IMMEDIATE 'text' and sp_executesql run a text; sp_rename renames."""
     head = [token.text.lower() for token in statement.head(6)]
-    if "sp_rename" in head:
+    if any(word.strip('[]"') == "sp_rename" for word in head):
         return _parse_as(Kind.RENAME)
     dynamic = head[1:2] in (["immediate"], ["("]) or "sp_executesql" in head
     return _skip_for(Outcome.DYNAMIC_SQL if dynamic else Outcome.CALL, Kind.CALL)

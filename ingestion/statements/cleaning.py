@@ -30,6 +30,8 @@ _COPIED_ROWS = re.compile(r"(?ims)^[ \t]*+copy\s[^;]*?\bfrom\s+stdin\b[^;]*+;[^\
 _MAGIC = re.compile(r"\A%sql\b\s*+")  # how a cell of a notebook says that it is SQL
 _SET_STATEMENT = re.compile(r"set\s++statement\s++[\w.]++\s*+=", re.IGNORECASE)
 """How MariaDB writes settings that hold for one statement, which follows."""
+_BARE_RENAME = re.compile(r"(?:\[?\w+\]?\s*+\.\s*+)*+\[?sp_rename\b", re.IGNORECASE)
+"""How T-SQL's own renaming begins where it stands first in its batch, which needs no EXEC."""
 _EXECUTABLE_COMMENT = re.compile(r"/\*M?!\d*+((?:[^*]|\*(?!/))*+)(\*/|\Z)")
 EDGE = "".join(filter(str.isspace, map(chr, range(0x3001)))) + ";\ufeff\u200b\x00"
 """What surrounds a statement without belonging to it: white space of every kind, semicolons, byte-order marks."""
@@ -64,6 +66,8 @@ def clean(text: str, dialect: Dialect | str) -> str:
         cleaned = _without_outer_comments(cleaned, lexicon_of(dialect))
     if cleaned[:1] == "%":
         cleaned = _MAGIC.sub("", cleaned)
+    if _BARE_RENAME.match(cleaned):
+        cleaned = f"EXEC {cleaned}"
     if _COPY_GRANTS.search(cleaned):
         cleaned = _outside_quotes(_COPY_GRANTS.pattern, cleaned, lexicon_of(dialect))
     return _without_own_settings(cleaned, dialect) if _SET_STATEMENT.match(cleaned) else cleaned

@@ -14,8 +14,10 @@ _MOST, _MOST_CHARACTERS = 20_000, 32 << 20
 """Shapes that are kept at most, and characters in them; a log with more begins anew."""
 _NOT_IN_SHAPES = ("{{", *MARKS)
 """What opens a template, and the marks themselves: where a text has one, its shape cannot tell it from a literal."""
-_NOT_BY_SHAPE = ("function", "set_config", "grants")
-"""Words of statements that are told apart by more: a function's body, what is set, a comment within COPY GRANTS."""
+_NOT_BY_SHAPE = ("function", "set_config", "grants", "sp_rename")
+"""Words of statements that are told apart by more: a function's body, what is set, a comment within COPY GRANTS, what
+T-SQL renames.
+"""
 
 MOST_LITERALS = 20
 """Queries that differ in literals alone and are told apart; of more, the literals are values that are passed to it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 
@@ -26,7 +27,7 @@ from ingestion.parsing.sqlglot.repairs.arrows import trees_with_accesses
 from ingestion.parsing.sqlglot.repairs.by_dialect import needs_repair, repair_text
 from ingestion.parsing.sqlglot.repairs.edits import REFUSALS
 from ingestion.parsing.sqlglot.statements.commands import Words, read_command, without_lineage
-from ingestion.parsing.sqlglot.statements.definitions import altered_table, defined_table, with_types
+from ingestion.parsing.sqlglot.statements.definitions import altered_table, defined_table, renames_column, with_types
 from ingestion.parsing.sqlglot.statements.dispatch import translate_statement
 from ingestion.parsing.sqlglot.statements.writes import (
     has_rows_beside,
@@ -142,7 +143,7 @@ def _parse(text: str, rules: Dialect, depth: int) -> RelationalStatement:
     try:
         if type(node) is exp.Command or (type(node) is exp.LoadData and node.args.get("inpath") is None):
             return _command(text, node, rules, depth)
-        definition = _definition(Code.of(text, rules)) if type(node) is exp.Alter and _is_opaque(node) else None
+        definition = _definition(Code.of(text, rules)) if _is_misread(node, text, rules) else None
         if definition is not None:
             return definition
         if isinstance(node, exp.Execute):
@@ -232,9 +233,13 @@ def _command(text: str, node: exp.Expr, rules: Dialect, depth: int) -> Relationa
     raise Unparsable(msg)
 
 
-def _is_opaque(node: exp.Expr) -> bool:
-    """Whether sqlglot took what an ALTER does for a command that it does not look into."""
-    return any(type(action) is exp.Command for action in node.args.get("actions") or ())
+def _is_misread(node: exp.Expr, text: str, rules: Dialect) -> bool:
+    """Whether sqlglot took what an ALTER does for a command that it does not look into, or a column for a table.
+
+    Of ALTER TABLE t RENAME a TO b it has a new name of the table, and nothing of the rest.
+    """
+    kinds = [type(action) for action in node.args.get("actions") or ()] if type(node) is exp.Alter else []
+    return exp.Command in kinds or (exp.AlterRename in kinds and renames_column(Code.of(text, rules)))
 
 
 def _definition(code: Code) -> RelationalStatement | None:
@@ -284,7 +289,7 @@ def _execute(code: Code, depth: int) -> RelationalStatement:
     words = Words(code)
     constant = words.string()
     if constant is not None and any(token.text.lower().strip('[]"') == "sp_rename" for token in code.tokens):
-        return _sp_rename(constant, words.string(), rules)
+        return _sp_rename(_arguments(code), rules)
     is_whole = not any(token.text in ("+", "|", "&") for token in code.tokens)
     if constant is not None and is_whole and depth < _DYNAMIC_DEPTH and _is_statement(constant):
         return _parse(constant, rules, depth + 1)
@@ -298,18 +303,36 @@ def _is_statement(text: str) -> bool:
     return len(words) == 2 and words[0].upper() in _STATEMENT_WORDS
 
 
-def _sp_rename(old: str, new: str | None, rules: Dialect) -> RelationalStatement:
-    """T-SQL: sp_rename 'schema.old', 'new'."""
-    if not new:
-        return RelationalStatement(StatementKind.CALL, rules.name)
+def _arguments(code: Code) -> dict[str, str]:
+    """The texts that a procedure is given, by the names of its parameters, or by their position."""
+    found: dict[str, str] = {}
+    for index in (number for number in range(len(code)) if code.is_string(number)):
+        before = next((n for n in range(index - 1, 0, -1) if code.word(n) in ("=", ",")), 0)
+        named = code.word(before) == "="
+        found[code.name(before - 1).lstrip("@").lower() if named else str(len(found))] = code.without_quotes(index)
+    return found
+
+
+def _sp_rename(given: Mapping[str, str], rules: Dialect) -> RelationalStatement:
+    """T-SQL: sp_rename 'schema.old', 'new'; sp_rename 'schema.t.a', 'b', 'COLUMN'; of indexes and types nothing."""
+    old, new, what = (given.get(name) or given.get(str(n)) for n, name in enumerate(("objname", "newname", "objtype")))
+    kind = (what or "object").lower()
+    if not old or not new or kind not in ("object", "column"):
+        return RelationalStatement(StatementKind.CALL if not old or not new else StatementKind.OTHER, rules.name)
     names = Names(rules)
-    table = names.table(exp.to_table(old, dialect=rules.sqlglot))
-    schema = str(table).rpartition(".")[0]
-    renamed = TableName(
-        (*table.parts[:-1], names.relation(exp.to_identifier(new))), f"{schema}.{new}" if schema else new
-    )
-    change = TableChange(StatementKind.RENAME, table, other=renamed)
-    return RelationalStatement(StatementKind.RENAME, rules.name, (), (change,))
+    identifier = exp.to_identifier(new)
+    if kind == "column":
+        *path, column = exp.to_table(old, dialect=rules.sqlglot).parts
+        renamed = ((names.column(column), names.column(identifier)),)
+        altered = names.table(exp.Table(**dict(zip(("this", "db", "catalog"), reversed(path), strict=False))))
+        change = TableChange(StatementKind.ALTER_TABLE, altered, renamed_columns=renamed)
+    else:
+        altered = names.table(exp.to_table(old, dialect=rules.sqlglot))
+        schema = str(altered).rpartition(".")[0]
+        parts = (*altered.parts[:-1], names.relation(identifier))
+        other = TableName(parts, f"{schema}.{new}" if schema else new)
+        change = TableChange(StatementKind.RENAME, altered, other=other)
+    return RelationalStatement(change.kind, rules.name, (), (change,))
 
 
 def _refuse_lost_sources(statement: RelationalStatement, node: exp.Expr) -> None:

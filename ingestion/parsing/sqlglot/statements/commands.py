@@ -83,6 +83,13 @@ class Words:
         name, self._index = relation_name(self.code, self._index)
         return name
 
+    def column(self) -> str:
+        """The column's name that stands here, "" where none does."""
+        if self.is_at_end or not self.code.is_name(self._index):
+            return ""
+        self._index += 1
+        return self.code.column(self._index - 1)
+
     def brackets(self) -> str | None:
         """The text inside the next brackets."""
         code = self.code
@@ -253,32 +260,43 @@ def read_command(code: Code) -> Command | None:
 
 
 def _rename(words: Words) -> Command | None:
-    """RENAME TABLE a TO b, c TO d."""
+    """RENAME TABLE a TO b, c TO d; Informix's RENAME COLUMN t.a TO b, Synapse's RENAME OBJECT t COLUMN a TO b."""
     words.take("rename")
-    words.take("object")  # Synapse
-    if not (words.take("table") or words.take("tables") or words.take("view")) and words.word in (
-        "column",
-        "index",
-        "user",
-    ):
+    if words.take("column"):
+        of_column = words.name()
+        if of_column is None or len(of_column.parts) == 1:
+            return None
+        table = TableName(of_column.parts[:-1], str(of_column).rpartition(".")[0])
+        return _renamed_column(words, table, of_column.table)
+    if words.take("object"):
+        words.take(":", ":")
+    elif not (words.take("table") or words.take("tables") or words.take("view")) and words.word in ("index", "user"):
         return None
     words.take("if", "exists")
-    changes = tuple(_renames(words))
+    first = words.name()
+    if first is not None and words.take("column"):
+        return _renamed_column(words, first, words.column())
+    changes = tuple(_renames(words, first))
     return Command(StatementKind.RENAME, (), changes) if changes else None
 
 
-def _renames(words: Words) -> Iterator[TableChange]:
+def _renamed_column(words: Words, table: TableName, old: str) -> Command | None:
+    """What stands behind the column's old name: TO b."""
+    new = words.column() if old and words.take("to") else ""
+    if not new or not words.is_at_end:
+        return None
+    change = TableChange(StatementKind.ALTER_TABLE, table, renamed_columns=((old, new),))
+    return Command(StatementKind.ALTER_TABLE, (), (change,))
+
+
+def _renames(words: Words, old: TableName | None) -> Iterator[TableChange]:
     """RENAME TABLE a TO b, c TO d: one after the other."""
-    while True:
-        old = words.name()
-        if old is None or not (words.take("to") or words.take("as")):
-            return
+    while old is not None and (words.take("to") or words.take("as")):
         new = words.name()
         if new is None:
             return
         yield TableChange(StatementKind.RENAME, old, other=renamed_table(old, new))
-        if not words.take(","):
-            return
+        old = words.name() if words.take(",") else None
 
 
 def _drop(words: Words) -> Command | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
@@ -130,54 +130,84 @@ def alter_changes(names: Names, node: exp.Expr) -> Iterator[TableChange]:
     if not isinstance(node.this, exp.Table):
         return
     name = names.table(node.this)
-    added: list[Column] = []
-    dropped: list[str] = []
-    renamed: list[tuple[str, str]] = []
-    for action in node.args.get("actions") or ():
-        kind = type(action)
-        if kind is exp.AlterRename:
-            yield TableChange(StatementKind.RENAME, name, other=renamed_table(name, names.table(action.this)))
-        elif kind is exp.SwapTable:
-            yield TableChange(StatementKind.SWAP, name, other=names.table(action.this))
-        elif kind is exp.ModifyColumn and action.args.get("rename_from") is not None:
-            renamed.append((_name(names, action.args["rename_from"]), _name(names, action.this.this)))
-        elif kind is exp.AlterColumn and action.args.get("rename_to") is not None:
-            renamed.append((_name(names, action.this), _name(names, action.args["rename_to"])))
-        elif kind is exp.RenameColumn:
-            renamed.append((_name(names, action.this), _name(names, action.args["to"])))
-        elif kind is exp.Drop and action.args.get("kind") in _KINDS_OF_COLUMNS:
-            dropped += _dropped_columns(names, action)
-        elif kind is exp.ColumnDef and type(action.this) is exp.Identifier:
-            added.append(
-                Column(names.column(action.this), type_name(action.args["kind"]) if action.args.get("kind") else "")
-            )
-        elif kind is exp.Schema:
-            added += _columns_of(names, action)
-    retypes = any(
-        action.args.get("dtype") or type(action) is exp.ModifyColumn for action in node.args.get("actions") or ()
+    actions: list[exp.Expr] = node.args.get("actions") or []
+    retypes = any(action.args.get("dtype") or type(action) is exp.ModifyColumn for action in actions)
+    change = TableChange(
+        StatementKind.ALTER_TABLE,
+        name,
+        tuple(column for action in actions for column in _added_columns(names, action)),
+        dropped_columns=tuple(column for action in actions for column in _dropped_columns(names, action)),
+        renamed_columns=_renamed_together(
+            (pair for one in actions for pair in _renamed_columns(names, one)), names.dialect
+        ),
+        optional_columns=tuple(_optional_columns(names, actions)),
+        whole=any(type(action) is exp.ReplaceColumns for action in actions),
     )
-    if added or dropped or renamed or retypes or not node.args.get("actions"):
-        yield TableChange(
-            StatementKind.ALTER_TABLE,
-            name,
-            tuple(added),
-            dropped_columns=tuple(dropped),
-            renamed_columns=tuple(renamed),
-            optional_columns=tuple(_optional_columns(names, node)),
-        )
+    # Before the new name of the table itself, which the statement has not yet in front of its list.
+    if change.columns or change.dropped_columns or change.renamed_columns or retypes or not actions:
+        yield change
+    for action in actions:
+        if type(action) is exp.AlterRename:
+            yield TableChange(StatementKind.RENAME, name, other=renamed_table(name, names.table(action.this)))
+        elif type(action) is exp.SwapTable:
+            yield TableChange(StatementKind.SWAP, name, other=names.table(action.this))
 
 
-def _optional_columns(names: Names, node: exp.Expr) -> Iterator[str]:
-    for action in node.args.get("actions") or ():
-        if action.args.get("exists") and type(action) in (exp.Drop, exp.RenameColumn):
+def _renamed_together(pairs: Iterable[tuple[str, str]], rules: Dialect) -> tuple[tuple[str, str], ...]:
+    """The renames of one statement as if they happened at once: of `a TO t, b TO a, t TO b` b is a, and a is b.
+
+    MySQL's happen at once; BigQuery and ClickHouse carry them out one after the other.
+    """
+    if rules.renames_at_once:
+        return tuple(pair for pair in pairs if pair[0] != pair[1])
+    now: dict[str, str] = {}
+    for old, new in pairs:
+        first = next((name for name, called in now.items() if called == old), old)
+        now[first] = new
+    return tuple((old, new) for old, new in now.items() if old != new)
+
+
+def _added_columns(names: Names, action: exp.Expr) -> Iterator[Column]:
+    """ADD COLUMN a type, ADD COLUMNS (a type, b type), Hive's REPLACE COLUMNS (a type, b type)."""
+    if type(action) is exp.ColumnDef and type(action.this) is exp.Identifier:
+        yield Column(names.column(action.this), type_name(action.args["kind"]) if action.args.get("kind") else "")
+    elif type(action) in (exp.Schema, exp.ReplaceColumns):
+        yield from _columns_of(names, action)
+
+
+def _renamed_columns(names: Names, action: exp.Expr) -> Iterator[tuple[str, str]]:
+    """RENAME COLUMN a TO b, CHANGE a b type; a field of a nested value is no column."""
+    kind = type(action)
+    if kind is exp.ModifyColumn and action.args.get("rename_from") is not None:
+        old, new = action.args["rename_from"], action.this.this
+    elif kind is exp.AlterColumn and action.args.get("rename_to") is not None:
+        old, new = action.this, action.args["rename_to"]
+    elif kind is exp.RenameColumn:
+        old, new = action.this, action.args["to"]
+    else:
+        return
+    if not _is_field(old):
+        yield _name(names, old), _name(names, new)
+
+
+def _optional_columns(names: Names, actions: Iterable[exp.Expr]) -> Iterator[str]:
+    for action in actions:
+        if action.args.get("exists"):
             yield from _dropped_columns(names, action)
+            yield from (old for old, _new in _renamed_columns(names, action))
 
 
 def _dropped_columns(names: Names, action: exp.Expr) -> Iterator[str]:
-    """DROP COLUMN a, and Spark's DROP COLUMNS (a, b)."""
+    """DROP COLUMN a, and Spark's DROP COLUMNS (a, b); a field of a nested value is no column."""
+    if type(action) is not exp.Drop or action.args.get("kind") not in _KINDS_OF_COLUMNS:
+        return
     for item in action.args.get("tables") or [action.this]:
         listed = item.expressions if type(item) in (exp.Schema, exp.Tuple) else [item.unnest()]
-        yield from (_name(names, one) for one in listed)
+        yield from (_name(names, one) for one in listed if not _is_field(one))
+
+
+def _is_field(node: exp.Expr) -> bool:
+    return type(node) is exp.Column and node.args.get("table") is not None
 
 
 def _name(names: Names, node: exp.Expr) -> str:
@@ -322,6 +352,14 @@ def behind_altered(code: Code) -> int | None:
     return index + 1 if code.stands(index, "table") or code.stands(index, "view") else None
 
 
+def renames_column(code: Code) -> bool:
+    """Whether the text is ALTER TABLE t RENAME a TO b, which renames a column without saying so."""
+    index = next((n for n in range(len(code)) if code.word(n) == "rename"), len(code))
+    if code.word(index + 1) in ("to", "as"):
+        return False
+    return code.word(code.dotted_name(index + 1)[1]) in ("to", "as")
+
+
 def altered_table(code: Code) -> TableChange | None:
     """The columns that an ALTER TABLE adds, drops and renames; None where it does what is not known here."""
     index = behind_altered(code)
@@ -342,8 +380,9 @@ def altered_table(code: Code) -> TableChange | None:
         name,
         tuple(change.added),
         dropped_columns=tuple(change.dropped),
-        renamed_columns=tuple(change.renamed),
+        renamed_columns=_renamed_together(change.renamed, code.dialect),
         optional_columns=tuple(change.optional),
+        whole=change.whole,
     )
 
 
@@ -371,6 +410,7 @@ class _Changes:
     dropped: list[str] = field(default_factory=list)
     renamed: list[tuple[str, str]] = field(default_factory=list)
     optional: list[str] = field(default_factory=list)
+    whole: bool = False
 
     def take(self, item: _TokenSpan) -> bool:
         """Takes one item; False where it is not known what it does."""
@@ -378,6 +418,8 @@ class _Changes:
         if index >= item.end:
             return False
         word = self.code.word(index)
+        if self.code.stands(index, "set", "unused"):
+            return self._take_unused(item)
         if word in _VERBS and self.code.word(index + 1) != ".":
             self.verb, self.of_columns = word, not self.code.dialect.drop_needs_column or word != "drop"
             index += 1
@@ -396,6 +438,12 @@ class _Changes:
         if index > first:
             self.optional += [*self.dropped[moved[0] :], *(old for old, _new in self.renamed[moved[1] :])]
         return known
+
+    def _take_unused(self, item: _TokenSpan) -> bool:
+        """Oracle: SET UNUSED (a, b), SET UNUSED COLUMN a: nobody sees these columns any more."""
+        first = item.first + 2
+        self.verb, self.of_columns = "drop", True
+        return self.drop(_TokenSpan(first + (self.code.word(first) == "column"), item.end))
 
     def _is_no_column(self, item: _TokenSpan) -> bool:
         return _is_constraint(self.code, item) or self.code.word(item.first) in _NO_COLUMN
@@ -417,16 +465,31 @@ class _Changes:
             self.dropped += (self.code.column(each.first) for each in _list_items(self.code, inner))
         elif self._is_no_column(item) or self.code.word(item.first) in ("index", "key"):
             self.of_columns = False
-        elif self.of_columns:
+        elif self.of_columns and self.code.word(item.first + 1) != ".":
             self.dropped.append(self.code.column(item.first))
         return True
 
     def rename(self, item: _TokenSpan) -> bool:
-        """RENAME [COLUMN] a TO b; a new name of the table itself is no column's."""
-        if self.code.word(item.first + 1) != "to" or item.end < item.first + 3 or not self.of_columns:
+        """RENAME [COLUMN] a TO b, Teradata's RENAME a AS b, Doris's RENAME COLUMN a b.
+
+        A new name of the table itself is no column's, and one of a field of a nested value changes no column.
+        """
+        old, behind = self.code.dotted_name(item.first)
+        between = self.code.word(behind) in ("to", "as")
+        new = behind + between
+        of_column = self.code.word(item.first - 1) in ("column", "exists")
+        if not old or new != item.end - 1 or not (between or of_column) or not self.of_columns:
             return False
-        self.renamed.append((self.code.column(item.first), self.code.column(item.first + 2)))
+        if len(old) == 1:
+            self.renamed.append((self.code.column(item.first), self.code.column(new)))
         return True
+
+    def replace(self, item: _TokenSpan) -> bool:
+        """REPLACE COLUMNS (a type, b type): these are all that there are."""
+        if self.code.word(item.first - 1) != "columns" or self.code.word(item.first) != "(":
+            return False
+        self.whole = True
+        return self.add(item)
 
     def change(self, item: _TokenSpan) -> bool:
         """MySQL: CHANGE [COLUMN] a b type; Spark's CHANGE COLUMN a COMMENT, DROP, TYPE, … leaves the name."""
@@ -439,4 +502,10 @@ class _Changes:
         return True
 
 
-_VERBS = {"add": _Changes.add, "drop": _Changes.drop, "rename": _Changes.rename, "change": _Changes.change}
+_VERBS = {
+    "add": _Changes.add,
+    "drop": _Changes.drop,
+    "rename": _Changes.rename,
+    "change": _Changes.change,
+    "replace": _Changes.replace,
+}

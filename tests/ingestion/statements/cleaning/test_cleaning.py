@@ -19,6 +19,7 @@ from ingestion.statements import clean
         ("snowflake", "create or replace view v copy  grants as select 'copy grants'", None),
         ("mysql", "set statement max_time=.1, x='for' for\ninsert into t select 1", "insert into t select 1"),
         ("mysql", "set statement_timeout = 1", "set statement_timeout = 1"),
+        ("tsql", "[dbo].sp_rename 't.a', 'b', 'COLUMN';", "EXEC [dbo].sp_rename 't.a', 'b', 'COLUMN'"),
         ("oracle", "select /*+ parallel(4) */ a from t -- x", "select /*+ parallel(4) */ a from t"),
     ],
 )

@@ -102,6 +102,62 @@ def test_alter_table_adds_drops_and_renames_columns() -> None:
     assert renamed.renamed_columns == (("a", "b"),)
 
 
+COLUMN_NAMES = """
+postgres   | alter table s.t rename a to b                                     | s.t: a is b
+postgres   | alter table if exists only t rename "A b" to c;                   | t: A b is c
+postgres   | alter view v rename a to b                                        | v: a is b
+postgres   | alter materialized view v rename column a to b                    | v: a is b
+duckdb     | alter table t rename a to b                                       | t: a is b
+duckdb     | alter table t rename a.f to b                                     | t:
+redshift   | alter table t rename a to b                                       | t: a is b
+sqlite     | alter table "t" rename "a" to "b"                                 | t: a is b
+teradata   | alter table t rename a as b                                       | t: a is b
+teradata   | alter table t rename a to b, add c integer                        | t: a is b, + c
+mysql      | alter table t rename column a to b, rename column b to a          | t: a is b, b is a
+mysql      | alter table t change a b int, change column c a text, drop d      | t: a is b, c is a, - d
+mysql      | alter table t rename column a to b, rename to u                   | t: a is b
+bigquery   | alter table t rename column a to x, rename column b to a, rename column x to b | t: a is b, b is a
+clickhouse | alter table t rename column a to b, rename column c to a          | t: a is b, c is a
+doris      | alter table t rename column a b                                   | t: a is b
+informix   | rename column s.t.a to b                                          | s.t: a is b
+synapse    | rename object s.t column a to b                                   | s.t: a is b
+synapse    | rename object::t column a to b                                    | t: a is b
+tsql       | exec sp_rename 't.a', 'b', 'COLUMN'                               | t: a is b
+tsql       | execute sys.sp_rename N'[s].[t].[a b]', N'c', N'column'           | s.t: a b is c
+tsql       | exec sp_rename @objtype = 'COLUMN', @newname = 'b', @objname = 's.t.a' | s.t: a is b
+databricks | alter table t rename column a.f to b                              |
+databricks | alter table t drop column a.f                                     |
+hive       | alter table t change a b int                                      | t: a is b
+hive       | alter table t replace columns (a int, b int)                      | t: only, + a, + b
+athena     | alter table s.t replace columns (a int)                           | s.t: only, + a
+oracle     | alter table t set unused (a, b)                                   | T: - A, - B
+oracle     | alter table t set unused column a                                 | T: - A
+"""
+
+
+@pytest.mark.parametrize("case", [line for line in COLUMN_NAMES.splitlines() if line])
+def test_what_an_alter_does_to_the_names_of_columns(case: str) -> None:
+    dialect, text, expected = (part.strip() for part in case.split("|"))
+    found = [change for change in analysed(text, dialect).changes if change.kind is StatementKind.ALTER_TABLE]
+    changes = []
+    for change in found:
+        names = [*(["only"] if change.whole else []), *(f"{old} is {new}" for old, new in change.renamed_columns)]
+        names += [f"- {name}" for name in change.dropped_columns]
+        names += [f"+ {column.name}" for column in change.columns]
+        changes.append(f"{change.name.dotted}: {', '.join(names)}".strip())
+    assert changes == ([expected] if expected else [])
+
+
+def test_a_table_that_is_renamed_with_its_columns_has_its_old_name_until_then() -> None:
+    columns, table = analysed("alter table t rename column a to b, rename to u", "mysql").changes
+    assert (columns.name.dotted, table.name.dotted, table.other and table.other.dotted) == ("t", "t", "u")
+
+
+@pytest.mark.parametrize("kind", ["DATABASE", "INDEX", "STATISTICS", "USERDATATYPE"])
+def test_what_sp_rename_calls_neither_a_table_nor_a_column_changes_no_name(kind: str) -> None:
+    assert analysed(f"exec sp_rename 't.a', 'b', '{kind}'", "tsql").changes == ()
+
+
 @pytest.mark.parametrize(
     ("dialect", "text", "expected"),
     [
