@@ -29,6 +29,7 @@ from ingestion.analysis.form import (
     QuerySlot,
     Slot,
     Star,
+    StarSlot,
 )
 from ingestion.analysis.roles import COMPOSED, IDENTITY, is_direct
 from ingestion.analysis.scope import AnalysisContext, Scope
@@ -58,6 +59,9 @@ def evaluate(scope: Scope, expression: Expression) -> ColumnValue:
             row = COMPOSED[slot.role]
             for key, origin in (value.origins or {}).items():
                 origins[key & ~ROLE_MASK | row[key & ROLE_MASK]] = origin
+        elif isinstance(slot, StarSlot):
+            value = _star(scope, slot)
+            keys.update(combine([(slot.role, value)]))
         else:
             value = _reads_of_function(scope, slot) if isinstance(slot, CallSlot) else _subquery(scope, slot)
             keys.update(dict.fromkeys(value.keys))
@@ -74,6 +78,14 @@ def evaluate(scope: Scope, expression: Expression) -> ColumnValue:
     elif alone:
         made.fields = inputs[0].fields
     return made
+
+
+def _star(scope: Scope, slot: StarSlot) -> ColumnValue:
+    star = slot.star
+    text = ".".join((*star.qualifier, "*"))
+    names = [*star.excluded, *(".".join(parts) for parts, name in star.changed_of if not name)]
+    without = f" EXCEPT ({', '.join(names)})" if names else ""
+    return scope.whole(scope.analysis.expand_star(star, scope), f"{text}{without}")
 
 
 def _reads_of_function(scope: Scope, slot: CallSlot) -> ColumnValue:

@@ -29,7 +29,7 @@ def star_entries(analysis: AnalysisContext, star: Star, scope: Scope) -> list[En
     if star.value is not None:
         entries = _fields(analysis, evaluate(scope, star.value))
     else:
-        entries = _qualified_star(analysis, star, scope) if star.qualifier else scope.all_entries()
+        entries = _qualified_star(analysis, star, scope) if star.qualifier else scope.all_entries(star.changed_of)
     if star.excluded or star.renamed or star.replaced:
         entries = _alter(entries, star, scope)
     if star.pattern:

@@ -69,7 +69,15 @@ class FieldSlot(NamedTuple):
     shown: bool = True
 
 
-AnySlot: TypeAlias = Slot | QuerySlot | CallSlot | FieldSlot
+class StarSlot(NamedTuple):
+    """A star in an expression that leaves columns out, or changes them: those of `OBJECT_CONSTRUCT(* EXCLUDE a)`."""
+
+    star: Star
+    role: int
+    outer_precedence: int = 0
+
+
+AnySlot: TypeAlias = Slot | QuerySlot | CallSlot | FieldSlot | StarSlot
 
 
 class Fields(NamedTuple):
@@ -111,7 +119,8 @@ class Projection(NamedTuple):
 class Star(NamedTuple):
     """`*` or `t.*`; `pattern` is that of COLUMNS('...'), `wrapped` says that a function is applied to each column.
 
-    `value` is what stands before `.*` where that is no name.
+    `value` is what stands before `.*` where that is no name. `changed_of` are columns that are left out, or
+    renamed, of one relation alone, with its name: of `* EXCEPT (b.v)`, (("b", "v"), "").
     """
 
     qualifier: tuple[str, ...] = ()
@@ -121,6 +130,7 @@ class Star(NamedTuple):
     pattern: str | None = None
     wrapped: bool = False
     value: Expression | None = None
+    changed_of: tuple[tuple[tuple[str, ...], str], ...] = ()
 
 
 class OutputNames(Enum):
@@ -283,6 +293,8 @@ def all_slots(expressions: Iterable[Expression]) -> Iterator[AnySlot]:
             yield slot
             if type(slot) is FieldSlot:
                 yield from all_slots((slot.value,))
+            elif type(slot) is StarSlot:
+                yield from all_slots(_star_expressions(slot.star))
 
 
 def projected_expressions(select: Select) -> Iterator[Expression]:

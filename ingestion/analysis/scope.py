@@ -7,7 +7,7 @@ inner one has u, and c through its `parent`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol, TypeAlias
 
 from ingestion.analysis._columns import (
@@ -103,17 +103,26 @@ def entries_of(rows: AnyRows) -> list[Entry]:
     return rows.all() if isinstance(rows, FunctionColumns) else rows.entries
 
 
-def _unmerged_entries(relations: Sequence[ScopedRelation], merged_until: Mapping[str, int]) -> Iterator[Entry]:
-    """The columns of relations in order but those that USING merged; `merged_until` has the last relation of each."""
+def _unmerged_entries(
+    relations: Sequence[ScopedRelation], merged_until: Mapping[str, int], changed: Mapping[int, Mapping[str, str]]
+) -> Iterator[Entry]:
+    """The columns of relations in order but those that USING merged; `merged_until` has the last relation of each.
+
+    `changed`: by the identity of a relation its columns that get another name, or with "" go.
+    """
     for number, visible in enumerate(relations):
         if visible.hidden or visible.written:
             continue
-        gone = spellings(visible.rows.names(), [name for name, until in merged_until.items() if number <= until])
+        merged = [name for name, until in merged_until.items() if number <= until]
+        own = changed.get(id(visible), {})
+        names = visible.rows.names()
+        gone = spellings(names, [*merged, *(old for old, new in own.items() if not new)])
+        renamed = {called: new for old, new in own.items() if new for called in spellings(names, (old,))}
         for entry in entries_of(visible.rows):
             if isinstance(entry, UnexpandedStar):
-                yield entry.without(gone) if gone else entry
+                yield entry.without(gone).with_renamed(tuple(renamed.items())) if gone or renamed else entry
             elif entry[0] not in gone:
-                yield entry
+                yield (renamed.get(entry[0], entry[0]), entry[1])
 
 
 def _by_position(relations: Sequence[ScopedRelation], number: int, name: str) -> ColumnValue | None:
@@ -464,16 +473,27 @@ class Scope:
 
     def _all_relations(self) -> ColumnValue:
         """The value that stands for all columns of all relations: STRUCT(*)."""
-        rows = QueryColumns(self.analysis.sources, self.all_entries())
-        return self._whole_of(rows.entries, "*").made_of(rows)
+        return self.whole(self.all_entries(), "*")
+
+    def whole(self, entries: list[Entry], text: str) -> ColumnValue:
+        """The value that stands for all of these columns, which are its fields."""
+        return self._whole_of(entries, text).made_of(QueryColumns(self.analysis.sources, entries))
 
     def _whole_of(self, entries: Sequence[Entry], text: str) -> ColumnValue:
         values = values_of(entries, self.analysis.sources)
         return ColumnValue(combine((TRANSFORMATION, value) for value in values)).known_as(text)
 
-    def all_entries(self) -> list[Entry]:
-        """What `*` stands for: columns merged by USING, then each relation's but the target's and semi joins'."""
-        return [*self.merged.items(), *_unmerged_entries(self.relations, self.merged_until)]
+    def all_entries(self, changed: Iterable[tuple[tuple[str, ...], str]] = ()) -> list[Entry]:
+        """What `*` stands for: columns merged by USING, then each relation's but the target's and semi joins'.
+
+        Those that are `changed` of one relation alone, by their whole names, have the name beside them then, or go.
+        """
+        own: dict[int, dict[str, str]] = {}
+        for parts, name in changed:
+            relation = self.relation(parts[:-1])
+            if relation is not None:  # what is none may be a struct, of which one field goes
+                own.setdefault(id(relation), {})[parts[-1]] = name
+        return [*self.merged.items(), *_unmerged_entries(self.relations, self.merged_until, own)]
 
     def _ambiguous(self, candidates: Sequence[ColumnValue], name: str) -> ColumnValue:
         self.analysis.problem(ProblemKind.AMBIGUOUS_COLUMN, name)

@@ -101,6 +101,7 @@ POSTGRES_FAMILY = (
         output_names_in_having=True,
         described_relations=True,
         columns_function=True,
+        untyped_parameters=True,
         named_by_function=False,
         values_column="col{}",
         values_column_first=0,
@@ -279,6 +280,7 @@ WAREHOUSES = (
         output_names_in_where=True,
         columns_function=True,
         values_column="c{}",
+        views_with_parameters=True,
         relations_in_functions=True,
     ),
     Dialect(

@@ -119,6 +119,7 @@ class Dialect:
     execute_runs_text: bool = False  # EXECUTE x runs the text in x, and never a routine x
     bare_calls: bool = False  # p(1); calls p
     goes_on_after_errors: bool = False  # most errors end their statement, and not those behind it in the text
+    untyped_parameters: bool = False  # CREATE FUNCTION f(a) AS a + 1
     marked_variables: bool = False  # SELECT :x in a body; without the colon the name is a column's
 
     # Definitions
@@ -170,6 +171,7 @@ class Dialect:
     keyed_braces: bool = False  # {'k': a} is an object
     bare_date_parts: bool = False  # DATE_TRUNC(a, MONTH); elsewhere the part is a string
     sequence_values: bool = False  # seq.NEXTVAL
+    views_with_parameters: bool = False  # FROM v(x = 1)
     relations_in_functions: bool = False  # dictGet('d', ...), cluster('c', db, t)
     arrow: Arrow = Arrow.LAMBDA
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from ingestion.analysis.symbolic import dumps, loads
 from ingestion.dialects import Dialect
 from ingestion.dialects.unfilled_templates import template_in_code, template_in_quotes
 from ingestion.errors import Templated, Unparsable
@@ -19,6 +20,7 @@ from ingestion.statements import StatementText, classify, split
 from ingestion.statements.classification import BLOCKS
 from ingestion.statements.routines.bodies import block_steps, routines_in
 from ingestion.statements.routines.definition import quote_name
+from ingestion.statements.routines.inline_functions import as_function, function_as_view
 from ingestion.statements.routines.steps import RoutineStep
 
 _TEXT = r"(?:'([^'\\]*)'|\"([^\"\\]*)\")"
@@ -119,12 +121,14 @@ class ScriptStatement:
     """A statement to parse and the line (from 1) it begins on; without a text, `problem` says why it has none.
 
     `column` (from 1) is where in that line the very text stands, 0 where the script does not have it like that.
+    `function`: the text is that of a view, as which a function is read that gives rows or reads them.
     """
 
     line: int
     text: str = ""
     problem: str = ""
     column: int = 0
+    function: bool = False
 
 
 def script_statements(script: str, dialect: Dialect) -> Iterator[ScriptStatement]:
@@ -135,13 +139,14 @@ def script_statements(script: str, dialect: Dialect) -> Iterator[ScriptStatement
         column = start - script.rfind("\n", 0, start) if start >= 0 else 0
         end = max(end, start + len(statement.text))
         try:
-            steps = tuple(_steps(statement.text, dialect))
+            view = function_as_view(statement.text, dialect.name)
+            steps = tuple(_steps(statement.text, dialect)) if view is None else (RoutineStep(view),)
         except Exception as error:  # noqa: BLE001 the statement's boundary: what it fails on costs it alone
             yield ScriptStatement(statement.line, problem=f"internal_error:{type(error).__name__}")
             continue
         for step in steps:
             if step.problem or step.text:
-                one = _script_statement(statement, step, dialect)
+                one = replace(_script_statement(statement, step, dialect), function=view is not None)
                 yield replace(one, column=column) if step.text == statement.text else one
 
 
@@ -176,6 +181,8 @@ def _outcome(statement: ScriptStatement, parsed: ParseOutcome | None, dialect: D
         return replace(parsed, dead_reason=f"{Templated.code}: {template.expression}")
     if parsed.dead_reason and _is_without_lineage(statement.text, dialect):
         return replace(parsed, dead_reason=None)
+    if statement.function and parsed.symbolic is not None:
+        return replace(parsed, symbolic=dumps(as_function(loads(parsed.symbolic))))
     return parsed
 
 

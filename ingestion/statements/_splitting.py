@@ -23,6 +23,8 @@ from ingestion.statements.cleaning import (
 
 _TRANSACTION = BEGUN_TRANSACTIONS | {"dialog", ""}
 _ROUTINE = keywords("procedure proc function trigger package event task")
+_REPLACED = keywords("procedure macro")
+"""Teradata's REPLACE makes these; elsewhere it is an INSERT."""
 _BEFORE_ROUTINE = keywords("; is as declare member static constructor")
 _NOT_ROUTINE = keywords(
     "table view index schema database user role login sequence synonym stage stream pipe warehouse policy"
@@ -58,6 +60,7 @@ class _OpenBlocks:
     routine: bool = False
     body_awaited: bool = False  # an IS or AS will open a routine's declarations
     label: str = ""  # what stands before the colon of `name: BEGIN`
+    macro: bool = False  # Teradata's: what stands in its parentheses are statements
     whole_batch: bool = False  # T-SQL: a routine reaches to the end of its batch
 
     @property
@@ -67,7 +70,7 @@ class _OpenBlocks:
     def see(self, before: str, word: str, after: str) -> bool:
         """Takes one token; True when it is a semicolon that ends the statement."""
         # OPENROWSET('provider', 'place'; 'user'; 'password'): semicolons between arguments end nothing.
-        if word == ";" and self._transact and after[:1] == "'":
+        if word == ";" and ((self._transact and after[:1] == "'") or (self.macro and self.parentheses > 0)):
             return False
         if word == ";":
             self.body_awaited = False
@@ -89,10 +92,10 @@ class _OpenBlocks:
 
     def _reset(self) -> None:
         self.parentheses = 0
-        self.creating = self.routine = self.body_awaited = False
+        self.creating = self.routine = self.body_awaited = self.macro = False
 
     def _first(self, word: str, after: str) -> None:
-        if word in ("create", "alter"):
+        if word in ("create", "alter") or (word == "replace" and after in _REPLACED):
             self.creating = True
         elif word == "begin":
             # PostgreSQL's BEGIN is a transaction's: its blocks are the strings of DO and of CREATE FUNCTION.
@@ -106,6 +109,8 @@ class _OpenBlocks:
     def _next(self, before: str, word: str, after: str) -> None:
         if self.creating and word in _NOT_ROUTINE:
             self.creating = False
+        elif self.creating and word == "macro":
+            self.creating, self.macro = False, True
         elif (word in _ROUTINE or (before, word) == ("type", "body")) and (
             self.creating or self._in_declarations(before) or before == "with"
         ):
@@ -329,7 +334,7 @@ class _ScriptReading:
 # The statements of a script.
 
 _OPENS_BLOCK = re.compile(
-    r"\b(?:begin|declare|proc(?:edure)?|function|trigger|package|event|task)\b"
+    r"\b(?:begin|declare|proc(?:edure)?|function|trigger|package|event|task|macro)\b"
     r"|(?:\A|;)\s*+(?:\w++\s*+:\s*+)?+(?:if|while|loop|for|repeat)\b",
     re.IGNORECASE,
 )

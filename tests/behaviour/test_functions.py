@@ -61,6 +61,7 @@ RATES = {**TABLES, "public.rates": ("rate", "code"), "public.extra": ("fee",)}
             "create or replace function rate_of(x in varchar2) return number is v number; begin"
             " select max(rate) into v from rates where code = x; return v; end;",
         ),
+        ("duckdb", "create or replace macro rate_of(x, y := 1) as (select max(rate) from rates where code = x)"),
         (
             "databricks",
             "create function rate_of(x string) returns int return (select max(rate) from rates where code = x)",
@@ -167,13 +168,44 @@ def test_a_function_that_is_called_in_a_condition_acts_as_one(shop: Opened) -> N
             "snowflake",
             "create function recent(n int) returns table (one text, two text) as 'select b, a from src where a > n'",
         ),
+        ("duckdb", "create temp macro recent(n) as table select b as one, a as two from src where a > n"),
+        ("duckdb", "create function recent(n) as table (select b as one, a as two from src where a > n)"),
+        ("bigquery", "create or replace table function recent(n int64) as (select b as one, a as two from src)"),
+        (
+            "bigquery",
+            "create table function recent(n int64) returns table<one int64, two int64> as"
+            " select b as one, a as two from src where a > n",
+        ),
+        ("databricks", "create function recent(n int) returns table (one int, two int) return select b, a from src"),
     ],
 )
 def test_a_table_function_is_read_through(shop: Opened, dialect: str, text: str) -> None:
-    made = shop(TABLES, dialect=dialect)
+    schema = {"schema": "main"} if dialect == "duckdb" else {}
+    tables = {name.replace("public", schema.get("schema", "public")): columns for name, columns in TABLES.items()}
+    made = shop(tables, dialect=dialect, **schema)
     call = "table(recent(7))" if dialect == "snowflake" else "recent(7)"
     outcome = made.run(text, f"insert into tgt (a, b) select r.one, r.two from {call} r")
     assert outcome.columns == {("src.b", "tgt.a"), ("src.a", "tgt.b")}
+
+
+def test_a_parameter_of_a_function_is_no_column_of_what_it_reads(shop: Opened) -> None:
+    text = "create function recent(n int) returns table (one text) as 'select b from src where a > n'"
+    outcome = shop(TABLES, dialect="snowflake").run(text, "insert into tgt (a) select one from table(recent(7))")
+    said = [
+        (column.from_columns[0].rpartition(".")[2], column.transformation.subtype.value)
+        for contribution in outcome.edges["public.src", "public.tgt"].contributions
+        for column in contribution.columns
+    ]
+    assert sorted(said) == [("a", "FILTER"), ("b", "IDENTITY")]
+
+
+def test_a_view_that_takes_parameters_is_read_by_its_name(shop: Opened) -> None:
+    made = shop({**TABLES, "public.recent": ("one",)}, dialect="clickhouse")
+    outcome = made.run(
+        "create view public.recent as select b as one from src where a > {n:Int32}",
+        "insert into tgt (a) select one from recent(n = 7)",
+    )
+    assert ("recent.one", "tgt.a") in outcome.columns
 
 
 def test_a_function_that_nobody_defined_has_no_place_and_is_no_table(shop: Opened) -> None:

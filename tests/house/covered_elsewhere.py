@@ -224,6 +224,7 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
         "ingestion.parsing.sandbox.child",
         "ingestion.parsing.sandbox.protocol",
     ),
+    "ingestion/analysis/test_stars.py": ("ingestion.parsing.sqlglot.expressions.stars",),
     "ingestion/parsing/sqlglot/expressions/test_functions.py": (
         "ingestion.parsing.sqlglot.expressions._calls",
         "ingestion.parsing.sqlglot.expressions._operators",

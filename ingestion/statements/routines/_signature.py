@@ -14,12 +14,14 @@ from ingestion.statements.routines.steps import constant
 PROCEDURES = keywords("procedure proc")
 _SCHEDULED = keywords("task event")
 _WITH_ROUTINES = keywords("trigger package")
-_KINDS = PROCEDURES | _SCHEDULED | {"function"}
+MACRO = "macro"
+_KINDS = PROCEDURES | _SCHEDULED | {"function", MACRO}
 _MODES = keywords("in out inout variadic")
 _QUERIES = keywords("select with insert update delete merge replace call truncate set return if")
 _STARTS_BODY = keywords("begin declare")
 _NOT_BODY_AFTER_AS = keywords("caller owner self user restricted")
 _LANGUAGES = keywords("sql plpgsql tsql plsql")
+_TABLE_QUERIES = keywords("select with from values table (")
 _QUOTE_PREFIXES = keywords("n r b rb br q")
 _BEFORE_BODY = _QUOTE_PREFIXES | {"as", "is"}
 _ELSEWHERE = "external"
@@ -82,10 +84,12 @@ def read_header(text: str, dialect: Dialect) -> Header | None:
         closing = code.closing(index)
         parameters = tuple(_parameters(code, index + 1, closing))
         index = closing + 1
-    found = _Found()
+    found = _Found(returns_table=code.word(kind_at - 1) == "table")  # BigQuery's TABLE FUNCTION
     body = _body(code, index, found, scheduled=kind in _SCHEDULED)
     if body is None:
         return None
+    if kind == MACRO:
+        body = _within_parentheses(Code.of(body, dialect))
     return Header(
         kind,
         name,
@@ -97,6 +101,13 @@ def read_header(text: str, dialect: Dialect) -> Header | None:
         found.returns_trigger,
         found.columns,
     )
+
+
+def _within_parentheses(code: Code) -> str:
+    """Teradata's `AS (INSERT …; UPDATE …;)` without the parentheses, which others put around a query."""
+    closing = code.closing(0)
+    last = next((index for index in range(closing + 1, len(code.tokens)) if code.word(index) != ";"), None)
+    return code.text[code.end_of(0) : code.start_of(closing)] if code.word(0) == "(" and last is None else code.text
 
 
 def object_at(code: Code) -> int | None:
@@ -113,7 +124,7 @@ def _parameters(code: Code, first: int, last: int) -> Iterator[str]:
         while index < end and code.word(index) in _MODES:
             index += 1
         # A type alone (PostgreSQL) is no name.
-        if end - index > 1 and code.tokens[index].kind in (WORD, NAME):
+        if (end - index > 1 or code.dialect.untyped_parameters) and code.tokens[index].kind in (WORD, NAME):
             yield code.name(index)
 
 
@@ -137,6 +148,9 @@ def _body(code: Code, index: int, found: _Found, *, scheduled: bool) -> str | No
             index = _read_path(code, index + 2, found) - 1
         elif word == "as" and code.word(index - 1) == "execute":
             index += 1
+        elif code.words(index, 2) == ("as", "table") and code.word(index + 2) in _TABLE_QUERIES:
+            found.returns_table = True  # DuckDB's macro that gives rows
+            return code.text[code.start_of(index + 2) :]
         elif code.words(index, 2) == ("external", "name"):
             found.language = found.language or _ELSEWHERE
         elif body is None and token.kind in (DOLLAR, STRING) and _stands_before_body(code, index - 1):

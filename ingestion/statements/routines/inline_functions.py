@@ -17,11 +17,11 @@ from ingestion.dialects.cursor import Code
 from ingestion.dialects.definition import keywords
 from ingestion.model.lineage import NameKind, TableName
 from ingestion.statements.routines._reader import read_body
-from ingestion.statements.routines._signature import Header, read_header
+from ingestion.statements.routines._signature import MACRO, Header, read_header
 from ingestion.statements.routines.definition import quote_name
 from ingestion.statements.routines.steps import Variables, with_parameters
 
-_DEFINES_FUNCTION = re.compile(r"\s*(?:create|alter)\b(?:\s+\w+){0,5}?\s+function\b", re.IGNORECASE)
+_DEFINES_FUNCTION = re.compile(r"\s*(?:create|alter)\b(?:\s+\w+){0,5}?\s+(?:function|macro)\b", re.IGNORECASE)
 _QUERIES = keywords("select with values")
 _STATEMENTS = keywords("begin declare return if set insert update delete merge call")
 # Without a FROM it reads no table: its arguments make its value, as with any function.
@@ -39,7 +39,9 @@ def function_as_view(text: str, dialect: str) -> str | None:
         return None
     rules = dialect_of(dialect)
     header = read_header(text, rules)
-    if header is None or header.kind != "function" or not header.readable:
+    if header is None or header.kind not in ("function", MACRO) or not header.readable:
+        return None
+    if header.kind == MACRO and not rules.untyped_parameters:  # Teradata's is a script
         return None
     query = _only_query(header.body, rules, _parameters(header)) if header.returns_table else _value_of(header, rules)
     if query is None:
@@ -66,7 +68,7 @@ def _value_of(header: Header, dialect: Dialect) -> str | None:
 
 
 def _parameters(header: Header) -> Variables:
-    variables = Variables()
+    variables = Variables(unmarked=True)
     for parameter in header.parameters:
         variables.declare(parameter)
     return variables

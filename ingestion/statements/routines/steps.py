@@ -117,9 +117,11 @@ class Variables:
     """What a body's names stand for, as far as its text has been read.
 
     `queries` has the query of each record and cursor, `values` the query of a variable that was filled once,
-    `texts` its constant text. A variable that is filled twice stands for neither.
+    `texts` its constant text. A variable that is filled twice stands for neither. `unmarked`: names stand for them
+    without a mark in a dialect that has marks too, as the parameters of Snowflake's functions do.
     """
 
+    unmarked: bool = False
     declared: set[str] = field(default_factory=set)
     queries: dict[str, str] = field(default_factory=dict)
     values: dict[str, str | None] = field(default_factory=dict)
@@ -164,7 +166,7 @@ def with_parameters(code: Code, first: int, last: int, variables: Variables) -> 
     """The text from token to token with every variable replaced: by its query, else by a parameter."""
     texts: list[str] = []
     written = code.start_of(first)
-    marked = code.dialect.marked_variables and _is_sql(code, first)
+    marked = code.dialect.marked_variables and not variables.unmarked and _is_sql(code, first)
     listed = set(_listed_names(code, first, last))
     for index in range(first, last):
         token = code.tokens[index]

@@ -31,6 +31,50 @@ def test_a_star_over_known_columns_is_those_columns(dialect: str, text: str, exp
     assert column_lines(text, dialect, KNOWN) == expected
 
 
+@pytest.mark.parametrize(
+    ("dialect", "text", "expected"),
+    [
+        ("databricks", "select * except (v.b) from t join v on true", {"a = t.a", "b = t.b", "d = v.d"}),
+        ("duckdb", "select * exclude (x.B, a) from t, v x", {"b = t.b", "d = v.d"}),
+        ("duckdb", "select * rename (v.b as e) from t, v", {"a = t.a", "b = t.b", "e = v.b", "d = v.d"}),
+        ("duckdb", "select v.* exclude (v.b) from t, v", {"d = v.d"}),
+        ("databricks", "select * except (a.f) from t", {"a = t.a", "b = t.b"}),
+    ],
+)
+def test_a_column_of_one_relation_goes_from_that_alone(dialect: str, text: str, expected: set[str]) -> None:
+    assert column_lines(text, dialect, {"t": "a b", "v": "b d"}) == expected
+
+
+@pytest.mark.parametrize(
+    ("dialect", "value", "expected"),
+    [
+        ("snowflake", "object_construct(* exclude a)", "bc"),
+        ("snowflake", "object_construct(t.* exclude (a, b))", "c"),
+        ("snowflake", "{* exclude a}", "bc"),
+        ("snowflake", "{t.* ilike '%B%'}", "b"),
+        ("snowflake", "greatest(* exclude b)", "ac"),
+        ("bigquery", "to_json(struct(t.* except (a)))", "bc"),
+        ("databricks", "to_json(struct(* except (b)))", "ac"),
+        ("databricks", "struct(* except (t.b), 1)", "ac"),
+        ("duckdb", "struct_pack(*columns(* exclude (b)))", "ac"),
+    ],
+)
+def test_a_star_in_a_function_is_what_its_clauses_leave(dialect: str, value: str, expected: str) -> None:
+    lines = {
+        line.lower() for line in column_lines(f"select {value} as v from t", dialect, {"t": "a b c", "T": "A B C"})
+    }
+    assert lines == {f"v f t.{column}" for column in expected}
+
+
+def test_a_field_of_a_struct_that_a_star_makes() -> None:
+    query = "select s.b as x, s.c as y from (select struct(t.* except (a) replace (a as c)) as s from t)"
+    assert column_lines(query, "bigquery", {"t": "a b c"}) == {"x = t.b", "y = t.a"}
+
+
+def test_a_star_in_a_function_over_unknown_columns_is_all_of_them() -> None:
+    assert column_lines("select object_construct(* exclude a) as v from t", "snowflake") == {"V f T.*"}
+
+
 def test_a_star_may_take_the_columns_of_a_pattern() -> None:
     assert column_lines("select * ilike '%b%' exclude (ab) from t", "snowflake", {"T": "A B AB"}) == {"B = T.B"}
 

@@ -173,6 +173,27 @@ def test_a_routine_is_the_statements_that_it_runs(dialect: str, text: str) -> No
     assert parser.failures == ()
 
 
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        ("duckdb", "create macro m(x) as table select a from s where k = x; create table t as select a from m(1)"),
+        ("bigquery", "create table function m(x int64) as (select a from s); create table t as select a from m(1)"),
+        ("clickhouse", "create view m as select a from s where k = {x:Int8}; create table t as select a from m(x = 1)"),
+    ],
+)
+def test_a_function_that_gives_rows_stands_between_what_it_reads_and_what_reads_it(dialect: str, text: str) -> None:
+    parser = LineageParser(text, dialect)
+    assert [(str(a), str(b)) for a, b in parser.column_lineage] == [("s.a", "m.a"), ("m.a", "t.a")]
+    assert [str(name) for name in parser.intermediate_tables] == ["m"]
+    assert (parser.problems, parser.failures) == ((), ())
+
+
+def test_a_macro_that_holds_statements_is_a_routine() -> None:
+    parser = LineageParser("replace macro m (x int) as (insert into t select a from s; delete from u;); ", "teradata")
+    assert [(str(a), str(b)) for a, b in parser.table_lineage] == [("s", "t")]
+    assert parser.failures == ()
+
+
 def test_what_a_routine_puts_together_as_it_runs_is_told() -> None:
     text = "CREATE PROCEDURE p() AS BEGIN INSERT INTO t (x) SELECT a FROM s; EXECUTE IMMEDIATE :q; END"
     parser = LineageParser(text, "snowflake")

@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 
 from sqlglot import exp
 
-from ingestion.analysis.form import POSITION, Fields, Projection, QuerySlot, Star, TypeRule
+from ingestion.analysis.form import POSITION, Fields, Projection, QuerySlot, Star, StarSlot, TypeRule
 from ingestion.analysis.roles import (
     AGGREGATION,
     ATOM,
@@ -23,6 +23,7 @@ from ingestion.analysis.roles import (
 from ingestion.dialects.functions import OBJECT_BUILDERS, TO_JSON
 from ingestion.dialects.methods import is_method
 from ingestion.parsing.sqlglot.expressions._functions import behaviours_of
+from ingestion.parsing.sqlglot.expressions.stars import star_of
 from ingestion.parsing.sqlglot.expressions.types import literal_type
 from ingestion.parsing.sqlglot.expressions.writer import ExpressionWriter, Handler
 
@@ -59,6 +60,8 @@ def _column(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: in
     if (w.shadows and parts[0] in w.shadows) or w.names.is_niladic(node, parts):
         w.parts.append(".".join(parts))
         return None
+    if parts[-1] == "*" and any(node.this.args.values()):
+        return _changed_star(w, star_of(w.queries, node.this, parts[:-1]), role)
     return w.slot(parts, role, outer_precedence)
 
 
@@ -156,10 +159,19 @@ def _word(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int)
 def _star(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     """HASH(*), STRUCT(*): every column; COUNT(*) uses none."""
     around = node.parent.parent if type(node.parent) is exp.Distinct else node.parent
-    if any(node.args.values()) or behaviours_of(w.names.dialect.name).counts(around):
+    if behaviours_of(w.names.dialect.name).counts(around):
         w.parts.append("*")
         return None
+    if any(node.args.values()):
+        return _changed_star(w, star_of(w.queries, node, ()), role)
     return w.slot(("*",), role, ATOM)
+
+
+def _changed_star(w: ExpressionWriter, star: Star, role: int) -> TypeRule:
+    """STRUCT(t.* EXCEPT (a)): the columns that are left."""
+    w.parts.append(len(w.slots))
+    w.slots.append(StarSlot(star, role, ATOM))
+    return None
 
 
 def _wrapped_value(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
@@ -352,7 +364,7 @@ def _is_taken(node: exp.Expr) -> bool:
 def _projection(w: ExpressionWriter, name: str, node: exp.Expr) -> Projection | Star:
     if name == "*":
         qualifier = w.names.column_parts(node)[:-1] if type(node) is exp.Column else ()
-        return Star(qualifier)
+        return star_of(w.queries, node.this if type(node) is exp.Column else node, qualifier)
     return Projection(name, w.inner(node, IDENTITY))
 
 

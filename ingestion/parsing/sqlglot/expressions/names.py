@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from ingestion.analysis.form import AnySlot, Expression, FieldSlot, Slot
+from ingestion.analysis.form import AnySlot, Expression, FieldSlot, Slot, StarSlot
 from ingestion.dialects import POSTGRES, Dialect, fold, fold_column
 from ingestion.dialects.functions import FILE_READERS, ON_OTHER_MACHINES
 from ingestion.dialects.keywords import SEQUENCE_VALUES, reserved_words
@@ -467,6 +467,8 @@ def _slot_text(slot: AnySlot) -> str:
         return ".".join(slot.parts)
     if isinstance(slot, FieldSlot):
         return ".".join((plain_text(slot.value), *(slot.path if slot.shown else ())))
+    if isinstance(slot, StarSlot):
+        return ".".join((*slot.star.qualifier, "*"))
     return "(subquery)"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fnmatch
-import re
 from collections.abc import Iterable, Iterator
 
 from sqlglot import exp
@@ -11,6 +10,7 @@ from sqlglot import exp
 from ingestion.analysis.form import Clause, OutputNames, Projection, Star
 from ingestion.analysis.roles import FILTER, GROUP_BY, IDENTITY, JOIN, SORT, TRANSFORMATION
 from ingestion.parsing.sqlglot.expressions.names import Names, output_name
+from ingestion.parsing.sqlglot.expressions.stars import like_pattern, star_of
 from ingestion.parsing.sqlglot.expressions.writer import QueryContext, column_expression
 from ingestion.parsing.sqlglot.queries.table_functions import (
     Generated,
@@ -37,7 +37,7 @@ def translate_projections(queries: QueryContext, nodes: list[exp.Expr]) -> Itera
         if kind is exp.Column:
             parts = names.column_parts(node)
             if parts[-1] == "*":
-                yield _star(queries, node.this, parts[:-1])
+                yield star_of(queries, node.this, parts[:-1])
             else:
                 yield Projection(parts[-1], column_expression(names, node, parts, IDENTITY))
         elif kind is exp.Alias:
@@ -48,7 +48,7 @@ def translate_projections(queries: QueryContext, nodes: list[exp.Expr]) -> Itera
             else:
                 yield Projection(name, queries.expression(inner))
         elif kind is exp.Star:
-            yield _star(queries, node, ())
+            yield star_of(queries, node, ())
         else:
             made = generated_columns(node.this if kind is exp.Aliases else node, names.dialect)
             yield from (
@@ -84,16 +84,16 @@ def _unnamed_outputs(queries: QueryContext, node: exp.Expr, number: int) -> Iter
         yield translate_columns(queries, node)
     elif kind is exp.Dot and type(node.expression) is exp.Star:
         parts = _dotted_parts(queries.names, node.this)
-        star = _star(queries, node.expression, parts)
+        star = star_of(queries, node.expression, parts)
         yield star if parts else star._replace(value=queries.expression(node.this))
     elif kind is exp.Apply and type(node.this) is exp.Star:
-        yield _star(queries, node.this, ())._replace(wrapped=True)
+        yield star_of(queries, node.this, ())._replace(wrapped=True)
     elif kind is exp.PropertyEQ:  # T-SQL and MySQL variables: @x := value
         yield Projection(node.this.name, queries.expression(node.expression))
     elif kind is exp.EQ and _is_assigned(queries.names, node.this):
         yield from _assigned_output(queries, node)
     elif isinstance(node, _LIKENESS) and type(node.this) is exp.Star:  # DuckDB: * LIKE 'pattern'
-        yield _star(queries, node.this, ())._replace(pattern=_pattern(node))
+        yield star_of(queries, node.this, ())._replace(pattern=_pattern(node))
     elif isinstance(node, exp.Explode) and queries.names.dialect.row_generators:
         expression = queries.expression(node)
         yield from (Projection(name, expression) for name in _generated_names(node))
@@ -145,43 +145,18 @@ def _pattern(node: exp.Expr) -> str:
     elif isinstance(node, exp.Glob):
         found = fnmatch.translate(text)
     else:
-        found = _like_pattern(text)
+        found = like_pattern(text)
     if isinstance(node, exp.ILike):
         found = f"(?i:{found})"
     return rf"\A(?!(?:{found})\Z)" if node.args.get("negate") else rf"\A(?:{found})\Z"
-
-
-def _like_pattern(text: str) -> str:
-    """The regular expression of a LIKE pattern."""
-    return "".join({"%": ".*", "_": "."}.get(letter) or re.escape(letter) for letter in text)
 
 
 def translate_columns(queries: QueryContext, node: exp.Expr) -> Star:
     """The star that COLUMNS(…) stands for."""
     inner = node.this
     if type(inner) is exp.Star:
-        return _star(queries, inner, ())
+        return star_of(queries, inner, ())
     return Star(pattern=inner.name if type(inner) is exp.Literal else "")
-
-
-def _star(queries: QueryContext, node: exp.Expr, qualifier: tuple[str, ...]) -> Star:
-    args = node.args
-    ilike = args.get("ilike")  # Snowflake: * ILIKE 'pattern'
-    pattern = rf"\A(?i:{_like_pattern(ilike.name)})\Z" if ilike is not None else None
-    if not (args.get("except_") or args.get("replace") or args.get("rename")):
-        return Star(qualifier, pattern=pattern)
-    excluded = tuple(
-        queries.names.column_parts(c)[-1] if type(c) is exp.Column else queries.names.column(c)
-        for c in args.get("except_") or ()
-    )
-    replaced = tuple(
-        Projection(queries.names.column(c.args["alias"]), queries.expression(c.this)) for c in args.get("replace") or ()
-    )
-    renamed = tuple(
-        (queries.names.column_parts(c.this)[-1], queries.names.column(c.args["alias"]))
-        for c in args.get("rename") or ()
-    )
-    return Star(qualifier, excluded, replaced, renamed, pattern)
 
 
 def _dotted_parts(names: Names, node: exp.Expr) -> tuple[str, ...]:

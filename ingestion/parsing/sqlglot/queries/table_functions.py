@@ -252,7 +252,7 @@ def translate_function(
     if made is not None:
         cells = Values((generated_expressions(queries, made),), made.names)
         return RelationSource(cells, alias, columns, lateral=True, pivots=pivots)
-    elsewhere = _elsewhere(queries, function)
+    elsewhere = _elsewhere(queries, function) or _called_view(queries, node, function)
     if elsewhere is not None:
         return replace(elsewhere, alias=alias, columns=columns, pivots=pivots)
     if _is_remote(function, queries.names.dialect):
@@ -304,6 +304,15 @@ def _elsewhere(queries: QueryContext, function: exp.Expr) -> RelationSource | No
         return translate_function(queries, inner, "", (), ())
     named = table_elsewhere(function, queries.names)
     return None if named is None else RelationSource(named)
+
+
+def _called_view(queries: QueryContext, node: exp.Expr, function: exp.Expr) -> RelationSource | None:
+    """The view that ClickHouse's `FROM v(x = 1)` gives parameters to, each by its name."""
+    given = function.expressions if type(function) is exp.Anonymous else ()
+    if not queries.names.dialect.views_with_parameters or not given or any(type(item) is not exp.EQ for item in given):
+        return None
+    name = exp.Table(this=exp.to_identifier(function.name), db=node.args.get("db"))
+    return RelationSource(queries.names.table(name))
 
 
 def _argument(queries: QueryContext, node: exp.Expr, function: str) -> Expression:

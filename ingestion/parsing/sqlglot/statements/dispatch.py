@@ -27,6 +27,7 @@ from ingestion.parsing.sqlglot.statements.writes import (
     merge_writes,
     multitable_writes,
     path_name,
+    retyped_columns,
     select_into,
     star_from,
     update_writes,
@@ -74,7 +75,7 @@ def _flows(queries: QueryTranslator, node: exp.Expr) -> tuple[StatementKind, lis
     if into is not None:
         return StatementKind.CREATE_TABLE_AS, [select_into(queries, node, into)]
     if kind is exp.Alter:
-        return _kind_without_flow(node), list(_moved_partitions(queries, node))
+        return _kind_without_flow(node), [*_moved_partitions(queries, node), *retyped_columns(queries, node)]
     if isinstance(node, exp.Query | exp.Values | exp.Pivot):
         return StatementKind.SELECT, [WriteForm(None, queries.query(node))]
     return _kind_without_flow(node), []

@@ -129,6 +129,19 @@ def update_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteFor
         )
 
 
+def retyped_columns(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteForm]:
+    """PostgreSQL's and DuckDB's `ALTER TABLE t ALTER COLUMN v TYPE text USING (a || k)`: an UPDATE of every row."""
+    made = [
+        Projection(queries.names.column(action.this), queries.expression(action.args["using"]))
+        for action in node.args.get("actions") or ()
+        if type(action) is exp.AlterColumn and isinstance(action.args.get("using"), exp.Expr)
+    ]
+    if made and isinstance(node.this, exp.Table):
+        name = queries.names.table(node.this)
+        target = Target(name, WriteMode.UPDATE, tuple(column.name for column in made), by_name=False)
+        yield WriteForm(target, Select(tuple(made), (RelationSource(name, written=True),)))
+
+
 def _behind(name: TableName, common_tables: tuple[CommonTable, ...]) -> tuple[TableName, dict[str, str]]:
     """T-SQL changes a table through a WITH item: the table, and its own names of the item's columns."""
     for common in reversed(common_tables):

@@ -135,6 +135,18 @@ def test_an_update_reads_its_own_target_only_where_it_uses_its_values() -> None:
     assert "from t" in lines_of_flows("update t set a = t.a + s.x from s where s.y = t.b")[0]
 
 
+@pytest.mark.parametrize("dialect", ["duckdb", "postgres"])
+def test_a_column_that_gets_a_type_using_others_is_made_of_them(dialect: str) -> None:
+    text = "ALTER TABLE t ALTER COLUMN v SET DATA TYPE text USING (a || k)"
+    assert lines_of_flows(text, dialect) == [{"v f t.a", "v f t.k", "from t", "into t"}]
+    assert lines_of_flows("ALTER TABLE t ALTER COLUMN v TYPE text", dialect) == []
+
+
+def test_several_columns_get_types_at_once() -> None:
+    text = "ALTER TABLE t ALTER v TYPE text USING a, ADD c int, ALTER COLUMN b TYPE int USING b::int"
+    assert lines_of_flows(text) == [{"v = t.a", "b f t.b", "from t", "into t"}]
+
+
 def test_every_branch_of_a_merge_is_a_flow() -> None:
     text = """merge into t using (select x, max(y) as y from s group by x) s on t.a = s.x
               when matched and s.y > 1 then update set b = s.y
