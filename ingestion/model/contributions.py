@@ -10,6 +10,7 @@ from json.encoder import encode_basestring_ascii as quoted
 from typing import ClassVar
 
 from ingestion.model.entities import EntityReference
+from ingestion.model.job_slots import JobSlot, join_slots
 from ingestion.model.lineage import DIRECT_SUBTYPES, Json, LineageType, Transformation
 
 JOBS_KEPT = 20
@@ -86,7 +87,8 @@ class Contribution:
 
     `records` are digests (hexadecimal, 8 digits or more) of the distinct log records that said so, so that a
     repeated log counts nothing twice. `jobs` are the names of what ran it, the same in every run: of more than
-    JOBS_KEPT the first.
+    JOBS_KEPT the first. `slots` tell when who ran it, where a newer word of theirs is to supersede it: what a producer
+    with slots says otherwise, such as the same INSERT out of another temporary table, stands beside it.
     """
 
     producer: Producer
@@ -101,12 +103,14 @@ class Contribution:
     pipeline: EntityReference | None = None
     temp_lineage_tables: tuple[tuple[str, str], ...] = ()
     jobs: tuple[str, ...] = ()
+    slots: tuple[JobSlot, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", _distinct(self.columns))
         object.__setattr__(self, "records", tuple(sorted(set(self.records))))
         object.__setattr__(self, "temp_lineage_tables", tuple(sorted(set(self.temp_lineage_tables))))
         object.__setattr__(self, "jobs", tuple(sorted(set(self.jobs))[:JOBS_KEPT]))
+        object.__setattr__(self, "slots", join_slots(self.slots))
 
     @property
     def key(self) -> tuple[Producer, str]:
@@ -151,6 +155,7 @@ class Contribution:
             "jobs": self.jobs,
             "lastSeen": _millis(self.last_seen),
             "records": self.records,
+            "slots": [slot.to_json() for slot in self.slots],
         }
         return _ENCODER.encode(sightings)
 
@@ -202,16 +207,19 @@ def _order_of(one: ColumnEvidence) -> tuple[tuple[str, ...], str, str, bool, str
 def merge_contributions(contributions: Iterable[Contribution]) -> tuple[Contribution, ...]:
     """One contribution per producer and source, in a fixed order: commutative, associative, idempotent.
 
-    Columns, hops, records and jobs are united, times widened, the surest confidence is kept; the text is the one seen
+    Of those with slots one for each thing that is said: which of them is the newest, only they tell apart. Columns,
+    hops, records, jobs and slots are united, times widened, the surest confidence is kept; the text is the one seen
     last.
     """
-    groups: dict[tuple[Producer, str], list[Contribution]] = {}
-    for contribution in contributions:
-        groups.setdefault(contribution.key, []).append(contribution)
-    return tuple(_join(groups[key]) for key in sorted(groups))
+    groups: dict[tuple[tuple[Producer, str], tuple[object, ...]], list[Contribution]] = {}
+    for one in contributions:
+        content = (tuple(map(_order_of, one.columns)), one.temp_lineage_tables) if one.slots else ()
+        groups.setdefault((one.key, content), []).append(one)
+    return tuple(join_contributions(groups[key]) for key in sorted(groups))
 
 
-def _join(group: Sequence[Contribution]) -> Contribution:
+def join_contributions(group: Sequence[Contribution]) -> Contribution:
+    """All that one producer says of one edge, as one contribution."""
     if len(group) == 1:
         return group[0]
     latest = max(group, key=lambda item: item.recency)
@@ -230,4 +238,5 @@ def _join(group: Sequence[Contribution]) -> Contribution:
         pipeline=min(pipelines, key=lambda item: item.rank) if pipelines else None,
         temp_lineage_tables=tuple(hop for item in group for hop in item.temp_lineage_tables),
         jobs=tuple(job for item in group for job in item.jobs),
+        slots=tuple(slot for item in group for slot in item.slots),
     )

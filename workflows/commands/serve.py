@@ -23,6 +23,13 @@ TakesOpenLineage = Annotated[
 KeepsRows = Annotated[
     bool, typer.Option("--sample-data", help="Keep rows of data that clients send; without it they are refused (403).")
 ]
+KeepsRewritten = Annotated[
+    bool,
+    typer.Option(
+        "--keep-rewritten",
+        help="Keep what an OpenLineage job said before it was rewritten; else its newer word ends it.",
+    ),
+]
 
 
 @shows_errors
@@ -42,6 +49,7 @@ def serve(
     ] = None,
     openlineage: TakesOpenLineage = False,
     sample_data: KeepsRows = False,
+    keep_rewritten: KeepsRewritten = False,
 ) -> None:
     """Keep the embedded catalog up: the lineage page, and OpenMetadata's REST API, until a signal ends it.
 
@@ -60,7 +68,15 @@ def serve(
     secret = token_of(token or os.environ.get("HEADWATER_TOKEN"))
     try:
         with without_secrets(Redactor([secret] if secret else [])), interrupted_by_signals():
-            config = CatalogConfig(catalog, host, port, secret, openlineage=openlineage, sample_data=sample_data)
+            config = CatalogConfig(
+                catalog,
+                host,
+                port,
+                secret,
+                openlineage=openlineage,
+                sample_data=sample_data,
+                keep_rewritten=keep_rewritten,
+            )
             collect_seldom()
             serve_catalog(config, _announce)
     except Interrupted as error:

@@ -27,6 +27,7 @@ class SourceSettings:
     queries: bool = True
     override_views: bool = True
     inline_temporary: bool = True
+    supersede_rewritten: bool = True
 
     @property
     def defaults(self) -> NamespaceDefaults:
@@ -60,6 +61,7 @@ def source_settings(config: RunConfig, live_database: str | None) -> SourceSetti
         queries=config.lineage.process_query_lineage,
         override_views=config.lineage.override_view_lineage,
         inline_temporary=config.lineage.enable_temp_table_lineage,
+        supersede_rewritten=config.headwater.supersede_rewritten,
     )
 
 

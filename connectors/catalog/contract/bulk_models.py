@@ -11,6 +11,7 @@ from connectors.catalog.contract import entity_models, models
 from connectors.catalog.contract.models import Count, Fqn, Id, Many, Millis, Model, Name, Ref, Text, Word
 from connectors.platforms.error_codes import error_code
 from ingestion.model.contributions import JOBS_KEPT
+from ingestion.model.job_slots import DAYS_KEPT, SLOTS_KEPT
 
 Digest = Annotated[str, StringConstraints(min_length=8, max_length=128, pattern="^[0-9a-fA-F]+$")]
 
@@ -76,6 +77,18 @@ class ColumnEdge(Model):
     certain: bool = True
 
 
+class SlotRuns(Model):
+    """When a statement ran in a slot: what one job, or user at one hour, does to one target in one way.
+
+    `key` is a digest, "" where nobody knows who ran it. Bit n of `days` is the day (UTC) n days before that of `last`.
+    """
+
+    key: Annotated[str, StringConstraints(pattern=r"^([0-9a-f]{8,64})?$")]
+    first: Millis
+    last: Millis
+    days: Annotated[int, Field(ge=1, lt=1 << DAYS_KEPT)] = 1
+
+
 class ContributionRequest(Model):
     """What one producer says about one edge, and how often it was seen to."""
 
@@ -93,6 +106,7 @@ class ContributionRequest(Model):
     description: Text | None = None
     tempLineageTables: Many[models.TempHop] | None = None
     jobs: Annotated[Many[Text], Field(max_length=JOBS_KEPT)] = []
+    slots: Annotated[Many[SlotRuns], Field(max_length=SLOTS_KEPT)] = []
 
 
 class End(Model):

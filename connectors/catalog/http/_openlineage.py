@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body
+from fastapi import APIRouter, Body, Depends, Request
 from fastapi.responses import Response
 from pydantic import ValidationError
 
@@ -29,6 +29,11 @@ _MAX_EDGES = 10_000
 """Edges of one batch beyond which its other events are to be sent again."""
 
 
+def _is_superseding(request: Request) -> bool:
+    return not request.app.state.keep_rewritten
+
+
+Superseding = Annotated[bool, Depends(_is_superseding)]
 Document = Annotated[dict[str, Any], Body(json_schema_extra={"anyOf": EVENTS})]
 
 DEFAULT_ENDPOINT = APIRouter(prefix="/api/v1", tags=["openlineage"], responses=ERRORS, dependencies=[NO_CONDITION])
@@ -36,20 +41,22 @@ DEFAULT_ENDPOINT = APIRouter(prefix="/api/v1", tags=["openlineage"], responses=E
 
 
 @router.post("/lineage")
-def file(store: Store, document: Document) -> Response:
+def file(store: Store, superseding: Superseding, document: Document) -> Response:
     """Files one event, of a run, a job or a dataset."""
     try:
         event = event_model(document).model_validate(document)
     except ValidationError as error:
         raise bad_request(f"{_location(error)} is not valid") from error
     with store.write() as connection:
-        given = file_event(connection, event)
+        given = file_event(connection, event, superseding=superseding)
         rejected = rejected_names(connection, given)
     return _reply({"status": "success", "lineageEdgesCreated": len(given)}, rejected)
 
 
 @router.post("/lineage/batch")
-def file_many(store: Store, events: Annotated[list[dict[str, Any]], Body(max_length=10_000)]) -> Response:
+def file_many(
+    store: Store, superseding: Superseding, events: Annotated[list[dict[str, Any]], Body(max_length=10_000)]
+) -> Response:
     """Files many events; each is filed or refused by itself."""
     refused: list[dict[str, Any]] = []
     edges = 0
@@ -61,7 +68,7 @@ def file_many(store: Store, events: Annotated[list[dict[str, Any]], Body(max_len
         try:
             event = event_model(item).model_validate(item)
             with store.write() as connection:
-                given = file_event(connection, event)
+                given = file_event(connection, event, superseding=superseding)
                 rejected += rejected_names(connection, given)
             edges += len(given)
         except ValidationError as error:

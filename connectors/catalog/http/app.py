@@ -70,11 +70,18 @@ _ROUTERS: tuple[APIRouter, ...] = (
 )
 
 
-def create_app(database: Database, version: str, *, openlineage: bool = False, sample_data: bool = False) -> FastAPI:
+def create_app(
+    database: Database,
+    version: str,
+    *,
+    openlineage: bool = False,
+    sample_data: bool = False,
+    keep_rewritten: bool = False,
+) -> FastAPI:
     """The application over `database`, reporting `version` to clients.
 
     With `openlineage` it takes run events at the default endpoint of OpenLineage's clients too, with `sample_data` it
-    keeps the rows of data that clients send.
+    keeps the rows of data that clients send, with `keep_rewritten` what jobs said before they were rewritten.
     """
     routers = (*_ROUTERS, *((DEFAULT_ENDPOINT,) if openlineage else ()))
     app = _Catalog(
@@ -90,6 +97,7 @@ def create_app(database: Database, version: str, *, openlineage: bool = False, s
     app.state.database = database
     app.state.version = version
     app.state.sample_data = sample_data
+    app.state.keep_rewritten = keep_rewritten
     app.add_exception_handler(ApiError, _api_error)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http_error)

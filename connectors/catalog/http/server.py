@@ -28,7 +28,8 @@ class CatalogConfig:
 
     `version` is what clients are told: they insist on their own major and minor version. With `openlineage` run
     events are taken at /api/v1/lineage too, where OpenLineage's clients post by default. With `sample_data` rows of
-    data are kept and answered; without it they are refused.
+    data are kept and answered; without it they are refused. With `keep_rewritten` what an OpenLineage job said before
+    it was rewritten does not end with its newer word.
     """
 
     file: Path
@@ -39,6 +40,7 @@ class CatalogConfig:
     max_body_bytes: int = 64 * 1024 * 1024
     openlineage: bool = False
     sample_data: bool = False
+    keep_rewritten: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +120,7 @@ def _server(config: CatalogConfig, database: Database) -> uvicorn.Server:
         hosts=LOOPBACK if config.host in LOOPBACK and not config.token else None,
         max_body=config.max_body_bytes,
     )
-    ways = {"openlineage": config.openlineage, "sample_data": config.sample_data}
+    ways = {name: getattr(config, name) for name in ("openlineage", "sample_data", "keep_rewritten")}
     app = AccessMiddleware(create_app(database, config.version, **ways), rules)
     settings = uvicorn.Config(
         app,

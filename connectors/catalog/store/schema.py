@@ -1,8 +1,8 @@
 """The tables of the store, and those in which names are searched.
 
 Truth is append-only: `attributes`, `name_events`, `versions`, `sightings`, `contribution_jobs`, `endings` and
-`corrections` are events that nothing rewrites. `entities` holds each entity as it is now, `intervals` is the projection
-of the events that reads use.
+`corrections` are events that nothing rewrites; in `version_slots` days only join. `entities` holds each entity as it is
+now, `intervals` is the projection of the events that reads use.
 """
 
 from __future__ import annotations
@@ -231,6 +231,17 @@ contribution_jobs = Table(
     metadata,
     Column("contribution_id", Integer, ForeignKey("contributions.id"), primary_key=True),
     Column("job", Text, primary_key=True),
+    sqlite_with_rowid=False,
+)
+
+version_slots = Table(
+    "version_slots",
+    metadata,
+    Column("version_id", Integer, ForeignKey("versions.id"), primary_key=True),
+    Column("key", Text, primary_key=True),
+    Column("first", BigInteger, nullable=False),
+    Column("last", BigInteger, nullable=False),
+    Column("days", BigInteger, nullable=False),
     sqlite_with_rowid=False,
 )
 

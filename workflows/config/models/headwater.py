@@ -195,6 +195,10 @@ class Headwater(Model):
     spark_names: Annotated[SparkNames, OrEmpty] = Field(
         default_factory=SparkNames, description="Of a Spark history: whose its tables and files are."
     )
+    supersede_rewritten: bool = Field(
+        default=True,
+        description="Whether the newer statement of a job that was rewritten ends what its older one said.",
+    )
     parser_memory_limit: Positive = Field(
         default=100, description="Megabytes for one parser above its idle size; its process is killed then."
     )

@@ -14,11 +14,12 @@ from ingestion.binding.name_states import ANY_SESSION
 from ingestion.binding.relations import NameStates
 from ingestion.model.digests import digest
 from ingestion.model.isolation import Isolation, Probe
+from ingestion.model.job_slots import RunDays
 from ingestion.model.lineage import TableUsageNames
 from ingestion.model.namespaces import NamespaceDefaults
 from ingestion.parsing.templates import ParsedTemplate
 from workflows.run.group.names import changing_names, names_by_template
-from workflows.run.group.runs import Tally, groups, small_groups, with_namespace, with_namespaces
+from workflows.run.group.runs import Runner, Tally, groups, small_groups, with_namespace, with_namespaces
 from workflows.run.parse.templates import Templates
 from workflows.run.read.statements import FEW
 from workflows.runtime.spill import SpillMapping
@@ -29,9 +30,9 @@ class OccurrenceGroup:
     """Runs that mean the same: one occurrence for binding. Times are seconds since the epoch, `duration` their sum.
 
     `read_in_this_run` of the `count` runs were read by this run of the workflow, the others by earlier ones. `jobs` are
-    at most JOBS_KEPT names of what ran them. `routine` is the routine (database.schema.name) that they are part of;
-    `already_published` marks a definition whose lineage an earlier run published. `states`: what stood under its
-    names, where that changes.
+    at most JOBS_KEPT names of what ran them, `runners` tell who ran them when. `routine` is the routine
+    (database.schema.name) that they are part of; `already_published` marks a definition whose lineage an earlier run
+    published. `states`: what stood under its names, where that changes.
     """
 
     template: str
@@ -46,6 +47,7 @@ class OccurrenceGroup:
     digests: tuple[int, ...]
     duration: float
     jobs: tuple[str, ...] = ()
+    runners: tuple[tuple[Runner, RunDays], ...] = ()
     routine: str | None = None
     already_published: bool = False
     read_in_this_run: int = 0
@@ -140,6 +142,7 @@ def _occurrence(tally: Tally, position: int, rank: int) -> OccurrenceGroup:
         digests=tuple(sorted(tally.digests)),
         duration=tally.duration,
         jobs=tuple(sorted(tally.jobs)),
+        runners=tuple(sorted(tally.runners.items(), key=repr)),
         routine=runs.routine,
         already_published=runs.already_published,
         states=NameStates(meaning.before, meaning.after, (tally.last[0], rank)) if follows else None,

@@ -17,6 +17,7 @@ from pyspark.sql.types import ArrayType, BooleanType, DoubleType, IntegerType, L
 
 from ingestion.binding.name_states import Meaning, NamedStatement, NameStateTracker
 from ingestion.model.contributions import JOBS_KEPT
+from ingestion.model.job_slots import SLOTS_KEPT, RunDays
 from ingestion.model.namespaces import NamespaceDefaults
 from workflows.run.group.names import TemplateNames
 from workflows.run.read.statements import ORDER
@@ -35,6 +36,15 @@ _MOMENT = (
     .add("position", IntegerType())
     .add("step", IntegerType())
 )
+_RUNNER = (
+    StructType()
+    .add("job", StringType())
+    .add("user", StringType())
+    .add("hour", IntegerType())
+    .add("first", DoubleType())
+    .add("last", DoubleType())
+    .add("days", LongType())
+)
 PLAIN_TALLY_SCHEMA = (
     StructType()
     .add("fingerprint", StringType())
@@ -47,6 +57,7 @@ PLAIN_TALLY_SCHEMA = (
     .add("users", ArrayType(StringType()))
     .add("digests", ArrayType(LongType()))
     .add("jobs", ArrayType(StringType()))
+    .add("runners", ArrayType(_RUNNER))
     .add("duration", DoubleType())
     .add("at", _MOMENT)
     .add("last", _MOMENT)
@@ -102,6 +113,25 @@ class Run(NamedTuple):
         return self.time, self.file, self.line, self.position, self.step
 
 
+class Runner(NamedTuple):
+    """Who ran a statement: a job, or else a user at an `hour` of the day (UTC); where all are None, nobody knows."""
+
+    job: str | None = None
+    user: str | None = None
+    hour: int | None = None
+
+
+_NOBODY_KNOWN = Runner()
+
+
+def _runner_of(run: Run) -> Runner:
+    if run.time <= 0:  # it has no day
+        return _NOBODY_KNOWN
+    if run.job is not None:
+        return Runner(run.job)
+    return _NOBODY_KNOWN if run.user is None else Runner(None, run.user, int(run.time // 3600) % 24)
+
+
 _COLUMN_OF_FIELD = {
     "database": "namespace_database",
     "search_path": "namespace_path",
@@ -111,7 +141,10 @@ RUN_COLUMNS = tuple(_COLUMN_OF_FIELD.get(name, name) for name in Run._fields)
 
 @dataclass(slots=True)
 class Tally:
-    """Runs that mean the same, with the lowest of their record digests and jobs. `duration`: the sum, in seconds."""
+    """Runs that mean the same, with the lowest of their record digests and jobs. `duration`: the sum, in seconds.
+
+    `runners`: when each ran it; of more than are kept only that nobody is known.
+    """
 
     runs: StatementRuns
     meaning: Meaning
@@ -123,6 +156,7 @@ class Tally:
     digests: set[int] = field(default_factory=set)
     jobs: set[str] = field(default_factory=set)
     duration: float = 0.0
+    runners: dict[Runner, RunDays] = field(default_factory=dict)
 
     @property
     def key(self) -> tuple[StatementRuns, object]:
@@ -146,6 +180,21 @@ class Tally:
             self.jobs.add(run.job)
             if len(self.jobs) > JOBS_KEPT:
                 self.jobs.remove(max(self.jobs))
+        self.note_runner(_runner_of(run), RunDays(run.time, run.time))
+
+    def note_runner(self, runner: Runner, ran: RunDays) -> None:
+        """Who ran it, and when."""
+        runners = self.runners
+        if _NOBODY_KNOWN in runners:
+            return
+        known = runners.get(runner)
+        if known is not None:
+            runners[runner] = known.join(ran)
+        elif runner == _NOBODY_KNOWN or len(runners) == SLOTS_KEPT:
+            runners.clear()
+            runners[_NOBODY_KNOWN] = RunDays(0.0, 0.0)
+        else:
+            runners[runner] = ran
 
     def merge(self, other: Tally) -> None:
         """Takes in the runs of another tally of the same key."""
@@ -156,6 +205,8 @@ class Tally:
         self.users |= other.users
         self.digests |= other.digests
         self.jobs |= other.jobs
+        for runner, ran in other.runners.items():
+            self.note_runner(runner, ran)
         self.cut()
 
     def cut(self) -> None:
@@ -262,7 +313,7 @@ def tally_plain_runs(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBat
 
 
 def _row(tally: Tally) -> dict[str, object]:
-    runs = tally.runs
+    runs, runners = tally.runs, tally.runners.items()
     values = (
         *(runs.fingerprint, runs.database, runs.search_path, runs.routine, runs.already_published),
         *(
@@ -271,6 +322,7 @@ def _row(tally: Tally) -> dict[str, object]:
             sorted(tally.users),
             sorted(tally.digests),
             sorted(tally.jobs),
+            [dict(zip(_RUNNER.names, (*who, ran.first, ran.last, ran.days), strict=True)) for who, ran in runners],
             tally.duration,
         ),
         *(dict(zip(_MOMENT.names, moment, strict=True)) for moment in (tally.at, tally.last)),
@@ -416,6 +468,7 @@ def _plain_tallies(with_lineage: DataFrame) -> DataFrame:
         _union_of("users").alias("users"),
         F.slice(F.array_sort(_union_of("digests")), 1, DIGESTS_KEPT).alias("digests"),
         F.slice(F.array_sort(_union_of("jobs")), 1, JOBS_KEPT).alias("jobs"),
+        _union_of("runners").alias("runners"),
         F.sum("duration").alias("duration"),
         F.min("at").alias("at"),
         F.max("last").alias("last"),
@@ -434,7 +487,7 @@ def _tally(row: Row) -> Tally:
         row["routine"],
         row["already_published"],
     )
-    return Tally(
+    tally = Tally(
         runs,
         Meaning(),
         tuple(row["at"]),
@@ -446,6 +499,9 @@ def _tally(row: Row) -> Tally:
         set(row["jobs"]),
         row["duration"] or 0.0,
     )
+    for job, user, hour, first, last, days in row["runners"]:
+        tally.note_runner(Runner(job, user, hour), RunDays(first, last, days))
+    return tally
 
 
 # Where the sessions of statements looked for names, told from what they had set before.

@@ -8,19 +8,23 @@ from functools import partial
 
 from ingestion.binding.binder import BoundLog
 from ingestion.binding.temporary_tables import FlowSources, PersistedFlow, RelationReference, reachable_relations
-from ingestion.model.contributions import ColumnEvidence, Contribution, Producer, ProducerKind, merge_contributions
+from ingestion.model.contributions import ColumnEvidence, Contribution, Producer, ProducerKind, join_contributions
+from ingestion.model.digests import digest
 from ingestion.model.entities import EntityReference, TableEntity
 from ingestion.model.isolation import Failure, FailureStage, Isolation, Probe
+from ingestion.model.job_slots import UNKNOWN, JobSlot
 from ingestion.model.lineage import NameKind
 from ingestion.model.requests import AddLineageRequest, EdgeSource, request_of
 from ingestion.parsing.templates import ENGINE_TIER, PLAN_TIER, ParsedTemplate
 from workflows.run.bind.binding import is_view
 from workflows.run.group.occurrences import OccurrenceGroup
+from workflows.run.group.runs import Runner
 
 EdgeKey = tuple[str, str]
 """Ids of the entities that an edge joins."""
 
 _CONFIDENCE = {"sqlglot": 1.0, PLAN_TIER: 1.0, ENGINE_TIER: 1.0, "sqlfluff": 0.8, "sqlparse": 0.4}
+_DEFINED = frozenset({ProducerKind.VIEW, ProducerKind.PROCEDURE})
 _LESS_SURE = 0.5
 """Factor where a flow's columns are not all resolved: a star over an unknown schema, or hops beyond the limit."""
 _UNSIGNED = (1 << 64) - 1
@@ -43,6 +47,7 @@ class ContributionBuilder:
     templates: Mapping[str, ParsedTemplate]
     entities: Mapping[int, TableEntity]
     routines: Mapping[str, EntityReference] = field(default_factory=dict)
+    superseding: bool = False
     _lost: Mapping[int, Callable[[str], bool]] = field(init=False)
     _column_fqns: dict[str, _ColumnFqns] = field(init=False, default_factory=dict)
 
@@ -65,7 +70,7 @@ class ContributionBuilder:
                 temp_lineage_tables=self._hops(flow, number),
             )
             if key in found:
-                one = merge_contributions((found[key][2], one))[0]
+                one = join_contributions((found[key][2], one))
             found[key] = source, target, one
         sources = {entity.id for n in flow.content.sources if (entity := self.entities.get(n)) is not None}
         return EdgeContributions(found, self_only=sources == {target.id})
@@ -87,9 +92,19 @@ class ContributionBuilder:
             first_seen=group.first_seen or None,
             last_seen=group.last_seen or None,
             jobs=group.jobs,
+            slots=tuple(self._slots(flow, group, producer)) if self.superseding else (),
             records=tuple(f"{digest & _UNSIGNED:016x}" for digest in group.digests),
             pipeline=self.routines.get(group.routine) if group.routine else None,
         )
+
+    def _slots(self, flow: PersistedFlow, group: OccurrenceGroup, producer: Producer) -> Iterator[JobSlot]:
+        """In which slots a statement ran; none of what its definition tells whole."""
+        if producer.kind in _DEFINED:
+            return
+        lineage = self.log.statements[flow.statement].lineage
+        modes = sorted({target.mode for one in lineage.flows if (target := one.target) is not None})
+        for runner, ran in group.runners:
+            yield JobSlot(_slot_key(runner, (lineage.kind, *modes), flow.content.columns), ran)
 
     def _columns_from(
         self, number: int, source: TableEntity, target: TableEntity, content: FlowSources
@@ -154,6 +169,16 @@ class ContributionBuilder:
         return entity.fully_qualified_name if entity else str(self.log.relations[number].key)
 
 
+def _slot_key(runner: Runner, way: Iterable[str], columns: Iterable[str]) -> str:
+    """Of a job's statements those that write a target in one way; of a user's also no other columns than these."""
+    if runner.job is not None:
+        return digest("job", runner.job, *way)
+    names = sorted(columns)
+    if runner.user is None or not names:
+        return UNKNOWN
+    return digest("user", runner.user, str(runner.hour), *way, *names)
+
+
 class _ColumnFqns(dict[str, str | None]):
     """The FQNs of an entity's columns by the names that were asked for, None where it has no such column."""
 
@@ -187,7 +212,7 @@ def repetitions(
 
 
 def _without_sightings(contribution: Contribution) -> Contribution:
-    return replace(contribution, first_seen=None, last_seen=None, records=(), jobs=())
+    return replace(contribution, first_seen=None, last_seen=None, records=(), jobs=(), slots=())
 
 
 def requests_of(

@@ -108,7 +108,10 @@ def _proofs(
 ) -> tuple[list[_Proof], Mapping[Order, Failure]]:
     """What each flow proves, and why statements were given up on; of one that fails in a flow, none counts."""
     isolation = Isolation[Order](source.probe)
-    builder = ContributionBuilder(source.log, source.bound, source.templates, entities.resolved, routines.references)
+    known = entities.resolved, routines.references
+    builder = ContributionBuilder(
+        source.log, source.bound, source.templates, *known, superseding=source.settings.supersede_rewritten
+    )
     proofs: list[_Proof] = []
     for flow in source.flows:
         proof = _Proof(_reason_to_skip(source, flow, entities, routines))

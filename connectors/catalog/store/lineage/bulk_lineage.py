@@ -21,6 +21,7 @@ from connectors.catalog.store.lineage.rejections import rejected_names
 from connectors.catalog.store.lineage.writer import LineageWriter
 from connectors.catalog.store.rows import IDS, bind_ids, thousands_of
 from connectors.catalog.store.schema import batches, entities
+from ingestion.model.job_slots import JobSlot, RunDays
 from ingestion.model.lineage import Json
 
 # without their documents, which are most of what there is to read
@@ -118,7 +119,8 @@ def _contribution(
     # the columns, most of it by far and first by name, are written already
     document = f'{{"columns":[{",".join(sorted(columns))}]{f",{dumps(rest)[1:]}" if rest else "}"}'
     content = Content(document, sum(columns.values()), (rest.get("pipeline") or {}).get("id"))
-    return ContributionRow(*ends, *who, content, first, last, given.count, records, tuple(given.jobs))
+    slots = tuple(JobSlot(one.key, RunDays(one.first / 1000, one.last / 1000, one.days)) for one in given.slots)
+    return ContributionRow(*ends, *who, content, first, last, given.count, records, tuple(given.jobs), slots)
 
 
 def _columns(given: Sequence[bulk_models.ColumnEdge], names: tuple[ColumnNames, ColumnNames]) -> dict[str, int]:

@@ -12,8 +12,10 @@ from sqlalchemy import Connection, Table, func, select
 
 from connectors.catalog.store.database import dumps
 from connectors.catalog.store.indexes import JOBS_OF, add_statement_runs
+from connectors.catalog.store.lineage.rewritten import file_slots, versions_beside
 from connectors.catalog.store.rows import IDS, bind_ids, insert_new_rows, insert_rows, thousands_of
 from connectors.catalog.store.schema import contribution_jobs, contributions, records, sightings, versions
+from ingestion.model.job_slots import JobSlot
 from ingestion.model.lineage import Json
 
 Edge = tuple[str, str]
@@ -64,7 +66,7 @@ class ContributionRow:
     """What one producer says about one edge.
 
     `records` are digests of the log records that say so, None where only `count` is known; `jobs` are the names of what
-    ran it.
+    ran it, `slots` tell when who did.
     """
 
     from_id: str
@@ -78,6 +80,7 @@ class ContributionRow:
     count: int = 1
     records: tuple[int, ...] | None = None
     jobs: tuple[str, ...] = ()
+    slots: tuple[JobSlot, ...] = ()
 
     @property
     def edge(self) -> Edge:
@@ -90,7 +93,7 @@ class ContributionRow:
 
 @dataclass(frozen=True, slots=True)
 class Filed:
-    """The edges about which something new was said, and the versions that were seen."""
+    """The edges about which something new was said, and the versions that were seen, or stand beside others now."""
 
     news: frozenset[Edge]
     touched: set[int]
@@ -120,7 +123,10 @@ def file(connection: Connection, batch: str, given: Sequence[ContributionRow], s
             seen[version].append((one.first, one.last))
     values = [(version, batch, first, last, count) for (version, first, last), count in rows.items()]
     insert_new_rows(connection, sightings, _SIGHTING, values)
-    return Filed(frozenset(news), {version for version, _, _ in rows})
+    slots = ((version, one.slots) for (version, _), (_, one) in zip(known_versions, numbered, strict=True))
+    changed = file_slots(connection, slots)
+    touched = changed | versions_beside(connection, changed)
+    return Filed(frozenset(news), touched | {version for version, _, _ in rows})
 
 
 def record_digest(record: str) -> int:

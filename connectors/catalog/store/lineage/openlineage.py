@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC
 from typing import Any
 from urllib.parse import urlsplit
@@ -41,6 +41,7 @@ from ingestion.dialects import dialect_of
 from ingestion.errors import ConfigError, Unparsable
 from ingestion.model import fqn
 from ingestion.model.digests import digest
+from ingestion.model.job_slots import JobSlot, RunDays
 from ingestion.model.lineage import Json
 from ingestion.model.storage_paths import normal_path
 from ingestion.statements.masking import QueryMasker
@@ -334,17 +335,19 @@ def _register_test(registration: Registration, table: EntityRow, one: Assertion)
 # Run events as contributions.
 
 
-def file_event(connection: Connection, event: Event) -> tuple[ContributionRow, ...]:
+def file_event(connection: Connection, event: Event, *, superseding: bool = True) -> tuple[ContributionRow, ...]:
     """Files what an event says about datasets; what it says of each edge. The same event twice counts once.
 
-    What is told of a dataset without a job is its columns, and what they are made from by its own word.
+    What is told of a dataset without a job is its columns, and what they are made from by its own word. `superseding`:
+    what a job that was rewritten says since then ends what it said before.
     """
     if isinstance(event, DatasetEvent):
-        return _file(connection, _as_run(event))
+        return _file(connection, _as_run(event), superseding=superseding)
     if isinstance(event, JobEvent):
-        return _file(connection, _static_run(event, event.job, event.inputs, event.outputs))
+        static = _static_run(event, event.job, event.inputs, event.outputs)
+        return _file(connection, static, superseding=superseding)
     _file_assertions(connection, event)
-    given = () if event.eventType in WROTE_NOTHING else _file(connection, event)
+    given = () if event.eventType in WROTE_NOTHING else _file(connection, event, superseding=superseding)
     _file_load_outcomes(connection, event)
     return given
 
@@ -369,7 +372,7 @@ def _input_fields(facet: ColumnLineage | None) -> Iterator[InputField]:
         yield from facet.dataset or ()
 
 
-def _file(connection: Connection, event: RunEvent) -> tuple[ContributionRow, ...]:
+def _file(connection: Connection, event: RunEvent, *, superseding: bool) -> tuple[ContributionRow, ...]:
     if not event.outputs:
         return ()
     named = _named_fields(event)
@@ -395,10 +398,16 @@ def _file(connection: Connection, event: RunEvent) -> tuple[ContributionRow, ...
         for source, columns in _edges(sources, facet, named_only=len(targets) > 1)
         if source.id != target.id
     ]
+    slots = (_slot_of(event, at),) if superseding else ()
     for contribution in given:
-        writer.add(contribution)
+        writer.add(replace(contribution, slots=slots))
     writer.finish()
     return tuple(given)
+
+
+def _slot_of(event: RunEvent, at: int) -> JobSlot:
+    """What a job writes into one dataset is one slot: it says of each run all that it read."""
+    return JobSlot(digest("openlineage", event.job.namespace, event.job.name), RunDays(at / 1000, at / 1000))
 
 
 def _contribution(event: RunEvent, ends: tuple[EntityRow, EntityRow], columns: list[Json], at: int) -> ContributionRow:

@@ -23,6 +23,7 @@ from connectors.catalog.store.lineage.inserts import ContributionRow, Edge
 from connectors.catalog.store.lineage.intervals import Events, Interval, Retraction, Sighting, Subject, row_of
 from connectors.catalog.store.lineage.intervals import intervals as timeline
 from connectors.catalog.store.lineage.rejections import Rejection, rejected_edges, without_rejected
+from connectors.catalog.store.lineage.rewritten import supersessions
 from connectors.catalog.store.rows import IDS, bind_ids, insert_rows, thousands_of
 from connectors.catalog.store.schema import contributions, dated_versions, endings, intervals, sightings, versions
 
@@ -74,6 +75,7 @@ def project(connection: Connection, identifiers: Sequence[int]) -> None:
         ends |= set(lives)
         pipelines = {subject.pipeline_id for subject in subjects.values() if subject.pipeline_id is not None}
         by_target, by_pipeline = _endings(connection, ends, pipelines)
+        superseded = supersessions(connection, some)
         before = connection.execute(_ENDS_OF, bind_ids(some)).all()
         if before:
             connection.execute(delete(intervals).where(_OF_VERSIONS), bind_ids(some))
@@ -82,6 +84,7 @@ def project(connection: Connection, identifiers: Sequence[int]) -> None:
             reachable = _reachable(subject, lives)
             relevant = [ending for end in reachable for ending in by_target.get(end, ())]
             relevant += by_pipeline.get(subject.pipeline_id or "", ())
+            relevant += [superseded[identifier]] if identifier in superseded else []
             parts = timeline(subject, seen[identifier], Events(relevant, lives))
             after += [(identifier, part) for part in without_rejected(parts, rejections)]
         ends_after = [(part.from_id, part.to_id, part.end is None) for _, part in after]
