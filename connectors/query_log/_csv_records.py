@@ -147,7 +147,10 @@ class RecordReader:
         if record.row is None:
             return QUOTE_PROBLEM
         expected = " or ".join(str(width) for width in sorted(self._layout.widths))
-        return f"{len(record.row)} columns where {expected} are expected"
+        # not how many: what ended is counted by its reason, of which there are to be few
+        return (
+            f"{'fewer' if len(record.row) < min(self._layout.widths) else 'more'} columns than the {expected} expected"
+        )
 
     def _search(self, lines: list[str], at: int, *, last: bool) -> int:
         """The index of the next record, or of what begins like one, or the end."""

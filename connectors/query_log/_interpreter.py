@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,6 +32,7 @@ _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\"}
 _MOST_ROWS = 1 << 53
 """Up to which a number with a fraction has each whole one."""
 _ID = re.compile(r"[\w-]{1,64}")
+_NUL = re.compile(rb"\0")
 
 Column = Sequence[str]
 Columns = Sequence[Column] | Mapping[int, Column]
@@ -75,11 +76,17 @@ class Table:
         return Table([self.lines[position] for position in keep], columns, self.malformed + malformed)
 
     def to_batch(self, name: str, schema: pa.Schema = ARROW_SCHEMA) -> pa.RecordBatch:
-        """An Arrow batch of `schema`; `name` is the file's. What is not valid UTF-8 turns malformed."""
+        """An Arrow batch of `schema`; `name` is the file's. What is not valid UTF-8, or holds a NUL, turns malformed.
+
+        No statement that ran has a NUL in it: an export's damage, and PostgreSQL could store no such text.
+        """
         try:
-            return self._to_batch(name, schema)
+            batch = self._to_batch(name, schema)
         except UnicodeEncodeError:
-            return self.drop(self._undecodable())._to_batch(name, schema)
+            return self.drop(self._where(_encodable, "not valid UTF-8")).to_batch(name, schema)
+        if any(map(_has_nul, batch.columns)):
+            return self.drop(self._where(_without_nul, "a NUL character in it"))._to_batch(name, schema)
+        return batch
 
     def _to_batch(self, name: str, schema: pa.Schema) -> pa.RecordBatch:
         good, bad = len(self.lines), len(self.malformed)
@@ -95,12 +102,13 @@ class Table:
             arrays.append(pa.nulls(good + bad, column.type) if values is None else pa.array(values, column.type))
         return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
-    def _undecodable(self) -> dict[int, str]:
+    def _where(self, is_sound: Callable[[Any], bool], problem: str) -> dict[int, str]:
+        """The problem of each row of which a text is not sound."""
         texts = [values for values in self.columns.values() if any(isinstance(value, str) for value in values)]
         return {
-            position: "not valid UTF-8"
+            position: problem
             for position in range(len(self.lines))
-            if not all(_encodable(values[position]) for values in texts)
+            if not all(is_sound(values[position]) for values in texts)
         }
 
 
@@ -112,6 +120,16 @@ def _encodable(value: Any) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def _without_nul(value: Any) -> bool:
+    return not isinstance(value, str) or "\0" not in value
+
+
+def _has_nul(column: pa.Array) -> bool:
+    """Whether a text of a column holds one: a search in its bytes, at some 2 GB a second."""
+    characters = column.buffers()[-1] if pa.types.is_string(column.type) else None
+    return characters is not None and _NUL.search(characters) is not None
 
 
 # Rows by the profile that fits.

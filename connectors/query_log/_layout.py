@@ -14,6 +14,7 @@ from enum import Enum
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from connectors.encodings import text_encoding
 from connectors.platforms.generic import GENERIC
 from connectors.platforms.index import HEADERLESS_FILES, SERVER_LOGS
 from connectors.platforms.profile import HeaderlessFile, ServerLog
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 _NO_DELIMITER = "\x1f"
 _DELIMITERS = (",", ";", "\t", "|")
 _SAMPLE_ROWS = 200
-# a character may be cut at the end of what is looked at
-_CUT_CHARACTER = 3
 _ESCAPED = re.compile(r"\\[nt\\]")
 _QUOTED_AFTER_TAB = re.compile(r'(?:^|\t)"', re.MULTILINE)
 
@@ -128,7 +127,9 @@ def sniff(head: bytes, name: str, hints: ReadingHints) -> Layout:
 
     Raises ConfigError, naming the columns that the file has, where no column holds a query's text.
     """
-    encoding = _encoding(head, name)
+    encoding = text_encoding(head)
+    if encoding is None:
+        raise ConfigError(f"{name} is not a CSV file: it holds binary data. Give a CSV export of the query log")
     text = head.decode(encoding, "replace").removeprefix("\ufeff").lstrip("\r\n")
     if is_json(text):
         return _json_layout(text, name, hints, encoding)
@@ -151,20 +152,6 @@ def sniff(head: bytes, name: str, hints: ReadingHints) -> Layout:
     if not layouts:
         raise ConfigError(max(problems)[1])
     return max(layouts, key=lambda layout: (len(layout.fields), max(layout.widths)))
-
-
-def _encoding(head: bytes, name: str) -> str:
-    """UTF-16 by its mark or its zeros, and Latin-1 where nothing beyond ASCII is UTF-8; else UTF-8."""
-    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return "utf-16"
-    if b"\0" in head:
-        for encoding, zeros in (("utf-16-le", head[1:400:2]), ("utf-16-be", head[0:400:2])):
-            if zeros and zeros.count(0) > len(zeros) * 0.8:
-                return encoding
-        raise ConfigError(f"{name} is not a CSV file: it holds binary data. Give a CSV export of the query log")
-    text = head[: len(head) - _CUT_CHARACTER].decode("utf-8", "surrogateescape")
-    beyond = {character for character in text if character > "\x7f"}
-    return "latin-1" if beyond and all("\udc80" <= character <= "\udcff" for character in beyond) else "utf-8"
 
 
 def _tabbed_layout(layout: Layout, text: str) -> Layout:

@@ -363,6 +363,9 @@ def _line_blocks(layout: Layout, stream: FileStream) -> Iterator[tuple[list[str]
     lines = text.readlines(_BLOCK_CHARS)
     while lines:
         following = text.readlines(_BLOCK_CHARS)
+        if not following and stream.problem and not lines[-1].endswith("\n"):
+            # half a line may be a whole statement, of another table: `INSERT INTO t SELECT a FROM orders_20`
+            lines.pop()
         yield lines, not following
         lines = following
 

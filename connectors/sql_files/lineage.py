@@ -125,14 +125,15 @@ def _of_script(script: Script, dialect: str, known: Schema, timeout_seconds: flo
     try:
         parser = LineageParser(script.text, dialect, known, timeout_seconds)
     except RecordError as error:
-        return ScriptLineage(failures=tuple(located_failure(failure, script) for failure in str(error).split("; ")))
+        failures = (located_failure(failure, script) for failure in str(error).split("; "))
+        return ScriptLineage(failures=(*script.unread, *failures))
     return ScriptLineage(
         sources=tuple(map(str, parser.source_tables)),
         targets=tuple(map(str, parser.target_tables)),
         intermediates=tuple(map(str, parser.intermediate_tables)),
         edges=parser.edges,
         problems=tuple(map(problem_text, parser.problems)),
-        failures=tuple(located_failure(failure, script) for failure in parser.failures),
+        failures=(*script.unread, *(located_failure(failure, script) for failure in parser.failures)),
         reads=tuple((str(source), str(target)) for source, target in parser.table_lineage),
     )
 
@@ -216,9 +217,10 @@ def explain_in_sql(column: str, sql: SqlOptions) -> tuple[Explanation, tuple[str
     """
     known = schema_from_json(sql.schema) if sql.schema is not None and sql.schema.suffix == ".json" else {}
     project = dbt_project(sql.name, sql.dialect, sql.timeout_seconds)
+    unread: tuple[str, ...] = ()
     if project is None:
         dialect = sql.dialect or DEFAULT_DIALECT
-        parts = _texts(sql, dialect)
+        parts, unread = _texts(sql, dialect)
     else:
         dialect, known = project.dialect, {**schema_of(project), **known}
         parts = [(one.origin, one.text) for one in project.statements]
@@ -227,14 +229,15 @@ def explain_in_sql(column: str, sql: SqlOptions) -> tuple[Explanation, tuple[str
     graph = lineage_graph(texts, dialect, known, sql.timeout_seconds, keep_temporary=True)
     named = [_with_location(failure, [name for name, _ in parts]) for failure in graph.failures]
     _refuse_schema_failures(sql.schema, named)
-    failures = (*(map(str, project.failures) if project is not None else ()), *named)
+    failures = (*unread, *(map(str, project.failures) if project is not None else ()), *named)
     return explain(graph.document, _only(column, graph, failures)), failures
 
 
-def _texts(sql: SqlOptions, dialect: str) -> list[tuple[str, str]]:
-    """(Name, text) of everything to read."""
+def _texts(sql: SqlOptions, dialect: str) -> tuple[list[tuple[str, str]], tuple[str, ...]]:
+    """(Name, text) of everything to read, and the files that cannot be."""
     before = [(str(sql.schema), sql_text(sql.schema))] if sql.schema and sql.schema.suffix != ".json" else []
-    return [*before, *sql_texts(sql.name, dialect_of(dialect))]
+    texts, unread = sql_texts(sql.name, dialect_of(dialect))
+    return [*before, *texts], unread
 
 
 def _only(column: str, graph: LineageGraph, failures: tuple[str, ...]) -> str:

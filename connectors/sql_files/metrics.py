@@ -50,7 +50,7 @@ def file_metrics(sql: str, dialect: str | None, schema: Path | None, timeout_sec
     notes = () if project is None else (*map(str, project.failures), *project.notes)
     found = reading.found
     metrics, failures = reportable_metrics(found.metrics())
-    failures = (*reading.failures, *failures)
+    failures = (*script.unread, *reading.failures, *failures)
     complete = not (failures or reading.unread or (project is not None and project.failures))
     return MetricReport(
         metrics,

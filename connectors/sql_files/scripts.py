@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from connectors.dbt.model_statements import DbtProject
+from connectors.encodings import text_encoding
 from ingestion.arguments import nearest_file
 from ingestion.dialects import Dialect
 from ingestion.errors import ConfigError
@@ -25,10 +26,14 @@ def read_standard_input(limit: int) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A text, and where each of its files begins: (1-based line, name), in order."""
+    """A text, and where each of its files begins: (1-based line, name), in order.
+
+    `unread`: the files of a folder that could not be read, file:line: why.
+    """
 
     text: str
     files: tuple[tuple[int, str], ...]
+    unread: tuple[str, ...] = ()
 
     def location(self, line: int) -> str:
         """The file and the line in it that a line of the text comes from."""
@@ -44,22 +49,33 @@ def read_script(name: str, dialect: Dialect, before: Path | None = None) -> Scri
     """
     parts = [(str(before), sql_text(before))] if before else []
     if name == "-" or Path(name).is_dir():
-        return _join([*parts, *sql_texts(name, dialect)])
+        texts, unread = sql_texts(name, dialect)
+        return _join([*parts, *texts], unread)
     return _join([*parts, (name, without_templates(sql_text(Path(name)), Path(name).stem))])
 
 
-def sql_texts(name: str, dialect: Dialect) -> list[tuple[str, str]]:
+def sql_texts(name: str, dialect: Dialect) -> tuple[list[tuple[str, str]], tuple[str, ...]]:
     """(Name, text) of a file, of all *.sql files below a directory, or of standard input; a lone query is a view.
 
-    The view is named after its file. Raises ConfigError where something cannot be read.
+    The view is named after its file. With them the files of a directory that cannot be read, file: why. Raises
+    ConfigError where none can.
     """
     if name == "-":
-        return [("<stdin>", _decode(read_standard_input(_MAX_BYTES), "<stdin>"))]
+        return [("<stdin>", _decode(read_standard_input(_MAX_BYTES), "<stdin>"))], ()
     path = Path(name)
     files = sorted(path.rglob("*.sql")) if path.is_dir() else [path]
     if not files:
         raise ConfigError(f"{name} holds no *.sql file")
-    return [(str(file), lone_query_as_view(sql_text(file), file.stem, dialect)) for file in files]
+    found: list[tuple[str, str]] = []
+    unread: list[str] = []
+    for file in files:
+        try:
+            found.append((str(file), lone_query_as_view(sql_text(file), file.stem, dialect)))
+        except ConfigError as error:
+            unread.append(str(error))
+    if not found:
+        raise ConfigError(unread[0])
+    return found, tuple(unread)
 
 
 def project_script(project: DbtProject, before: Path | None = None) -> Script:
@@ -82,18 +98,21 @@ def sql_text(file: Path) -> str:
 def _decode(content: bytes, origin: str) -> str:
     if len(content) > _MAX_BYTES:
         raise ConfigError(f"{origin} is over 64 MB: use `ingest run` for logs")
+    encoding = text_encoding(content, whole=True)
+    if encoding is None:
+        raise ConfigError(f"{origin}: no text: it holds binary data")
     try:
-        return content.decode("utf-8-sig")
+        return content.decode("utf-8-sig" if encoding == "utf-8" else encoding)
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise ConfigError(f"{origin}:{line}: not UTF-8 text") from None
+        raise ConfigError(f"{origin}:{line}: neither UTF-8 nor any other one encoding") from None
 
 
-def _join(parts: list[tuple[str, str]]) -> Script:
+def _join(parts: list[tuple[str, str]], unread: tuple[str, ...] = ()) -> Script:
     lines, texts, files = 1, [], []
     for name, text in parts:
         ended = text + "\n;\n"
         files.append((lines, name))
         texts.append(ended)
         lines += ended.count("\n")
-    return Script("".join(texts), tuple(files))
+    return Script("".join(texts), tuple(files), unread)

@@ -26,7 +26,13 @@ from workflows.run.parse.templates import TemplateParsing, Templates
 from workflows.run.publish.dbt_project import DbtPublishing
 from workflows.run.publish.openlineage_events import EventSink
 from workflows.run.publish.publishing import Publishing
-from workflows.run.publish.warnings import ahead_of_time, history_warnings, replay_warnings, warnings_of
+from workflows.run.publish.warnings import (
+    ahead_of_time,
+    history_warnings,
+    malformed_warnings,
+    replay_warnings,
+    warnings_of,
+)
 from workflows.run.read.called_routines import unread_routines
 from workflows.run.read.journal_frames import replaced_templates
 from workflows.run.read.reader import Reading, Statements, texts_of_the_dead
@@ -176,7 +182,11 @@ def _read(run: _RunServices, made: _Products, opened: OpenStage) -> _StageResult
     statements = opened.kept.enter_context(run.reading.statements(made[SparkSession]))
     counts = statements.counts
     opened.progress.advance(counts.records_read)
-    warnings = (*ahead_of_time(statements.statistics.ahead), *history_warnings(statements))
+    warnings = (
+        *ahead_of_time(statements.statistics.ahead),
+        *malformed_warnings(statements),
+        *history_warnings(statements),
+    )
     return _StageResult((statements,), counts, warnings)
 
 

@@ -52,7 +52,7 @@ def test_backslashed_quotes_are_understood_where_doubled_ones_make_no_record() -
 def test_a_wrong_number_of_columns_costs_its_own_record_only() -> None:
     found = read("2026-11-20,select 1,a\n2026-11-20,select a, b,c\n2026-11-20,select 2,b\n")
     assert found.lines == [1, 3]
-    assert [(bad.line, bad.problem) for bad in found.malformed] == [(2, "4 columns where 3 are expected")]
+    assert [(bad.line, bad.problem) for bad in found.malformed] == [(2, "more columns than the 3 expected")]
 
 
 def test_an_unterminated_quote_costs_its_own_record_only() -> None:

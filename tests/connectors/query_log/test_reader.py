@@ -102,6 +102,7 @@ def test_malformed_rows_are_kept_aside_and_named_by_file_and_line(spark: SparkSe
             b'"select 4,2026-11-20 08:00:00,,ann,,,,,,\n',
             b"select 5,2026-11-20 08:00:00,,ann,,,,,,\n",
             b",2026-11-20 08:00:00,,ann,,,,,,\n",
+            b"select '\0',2026-11-20 08:00:00,,ann,,,,,,\n",
             b'"select 6\nfrom t',
         ]
     )
@@ -109,11 +110,12 @@ def test_malformed_rows_are_kept_aside_and_named_by_file_and_line(spark: SparkSe
     found = rows(spark, tmp_path / "log.csv")
     problems = {row.source_id: row.problem for row in found if row.problem}
     assert problems == {
-        "log.csv:3": "4 columns where 10 are expected",
+        "log.csv:3": "fewer columns than the 10 expected",
         "log.csv:4": "start_time is no time",
         "log.csv:5": "not valid UTF-8",
         "log.csv:6": QUOTE_PROBLEM,
-        "log.csv:9": QUOTE_PROBLEM,
+        "log.csv:9": "a NUL character in it",
+        "log.csv:10": QUOTE_PROBLEM,
     }
     assert all(row.text is None for row in found if row.problem)
     assert [row.text for row in found if row.text] == ["select 1", "select 5"]

@@ -11,7 +11,7 @@ from typing import BinaryIO
 import pytest
 import zstandard
 
-from connectors.query_log._streams import CUT_LINE, LONGEST_LINE, FileStream
+from connectors.query_log._streams import CUT_LINE, DAMAGED, LONGEST_LINE, FileStream
 
 CONTENT = "".join(f"line {number} é\n" for number in range(20_000)).encode()
 COMPRESSIONS = {
@@ -51,6 +51,21 @@ def test_a_cut_file_gives_what_it_holds_and_tells_that_it_breaks_off(name: str) 
     assert (bytes(range(256)) * 400 + CONTENT).startswith(content)
     assert problem is not None
     assert "breaks off" in problem
+
+
+@pytest.mark.parametrize("name", ["gzip", "bzip2", "zstd"])
+def test_of_a_damaged_file_nothing_is_read(name: str) -> None:
+    compress = partial(zstandard.ZstdCompressor(write_checksum=True).compress) if name == "zstd" else COMPRESSIONS[name]
+    compressed = bytearray(compress(bytes(range(256)) * 400 + CONTENT))
+    compressed[-5] ^= 0x41  # of its content or of its checksum
+
+    assert read(bytes(compressed)) == (b"", DAMAGED)
+
+
+def test_what_follows_a_whole_gzip_and_is_none_takes_nothing_from_it() -> None:
+    content, problem = read(gzip.compress(CONTENT) + b"-- end of the export")
+    assert content == CONTENT
+    assert problem is not None
 
 
 def test_a_range_is_read_without_what_is_around_it() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from connectors.sql_files.lineage import SqlOptions, explain_in_sql, script_lineage
 from connectors.sql_files.scripts import read_script
 from ingestion.dialects import dialect_of
 from ingestion.errors import ConfigError
@@ -160,12 +161,12 @@ def test_text_without_lineage_says_so() -> None:
         (["job.sql", "--schema", "no.sql"], "no.sql: no such file"),
         (["job.sql", "--schema", "bad.json"], "bad.json:2: not valid JSON"),
         (["job.sql", "--schema", "list.json"], "list.json: expected"),
-        (["bytes.sql"], "bytes.sql:2: not UTF-8 text"),
+        (["bytes.sql"], "bytes.sql:2: neither UTF-8 nor any other one encoding"),
     ],
 )
 def test_a_wrong_argument_is_one_line_and_exits_2(arguments: list[str], message: str) -> None:
     Path("job.sql").write_text("select 1")
-    Path("bytes.sql").write_bytes(b"select\n'\xff'")
+    Path("bytes.sql").write_bytes("select 'é'\n".encode() + b"from \xff")
     Path("bad.json").write_text('{\n"a": }')
     Path("list.json").write_text("[1]")
     Path("empty").mkdir()
@@ -175,6 +176,26 @@ def test_a_wrong_argument_is_one_line_and_exits_2(arguments: list[str], message:
     assert (code, shown) == (2, "")
     assert message in errors
     assert len(errors.splitlines()) == 1
+
+
+def test_files_of_other_encodings_are_read_and_one_of_two_costs_no_other_file() -> None:
+    Path("jobs").mkdir()
+    Path("jobs/a.sql").write_text("create table t (größe int); insert into u (größe) select größe from t")
+    Path("jobs/b.sql").write_bytes("insert into v (größe) select größe from u".encode("latin-1"))
+    Path("jobs/c.sql").write_bytes("insert into w (größe) select größe from v".encode("utf-16"))
+    Path("jobs/d.sql").write_bytes("insert into x (größe)\n".encode() + "select größe from w".encode("latin-1"))
+
+    found = script_lineage("jobs", None, None, 30.0)
+
+    assert [(str(edge.source), str(edge.target)) for edge in found.edges] == [
+        ("t.größe", "u.größe"),
+        ("u.größe", "v.größe"),
+        ("v.größe", "w.größe"),
+    ]
+    assert found.failures == ("jobs/d.sql:2: neither UTF-8 nor any other one encoding",)
+    explained, failures = explain_in_sql("w.größe", SqlOptions("jobs"))
+    assert failures == found.failures
+    assert "t.größe" in explained.hops
 
 
 def test_lines_lead_back_to_their_files() -> None:
@@ -217,8 +238,8 @@ def test_standard_input_that_is_closed_or_no_text_is_one_line(tmp_path: Path) ->
     closed = subprocess.run(["sh", "-c", 'exec "$0" "$@" <&-', *command], capture_output=True, env=environment)
     assert (closed.returncode, closed.stdout) == (2, b"")
     assert closed.stderr.startswith(b"ingest: standard input is closed")
-    garbled = subprocess.run(command, input=b"select a\nfrom \xff", capture_output=True, env=environment)
-    assert (garbled.returncode, garbled.stderr) == (2, b"ingest: <stdin>:2: not UTF-8 text\n")
+    garbled = subprocess.run(command, input="select é\n".encode() + b"from \xff", capture_output=True, env=environment)
+    assert (garbled.returncode, garbled.stderr) == (2, b"ingest: <stdin>:2: neither UTF-8 nor any other one encoding\n")
 
 
 @pytest.mark.parametrize(
@@ -229,8 +250,8 @@ def test_standard_input_that_is_closed_or_no_text_is_one_line(tmp_path: Path) ->
         ("empty.json", b"", "empty.json:1: not valid JSON"),
         ("list.json", b'{"s": ["a"]}', 'list.json: s: expected {"schema.table": {"column": "type"}}'),
         ("type.json", b'{"s": {"a": "int", "b": 3}}', "type.json: s.b: expected the name of a type"),
-        ("bytes.json", b'{"s":\n"\xff"}', "bytes.json:2: not UTF-8 text"),
-        ("wide.sql", "create table s (a int);".encode("utf-16"), "wide.sql:1: not UTF-8 text"),
+        ("bytes.json", '{"é":\n'.encode() + b'"\xff"}', "bytes.json:2: neither UTF-8 nor any other one encoding"),
+        ("archive.sql", b"PK\x03\x04\x14\0\0\0", "archive.sql: no text: it holds binary data"),
         ("open.sql", b"select 1;\n\ncreate table s (a int;\n", "open.sql:3: ill_formed:unbalanced parentheses"),
         (
             "quote.sql",

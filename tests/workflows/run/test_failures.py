@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import socket
 from collections.abc import Iterator, Sequence
@@ -65,6 +66,37 @@ def test_a_log_without_lineage_says_so(spark: SparkSession, tmp_path: Path) -> N
     summary = run(tmp_path, ["SELECT 1", "BEGIN", "GRANT SELECT ON t TO u"])
     assert summary.counts.skipped == {"select": 1, "transaction": 1, "grant": 1}
     assert any("lineage" in warning for warning in summary.warnings)
+
+
+def test_damage_of_a_file_costs_that_file_and_is_told_by_kind_and_file(spark: SparkSession, tmp_path: Path) -> None:
+    def records(table: str) -> bytes:
+        rows = (f"INSERT INTO {table}_{n} (a) SELECT a FROM {table},2026-01-01 00:00:00,s1,\n" for n in range(200))
+        return (HEADER + "".join(rows)).encode()
+
+    damaged = bytearray(gzip.compress(records("damaged")))
+    damaged[-6] ^= 1
+    log = tmp_path / "log.csv"
+    log.mkdir()
+    (log / "damaged.csv.gz").write_bytes(damaged)
+    (log / "cut.csv.gz").write_bytes(gzip.compress(records("cut"))[:-300])
+    nul = b"INSERT INTO n (a) SELECT '\0',2026-01-01 00:00:00,s1,\n"
+    (log / "whole.csv").write_bytes(records("whole") + nul + b"INSERT INTO n (a),2026-01-01 00:00:00\n" + nul)
+
+    summary = run_workflow(load_config(configuration(tmp_path)), RunOptions("test"), LoggedProgress())
+
+    counts = summary.counts
+    assert 200 < counts.published < 400
+    assert counts.malformed_records == counts.dead_total == 5
+    assert counts.dead["malformed_record:a NUL character in it"] == 2
+    assert [warning.partition(":")[2] for warning in summary.warnings if warning.startswith("cut.csv.gz, line")] == [
+        " the compressed data breaks off after the line before (1 record not read)"
+    ]
+    assert any(warning.startswith("damaged.csv.gz, line 1: ") for warning in summary.warnings)
+    assert "whole.csv, line 202: a NUL character in it (2 records not read)" in summary.warnings
+    with opened(tmp_path / "catalog.db") as catalog:
+        edges = str(catalog.edges())
+    assert "whole_199" in edges
+    assert "damaged_" not in edges
 
 
 def test_hostile_statements_are_dead_and_the_others_published(spark: SparkSession, tmp_path: Path) -> None:

@@ -100,6 +100,26 @@ def _nothing_published(counts: RunCounts, before: RecordedRun | None) -> list[st
     return [f"no statement of {counts.statements} has lineage, and {published} of the last run had: look at the log"]
 
 
+def malformed_warnings(statements: Statements) -> Iterator[str]:
+    """What was wrong with the records that could not be read, by kind and file, the most frequent first."""
+    if not statements.counts.malformed_records:
+        return
+    prefix = f"{Outcome.MALFORMED_RECORD}:"
+    found = (
+        statements.frame.where(F.col("dead").startswith(prefix))
+        .groupBy("file", F.expr(f"substring(dead, {len(prefix) + 1})").alias("problem"))
+        .agg(F.count(F.lit(1)).alias("records"), F.min("line").alias("line"))
+        .orderBy(F.desc("records"), "file", "problem")
+        .limit(NAMES_SHOWN + 1)
+        .collect()
+    )
+    for row in found[:NAMES_SHOWN]:
+        records = _count_of(row["records"], "record")
+        yield f"{row['file']}, line {row['line']}: {row['problem']} ({records} not read)"
+    if len(found) > NAMES_SHOWN:
+        yield "more files hold records that cannot be read: the dead letters name each"
+
+
 def history_warnings(statements: Statements) -> Iterator[str]:
     """The files that are no event logs, and the writes that were not understood, by kind."""
     strays = statements.counts.skipped.get(Outcome.NOT_AN_EVENT_LOG, 0)

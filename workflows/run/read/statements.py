@@ -568,7 +568,8 @@ def _statements_of(record: _Content, state: TaskState) -> list[Row]:
     """What the rows of a record's statements have of their own; one row where it has no statement."""
     text, dialect = record.text or "", record.dialect
     if record.problem:
-        return [{"dead": TooLarge.code if record.problem.startswith(TooLarge.code) else Outcome.MALFORMED_RECORD}]
+        too_large = record.problem.startswith(TooLarge.code)
+        return [{"dead": TooLarge.code if too_large else f"{Outcome.MALFORMED_RECORD}:{record.problem}"}]
     if record.status:
         return _rows_of_status(record.status, record, state)
     if record.symbolic is not None:

@@ -46,6 +46,11 @@ class StatementStatistics:
     written: tuple[str, ...] = ()
 
 
+def _is_malformed(reason: str) -> bool:
+    """Whether what is dead for this reason is a record that cannot be read."""
+    return reason.partition(":")[0] == Outcome.MALFORMED_RECORD
+
+
 def first_of_record() -> Column:
     """Whether a row is the first of its record."""
     return (F.col("position") == 0) & (F.col("step") == 0)
@@ -97,7 +102,7 @@ def _statistics(rows: list[Row], read_before: int) -> StatementStatistics:
         counts=RunCounts(
             records_read=_sum(rows, "records"),
             records_read_before=read_before,
-            malformed_records=dead[Outcome.MALFORMED_RECORD],
+            malformed_records=sum(count for reason, count in dead.items() if _is_malformed(reason)),
             statements=_sum(rows, "statements"),
             skipped=dict(skipped),
             dead=dict(dead),

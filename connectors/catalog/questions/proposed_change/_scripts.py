@@ -138,7 +138,10 @@ def bound_script(script: Script | None, dialect: Dialect, names: TableNames, tim
         texts,
         tuple(_retyped_columns(found, dialect)),
         tuple(dict.fromkeys(_dropped_tables(found, dialect, names.tables))),
-        tuple((texts[n] or why, f"{_location(script, found, n)}: {why}") for n, why in sorted(reasons.items())),
+        (
+            *((why, why) for why in (script.unread if script is not None else ())),
+            *((texts[n] or why, f"{_location(script, found, n)}: {why}") for n, why in sorted(reasons.items())),
+        ),
     )
 
 
