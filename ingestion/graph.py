@@ -140,7 +140,7 @@ class _Document:
         view = self._is_view(flow)
         key = self._names[flow.target] if view else evidence.fingerprint
         for number in sorted(flow.content.sources):
-            if number not in self._names or number == flow.target:
+            if number not in self._names:
                 continue
             contribution: Json = {
                 "producer": Producer(ProducerKind.VIEW if view else ProducerKind.QUERY, key).to_json(),

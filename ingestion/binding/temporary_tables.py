@@ -228,11 +228,13 @@ class PersistedFlow:
     """What one statement brings into a relation that stays: columns over relations that stay as well.
 
     After `CREATE TEMP TABLE n AS SELECT a FROM s` the flow of `INSERT INTO w SELECT a FROM n` is from s into w.
+    `sets_columns`: it changes the columns that it names, and leaves the others as they are.
     """
 
     statement: int
     target: int
     content: FlowSources
+    sets_columns: bool = False
 
     @property
     def too_deep(self) -> bool:
@@ -348,7 +350,7 @@ class _Inliner:
     def _add(self, number: int, flow: Flow, versions: _Versions) -> None:
         statement = self._log.statements[number]
         target = statement.meaning[flow.target.name] if flow.target is not None else -1
-        read = {statement.meaning[name] for name in flow.sources if name in statement.meaning}
+        read = _relations_read(flow, statement.meaning)
         index = len(self._flows)
         self._flows.append(_FlowNode(number, flow))
         self._graph.add_node(index)
@@ -376,7 +378,7 @@ class _Inliner:
 
     def _keeps_content(self, index: int) -> bool:
         target = self._flows[index].flow.target
-        return target is not None and target.mode in (WriteMode.APPEND, WriteMode.UPDATE)
+        return target is not None and target.mode in (WriteMode.APPEND, WriteMode.UPDATE, WriteMode.DELETE)
 
     def _state_content(
         self, state: _State, states: dict[_State, FlowSources], contents: dict[int, FlowSources]
@@ -405,7 +407,9 @@ class _Inliner:
         for index, node in enumerate(self._flows):
             target = self._log.statements[node.statement].meaning[node.flow.target.name] if node.flow.target else -1
             if target not in self._inlined and index in contents:
-                yield PersistedFlow(node.statement, target, contents[index])
+                mode = node.flow.target.mode if node.flow.target is not None else None
+                sets_columns = mode is WriteMode.UPDATE and not contents[index].stars
+                yield PersistedFlow(node.statement, target, contents[index], sets_columns)
 
 
 class _Versions:
@@ -460,17 +464,34 @@ def _own_content(node: _FlowNode, statement: BoundStatement) -> FlowSources:
         if output.name_assumed:
             assumed.add(output.name)
     indirect = frozenset(r for reference in node.flow.indirect if (r := _over_relations(reference, statement.meaning)))
-    sources = frozenset(statement.meaning[name] for name in node.flow.sources if name in statement.meaning)
     return FlowSources(
         columns,
         indirect,
-        sources,
+        _relations_read(node.flow, statement.meaning),
         frozenset(),
         frozenset({node.statement}),
         0,
         tuple(stars),
         frozenset(assumed),
     )
+
+
+def _relations_read(flow: Flow, meaning: dict[TableName, int]) -> frozenset[int]:
+    """The relations that a flow reads: its sources, and its own target where that has a say in what comes of it.
+
+    `UPDATE t SET a = 1 WHERE k = 2` and `DELETE FROM t WHERE k = 2` have no source, and read t.
+    """
+    read = {meaning[name] for name in flow.sources if name in meaning}
+    own = flow.target.name if flow.target is not None else None
+    if own in meaning and any(column.table == own for reference in _references(flow) for column in reference.sources):
+        read.add(meaning[own])
+    return frozenset(read)
+
+
+def _references(flow: Flow) -> Iterator[Reference]:
+    for output in flow.outputs:
+        yield from output.references
+    yield from flow.indirect
 
 
 def _over_relations(reference: Reference, meaning: dict[TableName, int]) -> RelationReference | None:

@@ -62,7 +62,7 @@ class Outcome(_DescribedCode):
     COPY_STDIO = "copy_stdio", _SKIPPED, "Copies rows from or to the client, which is no table."
     CURSOR = "cursor", _SKIPPED, "Opens, reads or closes a cursor."
     DDL_OTHER = "ddl_other", _SKIPPED, "Makes, alters or drops what holds no data: a schema, a role, a sequence."
-    DELETE = "delete", _SKIPPED, "Deletes rows, and asks no other table which."
+    DELETE = "delete", _SKIPPED, "Deletes rows, and nothing decides which."
     DYNAMIC_SQL = (
         "dynamic_sql",
         _SKIPPED,
@@ -174,7 +174,6 @@ class Outcome(_DescribedCode):
         _SKIPPED,
         "It fills a temporary or staging table from which nothing was written that is published.",
     )
-    SELF_REFERENCE = "self_reference", _SKIPPED, "It writes a table from nothing but that table."
     NO_SOURCE = "no_source", _SKIPPED, "It fills a table from no other: from constants, or from functions."
     SUPERSEDED = "superseded", _SKIPPED, "A later statement of the log defines the same view."
     UNCHANGED = "unchanged", _SKIPPED, "A definition whose lineage an earlier run has published, and that is the same."

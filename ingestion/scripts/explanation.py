@@ -35,7 +35,8 @@ class ExplainedStatement:
 class ExplainedHop:
     """One source column's part in a column; `statements` are numbers (from 1) of the explanation's statements.
 
-    `expression` is masked and over the source's table, "" where the value is taken as it is.
+    `expression` is masked and over the source's table, "" where the value is taken as it is. `within`: the source is a
+    column of the same table.
     """
 
     source: str
@@ -45,17 +46,27 @@ class ExplainedHop:
     expression: str
     certain: bool
     statements: tuple[int, ...]
+    within: bool = False
 
     @property
     def direct(self) -> bool:
         return self.type == "DIRECT"
+
+    def leads_from(self, column: str) -> bool:
+        """Whether it tells where the `column` comes from.
+
+        `UPDATE t SET x = x + 1 WHERE k > 0` does not: t.x was there before, and which of its rows k chose says nothing
+        of that.
+        """
+        return not self.within or (self.direct and self.source != column)
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
     """A column and everything upstream of it: `hops` has each column on the way, nearest first, with its sources.
 
-    A base column has no sources. `statements` are those behind the hops, in the order met.
+    A base column has no sources but itself and what decides in its own table. `statements` are those behind the hops,
+    in the order met.
     """
 
     column: str
@@ -65,7 +76,8 @@ class Explanation:
     def base_columns(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The columns where it all begins: those whose values arrive, and those that only have a say."""
         arriving = self._arriving_columns()
-        base = [name for name, sources in self.hops.items() if not sources and name != self.column]
+        begins = (name for name, sources in self.hops.items() if not any(hop.leads_from(name) for hop in sources))
+        base = [name for name in begins if name != self.column]
         return tuple(n for n in base if n in arriving), tuple(n for n in base if n not in arriving)
 
     def _arriving_columns(self) -> Collection[str]:
@@ -148,36 +160,37 @@ class _HopReader:
         self._tables = {
             column["fullyQualifiedName"]: card["id"] for card in document["nodes"] for column in card["columns"]
         }
-        self._contributions: dict[str, list[Mapping[str, Any]]] = {}
+        self._contributions: dict[str, list[tuple[bool, Mapping[str, Any]]]] = {}
         self._made: dict[str, dict[_Origin, set[str]]] = {}
         for edge in document["edges"]:
-            self._contributions.setdefault(edge["to"], []).extend(edge["contributions"])
+            within = edge["from"] == edge["to"]
+            self._contributions.setdefault(edge["to"], []).extend((within, one) for one in edge["contributions"])
             for contribution in edge["contributions"]:
                 made = self._made.setdefault(edge["to"], {}).setdefault(_origin(contribution), set())
                 made.update(one["to"] for one in contribution["columns"] if one["to"] is not None)
 
     def of(self, column: str) -> tuple[ExplainedHop, ...]:
         """The hops into a column: direct ones first, each once with all the statements that make it."""
-        found: dict[tuple[str, str, str, bool, str, bool], dict[int, None]] = {}
-        for contribution, one in self._uses(column):
+        found: dict[tuple[str, str, str, bool, str, bool, bool], dict[int, None]] = {}
+        for within, contribution, one in self._uses(column):
             number = self._number(contribution)
             subtype, expression = one["subtype"] or "", one["expression"] or ""
             for source in one["from"]:
-                key = source, one["type"], subtype, one["masking"], expression, one["certain"]
+                key = source, one["type"], subtype, one["masking"], expression, one["certain"], within
                 found.setdefault(key, {})[number] = None
-        hops = [ExplainedHop(*key, tuple(numbers)) for key, numbers in found.items()]
+        hops = [ExplainedHop(*key[:-1], tuple(numbers), within=key[-1]) for key, numbers in found.items()]
         return tuple(sorted(hops, key=lambda hop: not hop.direct))
 
-    def _uses(self, column: str) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+    def _uses(self, column: str) -> Iterator[tuple[bool, Mapping[str, Any], Mapping[str, Any]]]:
         table = self._tables.get(column, "")
         made = self._made.get(table, {})
         constant = not any(column in columns for columns in made.values())
-        for contribution in self._contributions.get(table, ()):
+        for within, contribution in self._contributions.get(table, ()):
             # What filters a statement's rows has a say in the columns that the statement gives, and in no others.
             given = constant or column in made[_origin(contribution)]
             for one in contribution["columns"]:
                 if one["to"] == column or (one["to"] is None and given):
-                    yield contribution, one
+                    yield within, contribution, one
 
     def _number(self, contribution: Mapping[str, Any]) -> int:
         text = contribution.get("sqlQuery") or ""

@@ -81,9 +81,13 @@ _INTO = re.compile(r"\binto\b")
 _WRITES = re.compile(r"\b(?:insert|ins|update|upd|delete|del|merge|into|upsert|replace)\b")
 _ROW_WORDS = ("value", "set", "format", "default")
 _ROWS = re.compile(r"\b(?:values?|set|format|default)\b")
-_READS = re.compile(r"\b(?:select|sel|from|exec|execute|call|pivot|unpivot)\b|\btable\s*\(|\boutput\b[\s\S]*?\binto\b")
-_OTHER_TABLE = re.compile(
-    r"\b(?:using|join|select|sel)\b|\bfrom\b[\s\S]*?\bfrom\b|\boutput\b[\s\S]*?\binto\b"  # T-SQL keeps the rows
+_READS = re.compile(
+    r"\b(?:select|sel|from|exec|execute|call|pivot|unpivot)\b|\btable\s*\(|\boutput\b[\s\S]*?\binto\b"
+    r"|\bdo\s+update\b|\bon\s+duplicate\s+key\b"  # a row that is there already may count itself up
+)
+_READS_WHILE_DELETING = re.compile(
+    r"\b(?:where|using|join|select|sel)\b|\bfrom\b[\s\S]*?\bfrom\b"
+    r"|\boutput\b[\s\S]*?\binto\b"  # T-SQL keeps the rows
 )
 _CLIENT_ROWS = re.compile(r"\b(?:from\s+stdin|to\s+stdout|(?:from|to)\s+program)\b")
 _LOADS = keywords("data table xml into from")
@@ -165,8 +169,9 @@ def _from_(statement: _Examined) -> Classification:
 
 
 def _delete(statement: _Examined) -> Classification:
-    """DELETE: only with another table in it can lineage come of it."""
-    return _parse_as(Kind.DELETE) if statement.has(_OTHER_TABLE) else _skip_for(Outcome.DELETE, Kind.DELETE)
+    """DELETE: lineage comes of it where something decides which rows go, the table's own columns or another table."""
+    reads = statement.has(_READS_WHILE_DELETING)
+    return _parse_as(Kind.DELETE) if reads else _skip_for(Outcome.DELETE, Kind.DELETE)
 
 
 def _copy(statement: _Examined) -> Classification:
@@ -213,6 +218,7 @@ _POLICIES = re.compile(r"\b(?:modify|alter)\s+(?:column\s+)?\S++\s+(?:un)?set\s+
 _MOVES_PARTITIONS = re.compile(
     r"\b(?:replace|attach)\s+part(?:ition)?\s[^;]{0,300}\bfrom\b|\bmove\s+part[^;]{0,300}\bto\s+table\b"
 )
+_MUTATES = re.compile(r"\btable\s+\S+\s+(?:on\s+cluster\s+\S+\s+)?(?:update|delete)\b")
 _NEW_BODY = re.compile(r"\bmodify\s+as\b")
 _APPENDS = re.compile(r"\bappend\s+from\b")
 
@@ -297,6 +303,8 @@ def _alter_table(statement: _Examined) -> Classification:
         return _parse_as(Kind.SWAP)
     if statement.has(_APPENDS) or (statement.dialect.alter_moves_partitions and statement.has(_MOVES_PARTITIONS)):
         return _parse_as(Kind.INSERT)
+    if statement.dialect.alter_moves_partitions and statement.has(_MUTATES):
+        return _parse_as(Kind.UPDATE)
     if statement.has(_RENAMES):
         return _parse_as(Kind.RENAME)
     changes_columns = statement.has(_COLUMNS) or statement.has(_UNUSED)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from ingestion.binding.binder import BoundLog
-from ingestion.binding.temporary_tables import FlowSources, PersistedFlow, RelationReference, reachable_relations
+from ingestion.binding.temporary_tables import PersistedFlow, RelationReference, reachable_relations
 from ingestion.model.contributions import ColumnEvidence, Contribution, Producer, ProducerKind, join_contributions
 from ingestion.model.digests import digest
 from ingestion.model.entities import EntityReference, TableEntity
@@ -32,10 +32,9 @@ _UNSIGNED = (1 << 64) - 1
 
 @dataclass(frozen=True, slots=True)
 class EdgeContributions:
-    """What a flow proves: contributions by edge. `self_only`: it only moved data within one entity."""
+    """What a flow proves: contributions by edge; one to itself is an edge like any other."""
 
     contributions: Mapping[EdgeKey, tuple[TableEntity, TableEntity, Contribution]]
-    self_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,19 +60,18 @@ class ContributionBuilder:
         found: dict[EdgeKey, tuple[TableEntity, TableEntity, Contribution]] = {}
         for number in sorted(flow.content.sources):
             source = self.entities.get(number)
-            if source is None or source.id == target.id:
+            if source is None:
                 continue
             key = source.id, target.id
             one = whole(
                 source=_crossing(kind, source, target),
-                columns=tuple(self._columns_from(number, source, target, flow.content)),
+                columns=tuple(self._columns_from(number, source, target, flow)),
                 temp_lineage_tables=self._hops(flow, number),
             )
             if key in found:
                 one = join_contributions((found[key][2], one))
             found[key] = source, target, one
-        sources = {entity.id for n in flow.content.sources if (entity := self.entities.get(n)) is not None}
-        return EdgeContributions(found, self_only=sources == {target.id})
+        return EdgeContributions(found)
 
     def _contribution(self, flow: PersistedFlow, target: TableEntity) -> tuple[EdgeSource, Callable[..., Contribution]]:
         """What a flow is read from, and what makes its contributions, given what each says of its own edge."""
@@ -107,15 +105,23 @@ class ContributionBuilder:
             yield JobSlot(_slot_key(runner, (lineage.kind, *modes), flow.content.columns), ran)
 
     def _columns_from(
-        self, number: int, source: TableEntity, target: TableEntity, content: FlowSources
+        self, number: int, source: TableEntity, target: TableEntity, flow: PersistedFlow
     ) -> Iterator[ColumnEvidence]:
+        """What columns of a source say of those of the target.
+
+        The conditions of an `UPDATE t SET a = 1 WHERE k = 2` concern what it sets, those of other writes all columns.
+        """
+        content = flow.content
         from_columns, to_columns = self._fqns_of(source), self._fqns_of(target)
         for name, references in content.columns.items():
             to_column = to_columns[name]
             if to_column is not None:
                 certain = name not in content.assumed
                 yield from self._evidence(number, from_columns, to_column, references, certain=certain)
-        yield from self._evidence(number, from_columns, "", content.indirect, certain=True)
+                if flow.sets_columns:
+                    yield from self._evidence(number, from_columns, to_column, content.indirect, certain=certain)
+        if not flow.sets_columns:
+            yield from self._evidence(number, from_columns, "", content.indirect, certain=True)
 
     def _evidence(
         self, number: int, fqns: _ColumnFqns, to_column: str, uses: Iterable[RelationReference], *, certain: bool

@@ -150,7 +150,9 @@ def _upstream_facts(
     for one in writes_into(connection, names, window.end):
         named = _with_names(one, names)
         writes[named.to_id].append(named)
-    rhythms = {table: rhythm for table, found in writes.items() if (rhythm := load_rhythm(found)) is not None}
+    # what a table does to itself, as a DELETE of old rows does, brings nothing in
+    fed = {table: [one for one in found if one.from_id != one.to_id] for table, found in writes.items()}
+    rhythms = {table: rhythm for table, found in fed.items() if (rhythm := load_rhythm(found)) is not None}
     seen = observed_range(connection, window.end)
     wanted = {names[identifier] for identifier in upstream}
     incidents = [_incident(change, names) for change in table_changes(connection, upstream, earliest, window.end)]
@@ -167,7 +169,7 @@ def _upstream_facts(
     incidents += [one for one in of_rhythms if one.table in wanted]
     tested = [test.node[0] for test in tests if test.outcomes]
     due = {table: rhythm.due for table, rhythm in rhythms.items()}
-    tables = {t: TableKnowledge(bool(writes.get(t)), tested.count(t), due.get(t), t in usual) for t in sorted(wanted)}
+    tables = {t: TableKnowledge(bool(fed.get(t)), tested.count(t), due.get(t), t in usual) for t in sorted(wanted)}
     since = [moment for moment in (known_since(connection), seen[0] if seen else None) if moment is not None]
     read_until = seen[1] if seen else None
     return UpstreamFacts(around.edges, tuple(incidents), tests, tables, min(since, default=window.end), read_until)

@@ -396,7 +396,7 @@ def _file(connection: Connection, event: RunEvent, *, superseding: bool) -> tupl
         _contribution(event, (source, target), columns, at)
         for target, facet in targets
         for source, columns in _edges(sources, facet, named_only=len(targets) > 1)
-        if source.id != target.id
+        if columns or source.id != target.id  # many agents list what they write among their inputs
     ]
     slots = (_slot_of(event, at),) if superseding else ()
     for contribution in given:

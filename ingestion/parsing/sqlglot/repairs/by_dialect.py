@@ -63,14 +63,18 @@ _SPARK_NEEDS = re.compile(
     r"\bwith\s+schema\s+evolution\b|\bflow\s+auto\s+cdc\b|\bview\b.{0,400}?\boptions\s*\(|\btemp(?:orary)?\s+view\s+\S+\s+using\b",
     re.IGNORECASE | re.DOTALL,
 )
-# CREATE TABLE t (…) AS NODE: sqlglot takes NODE for a table that t is made of.
-_GRAPH_TABLE = re.compile(r"\bas\s++(?:node|edge)\s*+;?\s*+\Z", re.IGNORECASE)
+# CREATE TABLE t (…) AS NODE: sqlglot takes NODE for a table that t is made of. DELETE TOP (1) FROM t: TOP for a table.
+_TRANSACT_NEEDS = re.compile(r"\bas\s++(?:node|edge)\s*+;?\s*+\Z|\b(?:delete|update)\s++top\b", re.IGNORECASE)
 _MISREAD = {
-    "fabric": _GRAPH_TABLE,
-    "tsql": _GRAPH_TABLE,
+    "fabric": _TRANSACT_NEEDS,
+    "tsql": _TRANSACT_NEEDS,
     "bigquery": _TABLE_ARGUMENT,
     # FROM dictionary('d') would read a table `dictionary` whose column is d.
-    "clickhouse": re.compile(r"\bdictionary\s*\(|\A\s*create\s[^(]{0,200}?\bdictionary\b", re.IGNORECASE),
+    # ALTER TABLE t UPDATE and DELETE would change the table's columns, and not its rows.
+    "clickhouse": re.compile(
+        r"\bdictionary\s*\(|\A\s*create\s[^(]{0,200}?\bdictionary\b|\A\s*alter\s+table\s.{0,400}?\b(?:update|delete)\b",
+        re.IGNORECASE | re.DOTALL,
+    ),
     "databricks": _SPARK_NEEDS,
     # FROM (SHOW TABLES) would read a table `show` by the alias `tables`.
     "duckdb": re.compile(r"\(\s*(?:show|desc|describe|summarize)\b|\bmerge\s+into\b", re.IGNORECASE),
@@ -221,6 +225,35 @@ def _vertica(code: Code) -> Iterator[Edit]:
             yield code.edit(number, code.closing(number + 3))
 
 
+def _part_changed(code: Code) -> Iterator[Edit]:
+    """DELETE FROM t PARTITION p1 WHERE …, IN PARTITION 1, FOR PORTION OF …: in which part of a table rows change."""
+    if code.word(0) in ("delete", "update"):
+        yield from _without_part(code, 1)
+
+
+def _without_part(code: Code, first: int) -> Iterator[Edit]:
+    """Leaves out what stands between the name of a part and WHERE or SET."""
+    end = next((n for n in code.outside(first) if code.word(n) in ("where", "set")), first)
+    for number in range(first, end):
+        if code.word(number) in ("partition", "partitions") or code.stands(number, "for", "portion", "of"):
+            yield code.edit(number - (code.word(number - 1) == "in"), end - 1)
+            return
+
+
+def _mutation(code: Code) -> Iterator[Edit]:
+    """ClickHouse: ALTER TABLE t [ON CLUSTER c] UPDATE a = b WHERE …, DELETE WHERE …."""
+    if not code.stands(0, "alter", "table"):
+        return
+    last = end_of_name(code, 2)
+    verb = last + 4 if code.stands(last + 1, "on", "cluster") else last + 1
+    if code.word(verb) not in ("update", "delete"):
+        return
+    updates = code.word(verb) == "update"
+    yield code.edit(0, 1, "UPDATE" if updates else "DELETE FROM")
+    yield code.edit(last + 1, verb, "SET" if updates else " ")
+    yield from _without_part(code, verb + 1)
+
+
 def _with_label(code: Code) -> Iterator[Edit]:
     """INSERT INTO t WITH LABEL l SELECT …."""
     for number in range(len(code) - 2):
@@ -262,10 +295,10 @@ _REPAIRS: dict[str, tuple[Repair, ...]] = {
     "athena": (unloaded_query,),
     "bigquery": (_array_with_offset, _table_arguments, snapshots, replicas),
     "databricks": _SPARK,
-    "db2": (_db2,),
-    "doris": (_with_label,),
+    "db2": (_db2, _part_changed),
+    "doris": (_with_label, _part_changed),
     "druid": (_druid,),
-    "clickhouse": (dictionary, loaded_dictionary, inserted_function, changed_query),
+    "clickhouse": (dictionary, loaded_dictionary, inserted_function, changed_query, _mutation, _part_changed),
     "duckdb": (pivot_statement, shown_relation, merged_by_columns),
     "impala": (_impala,),
     "informix": (_informix,),
@@ -276,7 +309,7 @@ _REPAIRS: dict[str, tuple[Repair, ...]] = {
     "snowflake": (streams, table_kinds, linear_clusters, file_formats),
     "spark": _SPARK,
     "sqlite": (_sqlite,),
-    "starrocks": (_with_label,),
+    "starrocks": (_with_label, _part_changed),
     "vertica": (_vertica,),
 }
 

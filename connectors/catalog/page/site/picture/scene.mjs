@@ -132,5 +132,6 @@ function shownPath(box, path) {
 
 function loop(box, wire) {
   const x = box.x + box.width;
-  return [x, box.y + wire.fromY, x, box.y + wire.toY];
+  const apart = wire.fromY === wire.toY ? ROW / 4 : 0; // of a column to itself, which would be no loop else
+  return [x, box.y + wire.fromY - apart, x, box.y + wire.toY + apart];
 }

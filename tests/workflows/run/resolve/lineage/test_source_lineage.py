@@ -103,14 +103,14 @@ UNRESOLVED = {"nowhere": Outcome.UNRESOLVED}
             UNRESOLVED,
             [
                 *("skipped superseded", "published", "published", "skipped unresolved"),
-                *("skipped self_reference", "published", "published", "skipped no_source"),
+                *("published", "published", "published", "skipped no_source"),
             ],
         ),
         (
             {"nowhere": Outcome.RESOLUTION_FAILED, "s": Outcome.FILTERED, "u": Outcome.AMBIGUOUS},
             [
                 *("skipped superseded", "skipped filtered", "skipped filtered", "dead resolution_failed"),
-                *("skipped self_reference", "skipped temporary", "skipped ambiguous", "skipped no_source"),
+                *("published", "skipped temporary", "skipped ambiguous", "skipped no_source"),
             ],
         ),
     ],
@@ -138,7 +138,7 @@ def test_no_answer_depends_on_what_was_asked_before() -> None:
 
 def test_one_request_an_edge_in_the_order_of_their_ends() -> None:
     found = lineage(UNRESOLVED)
-    assert [request.key for request in found.requests] == [("s", "t"), ("s", "u"), ("s", "v")]
+    assert [request.key for request in found.requests] == [("s", "t"), ("s", "u"), ("s", "v"), ("t", "t")]
     assert [(one.to_entity.id, one.whole) for one in found.replacements] == [("v", True)]
 
 
@@ -169,7 +169,7 @@ def test_a_statement_that_fails_is_dead_and_no_other() -> None:
     assert set(found.template_failures) == {LOG[2]}
     expected = {**outcomes_by_text(lineage(UNRESOLVED)), LOG[2]: "dead evidence_failed"}
     assert outcomes_by_text(found) == expected
-    assert [request.key for request in found.requests] == [("s", "u"), ("s", "v")]
+    assert [request.key for request in found.requests] == [("s", "u"), ("s", "v"), ("t", "t")]
 
 
 def test_an_edge_of_which_no_request_can_be_made_is_given_up_and_its_view_replaces_nothing() -> None:
@@ -193,4 +193,4 @@ def test_a_flow_of_each_statement_has_what_became_of_it() -> None:
     }
     assert by_statement[LOG[0]] == ((), "superseded")
     assert by_statement[LOG[6]] == ((("s", "u"),), None)
-    assert by_statement[LOG[4]] == ((), "self_reference")
+    assert by_statement[LOG[4]] == ((("t", "t"),), None)
