@@ -483,15 +483,9 @@ def _relations_read(flow: Flow, meaning: dict[TableName, int]) -> frozenset[int]
     """
     read = {meaning[name] for name in flow.sources if name in meaning}
     own = flow.target.name if flow.target is not None else None
-    if own in meaning and any(column.table == own for reference in _references(flow) for column in reference.sources):
+    if own in meaning and any(column.table == own for reference in flow.references() for column in reference.sources):
         read.add(meaning[own])
     return frozenset(read)
-
-
-def _references(flow: Flow) -> Iterator[Reference]:
-    for output in flow.outputs:
-        yield from output.references
-    yield from flow.indirect
 
 
 def _over_relations(reference: Reference, meaning: dict[TableName, int]) -> RelationReference | None:

@@ -201,6 +201,12 @@ class Flow:
     indirect: tuple[Reference, ...] = ()
     sources: tuple[TableName, ...] = ()
 
+    def references(self) -> Iterator[Reference]:
+        """Every use of source data, by an output or by all of them."""
+        for output in self.outputs:
+            yield from output.references
+        yield from self.indirect
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:

@@ -20,7 +20,7 @@ from ingestion.binding.temporary_tables import (
 )
 from ingestion.binding.timeline import Occurrence, SchemaProvider
 from ingestion.model.isolation import Failure, FailureStage, Isolation, Probe, no_probe
-from ingestion.model.lineage import ColumnRef, Flow, Reference, StatementLineage, TableUsageNames
+from ingestion.model.lineage import ColumnRef, Reference, StatementLineage, TableUsageNames
 from ingestion.model.namespaces import RelationKey
 from ingestion.model.outcomes import ProblemKind
 from ingestion.parsing.templates import ParsedTemplate
@@ -200,13 +200,7 @@ def _ask_planner(
 
 
 def _is_ambiguous(lineage: StatementLineage) -> bool:
-    return any(len(reference.sources) > 1 for flow in lineage.flows for reference in _references(flow))
-
-
-def _references(flow: Flow) -> Iterator[Reference]:
-    for output in flow.outputs:
-        yield from output.references
-    yield from flow.indirect
+    return any(len(reference.sources) > 1 for flow in lineage.flows for reference in flow.references())
 
 
 def _creators_behind(log: BoundLog, number: int) -> tuple[int, ...]:
