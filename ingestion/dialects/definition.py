@@ -181,6 +181,11 @@ class Dialect:
         return self.relations.bare is Fold.KEEP
 
     @property
+    def quotes_keep_case(self) -> bool:
+        """Whether quotes keep a case that names without quotes lose: elsewhere there is one spelling, or all count."""
+        return self.relations.quoted is Fold.KEEP and not self.keeps_case
+
+    @property
     def double_quotes_are_strings(self) -> bool:
         return '"' in self.string_quotes
 

@@ -79,8 +79,9 @@ def set_config(tokens: tuple[Token, ...], dialect: Dialect) -> SessionChange | N
     strings = [_name(token, dialect) for token in tokens if token.kind == STRING]
     if len(strings) < 2 or strings[0].lower() != "search_path":
         return None
-    names = tuple(name.strip().strip('"') for name in strings[1].split(","))
-    return SessionChange(schemas=tuple(name for name in names if name))
+    names = [name.strip() for name in strings[1].split(",")]
+    schemas = (fold(name.strip('"'), dialect, quoted=name.startswith('"')) for name in names)
+    return SessionChange(schemas=tuple(schema for schema in schemas if schema))
 
 
 def _search_path(values: tuple[Token, ...], dialect: Dialect, *, local: bool) -> SessionChange:

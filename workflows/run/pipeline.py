@@ -15,9 +15,10 @@ from pyspark.sql import SparkSession
 from connectors.dbt.model_statements import DbtProject
 from connectors.source import OpenSource
 from ingestion.analysis.symbolic import Symbolic
+from ingestion.dialects import dialect_of
 from ingestion.parsing.templates import ParsedTemplate
 from workflows.config import RunConfig
-from workflows.config.namespaces import source_settings
+from workflows.config.namespaces import dialect_name, source_settings
 from workflows.counts import Pointer, RunCounts, RunSummary
 from workflows.run.bind.binding import Binding, texts_in
 from workflows.run.group.occurrences import Occurrences, Sessions, occurrences
@@ -204,7 +205,8 @@ def _parse(run: _RunServices, made: _Products, opened: OpenStage) -> _StageResul
 
 def _group(run: _RunServices, made: _Products, opened: OpenStage) -> _StageResult:
     statements = made[Statements]
-    sessions = Sessions(run.names.settings.defaults, statements.session_changes, statements.with_lineage)
+    dialect = dialect_of(dialect_name(run.config))
+    sessions = Sessions(run.names.settings.defaults, dialect, statements.session_changes, statements.with_lineage)
     probe, held = run.options.failpoints.probe, run.config.headwater.templates_at_once
     found = occurrences(statements.whole, made[Templates], probe, sessions, held)
     opened.progress.advance(len(found.runs))

@@ -215,6 +215,7 @@ def test_the_rest_is_skipped_for_a_named_reason(dialect: str, text: str, reason:
         ("postgres", "set schema 'x'", SessionChange(schemas=("x",))),
         ("postgres", "select pg_catalog.set_config('search_path', '', false)", SessionChange(schemas=())),
         ("postgres", "select set_config('search_path', 'a, \"B\"', false)", SessionChange(schemas=("a", "B"))),
+        ("postgres", "select set_config('search_path', 'A,\"B\", c', false)", SessionChange(schemas=("a", "B", "c"))),
         ("duckdb", "set search_path = 'a,b'", SessionChange(schemas=("a", "b"))),
         ("duckdb", "use d.s", SessionChange("d", ("s",))),
         ("snowflake", "use d", SessionChange("D", ("PUBLIC",))),

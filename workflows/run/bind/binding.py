@@ -19,6 +19,7 @@ from ingestion.binding.temporary_tables import (
     is_transient,
 )
 from ingestion.binding.timeline import Occurrence, SchemaProvider
+from ingestion.dialects import dialect_of
 from ingestion.model.isolation import Failure, FailureStage, Isolation, Probe, no_probe
 from ingestion.model.lineage import ColumnRef, Reference, StatementLineage, TableUsageNames
 from ingestion.model.namespaces import RelationKey
@@ -279,7 +280,8 @@ class Binding:
 
     def providers(self, stated: Sequence[Schemas], resolver: Resolver) -> Callable[[], SchemaProvider]:
         """What stood before the log: by what was `stated`, then by the catalog behind `resolver`."""
-        return lambda: catalog_schemas(stated, resolver, registers=self.config.registers_tables)
+        registers, in_any_case = self.config.registers_tables, dialect_of(dialect_name(self.config)).quotes_keep_case
+        return lambda: catalog_schemas(stated, resolver, registers=registers, in_any_case=in_any_case)
 
     def bind(
         self,

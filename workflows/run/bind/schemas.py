@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from connectors.source import Schemas
 from ingestion.analysis.analyzer import CREATING_KINDS, without_schema
@@ -65,12 +67,17 @@ def _schemas_of(
 # The catalog, asked for the tables that no file has.
 
 
-def catalog_schemas(schemas: Sequence[Schemas], resolver: Resolver, *, registers: bool = False) -> SchemaProvider:
+def catalog_schemas(
+    schemas: Sequence[Schemas], resolver: Resolver, *, registers: bool = False, in_any_case: bool = False
+) -> SchemaProvider:
     """Schemas and keys by `schemas`, the first one first, and the catalog behind `resolver`; each is asked for once.
 
     Where the run `registers` what it meets, what an earlier one registered is no evidence of where a name stands.
+    `in_any_case`: the databases and schemas of `schemas` may be meant by names that differ in case alone.
     """
     asked = _Asked(schemas, resolver, registers=registers)
+    if in_any_case:
+        asked.find_in_any_case()
     return SchemaProvider(asked.schema, asked.elsewhere, asked.expect)
 
 
@@ -83,12 +90,23 @@ class _Asked:
         self._columns: dict[RelationKey, Columns] = {}
         for layer in reversed(schemas):
             self._columns.update(layer)
+        self._in_any_case: defaultdict[RelationKey, list[RelationKey]] = defaultdict(list)
         self._elsewhere: dict[Mention, RelationKey | None] = {}
 
     def schema(self, key: RelationKey) -> Columns:
         if key not in self._columns:
-            self._columns[key] = _columns_of(self._resolver.resolve(*key.mention))
+            self._columns[key] = self._in_files(key) or _columns_of(self._resolver.resolve(*key.mention))
         return self._columns[key]
+
+    def find_in_any_case(self) -> None:
+        """Lets what is known now be found by a database and a schema that differ in case alone."""
+        for key in self._columns:
+            self._in_any_case[_without_case(key)].append(key)
+
+    def _in_files(self, key: RelationKey) -> Columns:
+        """The columns of the only table whose database or schema differs from a key's in case alone."""
+        same = self._in_any_case.get(_without_case(key), ())
+        return self._columns[same[0]] if len(same) == 1 else None
 
     def elsewhere(self, name: TableName, namespace: Namespace) -> RelationKey | None:
         if (name, namespace) not in self._elsewhere:
@@ -106,7 +124,7 @@ class _Asked:
         keys = dict.fromkeys(key for found in possible.values() for key in found)
         unasked = [key for key in keys if key not in self._columns]
         for key, resolution in zip(unasked, self._resolver.resolve_all(key.mention for key in unasked), strict=True):
-            self._columns[key] = _columns_of(resolution)
+            self._columns[key] = self._in_files(key) or _columns_of(resolution)
         unplaced = [
             mention
             for mention, found in possible.items()
@@ -123,6 +141,11 @@ class _Asked:
             return None
         service = name.parts[:-QUALIFIED_PARTS]
         return RelationKey((*service, entity.database, entity.schema, entity.name))
+
+
+def _without_case(key: RelationKey) -> RelationKey:
+    """A key whose database and schema have no case: where a session says them, the case is its exporter's."""
+    return replace(key, parts=(*(part.casefold() for part in key.parts[:-1]), key.table))
 
 
 def _columns_of(found: Resolution) -> Columns:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,14 +12,16 @@ from pyspark.sql import DataFrame
 from ingestion.analysis.symbolic import is_resolved
 from ingestion.binding.name_states import ANY_SESSION
 from ingestion.binding.relations import NameStates
+from ingestion.dialects import Dialect
 from ingestion.model.digests import digest
 from ingestion.model.isolation import Isolation, Probe
 from ingestion.model.job_slots import RunDays
 from ingestion.model.lineage import TableUsageNames
 from ingestion.model.namespaces import NamespaceDefaults
 from ingestion.parsing.templates import ParsedTemplate
-from workflows.run.group.names import changing_names, names_by_template
+from workflows.run.group.names import TemplateNames, changing_names, names_by_template
 from workflows.run.group.runs import Runner, Tally, groups, small_groups, with_namespace, with_namespaces
+from workflows.run.group.session_names import session_spellings, with_spellings
 from workflows.run.parse.templates import Templates
 from workflows.run.read.statements import FEW
 from workflows.runtime.spill import SpillMapping
@@ -160,6 +162,7 @@ class Sessions:
     """
 
     defaults: NamespaceDefaults
+    dialect: Dialect
     change: bool
     statements: int
 
@@ -196,6 +199,20 @@ def occurrences(
 
     mentioned = names_by_template(note_plans(), isolation, held)
     names = changing_names(mentioned)
+    runs = _runs_of(statements, names, sessions, known, held)
+    spellings = session_spellings(runs.namespaces, sessions.defaults, mentioned.values(), sessions.dialect)
+    if spellings:  # rare enough to go through the statements once more
+        spelled = with_spellings(statements, spellings, sessions.defaults)
+        sessions = replace(sessions, defaults=spellings.defaults(sessions.defaults))
+        runs = _runs_of(spelled, names, sessions, known, held)
+    left = replace(templates, by_fingerprint=known.without(isolation.failures), failures=isolation.failures)
+    return Occurrences(left, runs, mentioned, frozenset(plans))
+
+
+def _runs_of(
+    statements: DataFrame, names: TemplateNames, sessions: Sessions, known: Container[str], held: int
+) -> GroupedRuns:
+    """The runs of those templates that are `known`."""
     few = sessions.statements <= FEW
     if few or not sessions.change:
         # In one partition nothing is to be shuffled.
@@ -203,6 +220,4 @@ def occurrences(
     else:
         with_names = with_namespaces(statements)
     tallies = (small_groups if few else groups)(with_names, names, sessions.defaults)
-    runs = GroupedRuns((tally for tally in tallies if tally.runs.fingerprint in known), held)
-    left = replace(templates, by_fingerprint=known.without(isolation.failures), failures=isolation.failures)
-    return Occurrences(left, runs, mentioned, frozenset(plans))
+    return GroupedRuns((tally for tally in tallies if tally.runs.fingerprint in known), held)

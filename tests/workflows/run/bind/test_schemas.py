@@ -118,3 +118,19 @@ def test_what_a_schema_file_says_is_not_asked_for() -> None:
     before.expect([(TableName(("t1",)), HERE)])
     assert [column.name for column in before.schema(RelationKey(("db", "public", "t1"))) or ()] == ["a"]
     assert catalog.calls == 0
+
+
+def test_a_schema_file_is_found_by_a_database_that_differs_in_case_alone_where_quotes_keep_case() -> None:
+    file = {
+        RelationKey(("Db", "public", "x1")): (Column("a", "int"),),
+        RelationKey(("Two", "s", "x2")): (Column("a", "int"),),
+        RelationKey(("two", "s", "x2")): (Column("b", "int"),),
+    }
+    names = {"DB.public.x1": ["a"], "DB.public.X1": None, "TWO.s.x2": None, "two.s.x2": ["b"]}
+    for in_any_case in (True, False):
+        before = catalog_schemas((file,), Resolver(Catalog(), SearchScope("svc")), in_any_case=in_any_case)
+        before.expect([(TableName(tuple(name.split("."))), Namespace()) for name in names])
+        for name, expected in names.items():
+            columns = before.schema(RelationKey(tuple(name.split("."))))
+            found = None if columns is None else [column.name for column in columns]
+            assert found == (expected if in_any_case or name == "two.s.x2" else None)
