@@ -366,7 +366,9 @@ def names_in(lineage: StatementLineage) -> TableUsageNames:
     )
     created = [(name, temporary) for name, temporary, mode in written if mode is WriteMode.CREATE]
     created += [(change.name, change.temporary) for change in lineage.changes if change.kind in CREATING_KINDS]
-    read = tuple(dict.fromkeys((*lineage.sources, *lineage.functions)))
+    # what a table makes of itself by its definition, it reads of nothing that stood under its name before
+    defined = {change.name for change in lineage.changes if change.kind is StatementKind.CREATE_TABLE}
+    read = tuple(name for name in dict.fromkeys((*lineage.sources, *lineage.functions)) if name not in defined)
     return TableUsageNames(read, tuple(dict.fromkeys(created)), written, lineage.changes)
 
 

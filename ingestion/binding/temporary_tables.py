@@ -310,6 +310,7 @@ class _Inliner:
         self._reads: list[dict[int, _State]] = []  # per flow: the state in which it sees each inlined relation
         self._graph: nx.DiGraph[_Node] = nx.DiGraph()
         self._orders: dict[_Node, Order] = {}  # of the statement that first made a node
+        self._definitions: dict[int, list[_FlowNode]] = {}  # what inlined relations make of their own columns
         self._build()
 
     def flows(self) -> tuple[PersistedFlow, ...]:
@@ -350,6 +351,9 @@ class _Inliner:
     def _add(self, number: int, flow: Flow, versions: _Versions) -> None:
         statement = self._log.statements[number]
         target = statement.meaning[flow.target.name] if flow.target is not None else -1
+        if target in self._inlined and _is_definition(flow, statement):
+            self._definitions.setdefault(target, []).append(_FlowNode(number, flow))
+            return
         read = _relations_read(flow, statement.meaning)
         index = len(self._flows)
         self._flows.append(_FlowNode(number, flow))
@@ -387,7 +391,21 @@ class _Inliner:
             states.get(origin, EMPTY) if isinstance(origin, _State) else contents.get(origin, EMPTY)
             for origin in sorted(self._graph.predecessors(state), key=_node_order)
         ]
-        return merge_contents(parts)
+        return self._with_generated(state.relation, merge_contents(parts))
+
+    def _with_generated(self, relation: int, content: FlowSources) -> FlowSources:
+        """What a relation holds, with the columns that its definition makes of others, whatever is written to those.
+
+        After `CREATE TEMP TABLE n (a INT, b INT GENERATED ALWAYS AS (a + 1) STORED)` an INSERT of s.a gives b, too.
+        """
+        for node in self._definitions.get(relation, ()):
+            own = _own_content(node, self._log.statements[node.statement])
+            for name, references in own.columns.items():
+                held = _InlinedTables(relation, content, self._name_of)
+                made = frozenset(new for reference in references for new in _through(reference, held))
+                columns = {**content.columns, name: content.columns.get(name, frozenset()) | made}
+                content = replace(content, columns=columns, via=content.via | own.via)
+        return content
 
     def _flow_content(self, index: int, states: dict[_State, FlowSources]) -> FlowSources:
         node = self._flows[index]
@@ -474,6 +492,12 @@ def _own_content(node: _FlowNode, statement: BoundStatement) -> FlowSources:
         tuple(stars),
         frozenset(assumed),
     )
+
+
+def _is_definition(flow: Flow, statement: BoundStatement) -> bool:
+    """Whether a flow is what a definition makes of a table's own columns, and no write at one moment."""
+    defined = {column.name for change in statement.lineage.changes for column in change.columns}
+    return bool(defined) and flow.target is not None and {output.name for output in flow.outputs} <= defined
 
 
 def _relations_read(flow: Flow, meaning: dict[TableName, int]) -> frozenset[int]:

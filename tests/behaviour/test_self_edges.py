@@ -112,6 +112,73 @@ def test_what_decides_in_a_temporary_table_decides_over_what_is_written_from_it(
     }
 
 
+GENERATED = [
+    ("postgres", "create table line (a int, b int, c int generated always as (a + b) stored)"),
+    ("mysql", "create table line (a int, b int, c int as (a + b) virtual not null, key by_a (a))"),
+    ("mariadb", "create table line (a int, b int, c int default (a + b))"),
+    ("tsql", "create table line (a int, b int, c as a + b persisted not null)"),
+    ("oracle", "create table line (a int, b int, c int generated always as (a + b) virtual)"),
+    ("sqlite", "create table line (a int, b int, c int as (a + b) stored)"),
+    ("duckdb", "create table line (a int, b int, c as (a + b))"),
+    ("snowflake", "create table line (a int, b int, c int as (a + b))"),
+    ("databricks", "create table line (a int, b int, c int generated always as (a + b)) using delta"),
+    ("bigquery", "create table line (a int64, b int64, c int64 generated always as (a + b) stored)"),
+    ("clickhouse", "create table line (a Int8, b Int8, c Int8 materialized a + b codec(ZSTD)) engine = Memory"),
+    ("clickhouse", "create table line (a Int8, b Int8, c Int8 alias a + b) engine = Memory"),
+    ("clickhouse", "create table line (a Int8, b Int8, c Int8 default a + b) engine = Memory"),
+    ("db2", "create table line (a int, b int, c int generated always as (a + b))"),
+    ("starrocks", "create table line (a int, b int, c int as a + b)"),
+    ("vertica", "create table line (a int, b int, c int default a + b, d date default sysdate)"),
+    ("postgres", "alter table line add column c int generated always as (a + b) stored"),
+    ("postgres", "alter table line alter column c set expression as (a + b)"),
+    ("tsql", "alter table line add c as a + b, note int"),
+    ("oracle", "alter table line add (c generated always as (a + b) virtual, note int)"),
+    ("mysql", "alter table line change old c int as (a + b) after b"),
+    ("clickhouse", "alter table line modify column c Int8 materialized a + b"),
+]
+
+
+@pytest.mark.parametrize(("dialect", "statement"), GENERATED)
+def test_a_generated_column_is_made_of_others_of_its_table(shop: Opened, dialect: str, statement: str) -> None:
+    columns = ("A", "B", "C") if dialect in ("oracle", "snowflake", "db2") else ("a", "b", "c")
+    outcome = shop({"public.line": columns}, dialect=dialect).run(statement)
+    assert outcome.outcomes == (("published", ""),)
+    a, b, c = (f"line.{name}" for name in columns)
+    assert column_edges(outcome) == {(a, c, "TRANSFORMATION"), (b, c, "TRANSFORMATION")}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "statement"),
+    [
+        ("postgres", "create table line (a int, b int generated always as identity, c int default 7)"),
+        ("mysql", "create table line (a int, b timestamp default current_timestamp, c int default (1 + 1))"),
+        ("tsql", "create table line (a int, b datetime2 generated always as row start, c int default 3)"),
+        ("clickhouse", "create table line (a Int8, b DateTime default now(), c Int8) engine = Memory"),
+        ("teradata", "alter table line rename a as c"),
+    ],
+)
+def test_what_makes_a_column_of_no_other_is_a_definition(shop: Opened, dialect: str, statement: str) -> None:
+    outcome = shop({"public.line": ("a", "b", "c")}, dialect=dialect).run(statement)
+    assert outcome.outcomes == (("skipped", "definition"),)
+
+
+def test_what_files_hold_is_no_column_of_the_table_over_them(shop: Opened) -> None:
+    text = "create external table line (a int as (value:x::int), b int) location = @files"
+    assert not shop({"public.line": ("A", "B", "VALUE")}, dialect="snowflake").run(text).requests
+
+
+def test_a_generated_column_of_a_temporary_table_is_made_of_what_is_written_to_the_others(shop: Opened) -> None:
+    outcome = shop(TABLES).run(
+        "create temp table held (u int, twice int generated always as (u * 2) stored)",
+        "insert into held (u) select unit from stock",
+        "insert into feed (unit) select twice from held",
+    )
+    (edge,) = outcome.edges.values()
+    (column,) = (one for contribution in edge.contributions for one in contribution.columns)
+    assert (_short(column.from_columns[0]), _short(column.to_column)) == ("stock.unit", "feed.unit")
+    assert column.expression == "stock.unit * ?"
+
+
 MADE_OF_UNIT = ("stock.unit", "stock.worth", "stock.pieces", "report.worth")
 LOG = (
     "insert into stock (sku, unit, pieces) select sku, unit, 1 from feed",

@@ -27,7 +27,13 @@ from ingestion.parsing.sqlglot.repairs.arrows import trees_with_accesses
 from ingestion.parsing.sqlglot.repairs.by_dialect import needs_repair, repair_text
 from ingestion.parsing.sqlglot.repairs.edits import REFUSALS
 from ingestion.parsing.sqlglot.statements.commands import Words, read_command, without_lineage
-from ingestion.parsing.sqlglot.statements.definitions import altered_table, defined_table, renames_column, with_types
+from ingestion.parsing.sqlglot.statements.definitions import (
+    altered_table,
+    defined_table,
+    renames_column,
+    with_generated_columns,
+    with_types,
+)
 from ingestion.parsing.sqlglot.statements.dispatch import translate_statement
 from ingestion.parsing.sqlglot.statements.writes import (
     has_rows_beside,
@@ -115,7 +121,8 @@ def parse(text: str, dialect: str) -> RelationalStatement:
     """
     rules = dialect_of(dialect)
     try:
-        return with_types(_parse(plainly_spelled(text, rules), rules, 0), text, rules)
+        statement = _parse(plainly_spelled(text, rules), rules, 0)
+        return with_generated_columns(with_types(statement, text, rules), text, rules)
     except Unparsable as error:
         raise _explanation(error, text) from error.__cause__
 

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
+import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from ingestion.analysis.form import RelationalStatement
+from ingestion.analysis.form import (
+    COLUMNS_NOT_FOLLOWED,
+    CallSlot,
+    Projection,
+    RelationalStatement,
+    RelationSource,
+    Select,
+    Slot,
+    WriteForm,
+)
 from ingestion.dialects import Dialect
 from ingestion.dialects.cursor import Code
 from ingestion.dialects.definition import keywords
 from ingestion.dialects.keywords import QUERIES, TEMPORARY
-from ingestion.model.lineage import Column, StatementKind, TableChange, TableName
+from ingestion.model.lineage import Column, StatementKind, TableChange, TableName, Target, WriteMode
 from ingestion.parsing.sqlglot.expressions.names import Names, renamed_table
 from ingestion.parsing.sqlglot.expressions.types import type_name
 from ingestion.parsing.sqlglot.queries.table_functions import is_function
+from ingestion.parsing.sqlglot.queries.translator import QueryTranslator
 from ingestion.parsing.token_names import relation_name
 from ingestion.statements.altered_types import altered_types
 
@@ -397,6 +409,133 @@ def with_types(statement: RelationalStatement, text: str, rules: Dialect) -> Rel
     columns = tuple(Column(one.name, _defined_type(one.type, rules) or one.type) for one in altered[1])
     changes = (replace(change, retyped_columns=columns) for change in statement.changes)
     return replace(statement, changes=tuple(changes))
+
+
+# Columns that a definition makes of others of the same table, in any dialect.
+#
+# `c INT GENERATED ALWAYS AS (a + b) STORED`, T-SQL's `c AS a + b`, ClickHouse's `c INT MATERIALIZED a + b` and `c INT
+# ALIAS a`, Vertica's `c INT SET USING (SELECT …)`: the grammars know some of these each, and drop others in silence.
+
+_MAKES_COLUMNS = re.compile(r"\b(?:as|materialized|alias|default|using)\b", re.IGNORECASE)
+_NOT_GENERATED = keywords("identity row user security")
+_BEHIND_EXPRESSION = keywords(
+    "persisted stored virtual comment codec ttl check constraint primary unique invisible visible references settings "
+    "encoding accessrank first after on collate enable disable options generated"
+)
+_DEFINING = frozenset({StatementKind.CREATE_TABLE, StatementKind.CREATE_TABLE_AS, StatementKind.ALTER_TABLE})
+_DEFINING_VERBS = keywords("add modify alter change")
+
+
+def with_generated_columns(statement: RelationalStatement, text: str, rules: Dialect) -> RelationalStatement:
+    """The statement with what its table makes of itself: a write into the table, from the table.
+
+    A DEFAULT counts where the dialect lets it read other columns of the row. What files hold is no column of the table
+    over them: Snowflake's `CREATE EXTERNAL TABLE t (c INT AS (value:c1::INT))`.
+    """
+    if statement.kind not in _DEFINING or _MAKES_COLUMNS.search(text) is None:
+        return statement
+    code = Code.of(text, rules)
+    made = _defined_name(statement)
+    if made is None or code.word(0) not in ("create", "alter", "define", "declare") or "external" in code.words(0, 6):
+        return statement
+    queries = QueryTranslator(Names(rules))
+    items = tuple(_defined_items(code))
+    known = frozenset(code.column(item.first) for item in items) if code.word(0) != "alter" else None
+    found = [one for item in items if (one := _generated_column(queries, code, item, known)) is not None]
+    projections = tuple(one for one in found if not all(isinstance(slot, CallSlot) for slot in one.expression.slots))
+    problems = (*statement.problems, *queries.problems)
+    if not projections:
+        return replace(statement, problems=problems)
+    name, temporary = made
+    target = Target(name, WriteMode.UPDATE, tuple(one.name for one in projections), temporary=temporary)
+    write = WriteForm(target, Select(projections, (RelationSource(name, written=True),)))
+    return replace(statement, writes=(*statement.writes, write), problems=problems)
+
+
+def _defined_name(statement: RelationalStatement) -> tuple[TableName, bool] | None:
+    """The table that a statement defines, and whether it is temporary."""
+    for change in statement.changes:
+        return change.name, change.temporary
+    targets = (write.target for write in statement.writes if write.target is not None)
+    return next(((one.name, one.temporary) for one in targets if one.mode is WriteMode.CREATE and not one.view), None)
+
+
+def _defined_items(code: Code) -> Iterator[_TokenSpan]:
+    """The definitions of columns in a CREATE TABLE's list, or that an ALTER TABLE adds or changes."""
+    altered = behind_altered(code)
+    if altered is not None:
+        yield from _altered_items(code, altered)
+        return
+    index = next((n + 1 for n in range(min(len(code), 12)) if code.word(n) == "table"), len(code))
+    index += 3 if code.stands(index, "if", "not", "exists") else 0
+    _name, end = relation_name(code, index)
+    opening = next((n for n in range(end, len(code)) if code.word(n) in ("(", "as", "select")), len(code))
+    if code.word(opening) == "(":
+        yield from _column_items(code, _TokenSpan(opening + 1, code.closing(opening)))
+
+
+def _altered_items(code: Code, index: int) -> Iterator[_TokenSpan]:
+    for word in ("if", "exists", "only"):
+        index += code.stands(index, word)
+    _name, end = relation_name(code, index)
+    end += 3 if code.stands(end, "on", "cluster") else 0
+    verb = ""
+    for item in _list_items(code, _TokenSpan(end, len(code))):
+        first = item.first
+        if code.word(first) in _VERBS or code.word(first) in _NO_OBJECT_KIND:
+            verb, first = code.word(first), first + 1
+        while code.word(first) in ("column", "columns", "if", "not", "exists"):
+            first += 1
+        first += verb == "change"
+        if verb not in _DEFINING_VERBS or code.word(first) in _NO_COLUMN:
+            continue
+        if code.word(first) == "(":
+            yield from _column_items(code, _TokenSpan(first + 1, code.closing(first)))
+        else:
+            yield from _column_items(code, _TokenSpan(first, item.end))
+
+
+def _column_items(code: Code, around: _TokenSpan) -> Iterator[_TokenSpan]:
+    return (item for item in _list_items(code, around) if item.first < item.end and not _is_constraint(code, item))
+
+
+def _generated_column(
+    queries: QueryTranslator, code: Code, item: _TokenSpan, known: frozenset[str] | None
+) -> Projection | None:
+    """What its definition makes a column of; None where nothing. `known`: the columns that a DEFAULT can mean."""
+    start = next((n for n in code.outside(item.first + 1, item.end) if _begins_expression(code, n)), None)
+    if start is None:
+        return None
+    first = start + 1 + (code.word(start) == "set")
+    end = next((n for n in code.outside(first, item.end) if n > first and _ends_expression(code, n)), item.end)
+    end -= code.word(end - 1) == ";"
+    try:
+        node = sqlglot.parse_one(code.text[code.start_of(first) : code.end_of(end - 1)], read=code.dialect.sqlglot)
+    except (SqlglotError, ValueError, AttributeError):
+        queries.problems.append(COLUMNS_NOT_FOLLOWED)
+        return None
+    expression = queries.expression(node.unalias())
+    if code.word(start) == "default" and known is not None:
+        read = {slot.parts[-1] for slot in expression.slots if isinstance(slot, Slot)}
+        if not read <= known:  # the words for a moment and a user stand without brackets
+            return None
+    return Projection(code.column(item.first), expression)
+
+
+def _begins_expression(code: Code, number: int) -> bool:
+    word, following = code.words(number, 2)
+    if word == "as":
+        return following not in _NOT_GENERATED
+    if word == "default":
+        return code.dialect.defaults_read_columns and code.word(number - 1) != "by"
+    return word in ("materialized", "alias") or (word == "set" and following == "using")
+
+
+def _ends_expression(code: Code, number: int) -> bool:
+    word = code.word(number)
+    if word == "not":
+        return code.word(number + 1) == "null" and code.word(number - 1) != "is"
+    return word in _BEHIND_EXPRESSION or (word == "null" and code.word(number - 1) not in ("is", "not"))
 
 
 @dataclass(slots=True)
