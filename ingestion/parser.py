@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from ingestion.analysis.symbolic import loads
 from ingestion.arguments import kind_of, require_schema, require_seconds, require_text
-from ingestion.binding.binder import bind, under_last_names
+from ingestion.binding.binder import bind, under_last_tables
 from ingestion.binding.timeline import Occurrence, SchemaProvider
 from ingestion.dialects import Dialect, dialect_of
 from ingestion.errors import (
@@ -204,7 +204,7 @@ def _bind(
     if failed and not log.statements:
         error = _error_of(next(iter(reasons.values()))) if reasons else RecordError
         raise error("; ".join(failures))
-    return under_last_names(log), failures
+    return under_last_tables(log), failures
 
 
 class LineageParser:

@@ -11,6 +11,7 @@ import networkx as nx
 
 from ingestion.analysis.analyzer import analyze
 from ingestion.analysis.symbolic import Symbolic
+from ingestion.binding.altered_columns import changes_after, under_last_names
 from ingestion.binding.relations import Order, Relation
 from ingestion.binding.timeline import (
     ColumnNameEvent,
@@ -186,7 +187,7 @@ class RelationSchemas:
         changes = [*alterations, *self._written.get(number, ())]
         for when, change in sorted(changes, key=lambda change: change[0]):
             if schema is not None and when <= order:
-                schema = _widen(schema, change) if isinstance(change, tuple) else _alter(schema, change)
+                schema = _widen(schema, change) if isinstance(change, tuple) else _alter(relation, schema, change)
         return schema
 
     def alterations(self, isolation: Isolation[Order]) -> tuple[tuple[TypeEvent, ...], tuple[ColumnNameEvent, ...]]:
@@ -245,7 +246,7 @@ class RelationSchemas:
 
 
 def _changes_columns(change: TableChange) -> bool:
-    return bool(change.retyped_columns or change.renamed_columns or change.dropped_columns)
+    return bool(change.retyped_columns or change.renamed_columns or change.dropped_columns or change.whole)
 
 
 def _type_events(key: RelationKey, change: TableChange, time: float, known: Mapping[str, str]) -> Iterator[TypeEvent]:
@@ -260,18 +261,40 @@ def _column_events(
     """What became of the names of columns; of one that the log shows not to be there, nothing (IF EXISTS)."""
     shown = relation.creator is not None and known  # else a catalog's, which may have them as they are by now
     defined = {column.name for when, later in relation.alterations if when >= order for column in later.columns}
-    for column, other in (*change.renamed_columns, *((name, None) for name in change.dropped_columns)):
+    unlisted = _unlisted_columns(relation, change, map(Column, known))
+    for column, other in (*change.renamed_columns, *((name, None) for name in (*change.dropped_columns, *unlisted))):
         if column != other and (column in known or not (shown or column in change.optional_columns)):
             again = relation.superseded or relation.dropped is not None or column in defined
             yield ColumnNameEvent(relation.key, column, order[0], other, known.get(column, ""), again)
 
 
-def _alter(schema: Schema, change: TableChange) -> Schema:
-    dropped, renamed = set(change.dropped_columns), dict(change.renamed_columns)
-    types = {column.name: column.type for column in change.retyped_columns}
+def _alter(relation: Relation, schema: Schema, change: TableChange) -> Schema:
+    dropped = {
+        _spelling(name, schema) for name in (*change.dropped_columns, *_unlisted_columns(relation, change, schema))
+    }
+    renamed = {_spelling(old, schema): new for old, new in change.renamed_columns}
     kept = [Column(renamed.get(c.name, c.name), c.type) for c in schema if c.name not in dropped]
+    types = {_spelling(column.name, kept): column.type for column in change.retyped_columns}
     kept = [Column(c.name, types.get(c.name, c.type)) for c in kept]
-    return (*kept, *(c for c in change.columns if c.name not in {k.name for k in kept}))
+    if change.whole and relation.declared is not None:
+        kept = [*change.columns, *(c for c in kept if c.name not in {new.name for new in change.columns})]
+    altered = (*kept, *(c for c in change.columns if c.name not in {k.name for k in kept}))
+    partitions = relation.declared.partition_columns if relation.declared is not None else ()
+    return tuple(sorted(altered, key=lambda column: column.name in partitions))  # Hive has these last
+
+
+def _unlisted_columns(relation: Relation, change: TableChange, schema: Iterable[Column]) -> list[str]:
+    """The columns that REPLACE COLUMNS takes away: of a table whose columns beside the list are known, all others."""
+    if not change.whole or relation.declared is None:
+        return []
+    listed = {*relation.declared.partition_columns, *(column.name for column in change.columns)}
+    return [column.name for column in schema if column.name not in listed]
+
+
+def _spelling(name: str, schema: Iterable[Column]) -> str:
+    """A column of DDL as the schema has it, which may be a catalog's: that spells names as they were made."""
+    names = [column.name for column in schema]
+    return name if name in names else next((one for one in names if one.casefold() == name.casefold()), name)
 
 
 def _widen(schema: Schema, written: Schema) -> Schema:
@@ -298,12 +321,15 @@ def _schema_of_outputs(flow: Flow) -> Schema | None:
 class BoundStatement:
     """A statement with its columns bound as far as schemas are known; `meaning` gives each name's relation number.
 
-    `SELECT * FROM t` has the columns that t has at that moment of the log, one output each.
+    `SELECT * FROM t` has the columns that t has at that moment of the log, one output each. Columns have the names that
+    the log leaves them with; `columns_at` is when they got these (seconds since the epoch), where one was another
+    column's before, else None.
     """
 
     occurrence: Occurrence
     lineage: StatementLineage
     meaning: dict[TableName, int]
+    columns_at: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -431,7 +457,10 @@ class _Binder:
         lineage = unbound or bound_lineage(symbolic, schemas, self._analysed)
         shown = shown_columns(lineage, carried_out=isinstance(symbolic, StatementLineage))
         self.schemas.note(number, occurrence.order, shown)
-        return BoundStatement(occurrence, lineage, self._timeline.meanings[number])
+        meaning = self._timeline.meanings[number]
+        later = changes_after(self._timeline.relations, meaning, occurrence.order, self._timeline.altered[number])
+        named = under_last_names(lineage, symbolic, later)
+        return BoundStatement(occurrence, named.lineage, meaning, named.at)
 
 
 # Relations that RENAME and SWAP move, under the one name that a script leaves them with.
@@ -440,7 +469,7 @@ class _Binder:
 # would lead every later reader to the wrong table.
 
 
-def under_last_names(log: BoundLog) -> tuple[StatementLineage, ...]:
+def under_last_tables(log: BoundLog) -> tuple[StatementLineage, ...]:
     """The lineage of each statement, with what was moved under the name where the log leaves it.
 
     After `INSERT INTO new SELECT a FROM s` and `ALTER TABLE new RENAME TO t` the first statement writes into t.

@@ -31,11 +31,15 @@ class NameStates:
 
 @dataclass(frozen=True, slots=True)
 class FinalState:
-    """The relation that a log leaves under a key, None for nothing, and when that was."""
+    """The relation that a log leaves under a key, None for nothing, and when that was.
+
+    `altered`: when the alterations of it were made that are in force then.
+    """
 
     key: RelationKey
     last: Order
     relation: int | None
+    altered: frozenset[Order] = frozenset()
 
 
 @dataclass(slots=True)
@@ -74,7 +78,7 @@ class RestoredNames:
             known = self._final.get(key)
             if known is None or known.last <= states.last:
                 stands = self._relations[key, state] if state else None
-                self._final[key] = FinalState(key, states.last, stands)
+                self._final[key] = FinalState(key, states.last, stands, self._altered.get((key, state), frozenset()))
 
     def leave_as_at_the_end(self) -> Iterator[FinalState]:
         """Puts in force what the log leaves under the keys that it changes, one after the other."""
@@ -88,7 +92,11 @@ class RestoredNames:
 
 @dataclass(slots=True)
 class Relation:
-    """A relation over its life. Filled while the timeline is read, never after."""
+    """A relation over its life. Filled while the timeline is read, never after.
+
+    `final_alterations`: when those of its alterations were made that are in force in the end, None for all.
+    `gone_columns`: what was dropped, and is no column's name in the end.
+    """
 
     number: int
     key: RelationKey  # where it stands now; `born` is where it first stood
@@ -98,6 +106,8 @@ class Relation:
     declared: TableChange | None = None
     like: int | None = None
     alterations: list[tuple[Order, TableChange]] = field(default_factory=list)
+    final_alterations: frozenset[Order] | None = None
+    gone_columns: frozenset[str] = frozenset()
     created: Order | None = None
     dropped: Order | None = None
     left: RelationKey | None = None  # where it stood before it was renamed
@@ -114,6 +124,16 @@ class Relation:
     def replaced(self) -> bool:
         """Whether it was renamed away and dropped, and another stands under its key."""
         return self.key == self.left
+
+    def note_gone_columns(self) -> None:
+        """Says which columns are no more, once all alterations are known."""
+        gone: set[str] = set()
+        for when, change in self.alterations:
+            if self.final_alterations is None or when in self.final_alterations:
+                gone.update(change.dropped_columns, (old for old, _new in change.renamed_columns))
+                gone.difference_update(new for _old, new in change.renamed_columns)
+                gone.difference_update(column.name for column in change.columns)
+        self.gone_columns = frozenset(gone)
 
     def end(self, stands: RelationKey | None, in_force: Collection[RelationKey]) -> None:
         """Where a relation that was dropped is in the end: at the key where it `stands` since it was made again, in

@@ -317,6 +317,11 @@ class _TimelineReader:
         self.events = [*without_names_in_between(_with_final_events(kept, final))]
         for key, number in rebuilt.items():
             self.relations[number].key = key
+        for state in final:
+            if state.relation is not None:
+                self.relations[state.relation].final_alterations = state.altered
+        for relation in self.relations:
+            relation.note_gone_columns()
         replaced = {state.key for state in final if state.relation is None}
         stands = {number: key for key, number in self._in_force.items()}
         for relation in self.relations:

@@ -88,7 +88,8 @@ class Contribution:
     `records` are digests (hexadecimal, 8 digits or more) of the distinct log records that said so, so that a
     repeated log counts nothing twice. `jobs` are the names of what ran it, the same in every run: of more than
     JOBS_KEPT the first. `slots` tell when who ran it, where a newer word of theirs is to supersede it: what a producer
-    with slots says otherwise, such as the same INSERT out of another temporary table, stands beside it.
+    with slots says otherwise, such as the same INSERT out of another temporary table, stands beside it. `columns_at`:
+    when the columns had the names that they have here, where that is not when it was seen.
     """
 
     producer: Producer
@@ -104,6 +105,7 @@ class Contribution:
     temp_lineage_tables: tuple[tuple[str, str], ...] = ()
     jobs: tuple[str, ...] = ()
     slots: tuple[JobSlot, ...] = ()
+    columns_at: float | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", _distinct(self.columns))
@@ -135,6 +137,7 @@ class Contribution:
         """The part of its JSON object that tells what it says, as an object with sorted keys."""
         columns = ", ".join([column.json_text() for column in self.columns])
         others = {
+            **({} if self.columns_at is None else {"columnsAt": _millis(self.columns_at)}),
             "confidence": self.confidence,
             "parser": self.parser or None,
             "pipeline": self.pipeline.to_json() if self.pipeline else None,
@@ -239,4 +242,5 @@ def join_contributions(group: Sequence[Contribution]) -> Contribution:
         temp_lineage_tables=tuple(hop for item in group for hop in item.temp_lineage_tables),
         jobs=tuple(job for item in group for job in item.jobs),
         slots=tuple(slot for item in group for slot in item.slots),
+        columns_at=max((item.columns_at for item in group if item.columns_at is not None), default=None),
     )

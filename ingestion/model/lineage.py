@@ -222,7 +222,7 @@ class TableChange:
 
     `optional_columns` are those of the dropped and renamed ones that need not be there (IF EXISTS). All of
     `renamed_columns` change their names at once: `(a, b), (b, a)` exchanges two. `whole`: `columns` are all that the
-    table has from now on (REPLACE COLUMNS).
+    table has from now on (REPLACE COLUMNS), but for the `partition_columns` that Hive's CREATE TABLE has beside them.
     """
 
     kind: StatementKind
@@ -235,6 +235,7 @@ class TableChange:
     retyped_columns: tuple[Column, ...] = ()
     optional_columns: tuple[str, ...] = ()
     whole: bool = False
+    partition_columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

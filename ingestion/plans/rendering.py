@@ -120,6 +120,7 @@ def _change(change: TableChange) -> Json:
         retyped_columns=[[column.name, column.type] for column in change.retyped_columns],
         optional_columns=list(change.optional_columns),
         whole=change.whole,
+        partition_columns=list(change.partition_columns),
     )
 
 

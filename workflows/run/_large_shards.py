@@ -10,6 +10,7 @@ from typing import cast
 from networkx.utils import UnionFind
 
 from ingestion.analysis.symbolic import Symbolic, is_resolved
+from ingestion.binding.altered_columns import LaterChanges, changes_after, under_last_names
 from ingestion.binding.binder import (
     BoundLog,
     BoundStatement,
@@ -51,11 +52,15 @@ _AT_ONCE = 250
 
 @dataclass(frozen=True, slots=True)
 class _NumberedStatement:
-    """A statement by its number, whose `occurrence` has names alone, and the columns that it finds under these."""
+    """A statement by its number, whose `occurrence` has names alone, and the columns that it finds under these.
+
+    `later`: what is done to these columns after it.
+    """
 
     number: int
     occurrence: Occurrence
     schemas: Mapping[TableName, Schema | None]
+    later: Mapping[TableName, LaterChanges]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +73,16 @@ class _AnalysisChunk:
 
 @dataclass(frozen=True, slots=True)
 class _AnalysedStatement:
-    """The lineage of a statement, packed where it can be, and the columns that it shows."""
+    """The lineage of a statement, packed where it can be, and the columns that it shows.
+
+    `columns_at`: as that of a `BoundStatement`.
+    """
 
     number: int
     order: Order
     lineage: StatementLineage | Packed[StatementLineage]
     shown: tuple[ShownColumns, ...]
+    columns_at: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +108,8 @@ def _analyse_chunk(context: PassContext, chunk: _AnalysisChunk, _given: None) ->
             isolation.probe(FailureStage.ANALYSIS, replace(one.occurrence, symbolic=symbolic))
             lineage = bound_lineage(symbolic, one.schemas, known)
             shown = shown_columns(lineage, carried_out=isinstance(symbolic, StatementLineage))
-            found.append(_AnalysedStatement(one.number, order, pack(lineage), shown))
+            named = under_last_names(lineage, symbolic, one.later)
+            found.append(_AnalysedStatement(one.number, order, pack(named.lineage), shown, named.at))
     return None, _ChunkAnalysis(tuple(found), isolation.failures)
 
 
@@ -117,6 +127,7 @@ class _UninlinedShard:
     occurrences: tuple[Occurrence, ...]
     lineages: tuple[StatementLineage | Packed[StatementLineage], ...]
     meanings: tuple[dict[TableName, int], ...]
+    columns_at: tuple[float | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +144,10 @@ def _inline_shard(
     """A `shard` whose flows are those between relations that stay, and its names looked up. Raises TargetDown."""
     isolation = Isolation[Order](context.binding.probe)
     statements = tuple(
-        BoundStatement(occurrence, unpack(lineage), meaning)
-        for occurrence, lineage, meaning in zip(shard.occurrences, shard.lineages, shard.meanings, strict=True)
+        BoundStatement(occurrence, unpack(lineage), meaning, at)
+        for occurrence, lineage, meaning, at in zip(
+            shard.occurrences, shard.lineages, shard.meanings, shard.columns_at, strict=True
+        )
     )
     log = replace(shard.source.log, statements=statements)
     flows = inline_temporary_tables(log, is_inlined_by(shard.source.settings), isolation)
@@ -149,7 +162,8 @@ class _BoundWhole:
     """A shard whose statements are bound: `groups` are all of it, `occurrences` those that are bound.
 
     `log` has no statements, `meanings` stand for these; `lineage` gives what one says, by its number, and `views` are
-    the relations that the statements (by number) make as views. `failures`: why others could not be bound.
+    the relations that the statements (by number) make as views. `columns_at`: by the number of a statement, as that of
+    a `BoundStatement`. `failures`: why others could not be bound.
     """
 
     groups: tuple[OccurrenceGroup, ...]
@@ -160,6 +174,7 @@ class _BoundWhole:
     log: BoundLog
     lineage: Callable[[int], StatementLineage | Packed[StatementLineage]]
     views: Mapping[int, Collection[int]]
+    columns_at: Mapping[int, float | None]
     failures: Mapping[Order, Failure]
 
     def inlined_relations(self) -> frozenset[int]:
@@ -278,6 +293,7 @@ class _ShardMaker:
             tuple(whole.occurrences[number] for number in numbers),
             tuple(whole.lineage(number) for number in numbers),
             tuple({name: local[one] for name, one in whole.meanings[number].items()} for number in numbers),
+            tuple(whole.columns_at[number] for number in numbers),
         )
 
 
@@ -327,6 +343,7 @@ class _BoundStatements:
     lineages: SpillList[StatementLineage] = field(default_factory=lambda: SpillList(0))
     indexes: dict[int, int] = field(default_factory=dict)
     views: dict[int, frozenset[int]] = field(default_factory=dict)
+    columns_at: dict[int, float | None] = field(default_factory=dict)
     columns: dict[Column, Column] = field(default_factory=dict)
 
     def add(self, one: _AnalysedStatement) -> None:
@@ -335,6 +352,7 @@ class _BoundStatements:
         views = frozenset(self.timeline.meanings[one.number][shown.target] for shown in one.shown if shown.view)
         if views:
             self.views[one.number] = views
+        self.columns_at[one.number] = one.columns_at
         self.indexes[one.number] = self.lineages.append(one.lineage)
 
     def _with_common_columns(self, shown: ShownColumns) -> ShownColumns:
@@ -381,6 +399,7 @@ class _LargeBinding:
             log,
             bound.lineage,
             bound.views,
+            bound.columns_at,
             self._isolation.failures,
         )
         self._inline(_shards_of_whole(whole, self._large.most))
@@ -432,18 +451,21 @@ class _LargeBinding:
         size = min(_AT_ONCE, self._large.most)
         for level in levels(timeline, widened_relations):
             chunks = (
-                self._chunk([occurrences[number] for number in some], some, found.schemas)
+                self._chunk([occurrences[number] for number in some], some, found)
                 for some in (level[start : start + size] for start in range(0, len(level), size))
             )
             executor = self._executor if len(level) > size else self._driver
             executor.map(_analyse_chunk, chunks, repeat(None), on_result)
         return found
 
-    def _chunk(self, occurrences: list[Occurrence], numbers: list[int], schemas: RelationSchemas) -> _AnalysisChunk:
+    def _chunk(self, occurrences: list[Occurrence], numbers: list[int], found: _BoundStatements) -> _AnalysisChunk:
         numbered = []
+        timeline = found.timeline
         for number, one in zip(numbers, occurrences, strict=True):
             with self._isolation.around(FailureStage.ANALYSIS, one.order):
-                numbered.append(_NumberedStatement(number, one, schemas.read_by(number, one.order)))
+                meaning, altered = timeline.meanings[number], timeline.altered[number]
+                later = changes_after(timeline.relations, meaning, one.order, altered)
+                numbered.append(_NumberedStatement(number, one, found.schemas.read_by(number, one.order), later))
         templates = self._large.templates
         return _AnalysisChunk({key: templates[key] for key in {one.template for one in occurrences}}, tuple(numbered))
 

@@ -65,7 +65,7 @@ def _outline(statement: BoundStatement) -> BoundStatement:
         problems=lineage.problems,
     )
     occurrence = replace(statement.occurrence, symbolic=_nothing_of(lineage.kind), names=None)
-    return BoundStatement(occurrence, outline, statement.meaning)
+    return BoundStatement(occurrence, outline, statement.meaning, statement.columns_at)
 
 
 @lru_cache

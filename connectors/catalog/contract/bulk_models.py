@@ -100,6 +100,7 @@ class ContributionRequest(Model):
     confidence: Annotated[float, Field(ge=0, le=1)] | None = None
     firstSeen: Millis | None = None
     lastSeen: Millis | None = None
+    columnsAt: Millis | None = None  # when the columns had the names that they have here, where not when it was seen
     records: Many[Digest] | None = None
     count: Count = 1
     pipeline: Ref | None = None

@@ -98,6 +98,9 @@ tsql       | a int, b int  | DROP COLUMN a, b                                 | 
 spark      | a int, b int  | RENAME COLUMN a TO c; DROP COLUMN b             | a INT to c @2, b INT dropped @3
 spark      | a int, b int  | DROP COLUMNS (a, b); DROP COLUMNS IF EXISTS (c)  | a INT dropped @2, b INT dropped @2
 spark      | a int         | CHANGE COLUMN a a bigint                         |
+hive       | a int, b int  | REPLACE COLUMNS (b int, c int)                   | a INT dropped @2
+oracle     | a int, b int  | SET UNUSED (a)                                   | A INT dropped @2
+postgres   | a int, b int  | RENAME a TO z                                    | a INT to z @2
 clickhouse | a UInt32      | ON CLUSTER c RENAME COLUMN a TO b                | a BIGINT to b @2
 redshift   | a int, b int  | DROP COLUMN b CASCADE                            | b INT dropped @2
 """

@@ -93,6 +93,7 @@ class ContributionBuilder:
             slots=tuple(self._slots(flow, group, producer)) if self.superseding else (),
             records=tuple(f"{digest & _UNSIGNED:016x}" for digest in group.digests),
             pipeline=self.routines.get(group.routine) if group.routine else None,
+            columns_at=max((at for n in flow.content.via if (at := self.log.statements[n].columns_at)), default=None),
         )
 
     def _slots(self, flow: PersistedFlow, group: OccurrenceGroup, producer: Producer) -> Iterator[JobSlot]:
@@ -129,7 +130,8 @@ class ContributionBuilder:
         lost = self._lost.get(number)
         for use in uses:
             for column in use.sources:
-                fqn = fqns[column.column] if column.relation == number else None
+                there = column.relation == number and column.column not in self.log.relations[number].gone_columns
+                fqn = fqns[column.column] if there else None
                 if fqn is not None:
                     # What is defined anew without a column gives none, whatever was read from it before.
                     sure = certain and use.certain and not (lost is not None and lost(column.column))

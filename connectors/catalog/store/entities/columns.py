@@ -242,6 +242,7 @@ def path_at(events: ColumnEvents, column: tuple[str, str], seen: int, until: int
 
 def rewrite(events: ColumnEvents, edge: tuple[str, str], content: Json, seen: int, until: int | None) -> Json:
     """What is said about an edge with its columns as they are called at `until`."""
+    seen = max(seen, content.get("columnsAt") or 0)
     columns = []
     for column in content.get("columns") or ():
         sources = [path_at(events, (edge[0], path), seen, until) for path in column["from"]]

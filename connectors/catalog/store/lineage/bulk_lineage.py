@@ -102,6 +102,7 @@ def _contribution(
         ("parser", given.parser),
         ("confidence", given.confidence),
         ("description", given.description),
+        ("columnsAt", given.columnsAt),
     ):
         if value is not None:
             rest[key] = value

@@ -101,10 +101,14 @@ def create_change(names: Names, node: exp.Expr) -> TableChange | None:
     properties = args.get("properties")
     if properties is not None and properties.find(exp.InheritsProperty) is not None:
         return TableChange(StatementKind.CREATE_TABLE, name, (), None, temporary)  # its parents' come before its own
+    partitions: tuple[Column, ...] = ()
     for item in properties.expressions if properties is not None else ():
         if type(item) is exp.PartitionedByProperty and type(item.this) is exp.Schema:
-            columns += _columns_of(names, item.this)
-    return TableChange(StatementKind.CREATE_TABLE, name, columns, None, temporary)
+            partitions += _columns_of(names, item.this)
+    by_name = tuple(column.name for column in partitions)
+    return TableChange(
+        StatementKind.CREATE_TABLE, name, columns + partitions, None, temporary, partition_columns=by_name
+    )
 
 
 def copied_table(names: Names, node: exp.Expr) -> TableName | None:
@@ -261,13 +265,21 @@ def defined_table(code: Code) -> TableChange | None:
     if closing == len(code) or any(_copies_or_asks(code, n) for n in code.outside(closing + 1)):
         return None
     columns = [*_columns_defined(code, _TokenSpan(opening + 1, closing))]
+    listed = len(columns)
     for number in code.outside(closing + 1):
         if code.stands(number, "partitioned", "by", "("):  # Hive: with a type it is a column of its own
             inside = _TokenSpan(number + 3, code.closing(number + 2))
             columns += (column for column in _columns_defined(code, inside) if column.type)
     if not columns:
         return None
-    return TableChange(StatementKind.CREATE_TABLE, name, tuple(columns), None, temporary or name.table.startswith("#"))
+    return TableChange(
+        StatementKind.CREATE_TABLE,
+        name,
+        tuple(columns),
+        None,
+        temporary or name.table.startswith("#"),
+        partition_columns=tuple(column.name for column in columns[listed:]),
+    )
 
 
 def _copies_or_asks(code: Code, number: int) -> bool:

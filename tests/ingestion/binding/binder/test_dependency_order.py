@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 import pytest
 
 from ingestion.analysis.symbolic import Symbolic
+from ingestion.binding.altered_columns import changes_after, under_last_names
 from ingestion.binding.binder import BoundLog, RelationSchemas, Schema, bind, bound_lineage, levels, shown_columns
 from ingestion.binding.timeline import Occurrence, SchemaProvider, read_timeline
 from ingestion.model.isolation import Isolation
@@ -61,9 +62,11 @@ def by_levels(
     for level in found:
         for number in reversed(level) if backwards else level:
             one = occurrences[number]
-            lineages[number] = bound_lineage(one.symbolic, schemas.read_by(number, one.order), {})
+            lineage = bound_lineage(one.symbolic, schemas.read_by(number, one.order), {})
             carried_out = isinstance(one.symbolic, StatementLineage)
-            schemas.note(number, one.order, shown_columns(lineages[number], carried_out=carried_out))
+            schemas.note(number, one.order, shown_columns(lineage, carried_out=carried_out))
+            later = changes_after(timeline.relations, timeline.meanings[number], one.order, timeline.altered[number])
+            lineages[number] = under_last_names(lineage, one.symbolic, later).lineage
     return found, lineages, schemas.latest(isolation)
 
 
