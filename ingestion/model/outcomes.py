@@ -174,6 +174,11 @@ class Outcome(_DescribedCode):
         _SKIPPED,
         "It fills a temporary or staging table from which nothing was written that is published.",
     )
+    SELF_REFERENCE = (
+        "self_reference",
+        _SKIPPED,
+        "It reads no table but the one that it writes, and nothing tells which of its columns.",
+    )
     NO_SOURCE = "no_source", _SKIPPED, "It fills a table from no other: from constants, or from functions."
     SUPERSEDED = "superseded", _SKIPPED, "A later statement of the log defines the same view."
     UNCHANGED = "unchanged", _SKIPPED, "A definition whose lineage an earlier run has published, and that is the same."

@@ -66,6 +66,12 @@ def _short(fqn: str) -> str:
             {("unit", "worth", "TRANSFORMATION")},
         ),
         (
+            "mysql",
+            "insert into stock (sku, pieces) values (1, 2)"
+            " on duplicate key update pieces = pieces + values(pieces), worth = unit",
+            {("pieces", "pieces", "TRANSFORMATION"), ("unit", "worth", "IDENTITY")},
+        ),
+        (
             "clickhouse",
             "alter table stock update worth = unit * pieces where sku > 0",
             {("unit", "worth", "TRANSFORMATION"), ("pieces", "worth", "TRANSFORMATION"), ("sku", "worth", "FILTER")},
@@ -89,6 +95,15 @@ def test_a_statement_that_reads_nothing_of_its_table_has_no_source(shop: Opened)
     assert not outcome.requests
 
 
+def test_that_a_table_is_read_by_what_writes_it_says_nothing_without_a_column(shop: Opened) -> None:
+    made = shop({**TABLES, "public.bare": ()})
+    alone = made.run("insert into bare select * from bare")
+    assert (alone.outcomes, alone.requests) == ((("skipped", "self_reference"),), ())
+    assert made.run("insert into bare select f.* from bare b cross join feed f").edges.keys() == {
+        ("public.feed", "public.bare")
+    }
+
+
 def test_the_target_of_a_merge_is_among_what_it_is_made_of(shop: Opened) -> None:
     outcome = shop(TABLES).run(
         "merge into stock t using feed f on f.sku = t.sku"
@@ -97,6 +112,24 @@ def test_the_target_of_a_merge_is_among_what_it_is_made_of(shop: Opened) -> None
     made = {(source, target) for source, target, how in column_edges(outcome) if how == "TRANSFORMATION"}
     assert made == {(source, "stock.worth") for source in ("stock.unit", "stock.pieces", "feed.unit")}
     assert ("stock.sku", "stock.worth", "JOIN") in column_edges(outcome)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "merge into self as d using feed s on d.sku = s.sku when matched then update set unit = d.unit + s.unit",
+        "merge into self using feed s on self.sku = s.sku when matched then update set unit = self.unit + s.unit",
+        "insert into self (unit) select d.unit + s.unit from feed s join self as d on d.sku = s.sku",
+        "insert into self (unit) select self.unit + s.unit from feed s join self on self.sku = s.sku",
+    ],
+)
+def test_a_dynamic_table_that_is_refreshed_by_a_change_of_itself(shop: Opened, change: str) -> None:
+    tables = {"public.kept": ("SKU", "UNIT"), "public.feed": ("SKU", "UNIT")}
+    text = f"create dynamic table kept (sku int, unit int) target_lag = '1 day' warehouse = w refresh using ({change})"
+    outcome = shop(tables, dialect="snowflake").run(text)
+    assert outcome.outcomes == (("published", ""),)
+    made = {(source, target) for source, target, how in column_edges(outcome) if how == "TRANSFORMATION"}
+    assert made == {("kept.UNIT", "kept.UNIT"), ("feed.UNIT", "kept.UNIT")}
 
 
 def test_what_decides_in_a_temporary_table_decides_over_what_is_written_from_it(shop: Opened) -> None:

@@ -43,6 +43,15 @@ def test_temporary_tables_are_folded_and_named() -> None:
     assert hops == [("mart.sums", "scratch"), ("scratch", "mart.best")]
 
 
+def test_a_table_that_feeds_itself_has_an_edge_to_itself() -> None:
+    document = lineage_graph(["UPDATE stock SET worth = unit * pieces"], "postgres").to_json()
+    columns = edge(document, "stock", "stock")["contributions"][0]["columns"]  # type: ignore[index]
+    assert {(one["from"][0], one["to"]) for one in columns} == {
+        ("stock.unit", "stock.worth"),
+        ("stock.pieces", "stock.worth"),
+    }
+
+
 def test_no_literal_is_shown() -> None:
     graph = lineage_graph(STATEMENTS, "postgres")
     for text in (json.dumps(graph.to_json()), graph.to_html(), graph._repr_html_(), repr(graph)):

@@ -45,6 +45,7 @@ from ingestion.parsing.sqlglot.statements.writes import (
     without_file,
     without_output,
 )
+from ingestion.parsing.token_names import relation_name
 from ingestion.statements.cleaning import plainly_spelled
 
 # sqlglot's warnings of unsupported syntax quote the statement, literals and all.
@@ -58,6 +59,9 @@ _SIGN = re.compile(r"[^\w\s'\"`]{1,3}")
 # A text that runs a text is parsed again at each level; deeper ones are made to be deep.
 _DYNAMIC_DEPTH = 3
 _INTO_FILE = re.compile(r"\binto\s++(?:outfile|dumpfile)\b", re.IGNORECASE)
+_REFRESHED_BY = re.compile(r"\brefresh\s++using\s*+\(", re.IGNORECASE)
+_BEFORE_SELF = keywords("into from join update")
+_BEHIND_RELATION = keywords("using on where set when join left right full inner cross group qualify union ) ,") | {""}
 _REPAIRED_COMMANDS = frozenset({"alter", "copy", "create"})
 
 _STATEMENT_WORDS = keywords(
@@ -137,6 +141,9 @@ def _parse(text: str, rules: Dialect, depth: int) -> RelationalStatement:
         statement = _rows_beside(text, rules, depth)
         if statement is not None:
             return statement
+    refreshed = _refreshed_table(text, rules, depth) if _REFRESHED_BY.search(text) else None
+    if refreshed is not None:
+        return refreshed
     filled = _filled_file(text, rules, depth) if _INTO_FILE.search(text) else None
     if filled is not None:
         return filled
@@ -282,6 +289,37 @@ def _unload(code: Code, depth: int) -> RelationalStatement:
 def _written_to(index: str, query: RelationalStatement) -> RelationalStatement:
     target = Target(location(index), WriteMode.OVERWRITE)
     return replace(query, kind=StatementKind.COPY, writes=tuple(replace(w, target=target) for w in query.writes))
+
+
+def _refreshed_table(text: str, rules: Dialect, depth: int) -> RelationalStatement | None:
+    """Snowflake: CREATE DYNAMIC TABLE t (…) … REFRESH USING (MERGE INTO SELF …), which writes t at each refresh.
+
+    None where it is no such statement.
+    """
+    code = Code.of(text, rules)
+    start = next((n for n in code.outside(1) if code.stands(n, "refresh", "using", "(")), None)
+    table = next((n for n in range(1, min(len(code), 8)) if code.word(n) == "table"), None)
+    if start is None or table is None or depth >= _DYNAMIC_DEPTH:
+        return None
+    first = table + 4 if code.stands(table + 1, "if", "not", "exists") else table + 1
+    name = code.between(first, relation_name(code, first)[1])
+    closing = code.closing(start + 2)
+    change = _with_own_name(Code.of(code.between(start + 3, closing), rules), name)
+    plain = f"{text[: code.start_of(start)]}{text[code.end_of(closing) :]}"
+    definition = _parse(plain, rules, depth + 1)
+    return replace(definition, writes=definition.writes + _parse(change, rules, depth + 1).writes)
+
+
+def _with_own_name(code: Code, name: str) -> str:
+    """A change of SELF as one of the table of that name; SELF goes on as its alias where it has no other."""
+    text = code.text
+    for number in reversed(range(1, len(code))):
+        if code.word(number) != "self" or code.word(number - 1) not in _BEFORE_SELF:
+            continue
+        filled = code.stands(number - 2, "insert", "into")
+        alias = " AS SELF" if code.word(number + 1) in _BEHIND_RELATION and not filled else ""
+        text = f"{text[: code.start_of(number)]}{name}{alias}{text[code.end_of(number) :]}"
+    return text
 
 
 def _filled_file(text: str, rules: Dialect, depth: int) -> RelationalStatement | None:

@@ -121,6 +121,14 @@ def test_columns_with_their_transformations_and_what_bears_on_the_whole() -> Non
     assert whole == {("total", "FILTER"), ("cid", "JOIN")}
 
 
+def test_a_table_that_feeds_itself_is_input_and_output() -> None:
+    own = said(DAILY, column("daily.oid", "daily.n", Subtype.TRANSFORMATION, expression="daily.oid + ?"))
+    (event,) = events([own])
+    assert [one["name"] for one in (*event["inputs"], *event["outputs"])] == ["db.public.daily"] * 2
+    (made,) = event["outputs"][0]["facets"]["columnLineage"]["fields"]["n"]["inputFields"]
+    assert (made["name"], made["field"]) == ("db.public.daily", "oid")
+
+
 def test_what_is_not_certain_is_no_field() -> None:
     inputs = events()[0]["outputs"][0]["facets"]["columnLineage"]["fields"]["n"]["inputFields"]
     assert "oid" not in [one["field"] for one in inputs]

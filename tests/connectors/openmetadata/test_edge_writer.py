@@ -96,6 +96,15 @@ def test_no_column_is_lost_to_another_writer(catalog: str, monkeypatch: pytest.M
         assert not lost
 
 
+def test_an_edge_from_a_table_to_itself_is_stored_and_added_to(catalog: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(edge_writer, "SETTLING_SECONDS", 0.05)
+    for column in "ab":
+        writer = Writer(catalog, column)
+        own = writer.entity("source")
+        assert all(one.accepted for one in writer.sink.write(target_batches([writer.said(own, own)])).results)
+    assert writer.stored("source") == {"a", "b"}
+
+
 def test_what_another_put_in_its_place_over_http_is_mended(catalog: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(edge_writer, "SETTLING_SECONDS", 0.05)
     theirs = {"columnsLineage": [{"fromColumns": ["s.d.p.source.b"], "toColumn": "s.d.p.mended.b"}]}

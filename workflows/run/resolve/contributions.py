@@ -32,9 +32,14 @@ _UNSIGNED = (1 << 64) - 1
 
 @dataclass(frozen=True, slots=True)
 class EdgeContributions:
-    """What a flow proves: contributions by edge; one to itself is an edge like any other."""
+    """What a flow proves: contributions by edge. `self_only`: it reads nothing but what it writes.
+
+    An edge from an entity to itself is one like any other where it tells of columns. That a table is read by what
+    writes it, as engines note of every MERGE and of streams, says by itself nothing of where its data is from.
+    """
 
     contributions: Mapping[EdgeKey, tuple[TableEntity, TableEntity, Contribution]]
+    self_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +73,13 @@ class ContributionBuilder:
                 columns=tuple(self._columns_from(number, source, target, flow)),
                 temp_lineage_tables=self._hops(flow, number),
             )
+            if source.id == target.id and not one.columns:
+                continue
             if key in found:
                 one = join_contributions((found[key][2], one))
             found[key] = source, target, one
-        return EdgeContributions(found)
+        sources = {entity.id for n in flow.content.sources if (entity := self.entities.get(n)) is not None}
+        return EdgeContributions(found, self_only=sources == {target.id})
 
     def _contribution(self, flow: PersistedFlow, target: TableEntity) -> tuple[EdgeSource, Callable[..., Contribution]]:
         """What a flow is read from, and what makes its contributions, given what each says of its own edge."""

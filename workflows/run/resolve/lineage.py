@@ -25,6 +25,7 @@ from workflows.run.resolve.routines import RoutineEntities
 
 NOT_RESOLVED = frozenset({Outcome.AMBIGUOUS, Outcome.UNRESOLVED, Outcome.NO_DEFAULT_SCHEMA, *GIVEN_UP})
 """What a name may come to now and not the next time."""
+_NOTHING_TO_SAY = frozenset({Outcome.SELF_REFERENCE, Outcome.NO_SOURCE})
 _WITHOUT_ENTITY = (
     *sorted(GIVEN_UP),
     Outcome.AMBIGUOUS,
@@ -121,7 +122,7 @@ def _proofs(
                 isolation.probe(FailureStage.EVIDENCE, statement)
                 proved = builder.of(flow)
                 empty = proof.skipped is None and not proved.contributions
-                proof = _Proof(_why_no_edge(flow, entities) if empty else proof.skipped, proved)
+                proof = _Proof(_why_no_edge(flow, proved, entities) if empty else proof.skipped, proved)
         proofs.append(proof)
     failures = {**source.failures, **isolation.failures}
     kept = [
@@ -149,7 +150,7 @@ def _replacements(
     views: dict[EntityReference, bool] = {}
     for flow, lineage in zip(source.flows, flows, strict=True):
         # what cannot be resolved now may be what the view said before
-        resolved = bool(lineage.edges) or lineage.skipped is Outcome.NO_SOURCE
+        resolved = bool(lineage.edges) or lineage.skipped in _NOTHING_TO_SAY
         if resolved and given_up.keys().isdisjoint(lineage.edges) and is_view(source.log, flow):
             view = entities.resolved[flow.target].reference
             views[view] = views.get(view, True) and lineage.whole
@@ -189,7 +190,9 @@ def _reason_to_skip(
     return None if status is Outcome.RESOLVED else status
 
 
-def _why_no_edge(flow: PersistedFlow, entities: RelationEntities) -> Outcome:
+def _why_no_edge(flow: PersistedFlow, proved: EdgeContributions, entities: RelationEntities) -> Outcome:
+    if proved.self_only:
+        return Outcome.SELF_REFERENCE
     statuses = {entities.status(source) for source in flow.content.sources}
     return next((status for status in _WITHOUT_ENTITY if status in statuses), Outcome.NO_SOURCE)
 

@@ -334,7 +334,7 @@ def with_tables(query: Query, outer: tuple[CommonTable, ...]) -> Query:
 
 
 def _on_conflict(queries: QueryTranslator, node: exp.Expr, target: Target, query: Query) -> WriteForm:
-    """DO UPDATE: `excluded` is the row that was to be inserted."""
+    """DO UPDATE: `excluded` is the row that was to be inserted, and a bare name a column of the one that is there."""
     names = target.columns or ()
     incoming = RelationSource(query, "excluded", names, named_by=None if names else target.name)
     alias = getattr(node.args["expression"], "alias", "")
@@ -342,13 +342,26 @@ def _on_conflict(queries: QueryTranslator, node: exp.Expr, target: Target, query
         incoming = replace(incoming, alias=alias)
     table = node.this.this if type(node.this) is exp.Schema else node.this
     own = RelationSource(target.name, _queries_alias(queries, table), written=True)
-    projections = tuple(_assignments(queries, node.args["conflict"].expressions))
+    qualifier = own.alias or target.name.table
+    projections = tuple(
+        one._replace(expression=_qualify(one.expression, qualifier))
+        for one in _assignments(queries, node.args["conflict"].expressions)
+    )
     where = node.args["conflict"].args.get("where")
     clauses = tuple(conditions(queries, where.this if type(where) is exp.Where else where, FILTER))
     return WriteForm(
         replace(target, mode=WriteMode.UPDATE, columns=tuple(p.name for p in projections)),
         Select(projections, (own, incoming), clauses),
     )
+
+
+def _qualify(expression: Expression, qualifier: str) -> Expression:
+    """The expression, its bare columns as those of one table."""
+    slots = (
+        slot._replace(parts=(qualifier, *slot.parts)) if isinstance(slot, Slot) and len(slot.parts) == 1 else slot
+        for slot in expression.slots
+    )
+    return expression._replace(slots=tuple(slots))
 
 
 def _queries_alias(queries: QueryTranslator, node: exp.Expr) -> str:

@@ -141,6 +141,12 @@ class TestEvents:
             outputs.append(dataset(PG, f"d.p.t{number}", "x", columnLineage=lineage))
         assert post(client, event(inputs, outputs))["lineageEdgesCreated"] == 2
 
+    def test_a_table_among_its_own_inputs_feeds_itself_where_columns_say_so(self, client: Client) -> None:
+        assert post(client, event([dataset(PG, "d.p.t", "x")], [dataset(PG, "d.p.t", "x")]))["lineageEdgesCreated"] == 0
+        lineage = {"fields": {"y": {"inputFields": [field(PG, "d.p.t", "x", IDENTITY)]}}}
+        output = dataset(PG, "d.p.t", "x y", columnLineage=lineage)
+        assert post(client, event([dataset(PG, "d.p.t", "x y")], [output]))["lineageEdgesCreated"] == 1
+
     def test_a_dataset_wide_field_influences_every_column(self, client: Client) -> None:
         lineage = {"fields": {}, "dataset": [field(PG, "d.p.s", "a", FILTER)]}
         post(client, event([dataset(PG, "d.p.s", "a")], [dataset(PG, "d.p.t", "x", columnLineage=lineage)]))
