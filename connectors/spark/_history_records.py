@@ -13,6 +13,7 @@ from connectors.records import UNSUPPORTED
 from connectors.spark._application_log import Environment, ExecutedStatement
 from ingestion.analysis.analyzer import analyze
 from ingestion.analysis.symbolic import dumps, loads
+from ingestion.dialects import PLAIN_DIALECTS
 from ingestion.errors import ParserUnavailable, Unparsable
 from ingestion.model.lineage import (
     ColumnRef,
@@ -118,7 +119,7 @@ class TextReader:
     def __init__(self, dialect: str) -> None:
         self._dialect = dialect
         self._sandbox: Sandbox | None = None
-        self._known: LRUCache[str, StatementLineage | None] = LRUCache(TEXTS_KEPT)
+        self._known: LRUCache[tuple[str, str], StatementLineage | None] = LRUCache(TEXTS_KEPT)
 
     def __enter__(self) -> Self:
         return self
@@ -128,9 +129,16 @@ class TextReader:
 
     def lineage(self, text: str) -> StatementLineage | None:
         """What the text says without any schema; None where it cannot be parsed within the limits."""
-        if text not in self._known:
-            self._known[text] = self._parse(text)
-        return self._known[text]
+        return self._read(text, self._dialect)
+
+    def remote_query(self, text: str) -> StatementLineage | None:
+        """What a query says that Spark sent to a database over JDBC, whose system a plan does not tell."""
+        return next((found for dialect in PLAIN_DIALECTS if (found := self._read(text, dialect)) is not None), None)
+
+    def _read(self, text: str, dialect: str) -> StatementLineage | None:
+        if (text, dialect) not in self._known:
+            self._known[text, dialect] = self._parse(text, dialect)
+        return self._known[text, dialect]
 
     def close(self) -> None:
         """End the process."""
@@ -138,13 +146,13 @@ class TextReader:
             self._sandbox.close()
             self._sandbox = None
 
-    def _parse(self, text: str) -> StatementLineage | None:
+    def _parse(self, text: str, dialect: str) -> StatementLineage | None:
         if len(text) > TEXT_LIMITS.max_bytes:
             return None
         if self._sandbox is None:
             self._sandbox = Sandbox(TEXT_LIMITS)
         try:
-            (answer,) = self._sandbox.parse(TEXT_PARSER, [(text, self._dialect)])
+            (answer,) = self._sandbox.parse(TEXT_PARSER, [(text, dialect)])
             if answer.symbolic is None:
                 return None
             return analyze(loads(answer.symbolic), lambda _name: None)
@@ -323,7 +331,8 @@ class RecordWriter:
     @classmethod
     def of(cls, log: str, names: NameMapping, texts: TextReader) -> RecordWriter:
         """Of the file `log`, from its beginning; `texts` reads the SQL in it."""
-        return cls(log, names, Application(names), SessionDefaults(names), texts)
+        application = Application(names, query_lineage=texts.remote_query)
+        return cls(log, names, application, SessionDefaults(names), texts)
 
     def rows(self, statement: ExecutedStatement) -> Iterator[Row]:
         """One row a statement: with its text, its lineage from the plan, or both; failures have no lineage.

@@ -70,6 +70,11 @@ of two direct roles the stronger stays (IDENTITY, TRANSFORMATION, AGGREGATION). 
 """
 
 
+def role_of(transformation: Transformation) -> int:
+    """The role whose transformation this is."""
+    return _ROLE_OF[transformation]
+
+
 def compose_transformations(outer: Transformation, inner: Transformation) -> Transformation:
     """COMPOSED for two transformations: `outer` reads what `inner` made."""
     return TRANSFORMATIONS[COMPOSED[_ROLE_OF[outer]][_ROLE_OF[inner]]]

@@ -15,12 +15,15 @@ from ingestion.dialects.connection_types import CONNECTION_TYPES, SPELLINGS
 from ingestion.dialects.definition import Dialect, Fold
 from ingestion.errors import ConfigError
 
-__all__ = ["DIALECTS", "POSTGRES", "SPARK", "Dialect", "dialect_of", "fold", "fold_column", "nearest"]
+__all__ = ["DIALECTS", "PLAIN_DIALECTS", "POSTGRES", "SPARK", "Dialect", "dialect_of", "fold", "fold_column", "nearest"]
 
 DIALECTS: Mapping[str, Dialect] = {dialect.name: dialect for dialect in ALL_DIALECTS}
 POSTGRES = DIALECTS["postgres"]
 SPARK = DIALECTS["spark"]
 """For code that is of one system alone; what differs between dialects is a field of theirs."""
+
+PLAIN_DIALECTS = ("ansi", "mysql", "tsql")
+"""What a query for a system that is not known is read in, one after another: they differ in how names are quoted."""
 
 _BY_NAME: Mapping[str, Dialect] = {
     **{kind.lower(): DIALECTS[name] for kind, name in CONNECTION_TYPES.items()},

@@ -36,6 +36,45 @@ class ArgumentUse(Enum):
     ORDER = "order"
 
 
+class PartsUse(Enum):
+    """What a function does with values that have parts: structs, arrays and maps.
+
+    Of ELEMENTS_KEPT as many come out as go in, of ELEMENTS_PICKED some, by their values.
+    """
+
+    STRUCT = "struct of names and values in turn"
+    STRUCT_CHANGE = "fields set and dropped"
+    ARRAY = "array of the arguments"
+    ARRAY_ZIP = "array of structs of several arrays' elements"
+    MAP = "map of keys and values in turn"
+    MAP_OF_ARRAYS = "map of an array of keys and one of values"
+    MAP_OF_ENTRIES = "map of an array of structs"
+    MAP_ENTRIES = "array of a map's entries"
+    MAP_KEYS = "array of a map's keys"
+    MAP_VALUES = "array of a map's values"
+    MAP_JOIN = "map of several maps' entries"
+    MAP_FILTER = "entries for which a lambda holds"
+    MAP_CHANGE = "map whose keys or values a lambda makes"
+    MAP_MERGE = "map whose values a lambda makes of two maps' values"
+    LAMBDA = "array of what a lambda makes of each element"
+    LAMBDA_OF_TWO = "array of what a lambda makes of two arrays' elements"
+    LAMBDA_FILTER = "elements for which a lambda holds"
+    LAMBDA_TEST = "whether a lambda holds"
+    LAMBDA_MERGE = "one value that a lambda makes of all elements"
+    LAMBDA_ORDER = "elements in the order of a lambda"
+    ELEMENTS_KEPT = "elements in another order, or a stretch of them"
+    ELEMENTS_PICKED = "elements but for some values"
+    ELEMENTS_JOINED = "elements of several arrays"
+    ELEMENT_ADDED = "array with one more element"
+    ELEMENT_REPEATED = "array of one value"
+    ELEMENT = "element at a position, or behind a key"
+    NESTED_ELEMENTS = "elements of an array's arrays"
+    LIST = "array of a group's values"
+    EXTREME = "greatest or least value of a group"
+    PICK = "value of one row of a group"
+    FIRST_KNOWN = "first value that is not NULL"
+
+
 # Encryption and masking stand with hashes: nothing of the argument can be read from the result without a key.
 HASHES = keywords(
     "AES_ENCRYPT BINARY_CHECKSUM BITMAP_COUNT BLAKE3 CHECKSUM CITYHASH64 CITY_HASH64 CRC32 CRYPT DIGEST ENCRYPT "
@@ -129,6 +168,10 @@ INLINES = keywords("INLINE INLINE_OUTER")
 """Table functions that give the fields of an array's structs."""
 GENERATORS = INLINES | keywords("STACK EXPLODE EXPLODE_OUTER POSEXPLODE POSEXPLODE_OUTER JSON_TUPLE PARSE_URL_TUPLE")
 """Give several columns where one function stands, in Hive's family."""
+WITH_POSITIONS = keywords("POSEXPLODE POSEXPLODE_OUTER")
+"""Generators whose first column is the position of what they take apart."""
+OF_ONE_ROW = keywords("JSON_TUPLE PARSE_URL_TUPLE")
+"""Generators that make one row of one."""
 TABLE_FUNCTIONS = keywords(
     "GENERATE_SERIES RANGE NUMBERS GENERATOR SPLIT_TO_TABLE STRTOK_SPLIT_TO_TABLE FLATTEN UNNEST JSON_EACH "
     "JSON_EACH_TEXT JSONB_EACH JSONB_EACH_TEXT JSON_ARRAY_ELEMENTS JSONB_ARRAY_ELEMENTS "
@@ -269,3 +312,45 @@ def unit_positions(name: str, arguments: int, dialect: str) -> tuple[int, ...]:
     if arguments >= UNIT_LAST_IN_DIALECT.get(dialect, {}).get(name, arguments + 1):
         found.append(arguments - 1)
     return tuple(found)
+
+
+# Spark's names for functions of values that have parts, as its plans print them.
+_PARTS = {
+    PartsUse.STRUCT: "STRUCT NAMED_STRUCT",
+    PartsUse.STRUCT_CHANGE: "UPDATE_FIELDS",
+    PartsUse.ARRAY: "ARRAY",
+    PartsUse.ARRAY_ZIP: "ARRAYS_ZIP",
+    PartsUse.MAP: "MAP",
+    PartsUse.MAP_OF_ARRAYS: "MAP_FROM_ARRAYS",
+    PartsUse.MAP_OF_ENTRIES: "MAP_FROM_ENTRIES",
+    PartsUse.MAP_ENTRIES: "MAP_ENTRIES",
+    PartsUse.MAP_KEYS: "MAP_KEYS",
+    PartsUse.MAP_VALUES: "MAP_VALUES",
+    PartsUse.MAP_JOIN: "MAP_CONCAT",
+    PartsUse.MAP_FILTER: "MAP_FILTER",
+    PartsUse.MAP_CHANGE: "TRANSFORM_KEYS TRANSFORM_VALUES",
+    PartsUse.MAP_MERGE: "MAP_ZIP_WITH",
+    PartsUse.LAMBDA: "TRANSFORM",
+    PartsUse.LAMBDA_OF_TWO: "ZIP_WITH",
+    PartsUse.LAMBDA_FILTER: "FILTER",
+    PartsUse.LAMBDA_TEST: "EXISTS FORALL",
+    PartsUse.LAMBDA_MERGE: "AGGREGATE REDUCE",
+    PartsUse.LAMBDA_ORDER: "ARRAY_SORT",
+    PartsUse.ELEMENTS_KEPT: "SORT_ARRAY SLICE SHUFFLE",
+    PartsUse.ELEMENTS_PICKED: "ARRAY_DISTINCT ARRAY_COMPACT",
+    PartsUse.ELEMENTS_JOINED: "CONCAT ARRAY_UNION",
+    PartsUse.ELEMENT_ADDED: "ARRAY_APPEND ARRAY_PREPEND ARRAY_INSERT",
+    PartsUse.ELEMENT_REPEATED: "ARRAY_REPEAT",
+    PartsUse.ELEMENT: "ELEMENT_AT TRY_ELEMENT_AT GET",
+    PartsUse.NESTED_ELEMENTS: "FLATTEN",
+    PartsUse.LIST: "COLLECT_LIST COLLECT_SET ARRAY_AGG",
+    PartsUse.EXTREME: "MAX MIN",
+    PartsUse.PICK: "FIRST LAST ANY_VALUE FIRST_VALUE LAST_VALUE LAG LEAD NTH_VALUE MODE MAX_BY MIN_BY",
+    PartsUse.FIRST_KNOWN: "COALESCE IFNULL NVL",
+}
+PARTS_USES = {name: use for use, names in _PARTS.items() for name in names.split()}
+_PASSING_PARTS = frozenset(
+    (PartsUse.ELEMENTS_JOINED, PartsUse.ELEMENT, PartsUse.EXTREME, PartsUse.PICK, PartsUse.FIRST_KNOWN)
+)
+MAKING_PARTS = frozenset(name for name, use in PARTS_USES.items() if use not in _PASSING_PARTS)
+"""The functions whose value has parts, or is made of such; the others only hand on what has some."""

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from ingestion.model.lineage import Problem, TableName
+from ingestion.model.lineage import Problem, StatementLineage, TableName
 from ingestion.model.outcomes import ProblemKind
 from ingestion.plans._expressions import AttributeScope, read_expression
 from ingestion.plans._relation import (
     MISSING,
     Attribute,
-    AttributeLineage,
     Element,
     PlanRelation,
-    arguments,
     attribute_list,
     is_truncated,
     join_relations,
@@ -24,7 +21,6 @@ from ingestion.plans._tree import PlanNode, kind_of
 from ingestion.plans.names import NameMapping
 
 CUT = Problem(ProblemKind.INCOMPLETE, "more fields")
-_STRUCT = re.compile(r"^(?:named_)?struct\(")
 
 
 @dataclass(slots=True)
@@ -34,7 +30,8 @@ class Evaluation:
     `remembered` maps an expression id to the column that an earlier plan of the same application gave it: checkpoints
     and cached frames are leaves whose ids only it explains. `paths` has the locations of leaves that print none;
     `batch` is what foreachBatch's function is given, `loop` what a recursive query has so far; `made` collects the
-    columns of all leaves and projections. `operate` is what gives one node's relation.
+    columns of all leaves and projections. `query_lineage` reads the text of a query that was sent to a database, and
+    `operate` is what gives one node's relation.
     """
 
     operate: Callable[[PlanNodeInput], PlanRelation]
@@ -44,6 +41,7 @@ class Evaluation:
     paths: Mapping[int, str] = field(default_factory=dict)
     through_views: bool = False
     batch: PlanRelation | None = None
+    query_lineage: Callable[[str], StatementLineage | None] = field(default=lambda _text: None)
     known: set[int] = field(default_factory=set)
     made: dict[int, Attribute] = field(default_factory=dict)
     by_id: dict[int, PlanRelation] = field(default_factory=dict)
@@ -125,22 +123,8 @@ def named_attributes(elements: list[Element], scope: AttributeScope) -> list[Att
             passed = scope.attributes.get(element.id) or scope.outer.get(element.id)
             made.append(Attribute(element.id, element.name, passed.lineage if passed else MISSING))
         else:
-            lineage = read_expression(element.expression, scope)
-            if _STRUCT.match(element.expression):
-                lineage = _with_fields(lineage, element.expression, scope)
-            made.append(Attribute(element.id, element.name, lineage))
+            made.append(Attribute(element.id, element.name, read_expression(element.expression, scope)))
     return made
-
-
-def _with_fields(lineage: AttributeLineage, expression: str, scope: AttributeScope) -> AttributeLineage:
-    """A struct's lineage with that of its parts: Spark merges scalar subqueries into one struct."""
-    parts = arguments(expression[expression.index("(") + 1 : -1])
-    if len(parts) % 2:
-        return lineage
-    fields = {parts[i]: read_expression(parts[i + 1], scope) for i in range(0, len(parts), 2)}
-    return AttributeLineage(
-        lineage.direct, lineage.indirect, lineage.expression, lineage.opaque, lineage.incomplete, fields
-    )
 
 
 def cut(text: str) -> list[Problem]:

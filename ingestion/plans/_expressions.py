@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from ingestion.analysis.roles import (
     AGGREGATION,
@@ -29,11 +30,22 @@ from ingestion.plans._relation import (
     AttributeLineage,
     IndirectUse,
     PlanRelation,
+    ValueParts,
     arguments,
     attribute_spans,
     influences,
     is_truncated,
     nesting,
+    unite_lineages,
+)
+from ingestion.plans._values import (
+    MAKERS,
+    FunctionCall,
+    field_of,
+    item_of,
+    reads_call,
+    value_of,
+    with_influences,
 )
 
 _BRACKET = re.compile(r"[()\[\]]")
@@ -42,6 +54,14 @@ _WRAPPER = re.compile(r"^(\w+)\((.*)\)$", re.DOTALL)
 STAGE = re.compile(r"^(?:partial_|merge_|finalmerge_)?(?:gpubasic|gpu)?")
 """What stands before a function's name: the stage of an aggregation, an accelerator."""
 
+_CALLED = re.compile(r"(\w+)\(")
+_CASE = re.compile(r"CASE\b")
+_CHOICE_WORD = re.compile(r"\b(?:CASE|WHEN|THEN|ELSE|END|else)\b")
+_FIELD = re.compile(r"\.[^\W\d]")
+_FIELD_AT_END = re.compile(r"\.(\w+)$")
+_WORD = re.compile(r"[^\W\d]\w*")
+_CLAUSES = {" FILTER (WHERE ": FILTER, " windowspecdefinition(": WINDOW}
+"""What stands behind an aggregate: which rows it is of, and the window that it is over."""
 _SPACE_BEFORE = re.compile(r"(?<!\s)\s++([,)])")
 TOKEN = re.compile(r"[^\W\d]\w*|\d[\w.]*|[()\[\],]|<=>|<=|>=|<>|!=|\|\||[-+*/%=<>&|^~!.]|\s+|.", re.DOTALL)
 
@@ -73,14 +93,6 @@ class _OpenBracket:
             use = self.arguments[self.argument]
             self.influence = COMPOSED[self.outer_influence][ARGUMENT_ROLES[use]]
             self.tested = use is ArgumentUse.BOTH
-
-
-def _field_behind(value: AttributeLineage, text: str, end: int) -> tuple[AttributeLineage, int]:
-    """The field of a struct that the text behind a value names, and where its name ends: `r#5.z`."""
-    for name, part in sorted((value.fields or {}).items(), key=lambda item: -len(item[0])):
-        if text.startswith(f".{name}", end):
-            return part, end + 1 + len(name)
-    return value, end
 
 
 def _text_inside(text: str, opening: int) -> str:
@@ -126,13 +138,7 @@ class _Use:
 
 def read_expression(text: str, scope: AttributeScope) -> AttributeLineage:
     """The lineage of the value of an expression over `scope`."""
-    visible = {**scope.outer, **scope.attributes}
-    inner = _unwrap(text)
-    for start, end, attribute in attribute_spans(inner, visible):
-        taken, reached = _field_behind(attribute.lineage, inner, end)
-        if start == 0 and reached == len(inner):
-            return taken
-    return _ExpressionReading(text, visible, scope).lineage()
+    return _ExpressionReader(scope).read(text, {**scope.outer, **scope.attributes})
 
 
 def read_influences(text: str, scope: AttributeScope, role: int) -> frozenset[IndirectUse]:
@@ -149,7 +155,30 @@ def _unwrap(text: str) -> str:
         if nesting(inside, [])[-1] != 0:
             break
         text = inside
-    return text
+    return text.removeprefix("lambda ")
+
+
+@dataclass(slots=True)
+class _ExpressionReader:
+    """Reads an expression, and those inside it with what a lambda binds, each once."""
+
+    scope: AttributeScope
+    known: dict[tuple[int, str], tuple[Mapping[int, Attribute], AttributeLineage]] = field(default_factory=dict)
+
+    def read(self, text: str, visible: Mapping[int, Attribute]) -> AttributeLineage:
+        """The lineage of an expression over the attributes that are visible to it."""
+        key = (id(visible), text)
+        if key not in self.known:
+            self.known[key] = visible, self._read(text, visible)
+        return self.known[key][1]
+
+    def _read(self, text: str, visible: Mapping[int, Attribute]) -> AttributeLineage:
+        inner = _unwrap(text)
+        reading = _ExpressionReading(inner, visible, self)
+        whole = reading.whole()
+        if whole is None:
+            return reading.lineage()
+        return replace(whole, parts=None) if inner != text and "struct<" in text else whole  # a cast names the fields
 
 
 def _canonical(column: ColumnRef) -> str:
@@ -163,17 +192,35 @@ def _canonical(column: ColumnRef) -> str:
 class _ExpressionReading:
     """One pass over one expression's text."""
 
-    def __init__(self, text: str, visible: Mapping[int, Attribute], scope: AttributeScope) -> None:
+    def __init__(
+        self, text: str, visible: Mapping[int, Attribute], reader: _ExpressionReader, *, flat: bool = False
+    ) -> None:
         self.text = text
-        self.scope = scope
+        self.visible = visible
+        self.reader = reader
+        self.scope = reader.scope
         self.uses: list[_Use] = []
         self.brackets = [_OpenBracket(TRANSFORMATION)]
         self.texts: list[str] = []
         self.words: list[str] = ["", ""]  # the last two tokens that are not space
         self.doubtful = is_truncated(text)
-        self.roles_set = False
-        self.spans = {start: (end, attribute) for start, end, attribute in attribute_spans(text, visible)}
+        self.roles_set = self.opaque = False
+        found = attribute_spans(text, visible)
+        self.spans = {start: (end, attribute) for start, end, attribute in found}
+        has_parts = any(attribute.lineage.parts is not None for _, _, attribute in found)
+        composed = not flat and not self.doubtful and (has_parts or MAKERS.search(text) is not None)
+        self.composed = composed and SUBQUERY.search(text) is None  # those are taken in their order, each once
+        self.depth = nesting(text, found) if has_parts or self.composed else []
         self.skip = self._names_of_aliases()
+
+    def whole(self) -> AttributeLineage | None:
+        """The value of a text that is nothing but an attribute, a call or a choice with what is taken out of it."""
+        if 0 in self.spans:
+            end, attribute = self.spans[0]
+            lineage, end = self._part_behind(attribute.lineage, end)
+            return lineage if end == len(self.text) else None
+        found = self._composed_at(0) if self.composed else None
+        return found[0] if found is not None and found[1] == len(self.text) else None
 
     def lineage(self) -> AttributeLineage:
         position = 0
@@ -181,6 +228,151 @@ class _ExpressionReading:
             position = self._step(position)
         self._close_all()
         return self._compose()
+
+    # --- values with parts -----------------------------------------------------------------------------------
+
+    def _read(self, text: str, bound: Mapping[int, Attribute]) -> AttributeLineage:
+        return self.reader.read(text, {**self.visible, **bound} if bound else self.visible)
+
+    def _composed_at(self, position: int) -> tuple[AttributeLineage, int] | None:
+        """The value that begins here, where it has parts or is one of a value's, and where its text ends."""
+        if position and (self.text[position - 1].isalnum() or self.text[position - 1] in "_."):
+            return None
+        found = self._choice_at(position) or self._call_at(position)
+        if found is None:
+            return None
+        value, end = found
+        taken, reached = self._part_behind(value, end)
+        if set(taken.direct.values()) != {IDENTITY}:
+            flat = _ExpressionReading(self.text[position:reached], self.visible, self.reader, flat=True)
+            taken = replace(taken, expression=flat.lineage().expression)
+        return self._with_clause(taken, reached)
+
+    def _call_at(self, position: int) -> tuple[AttributeLineage, int] | None:
+        match = _CALLED.match(self.text, position)
+        name = STAGE.sub("", match.group(1).lower()) if match else ""
+        end = self._closing(match.end() - 1) if match and reads_call(name) else None
+        if match is None or end is None:
+            return None
+        value = value_of(FunctionCall(name, self._arguments(match.end(), end), self._read))
+        return (value, end + 1) if value is not None else None
+
+    def _with_clause(self, value: AttributeLineage, end: int) -> tuple[AttributeLineage, int]:
+        """The value with what is said behind an aggregate: which rows it is of, or over which window."""
+        for opening, role in _CLAUSES.items():
+            if self.text.startswith(opening, end):
+                closing = self._closing(end + opening.index("("))
+                if closing is not None:
+                    clause = self._read(self.text[end + len(opening) : closing], {})
+                    return with_influences(value, influences(clause, role)), closing + 1
+        return value, end
+
+    def _choice_at(self, position: int) -> tuple[AttributeLineage, int] | None:
+        """A CASE or an IF between values of which one has parts: `if (isnull(s#1)) null else named_struct(x, a#2)`."""
+        if self.text.startswith("if (", position):
+            return self._if_at(position)
+        return self._case_at(position) if _CASE.match(self.text, position) else None
+
+    def _if_at(self, position: int) -> tuple[AttributeLineage, int] | None:
+        closing = self._closing(position + 3)
+        end = self._end_of_argument(position)
+        cuts = [cut for cut in self._words_at(position, end) if cut[1] == "else"] if closing is not None else []
+        if closing is None or not cuts or cuts[0][0] < closing:
+            return None
+        then, other = self.text[closing + 2 : cuts[0][0] - 1], self.text[cuts[0][0] + 5 : end]
+        if then.startswith("if ("):
+            return None
+        one, two = self._read(then, {}), self._read(other, {})
+        behind = _FIELD_AT_END.search(other)
+        if behind and one.parts is not None and one.parts.fields is not None and two.parts is None:
+            whole = unite_lineages((one, self._read(other[: behind.start()], {})))  # `.b` is of what the IF gives
+            chosen = field_of(whole, behind.group(1))
+        elif one.parts is None and two.parts is None:
+            return None
+        else:
+            chosen = unite_lineages((one, two))
+        test = self._read(self.text[position + 4 : closing], {})
+        return with_influences(chosen, influences(test, CONDITIONAL)), end
+
+    def _case_at(self, position: int) -> tuple[AttributeLineage, int] | None:
+        marks: list[tuple[int, str]] = []
+        open_cases = 0
+        for at, word in self._words_at(position, self._end_of_argument(position)):
+            open_cases += (word == "CASE") - (word == "END")
+            if open_cases == 0 or (open_cases == 1 and word != "END"):
+                marks.append((at, word))
+            if open_cases == 0:
+                break
+        if not marks or marks[-1][1] != "END":
+            return None
+        branches = [
+            (word, self.text[at + len(word) : following].strip()) for (at, word), (following, _) in pairwise(marks)
+        ]
+        values = [self._read(text, {}) for word, text in branches if word in ("THEN", "ELSE")]
+        tests = [self._read(text, {}) for word, text in branches if word in ("CASE", "WHEN") and text]
+        if all(value.parts is None for value in values):
+            return None
+        uses = {use for test in tests for use in influences(test, CONDITIONAL)}
+        return with_influences(unite_lineages(values), uses), marks[-1][0] + len("END")
+
+    def _words_at(self, position: int, end: int) -> list[tuple[int, str]]:
+        """The words of choices that stand in no bracket of their own, and where."""
+        depth = self.depth[position]
+        found = ((match.start(), match.group()) for match in _CHOICE_WORD.finditer(self.text, position, end))
+        return [(at, word) for at, word in found if self.depth[at] == depth and not self._near(at)]
+
+    def _part_behind(self, value: AttributeLineage, end: int) -> tuple[AttributeLineage, int]:
+        """What the text behind a value takes out of it (`r#5.z`, `m#3[K].z`), and where that ends."""
+        whole = value
+        while end < len(self.text) and (taken := self._one_part_behind(value, end)) is not None:
+            value, end = taken
+        if value is not whole and not value.expression and not value.identity and whole.expression:
+            value = replace(value, expression=f"({whole.expression}).?")
+        return value, end
+
+    def _one_part_behind(self, value: AttributeLineage, end: int) -> tuple[AttributeLineage, int] | None:
+        parts = value.parts
+        if self.text[end] == "." and (name := self._field_name(parts, end + 1)):
+            if parts is None and len(value.direct) <= 1:
+                return None
+            return field_of(value, name), end + 1 + len(name)
+        closing = self._closing(end) if self.text[end] == "[" and parts is not None else None
+        if closing is None or parts is None or parts.element is None:
+            return None
+        index = self.text[end + 1 : closing]
+        return item_of(value, index, self._read(index, {})), closing + 1
+
+    def _field_name(self, parts: ValueParts | None, start: int) -> str:
+        struct = parts.element.parts if parts is not None and parts.element is not None else parts
+        names = sorted(struct.fields or () if struct is not None else (), key=len, reverse=True)
+        known = next((name for name in names if self.text.startswith(name, start)), None)
+        word = _WORD.match(self.text, start)
+        return known or (word.group() if word else "")
+
+    def _closing(self, opening: int) -> int | None:
+        """Where the bracket closes that opens here."""
+        depth = self.depth[opening]
+        inside = range(opening + 1, len(self.text))
+        return next((at for at in inside if self.depth[at + 1] == depth), None)
+
+    def _end_of_argument(self, position: int) -> int:
+        """Where the argument, or the bracket's content, ends that this position is in."""
+        depth = self.depth[position]
+        for at in range(position, len(self.text)):
+            if self.depth[at + 1] < depth or (self.depth[at] == depth and self.text.startswith(", ", at)):
+                return at
+        return len(self.text)
+
+    def _arguments(self, start: int, end: int) -> list[str]:
+        """The arguments of a call between its brackets."""
+        found: list[str] = []
+        depth = self.depth[start]
+        begun = start
+        for at in range(start, end):
+            if self.depth[at] == depth and self.text.startswith(", ", at) and not self._near(at):
+                found.append(self.text[begun:at])
+                begun = at + 2
+        return [*found, self.text[begun:end]] if end > start else []
 
     # --- finding things --------------------------------------------------------------------------------------
 
@@ -205,13 +397,16 @@ class _ExpressionReading:
     def _step(self, position: int) -> int:
         if position in self.spans:
             end, attribute = self.spans[position]
-            lineage, end = _field_behind(attribute.lineage, self.text, end)
+            lineage, end = self._part_behind(attribute.lineage, end)
             self._use(lineage, attribute.name)
             return end
         if position in self.skip:
             return self.skip[position]
         if match := SUBQUERY.match(self.text, position):
             return self._subquery(match)
+        if self.composed and (found := self._composed_at(position)) is not None:
+            self._use(found[0], ")", bare=True)
+            return found[1]
         token = TOKEN.match(self.text, position)
         if token is None:
             return position + 1
@@ -220,14 +415,14 @@ class _ExpressionReading:
 
     # --- roles ------------------------------------------------------------------------------------------------
 
-    def _use(self, lineage: AttributeLineage, name: str = "?") -> None:
+    def _use(self, lineage: AttributeLineage, name: str = "?", *, bare: bool = False) -> None:
         bracket = self.brackets[-1]
         self.uses.append(_Use(lineage, bracket.value, bracket.influence))
         if bracket.influence == IDENTITY and any(outer.tested for outer in self.brackets):
             self.uses.append(_Use(lineage, TRANSFORMATION, CONDITIONAL))
         self.doubtful |= lineage.incomplete
         if lineage.expression:
-            bare = " " not in lineage.expression or lineage.expression.startswith("(")
+            bare = bare or " " not in lineage.expression or lineage.expression.startswith("(")
             self._write(lineage.expression if bare else f"({lineage.expression})")
         elif len(lineage.direct) == 1:
             self._write(_canonical(next(iter(lineage.direct))))
@@ -246,7 +441,7 @@ class _ExpressionReading:
         if kind == "exists" or not relation.attributes:
             self._use(rows)
             return end
-        value, end = _field_behind(relation.attributes[0].lineage, self.text, end)
+        value, end = self._part_behind(relation.attributes[0].lineage, end)
         self._use(
             AttributeLineage(
                 value.direct, value.indirect | rows.indirect, value.expression, value.opaque, value.incomplete
@@ -263,6 +458,7 @@ class _ExpressionReading:
         elif token == ",":
             self.brackets[-1].next_argument()
         elif token == ")":
+            self._part_of_bracket(position + 1)
             self._close()
         elif token == "CASE":
             self._push(self.brackets[-1].influence, case=True)
@@ -310,6 +506,13 @@ class _ExpressionReading:
         else:
             bracket.influence = COMPOSED[bracket.outer_influence][CONDITIONAL if word == "WHEN" else IDENTITY]
 
+    def _part_of_bracket(self, end: int) -> None:
+        """A field of what the bracket that ends here gives, of which the plan does not tell what is in which field."""
+        if _FIELD.match(self.text, end):
+            inside = self.uses[self.brackets[-1].uses_before :]
+            flowing = {column for use in inside if use.influence == IDENTITY for column in use.lineage.direct}
+            self.opaque |= len(flowing) > 1
+
     def _close(self) -> None:
         self._drop_cases()
         if len(self.brackets) > 1:
@@ -341,7 +544,7 @@ class _ExpressionReading:
     def _compose(self) -> AttributeLineage:
         direct: dict[ColumnRef, int] = {}
         indirect: set[IndirectUse] = set()
-        opaque = False
+        opaque = self.opaque
         for use in self.uses:
             opaque |= use.lineage.opaque
             if use.influence != IDENTITY:

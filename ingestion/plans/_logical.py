@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from dataclasses import replace
 
 from ingestion.analysis.roles import FILTER, GROUP_BY, JOIN, SORT
+from ingestion.dialects.functions import OF_ONE_ROW
 from ingestion.model.lineage import ColumnRef
 from ingestion.plans._evaluation import PlanNodeInput, cut, named_attributes, unknown_relation
 from ingestion.plans._expressions import AttributeScope, read_expression, read_influences
 from ingestion.plans._relation import (
     MISSING,
+    SUBQUERY,
     Attribute,
     AttributeLineage,
+    Element,
     IndirectUse,
     PlanRelation,
     attribute_list,
@@ -23,12 +28,18 @@ from ingestion.plans._relation import (
     join_relations,
     nesting,
     unite_lineages,
+    unnamed_list,
 )
+from ingestion.plans._values import FunctionCall, generator_columns, uncertain_part
 from ingestion.plans.names import quoted_parts
 
 _HINTS = re.compile(r"(?:, (?:left|right)Hint=\([^()]*\)){1,2}$")
 """Behind a join's condition: `, rightHint=(strategy=broadcast)`."""
 _OUTER = re.compile(r", (?:true|false)(?=, |\Z)")
+_FILE_METADATA = re.compile(r"(?:knownnotnull\()?named_struct\((file_\w+|row_index), \1#\d")
+"""`knownnotnull(named_struct(file_path, file_path#9, …)) AS _metadata#4`: what is known of a row's file."""
+_NULL = "null"
+_GENERATOR = re.compile(r"(\w+)\((.*)\)", re.DOTALL)
 _JOIN_TYPE = re.compile(r"\], ((?:Inner|Cross|Left|Right|Full|ExistenceJoin)\w*(?:\([^()]*\))?)(?=, |$)")
 COUNTED = re.compile(r"^\[(?:-?1 AS vcol|(?:true|null) AS vcol1)#")
 """A side of EXCEPT ALL or INTERSECT ALL, of which Spark makes a union whose rows it counts."""
@@ -39,7 +50,13 @@ def project(step: PlanNodeInput) -> PlanRelation:
     text = step.node.fields.get("Output") or step.node.args
     expected, count = step.evaluation.expected.get(id(step.node), ()), step.node.counts.get("Output")
     elements = element_list(text, step.below.scope | dict(step.outer), expected, count)
+    elements = [replace(item, expression=_NULL) if _is_file_metadata(item) else item for item in elements]
     return step.below.with_attributes(named_attributes(elements, step.scope), problems=cut(text))
+
+
+def _is_file_metadata(element: Element) -> bool:
+    """Whether an element is what Spark tells of each row's file, which it reads as if it were columns."""
+    return element.name == "_metadata" and _FILE_METADATA.match(element.expression) is not None
 
 
 def filter_rows(step: PlanNodeInput) -> PlanRelation:
@@ -196,23 +213,45 @@ def _generator_parts(args: str) -> tuple[str, str] | None:
 
 
 def generate(step: PlanNodeInput) -> PlanRelation:
-    """LATERAL VIEW and explode: each column that the generator makes comes from all of its arguments.
+    """LATERAL VIEW and explode: rows made of others, with columns of the generator's arguments.
 
-    A physical plan lists what is passed on; rows that are only repeated keep their ids.
+    A physical plan lists what is passed on, and no list where that is nothing; rows that are only repeated keep their
+    ids. How many rows one becomes is decided by what the generator takes apart.
     """
     parts = _generator_parts(step.node.args)
     if parts is None:
         return unknown_relation(step, "Generate")
     (text, made_columns), scope = parts, step.below.scope
     passed = step.below.attributes
-    if "Input" in step.node.fields and text.endswith("]") and "), [" in text:
-        start = text.rindex("), [") + 1
-        kept = element_list(text[start + 2 :], scope)
+    if "Input" in step.node.fields:
+        listed = text.rindex("), [") + 1 if text.endswith("]") and "), [" in text else len(text)
+        kept = element_list(text[listed + 2 :], scope)
         passed = [scope[item.id] for item in kept if item.id in scope]
-        text = text[:start]
-    lineage = read_expression(text, step.scope)
-    made = [scope.get(item.id) or Attribute(item.id, item.name, lineage) for item in attribute_list(made_columns)]
-    return step.below.with_attributes([*passed, *made], problems=cut(step.node.args))
+        text = text[:listed]
+    columns = attribute_list(made_columns)
+    lineages, deciding = _generator_columns(text, len(columns), step)
+    made = [
+        scope.get(item.id) or Attribute(item.id, item.name, lineage)
+        for item, lineage in zip(columns, lineages, strict=True)
+    ]
+    found = {(column, FILTER) for column in deciding}
+    return step.below.with_attributes([*passed, *made], found, cut(step.node.args))
+
+
+def _generator_columns(
+    text: str, count: int, step: PlanNodeInput
+) -> tuple[list[AttributeLineage], Iterable[ColumnRef]]:
+    """What each of a generator's columns is made of, and the columns that decide how many rows there are."""
+    scope = step.scope
+    match = _GENERATOR.fullmatch(text)
+    if match is not None and SUBQUERY.search(text) is None:
+        arguments = unnamed_list(f"[{match.group(2)}]", step.below.scope)
+        call = FunctionCall(match.group(1), arguments, lambda each, _bound: read_expression(each, scope))
+        if (made := generator_columns(call, count)) is not None:
+            return made
+    whole = read_expression(text, scope)
+    one_row = match is not None and match.group(1).upper() in OF_ONE_ROW
+    return [whole if count == 1 else uncertain_part(whole)] * count, () if one_row else whole.columns
 
 
 def expand(step: PlanNodeInput) -> PlanRelation:

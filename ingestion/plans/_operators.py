@@ -46,10 +46,14 @@ _PASSING = """
     ResolvedHint Coalesce WriteFiles EventTimeWatermark CollectMetrics Subquery SubqueryBroadcast CommandResult
     SubqueryAdaptiveBroadcast WindowGroupLimit ReusedSubquery ReturnAnswer TableCacheQueryStage ResultQueryStage
     ColumnarExchange CoalesceBatches ShuffleCoalesce BringBackToHost ShuffleExchangeSink ShuffleExchangeSource
+    StateStoreRestore StateStoreSave SessionWindowStateStoreRestore SessionWindowStateStoreSave UpdatingSessions
+    StreamingGlobalLimit StreamingLocalLimit UpdateEventTimeColumn UpdateEventTimeWatermarkColumn
     ShuffleMapStage ResultStage WriteToMicroBatchDataSource WriteToMicroBatchDataSourceV1 WriteToDataSourceV2
 """
 PASSING = frozenset(_PASSING.split())
-"""Nodes that give their child's columns and rows on (limits and samples choose rows by no column)."""
+"""Nodes that give their child's columns and rows on (limits and samples choose rows by no column).
+
+A stream's aggregation keeps its buffers in a state store between its stages."""
 
 OPERATORS: dict[str, Callable[[PlanNodeInput], PlanRelation]] = {
     "Project": project,
@@ -60,6 +64,7 @@ OPERATORS: dict[str, Callable[[PlanNodeInput], PlanRelation]] = {
     "Agg": photon_aggregate,
     "GroupingAgg": photon_aggregate,
     "ObjectHashAggregate": aggregate_stage,
+    "MergingSessions": aggregate_stage,
     "Sort": sort,
     "TakeOrderedAndProject": take_ordered,
     "TopN": take_ordered,
@@ -72,6 +77,7 @@ OPERATORS: dict[str, Callable[[PlanNodeInput], PlanRelation]] = {
     "Deduplicate": deduplicate,
     "DeduplicateWithinWatermark": deduplicate,
     "StreamingDeduplicate": deduplicate,
+    "StreamingDeduplicateWithinWatermark": deduplicate,
     "Window": window,
     "WindowInPandas": window,
     "ArrowWindowPython": window,

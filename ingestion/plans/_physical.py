@@ -20,18 +20,17 @@ from ingestion.plans._relation import (
     PlanRelation,
     arguments,
     attribute_list,
-    attribute_spans,
     element_list,
-    inside,
     join_relations,
-    nesting,
     unite_lineages,
+    unnamed_list,
 )
 from ingestion.plans._scans import relation_with_columns
 
 _OPAQUE = """
     MapInPandas MapInArrow PythonMapInArrow FlatMapGroupsInPandas FlatMapGroupsInArrow FlatMapCoGroupsInPandas
-    FlatMapCoGroupsInArrow FlatMapGroupsInPandasWithState TransformWithStateInPandas AggregateInPandas
+    FlatMapCoGroupsInArrow FlatMapGroupsInPandasWithState TransformWithState TransformWithStateInPandas
+    TransformWithStateInPySpark TransformWithStateInPy AggregateInPandas
     ArrowAggregatePython MapElements MapPartitions MapPartitionsInR MapGroups CoGroup AppendColumns TypedFilter
     AppendColumnsWithObject SerializeFromObject DeserializeToObject FlatMapGroupsWithState ScriptTransformation
     AttachDistributedSequence
@@ -136,23 +135,6 @@ def _attribute_values(texts: list[str], names: list[Element], scope: dict[int, A
         Attribute(item.id, item.name, read_expression(text, AttributeScope(scope)))
         for item, text in zip(names, texts, strict=True)
     ]
-
-
-def unnamed_list(text: str, scope: dict[int, Attribute]) -> list[str]:
-    """Expressions without names, cut at the commas outside of brackets."""
-    body = inside(text)
-    if not body:
-        return []
-    spans = attribute_spans(body, scope)
-    depth = nesting(body, spans)
-    hidden = {i for start, end, _ in spans for i in range(start, end)}
-    found: list[str] = []
-    start = 0
-    for index, character in enumerate(body):
-        if character == "," and depth[index] == 0 and index not in hidden and body.startswith(", ", index):
-            found.append(body[start:index])
-            start = index + 2
-    return [*found, body[start:]]
 
 
 def take_ordered(step: PlanNodeInput) -> PlanRelation:

@@ -31,12 +31,29 @@ _CUT_END = re.compile(r"(?:, ?)?\.\.\. \d+ more fields?$")
 
 
 @dataclass(frozen=True, slots=True)
+class ValueParts:
+    """What is known of the parts of a value that has some: a struct, an array or a map.
+
+    `fields` are a struct's, and `rest` what any other field of it is made of. `element` is what an array's elements or
+    a map's values are made of, `key` what its keys are, and `size` the columns that decide how many there are; `items`
+    has those that were listed one by one, by their position or their key as printed.
+    """
+
+    fields: Mapping[str, AttributeLineage] | None = None
+    rest: AttributeLineage | None = None
+    element: AttributeLineage | None = None
+    key: AttributeLineage | None = None
+    size: frozenset[ColumnRef] = frozenset()
+    items: Mapping[str, AttributeLineage] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class AttributeLineage:
     """Where one value comes from.
 
     `direct` has the role of each source column whose value flows; `expression` is canonical and masked, "" for a column
-    taken as it is. `opaque`: made by code that a plan does not show. `incomplete`: text was cut, or names an attribute
-    that is not in scope, so sources may be missing. `fields` has the parts of a struct made here.
+    taken as it is. `opaque`: made by code that a plan does not show, or a part of a value whose parts are not told.
+    `incomplete`: text was cut, or names an attribute that is not in scope, so sources may be missing.
     """
 
     direct: Mapping[ColumnRef, int] = field(default_factory=dict)
@@ -44,7 +61,7 @@ class AttributeLineage:
     expression: str = ""
     opaque: bool = False
     incomplete: bool = False
-    fields: Mapping[str, AttributeLineage] | None = None
+    parts: ValueParts | None = None
 
     @property
     def columns(self) -> frozenset[ColumnRef]:
@@ -126,9 +143,9 @@ def influences(lineage: AttributeLineage, role: int) -> set[IndirectUse]:
 
 def unite_lineages(lineages: Iterable[AttributeLineage]) -> AttributeLineage:
     """The lineage of a column of a UNION: either side may have given the value."""
+    lineages = list(lineages)
     direct: dict[ColumnRef, int] = {}
     indirect: frozenset[IndirectUse] = frozenset()
-    expressions: list[str] = []
     opaque = incomplete = False
     for lineage in lineages:
         for column, role in lineage.direct.items():
@@ -136,10 +153,39 @@ def unite_lineages(lineages: Iterable[AttributeLineage]) -> AttributeLineage:
         indirect |= lineage.indirect
         opaque |= lineage.opaque
         incomplete |= lineage.incomplete
-        expressions.append(lineage.expression)
-    distinct = [text for text in dict.fromkeys(expressions) if text]
+    distinct = [text for text in dict.fromkeys(lineage.expression for lineage in lineages) if text]
     expression = distinct[0] if len(distinct) == 1 else ""
-    return AttributeLineage(direct, indirect, expression, opaque, incomplete)
+    return AttributeLineage(direct, indirect, expression, opaque, incomplete, _unite_parts(lineages))
+
+
+def _unite_parts(lineages: Sequence[AttributeLineage]) -> ValueParts | None:
+    """The parts of a value that one of several gave: those that all are known to have.
+
+    A value without columns and parts is a NULL. Fields with other names are those at the same places.
+    """
+    known = [lineage.parts for lineage in lineages if lineage.parts is not None]
+    if not known or any(lineage.parts is None and lineage.columns for lineage in lineages):
+        return None
+    if all(parts.fields is not None for parts in known):
+        return _unite_fields(known)
+    if any(parts.element is None for parts in known) or len({parts.key is None for parts in known}) > 1:
+        return None
+    keys = [parts.key for parts in known if parts.key is not None]
+    return ValueParts(
+        element=unite_lineages(parts.element for parts in known if parts.element is not None),
+        key=unite_lineages(keys) if keys else None,
+        size=frozenset().union(*(parts.size for parts in known)),
+    )
+
+
+def _unite_fields(known: Sequence[ValueParts]) -> ValueParts | None:
+    structs = [parts.fields or {} for parts in known]
+    if any(parts.rest is not None for parts in known) or len({len(fields) for fields in structs}) > 1:
+        return None
+    names = list(structs[0])
+    by_name = all(set(fields) == set(names) for fields in structs)
+    columns = [[fields[name] for name in names] if by_name else list(fields.values()) for fields in structs]
+    return ValueParts(fields={name: unite_lineages(parts) for name, *parts in zip(names, *columns, strict=True)})
 
 
 # Lists of attributes and of named expressions as plans print them.
@@ -317,3 +363,20 @@ def arguments(text: str) -> list[str]:
             start = index + 2
     found.append(text[start:])
     return found
+
+
+def unnamed_list(text: str, scope: Mapping[int, Attribute]) -> list[str]:
+    """Expressions without names, cut at the commas outside of brackets."""
+    body = inside(text)
+    if not body:
+        return []
+    spans = attribute_spans(body, scope)
+    depth = nesting(body, spans)
+    hidden = {i for start, end, _ in spans for i in range(start, end)}
+    found: list[str] = []
+    start = 0
+    for index, character in enumerate(body):
+        if character == "," and depth[index] == 0 and index not in hidden and body.startswith(", ", index):
+            found.append(body[start:index])
+            start = index + 2
+    return [*found, body[start:]]

@@ -9,7 +9,7 @@ from ingestion.analysis.roles import FILTER, JOIN
 from ingestion.model.lineage import ColumnRef, StatementKind, TableName
 from ingestion.plans._evaluation import CUT, PlanNodeInput, cut
 from ingestion.plans._expressions import AttributeScope, read_expression, read_influences
-from ingestion.plans._physical import opaque, unnamed_list
+from ingestion.plans._physical import opaque
 from ingestion.plans._relation import (
     MISSING,
     Attribute,
@@ -20,6 +20,7 @@ from ingestion.plans._relation import (
     attribute_list,
     is_truncated,
     unite_lineages,
+    unnamed_list,
 )
 
 METADATA = frozenset("_file _pos _spec_id _partition _deleted _row_id _last_updated_sequence_number".split())  # noqa: SIM905

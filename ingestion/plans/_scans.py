@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from ingestion.analysis.roles import FILTER
-from ingestion.model.lineage import ColumnRef, Problem, TableName
+from ingestion.analysis.roles import FILTER, is_direct, role_of, unite_roles
+from ingestion.model.lineage import ColumnRef, Problem, Reference, TableName
 from ingestion.model.outcomes import ProblemKind
 from ingestion.plans._evaluation import CUT, Evaluation
 from ingestion.plans._expressions import AttributeScope, read_influences
@@ -14,7 +15,9 @@ from ingestion.plans._relation import (
     MISSING,
     NOTHING,
     Attribute,
+    AttributeLineage,
     Element,
+    IndirectUse,
     PlanRelation,
     attribute_list,
     base_column,
@@ -65,6 +68,18 @@ _MORE_PATHS = Problem(ProblemKind.UNSUPPORTED, "more paths")
 CATALOG_TABLE = re.compile(r"(?:^|\n)(?:Catalog: (?P<catalog>.+)\n)?Database: (?P<database>.+)\nTable: (?P<table>.+)")
 """The lines that describe a table of a catalog, which not every release names."""
 
+_CHANGE_FEED = re.compile(r"DeltaCDFRelation\(.*?\bpath=(?P<path>\S+?)/_delta_log\b", re.DOTALL)
+"""A scan of Delta's change data feed: its name is the whole snapshot, and at its end the table's where it has one."""
+_CHANGE_FILES = ("TahoeChangeFileIndex", "CdcAddFileIndex", "TahoeRemoveFileIndex")
+CHANGE_COLUMNS = frozenset(("_change_type", "_commit_version", "_commit_timestamp"))
+"""What the feed says of each row's change: that is no column of the table's."""
+
+_FILE_METADATA = "_metadata"
+_ROW_METADATA = frozenset(("_file", "_pos", "_spec_id", "_partition", "_deleted"))
+"""Columns of where a row stands, which no table stores: Spark's own of files, the last of a relation, and Iceberg's."""
+_OBJECT = re.compile(r"[\w.$]+@[0-9a-f]+")
+"""A Java object that has no name of its own."""
+
 _CTE_REFERENCE = re.compile(r"^(\d+), (?:true|false), (\[.*?\])(?:, (?:true|false|\d+|None|Some).*)?$", re.DOTALL)
 
 
@@ -77,10 +92,12 @@ def leaf(node: PlanNode, kind: str, evaluation: Evaluation) -> PlanRelation:
     if kind == "ReusedExchange":
         return _reused_exchange(node, evaluation)
     columns = _outputs(node, kind)
-    if kind in ROWS:
+    if kind in ROWS or is_empty(node):
         return PlanRelation([Attribute(item.id, item.name) for item in columns])
     if kind in ("LogicalRDD", "ExternalRDD") or node.name.startswith(("Scan ExistingRDD", "Scan[obj")):
         return _remembered_rows(columns, evaluation)
+    if (sent := _sent_query(node)) and (rows := _rows_of_query(sent, columns, evaluation)) is not None:
+        return rows
     found_names = _source_names(node, kind, columns, evaluation)
     problems = [CUT] if is_truncated(node.fields.get("Output", "") or node.args) else []
     if not found_names:
@@ -89,8 +106,11 @@ def leaf(node: PlanNode, kind: str, evaluation: Evaluation) -> PlanRelation:
     if None in found_names:
         problems = [*problems, _MORE_PATHS]
     sources = {name: None for name in found_names if name is not None}
+    unstored = _unstored_columns(node, kind, columns)
     made = [
         Attribute(item.id, item.name, unite_lineages(base_column(ColumnRef(name, item.name)) for name in sources))
+        if item.name not in unstored
+        else Attribute(item.id, item.name)
         for item in columns
     ]
     relation = PlanRelation(made, frozenset(), sources, tuple(problems))
@@ -105,6 +125,77 @@ def leaf(node: PlanNode, kind: str, evaluation: Evaluation) -> PlanRelation:
             if re.search(rf"(?:^|, |\(|NOT )`?{re.escape(item.name)}`? (?:IS|=|!=|<|>|IN|NOT|STARTS)", pushed.group(1))
         }
     return relation.with_attributes(made, found) if found else relation
+
+
+# Queries that Spark sends to a database: `JDBCRelation((select k from orders) SPARK_GEN_SUBQ_0)`.
+
+
+def _sent_query(node: PlanNode) -> str:
+    """The text of the query whose rows a leaf reads over JDBC; "" where it reads a table, or something else."""
+    match = _JDBC_RELATION.search(node.name) or _JDBC_RELATION.search(node.args)
+    what = match.group("what").strip() if match else ""
+    return what[1 : what.rfind(")")] if what.startswith("(") else ""
+
+
+def _rows_of_query(text: str, columns: list[Element], evaluation: Evaluation) -> PlanRelation | None:
+    """The rows of a query, from what its text says; None where that cannot be read.
+
+    Without the database's schema a star stands for every column that no other output of the query has the name of.
+    """
+    lineage = evaluation.query_lineage(text)
+    if lineage is None or len(lineage.flows) != 1:
+        return None
+    (flow,), names = lineage.flows, evaluation.names
+    named = {output.name.casefold(): output for output in flow.outputs if output.star is None}
+    stars = [output.star.table for output in flow.outputs if output.star is not None]
+    made: list[Attribute] = []
+    for item in columns:
+        output = named.get(item.name.casefold())
+        if output is not None:
+            value = _of_references(output.references, names)
+        else:
+            value = unite_lineages(base_column(ColumnRef(_remote(table, names), item.name)) for table in stars)
+            value = replace(value, opaque=len(stars) > 1, incomplete=not stars)
+        made.append(Attribute(item.id, item.name, value))
+    rows = _of_references(flow.indirect, names)
+    sources = {_remote(table, names): None for table in flow.sources}
+    return PlanRelation(made, rows.indirect, sources, lineage.problems)
+
+
+def _of_references(references: Sequence[Reference], names: NameMapping) -> AttributeLineage:
+    """The value that a query's text makes of these; a name that may mean several columns leaves it uncertain."""
+    direct: dict[ColumnRef, int] = {}
+    indirect: set[IndirectUse] = set()
+    for reference in references:
+        role = role_of(reference.transformation)
+        for column in reference.sources:
+            source = ColumnRef(_remote(column.table, names), column.column)
+            if is_direct(role):
+                direct[source] = unite_roles(direct.get(source, role), role)
+            else:
+                indirect.add((source, role))
+    texts = [reference.expression for reference in references if reference.expression]
+    return AttributeLineage(
+        direct, frozenset(indirect), texts[0] if texts else "", not all(each.certain for each in references)
+    )
+
+
+def _remote(table: TableName, names: NameMapping) -> TableName:
+    return names.jdbc(plain_parts(str(table).replace('"', "`")))
+
+
+def is_empty(node: PlanNode) -> bool:
+    """Whether a leaf is one of no rows, which Delta puts beside what changed."""
+    return node.name.startswith(("Scan ExistingRDD", "LogicalRDD", "ExternalRDD")) and "], EmptyRDD[" in node.args
+
+
+def _unstored_columns(node: PlanNode, kind: str, columns: list[Element]) -> frozenset[str]:
+    """The columns of a leaf that say where a row stands, or how it changed: no table has them."""
+    if "DeltaCDFRelation(" in node.name + node.args or node.fields.get("Location", "").startswith(_CHANGE_FILES):
+        return CHANGE_COLUMNS
+    if kind.startswith(V2_KINDS):
+        return _ROW_METADATA
+    return frozenset(item.name for item in columns[-1:] if item.name == _FILE_METADATA)
 
 
 def _outputs(node: PlanNode, kind: str) -> list[Element]:
@@ -216,6 +307,9 @@ def _scan_name(node: PlanNode, names: NameMapping) -> TableName | None:
         return _jdbc_name(match.group("what"), names)
     if " JDBC v1 Relation from v2 scan " in node.name:
         return names.table(plain_parts(node.name.rpartition(" ")[2]))
+    if feed := _CHANGE_FEED.search(node.name):
+        behind = node.name.rpartition(") ")[2].strip()
+        return names.table(plain_parts(behind)) if "." in behind else names.path(feed.group("path"))
     words = node.name.split(" ", 2)
     if len(words) > 2 and words[2].strip():
         return names.table(plain_parts(words[2].strip()))
@@ -283,6 +377,8 @@ def v2_name(node: PlanNode, names: NameMapping) -> TableName | None:
     """The table of a V2 read: in the node's name, or behind its attribute list."""
     words = node.name.split(" ")
     if len(words) > 1 and words[1]:
+        if _OBJECT.fullmatch(words[1]):
+            return None
         by_path = re.match(r"^(?:[a-z][a-z0-9+.-]*:)?/", words[1])
         return names.path(words[1]) if by_path else names.table(plain_parts(words[1]))
     if table := jdbc_table(node.args, names):
@@ -293,4 +389,4 @@ def v2_name(node: PlanNode, names: NameMapping) -> TableName | None:
     if not behind.strip() and "[" in node.args:
         behind = node.args.partition("[")[0]
     named = behind.strip(" ,").split(" ")[0]
-    return names.table(plain_parts(named)) if named else None
+    return names.table(plain_parts(named)) if named and not _OBJECT.fullmatch(named) else None

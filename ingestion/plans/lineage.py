@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ingestion.analysis.roles import IDENTITY, TRANSFORMATION, TRANSFORMATIONS
@@ -21,25 +21,23 @@ from ingestion.model.lineage import (
     Target,
 )
 from ingestion.model.outcomes import ProblemKind
+from ingestion.plans._delta_log import reads_delta_log, reads_rewritten_files
 from ingestion.plans._evaluation import Evaluation
 from ingestion.plans._operators import operate
-from ingestion.plans._relation import Attribute, AttributeLineage, Element, IndirectUse, PlanRelation, attribute_list
+from ingestion.plans._relation import (
+    Attribute,
+    AttributeLineage,
+    Element,
+    IndirectUse,
+    PlanRelation,
+    attribute_list,
+    element_list,
+)
 from ingestion.plans._row_operations import delta_merge, row_operation_kind, without_own
 from ingestion.plans._scans import LOCATION
 from ingestion.plans._tree import PlanNode, PlanText, kind_of, parse_plan_text
 from ingestion.plans.names import NameMapping
 from ingestion.plans.writes import PlanWrite, writes
-
-_LOG_COLUMNS = (
-    frozenset(("txn", "add", "remove", "metaData", "protocol")),
-    frozenset(("path", "partitionValues", "modificationTime", "dataChange")),
-    frozenset(("add", "remove", "index", "shouldSkip")),
-)
-"""Columns by which a leaf is known that gives the entries of a Delta table's log, not its rows."""
-
-_LOG_READ = re.compile(r"\bDeltaLogFileIndex\b|/_delta_log(?:/|\b)|^Delta (?:Table State|Source Snapshot)\b")
-_REWRITTEN_FILES = "TahoeBatchFileIndex"
-"""What lists the files that a command of Delta's chose itself: to rewrite them, or as a stream's batch."""
 
 _REWRITES = frozenset(("ReplaceData", "WriteDelta"))
 """Writes of rewritten row operations: only what is written tells which statement it was."""
@@ -199,40 +197,6 @@ class _Placed:
     item: EvaluatedWrite
 
 
-def _reads_delta_log(text: PlanText) -> bool:
-    """Whether a plan reads the log of a Delta table: that is no data of the table's."""
-    return any(_is_log_read(leaf) for leaf in _leaves(text))
-
-
-def _reads_rewritten_files(text: PlanText) -> bool:
-    """Whether all files that a plan reads were chosen by a command of Delta's."""
-    locations = [location for leaf in _leaves(text) if (location := _location_of(leaf))]
-    return bool(locations) and all(location.startswith(_REWRITTEN_FILES) for location in locations)
-
-
-def _leaves(text: PlanText) -> Iterable[PlanNode]:
-    trees = (text.physical, text.analyzed, *text.subqueries.values())
-    return (node for tree in trees if tree is not None for node in tree.walk() if not node.children)
-
-
-def _location_of(leaf: PlanNode) -> str:
-    """Which files a scan reads, as its plan prints that; "" where it prints none."""
-    return leaf.fields.get("Location") or leaf.args.partition("Location: ")[2]
-
-
-def _is_log_read(leaf: PlanNode) -> bool:
-    kind = kind_of(leaf)
-    if kind.startswith(("Scan", "FileScan")):
-        if _LOG_READ.search(_location_of(leaf)) or _LOG_READ.search(leaf.name.removeprefix("Scan ExistingRDD ")):
-            return True
-    elif kind not in ("LogicalRDD", "LocalTableScan", "LocalRelation"):
-        return False
-    text = leaf.fields.get("Output") or leaf.name + leaf.args
-    listed = text[text.find("[") : text.find("]") + 1]
-    columns = {item.name for item in attribute_list(listed, ", " if ", " in listed else ",")}
-    return any(known <= columns for known in _LOG_COLUMNS)
-
-
 def _with_queries(
     found: Sequence[_Placed], reads: Sequence[_Read], made: Mapping[int, Attribute]
 ) -> list[EvaluatedWrite]:
@@ -282,7 +246,27 @@ def _query_beside(root: str, reads: Sequence[_Read]) -> PlanRelation | None:
     by_id = [r for r in likely if all(f"{a.name}#{a.id}" in root for a in r.attributes)]
     by_name = [r for r in likely if all(f" {a.name}#" in root or not a.lineage.columns for a in r.attributes)]
     by_some_id = [r for r in likely if any(re.search(rf"#{a.id}\b", root) for a in r.attributes)]
-    return next(reversed(by_id or by_name or by_some_id or likely), None)
+    found = next(reversed(by_id or by_name or by_some_id or likely), None)
+    return found if found is None or by_id else _rename_by_root(found, root)
+
+
+def _rename_by_root(relation: PlanRelation, root: str) -> PlanRelation:
+    """The relation under the names that the line of the write's root gives its columns, where it is a projection.
+
+    Delta's change data feed plans the query of its rows once more, under the names that the source has. Where the two
+    have not the same number of columns, it is not told which is which.
+    """
+    if not root.startswith("Project ["):
+        return relation
+    names = [item.name for item in element_list(root[len("Project ") : root.find("]", root.rfind("#")) + 1], {})]
+    attributes = relation.attributes
+    if len(names) == len(attributes):
+        named = [replace(each, name=name) for each, name in zip(attributes, names, strict=True)]
+    elif {each.name for each in attributes} <= set(names):
+        named = attributes
+    else:
+        named = [replace(each, lineage=replace(each.lineage, opaque=True)) for each in attributes]
+    return replace(relation, attributes=named)
 
 
 @dataclass(slots=True)
@@ -291,13 +275,15 @@ class Application:
 
     `remembered` grows with every plan: a column's id is unique in an application, so a later plan that reads a
     checkpoint or a cached frame finds there what it was made of. `batch` is what the current micro-batch gives to the
-    function of foreachBatch, whose frame has other ids.
+    function of foreachBatch, whose frame has other ids. `query_lineage` reads the text of a query that was sent to a
+    database; None for one that it cannot.
     """
 
     names: NameMapping = field(default_factory=NameMapping)
     through_views: bool = False
     remembered: dict[int, Attribute] = field(default_factory=dict)
     batch: PlanRelation | None = None
+    query_lineage: Callable[[str], StatementLineage | None] = field(default=lambda _text: None)
 
 
 def statement_lineage(
@@ -314,12 +300,12 @@ def statement_lineage(
     made: dict[int, Attribute] = {}
     for index, description in enumerate(descriptions):
         text = parse_plan_text(description)
-        if (len(descriptions) > 1 and _repeats(text)) or _reads_delta_log(text):
+        if (len(descriptions) > 1 and _repeats(text)) or reads_delta_log(text):
             continue
         evaluated = [_Placed(index, item) for item in _evaluate_writes(text, application, made)]
         found.extend(evaluated)
         if not evaluated:
-            rewritten = _reads_rewritten_files(text)
+            rewritten = reads_rewritten_files(text)
             reads.extend(_Read(index, relation, rewritten) for relation in _evaluate_query(text, application, made))
             application.batch = reads[0].relation if stream and reads else None
     application.batch = None
@@ -392,6 +378,7 @@ def _new_evaluation(text: PlanText, application: Application) -> Evaluation:
         _file_paths(text.physical) if text.analyzed is not None else {},
         application.through_views,
         application.batch,
+        application.query_lineage,
     )
     evaluation.prepare_subqueries()
     return evaluation

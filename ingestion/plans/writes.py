@@ -21,6 +21,7 @@ from ingestion.model.lineage import (
     Target,
     WriteMode,
 )
+from ingestion.plans._delta_log import reads_delta_log, reads_nothing
 from ingestion.plans._operators import OPERATORS
 from ingestion.plans._relation import arguments, inside
 from ingestion.plans._scans import CATALOG_TABLE, jdbc_table, v2_name
@@ -567,9 +568,12 @@ _ADMINISTRATIVE = re.compile(
 """Commands that move no rows between tables, whatever stands below them."""
 
 _HARMLESS = re.compile(
-    r"WriteFiles|(?:Atomic)?ReplaceTable|UpdateEventTime\w*|CacheTableAsSelect|Delete\w*|RestoreTable\w*"
+    r"WriteFiles|(?:Atomic)?ReplaceTable|UpdateEventTime\w*|CacheTableAsSelect|Delete\w*|RestoreTable\w*|"
+    r"(?:CreateOr)?Replace\w*(?:Branch|Tag|Field|Fields|Function|View|Namespace|Columns)|SetWrite\w*"
 )
 """Nodes that are named like writes: steps of others, definitions without rows, and what has no source to lose.
+
+Iceberg's branches and tags name snapshots that there are; `WRITE ORDERED BY` says how later writes are to be laid out.
 
 RESTORE puts a table back to rows that it had before.
 """
@@ -587,7 +591,7 @@ def unread_write(descriptions: Sequence[str], sink: str | None = None) -> str | 
     """
     if sink is not None:
         lasting = _LASTING.match(sink)
-        return lasting.group("kind") if lasting else None
+        return lasting.group("kind") if lasting and any(_may_write(each) for each in descriptions) else None
     for description in descriptions:
         if _WRITE_HINT.search(description):
             text = parse_plan_text(description)
@@ -596,6 +600,15 @@ def unread_write(descriptions: Sequence[str], sink: str | None = None) -> str | 
             if found is not None:
                 return found
     return None
+
+
+def _may_write(description: str) -> bool:
+    """Whether a plan of a stream's batch may be of the rows that it writes.
+
+    A format's source lists the files of a batch in executions of their own, and a batch without new rows reads nothing.
+    """
+    text = parse_plan_text(description)
+    return not (reads_delta_log(text) or reads_nothing(text))
 
 
 def _write_kinds(root: PlanNode) -> Iterator[str]:

@@ -209,11 +209,12 @@ class Oracle:
             columns = dict(merged) | self.named(trees(node["windowExpressions"]), scope)
             return Rows(columns, indirect)
         if kind == "Generate":
-            made = self.expression(trees(node["generator"])[0], scope)
+            names = trees(node["generatorOutput"])
+            parts, rows = self.generated(trees(node["generator"])[0], len(names), scope)
             columns = dict(merged)
-            for attribute in trees(node["generatorOutput"]):
-                columns[attribute["exprId"]["id"]] = Column(attribute["name"], set(made.direct), set(made.indirect))
-            return Rows(columns, indirect)
+            for attribute, part in zip(names, parts, strict=True):
+                columns[attribute["exprId"]["id"]] = Column(attribute["name"], part.direct, part.indirect)
+            return Rows(columns, indirect | rows)
         if kind == "Expand":
             columns = {}
             lists = [[tree(e) for e in row] for row in node["projections"]]
@@ -232,6 +233,27 @@ class Oracle:
             }
             return Rows(columns, indirect)
         return Rows(merged, indirect)
+
+    def generated(self, node: dict[str, Any], count: int, scope: dict[int, Column]) -> tuple[list[Column], set[Source]]:
+        """What each column of a generator is made of, and what decides how many rows there are."""
+        kind, children = node["kind"], node["children"]
+        if kind == "Stack":
+            return [self.any_of(children[1:][place::count], scope) for place in range(count)], set()
+        listed = children[0]["kind"] in ("CreateArray", "CreateMap")
+        whole = self.any_of(children, scope)
+        rows = set() if listed or kind not in ("Explode", "PosExplode", "Inline") else whole.direct | whole.indirect
+        parts = [Column("", indirect=set(rows))] if kind == "PosExplode" else []
+        if children[0]["kind"] == "CreateMap":
+            pairs = children[0]["children"]
+            return [*parts, self.any_of(pairs[::2], scope), self.any_of(pairs[1::2], scope)], rows
+        return [*parts, *[whole] * (count - len(parts))], rows
+
+    def any_of(self, nodes: list[dict[str, Any]], scope: dict[int, Column]) -> Column:
+        """What one of several expressions is made of."""
+        found = [self.expression(node, scope) for node in nodes]
+        return Column(
+            "", set().union(*(each.direct for each in found)), set().union(*(each.indirect for each in found))
+        )
 
     def leaf(self, node: dict[str, Any]) -> Rows:
         name = self.leaf_names.pop(0) if node.get("leaf") else ""
