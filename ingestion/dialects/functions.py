@@ -73,6 +73,8 @@ class PartsUse(Enum):
     EXTREME = "greatest or least value of a group"
     PICK = "value of one row of a group"
     FIRST_KNOWN = "first value that is not NULL"
+    COUNT = "number of elements"
+    NULL_TEST = "whether there is a value"
 
 
 # Encryption and masking stand with hashes: nothing of the argument can be read from the result without a key.
@@ -347,10 +349,15 @@ _PARTS = {
     PartsUse.EXTREME: "MAX MIN",
     PartsUse.PICK: "FIRST LAST ANY_VALUE FIRST_VALUE LAST_VALUE LAG LEAD NTH_VALUE MODE MAX_BY MIN_BY",
     PartsUse.FIRST_KNOWN: "COALESCE IFNULL NVL",
+    PartsUse.COUNT: "SIZE CARDINALITY ARRAY_SIZE",
+    PartsUse.NULL_TEST: "ISNULL ISNOTNULL",
 }
 PARTS_USES = {name: use for use, names in _PARTS.items() for name in names.split()}
 _PASSING_PARTS = frozenset(
-    (PartsUse.ELEMENTS_JOINED, PartsUse.ELEMENT, PartsUse.EXTREME, PartsUse.PICK, PartsUse.FIRST_KNOWN)
+    (
+        *(PartsUse.ELEMENTS_JOINED, PartsUse.ELEMENT, PartsUse.EXTREME, PartsUse.PICK, PartsUse.FIRST_KNOWN),
+        *(PartsUse.COUNT, PartsUse.NULL_TEST),
+    )
 )
 MAKING_PARTS = frozenset(name for name, use in PARTS_USES.items() if use not in _PASSING_PARTS)
 """The functions whose value has parts, or is made of such; the others only hand on what has some."""

@@ -38,6 +38,8 @@ _OPAQUE = """
 OPAQUE = frozenset(_OPAQUE.split())
 """Operators that run code of the user's: what they give may come from all that goes in."""
 
+_STATE = re.compile(r", \[StructField\(|, (?:class\[|state info \[)")
+"""What an operator with a state prints behind its output: the state's schema, and where the state is."""
 CACHE = re.compile(r", (?:StorageLevel|CachedRDDBuilder)\(")
 """What follows the columns of a cached relation; before Spark 3.5 its builder."""
 
@@ -177,16 +179,17 @@ def opaque(step: PlanNodeInput) -> PlanRelation:
 
 
 def _opaque_outputs(step: PlanNodeInput) -> list[Element]:
-    """The attributes that an opaque operator makes: its last list, its named elements, or its object."""
+    """The attributes that an opaque operator makes: its last list of some, its named elements, or its object."""
     kind = step.node.name.split(" ")[0]
     if kind == "SerializeFromObject":
         return element_list(step.node.args, step.below.scope)
     if kind in ("TypedFilter", "AttachDistributedSequence"):
         return [Element(item.id, item.name) for item in step.below.attributes]
-    if "[" in step.node.args and kind not in ("DeserializeToObject", "MapElements", "MapPartitions"):
-        last = step.node.args[step.node.args.rindex("[") :]
+    text = _STATE.split(step.node.args, 1)[0]
+    if "[" in text and kind not in ("DeserializeToObject", "MapElements", "MapPartitions"):
+        last = text[text.rindex("[") :]
         return attribute_list(last[: last.rindex("]") + 1] if "]" in last else last)
-    found = re.search(r"\bobj#(\d+)L?: ", step.node.args)
+    found = re.search(r"\bobj#(\d+)L?: ", text)
     return [Element(int(found.group(1)), "obj")] if found else []
 
 

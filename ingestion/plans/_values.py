@@ -497,6 +497,22 @@ def _item(call: FunctionCall) -> AttributeLineage | None:
     return item_of(value, index, call.value(1))
 
 
+def _count(call: FunctionCall) -> AttributeLineage | None:
+    """`size(xs#1, false)`: the number of elements, whatever they are."""
+    value = call.value(0)
+    if value.parts is None or value.parts.element is None:
+        return None
+    size = value.parts.size
+    direct = dict.fromkeys(size & set(value.direct), TRANSFORMATION)
+    return AttributeLineage(direct, _uses(size - set(direct), CONDITIONAL))
+
+
+def _null_test(call: FunctionCall) -> AttributeLineage | None:
+    """`isnotnull(st#1)`: a value that was put together is there, but for what has a say in that."""
+    value = call.value(0)
+    return AttributeLineage(indirect=value.indirect) if _has_parts(value) else None
+
+
 def _hand_on(call: FunctionCall) -> AttributeLineage | None:
     value = call.value(0)
     return value if len(call.arguments) == 1 and _has_parts(value) else None
@@ -534,6 +550,8 @@ _READERS: Mapping[PartsUse, Callable[[FunctionCall], AttributeLineage | None]] =
     PartsUse.EXTREME: _extreme,
     PartsUse.PICK: _pick,
     PartsUse.FIRST_KNOWN: _first_known,
+    PartsUse.COUNT: _count,
+    PartsUse.NULL_TEST: _null_test,
 }
 MAKERS = re.compile(rf"\b(?:{'|'.join(sorted(MAKING_PARTS))})\(", re.IGNORECASE)
 """What makes a value with parts, or takes one apart that the plan does not show the parts of."""

@@ -287,9 +287,9 @@ JOBS = [
     ),
     KindJob(
         "k36",
-        lambda t: t("remote").select("KK", "BB"),
-        {"KK": "remote.k", "BB": "remote.b"},
-        rows="remote.b",
+        lambda t: t("remote").select("kk", "bb"),
+        {"kk": "remote.k", "bb": "remote.b"},
+        rows="remote.a remote.b",
     ),
 ]
 
