@@ -259,7 +259,10 @@ def _arrays_zip(call: FunctionCall) -> AttributeLineage | None:
 
 
 def _update_fields(call: FunctionCall) -> AttributeLineage | None:
-    """`update_fields(s#1, WithField(x, a#2), dropfield(y))`: withField and dropFields of the DataFrame API."""
+    """`update_fields(s#1, WithField(x, a#2), dropfield(y))`: withField and dropFields of the DataFrame API.
+
+    Of a stored struct it is not told which fields it has: beside those that were set, all may have been dropped.
+    """
     base, *changes = call.arguments
     struct = call.read(base, {})
     known = struct.parts.fields if struct.parts is not None else None
@@ -268,6 +271,7 @@ def _update_fields(call: FunctionCall) -> AttributeLineage | None:
     stored = frozenset() if known is not None else _uses(struct.columns, CONDITIONAL)  # its NULL is the result's
     if known is None:
         rest = uncertain_part(struct)
+    dropped = False
     for change in changes:
         match = _FIELD_CHANGE.fullmatch(change)
         if match is None:
@@ -277,6 +281,9 @@ def _update_fields(call: FunctionCall) -> AttributeLineage | None:
             fields[name] = with_influences(call.read(text, {}), stored)
         else:
             fields.pop(name, None)
+            dropped = True
+    if rest is not None and dropped and fields:
+        rest = replace(rest, opaque=True)
     made = [*fields.values(), *([rest] if rest is not None else [])]
     return _whole(made, ValueParts(fields=fields, rest=rest))
 

@@ -569,7 +569,7 @@ _ADMINISTRATIVE = re.compile(
 
 _HARMLESS = re.compile(
     r"WriteFiles|(?:Atomic)?ReplaceTable|UpdateEventTime\w*|CacheTableAsSelect|Delete\w*|RestoreTable\w*|"
-    r"(?:CreateOr)?Replace\w*(?:Branch|Tag|Field|Fields|Function|View|Namespace|Columns)|SetWrite\w*"
+    r"(?:CreateOr)?Replace\w*(?:Branch|Tag|Field|Fields|Function|View|Namespace|Columns)|CreateOrReplace|SetWrite\w*"
 )
 """Nodes that are named like writes: steps of others, definitions without rows, and what has no source to lose.
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 
 from connectors.spark._history_records import Row
-from ingestion.model.lineage import Flow, LineageType, StatementLineage
+from ingestion.model.lineage import Flow, LineageType, Reference, StatementLineage
 from tests.connectors.spark.conftest import read_directory
 from tests.support.spark_jobs.comparison import by_target, direct_edges, indirect_edges
 from tests.support.spark_jobs.older_logs import kept, write_log
@@ -23,12 +23,21 @@ TABLES = {
 }
 
 
+UNTOLD = {"extended": {"k15"}}
+"""Jobs of which a column is left open: an analyzed plan does not tell whether a stored struct has more fields."""
+
+
 @dataclass(frozen=True)
 class Kinds:
     """What the jobs of one application said of themselves, and the records of their log."""
 
+    mode: str
     truth: list[dict[str, Any]]
     rows: list[Row]
+
+    @property
+    def told(self) -> list[dict[str, Any]]:
+        return [fact for fact in self.truth if fact["job"] not in UNTOLD.get(self.mode, ())]
 
     @property
     def found(self) -> dict[str, tuple[StatementLineage, Flow]]:
@@ -39,7 +48,7 @@ class Kinds:
 def kinds(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Kinds:
     said = kept(f"4.0-kinds-{request.param}")
     folder = write_log(said["logs"][0], tmp_path_factory.mktemp("kinds"))
-    return Kinds(said["truth"], read_directory(folder))
+    return Kinds(request.param, said["truth"], read_directory(folder))
 
 
 def edges(stated: Mapping[str, str]) -> set[tuple[str, str, str]]:
@@ -54,7 +63,7 @@ def edges(stated: Mapping[str, str]) -> set[tuple[str, str, str]]:
 def test_each_column_is_made_of_the_columns_whose_values_move_it(kinds: Kinds) -> None:
     assert len(kinds.truth) >= 30
     wrong = {}
-    for fact in kinds.truth:
+    for fact in kinds.told:
         _, flow = kinds.found[fact["target"]]
         if direct_edges(flow) != edges(fact["direct"]):
             wrong[fact["job"]] = sorted(direct_edges(flow) ^ edges(fact["direct"]))
@@ -73,17 +82,28 @@ def test_what_has_a_say_in_a_column_is_told_for_that_column(kinds: Kinds) -> Non
     assert wrong == {}
 
 
+def direct_references(flow: Flow) -> list[Reference]:
+    found = [reference for output in flow.outputs for reference in output.references]
+    return [reference for reference in found if reference.transformation.type is LineageType.DIRECT]
+
+
 def test_only_what_code_hides_is_uncertain(kinds: Kinds) -> None:
-    for fact in kinds.truth:
+    for fact in kinds.told:
         lineage, flow = kinds.found[fact["target"]]
-        direct = [
-            reference
-            for output in flow.outputs
-            for reference in output.references
-            if reference.transformation.type is LineageType.DIRECT
-        ]
-        assert {reference.certain for reference in direct} == {not fact["opaque"]}, fact["job"]
+        assert {reference.certain for reference in direct_references(flow)} == {not fact["opaque"]}, fact["job"]
         assert bool(lineage.problems) == fact["opaque"], fact["job"]
+
+
+def test_a_struct_of_which_nothing_may_be_left_is_no_certain_source(kinds: Kinds) -> None:
+    for fact in (fact for fact in kinds.truth if fact not in kinds.told):
+        _, flow = kinds.found[fact["target"]]
+        certain = {
+            (output.name, *edge[1:])
+            for output in flow.outputs
+            for edge in direct_edges(flow)
+            if edge[0] == output.name and all(r.certain for r in direct_references(replace(flow, outputs=(output,))))
+        }
+        assert certain < edges(fact["direct"]) < direct_edges(flow)
 
 
 def test_nothing_of_it_is_given_up_on(kinds: Kinds) -> None:
