@@ -338,6 +338,8 @@ _OPENS_BLOCK = re.compile(
     r"|(?:\A|;)\s*+(?:\w++\s*+:\s*+)?+(?:if|while|loop|for|repeat)\b",
     re.IGNORECASE,
 )
+_FETCHES = re.compile(r"\bfetch\b[^;]{0,200}?\binto\s++@", re.IGNORECASE)
+"""How T-SQL takes a row of a cursor into variables."""
 _OTHER_LANGUAGE = re.compile(r"\s*+%(?!sql\b)\w")
 """How a notebook's cell begins that is not SQL."""
 _SEPARATOR_LINES = {
@@ -411,14 +413,36 @@ def _prepare(text: str, dialect: Dialect) -> str:
 
 def _spans(text: str, dialect: Dialect) -> Iterator[tuple[int, int]]:
     for start, end, delimiter in _batches(text, dialect):
-        if dialect.separator is Separator.CELL and _OTHER_LANGUAGE.match(text, start, end):
-            yield start, end
-            continue
-        begin = start
-        for stop in _ends(text, dialect, (start, end), delimiter):
-            yield from _unseparated_ranges(text, dialect, begin, stop)
-            begin = stop + len(delimiter)
-        yield from _unseparated_ranges(text, dialect, begin, end)
+        if dialect.separator is Separator.GO and _FETCHES.search(text, start, end):
+            yield from _with_whole_cursors(text, dialect, [*_statement_spans(text, dialect, (start, end), delimiter)])
+        else:
+            yield from _statement_spans(text, dialect, (start, end), delimiter)
+
+
+def _with_whole_cursors(text: str, dialect: Dialect, spans: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """The spans of T-SQL's statements in a batch, all of them one from the first DECLARE on.
+
+    What a cursor is fetched into is what the statements behind it write. Behind a USE names mean others.
+    """
+    verbs = [next((token.text.lower() for token in tokens(text, dialect, *span)), "") for span in spans]
+    first = verbs.index("declare") if "declare" in verbs else len(spans)
+    if first == len(spans) or "use" in verbs[first:]:
+        yield from spans
+        return
+    yield from spans[:first]
+    yield spans[first][0], spans[-1][1]
+
+
+def _statement_spans(text: str, dialect: Dialect, span: tuple[int, int], delimiter: str) -> Iterator[tuple[int, int]]:
+    start, end = span
+    if dialect.separator is Separator.CELL and _OTHER_LANGUAGE.match(text, start, end):
+        yield start, end
+        return
+    begin = start
+    for stop in _ends(text, dialect, (start, end), delimiter):
+        yield from _unseparated_ranges(text, dialect, begin, stop)
+        begin = stop + len(delimiter)
+    yield from _unseparated_ranges(text, dialect, begin, end)
 
 
 def _unseparated_ranges(text: str, dialect: Dialect, start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -20,6 +20,7 @@ from ingestion.statements.routines.steps import (
     constant,
     routine_called_at,
     with_parameters,
+    with_whole_records,
     without_repetition,
 )
 
@@ -43,6 +44,8 @@ _WITH_OPTIONS = keywords(
 """What WITH may be followed by within a statement; a query of its own begins with a name."""
 _ALTERED_PARTS = keywords("column constraint period")
 _INTO = frozenset({"into"})
+_READS_QUERY = re.compile(r"\bselect\b", re.IGNORECASE)
+_ALL_COLUMNS = re.compile(r"(?:with\b[\s\S]*?\)\s*)?select\s+(?:[\w\"]+\s*\.\s*)?\*\s", re.IGNORECASE)
 _TABLE_VARIABLE = re.compile(r"@([\w@#$]+)")
 
 # A text that runs a text is followed so far; what nests deeper is made by a program, with names that only it knows.
@@ -51,6 +54,7 @@ _STATEMENT_VERBS = keywords(
     "insert update delete merge with create drop alter truncate copy unload load replace rename upsert exchange"
 )
 _ENDS_STATEMENT = frozenset({";"})
+_LIMIT = frozenset({"limit"})
 
 
 # What declarations, assignments and SELECT … INTO make of a routine's variables.
@@ -62,7 +66,8 @@ def _query_between(code: Code, first: int, last: int, variables: Variables) -> s
         first, last = first + 1, last - 1
     if code.word(first) in _QUERY:
         return with_parameters(code, first, last, variables)
-    named = code.name(first)
+    alone = last == first + 1 or (code.word(first + 1) == "(" and code.closing(first + 1) == last - 1)  # c(3)
+    named = code.name(first) if alone else ""
     return variables.query_of(named) if named else None
 
 
@@ -73,9 +78,20 @@ def _declare(code: Code, first: int, until: int, variables: Variables) -> None:
     if "cursor" in code.words(first, 5):
         named = code.name(first + 1 if code.word(first) == "cursor" else first)
         start = code.find(first, _QUERY)
-        if start < until:
+        behind = variables.query_of(code.name(until - 1))  # Snowflake's CURSOR FOR a result set
+        given = next((index for index in range(first, start) if code.word(index) == "("), start)
+        if start < until and given < start:  # a cursor with parameters, which are none of the routine's
+            own = Variables()
+            for begin, _end in code.items(given + 1, code.closing(given)):
+                own.declare(code.name(begin))
+            variables.record(named, with_parameters(code, start, until, own), replaces=True)
+        elif start < until:
             variables.record(named, code.between(start, until), replaces=True)
+        elif behind is not None:
+            variables.record(named, behind, replaces=True)
         return
+    if "rowtype" in code.words(first + 1, 6) or code.word(first + 1) == "record":
+        variables.declare_row(code.name(first))
     value = next((index for index in range(first, until) if code.word(index) in ("=", "default")), until)
     for begin, _end in code.items(first, value):
         variables.declare(code.name(begin))
@@ -89,8 +105,11 @@ def _assign(code: Code, name: str, value: tuple[int, int], variables: Variables)
     if query is not None:
         variables.fill(name, query)
         variables.record(name, query)
-    else:
-        variables.set_constant(name, constant(code, *value))
+        return
+    variables.set_constant(name, constant(code, *value))
+    made_of = with_parameters(code, *value, variables)
+    if made_of != code.between(*value) and _READS_QUERY.search(made_of):
+        variables.fill(name, f"SELECT {made_of}")
 
 
 def _select_into(code: Code, indices: tuple[int, int, int], variables: Variables) -> None:
@@ -98,14 +117,22 @@ def _select_into(code: Code, indices: tuple[int, int, int], variables: Variables
     select, into, until = indices
     first = into + 2 if code.word(into + 1) == "strict" else into + 1
     rest = code.find(first, frozenset({"from", "where", ";"}))
-    head = with_parameters(code, select, into, variables)
+    head = with_parameters(code, select, _without_bulk(code, into), variables)
     tail = with_parameters(code, rest, until, variables) if rest < until else ""
     _fill_names(code, (first, min(rest, until)), f"{head} {tail}".strip(), variables)
+
+
+def _without_bulk(code: Code, into: int) -> int:
+    """Where what stands before an INTO ends: before Oracle's BULK COLLECT, where that is there."""
+    return into - 2 if code.words(into - 2, 2) == ("bulk", "collect") else into
 
 
 def _fill_names(code: Code, listed: tuple[int, int], query: str, variables: Variables) -> None:
     """Fills the variables `listed` with the columns of a query by position; one alone may be a record of it."""
     names = [code.name(end - 1) for _begin, end in code.items(*listed)]
+    if len(names) == 1 and (variables.is_row(names[0]) or _gives_a_row(query, code)):
+        variables.record(names[0], query)
+        return
     found = column_queries(query, names, code)
     for name in names:
         if name in found:
@@ -114,6 +141,12 @@ def _fill_names(code: Code, listed: tuple[int, int], query: str, variables: Vari
             variables.record(name, query)
         else:
             variables.declare(name)
+
+
+def _gives_a_row(query: str, code: Code) -> bool:
+    """Whether a query gives all columns of what it reads: of one variable that takes them, the fields."""
+    listed = column_queries(query, ("",), code)
+    return any(_ALL_COLUMNS.match(expression) for expression in listed.values())
 
 
 # T-SQL's bodies: statements need no semicolon, so each ends where the next one can begin.
@@ -291,8 +324,11 @@ class _TransactReader:
     def _takes(self, name: str, first: int, last: int) -> None:
         if self.code.word(first) == "(" and self.code.word(first + 1) == "select":
             self.variables.fill(name, with_parameters(self.code, first + 1, last - 1, self.variables))
-        else:
-            self.variables.set_constant(name, constant(self.code, first, last))
+            return
+        self.variables.set_constant(name, constant(self.code, first, last))
+        made_of = with_parameters(self.code, first, last, self.variables)
+        if made_of != self.code.between(first, last) and _READS_QUERY.search(made_of):
+            self.variables.fill(name, f"SELECT {made_of}")
 
     def _assigns(self, first: int, last: int) -> bool:
         return (
@@ -407,6 +443,8 @@ class _Reader:
             self._statement(self.index)
         elif self.code.word(self.index + 1) == ":" and self.code.word(self.index + 2) == "=":
             self._assign(self.index, self.index + 3)
+        elif self.code.words(self.index + 3, 2) == (":", "=") and self.code.word(self.index + 1) == ".":
+            self._assign_field(self.index)
         elif self.code.word(self.index + 1) == ":":  # a label
             self.index += 2
         else:
@@ -449,7 +487,9 @@ class _Reader:
         """A loop over rows makes a record of its variable, one over numbers a plain variable."""
         name, start = self.code.name(self.index + 1), self.index + 2
         until = self.code.find(start, frozenset({"loop", "do", ";"}))
-        inside = self.code.find(start, frozenset({"in"}), until)
+        inside = self.code.find(start, frozenset({"in", "as"}), until)
+        if "cursor" in self.code.words(inside + 1, 4):  # FOR r AS c CURSOR FOR SELECT …
+            inside = self.code.find(inside, _QUERY, until) - 1
         if inside < until:
             query = _query_between(self.code, inside + 1, until, self.variables)
             if query is not None:
@@ -496,6 +536,13 @@ class _Reader:
         _assign(self.code, self.code.name(name_at), (first, until), self.variables)
         self.index = until + 1
 
+    def _assign_field(self, first: int) -> None:
+        """`record.field := value`."""
+        until = self._end(first)
+        value = with_parameters(self.code, first + 5, until, self.variables)
+        self.variables.fill_field(self.code.name(first), self.code.name(first + 2), f"SELECT {value}")
+        self.index = until + 1
+
     def _select(self) -> None:
         """SELECT ... INTO fills variables; one that calls a function alone runs it; others give rows to nobody."""
         until = self._end(self.index)
@@ -511,9 +558,10 @@ class _Reader:
         """FETCH cursor INTO names: the cursor's columns by position, or its record."""
         until = self._end(self.index)
         into = self.code.find(self.index, frozenset({"into", ";"}))
-        query = self.variables.query_of(self.code.name(into - 1))
+        query = self.variables.query_of(self.code.name(_without_bulk(self.code, into) - 1))
         if query is not None and into < until:
-            _fill_names(self.code, (into + 1, until), query, self.variables)
+            listed = into + 1, self.code.find(into, _LIMIT, until)
+            _fill_names(self.code, listed, query, self.variables)
         self.index = until + 1
 
     def _open(self) -> None:
@@ -579,7 +627,12 @@ class _Reader:
 
     def _statement(self, first: int) -> None:
         until = self._end(first)
-        self.steps.append(RoutineStep(with_parameters(self.code, first, until, self.variables)))
+        row = self.code.find(first, frozenset({"set"}), until) + 1
+        if self.code.words(row, 2) == ("row", "=") and self.variables.query_of(self.code.name(row + 2)) is not None:
+            self.steps.append(RoutineStep(problem=Outcome.WHOLE_ROWS))  # which column is which, no text tells
+        else:
+            text = with_parameters(self.code, first, until, self.variables)
+            self.steps.append(RoutineStep(with_whole_records(text, self.variables)))
         self.index = until + 1
 
 

@@ -15,9 +15,8 @@ from ingestion.statements.routines._host_code import host_steps
 from ingestion.statements.routines._reader import read_steps
 from ingestion.statements.routines._signature import PROCEDURES, Header, is_sql, object_at, read_header
 from ingestion.statements.routines.definition import Definition
-from ingestion.statements.routines.steps import RoutineStep, Variables, constant
+from ingestion.statements.routines.steps import TRIGGER_ROWS, RoutineStep, Variables, constant
 
-_ROWS = ("new", "old")
 _BODY = keywords("begin declare call insert update delete merge replace with set")
 _AFTER_TABLE = keywords(
     "for referencing when begin declare as with after before instead follows precedes not from execute"
@@ -57,7 +56,7 @@ class _Trigger:
     parts: tuple[str, ...]
     body: str = ""
     runs: tuple[str, ...] = ()
-    rows: tuple[str, ...] = _ROWS
+    rows: tuple[str, ...] = TRIGGER_ROWS
 
 
 def _read_trigger(code: Code, at: int) -> _Trigger | None:
@@ -99,7 +98,7 @@ def function_steps(text: str, dialect: Dialect, table: str) -> tuple[RoutineStep
     header = read_header(text, dialect)
     if header is None or not header.readable:
         return ()
-    variables = _variables(table, _ROWS)
+    variables = _variables(table, TRIGGER_ROWS)
     for parameter in header.parameters:
         variables.declare(parameter)
     return _bind(header.body, dialect, variables, table)
@@ -107,10 +106,10 @@ def function_steps(text: str, dialect: Dialect, table: str) -> tuple[RoutineStep
 
 def _row_names(code: Code, index: int) -> tuple[str, ...]:
     """What REFERENCING calls the rows: NEW [ROW] [AS] n."""
-    names = list(_ROWS)
+    names = list(TRIGGER_ROWS)
     while index < len(code.tokens) and code.word(index) not in _BODY | {"for", "when"}:
         word = code.word(index)
-        if word in _ROWS:
+        if word in TRIGGER_ROWS:
             named = index + 1
             while code.word(named) in ("row", "table", "as"):
                 named += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -9,10 +10,12 @@ from itertools import islice
 from ingestion.dialects import Dialect, dialect_of
 from ingestion.dialects.cursor import Code
 from ingestion.dialects.definition import DollarQuotes, Separator, keywords
-from ingestion.dialects.lexing import DOLLAR, NAME, STRING, WORD, tokens
+from ingestion.dialects.lexing import CLOSING, DOLLAR, NAME, STRING, WORD, tokens
 
 _PREFIXES = frozenset({"n", "e", "r", "q", "nq"})
 
+TRIGGER_ROWS = ("new", "old")
+"""What a trigger calls the row that is written, after and before."""
 _CALL_HEAD = 40
 _CALL_VERBS = frozenset({"call", "exec", "execute", "select", "perform"})
 _NO_ROUTINES = frozenset({"sp_executesql", "sp_rename", "immediate"})
@@ -24,6 +27,10 @@ _LONGEST_QUERY = 4_000
 _INTO_TABLE = keywords("insert merge overwrite ignore")
 _QUERY_STARTS = keywords("select sel with from")
 _LISTED_AFTER = frozenset({"into", "update", "conflict"})
+_ALL_FIELDS = re.compile(r"([A-Za-z_]\w*)\s*\.\s*\*")
+_VALUES_OF_RECORD = re.compile(r"\bvalues\s*\(\s*(\w+\s*\.\s*\*)\s*\)\s*\Z", re.IGNORECASE)
+_FOR_UPDATE = re.compile(r"\bfor\s+(?:update|share)\b[\s\S]*\Z", re.IGNORECASE)
+_FROM = re.compile(r"\b(?:from|union)\b", re.IGNORECASE)
 _SQL_STARTS = keywords("select with insert update delete merge create replace copy truncate call")
 
 
@@ -117,8 +124,9 @@ class Variables:
     """What a body's names stand for, as far as its text has been read.
 
     `queries` has the query of each record and cursor, `values` the query of a variable that was filled once,
-    `texts` its constant text. A variable that is filled twice stands for neither. `unmarked`: names stand for them
-    without a mark in a dialect that has marks too, as the parameters of Snowflake's functions do.
+    `texts` its constant text, `fields` the queries of a record's fields that were filled by themselves, `rows` the
+    names that were declared as rows. A variable that is filled twice stands for neither. `unmarked`: names stand for
+    them without a mark in a dialect that has marks too, as the parameters of Snowflake's functions do.
     """
 
     unmarked: bool = False
@@ -126,6 +134,22 @@ class Variables:
     queries: dict[str, str] = field(default_factory=dict)
     values: dict[str, str | None] = field(default_factory=dict)
     texts: dict[str, str | None] = field(default_factory=dict)
+    fields: dict[str, dict[str, str | None]] = field(default_factory=dict)
+    rows: set[str] = field(default_factory=set)
+
+    def declare_row(self, name: str) -> None:
+        """A name that is a row, whatever it is filled from."""
+        self.rows.add(name.casefold())
+
+    def is_row(self, name: str) -> bool:
+        """Whether a name was declared as a row."""
+        return name.casefold() in self.rows
+
+    def fill_field(self, record: str, name: str, query: str) -> None:
+        """A field of a record takes the value of a query."""
+        known = self.fields.setdefault(record.casefold(), {})
+        same = known.get(name, query) == query and len(query) <= _LONGEST_QUERY
+        known[name] = query if same else None
 
     def declare(self, name: str) -> None:
         """A name that is a variable from here on."""
@@ -165,14 +189,15 @@ class Variables:
 def with_parameters(code: Code, first: int, last: int, variables: Variables) -> str:
     """The text from token to token with every variable replaced: by its query, else by a parameter."""
     texts: list[str] = []
-    written = code.start_of(first)
+    written, done = code.start_of(first), first - 1
     marked = code.dialect.marked_variables and not variables.unmarked and _is_sql(code, first)
     listed = set(_listed_names(code, first, last))
     for index in range(first, last):
         token = code.tokens[index]
-        if token.kind not in (WORD, NAME) or index in listed or code.word(index - 1) in _NAMED_AFTER:
+        if index <= done or token.kind not in (WORD, NAME) or index in listed or code.word(index - 1) in _NAMED_AFTER:
             continue
-        put = _replacement(code, index, variables)
+        rows = (find(code, index, variables) for find in (_rows_of_cursor, _rows_of_result, _record_of_values))
+        put = next((found for found in rows if found is not None), None) or _replacement(code, index, variables)
         if put is None or _names_an_argument(code, index):
             continue
         text, until = put
@@ -181,7 +206,7 @@ def with_parameters(code: Code, first: int, last: int, variables: Variables) -> 
             continue
         start = code.start_of(index - 1) if is_marked and index > first else token.start
         texts += [code.text[written:start], text]
-        written = code.end_of(until)
+        written, done = code.end_of(until), until
     texts.append(code.text[written : code.end_of(last - 1)] if last > first else "")
     return "".join(texts)
 
@@ -219,21 +244,79 @@ def _replacement(code: Code, index: int, variables: Variables) -> tuple[str, int
     """What stands for the name at `index`, and the last token that it stands for."""
     token = code.tokens[index]
     key = code.name(index).casefold()
-    follows = code.word(index + 1)
-    query = variables.query_of(key)
+    query, value = variables.query_of(key), variables.values.get(key)
+    end = index
+    if code.word(index + 1) == "(" and (query is not None or value is not None):  # an element of a collection
+        end = code.closing(index + 1)
+    follows = code.word(end + 1)
+    own = variables.fields.get(key, {}).get(code.name(end + 2)) if follows == "." else None
+    if own is not None:
+        return f"({own})", end + 2
     if query is not None and follows == ".":
-        field_name = code.tokens[index + 2].text if index + 2 < len(code.tokens) else ""
+        field_name = code.tokens[end + 2].text if end + 2 < len(code.tokens) else ""
         if field_name == "*":
             return None
-        return f"(SELECT {token.text}.{field_name} FROM ({query}) {token.text})", index + 2
+        return f"(SELECT {token.text}.{field_name} FROM ({query}) {token.text})", end + 2
     if key not in variables.declared or follows in (".", "("):
         return None
-    value = variables.values.get(key)
+    if code.word(index - 1) == "of":  # MEMBER OF a collection
+        return f":{token.text}", index
+    if end > index and value is not None:
+        return f"({value})", end
     if value is not None:
         return f"({value})", index
     if query is not None and key not in variables.values and code.dialect.dollar_quotes is DollarQuotes.TAGGED:
         return f"(SELECT {token.text} FROM ({query}) {token.text})", index  # the row as one value
     return (token.text if token.text.startswith("@") else f":{token.text}"), index
+
+
+def _rows_of_cursor(code: Code, index: int, variables: Variables) -> tuple[str, int] | None:
+    """What stands for WHERE CURRENT OF c: that the cursor's query gives the row."""
+    if code.words(index, 3) != ("where", "current", "of"):
+        return None
+    query = variables.query_of(code.name(index + 3) or code.word(index + 3))
+    condition = "" if query is None else f"WHERE EXISTS ({_FOR_UPDATE.sub('', query)})"
+    return condition, index + 3
+
+
+def _rows_of_result(code: Code, index: int, variables: Variables) -> tuple[str, int] | None:
+    """What stands for `TABLE(rs)`, rs a result set or a collection of records: the query of its rows."""
+    if code.words(index, 2) != ("table", "(") or code.closing(index + 1) != index + 3:
+        return None
+    query = variables.query_of(code.name(index + 2))
+    return None if query is None else (f"({query})", index + 3)
+
+
+def _record_of_values(code: Code, index: int, variables: Variables) -> tuple[str, int] | None:
+    """What stands for Oracle's `VALUES r`, r a record or an element of a collection of them: the query of its row."""
+    name = code.name(index + 1)
+    if code.word(index) != "values" or not name:
+        return None
+    end = code.closing(index + 2) if code.word(index + 2) == "(" else index + 1
+    if code.word(end + 1) not in ("", ";", "returning", "log"):
+        return None
+    own, query = variables.fields.get(name.casefold(), {}), variables.query_of(name)
+    if query is None and own and all(value is not None for value in own.values()):
+        columns = ", ".join(_in_quotes(column, code.dialect) for column in own)
+        return f"({columns}) SELECT {', '.join(f'({value})' for value in own.values())}", end
+    return None if query is None or own else (f"SELECT * FROM ({query}) {code.tokens[index + 1].text}", end)
+
+
+def _in_quotes(name: str, dialect: Dialect) -> str:
+    opening = dialect.name_quotes[0]
+    return f"{opening}{name}{CLOSING.get(opening, opening)}"
+
+
+def with_whole_records(text: str, variables: Variables) -> str:
+    """`INSERT INTO t SELECT r.*` and `INSERT INTO t VALUES (r.*)` with the query of the record r behind them."""
+    found = _ALL_FIELDS.search(text)
+    query = variables.query_of(found[1]) if found is not None else None
+    # Those of a trigger are its table's, which is told where the trigger is read.
+    if found is None or query is None or found[1].lower() in TRIGGER_ROWS or _FROM.search(text):
+        return text
+    listed = _VALUES_OF_RECORD.search(text)
+    text = text if listed is None else f"{text[: listed.start()]}SELECT {listed[1]}"
+    return f"{text} FROM ({query}) {found[1]}"
 
 
 def _listed_names(code: Code, first: int, last: int) -> Iterator[int]:
