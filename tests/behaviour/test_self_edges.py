@@ -78,6 +78,7 @@ def _short(fqn: str) -> str:
         ),
         ("clickhouse", "alter table stock delete where sku = 3", {("sku", "*", "FILTER")}),
         ("tsql", "delete top (5) from stock where seen < 3", {("seen", "*", "FILTER")}),
+        ("db2", "delete from STOCK where SEEN < current timestamp - 90 days", {("seen", "*", "FILTER")}),
         ("doris", "delete from stock partition p1 where seen < 3", {("seen", "*", "FILTER")}),
     ],
 )

@@ -55,6 +55,7 @@ CURRENT = re.compile(r"\bcurrent\s+(?:date|time|timestamp|timezone|user|schema|s
 
 _PHYSICAL_TAIL = keywords("segmented unsegmented ksafe partitioned clustered encoded distributed distribute organize")
 _NO_OBJECT_KIND = keywords("flex flextable live")
+_DURATIONS = keywords("year years month months day days hour hours minute minutes second seconds")
 _DEFINERS = keywords("algorithm definer sql")
 _HEAD = 20
 # UPDATE LOW_PRIORITY t SET …: sqlglot takes LOW_PRIORITY for the table and t for its alias.
@@ -177,6 +178,8 @@ def _db2(code: Code) -> Iterator[Edit]:
             word == "with" and number == len(code) - 2 and code.word(len(code) - 1) in ("ur", "cs", "rs", "rr")
         ):
             yield code.edit(number, number + 1)
+        elif word in _DURATIONS and (code.is_number(number - 1) or code.word(number - 1) == ")"):
+            yield code.edit(number, number)  # CURRENT TIMESTAMP - 90 DAYS
         elif word == "definition" and code.stands(number, "definition", "only"):
             yield code.edit(number, number + 1, "WITH NO DATA")
 
