@@ -11,7 +11,7 @@ import networkx as nx
 
 from ingestion.analysis.analyzer import analyze
 from ingestion.analysis.symbolic import Symbolic
-from ingestion.binding.altered_columns import changes_after, under_last_names
+from ingestion.binding.altered_columns import LaterChanges, changes_after, under_last_names
 from ingestion.binding.relations import Order, Relation
 from ingestion.binding.timeline import (
     ColumnNameEvent,
@@ -36,7 +36,6 @@ from ingestion.model.lineage import (
     TableName,
     WriteMode,
 )
-from ingestion.model.namespaces import RelationKey
 
 Schema = tuple[Column, ...]
 
@@ -201,8 +200,9 @@ class RelationSchemas:
                 with isolation.around(FailureStage.BINDING, order):
                     known = self._types_before(relation, order)
                     for change in (change for when, change in relation.alterations if when == order):
-                        types += _type_events(relation.key, change, order[0], known)
-                        columns += _column_events(relation, change, order, known)
+                        types += _type_events(relation, change, order, known)
+                    if not any(when[0] == order[0] and when < order for when, _change in relation.alterations):
+                        columns += _column_events(relation, order, known)
         return (
             tuple(sorted(types, key=lambda event: event.time)),
             tuple(sorted(columns, key=lambda event: event.time)),
@@ -246,26 +246,47 @@ class RelationSchemas:
 
 
 def _changes_columns(change: TableChange) -> bool:
-    return bool(change.retyped_columns or change.renamed_columns or change.dropped_columns or change.whole)
+    return bool(change.retyped_columns or change.renamed_columns or change.dropped_columns or change.columns)
 
 
-def _type_events(key: RelationKey, change: TableChange, time: float, known: Mapping[str, str]) -> Iterator[TypeEvent]:
+def _type_events(
+    relation: Relation, change: TableChange, order: Order, known: Mapping[str, str]
+) -> Iterator[TypeEvent]:
     old_names = {new: old for old, new in change.renamed_columns}
     for column in change.retyped_columns:
-        yield TypeEvent(key, column, time, known.get(old_names.get(column.name, column.name), ""))
+        yield TypeEvent(relation.key, column, order[0], known.get(old_names.get(column.name, column.name), ""))
+    there = not (relation.superseded or relation.dropped is not None)
+    for column in change.columns if there else ():
+        if column.name not in known or column.name in change.dropped_columns or column.name in old_names.values():
+            yield TypeEvent(relation.altered_at.get(order, relation.key), column, order[0], added=True)
 
 
-def _column_events(
-    relation: Relation, change: TableChange, order: Order, known: Mapping[str, str]
-) -> Iterator[ColumnNameEvent]:
-    """What became of the names of columns; of one that the log shows not to be there, nothing (IF EXISTS)."""
+def _column_events(relation: Relation, order: Order, known: Mapping[str, str]) -> Iterator[ColumnNameEvent]:
+    """What became of the names of columns; of one that the log shows not to be there, nothing (IF EXISTS).
+
+    What is altered at one moment, in logs that have no parts of a second, is told as one change.
+    """
     shown = relation.creator is not None and known  # else a catalog's, which may have them as they are by now
+    changes = tuple(change for when, change in relation.alterations if when[0] == order[0] and when >= order)
     defined = {column.name for when, later in relation.alterations if when >= order for column in later.columns}
-    unlisted = _unlisted_columns(relation, change, map(Column, known))
-    for column, other in (*change.renamed_columns, *((name, None) for name in (*change.dropped_columns, *unlisted))):
-        if column != other and (column in known or not (shown or column in change.optional_columns)):
+    optional = {name for change in changes for name in change.optional_columns}
+    key = relation.altered_at.get(order, relation.key)
+    for column, other in _new_names(relation, changes, known):
+        if column != other and (column in known or not (shown or column in optional)):
             again = relation.superseded or relation.dropped is not None or column in defined
-            yield ColumnNameEvent(relation.key, column, order[0], other, known.get(column, ""), again)
+            yield ColumnNameEvent(key, column, order[0], other, known.get(column, ""), again)
+
+
+def _new_names(
+    relation: Relation, changes: tuple[TableChange, ...], known: Mapping[str, str]
+) -> list[tuple[str, str | None]]:
+    """The columns that changes rename, with their new names, and those that they drop, with None."""
+    if len(changes) > 1:
+        together = LaterChanges(changes, 0.0)
+        return [(name, together.last(name)) for name in together.moved_columns()]
+    (change,) = changes
+    unlisted = _unlisted_columns(relation, change, map(Column, known))
+    return [*change.renamed_columns, *((name, None) for name in (*change.dropped_columns, *unlisted))]
 
 
 def _alter(relation: Relation, schema: Schema, change: TableChange) -> Schema:

@@ -94,8 +94,8 @@ class RestoredNames:
 class Relation:
     """A relation over its life. Filled while the timeline is read, never after.
 
-    `final_alterations`: when those of its alterations were made that are in force in the end, None for all.
-    `gone_columns`: what was dropped, and is no column's name in the end.
+    `altered_at`: where it stood when it was altered. `final_alterations`: when those of its alterations were made that
+    are in force in the end, None for all. `gone_columns`: what was dropped, and is no column's name in the end.
     """
 
     number: int
@@ -106,6 +106,7 @@ class Relation:
     declared: TableChange | None = None
     like: int | None = None
     alterations: list[tuple[Order, TableChange]] = field(default_factory=list)
+    altered_at: dict[Order, RelationKey] = field(default_factory=dict)
     final_alterations: frozenset[Order] | None = None
     gone_columns: frozenset[str] = frozenset()
     created: Order | None = None

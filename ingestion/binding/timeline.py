@@ -48,12 +48,16 @@ class NameEvent:
 
 @dataclass(frozen=True, slots=True)
 class TypeEvent:
-    """A column has another type from a time (seconds since the epoch) on; `before` is the one it had, "" if unknown."""
+    """A column has another type from a time (seconds since the epoch) on; `before` is the one it had, "" if unknown.
+
+    `added`: it is there from then on.
+    """
 
     key: RelationKey
     column: Column
     time: float
     before: str = ""
+    added: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,6 +369,7 @@ class _TimelineReader:
             self._in_force.pop(relation.key, None)
         elif kind is StatementKind.ALTER_TABLE:
             relation.alterations.append((occurrence.order, change))
+            relation.altered_at[occurrence.order] = relation.key
         elif change.other is not None and kind is StatementKind.RENAME:
             key = self._renamed_key(relation, change.other, occurrence)
             self._note(NameEventKind.RENAME, relation.key, occurrence, key)

@@ -16,8 +16,6 @@ from connectors.catalog.store.schema import entities
 from ingestion.model import fqn
 from ingestion.model.lineage import Json
 
-_COLUMNS_COMPLETE = "columnsComplete"
-
 
 @dataclass(frozen=True, slots=True)
 class CatalogColumn:
@@ -136,7 +134,7 @@ def _table(row: EntityRow) -> CatalogTable:
         for path, _position, column in columns_of.walk(columns_of.of_document(document))
     )
     owners = tuple(str(one.get("displayName") or one.get("name") or one["id"]) for one in document.get("owners") or ())
-    complete = (document.get("extension") or {}).get(_COLUMNS_COMPLETE, True) is not False
+    complete = (document.get("extension") or {}).get(columns_of.LOG_MARK, True) is not False
     name = str(document["fullyQualifiedName"])
     return CatalogTable(str(document["id"]), row.type, name, columns, _tags(document), owners, complete)
 

@@ -40,7 +40,9 @@ def bound(dialect: str, *texts: str) -> BoundLog:
 
 
 def told(log: BoundLog) -> str:
-    return ", ".join(f"{e.column.name} {e.before} -> {e.column.type} @{e.time:g}" for e in log.type_events)
+    return ", ".join(
+        f"{e.column.name} {e.before} -> {e.column.type} @{e.time:g}" for e in log.type_events if not e.added
+    )
 
 
 def moved(log: BoundLog) -> str:
@@ -60,6 +62,25 @@ def test_a_type_is_told_with_its_time_and_the_one_before(case: str) -> None:
     log = bound(dialect, f"CREATE TABLE t ({columns})", *alterations(altered))
     assert told(log) == expected
     assert {event.key.table.lower() for event in log.type_events} <= {"t"}
+
+
+def test_a_column_that_is_added_is_told_with_its_time_and_where_the_table_stood_then() -> None:
+    log = bound("mysql", "CREATE TABLE t (a int)", "ALTER TABLE t ADD b text, ADD c int, RENAME TO u")
+    added = [(event.key.table, event.column.name, event.time) for event in log.type_events if event.added]
+    assert added == [("t", "b", 2.0), ("t", "c", 2.0)]
+    log = bound("postgres", "CREATE TABLE t (a int)", "ALTER TABLE t ADD COLUMN IF NOT EXISTS a int")
+    assert log.type_events == ()
+
+
+def test_what_is_altered_at_one_moment_is_told_as_one_change() -> None:
+    moves = ("a TO x", "b TO a", "x TO b", "c TO d")
+    texts = ["CREATE TABLE t (a int, b text, c int)", *(f"ALTER TABLE t RENAME {names}" for names in moves)]
+    occurrences = [
+        Occurrence(text, parse(text, "postgres"), Namespace("db", ("s",)), (1.0 if not number else 2.0, number))
+        for number, text in enumerate(texts)
+    ]
+    log = bind(occurrences, SchemaProvider(lambda _key: None))
+    assert moved(log) == "a INT to b @2, b STRING to a @2, c INT to d @2"
 
 
 AGAIN = """

@@ -115,14 +115,14 @@ def column_events(events: Sequence[ColumnNameEvent], resolver: Resolver) -> list
 
 
 def type_events(events: Sequence[TypeEvent], resolver: Resolver) -> list[Json]:
-    """The columns that got another type, of entities that the catalog has, as its call for DDL takes them."""
+    """The columns that are new or got another type, as the catalog's call for DDL takes them."""
     bodies = []
     for event, entity in _with_entities(events, resolver):
-        if is_same_type(event.before, event.column.type):
+        if not event.added and is_same_type(event.before, event.column.type):
             continue
         definition = column_request(event.column)
         body = {
-            "kind": "retypeColumn",
+            "kind": "addColumn" if event.added else "retypeColumn",
             "entity": _end(entity),
             "definition": definition,
             "at": round(event.time * 1000),

@@ -18,6 +18,8 @@ from connectors.catalog.store.schema import column_events
 from ingestion.model import fqn
 from ingestion.model.lineage import Json
 
+LOG_MARK = "columnsComplete"
+"""In the extension of what is filed from a log: whether these are all of its columns."""
 _NO_TYPE = "UNKNOWN"
 MAX_COLUMNS = 20_000
 MAX_NAMES = 8 << 20
@@ -240,15 +242,30 @@ def path_at(events: ColumnEvents, column: tuple[str, str], seen: int, until: int
         path, clock = coming[0].other, coming[0].at
 
 
-def rewrite(events: ColumnEvents, edge: tuple[str, str], content: Json, seen: int, until: int | None) -> Json:
-    """What is said about an edge with its columns as they are called at `until`."""
+Bearers = Sequence[tuple[str, int | None]]
+"""What bore the names of some columns: entities in order, each with when the next one took its place (None: never)."""
+
+
+def rewrite(events: ColumnEvents, ends: tuple[Bearers, Bearers], content: Json, seen: int, until: int | None) -> Json:
+    """What is said about an edge with its columns as they are called at `until`; `ends` are what it lay between."""
     seen = max(seen, content.get("columnsAt") or 0)
     columns = []
     for column in content.get("columns") or ():
-        sources = [path_at(events, (edge[0], path), seen, until) for path in column["from"]]
+        sources = [_path_along(events, (ends[0], path), seen, until) for path in column["from"]]
         kept = [path for path in sources if path is not None]
         target = column.get("to")
-        target = path_at(events, (edge[1], target), seen, until) if target is not None else None
+        target = _path_along(events, (ends[1], target), seen, until) if target is not None else None
         if kept and (target is not None or column.get("to") is None):
             columns.append({**column, "from": kept, "to": target})
     return {**content, "columns": columns}
+
+
+def _path_along(events: ColumnEvents, column: tuple[Bearers, str], seen: int, until: int | None) -> str | None:
+    """The path, as of `until`, of a column whose table was renamed since it was seen; None when it was dropped."""
+    bearers, name = column
+    path: str | None = name
+    for entity, end in bearers:
+        stop = min((one for one in (end, until) if one is not None), default=None)
+        path = path_at(events, (entity, path), seen, stop) if path is not None else None
+        seen = seen if end is None else max(seen, end)
+    return path

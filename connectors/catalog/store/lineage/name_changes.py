@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 
 from sqlalchemy import Connection, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
@@ -24,7 +25,8 @@ from ingestion.dialects.types import is_same_type
 from ingestion.model.lineage import Json
 
 _TYPE_KEYS = ("dataType", "dataTypeDisplay", "arrayDataType", "dataLength", "precision", "scale", "children")
-_COLUMN_KINDS = ("dropColumn", "renameColumn", "retypeColumn")
+_NAME_KINDS = ("dropColumn", "renameColumn")
+_COLUMN_KINDS = (*_NAME_KINDS, "addColumn", "retypeColumn")
 
 
 def apply(connection: Connection, events: Sequence[bulk_models.DdlEvent]) -> Json:
@@ -35,13 +37,19 @@ def apply(connection: Connection, events: Sequence[bulk_models.DdlEvent]) -> Jso
     rows = any_rows_of(connection, ends)
     named = [_name_event(rows, event) for event in of_names]
     new = name_events.file_events(connection, named)
-    for event in sorted(events, key=lambda event: event.at):
-        if event.kind == "rename" and event.other is not None:
-            _hand_over(connection, event)
-        elif event.kind == "retypeColumn":
-            new += _retype(connection, event)
-        elif event.kind in _COLUMN_KINDS:
-            new += _column_event(connection, event)
+    # what a statement does to columns was done to those of the old name
+    ordered = sorted(events, key=lambda event: (event.at, event.kind not in _NAME_KINDS))
+    for (_at, _id, of_columns), some in groupby(ordered, lambda e: (e.at, e.entity.id.lower(), e.kind in _NAME_KINDS)):
+        if of_columns:
+            new += _column_events(connection, [*some])
+            continue
+        for event in some:
+            if event.kind == "rename" and event.other is not None:
+                _hand_over(connection, event)
+            elif event.kind == "retypeColumn":
+                new += _retype(connection, event)
+            elif event.kind == "addColumn":
+                new += _add(connection, event)
     ends_of_events = {identifier for event in named for identifier in (event.entity_id, event.other_id)}
     # that a name was given says something only of one that was taken away
     touched = name_events.with_history(connection, ends_of_events)
@@ -111,33 +119,62 @@ def _hand_over(connection: Connection, event: bulk_models.DdlEvent) -> None:
     registration.finish()
 
 
-def _column_event(connection: Connection, event: bulk_models.DdlEvent) -> int:
-    row = _row(connection, event.entity)
-    if event.column is None or (event.kind == "renameColumn" and event.to is None):
-        raise bad_request(f"a {event.kind} needs column" + (" and to" if event.kind == "renameColumn" else ""))
+def _column_events(connection: Connection, events: Sequence[bulk_models.DdlEvent]) -> int:
+    """Files what became of columns of one entity at one moment; two may have exchanged their names."""
+    row = _row(connection, events[0].entity)
     document = loads(row.document)
     columns = columns_of.of_document(document)
-    folded = event.column.casefold()
-    known = next((column for column in columns if column["name"].casefold() == folded), None)
-    later = event.again or (known is not None and _later(connection, row.id, known["name"], event.at))
-    if known is None or later:
-        return _earlier_column(connection, row.id, known["name"] if known else event.column, event)
-    path = columns_of.path_of(known["name"])
-    moved: list[Change] = []
-    if event.kind == "dropColumn":
-        kept = [column for column in columns if column is not known]
-        columns_of.insert_column_events(connection, row.id, [(path, None)], event.at)
-    else:
-        assert event.to is not None
-        renamed = {**known, "name": event.to}
-        kept = [renamed if column is known else column for column in columns if column["name"] != event.to]
-        new_path = columns_of.path_of(event.to)
-        moved = [Change(row.id, new_path, "renamedFrom", dumps(path), event.at)]
-        columns_of.insert_column_events(connection, row.id, [(path, new_path)], event.at)
-        index_names(connection, {(row.id, new_path): event.to})
-    record(connection, [*column_changes(row.id, {"columns": columns}, {"columns": kept}, event.at), *moved])
+    by_name = {column["name"].casefold(): column for column in reversed(columns)}
+    new, paths, moved = 0, list[tuple[str, str | None]](), list[Change]()
+    names: dict[str, str | None] = {}
+    for event in events:
+        if event.column is None or (event.kind == "renameColumn" and event.to is None):
+            raise bad_request(f"a {event.kind} needs column" + (" and to" if event.kind == "renameColumn" else ""))
+        known = by_name.get(event.column.casefold())
+        if known is None or event.again or _stands_since(connection, row, document, (known["name"], event)):
+            new += _earlier_column(connection, row.id, known["name"] if known else event.column, event)
+            continue
+        path, to = columns_of.path_of(known["name"]), event.to if event.kind == "renameColumn" else None
+        names[known["name"]] = to
+        paths.append((path, None if to is None else columns_of.path_of(to)))
+        if to is not None:
+            moved.append(Change(row.id, columns_of.path_of(to), "renamedFrom", dumps(path), event.at))
+            index_names(connection, {(row.id, columns_of.path_of(to)): to})
+    if not names:
+        return new
+    at = events[0].at
+    kept = [
+        {**column, "name": names.get(column["name"], column["name"])} for column in columns if _stays(column, names)
+    ]
+    columns_of.insert_column_events(connection, row.id, paths, at)
+    record(connection, [*column_changes(row.id, {"columns": columns}, {"columns": kept}, at), *moved])
     _store_columns(connection, row, document, kept)
-    return 1
+    return new + len(names)
+
+
+def _stays(column: Json, names: Mapping[str, str | None]) -> bool:
+    """Whether a column is there under its old name or a new one, and not one whose name another column takes."""
+    if column["name"] in names:
+        return names[column["name"]] is not None
+    return column["name"] not in names.values()
+
+
+def _stands_since(
+    connection: Connection, row: EntityRow, document: Json, named: tuple[str, bulk_models.DdlEvent]
+) -> bool:
+    """Whether a column was defined after an event, which is then about an earlier one of its name.
+
+    Where the entity is filed from a log, that was written down after all of it: only an event that is known already is
+    an earlier column's.
+    """
+    name, event = named
+    if columns_of.LOG_MARK not in (document.get("extension") or {}):
+        return _later(connection, row.id, name, event.at)
+    path = columns_of.path_of(name)
+    if event.to is not None:
+        return is_recorded(connection, Change(row.id, columns_of.path_of(event.to), "renamedFrom", None, event.at))
+    known = (Change(row.id, path, kind, None, event.at) for kind in ("dropped", "shape"))
+    return any(is_recorded(connection, change) for change in known)
 
 
 def _earlier_column(connection: Connection, identifier: str, name: str, event: bulk_models.DdlEvent) -> int:
@@ -153,6 +190,26 @@ def _earlier_column(connection: Connection, identifier: str, name: str, event: b
         return 0
     columns_of.insert_column_events(connection, identifier, [(path, new_path)], event.at)
     record(connection, [change])
+    return 1
+
+
+def _add(connection: Connection, event: bulk_models.DdlEvent) -> int:
+    """Adds a column to those that stand, unless it went since, or nothing is known of any."""
+    row = _row(connection, event.entity)
+    if event.definition is None:
+        raise bad_request("an addColumn needs definition")
+    given = event.definition.model_dump(exclude_none=True)
+    document = loads(row.document)
+    columns = columns_of.of_document(document)
+    path = columns_of.path_of(given["name"])
+    since = columns_of.column_events_of(connection, [row.id]).get((row.id, path), ())
+    there = any(column["name"].casefold() == given["name"].casefold() for column in columns)
+    if there or not columns or any(one.at > event.at for one in since):
+        return 0
+    changes = column_changes(row.id, {"columns": columns}, {"columns": [*columns, given]}, event.at)
+    record(connection, changes)
+    index_names(connection, {(row.id, path): given["name"]})
+    _store_columns(connection, row, document, [*columns, given])
     return 1
 
 

@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, Connection, and_, case, exists, func, or_,
 
 from connectors.catalog.store.database import loads
 from connectors.catalog.store.entities import columns as columns_of
+from connectors.catalog.store.entities import name_events
 from connectors.catalog.store.indexes import OBSERVED
 from connectors.catalog.store.lineage.rejections import rejected_columns, without_rejected_columns
 from connectors.catalog.store.rows import IDS, bind_ids, thousands_of
@@ -76,7 +77,10 @@ NOW = Moment()
 
 @dataclass(frozen=True, slots=True)
 class ContributionView:
-    """One version of one producer's word on an edge, in force at the moment of the read."""
+    """One version of one producer's word on an edge, in force at the moment of the read.
+
+    `first_edge` is what it was told of, whose names may have moved since.
+    """
 
     version_id: int
     contribution_id: int
@@ -89,6 +93,7 @@ class ContributionView:
     start: int
     last_seen: int
     jobs: tuple[str, ...] = ()
+    first_edge: tuple[str, str] = ("", "")
 
     @property
     def edge(self) -> tuple[str, str]:
@@ -112,7 +117,8 @@ def read_contributions(
     connection: Connection, where: ColumnElement[bool], moment: Moment = NOW
 ) -> list[ContributionView]:
     """Everything in force at `moment` where the intervals match, in an order that does not change."""
-    columns = (versions.c.id, contributions.c.id, intervals.c.from_id, intervals.c.to_id)
+    first = (contributions.c.from_id.label("first_from"), contributions.c.to_id.label("first_to"))
+    columns = (versions.c.id, contributions.c.id, intervals.c.from_id, intervals.c.to_id, *first)
     subject = (contributions.c.kind, contributions.c.key, contributions.c.source, versions.c.content)
     last_seen = moment.last_seen().label("seen_then")
     order = (intervals.c.from_id, intervals.c.to_id, _WIRE_FIRST, last_seen.desc(), versions.c.digest)
@@ -123,10 +129,11 @@ def read_contributions(
         .order_by(*order)
     ).all()
     found = [_view(row) for row in rows]
-    events = columns_of.column_events_of(connection, {end for one in found for end in one.edge})
+    events = columns_of.column_events_of(connection, {end for one in found for end in (*one.edge, *one.first_edge)})
     if events:
+        bearers = _BearerReader(connection, found)
         found = [
-            replace(one, content=columns_of.rewrite(events, one.edge, one.content, one.last_seen, moment.as_of))
+            replace(one, content=columns_of.rewrite(events, bearers.of(one), one.content, one.last_seen, moment.as_of))
             for one in found
         ]
     rejected = rejected_columns(connection)
@@ -138,11 +145,36 @@ def read_contributions(
     ]
 
 
+class _BearerReader:
+    """What the ends of contributions were told of, and what has borne their names since."""
+
+    def __init__(self, connection: Connection, found: Iterable[ContributionView]) -> None:
+        moved = {end for one in found if one.edge != one.first_edge for end in one.first_edge}
+        self._lives = name_events.lives(connection, moved) if moved else {}
+
+    def of(self, view: ContributionView) -> tuple[columns_of.Bearers, columns_of.Bearers]:
+        source, target = zip(view.first_edge, view.edge, strict=True)
+        return self._bearers(*source, view.last_seen), self._bearers(*target, view.last_seen)
+
+    def _bearers(self, first: str, last: str, seen: int) -> columns_of.Bearers:
+        found: list[tuple[str, int | None]] = []
+        entity = first
+        while entity != last:
+            moves = (life for life in self._lives.get(entity, ()) if life.at > seen and life.other is not None)
+            move = next(moves, None)
+            if move is None or move.other is None:
+                return ((last, None),)
+            found.append((entity, move.at))
+            entity, seen = move.other, move.at
+        return (*found, (last, None))
+
+
 def _view(row: Any) -> ContributionView:
-    version, contribution, source, target, kind, key, origin, content, start, last_seen, jobs = row
+    version, contribution, source, target, first_from, first_to, kind, key, origin, content, start, seen, jobs = row
     who = kind, key, origin
+    first = first_from, first_to
     return ContributionView(
-        version, contribution, source, target, *who, loads(content), start, last_seen, jobs_in(jobs)
+        version, contribution, source, target, *who, loads(content), start, seen, jobs_in(jobs), first
     )
 
 

@@ -145,7 +145,8 @@ def rejected_names(connection: Connection, given: Sequence[ContributionRow]) -> 
         if one.edge in edges:
             found[source, target] = None
             continue
-        content = columns_of.rewrite(events, one.edge, loads(one.content.document), one.last, None)
+        ends = ((one.from_id, None),), ((one.to_id, None),)
+        content = columns_of.rewrite(events, ends, loads(one.content.document), one.last, None)
         read = _pairs_of(without_rejected_columns(content, one.edge, columns, events, None))
         for start, end in sorted(_pairs_of(content) - read):
             found[f"{source}.{start}" if start else source, f"{target}.{end}" if end else target] = None
