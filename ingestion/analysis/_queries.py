@@ -35,7 +35,16 @@ from ingestion.analysis.form import (
     Values,
     named_relations,
 )
-from ingestion.analysis.roles import CONDITIONAL, GROUP_BY, IDENTITY, JOIN, TRANSFORMATION, TRANSFORMATIONS
+from ingestion.analysis.roles import (
+    CONDITIONAL,
+    FILTER,
+    GROUP_BY,
+    IDENTITY,
+    JOIN,
+    TRANSFORMATION,
+    TRANSFORMATIONS,
+    is_direct,
+)
 from ingestion.analysis.scope import NO_ITEMS, AnalysisContext, Scope, ScopedRelation, View, WithItem, item_key
 from ingestion.dialects import dialect_of
 from ingestion.dialects.functions import ELEMENTS
@@ -174,7 +183,8 @@ class QueryAnalysis:
     def _function(self, function: TableFunction, relation: RelationSource, scope: Scope) -> FunctionColumns:
         """The rows of a table function: x is made of t.xs in `FROM t, UNNEST(t.xs) AS x`.
 
-        Several arrays side by side give a column each: in `UNNEST(t.a, t.b) AS u (x, y)` x is of t.a alone.
+        Several arrays side by side give a column each: in `UNNEST(t.a, t.b) AS u (x, y)` x is of t.a alone. How often
+        a row of t is there for other columns, they say as well.
         """
         values = [evaluate(scope, argument) for argument in function.arguments]
         value = ColumnValue(combine((TRANSFORMATION, value) for value in values))
@@ -185,6 +195,9 @@ class QueryAnalysis:
         if len(values) == 1 and function.label.upper() in ELEMENTS:
             self._as_element(value, values[0], self.sources)
         rows = FunctionColumns(self.sources, value, columns, relation.alias or function.label, tables)
+        for number, each in enumerate(values):
+            if number not in function.fixed:
+                act(rows.indirect, _length_of(each), FILTER)
         rows.fields = value.fields if self.dialect.fields_unnested else None
         if function.wide and not columns:
             rows.entries = [UnexpandedStar(NO_TABLE, value=value)]
@@ -228,6 +241,7 @@ class QueryAnalysis:
             scope.outputs = {entry[0]: entry[1] for entry in reversed(rows.entries) if isinstance(entry, tuple)}
             scope.add(ScopedRelation(RelationSource(operation), rows, ""))
             apply_clauses(self, operation.clauses, scope, rows)
+            rows.tables.update(scope.tables)
         return rows
 
     def _values(self, values: Values, parent: Scope | None, view: View) -> QueryColumns:
@@ -249,6 +263,18 @@ class QueryAnalysis:
     def item_value(self, item: WithItem, scope: Scope) -> ColumnValue | None:
         """ClickHouse: the value that a WITH item names, in the scope that uses it."""
         return _value_of(self, item, scope)
+
+
+def _length_of(array: ColumnValue) -> ColumnValue:
+    """What says how many elements an array has: of one of structs that the statement itself builds, conditions alone.
+
+    Of `SELECT ARRAY_AGG(STRUCT(a, b)) AS l FROM m WHERE c` the l has an element for each row that c lets pass.
+    """
+    if array.fields is None:
+        return array
+    length = ColumnValue(key for key in array.keys if not is_direct(key & ROLE_MASK)).known_as(array.text())
+    length.origins = array.origins
+    return length
 
 
 def _as_rows(sources: ColumnSources, rows: AnyRows) -> QueryColumns:

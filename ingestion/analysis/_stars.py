@@ -19,7 +19,7 @@ from ingestion.analysis._columns import (
 from ingestion.analysis._expressions import act, evaluate
 from ingestion.analysis._fields import fields_of
 from ingestion.analysis.form import Pivot, RelationSource, Select, Slot, Star, all_slots
-from ingestion.analysis.roles import CONDITIONAL, GROUP_BY, IDENTITY, TRANSFORMATION
+from ingestion.analysis.roles import CONDITIONAL, FILTER, GROUP_BY, IDENTITY, TRANSFORMATION
 from ingestion.analysis.scope import AnalysisContext, Scope, ScopedRelation, entries_of
 from ingestion.model.outcomes import ProblemKind
 
@@ -116,6 +116,9 @@ def pivot_rows(around: Scope, rows: QueryColumns, pivot: Pivot, alias: str) -> Q
     consumed = spellings(rows.names(), named)
     chosen = [evaluate(scope, key) for key in pivot.keys]
     indirect = dict(rows.indirect)
+    if pivot.drops_nulls:
+        for value in (*(evaluate(scope, each) for each in pivot.consumed), *values_of(starred, analysis.sources)):
+            act(indirect, value, FILTER)
     if pivot.kept is not None:
         kept: list[Entry] = [(item.name, evaluate(scope, item.expression)) for item in pivot.kept]
     else:
@@ -144,6 +147,7 @@ def pivot_rows(around: Scope, rows: QueryColumns, pivot: Pivot, alias: str) -> Q
         if any(isinstance(entry, UnexpandedStar) for entry in kept):  # which of its columns are left is not known
             analysis.problem(ProblemKind.UNSUPPORTED, "UNPIVOT over unknown columns")
             kept = [entry for entry in kept if not isinstance(entry, UnexpandedStar)]
+    tables = {**rows.tables, **scope.tables}
     return rename_columns(
-        analysis.sources, QueryColumns(analysis.sources, [*kept, *made], indirect, rows.tables), pivot.names
+        analysis.sources, QueryColumns(analysis.sources, [*kept, *made], indirect, tables), pivot.names
     )

@@ -159,7 +159,8 @@ class Pivot(NamedTuple):
 
     `keys` are PIVOT's FOR columns, which choose the rows behind each new column. `kept` is DuckDB's GROUP BY: what is
     left is that alone. `names` is the column list of the result's alias. `star` is the COLUMNS(…) that UNPIVOT takes
-    into its last column. `unnamed` are the aggregates where the values, and so the new columns, are not said.
+    into its last column; `drops_nulls` says that a NULL among its values gives no row. `unnamed` are the aggregates
+    where the values, and so the new columns, are not said.
     """
 
     consumed: tuple[Expression, ...]
@@ -170,6 +171,7 @@ class Pivot(NamedTuple):
     names: tuple[str, ...] = ()
     star: Star | None = None
     unnamed: tuple[Expression, ...] = ()
+    drops_nulls: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +181,8 @@ class TableFunction:
     `columns` are those that the function itself names (`()` when unknown); `label` is its name as columns are called
     by it; `name` is kept where the function is not a builtin, since what it reads is then unknown. `aligned` is the
     number of columns that the arguments give side by side: as many as they are, or more where one is a map. `wide` says
-    that it gives several columns, whose names nobody knows here.
+    that it gives several columns, whose names nobody knows here. `fixed` are the numbers of the arguments that say
+    nothing of how many rows there are, as that of `UNNEST(ARRAY[a, b])`.
     """
 
     arguments: tuple[Expression, ...]
@@ -188,6 +191,7 @@ class TableFunction:
     name: TableName | None = None
     aligned: int = 0
     wide: bool = False
+    fixed: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

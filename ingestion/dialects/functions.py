@@ -184,6 +184,25 @@ TABLE_FUNCTIONS = keywords(
     "GENERATE_SUBSCRIPTS GENERATE_DATE_ARRAY RESULT_SCAN"
 )
 """Table functions of the systems themselves, which read nothing but their arguments."""
+ONE_ROW_FUNCTIONS = keywords("JSONB_TO_RECORD JSON_TO_RECORD JSON_TUPLE PARSE_URL_TUPLE")
+"""Table functions that give one row, whatever their arguments are."""
+# PostgreSQL's are those of pg_proc with proretset, DuckDB's the macros over unnest in duckdb_functions().
+_POSTGRES_ROWS = keywords(
+    "EXPLODE GENERATE_SERIES GENERATE_SUBSCRIPTS JSONB_ARRAY_ELEMENTS JSONB_ARRAY_ELEMENTS_TEXT JSONB_EACH "
+    "JSONB_EACH_TEXT JSONB_OBJECT_KEYS JSONB_PATH_QUERY JSONB_PATH_QUERY_TZ JSONB_POPULATE_RECORDSET "
+    "JSONB_TO_RECORDSET JSON_ARRAY_ELEMENTS JSON_ARRAY_ELEMENTS_TEXT JSON_EACH JSON_EACH_TEXT JSON_OBJECT_KEYS "
+    "JSON_POPULATE_RECORDSET JSON_TO_RECORDSET REGEXP_MATCHES REGEXP_SPLIT_TO_TABLE STRING_TO_TABLE UNNEST"
+)
+_SPARK_ROWS = keywords(
+    "EXPLODE EXPLODE_OUTER INLINE INLINE_OUTER POSEXPLODE POSEXPLODE_OUTER VARIANT_EXPLODE VARIANT_EXPLODE_OUTER"
+)
+MULTIPLYING: dict[str, frozenset[str]] = {
+    **dict.fromkeys(("postgres", "cockroach", "greenplum", "materialize", "redshift", "risingwave"), _POSTGRES_ROWS),
+    **dict.fromkeys(("spark", "databricks", "hive"), _SPARK_ROWS),
+    "duckdb": keywords("EXPLODE GENERATE_SUBSCRIPTS REGEXP_SPLIT_TO_TABLE UNNEST"),
+    "clickhouse": keywords("ARRAYJOIN EXPLODE"),
+}
+"""Functions of a select list that give several rows for one, by dialect; EXPLODE is what sqlglot calls UNNEST there."""
 FILE_READERS = keywords(
     "AZUREBLOBSTORAGE AZUREBLOBSTORAGECLUSTER BULK_ROWS CLOUD_FILES CSV_SCAN DELTALAKE DELTALAKECLUSTER DELTA_SCAN "
     "FILE FILECLUSTER FILES GCS HDFS HDFSCLUSTER HUDI HUDICLUSTER ICEBERG ICEBERGCLUSTER ICEBERGHDFS "

@@ -286,15 +286,18 @@ SELECT q.n FROM (VALUES (1), (2)) AS q (n)
 
 -- explode [spark]
 SELECT EXPLODE(l) AS n FROM s
---> from s; n f s.l
+--> * filter s.l; from s; n f s.l
+--> plan: from s; n f s.l (of a Generate the values are read, and not yet how many rows it makes)
 
 -- lateral view [spark]
 SELECT a, n FROM s LATERAL VIEW EXPLODE(l) q AS n
---> a = s.a; from s; n f s.l
+--> * filter s.l; a = s.a; from s; n f s.l
+--> plan: a = s.a; from s; n f s.l (of a Generate the values are read, and not yet how many rows it makes)
 
 -- posexplode [spark]
 SELECT a, p, n FROM s LATERAL VIEW POSEXPLODE(l) q AS p, n
---> a = s.a; from s; n f s.l; p f s.l
+--> * filter s.l; a = s.a; from s; n f s.l; p f s.l
+--> plan: a = s.a; from s; n f s.l; p f s.l (of a Generate the values are read, and not yet how many rows it makes)
 
 -- semi join [spark]
 SELECT s.a FROM s LEFT SEMI JOIN u ON s.k = u.k
@@ -311,8 +314,7 @@ SELECT * FROM (SELECT a, b, k FROM s) PIVOT (SUM(a) FOR b IN (1 AS one, 2 AS two
 
 -- unpivot [spark]
 SELECT * FROM (SELECT k, a, b FROM s) UNPIVOT (v FOR n IN (a, b))
---> from s; k = s.k; n is constant; v = s.a; v = s.b
---> plan: * filter s.a; * filter s.b; from s; k = s.k; n is constant; v = s.a; v = s.b (Spark filters the rows without a value out)
+--> * filter s.a; * filter s.b; from s; k = s.k; n is constant; v = s.a; v = s.b
 
 -- if [spark]
 SELECT IF(b > 1, a, k) AS n FROM s
@@ -412,11 +414,11 @@ DELETE FROM t WHERE k IN (SELECT k FROM u WHERE x > 1)
 
 -- unnest [postgres trino]
 INSERT INTO t (a, n) SELECT s.a, q.n FROM s CROSS JOIN UNNEST(s.l) AS q (n)
---> a = s.a; from s; n f s.l
+--> * filter s.l; a = s.a; from s; n f s.l
 
 -- flatten [snowflake]
 INSERT INTO t (a, n) SELECT s.a, f.value FROM s, LATERAL FLATTEN(input => s.l) f
---> a = s.a; from s; n f s.l
+--> * filter s.l; a = s.a; from s; n f s.l
 
 -- qualify [snowflake bigquery databricks]
 INSERT INTO t (a) SELECT a FROM s QUALIFY ROW_NUMBER() OVER (PARTITION BY b ORDER BY k) = 1

@@ -37,7 +37,7 @@ OBJECT = "select object_construct('a', x, 'b', y, 'n', object_construct('x', p, 
         (
             "bigquery",
             "select i.x from (select array_agg(struct(a as x, b as y) order by k) as l from m), unnest(l) as i",
-            {"x agg m.a", "x sort m.k"},
+            {"x agg m.a", "x sort m.k", "* filter m.k"},
         ),
         (
             "bigquery",
@@ -120,8 +120,12 @@ EACH = {"a agg t.a", "b agg t.b", "ts agg t.ts"}
         ("bigquery", "select array_agg(r)[offset(0)].b from (select as struct * from t) r", {"b agg t.b"}),
         ("bigquery", "select (select as struct t.a, t.b from t).*", {"a = t.a", "b = t.b"}),
         ("postgres", "select (max(t)).* from t", EACH),
-        ("bigquery", "select x.* from u, unnest(u.l) as x", {"a f u.l", "b f u.l"}),
-        ("bigquery", "select x.*, p from u, u.l as x with offset as p", {"a f u.l", "b f u.l", "p f u.l"}),
+        ("bigquery", "select x.* from u, unnest(u.l) as x", {"a f u.l", "b f u.l", "* filter u.l"}),
+        (
+            "bigquery",
+            "select x.*, p from u, u.l as x with offset as p",
+            {"a f u.l", "b f u.l", "p f u.l", "* filter u.l"},
+        ),
         ("bigquery", "select array_agg(v order by v.z limit 1)[offset(0)].* from v", {"* = v"}),
     ],
 )

@@ -84,8 +84,8 @@ CASES = [
     ("select a as b from t order by b", {"b = t.a", "* sort t.a"}),
     # laterals and table functions
     ("select l.y from t cross join lateral (select t.x as y) l", {"y = t.x"}),
-    ("select u from t, unnest(t.arr) as u", {"u f t.arr"}),
-    ("select g.n from t, generate_series(1, t.top) as g(n)", {"n f t.top"}),
+    ("select u from t, unnest(t.arr) as u", {"u f t.arr", "* filter t.arr"}),
+    ("select g.n from t, generate_series(1, t.top) as g(n)", {"n f t.top", "* filter t.top"}),
     ("select a from (values (1, 2)) as v(a, b)", {"a is constant"}),
     ("values (1, (select max(x) from t))", {"column1 is constant", "column2 agg t.x"}),
 ]
@@ -97,14 +97,18 @@ def test_a_query_says_what_its_outputs_are_made_of(text: str, expected: set[str]
 
 
 DIALECT_CASES = [
-    ("spark", "select q.x from t lateral view outer explode(t.m) q as x", {"x f t.m"}),
+    ("spark", "select q.x from t lateral view outer explode(t.m) q as x", {"x f t.m", "* filter t.m"}),
     ("hive", "select q.a0 from t lateral view json_tuple(t.j, 'k') q as a0", {"a0 f t.j"}),
-    ("spark", "select explode(t.m) as (k, v) from t", {"k f t.m", "v f t.m"}),
+    ("spark", "select explode(t.m) as (k, v) from t", {"k f t.m", "v f t.m", "* filter t.m"}),
     ("spark", "select stack(2, a, b) as (x) from t", {"x f t.a", "x f t.b"}),
     ("spark", "select l.a from l left semi join r on l.k = r.k", {"a = l.a", "* join l.k", "* join r.k"}),
     ("spark", "select * from l left anti join r using (k)", {"k = l.k", "* = l -k", "* join l.k", "* join r.k"}),
     ("spark", "select transform(a, b) using 'cat' as (c) from t", {"c f t.a", "c f t.b"}),
-    ("bigquery", "select u.x, o from t, unnest(t.arr) as u with offset as o", {"x f t.arr", "o f t.arr"}),
+    (
+        "bigquery",
+        "select u.x, o from t, unnest(t.arr) as u with offset as o",
+        {"x f t.arr", "o f t.arr", "* filter t.arr"},
+    ),
     (
         "bigquery",
         "select array(select c from d where d.k = t.k) as r from t",
@@ -115,7 +119,11 @@ DIALECT_CASES = [
         "from t |> where a > 1 |> aggregate sum(b) as s group by c",
         {"c = t.c", "s agg t.b", "* filter t.a", "* group t.c"},
     ),
-    ("snowflake", "select f.value:x::int as x from t, lateral flatten(input => t.arr) f", {"X f T.ARR"}),
+    (
+        "snowflake",
+        "select f.value:x::int as x from t, lateral flatten(input => t.arr) f",
+        {"X f T.ARR", "* filter T.ARR"},
+    ),
     ("snowflake", "select a, sum(b) as s from t group by all", {"A = T.A", "S agg T.B", "* group T.A"}),
     ("snowflake", "select $2 as x from (values (1, 2))", {"X is constant"}),
     ("snowflake", "select $1 as x from @stage/a.csv", {"X = @stage/a.csv.$1"}),
@@ -140,7 +148,7 @@ DIALECT_CASES = [
         "select a from t start with b is null connect by prior c = d",
         {"A = T.A", "* filter T.B", "* join T.C", "* join T.D"},
     ),
-    ("clickhouse", "select x from t array join arr as x", {"x f t.arr"}),
+    ("clickhouse", "select x from t array join arr as x", {"x f t.arr", "* filter t.arr"}),
     ("clickhouse", "with (select max(z) from u) as m select m from t", {"m agg u.z"}),
     (
         "clickhouse",
@@ -156,23 +164,37 @@ DIALECT_CASES = [
         {"a = t1.a", "a = t2.a", "b = t2.b", "* group t1.a", "* group t2.a", "* group t2.b"},
     ),
     ("teradata", "sel a from t qualify rank() over (order by b) = 1", {"a = t.a", "* filter t.b"}),
-    ("trino", "select n from t cross join unnest(t.arr) with ordinality as u(n, i)", {"n f t.arr"}),
+    ("trino", "select n from t cross join unnest(t.arr) with ordinality as u(n, i)", {"n f t.arr", "* filter t.arr"}),
     (
         "trino",
         "select x, y, n from t cross join unnest(t.a, t.b) with ordinality as u(x, y, n)",
-        {"x f t.a", "y f t.b", "n f t.a", "n f t.b"},
+        {"x f t.a", "y f t.b", "n f t.a", "n f t.b", "* filter t.b", "* filter t.a"},
     ),
     (
         "trino",
         "select k, v, e, n from t cross join unnest(t.m, t.a, t.b) with ordinality as u(k, v, w, e, n)",
-        {"k f t.m", "v f t.m|t.a|t.b", "e f t.b", "n f t.m", "n f t.a", "n f t.b"},
+        {
+            "k f t.m",
+            "v f t.m|t.a|t.b",
+            "e f t.b",
+            "n f t.m",
+            "n f t.a",
+            "n f t.b",
+            "* filter t.b",
+            "* filter t.m",
+            "* filter t.a",
+        },
     ),
-    ("postgres", "select e, i from t, lateral unnest(t.a) with ordinality as u(e, i)", {"e f t.a", "i f t.a"}),
+    (
+        "postgres",
+        "select e, i from t, lateral unnest(t.a) with ordinality as u(e, i)",
+        {"e f t.a", "i f t.a", "* filter t.a"},
+    ),
     (
         "mysql",
         "select j.a, j.b from t, json_table(t.d, '$[*]' columns (a int path '$.a',"
         " nested path '$.b[*]' columns (b int path '$'))) as j",
-        {"a f t.d", "b f t.d"},
+        {"a f t.d", "b f t.d", "* filter t.d"},
     ),
     (
         "duckdb",
@@ -187,14 +209,30 @@ DIALECT_CASES = [
         },
     ),
     ("tsql", "select 'Total' = a, [b] = c from t", {"total = t.a", "b = t.c"}),
-    ("trino", "select k, v, x from t cross join unnest(t.m) as u(k, v)", {"k f t.m", "v f t.m", "x = t.x"}),
-    ("postgres", "select x, y from t, unnest(t.a, t.b) as u(x, y)", {"x f t.a", "y f t.b"}),
-    ("postgres", "select x, y from t, rows from (f(t.a), g(t.b)) as u(x, y)", {"x f t.a", "y f t.b"}),
-    ("bigquery", "select e, o from d.t s, s.arr as e with offset as o", {"e f d.t.arr", "o f d.t.arr"}),
+    (
+        "trino",
+        "select k, v, x from t cross join unnest(t.m) as u(k, v)",
+        {"k f t.m", "v f t.m", "x = t.x", "* filter t.m"},
+    ),
+    (
+        "postgres",
+        "select x, y from t, unnest(t.a, t.b) as u(x, y)",
+        {"x f t.a", "y f t.b", "* filter t.b", "* filter t.a"},
+    ),
+    (
+        "postgres",
+        "select x, y from t, rows from (f(t.a), g(t.b)) as u(x, y)",
+        {"x f t.a", "y f t.b", "* filter t.b", "* filter t.a"},
+    ),
+    (
+        "bigquery",
+        "select e, o from d.t s, s.arr as e with offset as o",
+        {"e f d.t.arr", "o f d.t.arr", "* filter d.t.arr"},
+    ),
     ("databricks", "select s.a from stream(t) s", {"a = t.a"}),
     ("databricks", "select a from identifier('d.t')", {"a = d.t.a"}),
     ("snowflake", "select x.a from table('d.t') x", {"A = D.T.A"}),
-    ("spark", "select posexplode(a), b from t", {"pos f t.a", "col f t.a", "b = t.b"}),
+    ("spark", "select posexplode(a), b from t", {"pos f t.a", "col f t.a", "b = t.b", "* filter t.a"}),
     ("tsql", "select @x = a from t", set()),
     ("mysql", "select straight_join t.a from t join u on t.k = u.k", {"a = t.a", "* join t.k", "* join u.k"}),
     (
@@ -204,14 +242,92 @@ DIALECT_CASES = [
         {"A = T.A", "D agg T.X", "* window T.A", "* window T.B", "* filter T.Y"},
     ),
     ("redshift", "select a as x, x + 1 as y from t", {"x = t.a", "y f t.x|t.a"}),
-    ("redshift", "select c.id, k, v from t as c, unpivot c.o as v at k", {"id = t.id", "k f t.o", "v f t.o"}),
-    ("redshift", "select v from t, unpivot t.o as v", {"v f t.o"}),
-    ("redshift", "select l.x, i from t, t.a as l at i", {"x f t.a", "i f t.a"}),
-    ("redshift", "select l.x, k from t, t.a l, unpivot l.o as v at k", {"x f t.a", "k f t.a"}),
+    (
+        "redshift",
+        "select c.id, k, v from t as c, unpivot c.o as v at k",
+        {"id = t.id", "k f t.o", "v f t.o", "* filter t.o"},
+    ),
+    ("redshift", "select v from t, unpivot t.o as v", {"v f t.o", "* filter t.o"}),
+    ("redshift", "select l.x, i from t, t.a as l at i", {"x f t.a", "i f t.a", "* filter t.a"}),
+    ("redshift", "select l.x, k from t, t.a l, unpivot l.o as v at k", {"x f t.a", "k f t.a", "* filter t.a"}),
     ("bigquery", "select a, b from ml.predict(model d.m, (select a, f(b) as b from d.t))", {"a = d.t.a", "b f d.t.b"}),
     ("bigquery", "select p.a from ml.predict(model d.m, (select a, b from d.t)) p", {"a = d.t.a"}),
     ("bigquery", "select p.a from ml.generate_text(model d.m, table d.t, struct(1 as k)) as p", {"a = d.t.a"}),
 ]
+
+
+DECIDING_ROWS = [
+    ("postgres", "select a from t limit (select n from c where k = 1)", {"* filter c.n", "* filter c.k", "from c"}),
+    ("postgres", "select a from t offset (select n from c)", {"* filter c.n", "from c"}),
+    ("postgres", "select a from t fetch first (select n from c) rows only", {"* filter c.n", "from c"}),
+    ("db2", "select a from t fetch first (select n from c) rows only", {"* filter C.N", "from C"}),
+    ("sqlite", "select a from t limit (select n from c), (select m from d)", {"* filter c.n", "* filter d.m"}),
+    ("tsql", "select top (select n from c) percent a from t", {"* filter c.n", "from c"}),
+    (
+        "tsql",
+        "select a from t order by b offset (select n from c) rows fetch next (select m from d) rows only",
+        {"* sort t.b", "* filter c.n", "* filter d.m"},
+    ),
+    ("tsql", "select u.a from t cross apply (select top (t.n) a from u) u", {"* filter t.n"}),
+    ("duckdb", "select a from t limit (select n from c) percent", {"* filter c.n"}),
+    ("clickhouse", "select a from t limit (select n from c) by k", {"* filter c.n", "* group t.k"}),
+    ("duckdb", "(select a from t) limit (select n from c)", {"* filter c.n", "from c"}),
+    ("duckdb", "select a from t union all select a from u limit (select n from c)", {"* filter c.n", "from c"}),
+    ("duckdb", "(select a from t limit (select n from c)) union all select a from u", {"* filter c.n", "from c"}),
+    ("postgres", "table t limit (select n from c)", {"* filter c.n", "from c"}),
+    ("postgres", "select a from t tablesample bernoulli ((select n from c))", {"* filter c.n", "from c"}),
+    ("postgres", "select x.a from u join t as x tablesample system ((select n from c)) on true", {"* filter c.n"}),
+    ("postgres", "select a, (select x from u limit (select n from c)) as y from t", {"y filter c.n"}),
+    ("postgres", "select a from t where exists (select 1 from u limit (select n from c))", {"* filter c.n"}),
+    (
+        "postgres",
+        "select sum(a) over (order by b rows between (select n from c) preceding and current row) as s from t",
+        {"s window c.n", "s window t.b"},
+    ),
+    ("duckdb", "select sum(a) over (order by b range between k preceding and n following) s from t", {"s window t.k"}),
+    ("postgres", "select a from t, generate_series(1, t.n)", {"* filter t.n"}),
+    ("postgres", "select a from t, rows from (generate_series(1, t.n), unnest(t.l)) as s(x)", {"* filter t.l"}),
+    ("postgres", "select a from t left join lateral jsonb_array_elements(t.d -> 'k') as x on true", {"* filter t.d"}),
+    ("postgres", "select a, unnest(l) as x from t", {"* filter t.l", "x f t.l"}),
+    ("postgres", "select a, jsonb_array_elements(d -> 'k') ->> 'v' as x from t", {"* filter t.d"}),
+    ("duckdb", "select a, unnest(l) as x from t", {"* filter t.l"}),
+    ("spark", "select a, explode(l) as x from t", {"* filter t.l"}),
+    ("clickhouse", "select a, arrayJoin(l) as x from t", {"* filter t.l"}),
+    ("bigquery", "select a from t left join unnest(t.l)", {"* filter t.l"}),
+    ("snowflake", "select t.a from t, table(split_to_table(t.l, ','))", {"* filter T.L"}),
+    ("tsql", "select t.a from t cross apply openjson(t.d)", {"* filter t.d"}),
+    ("oracle", "select t.a from t, xmltable('/x' passing t.d columns k int path 'k')", {"* filter T.D"}),
+    ("spark", "select t.a from t lateral view outer explode(l) v as x", {"* filter t.l"}),
+    ("oracle", "select id from t unpivot (v for k in (p, q))", {"* filter T.P", "* filter T.Q"}),
+    ("snowflake", "select id from t unpivot (v for k in (p, q))", {"* filter T.P", "* filter T.Q"}),
+    ("duckdb", "select k from (unpivot t on p, q into name k value v)", {"* filter t.p", "* filter t.q"}),
+]
+
+
+@pytest.mark.parametrize(("dialect", "text", "expected"), DECIDING_ROWS)
+def test_what_decides_how_many_rows_there_are_acts_on_the_outputs(dialect: str, text: str, expected: set[str]) -> None:
+    (lines,) = lines_of_flows(text, dialect)
+    assert expected <= lines
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        ("postgres", "select a from t, unnest(array[t.b, t.c]) as x"),
+        ("postgres", "select a, unnest(array[b, c]) as x from t"),
+        ("postgres", "select a from t, jsonb_to_record(t.d) as x (b int)"),
+        ("postgres", "select a from t limit size"),
+        ("spark", "select a, x from t lateral view stack(2, b, c) v as x"),
+        ("spark", "select a, x from t lateral view json_tuple(d, 'k') v as x"),
+        ("spark", "select a, explode(map('k', b)) as (x, y) from t"),
+        ("bigquery", "select a from t, unnest([struct(b as x), struct(c as x)])"),
+        ("bigquery", "select x.b from (select array_agg(struct(b)) as l from t), unnest(l) as x"),
+        ("oracle", "select id from t unpivot include nulls (v for k in (p, q))"),
+        ("bigquery", "select id from t unpivot include nulls (v for k in (p, q))"),
+    ],
+)
+def test_what_decides_only_values_does_not_decide_rows(dialect: str, text: str) -> None:
+    assert not {line for line in column_lines(text, dialect) if line.startswith("* ")}
 
 
 @pytest.mark.parametrize(("dialect", "text", "expected"), DIALECT_CASES)
@@ -243,26 +359,31 @@ PIVOTS = [
         "spark",
         "select * from t unpivot (v for n in (a, b))",
         {"t": "k a b"},
-        {"k = t.k", "n is constant", "v = t.a", "v = t.b"},
+        {"k = t.k", "n is constant", "v = t.a", "v = t.b", "* filter t.b", "* filter t.a"},
     ),
     (
         "duckdb",
         "unpivot t on columns(* exclude (k)) into name n value v",
         {"t": "k a b"},
-        {"k = t.k", "n is constant", "v = t.a", "v = t.b"},
+        {"k = t.k", "n is constant", "v = t.a", "v = t.b", "* filter t.b", "* filter t.a"},
     ),
     (
         "duckdb",
         "from t unpivot (v for n in (columns('a|b')))",
         {"t": "k a b"},
-        {"k = t.k", "n is constant", "v = t.a", "v = t.b"},
+        {"k = t.k", "n is constant", "v = t.a", "v = t.b", "* filter t.b", "* filter t.a"},
     ),
-    ("duckdb", "unpivot t on columns(* exclude (k)) into name n value v", {}, {"n is constant", "v = t.*"}),
+    (
+        "duckdb",
+        "unpivot t on columns(* exclude (k)) into name n value v",
+        {},
+        {"n is constant", "v = t.*", "* filter t.*"},
+    ),
     (
         "duckdb",
         "unpivot t on a, b into name n value v",
         {"t": "k a b"},
-        {"k = t.k", "n is constant", "v = t.a", "v = t.b"},
+        {"k = t.k", "n is constant", "v = t.a", "v = t.b", "* filter t.b", "* filter t.a"},
     ),
 ]
 

@@ -27,7 +27,11 @@ def test_what_qualifies_a_function_is_no_column(dialect: str, text: str, expecte
     ("dialect", "text", "expected"),
     [
         ("tsql", "select t.a.value('/r', 'int') as x, b.ToString() as y from t", {"x f t.a", "y f t.b"}),
-        ("tsql", "select n.c.value('.', 'int') as x from t cross apply t.b.nodes('/r') as n(c)", {"x f t.b"}),
+        (
+            "tsql",
+            "select n.c.value('.', 'int') as x from t cross apply t.b.nodes('/r') as n(c)",
+            {"x f t.b", "* filter t.b"},
+        ),
         ("tsql", "select t.g.STAsText() as x from t", {"x f t.g"}),
         ("oracle", "select t.x.getClobVal() as y from t", {"Y f T.X"}),
         ("duckdb", "select a.upper() as x, t.b.trim() as y from t", {"x f t.a", "y f t.b"}),
@@ -83,7 +87,10 @@ LOWER = {"T": "a b k", "U": "c k", "N": "x y"}
         ("select * exclude (a, k) from t", {"b = T.b"}),
         ("select * exclude (k) replace (a + 1 as b) rename (a as z) from t", {"Z = T.a", "b f T.a"}),
         ("select * from t join u using (k)", {"K = T.k", "a = T.a", "b = T.b", "c = U.c", "* join T.k", "* join U.k"}),
-        ("select * from t unpivot (v for n in (a, b))", {"k = T.k", "N is constant", "V = T.a", "V = T.b"}),
+        (
+            "select * from t unpivot (v for n in (a, b))",
+            {"k = T.k", "N is constant", "V = T.a", "V = T.b", "* filter T.a", "* filter T.b"},
+        ),
         ("insert into n (y) select a from t", {"y = T.a"}),
         ("update n set y = t.a from t", {"y = T.a"}),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from sqlglot import exp
 
@@ -21,7 +22,7 @@ from ingestion.analysis.roles import (
 )
 from ingestion.dialects.functions import ArgumentUse, argument_uses, unit_positions
 from ingestion.dialects.keywords import DATE_PARTS
-from ingestion.parsing.sqlglot.expressions._functions import behaviours_of, write_in_dialect
+from ingestion.parsing.sqlglot.expressions._functions import behaviours_of, has_constant_length, write_in_dialect
 from ingestion.parsing.sqlglot.expressions._operators import write_decode
 from ingestion.parsing.sqlglot.expressions._terms import called_name
 from ingestion.parsing.sqlglot.expressions.names import named_table
@@ -98,6 +99,12 @@ def _window_keys(w: ExpressionWriter, node: exp.Expr, role: int) -> None:
     if order is not None:
         w.parts.append(" ORDER BY " if keys else "ORDER BY ")
         w.join(order.args["expressions"], role)
+    frame = args.get("spec")
+    ends = [frame.args.get(end) for end in ("start", "end")] if frame is not None else []
+    bounds = [end for end in ends if isinstance(end, exp.Expr) and type(end) is not exp.Literal]
+    if bounds:
+        w.parts.append(" BETWEEN ")
+        w.join(bounds, role)
 
 
 def _ordered_aggregate(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
@@ -195,6 +202,8 @@ def write_function(w: ExpressionWriter, node: exp.Expr, role: int, outer_precede
         if uses:
             return _by_argument(w, node, role, uses)
         known = behaviours.by_name(type(node), name, len(node.args["expressions"]))
+    if name in behaviours.multiplying:
+        w.queries.generators += _row_deciding(w, node)
     worded = write_in_dialect(w, node, known.inner[role]) if known.name is not None and known is by_kind else None
     if worded is not None:
         return _result_type(known.type, worded)
@@ -206,6 +215,14 @@ def write_function(w: ExpressionWriter, node: exp.Expr, role: int, outer_precede
         w.call(called_name(node), TRANSFORMED[role])
     w.parts.append(")")
     return _result_type(known.type, rules)
+
+
+def _row_deciding(w: ExpressionWriter, node: exp.Expr) -> Iterator[Expression]:
+    """The arguments of a function in a select list that say how many rows it makes of one."""
+    for value in node.args.values():
+        for item in value if type(value) is list else (value,):
+            if isinstance(item, exp.Expr) and not has_constant_length(item):
+                yield w.inner(item, FILTER)
 
 
 def _by_argument(w: ExpressionWriter, node: exp.Expr, role: int, uses: tuple[ArgumentUse, ...]) -> TypeRule:

@@ -14,7 +14,7 @@ from sqlglot.errors import ErrorLevel, SqlglotError
 
 from ingestion.analysis.form import TypeRule
 from ingestion.analysis.roles import ARGUMENTS, ATOM, TRANSFORMED
-from ingestion.dialects.functions import COUNTS, MOVING, TEXTS, Effect, effect_of, known_effect
+from ingestion.dialects.functions import COUNTS, MOVING, MULTIPLYING, TEXTS, Effect, effect_of, known_effect
 from ingestion.parsing.sqlglot.expressions.types import literal_type
 from ingestion.parsing.sqlglot.expressions.writer import ExpressionWriter
 
@@ -142,10 +142,11 @@ class Behaviour:
 class Behaviours:
     """What the functions of one dialect do; the rules are walked once for each that is met."""
 
-    __slots__ = ("_by_kind", "_by_name", "dialect")
+    __slots__ = ("_by_kind", "_by_name", "dialect", "multiplying")
 
     def __init__(self, dialect: str) -> None:
         self.dialect = dialect
+        self.multiplying = MULTIPLYING.get(dialect, frozenset())
         self._by_kind: dict[type[exp.Expr], Behaviour] = {}
         self._by_name: dict[tuple[type[exp.Expr], str, int], Behaviour] = {}
 
@@ -193,6 +194,17 @@ class Behaviours:
         if known is not None:
             return known
         return Effect.AGGREGATE if issubclass(kind, exp.AggFunc) and MOVING.isdisjoint(names) else Effect.VALUE
+
+
+def has_constant_length(node: exp.Expr) -> bool:
+    """Whether a value has as many elements as the text says, whatever they are: ARRAY[a, b], MAP('k', a)."""
+    while isinstance(node, exp.Cast | exp.Paren):
+        node = node.this
+    if isinstance(node, exp.Map | exp.VarMap):
+        return isinstance(node.args.get("keys"), exp.Array)
+    return isinstance(node, exp.Struct) or (
+        isinstance(node, exp.Array) and not any(isinstance(item, exp.Query) for item in node.expressions)
+    )
 
 
 @cache

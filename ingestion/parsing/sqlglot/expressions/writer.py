@@ -22,6 +22,8 @@ class QueryContext(Protocol):
     names: Names
     problems: list[Problem]
     aliases: list[tuple[str, str]]
+    generators: list[Expression]
+    """What decides how many rows functions in the select list make of one: `xs` in `SELECT a, UNNEST(xs)`."""
 
     def query(self, node: exp.Expr) -> Query:
         """The query of a node: SELECT, set operation, VALUES, TABLE, or one of them in brackets."""

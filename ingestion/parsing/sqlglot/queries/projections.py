@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 
 from sqlglot import exp
 
-from ingestion.analysis.form import Clause, OutputNames, Projection, Star
-from ingestion.analysis.roles import FILTER, GROUP_BY, IDENTITY, JOIN, SORT, TRANSFORMATION
+from ingestion.analysis.form import Clause, Expression, OutputNames, Projection, Slot, Star
+from ingestion.analysis.roles import ATOM, FILTER, GROUP_BY, IDENTITY, JOIN, SORT, TRANSFORMATION
 from ingestion.parsing.sqlglot.expressions.names import Names, output_name
 from ingestion.parsing.sqlglot.expressions.stars import like_pattern, star_of
 from ingestion.parsing.sqlglot.expressions.writer import QueryContext, column_expression
@@ -220,12 +220,30 @@ def select_clauses(queries: QueryContext, node: exp.Expr) -> Iterator[Clause]:
 
 
 def order_clauses(queries: QueryContext, node: exp.Expr) -> Iterator[Clause]:
-    """ORDER BY and Hive's kin of it."""
+    """ORDER BY and Hive's kin of it, and what says how many rows there are: LIMIT, OFFSET, TOP, FETCH."""
     args = node.args
     for key in ("order", "sort", "cluster"):
         order = args.get(key)
-        if order is not None:
+        if isinstance(order, exp.Expr):
             yield from _keys(queries, order.expressions, SORT, OutputNames.BEFORE_COLUMNS)
+    for key in ("limit", "offset"):
+        clause = args.get(key)
+        for number in ("count", "expression", "offset") if isinstance(clause, exp.Expr) else ():
+            yield from numbers_of_rows(queries, clause.args.get(number))
+
+
+def numbers_of_rows(queries: QueryContext, node: object) -> Iterator[Clause]:
+    """What a number of rows is made of: `LIMIT (SELECT n FROM c)`, and of a query around `TOP (t.n)`.
+
+    A bare name is no column there, but a variable's: no engine lets the number be another for each row.
+    """
+    if not isinstance(node, exp.Expr) or type(node) is exp.Literal:
+        return
+    expression = queries.expression(node, FILTER)
+    slots = tuple(slot for slot in expression.slots if type(slot) is not Slot or len(slot.parts) > 1)
+    if slots:
+        whole = len(slots) == len(expression.slots)
+        yield Clause(FILTER, expression if whole else Expression(("?",), slots, ATOM))
 
 
 def _keys(queries: QueryContext, nodes: Iterable[exp.Expr], role: int, aliases: OutputNames) -> Iterator[Clause]:

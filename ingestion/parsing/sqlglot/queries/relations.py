@@ -26,7 +26,7 @@ from ingestion.dialects.definition import keywords
 from ingestion.model.lineage import NameKind, TableName
 from ingestion.parsing.sqlglot.expressions.names import named_by_text
 from ingestion.parsing.sqlglot.expressions.writer import QueryContext
-from ingestion.parsing.sqlglot.queries.projections import conditions, translate_columns
+from ingestion.parsing.sqlglot.queries.projections import conditions, numbers_of_rows, translate_columns
 from ingestion.parsing.sqlglot.queries.table_functions import is_function, translate_function
 
 _APPLIES_MODEL = (exp.Predict, exp.MLTranslate, exp.GenerateEmbedding, exp.GenerateText, exp.GenerateTable)
@@ -53,6 +53,7 @@ def _pivot(queries: QueryContext, node: exp.Expr) -> Pivot:
     keys = args.get("expressions") if simplified else [f.this for f in args.get("fields") or []]
     expressions = [(queries.expression(a.this if type(a) is exp.Alias else a), a) for a in aggregates]
     chosen = tuple(queries.expression(key, CONDITIONAL) for key in keys or [] if isinstance(key, exp.Expr))
+    sought = [item for field in args.get("fields") or [] for item in field.expressions if isinstance(item, exp.Query)]
     consumed = [*chosen, *(expression for expression, _ in expressions)]
     names = [queries.names.column(c) if type(c) is exp.Identifier else c.name for c in args.get("columns") or []]
     if simplified:
@@ -74,6 +75,7 @@ def _pivot(queries: QueryContext, node: exp.Expr) -> Pivot:
     )
     name, listed = _alias(queries, args.get("alias"))
     unnamed = () if names else tuple(expression for expression, _ in expressions)
+    chosen += tuple(queries.expression(query, CONDITIONAL) for query in sought)
     return Pivot(tuple(consumed), columns, name, chosen, kept, listed, unnamed=unnamed)
 
 
@@ -87,7 +89,7 @@ def _simplified_names(keys: list[exp.Expr], aggregates: list[exp.Expr]) -> list[
 
 
 def _unpivot(queries: QueryContext, node: exp.Expr) -> Pivot:
-    """UNPIVOT(v FOR n IN (a, b)): v is the value of a or of b, and n only their names."""
+    """UNPIVOT(v FOR n IN (a, b)): v is the value of a or of b, and n only their names; a NULL gives no row."""
     args = node.args
     into = args.get("into")
     if into is not None:  # DuckDB: UNPIVOT t ON a, b INTO NAME n VALUE v
@@ -108,7 +110,8 @@ def _unpivot(queries: QueryContext, node: exp.Expr) -> Pivot:
         parts = [queries.expression(group[number]) for group in inputs if number < len(group)]
         columns.append(Projection(_name(queries, value), _one_of(parts)))
     name, listed = _alias(queries, args.get("alias"))
-    return Pivot(tuple(consumed), tuple(columns), name, (), None, listed, star)
+    drops_nulls = not args.get("include_nulls")
+    return Pivot(tuple(consumed), tuple(columns), name, (), None, listed, star, drops_nulls=drops_nulls)
 
 
 def _inputs(node: exp.Expr) -> list[exp.Expr]:
@@ -221,7 +224,8 @@ def _join(queries: QueryContext, node: exp.Expr) -> Iterator[RelationSource]:
     match = args.get("match_condition")
     if match is not None:
         on += tuple(conditions(queries, match, JOIN))
-    if type(this) is exp.Table and len(this.args) <= 4 and not is_function(this) and not this.args.get("pivots"):
+    plain = type(this) is exp.Table and len(this.args) <= 4 and not is_function(this)
+    if plain and not (this.args.get("pivots") or this.args.get("sample")):
         alias, columns = _alias_of(queries, this)
         yield RelationSource(_relation_name(queries, this, alias), alias, columns, how, on, using, natural)
         return
@@ -354,7 +358,10 @@ def _without_alias(node: exp.Expr) -> exp.Expr:
 
 def _table(queries: QueryContext, node: exp.Expr, alias: str, columns: tuple[str, ...]) -> RelationSource:
     pivots = _translate_pivots(queries, node) if node.args.get("pivots") else ()
-    return RelationSource(_relation_name(queries, node, alias), alias, columns, pivots=pivots)
+    sample = node.args.get("sample")
+    sizes = sample.args.values() if sample is not None else ()
+    share = tuple(clause for size in sizes for clause in numbers_of_rows(queries, size))
+    return RelationSource(_relation_name(queries, node, alias), alias, columns, on=share, pivots=pivots)
 
 
 def _relation_name(queries: QueryContext, node: exp.Expr, alias: str) -> TableName:

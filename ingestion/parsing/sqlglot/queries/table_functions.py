@@ -23,9 +23,10 @@ from ingestion.analysis.form import (
 )
 from ingestion.analysis.roles import ATOM, TRANSFORMATION
 from ingestion.dialects import Dialect, fold
-from ingestion.dialects.functions import INLINES, REMOTE_QUERIES, TABLE_FUNCTIONS
+from ingestion.dialects.functions import INLINES, ONE_ROW_FUNCTIONS, REMOTE_QUERIES, TABLE_FUNCTIONS
 from ingestion.model.lineage import NameKind, TableName
 from ingestion.model.storage_paths import location
+from ingestion.parsing.sqlglot.expressions._functions import has_constant_length
 from ingestion.parsing.sqlglot.expressions.names import (
     Names,
     function_as_written,
@@ -278,7 +279,16 @@ def translate_function(
     offset = node.args.get("offset") or function.args.get("offset")
     if isinstance(offset, exp.Identifier):
         columns = (*columns, queries.names.column(offset))
-    source = TableFunction(arguments, name.lower(), own, known, aligned, known is not None or type(function) in _WIDE)
+    wide = known is not None or type(function) in _WIDE
+    source = TableFunction(
+        arguments,
+        name.lower(),
+        own,
+        known,
+        aligned,
+        wide,
+        _fixed(_arguments(node, function), name) if arguments else (),
+    )
     return RelationSource(source, alias, columns, "", lateral=True, pivots=pivots)
 
 
@@ -328,7 +338,7 @@ def _array_relation(queries: QueryContext, function: exp.Expr, alias: str, colum
 
 def _arguments(node: exp.Expr, function: exp.Expr) -> list[exp.Expr]:
     if type(node) is exp.Table and node.args.get("rows_from"):
-        return [table.this for table in node.args["rows_from"]]
+        return [table.this if type(table) is exp.Table else table for table in node.args["rows_from"]]
     if type(function) is exp.Unnest:
         return list(function.expressions)
     if type(function) is exp.Dot:
@@ -345,6 +355,12 @@ def _arguments(node: exp.Expr, function: exp.Expr) -> list[exp.Expr]:
             ):
                 found.append(item)
     return found
+
+
+def _fixed(arguments: list[exp.Expr], function: str) -> tuple[int, ...]:
+    """The numbers of the arguments that say nothing of how many rows there are."""
+    one = function in ONE_ROW_FUNCTIONS
+    return tuple(number for number, node in enumerate(arguments) if one or has_constant_length(node))
 
 
 def _own_columns(queries: QueryContext, function: exp.Expr) -> tuple[tuple[str, TypeRule], ...]:

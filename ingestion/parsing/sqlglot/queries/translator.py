@@ -6,8 +6,18 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from ingestion.analysis.form import CommonTable, Expression, Projection, Query, Select, SetOperation, Star, Values
-from ingestion.analysis.roles import ATOM, GROUP_BY, IDENTITY, JOIN
+from ingestion.analysis.form import (
+    Clause,
+    CommonTable,
+    Expression,
+    Projection,
+    Query,
+    Select,
+    SetOperation,
+    Star,
+    Values,
+)
+from ingestion.analysis.roles import ATOM, FILTER, GROUP_BY, IDENTITY, JOIN
 from ingestion.dialects.keywords import reserved_words
 from ingestion.errors import Unparsable
 from ingestion.model.lineage import Problem
@@ -28,7 +38,7 @@ _NO_EXPRESSION = Expression(("?",), (), ATOM)
 class QueryTranslator:
     """Translates the queries of one statement; gathers what it could not follow, and the aliases it met."""
 
-    __slots__ = ("_fields", "_windows", "aliases", "embedded_writes", "names", "problems")
+    __slots__ = ("_fields", "_windows", "aliases", "embedded_writes", "generators", "names", "problems")
 
     def __init__(self, names: Names) -> None:
         self.names = names
@@ -37,6 +47,7 @@ class QueryTranslator:
         self.embedded_writes: list[tuple[exp.Expr, tuple[CommonTable, ...]]] = []
         self._windows: dict[str, exp.Expr] = {}
         self._fields: dict[str, str] = {}
+        self.generators: list[Expression] = []
 
     def field_name(self, name: str) -> str:
         """The name of a struct's field, by which a path in a string may mean it from now on."""
@@ -166,13 +177,12 @@ class QueryTranslator:
         translated = translate_relations(self, relations) if relations else ()
         if args.get("match") is not None:
             translated = match_rows(self, args["match"], translated)
-        return Select(
-            tuple(translate_projections(self, fields_of(items) if args.get("kind") == "VALUE" else items)),
-            translated,
-            tuple(select_clauses(self, node)),
-            common_tables,
-            distinct is not None and distinct.args.get("on") is None,
-        )
+        around, self.generators = self.generators, []
+        projections = tuple(translate_projections(self, fields_of(items) if args.get("kind") == "VALUE" else items))
+        clauses = (*select_clauses(self, node), *(Clause(FILTER, each) for each in self.generators))
+        self.generators = around
+        has_keys = distinct is not None and distinct.args.get("on") is not None
+        return Select(projections, translated, clauses, common_tables, distinct is not None and not has_keys)
 
     def _set_operation(self, node: exp.Expr, outer: tuple[CommonTable, ...] = ()) -> SetOperation:
         """A set operation; a chain of one kind to the left is one operation, however long."""
@@ -213,15 +223,17 @@ class QueryTranslator:
 def _has_own_clauses(node: exp.Expr) -> bool:
     """Brackets with a join, a pivot or an order behind them are a relation of their own: `(SELECT …) ORDER BY a`."""
     args = node.args
-    return bool(args.get("joins") or args.get("pivots") or args.get("order") or args.get("laterals"))
+    own = args.get("joins") or args.get("pivots") or args.get("order") or args.get("laterals")
+    return bool(own) or any(args[key].find(exp.Query) for key in ("limit", "offset") if args.get(key) is not None)
 
 
 def _without_clauses(node: exp.Expr) -> exp.Expr:
-    """Brackets without the WITH and the ORDER BY that stand behind or before them."""
+    """Brackets without the WITH, the ORDER BY and the LIMIT that stand behind or before them."""
     if type(node) is not exp.Subquery:
         return node
     bare = exp.Subquery()
-    bare.args.update({key: value for key, value in node.args.items() if key not in ("order", "with_")})
+    gone = ("order", "with_", "limit", "offset")
+    bare.args.update({key: value for key, value in node.args.items() if key not in gone})
     return bare
 
 

@@ -76,7 +76,7 @@ def _system_functions(code: Code) -> Iterator[Edit]:
 
 
 def _top_rows(code: Code) -> Iterator[Edit]:
-    """T-SQL: UPDATE, DELETE, MERGE and INSERT TOP (n) [PERCENT] …."""
+    """T-SQL: UPDATE, DELETE, MERGE and INSERT TOP (n) [PERCENT] …; a query in it stays, as that of a LIMIT."""
     for number in range(len(code) - 4):
         if code.word(number) not in ("update", "delete", "merge", "insert"):
             continue
@@ -84,6 +84,9 @@ def _top_rows(code: Code) -> Iterator[Edit]:
             last = code.closing(number + 2)
             percent = last + 1 < len(code) and code.word(last + 1) == "percent"
             yield code.edit(number + 1, last + 1 if percent else last)
+            if number == 0 and code.word(0) in ("update", "delete") and "select" in code.words(3, 2):
+                end = next((n for n in code.outside(last + 1) if code.word(n) in ("option", ";")), len(code))
+                yield code.end_of(end - 1), code.end_of(end - 1), f" LIMIT ({code.between(3, last)})"
 
 
 def _log_errors(code: Code) -> Iterator[Edit]:
@@ -95,14 +98,15 @@ def _log_errors(code: Code) -> Iterator[Edit]:
 
 
 def _oracle_merge(code: Code) -> Iterator[Edit]:
-    """WHEN MATCHED THEN UPDATE … DELETE WHERE …: the rows that go are left out."""
+    """WHEN MATCHED THEN UPDATE … DELETE WHERE c: of the rows that were changed, those go where c holds then."""
     if code.word(0) not in ("merge", "with"):
         return
     for number in range(3, len(code) - 1):
         if not code.stands(number, "delete", "where"):
             continue
         later = (n for n in range(number, len(code)) if code.word(n) in ("when", ";"))
-        yield code.edit(number, next(later, len(code)) - 1)
+        last = next(later, len(code)) - 1
+        yield code.edit(number, last, f" WHEN MATCHED AND ({code.between(number + 2, last + 1)}) THEN DELETE ")
 
 
 def _translated_charset(code: Code) -> Iterator[Edit]:

@@ -12,6 +12,7 @@ from ingestion.analysis.form import (
     Clause,
     CommonTable,
     Expression,
+    OutputNames,
     Projection,
     Query,
     QuerySlot,
@@ -32,7 +33,7 @@ from ingestion.model.lineage import NameKind, Problem, StatementKind, TableName,
 from ingestion.model.outcomes import ProblemKind
 from ingestion.model.storage_paths import location
 from ingestion.parsing.sqlglot.expressions.names import function_as_written, path_of, table_elsewhere
-from ingestion.parsing.sqlglot.queries.projections import conditions, translate_projections
+from ingestion.parsing.sqlglot.queries.projections import conditions, order_clauses, translate_projections
 from ingestion.parsing.sqlglot.queries.relations import translate_relations
 from ingestion.parsing.sqlglot.queries.table_functions import remote_target
 from ingestion.parsing.sqlglot.queries.translator import QueryTranslator
@@ -111,7 +112,7 @@ def update_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteFor
     from_ = args.get("from_")
     others = translate_relations(queries, [from_.this, *(from_.args.get("joins") or [])]) if from_ is not None else ()
     relations, target = _changed_relation(relations, list(others))
-    clauses = tuple(conditions(queries, args["where"].this if args.get("where") is not None else None, FILTER))
+    clauses = tuple(_changed_rows(queries, node))
     common_tables = queries.common_tables(node)
     by_owner: dict[TableName, list[Projection]] = {}
     for assigned, projection in zip(
@@ -140,6 +141,15 @@ def retyped_columns(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteF
         name = queries.names.table(node.this)
         target = Target(name, WriteMode.UPDATE, tuple(column.name for column in made), by_name=False)
         yield WriteForm(target, Select(tuple(made), (RelationSource(name, written=True),)))
+
+
+def _changed_rows(queries: QueryTranslator, node: exp.Expr) -> Iterator[Clause]:
+    """What says which rows an UPDATE or DELETE changes: WHERE, how many, and then MySQL's ORDER BY as well."""
+    where = node.args.get("where")
+    yield from conditions(queries, where.this if where is not None else None, FILTER)
+    if node.args.get("limit") is not None:
+        for clause in order_clauses(queries, node):
+            yield clause._replace(aliases=OutputNames.HIDDEN)  # a name is the row's column, and no value that SET gives
 
 
 def _behind(name: TableName, common_tables: tuple[CommonTable, ...]) -> tuple[TableName, dict[str, str]]:
@@ -217,7 +227,7 @@ def delete_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteFor
     relations = list(translate_relations(queries, own_tables))
     using = args.get("using") or []
     others = list(translate_relations(queries, using if isinstance(using, list) else [using]))
-    clauses = tuple(conditions(queries, args["where"].this if args.get("where") is not None else None, FILTER))
+    clauses = tuple(_changed_rows(queries, node))
     common_tables = queries.common_tables(node)
     named = [queries.names.table(table) for table in args.get("tables") or () if args.get("this")]
     if not named:
@@ -318,10 +328,16 @@ def insert_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteFor
         return
     rows = star_from(queries.names.table(source)) if type(source) is exp.Table else queries.query(source)
     query = with_tables(rows, outer)
-    yield WriteForm(target, query, fixed)
     conflict = args.get("conflict")
-    if conflict is not None and conflict.expressions:
-        yield _on_conflict(queries, node, target, query)
+    if conflict is None:
+        yield WriteForm(target, query, fixed)
+        return
+    own, incoming = _rows_in_conflict(queries, node, target, query)
+    keys = incoming.on if target.columns or not isinstance(query, Values) else ()  # their columns have no names
+    met = (replace(incoming, on=()), replace(own, join="ANTI", on=keys))
+    yield WriteForm(target, Select((Star(),), met) if keys else query, fixed)
+    if conflict.expressions:
+        yield _on_conflict(queries, node, target, (own, incoming))
 
 
 def with_tables(query: Query, outer: tuple[CommonTable, ...]) -> Query:
@@ -333,16 +349,36 @@ def with_tables(query: Query, outer: tuple[CommonTable, ...]) -> Query:
     return replace(query, common_tables=outer + query.common_tables)
 
 
-def _on_conflict(queries: QueryTranslator, node: exp.Expr, target: Target, query: Query) -> WriteForm:
-    """DO UPDATE: `excluded` is the row that was to be inserted, and a bare name a column of the one that is there."""
+def _rows_in_conflict(
+    queries: QueryTranslator, node: exp.Expr, target: Target, query: Query
+) -> tuple[RelationSource, RelationSource]:
+    """The rows that are there, and those that come, `excluded`, met on what ON CONFLICT (k) compares."""
     names = target.columns or ()
-    incoming = RelationSource(query, "excluded", names, named_by=None if names else target.name)
-    alias = getattr(node.args["expression"], "alias", "")
-    if alias and isinstance(node.args["expression"], exp.Values):
-        incoming = replace(incoming, alias=alias)
+    named_by = None if names or target.by_name else target.name
+    source = node.args.get("expression")
+    alias = getattr(source, "alias", "") if isinstance(source, exp.Values) else ""
     table = node.this.this if type(node.this) is exp.Schema else node.this
     own = RelationSource(target.name, _queries_alias(queries, table), written=True)
-    qualifier = own.alias or target.name.table
+    incoming = RelationSource(query, alias or "excluded", names, named_by=named_by)
+    conflict = node.args["conflict"]
+    keys = [key.this if type(key) is exp.Ordered else key for key in conflict.args.get("conflict_keys") or ()]
+    clauses = [Clause(JOIN, queries.expression(key, JOIN)) for key in keys]
+    predicate = conflict.args.get("index_predicate")
+    clauses += conditions(queries, predicate.this if type(predicate) is exp.Where else predicate, FILTER)
+    met = tuple(
+        clause._replace(expression=_qualify(clause.expression, side))
+        for clause in clauses
+        for side in (own.alias or target.name.table, incoming.alias)
+        if clause.expression is not None
+    )
+    return own, replace(incoming, on=met)
+
+
+def _on_conflict(
+    queries: QueryTranslator, node: exp.Expr, target: Target, met: tuple[RelationSource, ...]
+) -> WriteForm:
+    """DO UPDATE: what becomes of the rows that are there, whose columns bare names are, given those that come."""
+    qualifier = met[0].alias or target.name.table
     projections = tuple(
         one._replace(expression=_qualify(one.expression, qualifier))
         for one in _assignments(queries, node.args["conflict"].expressions)
@@ -351,7 +387,7 @@ def _on_conflict(queries: QueryTranslator, node: exp.Expr, target: Target, query
     clauses = tuple(conditions(queries, where.this if type(where) is exp.Where else where, FILTER))
     return WriteForm(
         replace(target, mode=WriteMode.UPDATE, columns=tuple(p.name for p in projections)),
-        Select(projections, (own, incoming), clauses),
+        Select(projections, met, clauses),
     )
 
 
@@ -472,9 +508,14 @@ class _Branch:
 
     def select(self, projections: tuple[Projection | Star, ...], action: exp.Expr | None = None) -> Select:
         """The columns that the branch writes; Oracle's branches have a WHERE of their own."""
-        where = action.args.get("where") if action is not None else None
-        own = tuple(conditions(self.queries, where.this, FILTER)) if where is not None else ()
+        own = _own_condition(self.queries, action) if action is not None else ()
         return Select(projections, self.relations, self.clauses + own, self.common_tables)
+
+
+def _own_condition(queries: QueryTranslator, action: exp.Expr) -> tuple[Clause, ...]:
+    """Oracle: WHEN MATCHED THEN UPDATE SET … WHERE …."""
+    where = action.args.get("where")
+    return tuple(conditions(queries, where.this, FILTER)) if isinstance(where, exp.Expr) else ()
 
 
 def merge_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteForm]:
@@ -485,10 +526,13 @@ def merge_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteForm
     others = translate_relations(queries, [args["using"]])
     on = tuple(conditions(queries, args.get("on"), JOIN))
     common_tables = queries.common_tables(node)
+    earlier: dict[tuple[bool, bool], tuple[Clause, ...]] = {}  # a row that one branch takes is not there for the next
     for when in args["whens"].expressions:
-        clauses = tuple(conditions(queries, when.args.get("condition"), FILTER))
+        kind = bool(when.args.get("matched")), bool(when.args.get("source"))
+        clauses = earlier.get(kind, ()) + tuple(conditions(queries, when.args.get("condition"), FILTER))
         branch = _Branch(queries, name, _joined_relations(own, others, on, when), clauses, common_tables)
         action = when.args["then"]
+        earlier[kind] = clauses + _own_condition(queries, action)
         if isinstance(action, exp.Insert):
             yield _insert_branch(branch, action)
         elif isinstance(action, exp.Update):
@@ -548,14 +592,13 @@ def multitable_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[Writ
     """INSERT ALL and FIRST (Oracle, Snowflake), and Hive's FROM … INSERT … INSERT …."""
     base = translate_relations(queries, [node.args["source"]])
     common_tables = queries.common_tables(node)
-    for item in node.expressions:
+    met = _conditions_met(queries, node)
+    for item, clauses in zip(node.expressions, met, strict=True):
         insert = item.this if type(item) is exp.ConditionalInsert else item
         expression = insert.args.get("expression")
         if type(expression) is exp.Select and expression.args.get("from_") is None:
             yield from _hive_branch(queries, insert, base, common_tables)
             continue
-        condition = item.args.get("expression") if insert is not item else None
-        clauses = tuple(conditions(queries, condition, FILTER))
         target, fixed = _target_of(queries, insert.this, WriteMode.APPEND)
         projections: tuple[Projection | Star, ...] = (Star(),)
         if type(expression) is exp.Values:
@@ -563,6 +606,25 @@ def multitable_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[Writ
             cells = row.expressions if type(row) is exp.Tuple else [row]
             projections = tuple(translate_projections(queries, cells))
         yield WriteForm(target, Select(projections, base, clauses, common_tables), fixed)
+
+
+def _conditions_met(queries: QueryTranslator, node: exp.Expr) -> Iterator[tuple[Clause, ...]]:
+    """What decides whether a row comes to each INTO of an INSERT ALL or FIRST.
+
+    A WHEN may have several INTO. A row comes to ELSE where no WHEN took it, and in INSERT FIRST to a WHEN where none
+    did before it.
+    """
+    before: tuple[Clause, ...] = ()
+    met: tuple[Clause, ...] = ()
+    for item in node.expressions:
+        if type(item) is exp.ConditionalInsert:
+            own = tuple(conditions(queries, item.args.get("expression"), FILTER))
+            if own:
+                met = before + own if node.args.get("kind") == "FIRST" else own
+                before += own
+            elif item.args.get("else_"):
+                met = before
+        yield met
 
 
 def _hive_branch(

@@ -38,7 +38,7 @@ S = {"s": "x y", "t": "a b"}
         ("mysql", "insert into t set a = (select max(x) from s)", {"a agg s.x"}),
         ("mysql", "replace into t select x, y from s", {"a = s.x", "b = s.y"}),
         ("mysql", "create table n (z int) select y, x as z from s", {"y = s.y", "z = s.x"}),
-        ("spark", "create table n as select x, explode(y) from s", {"x = s.x", "col f s.y"}),
+        ("spark", "create table n as select x, explode(y) from s", {"x = s.x", "col f s.y", "* filter s.y"}),
         ("bigquery", "create table n as select as value struct(x as p, y) from s", {"p = s.x", "y = s.y"}),
         ("snowflake", "insert into identifier('d.n') select x from identifier('d.s')", {"X = D.S.X"}),
         ("bigquery", "merge t using s on false when not matched then insert row", {"a = s.x", "b = s.y"}),
@@ -85,7 +85,7 @@ S = {"s": "x y", "t": "a b"}
         (
             "duckdb",
             "insert into t (a, b) unpivot s on x, y into name k value v",
-            {"a is constant", "b = s.x", "b = s.y"},
+            {"a is constant", "b = s.x", "b = s.y", "* filter s.x", "* filter s.y"},
         ),
         (
             "duckdb",
@@ -155,8 +155,25 @@ def test_every_branch_of_a_merge_is_a_flow() -> None:
     update, delete, insert = lines_of_flows(text)
     join = {"into t", "from s", "* group s.x", "* join t.a", "* join s.x"}
     assert update == join | {"b agg s.y", "* filter s.y"}
-    assert delete == join
+    assert delete == join | {"* filter s.y"}  # only of the rows that the branch before it leaves
     assert insert == join | {"a = s.x", "b agg s.y"}
+
+
+def test_a_branch_of_a_merge_has_the_rows_that_those_of_its_kind_before_it_leave() -> None:
+    text = """merge into t using s on t.a = s.x
+              when matched and s.p then do nothing when not matched and s.q then insert (a) values (s.x)
+              when not matched by source and t.c then delete when matched and s.r then update set b = s.y
+              when not matched then insert (b) values (s.y) when matched then delete
+              when not matched by source then update set b = 0"""
+    found = [{line for line in lines if " filter " in line} for lines in lines_of_flows(text)]
+    assert found == [
+        {"* filter s.q"},
+        {"* filter t.c"},
+        {"* filter s.p", "* filter s.r"},
+        {"* filter s.q"},
+        {"* filter s.p", "* filter s.r"},
+        {"* filter t.c"},
+    ]
 
 
 def test_rows_of_a_merge_without_a_match_have_the_columns_of_their_own_side() -> None:
@@ -179,11 +196,13 @@ def test_insert_star_and_update_star_match_by_name_and_leave_the_target_out() ->
 
 
 def test_oracles_merge_may_delete_after_an_update() -> None:
-    text = """merge into t using s on (t.a = s.x) when matched then update set b = s.y where s.y > 1 delete where b = 0
+    text = """merge into t using s on (t.a = s.x)
+              when matched then update set b = s.y where s.y > 1 delete where t.b = 0
               when not matched then insert (a) values (s.x)"""
-    update, insert = lines_of_flows(text, "oracle")
+    update, delete, insert = lines_of_flows(text, "oracle")
     assert "B = S.Y" in update
     assert "* filter S.Y" in update
+    assert delete == {"into T", "from S", "* join T.A", "* join S.X", "* filter S.Y", "* filter T.B"}
     assert "A = S.X" in insert
 
 
@@ -191,7 +210,22 @@ def test_insert_all_writes_several_tables_each_under_its_condition() -> None:
     text = "insert all when x > 1 then into t (a) values (y) else into u select x, y from s"
     first, second = lines_of_flows(text, "snowflake")
     assert first == {"into T", "from S", "A = S.Y", "* filter S.X"}
-    assert second == {"into U", "from S", "X = S.X", "Y = S.Y"}
+    assert second == {"into U", "from S", "X = S.X", "Y = S.Y", "* filter S.X"}
+
+
+def test_a_row_comes_to_a_later_branch_where_the_earlier_ones_did_not_take_it() -> None:
+    text = """insert {} when x > 1 then into t (a) values (y) into u (a) values (y)
+              when z > 2 then into v (a) values (y) else into w (a) values (y) select x, y, z from s"""
+    for kind, third in (("all", {"* filter S.Z"}), ("first", {"* filter S.X", "* filter S.Z"})):
+        found = [
+            {line for line in lines if " filter " in line} for lines in lines_of_flows(text.format(kind), "oracle")
+        ]
+        assert found == [{"* filter S.X"}, {"* filter S.X"}, third, {"* filter S.X", "* filter S.Z"}]
+
+
+def test_the_query_that_says_what_a_pivot_seeks_is_read() -> None:
+    (lines,) = lines_of_flows("select * from t pivot (sum(a) for k in (select x from c)) p", "snowflake")
+    assert {"from C", "* if C.X"} <= lines
 
 
 def test_hives_multiple_insert_shares_its_source() -> None:
@@ -204,13 +238,53 @@ def test_hives_multiple_insert_shares_its_source() -> None:
 def test_on_conflict_is_an_update_from_the_row_that_was_to_be_inserted() -> None:
     text = "insert into t (a, b) select x, y from s on conflict (a) do update set b = excluded.b + t.b"
     insert, update = lines_of_flows(text)
-    assert insert == {"into t", "from s", "a = s.x", "b = s.y"}
-    assert update == {"into t", "from s", "from t", "b f s.y", "b f t.b"}
+    assert insert == {"into t", "from s", "a = s.x", "b = s.y", "* join s.x", "* join t.a"}
+    assert update == {"into t", "from s", "from t", "b f s.y", "b f t.b", "* join s.x", "* join t.a"}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text", "expected"),
+    [
+        ("duckdb", "insert into t by name select y as b, x as a from s on conflict (a) do nothing", {"t.a", "s.x"}),
+        ("postgres", "insert into t (a) select x from s on conflict on constraint k do nothing", set()),
+        ("postgres", "insert into t (b, a) select y, x from s on conflict (lower(a)) do nothing", {"t.a", "s.x"}),
+        ("postgres", "insert into t (a) values (1) on conflict (a) do nothing", {"t.a"}),
+        ("postgres", "insert into t values (1) on conflict (a) do nothing", set()),
+        ("sqlite", "insert into t (a) select x from s where true on conflict (a) do nothing", {"t.a", "s.x"}),
+    ],
+)
+def test_the_key_of_a_conflict_decides_which_rows_come(dialect: str, text: str, expected: set[str]) -> None:
+    (insert,) = lines_of_flows(text, dialect)
+    assert {line.removeprefix("* join ") for line in insert if " join " in line} == expected
+
+
+def test_the_condition_of_a_conflicts_index_is_of_both_rows() -> None:
+    text = "insert into t (a, b) select x, y from s on conflict (a) where b > 1 do update set b = 0"
+    for lines in lines_of_flows(text):
+        assert {"* filter t.b", "* filter s.y"} <= lines
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text", "expected"),
+    [
+        ("mysql", "update t set a = 1 order by b limit 5", {"* sort t.b"}),
+        ("mysql", "update t set a = 1 order by a limit 5", {"* sort t.a"}),
+        ("mysql", "delete from t where c = 1 order by b limit 5", {"* filter t.c", "* sort t.b"}),
+        ("mysql", "update t set a = 1 order by b", set()),
+        ("sqlite", "delete from t limit (select n from u)", {"* filter u.n", "from u"}),
+        ("tsql", "update top (select n from u) t set a = 1 where c = 2", {"* filter u.n", "* filter t.c", "from u"}),
+        ("tsql", "delete top (select n from u) from t option (recompile)", {"* filter u.n", "from u"}),
+    ],
+)
+def test_how_many_rows_change_is_a_condition(dialect: str, text: str, expected: set[str]) -> None:
+    (lines,) = lines_of_flows(text, dialect)
+    assert {line for line in lines if line != "into t" and " is constant" not in line} == expected
 
 
 def test_on_conflict_knows_the_target_by_its_alias() -> None:
     text = "insert into t as d (a, b) select x, y from s on conflict (a) do update set b = d.b where d.a > excluded.a"
-    assert lines_of_flows(text)[1] == {"into t", "from s", "from t", "b = t.b", "* filter t.a", "* filter s.x"}
+    decisive = {"* filter t.a", "* filter s.x", "* join t.a", "* join s.x"}
+    assert lines_of_flows(text)[1] == {"into t", "from s", "from t", "b = t.b", *decisive}
 
 
 def test_on_duplicate_key_reads_the_incoming_row() -> None:
