@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from ingestion.analysis._columns import (
     NO_TABLE,
@@ -105,6 +106,14 @@ def _matching(analysis: AnalysisContext, entries: list[Entry], pattern: str) -> 
     return [entry for entry in entries if isinstance(entry, UnexpandedStar) or matches(entry[0])]
 
 
+def _among(value: ColumnValue, chosen: Sequence[ColumnValue]) -> ColumnValue:
+    """A pivot's value with the keys by which its rows are chosen."""
+    if not chosen:
+        return value
+    keys = combine([(IDENTITY, value), *((CONDITIONAL, key) for key in chosen)])
+    return ColumnValue(keys).known_as(value.text(), value.type())
+
+
 def pivot_rows(around: Scope, rows: QueryColumns, pivot: Pivot, alias: str) -> QueryColumns:
     """The rows that a pivot gives: id and x of `PIVOT (SUM(v) FOR k IN ('x' AS x))` over rows of (id, k, v)."""
     analysis = around.analysis
@@ -114,7 +123,10 @@ def pivot_rows(around: Scope, rows: QueryColumns, pivot: Pivot, alias: str) -> Q
     named = {slot.parts[-1] for slot in all_slots(pivot.consumed) if isinstance(slot, Slot)}
     named |= {entry[0] for entry in starred if isinstance(entry, tuple)}
     consumed = spellings(rows.names(), named)
+    sought = [analysis.query(query, None, around.view) for query in pivot.sought]
     chosen = [evaluate(scope, key) for key in pivot.keys]
+    for values in sought:
+        chosen += [*values_of(values.entries, analysis.sources), ColumnValue(values.indirect)]
     indirect = dict(rows.indirect)
     if pivot.drops_nulls:
         for value in (*(evaluate(scope, each) for each in pivot.consumed), *values_of(starred, analysis.sources)):
@@ -130,24 +142,16 @@ def pivot_rows(around: Scope, rows: QueryColumns, pivot: Pivot, alias: str) -> Q
     if pivot.keys:  # PIVOT groups by what is left
         for value in values_of(kept, analysis.sources):
             act(indirect, value, GROUP_BY)
-    made: list[tuple[str, ColumnValue]] = []
-    for column in pivot.columns:
-        value = evaluate(scope, column.expression)
-        if chosen:
-            keys = combine([(IDENTITY, value), *((CONDITIONAL, key) for key in chosen)])
-            value = ColumnValue(keys).known_as(value.text(), value.type())
-        made.append((column.name, value))
-    for aggregate in pivot.unnamed:
-        value = evaluate(scope, aggregate)
-        keys = combine([(IDENTITY, value), *((CONDITIONAL, key) for key in chosen)])
-        kept.append(UnexpandedStar(NO_TABLE, value=ColumnValue(keys).known_as(value.text())))
+    made = [(column.name, _among(evaluate(scope, column.expression), chosen)) for column in pivot.columns]
+    unnamed = (_among(evaluate(scope, aggregate), chosen) for aggregate in pivot.unnamed)
+    kept += [UnexpandedStar(NO_TABLE, value=value) for value in unnamed]
     if starred and made:
         name, last = made[-1]
         made[-1] = (name, union_of([*([last] if last.keys else []), *values_of(starred, analysis.sources)]))
         if any(isinstance(entry, UnexpandedStar) for entry in kept):  # which of its columns are left is not known
             analysis.problem(ProblemKind.UNSUPPORTED, "UNPIVOT over unknown columns")
             kept = [entry for entry in kept if not isinstance(entry, UnexpandedStar)]
-    tables = {**rows.tables, **scope.tables}
+    tables = dict.fromkeys(table for read in (rows, *sought) for table in read.tables)
     return rename_columns(
         analysis.sources, QueryColumns(analysis.sources, [*kept, *made], indirect, tables), pivot.names
     )

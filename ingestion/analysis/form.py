@@ -157,7 +157,8 @@ class Clause(NamedTuple):
 class Pivot(NamedTuple):
     """PIVOT and UNPIVOT: the columns that `consumed` uses vanish from the input, `columns` come after what is left.
 
-    `keys` are PIVOT's FOR columns, which choose the rows behind each new column. `kept` is DuckDB's GROUP BY: what is
+    `keys` are PIVOT's FOR columns, which choose the rows behind each new column, as do `sought`, the queries that say
+    which of their values get one. `kept` is DuckDB's GROUP BY: what is
     left is that alone. `names` is the column list of the result's alias. `star` is the COLUMNS(…) that UNPIVOT takes
     into its last column; `drops_nulls` says that a NULL among its values gives no row. `unnamed` are the aggregates
     where the values, and so the new columns, are not said.
@@ -172,6 +173,7 @@ class Pivot(NamedTuple):
     star: Star | None = None
     unnamed: tuple[Expression, ...] = ()
     drops_nulls: bool = False
+    sought: tuple[Query, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,10 +22,11 @@ from ingestion.analysis.roles import (
 )
 from ingestion.dialects.functions import ArgumentUse, argument_uses, unit_positions
 from ingestion.dialects.keywords import DATE_PARTS
-from ingestion.parsing.sqlglot.expressions._functions import behaviours_of, has_constant_length, write_in_dialect
+from ingestion.parsing.sqlglot.expressions._functions import behaviours_of, write_in_dialect
 from ingestion.parsing.sqlglot.expressions._operators import write_decode
 from ingestion.parsing.sqlglot.expressions._terms import called_name
 from ingestion.parsing.sqlglot.expressions.names import named_table
+from ingestion.parsing.sqlglot.expressions.types import has_constant_length
 from ingestion.parsing.sqlglot.expressions.writer import ExpressionWriter, Handler
 
 # ClickHouse's lookups of values in relations that they name: dictGet(…), joinGet(…).

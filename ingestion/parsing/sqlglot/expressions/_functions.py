@@ -196,17 +196,6 @@ class Behaviours:
         return Effect.AGGREGATE if issubclass(kind, exp.AggFunc) and MOVING.isdisjoint(names) else Effect.VALUE
 
 
-def has_constant_length(node: exp.Expr) -> bool:
-    """Whether a value has as many elements as the text says, whatever they are: ARRAY[a, b], MAP('k', a)."""
-    while isinstance(node, exp.Cast | exp.Paren):
-        node = node.this
-    if isinstance(node, exp.Map | exp.VarMap):
-        return isinstance(node.args.get("keys"), exp.Array)
-    return isinstance(node, exp.Struct) or (
-        isinstance(node, exp.Array) and not any(isinstance(item, exp.Query) for item in node.expressions)
-    )
-
-
 @cache
 def behaviours_of(dialect: str) -> Behaviours:
     """What the functions of a dialect do."""

@@ -126,3 +126,14 @@ def literal_type(node: exp.Expr) -> str | None:
     if text.isdigit():
         return "INT" if len(text) < 10 else "BIGINT"
     return "DOUBLE" if "e" in text.lower() else "DECIMAL"
+
+
+def has_constant_length(node: exp.Expr) -> bool:
+    """Whether a value has as many elements as the text says, whatever they are: ARRAY[a, b], MAP('k', a)."""
+    while isinstance(node, exp.Cast | exp.Paren):
+        node = node.this
+    if isinstance(node, exp.Map | exp.VarMap):
+        return isinstance(node.args.get("keys"), exp.Array)
+    return isinstance(node, exp.Struct) or (
+        isinstance(node, exp.Array) and not any(isinstance(item, exp.Query) for item in node.expressions)
+    )

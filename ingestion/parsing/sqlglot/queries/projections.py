@@ -228,8 +228,9 @@ def order_clauses(queries: QueryContext, node: exp.Expr) -> Iterator[Clause]:
             yield from _keys(queries, order.expressions, SORT, OutputNames.BEFORE_COLUMNS)
     for key in ("limit", "offset"):
         clause = args.get(key)
-        for number in ("count", "expression", "offset") if isinstance(clause, exp.Expr) else ():
-            yield from numbers_of_rows(queries, clause.args.get(number))
+        if isinstance(clause, exp.Expr):
+            for number in ("count", "expression", "offset"):
+                yield from numbers_of_rows(queries, clause.args.get(number))
 
 
 def numbers_of_rows(queries: QueryContext, node: object) -> Iterator[Clause]:

@@ -53,12 +53,13 @@ def _pivot(queries: QueryContext, node: exp.Expr) -> Pivot:
     keys = args.get("expressions") if simplified else [f.this for f in args.get("fields") or []]
     expressions = [(queries.expression(a.this if type(a) is exp.Alias else a), a) for a in aggregates]
     chosen = tuple(queries.expression(key, CONDITIONAL) for key in keys or [] if isinstance(key, exp.Expr))
-    sought = [item for field in args.get("fields") or [] for item in field.expressions if isinstance(item, exp.Query)]
+    listed_values = [item for field in args.get("fields") or [] for item in field.expressions]
+    sought = tuple(queries.query(item) for item in listed_values if isinstance(item, exp.Query))
     consumed = [*chosen, *(expression for expression, _ in expressions)]
     names = [queries.names.column(c) if type(c) is exp.Identifier else c.name for c in args.get("columns") or []]
     if simplified:
         names = _simplified_names(args.get("expressions") or [], aggregates)
-    if any(isinstance(item, exp.Query | exp.PivotAny) for key in args.get("fields") or [] for item in key.expressions):
+    if any(isinstance(item, exp.Query | exp.PivotAny) for item in listed_values):
         names = []
     if not names:
         queries.note_unsupported("PIVOT without a list of values")
@@ -75,8 +76,7 @@ def _pivot(queries: QueryContext, node: exp.Expr) -> Pivot:
     )
     name, listed = _alias(queries, args.get("alias"))
     unnamed = () if names else tuple(expression for expression, _ in expressions)
-    chosen += tuple(queries.expression(query, CONDITIONAL) for query in sought)
-    return Pivot(tuple(consumed), columns, name, chosen, kept, listed, unnamed=unnamed)
+    return Pivot(tuple(consumed), columns, name, chosen, kept, listed, unnamed=unnamed, sought=sought)
 
 
 def _simplified_names(keys: list[exp.Expr], aggregates: list[exp.Expr]) -> list[str]:

@@ -26,7 +26,6 @@ from ingestion.dialects import Dialect, fold
 from ingestion.dialects.functions import INLINES, ONE_ROW_FUNCTIONS, REMOTE_QUERIES, TABLE_FUNCTIONS
 from ingestion.model.lineage import NameKind, TableName
 from ingestion.model.storage_paths import location
-from ingestion.parsing.sqlglot.expressions._functions import has_constant_length
 from ingestion.parsing.sqlglot.expressions.names import (
     Names,
     function_as_written,
@@ -38,7 +37,7 @@ from ingestion.parsing.sqlglot.expressions.names import (
     refuse_bound_function,
     table_elsewhere,
 )
-from ingestion.parsing.sqlglot.expressions.types import type_name
+from ingestion.parsing.sqlglot.expressions.types import has_constant_length, type_name
 from ingestion.parsing.sqlglot.expressions.writer import QueryContext
 from ingestion.parsing.sqlglot.repairs.edits import REFUSALS
 
@@ -262,15 +261,14 @@ def translate_function(
     path = path_of(function)
     if path is not None:
         return RelationSource(location(path), alias, columns, pivots=pivots)
-    arguments: tuple[Expression, ...] = ()
     known = None
     if is_reader(function) or (isinstance(function, exp.Anonymous | exp.Dot) and name not in TABLE_FUNCTIONS):
         written = function.sql().partition("(")[0] if type(function) is exp.Dot else function_as_written(function)
         schemas = [str(node.args[part].name) for part in ("catalog", "db") if node.args.get(part) is not None]
         written = ".".join((*schemas, written))
         known = TableName((written.lower(),), written, NameKind.FUNCTION)
-    if not is_reader(function):
-        arguments = tuple(_argument(queries, argument, name) for argument in _arguments(node, function))
+    given = [] if is_reader(function) else _arguments(node, function)
+    arguments = tuple(_argument(queries, argument, name) for argument in given)
     own = _own_columns(queries, function)
     if name == "RANGE" and queries.names.dialect.range_column:
         own = ((queries.names.dialect.range_column, "BIGINT"),)
@@ -280,15 +278,7 @@ def translate_function(
     if isinstance(offset, exp.Identifier):
         columns = (*columns, queries.names.column(offset))
     wide = known is not None or type(function) in _WIDE
-    source = TableFunction(
-        arguments,
-        name.lower(),
-        own,
-        known,
-        aligned,
-        wide,
-        _fixed(_arguments(node, function), name) if arguments else (),
-    )
+    source = TableFunction(arguments, name.lower(), own, known, aligned, wide, _fixed_arguments(given, name))
     return RelationSource(source, alias, columns, "", lateral=True, pivots=pivots)
 
 
@@ -357,7 +347,7 @@ def _arguments(node: exp.Expr, function: exp.Expr) -> list[exp.Expr]:
     return found
 
 
-def _fixed(arguments: list[exp.Expr], function: str) -> tuple[int, ...]:
+def _fixed_arguments(arguments: list[exp.Expr], function: str) -> tuple[int, ...]:
     """The numbers of the arguments that say nothing of how many rows there are."""
     one = function in ONE_ROW_FUNCTIONS
     return tuple(number for number, node in enumerate(arguments) if one or has_constant_length(node))
