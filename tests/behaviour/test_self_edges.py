@@ -63,7 +63,7 @@ def _short(fqn: str) -> str:
         (
             "postgres",
             "insert into stock (sku, unit) values (1, 2) on conflict (sku) do update set worth = stock.unit * 2",
-            {("unit", "worth", "TRANSFORMATION")},
+            {("unit", "worth", "TRANSFORMATION"), ("sku", "worth", "JOIN")},
         ),
         (
             "mysql",

@@ -102,7 +102,7 @@ def _window_keys(w: ExpressionWriter, node: exp.Expr, role: int) -> None:
         w.join(order.args["expressions"], role)
     frame = args.get("spec")
     ends = [frame.args.get(end) for end in ("start", "end")] if frame is not None else []
-    bounds = [end for end in ends if isinstance(end, exp.Expr) and type(end) is not exp.Literal]
+    bounds = [end for end in ends if isinstance(end, exp.Expr) and end.find(exp.Column, exp.Query) is not None]
     if bounds:
         w.parts.append(" BETWEEN ")
         w.join(bounds, role)

@@ -24,6 +24,7 @@ from ingestion.analysis.form import (
     Values,
     WriteForm,
     all_slots,
+    named_relations,
 )
 from ingestion.analysis.roles import ATOM, FILTER, IDENTITY, JOIN
 from ingestion.dialects import Dialect
@@ -333,7 +334,7 @@ def insert_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteFor
         yield WriteForm(target, query, fixed)
         return
     own, incoming = _rows_in_conflict(queries, node, target, query)
-    keys = incoming.on if target.columns or not isinstance(query, Values) else ()  # their columns have no names
+    keys = incoming.on if next(named_relations(query), None) is not None else ()  # of constants, nothing is chosen
     met = (replace(incoming, on=()), replace(own, join="ANTI", on=keys))
     yield WriteForm(target, Select((Star(),), met) if keys else query, fixed)
     if conflict.expressions:

@@ -248,7 +248,7 @@ def test_on_conflict_is_an_update_from_the_row_that_was_to_be_inserted() -> None
         ("duckdb", "insert into t by name select y as b, x as a from s on conflict (a) do nothing", {"t.a", "s.x"}),
         ("postgres", "insert into t (a) select x from s on conflict on constraint k do nothing", set()),
         ("postgres", "insert into t (b, a) select y, x from s on conflict (lower(a)) do nothing", {"t.a", "s.x"}),
-        ("postgres", "insert into t (a) values (1) on conflict (a) do nothing", {"t.a"}),
+        ("postgres", "insert into t (a) values (1) on conflict (a) do nothing", set()),
         ("postgres", "insert into t values (1) on conflict (a) do nothing", set()),
         ("sqlite", "insert into t (a) select x from s where true on conflict (a) do nothing", {"t.a", "s.x"}),
     ],
