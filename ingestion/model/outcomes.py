@@ -259,6 +259,12 @@ class Outcome(_DescribedCode):
         "The text has no word of SQL.",
         "Name the column of the text under headwater.queryLogColumns: most often another was taken.",
     )
+    UNKNOWN_VERB = (
+        "unknown_verb",
+        _DEAD,
+        "It begins with no verb of SQL that is known, and nothing that it does was understood.",
+        "Look for a mistyped word, or name the dialect.",
+    )
     TEMPLATED = (
         Templated.code,
         _DEAD,

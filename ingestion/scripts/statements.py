@@ -8,10 +8,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from ingestion.analysis.form import RelationalStatement
 from ingestion.analysis.symbolic import dumps, loads
 from ingestion.dialects import Dialect
 from ingestion.dialects.unfilled_templates import template_in_code, template_in_quotes
 from ingestion.errors import Templated, Unparsable
+from ingestion.model.lineage import StatementKind
 from ingestion.model.outcomes import Outcome
 from ingestion.parsing.parser_pool import warm_parser
 from ingestion.parsing.sandbox.protocol import ILL_FORMED
@@ -181,9 +183,24 @@ def _outcome(statement: ScriptStatement, parsed: ParseOutcome | None, dialect: D
         return replace(parsed, dead_reason=f"{Templated.code}: {template.expression}")
     if parsed.dead_reason and _is_without_lineage(statement.text, dialect):
         return replace(parsed, dead_reason=None)
+    if statement.column and not parsed.dead_reason and _is_no_statement(statement.text, dialect, parsed):
+        return replace(parsed, symbolic=None, dead_reason=Outcome.UNKNOWN_VERB)
     if statement.function and parsed.symbolic is not None:
         return replace(parsed, symbolic=dumps(as_function(loads(parsed.symbolic))))
     return parsed
+
+
+def _is_no_statement(text: str, dialect: Dialect, parsed: ParseOutcome) -> bool:
+    """Whether a text begins with no verb that is known, and says nothing.
+
+    To sqlglot `selec a` is a name with an alias. No engine has run a script that is only read, as it has what stands
+    in a log: a mistyped word is likelier here than a statement of which no parser knows.
+    """
+    found = classify(text, dialect)
+    if found.kind is not StatementKind.OTHER or found.skip_reason is not None or parsed.symbolic is None:
+        return False
+    lineage = loads(parsed.symbolic)
+    return isinstance(lineage, RelationalStatement) and not (lineage.writes or lineage.changes)
 
 
 def failure_text(statement: ScriptStatement, reason: str, outcome: ParseOutcome) -> str:

@@ -8,6 +8,7 @@ from ingestion.dialects.definition import keywords
 from ingestion.model.outcomes import Outcome
 from ingestion.statements import classify
 from ingestion.statements.altered_types import OTHER_VERBS, TYPE_VERBS, altered_types
+from ingestion.statements.classification import DDL_OBJECTS
 
 _UNFOLLOWED = frozenset(
     {
@@ -15,13 +16,19 @@ _UNFOLLOWED = frozenset(
         *(("alter", what) for what in keywords("type domain schema database function procedure synonym extension")),
     }
 )
+_DEFINING = keywords("create alter drop")
+_MOST_MODIFIERS = 12
+"""Words before the object: CREATE OR REPLACE SECURE RECURSIVE, DEFINER = a@b, IF NOT EXISTS."""
 
 
 def unfollowed_change(text: str, dialect: Dialect) -> str | None:
-    """What `text` drops or alters, and nobody knows what depends on it (DROP FUNCTION), or how; None for other SQL."""
+    """What `text` drops or alters, and nobody knows what depends on it (DROP FUNCTION), or how; None for other SQL.
+
+    `DROP TABEL t` drops what nobody knows of, and is no statement without effects.
+    """
     code = Code.of(text, dialect)
     words = code.words(0, 2)
-    if words in _UNFOLLOWED:
+    if words in _UNFOLLOWED or _is_of_nothing_known(code):
         return " ".join(words).upper()
     skipped = classify(text, dialect).skip_reason is Outcome.DDL_OTHER
     if words != ("alter", "table") or not skipped or altered_types(text, dialect):
@@ -32,6 +39,12 @@ def unfollowed_change(text: str, dialect: Dialect) -> str | None:
     name, index = code.dotted_name(index)
     index += 3 if code.words(index, 2) == ("on", "cluster") else 0
     return None if name and code.word(index) in TYPE_VERBS | OTHER_VERBS else "ALTER TABLE"
+
+
+def _is_of_nothing_known(code: Code) -> bool:
+    if code.word(0) not in _DEFINING:
+        return False
+    return not any(code.word(index) in DDL_OBJECTS for index in range(1, _MOST_MODIFIERS))
 
 
 def dropped_namespace(text: str, dialect: Dialect) -> tuple[str, ...]:

@@ -204,6 +204,8 @@ _OTHER_OBJECTS = keywords(
     " collation conversion format source library connection credential certificate key partition fulltext"
     " resource reservation capacity assignment tag network alert application service snapshot_policy"
 )
+DDL_OBJECTS = _ROUTINES | _ACCESS | _OTHER_OBJECTS | keywords("table view index flow pipe session system database")
+"""What CREATE, ALTER and DROP may be of, by the word for it."""
 _RENAMES = re.compile(
     r"\brename\s+(?:(?:to|as)\b(?!\s+partition\b)|(?!column\b)\S++\s*+\Z)|\bset\s+schema\b|\btransfer\b"
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -49,6 +50,10 @@ def runs(
         for run in found:
             typer.echo(redact(json.dumps(_as_json(run), ensure_ascii=False)))
         return
+    if not found:
+        state = loaded.state_url if "://" in loaded.state_url else Path(loaded.state_url).absolute()
+        typer.echo(f"no run yet of {loaded.workflow} in {redact(str(state))}")
+        return
     _print(found)
 
 
@@ -56,9 +61,6 @@ def _print(found: list[RecordedRun]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    if not found:
-        typer.echo("no run yet")
-        return
     table = Table("run", "started (UTC)", "seconds", "ended", *_COUNTS, "skipped", "dead", box=None, pad_edge=False)
     for run in found:
         shown = _as_json(run)

@@ -65,6 +65,8 @@ def serve(
     from workflows.runtime.logs import Redactor
     from workflows.runtime.signals import interrupted_by_signals
 
+    if not catalog.exists():
+        typer.echo(f"{catalog.absolute()} is not there: it begins as an empty catalog", err=True)
     secret = token_of(token or os.environ.get("HEADWATER_TOKEN"))
     try:
         with without_secrets(Redactor([secret] if secret else [])), interrupted_by_signals():

@@ -7,12 +7,13 @@ from contextlib import closing, contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 
-from sqlalchemy import Connection, or_, select
+from sqlalchemy import Connection, func, or_, select
 
 from connectors.catalog.store.database import Database, open_database
-from connectors.catalog.store.entities.entities import EntityRow
+from connectors.catalog.store.entities.entities import EntityRow, any_rows_of
+from connectors.catalog.store.indexes import COLUMN
 from connectors.catalog.store.lineage.column_names import column_names
-from connectors.catalog.store.schema import entities
+from connectors.catalog.store.schema import entities, search_names, search_vocabulary
 from ingestion.arguments import candidates_text
 from ingestion.errors import ConfigError
 from ingestion.model import fqn
@@ -45,6 +46,12 @@ def named_node(connection: Connection, name: str) -> tuple[EntityRow, str | None
     *table, column = fqn.split(name)
     tables = entities_named(connection, ".".join(fqn.quote(part) for part in table)) if table else []
     if not tables:
+        found = [] if table else _columns_named(connection, column)
+        if len(found) == 1:
+            return found[0]
+        if found:
+            names = [f"{row.fqn}.{path}" for row, path in found]
+            raise ConfigError(f"{name} {candidates_text(names)}; give more of its name")
         raise ConfigError(f"{name}: no such table or column in this catalog{near_name(connection, name)}")
     row = _only(tables, name)
     known = column_names(connection, row, ever=True)
@@ -54,6 +61,20 @@ def named_node(connection: Connection, name: str) -> tuple[EntityRow, str | None
         near = f"; did you mean {row.fqn}.{known.folded[close[0]]}?" if close else ""
         raise ConfigError(f"{row.fqn} has no column {column}{near}")
     return row, path
+
+
+def _columns_named(connection: Connection, name: str) -> list[tuple[EntityRow, str]]:
+    """The columns of any table that are called so, in any case: each table with the column's path."""
+    spelled = select(search_vocabulary.c.name).where(
+        search_vocabulary.c.kind == COLUMN, func.lower(search_vocabulary.c.name) == name.lower()
+    )
+    same = select(search_names.c.entity_id, search_names.c.column_path).where(
+        search_names.c.column_path != "", search_names.c.name.in_(spelled)
+    )
+    paths = connection.execute(same).all()
+    rows = any_rows_of(connection, {identifier for identifier, _path in paths})
+    found = [(row, path) for identifier, path in paths if (row := rows.get(identifier)) and not row.deleted]
+    return sorted(found, key=lambda one: (one[0].fqn, one[1]))
 
 
 def entities_named(connection: Connection, name: str) -> list[EntityRow]:

@@ -14,5 +14,8 @@ def test_what_is_not_followed_is_named() -> None:
     assert unfollowed_change("ALTER TABLE t FROBNICATE a", postgres) == "ALTER TABLE"
     assert unfollowed_change("ALTER TABLE t ADD CONSTRAINT c CHECK (a > 1), OWNER TO x", postgres) is None
     assert unfollowed_change("DROP INDEX i", postgres) is None
+    assert unfollowed_change("DROP TABEL t", postgres) == "DROP TABEL"
+    assert unfollowed_change("CREATE OR REPLACE SECURE RECURSIVE VIEW v AS SELECT 1", dialect_of("snowflake")) is None
+    assert unfollowed_change("ALTER SYSTEM SET x = 1", postgres) is None
     assert dropped_namespace("DROP SCHEMA IF EXISTS web CASCADE", postgres) == ("web",)
     assert dropped_namespace("DROP TABLE web.t", postgres) == ()

@@ -59,6 +59,13 @@ class Sides:
             state = _GONE if name in self.before.created else self._catalog(name)
         return state
 
+    @property
+    def made_tables(self) -> frozenset[str]:
+        """The tables that the change makes, or gives their names; one that it only alters was there before."""
+        states = self.after.states
+        renamed = {name for name, state in states.items() if state.former_name}
+        return frozenset(self.after.created | renamed | {one.new_name for one in states.values() if one.new_name})
+
     def rewritten_tables(self) -> frozenset[str]:
         """The tables to which the change gives another definition."""
         texts = self.after.defined
@@ -74,20 +81,20 @@ def schema_differences(sides: Sides) -> Iterator[TableDifference]:
     for name in sorted({**sides.before.states, **sides.after.states, **sides.before.types, **sides.after.types}):
         before, after = sides.state_before(name) or _GONE, sides.state_after(name) or _GONE
         if before.exists and after.exists:
+            if after.former_name not in ("", name):  # of a swap: whoever reads the name reads other rows
+                yield TableDifference(ChangeKind.ROWS_REDEFINED, (name, None), f"those of {after.former_name}")
             yield from _columns(sides, name, before, after)
         elif before.exists:
             kind = ChangeKind.TABLE_RENAMED if after.new_name else ChangeKind.TABLE_DROPPED
             yield TableDifference(kind, (name, None), f"now {after.new_name}" if after.new_name else "")
-        elif after.exists:
+        elif after.exists and name in sides.made_tables:
             yield TableDifference(ChangeKind.TABLE_ADDED, (name, None))
 
 
 def unknown_tables(sides: Sides) -> Iterator[str]:
     """Tables that the change alters or drops, and of which nothing is known."""
     for name in sorted({**sides.after.states, **sides.after.types}):
-        state = sides.after.states.get(name)
-        made = name in sides.after.created or (state is not None and state.exists and name not in sides.after.types)
-        if not made and sides.state_before(name) is None:
+        if name not in sides.made_tables and sides.state_before(name) is None:
             yield name
 
 

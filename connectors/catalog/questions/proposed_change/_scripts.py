@@ -193,12 +193,16 @@ def _dropped_tables(found: Sequence[ScriptStatement], dialect: Dialect, tables: 
 
 @dataclass(frozen=True, slots=True)
 class TableState:
-    """A table after a script: None are the columns that are not known; `renamed` leads from a column's old name."""
+    """A table after a script: None are the columns that are not known; `renamed` leads from a column's old name.
+
+    `new_name` is what a table that is gone is called now, `former_name` what one that took this name was called.
+    """
 
     exists: bool
     columns: tuple[Column, ...] | None = None
     renamed: dict[str, str] = field(default_factory=dict)
     new_name: str = ""
+    former_name: str = ""
 
 
 @dataclass(slots=True)
@@ -208,7 +212,7 @@ class ScriptEffects:
     `created` are the tables that it makes; `defined` those whose whole content one statement gives (views, CREATE TABLE
     AS), with its text. `types` are those that columns (in lower case) got, `needed` the columns that it drops, renames
     or retypes, `given` those that it adds. `dependencies` is what each table is filled from, `problems` what the
-    script names in vain.
+    script names in vain, `not_found` the tables that it neither makes nor the catalog has.
     """
 
     states: dict[str, TableState] = field(default_factory=dict)
@@ -223,6 +227,7 @@ class ScriptEffects:
     reads: dict[str, None] = field(default_factory=dict)
     writes: dict[str, None] = field(default_factory=dict)
     problems: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    not_found: set[str] = field(default_factory=set)
 
 
 def script_effects(script: BoundScript, names: TableNames, before: BoundScript | None = None) -> ScriptEffects:
@@ -263,6 +268,8 @@ def _add_relations(script: BoundScript, effects: ScriptEffects, names: TableName
         if relation.key.session is not None or relation.temporary or relation.key.kind is not NameKind.TABLE:
             continue
         label = labels[relation.number]
+        if relation.creator is None and names.table(relation.born.parts) is None:
+            effects.not_found.add(label)
         if relation.dropped is not None or relation.key != relation.born:
             gone = TableState(exists=False, new_name="" if relation.dropped else label)
             effects.states.setdefault(names.table_name(relation.born), gone)
@@ -270,11 +277,34 @@ def _add_relations(script: BoundScript, effects: ScriptEffects, names: TableName
             effects.created.add(label)
         changed = relation.creator is not None or relation.alterations or relation.key != relation.born
         if changed and relation.dropped is None and not relation.superseded:
-            columns = script.log.schemas.get(relation.number)
-            state = TableState(exists=True, columns=columns, renamed=renamed.get(relation.number, {}))
+            columns = _replaced_columns(relation) or script.log.schemas.get(relation.number)
+            former = names.table_name(relation.born) if relation.key != relation.born else ""
+            state = TableState(
+                exists=True, columns=columns, renamed=renamed.get(relation.number, {}), former_name=former
+            )
             effects.states[label] = state
     for name in script.dropped:
         effects.states.setdefault(name, TableState(exists=False))
+
+
+def _replaced_columns(relation: Relation) -> tuple[Column, ...]:
+    """What REPLACE COLUMNS leaves of a table that the catalog has; () where none is among its alterations.
+
+    To a log's run the columns of a catalog are those after it, to a change that is proposed those before. Partition
+    columns, which stay, are not known among them: one of these is told as dropped, rather than another as kept.
+    """
+    changes = [change for _order, change in relation.alterations]
+    if relation.declared is not None or not any(change.whole for change in changes):
+        return ()
+    columns: dict[str, Column] = {}
+    for change in changes:
+        if change.whole:
+            columns = {}
+        gone = {name.casefold() for name in change.dropped_columns}
+        names = {old.casefold(): new for old, new in change.renamed_columns}
+        kept = (replace(one, name=names.get(folded, one.name)) for folded, one in columns.items() if folded not in gone)
+        columns = {column.name.casefold(): column for column in (*kept, *change.columns)}
+    return tuple(columns.values())
 
 
 def _add_changes(lineage: StatementLineage, meaning: dict[TableName, str], effects: ScriptEffects) -> None:

@@ -38,6 +38,7 @@ from connectors.catalog.store.lineage.reads import Moment
 from connectors.catalog.store.lineage.window import window
 from connectors.sql_files.lineage import DEFAULT_DIALECT
 from connectors.sql_files.scripts import Script, read_script
+from ingestion.arguments import listing
 from ingestion.dialects import Dialect, dialect_of
 from ingestion.dialects.connection_types import CONNECTION_TYPES
 from ingestion.errors import ConfigError
@@ -69,11 +70,13 @@ def proposed_change(catalog: Path, options: ChangeOptions, when: When) -> Answer
 
 
 def change_report(connection: Connection, options: ChangeOptions, moment: Moment) -> Answer[ChangeReport]:
-    """The same of an open catalog, as it was at a moment."""
+    """The same of an open catalog, as it was at a moment. Raises ConfigError also where no statement was given."""
     tables = LocalTables(connection, moment)
     dialect = _dialect(options.dialect, tables)
     names = TableNames(tables, _namespace(options.default_schema))
     before, after = (_read(script, dialect, names, options) for script in _scripts(options, dialect))
+    if options.diff is None and not (after.texts or after.unknown):
+        raise ConfigError("there is no statement in what was given: an empty text changes nothing, and says nothing")
     sides = Sides(tables, script_effects(before, names), script_effects(after, names, before))
     rebinding = Rebinding(dialect, names.namespace, options.timeout_seconds)
     changes = tuple(_changes(sides, rebinding))
@@ -82,7 +85,9 @@ def change_report(connection: Connection, options: ChangeOptions, moment: Moment
         *_not_understood(before, after),
         *ambiguous,
         *(f"{name} is not in this catalog: what depends on it is not known" for name in unknown_tables(sides)),
+        *(f"{name} is not in this catalog: a mistyped name?" for name in _not_found(sides)),
         *(f"{column} is not in this catalog" for column in unknown_columns(sides)),
+        *_taken_along(sides, after),
         *_problems(sides.after, sides.before),
     )
     reads, writes = (tuple(sorted(names)) for names in (sides.after.reads, sides.after.writes))
@@ -136,6 +141,27 @@ def _with_effects(
     first = added[0].name == one.node[1]  # they come together, and break what they break once
     effects = tuple(effects_of_added(one.node[0], tuple(added), walk, rebinding)) if first else ()
     return ProposedChange(one.kind, node_name(one.node), one.detail, effects)
+
+
+def _not_found(sides: Sides) -> Iterator[str]:
+    """The tables that the change reads or fills, and that neither it makes nor anything knows."""
+    named = {**sides.after.reads, **sides.after.writes}
+    strangers = sides.after.not_found - sides.before.not_found
+    yield from (name for name in named if name in strangers and sides.state_before(name) is None)
+
+
+def _taken_along(sides: Sides, after: BoundScript) -> Iterator[str]:
+    """What is downstream of one dropped table and goes with it, where a schema or a database was dropped.
+
+    `DROP DATABASE shop` names none of its tables. Nothing that stays breaks, and a whole warehouse is gone.
+    """
+    dropped = frozenset(after.dropped)
+    fed = {one.target[0] for one in sides.tables.dependencies(after.dropped) if one.target[0] != one.source[0]}
+    if gone := sorted(fed & dropped):
+        yield (
+            f"{len(dropped)} tables go with what is dropped, {len(gone)} of them made of others among them"
+            f" ({listing(gone[:3])}): drop them by name if that is meant"
+        )
 
 
 def _not_understood(before: BoundScript, after: BoundScript) -> Iterator[str]:

@@ -127,7 +127,8 @@ async def every_tool_answers(client: Client) -> None:
         ("parse_sql", {"text": "SELECT CAST('hunter2' AS)"}, "column 25: unparsable: sqlglot: expected TYPE"),
         ("parse_sql", {"text": "SELECT 1", "dialect": "nosuch"}, "unknown dialect"),
         ("describe", {"name": "x" * 10_000}, "characters)"),
-        ("proposed_change", {"text": "-- hunter2"}, "the text changes nothing that a catalog knows"),
+        ("proposed_change", {"text": "-- hunter2"}, "there is no statement in what was given"),
+        ("proposed_change", {"text": "SHOW TABLES"}, "the text changes nothing that a catalog knows"),
         ("proposed_change", {"text": "DROP TABLE t", "dialect": "nosuch"}, "unknown dialect"),
     ):
         result = await client.call_tool(name, arguments)

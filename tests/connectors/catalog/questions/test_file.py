@@ -65,6 +65,19 @@ def test_a_column_is_found_by_the_end_of_its_name(catalog: Path) -> None:
     assert answer.cut == ()
 
 
+def test_a_column_alone_is_found_where_one_table_has_it_and_all_are_named_where_several_do(catalog: Path) -> None:
+    assert impact_in_file(catalog, "TOTAL", When(as_of=FIRST, days=0)).content.root == "s.d.shop.orders.total"
+    with running_catalog(CatalogConfig(catalog, port=0)) as address:
+        more = {"tables": [table("bills", "total", "id"), table("Sums", "Total")], "at": SECOND}
+        requests.post(f"{address.url}/v1/headwater/tables", json=more, timeout=10).raise_for_status()
+    with pytest.raises(ConfigError, match=r"2: s\.d\.shop\.bills\.id, s\.d\.shop\.orders\.id; give more"):
+        impact_in_file(catalog, "id", When())
+    with pytest.raises(
+        ConfigError, match=r"s\.d\.shop\.Sums\.Total, s\.d\.shop\.bills\.total, s\.d\.shop\.orders\.total;"
+    ):
+        impact_in_file(catalog, "total", When())
+
+
 def test_an_unknown_name_is_answered_with_the_nearest(catalog: Path) -> None:
     with pytest.raises(ConfigError, match=r"did you mean shop\.orders\?"):
         impact_in_file(catalog, "shop.ordres", When())

@@ -13,6 +13,7 @@ from connectors.catalog.http.server import CatalogConfig, running_catalog
 from connectors.catalog.questions.answer import When
 from connectors.catalog.questions.proposed_change.question import ChangeOptions, proposed_change
 from connectors.catalog.questions.proposed_change.report import ChangeReport
+from ingestion.errors import ConfigError
 from tests.support.published_scripts import publish
 from workflows.cli import app
 
@@ -91,7 +92,22 @@ CASES: dict[str, tuple[set[str], int]] = {
     "ALTER TABLE core.sales ADD COLUMN note text": ({"breaks mart.copy"}, 4),
     f"DROP VIEW core.people; {PEOPLE}": (set(), 0),
     "DROP VIEW core.people": (each("breaks", EACH), 4),
-    "DROP SCHEMA core CASCADE": (each("breaks", EACH - {"core.sales.id", "core.sales.city", "core.sales.total"}), 4),
+    "DROP SCHEMA core CASCADE": (
+        {
+            *each("breaks", EACH - {"core.sales.id", "core.sales.city", "core.sales.total"}),
+            "2 tables go with what is dropped, 1 of them made of others among them (s.shop.core.sales):"
+            " drop them by name if that is meant",
+        },
+        4,
+    ),
+    "DROP DATABASE shop": (
+        {
+            *(f"table dropped: {table}" for table in TABLES),
+            "8 tables go with what is dropped, 4 of them made of others among them (s.shop.core.people,"
+            " s.shop.core.sales, s.shop.mart.by_city): drop them by name if that is meant",
+        },
+        1,
+    ),
     "DROP TABLE mart.copy": ({"table dropped: mart.copy"}, 0),
     "CREATE OR REPLACE VIEW core.people AS SELECT c.id, c.name, md5(c.email) AS email_hash, upper(c.city) AS city "
     "FROM raw.customers AS c": (each("meaning", CITY), 0),
@@ -112,6 +128,21 @@ CASES: dict[str, tuple[set[str], int]] = {
     ),
     "DROP TABLE nothing.there": ({"nothing.there is not in this catalog: what depends on it is not known"}, 1),
     "ALTER TABLE raw.orders DROP COLUMN nope": ({"s.shop.raw.orders.nope is not in this catalog"}, 1),
+    "ALTER TABLE raw.nosuch DROP COLUMN total": (
+        {"raw.nosuch is not in this catalog: what depends on it is not known"},
+        1,
+    ),
+    "ALTER TABLE raw.nosuch ADD COLUMN total int": (
+        {"raw.nosuch is not in this catalog: what depends on it is not known"},
+        1,
+    ),
+    "INSERT INTO raw.nosuch SELECT id FROM raw.orders": ({"raw.nosuch is not in this catalog: a mistyped name?"}, 1),
+    "garbage here": ({"<ddl>:1: unknown_verb"}, 1),
+    "DROP TABEL raw.orders": ({"<ddl>:1: what depends on what DROP TABEL changes is not followed"}, 1),
+    "ALTER TABEL raw.orders DROP COLUMN total": (
+        {"<ddl>:1: what depends on what ALTER TABEL changes is not followed"},
+        1,
+    ),
     "DROP FUNCTION f(int)": ({"<ddl>:1: what depends on what DROP FUNCTION changes is not followed"}, 1),
     "CREATE INDEX i ON raw.orders (id); GRANT SELECT ON raw.orders TO x": (set(), 0),
     "ALTER TABLE raw.orders RENAME TO orders_2; CREATE VIEW raw.orders AS SELECT * FROM raw.orders_2": (
@@ -133,6 +164,27 @@ def test_effects_of_a_change(catalog: Path, ddl: str) -> None:
     expected, code = CASES[ddl]
     assert lines(report) == expected
     assert (4 if report.breaks else 0 if report.complete else 1) == code
+
+
+@pytest.mark.parametrize("dialect", ["databricks", "hive", "impala", "spark"])
+def test_columns_that_are_replaced_go_where_they_are_not_listed(catalog: Path, dialect: str) -> None:
+    report = asked(catalog, "ALTER TABLE raw.orders REPLACE COLUMNS (id int, cid int, placed date)", dialect)
+    assert lines(report) == each("breaks", TOTAL)
+
+
+def test_a_swap_gives_readers_of_either_name_other_rows(catalog: Path) -> None:
+    report = asked(catalog, "ALTER TABLE core.sales SWAP WITH mart.copy", "snowflake")
+    assert {(one.kind.value, one.name, one.detail) for one in report.changes} == {
+        ("rows redefined", "s.shop.core.sales", "those of s.shop.mart.copy"),
+        ("rows redefined", "s.shop.mart.copy", "those of s.shop.core.sales"),
+    }
+    assert "meaning mart.by_city.total" in lines(report)
+
+
+@pytest.mark.parametrize("text", ["", "  \n", "-- nothing to do"])
+def test_a_text_without_a_statement_is_refused(catalog: Path, text: str) -> None:
+    with pytest.raises(ConfigError, match="no statement"):
+        asked(catalog, text)
 
 
 def test_names_stand_in_the_schema_that_is_given(catalog: Path) -> None:

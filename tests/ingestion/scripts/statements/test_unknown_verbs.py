@@ -1,0 +1,36 @@
+"""What begins with no verb of SQL is not read; what only holds no lineage is."""
+
+from __future__ import annotations
+
+import pytest
+
+from ingestion.errors import RecordError
+from ingestion.parser import LineageParser
+
+
+@pytest.mark.parametrize("text", ["garbage", "garbage here", "selec x"])
+def test_words_that_are_no_statement_are_a_failure(text: str) -> None:
+    with pytest.raises(RecordError, match="line 1: unknown_verb"):
+        LineageParser(text, "postgres")
+
+
+@pytest.mark.parametrize(
+    ("text", "dialect"),
+    [
+        ("VACUUM t", "postgres"),
+        ("EXPLAIN SELECT 1", "postgres"),
+        ("GRANT SELECT ON t TO u", "snowflake"),
+        ("refresh_all", "tsql"),
+        ("BEGIN\n  log_it(1);\n  refresh_all;\nEND;", "oracle"),
+        ("PROMPT loading\nSET ECHO ON\nINSERT INTO t (a) SELECT a FROM s;", "oracle"),
+        (".LOGON host/user\nDELETE FROM t;", "teradata"),
+    ],
+)
+def test_statements_without_lineage_and_calls_are_read(text: str, dialect: str) -> None:
+    assert LineageParser(text, dialect).failures == ()
+
+
+def test_the_statements_beside_are_read() -> None:
+    parser = LineageParser("INSERT INTO t (a) SELECT a FROM s; selec x", "postgres")
+    assert [str(edge.target) for edge in parser.edges] == ["t.a"]
+    assert parser.failures == ("line 1: unknown_verb",)
