@@ -309,7 +309,7 @@ def beginnings(connection: Connection, window: Window) -> Json:
     pairs = (
         select(intervals.c.from_id, intervals.c.to_id)
         .select_from(dated_contributions)
-        .where(window.moment.holds())
+        .where(window.moment.holds(), intervals.c.from_id != intervals.c.to_id)
         .distinct()
         .subquery()
     )
