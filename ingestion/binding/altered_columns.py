@@ -200,10 +200,15 @@ class _Renaming:
             yield replace(output, name=name, references=self._references(output.references))
 
     def _target(self, name: str) -> str | None:
-        """A column that is written, under its last name; None where it is gone."""
+        """A column that is written, under its last name; None where it is gone and another has its name.
+
+        What is gone keeps its name until it is known what was read of it before.
+        """
         target = self.given.target if self.given is not None else None
         later = self.later.get(target.name) if target is not None else None
-        return name if later is None else later.last(name)
+        if later is None:
+            return name
+        return later.last(name) or (None if later.is_given_again(name) else name)
 
     def _star(self, output: Output, star: StarOutput) -> Iterator[Output]:
         """A star over unknown columns: those of which a later name is known stand beside it, one by one."""

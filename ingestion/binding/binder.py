@@ -496,9 +496,36 @@ def under_last_tables(log: BoundLog) -> tuple[StatementLineage, ...]:
     After `INSERT INTO new SELECT a FROM s` and `ALTER TABLE new RENAME TO t` the first statement writes into t.
     """
     moved = _last_names(log)
+    statements = _without_unread_columns(log)
     if not moved:
-        return tuple(statement.lineage for statement in log.statements)
-    return tuple(_rename(statement, moved) for statement in log.statements)
+        return tuple(statement.lineage for statement in statements)
+    return tuple(_rename(statement, moved) for statement in statements)
+
+
+def _without_unread_columns(log: BoundLog) -> Sequence[BoundStatement]:
+    """The statements without what they write into columns that are dropped, unless something was read of these."""
+    gone = {relation.number: relation.gone_columns for relation in log.relations if relation.gone_columns}
+    if not gone:
+        return log.statements
+    read = {
+        (statement.meaning.get(source.table), source.column)
+        for statement in log.statements
+        for flow in statement.lineage.flows
+        for use in (*flow.indirect, *(one for output in flow.outputs for one in output.references))
+        for source in use.sources
+    }
+
+    def stays(number: int, output: Output) -> bool:
+        return output.name not in gone.get(number, ()) or (number, output.name) in read
+
+    found = []
+    for statement in log.statements:
+        flows = []
+        for flow in statement.lineage.flows:
+            number = statement.meaning.get(flow.target.name, -1) if flow.target is not None else -1
+            flows.append(replace(flow, outputs=tuple(output for output in flow.outputs if stays(number, output))))
+        found.append(replace(statement, lineage=replace(statement.lineage, flows=tuple(flows))))
+    return found
 
 
 def _last_names(log: BoundLog) -> dict[int, TableName]:

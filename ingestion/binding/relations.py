@@ -131,6 +131,9 @@ class Relation:
         gone: set[str] = set()
         for when, change in self.alterations:
             if self.final_alterations is None or when in self.final_alterations:
+                if change.whole and self.declared is not None:
+                    listed = {column.name for column in self.declared.columns}
+                    gone.update(listed.difference(self.declared.partition_columns))
                 gone.update(change.dropped_columns, (old for old, _new in change.renamed_columns))
                 gone.difference_update(new for _old, new in change.renamed_columns)
                 gone.difference_update(column.name for column in change.columns)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import networkx as nx
@@ -335,7 +335,9 @@ class _Inliner:
                 if before == [states.get(m) if isinstance(m, _State) else contents.get(m) for m in members]:
                     break
         clear_graphs(self._graph, condensed)
-        return tuple(self._real_flows(contents))
+        gone = {one.number: one.gone_columns for one in self._log.relations if one.gone_columns}
+        flows = self._real_flows(contents)
+        return tuple(_without_gone_columns(flows, gone, self._name_of) if gone else flows)
 
     def _build(self) -> None:
         versions = _Versions(self._log.relations)
@@ -428,6 +430,38 @@ class _Inliner:
                 mode = node.flow.target.mode if node.flow.target is not None else None
                 sets_columns = mode is WriteMode.UPDATE and not contents[index].stars
                 yield PersistedFlow(node.statement, target, contents[index], sets_columns)
+
+
+def _without_gone_columns(
+    flows: Iterable[PersistedFlow], gone: Mapping[int, frozenset[str]], name_of: Callable[[int], str]
+) -> Iterator[PersistedFlow]:
+    """The flows without the columns that are dropped: what was read of one is read of what it was made of.
+
+    After `UPDATE w SET b = a`, `ALTER TABLE w DROP COLUMN a` w.b is made of what w.a was. What was there before the log
+    is made of nothing that is known. `gone`: the dropped columns of relations, by their numbers.
+    """
+    made: dict[RelationColumn, frozenset[RelationReference]] = {}
+
+    def through(uses: Iterable[RelationReference]) -> Iterator[RelationReference]:
+        for use in uses:
+            dropped = [one for one in use.sources if one.column in gone.get(one.relation, ())]
+            if not dropped:
+                yield use
+            elif use.certain:
+                yield from (compose(use, dropped[0].column, inner, name_of) for inner in made.get(dropped[0], ()))
+            elif len(dropped) < len(use.sources):
+                yield replace(use, sources=tuple(one for one in use.sources if one not in dropped))
+
+    for flow in flows:
+        content = flow.content
+        columns = {name: frozenset(through(uses)) for name, uses in content.columns.items()}
+        indirect = frozenset(through(content.indirect))
+        for name in gone.get(flow.target, frozenset()) & columns.keys():
+            column = RelationColumn(flow.target, name)
+            made[column] = made.get(column, frozenset()) | columns.pop(name) | indirect
+        uses = (use for some in (*columns.values(), indirect) for use in some)
+        sources = content.sources.union(source.relation for use in uses for source in use.sources)
+        yield replace(flow, content=replace(content, columns=columns, indirect=indirect, sources=sources))
 
 
 class _Versions:

@@ -57,6 +57,11 @@ SCRIPTS = {
         "CREATE TABLE fin AS SELECT a, b FROM t1; ALTER TABLE t1 DROP COLUMN a",
         "t1.a->fin.a t1.b->fin.b",
     ),
+    "a column of the text that was read before it went": (
+        "postgres",
+        f"{W}; CREATE TABLE fin AS SELECT upper(a) AS x FROM w; ALTER TABLE w DROP a, DROP b",
+        "t1.a->w.a t1.k->w.k w.a->fin.x",
+    ),
     "one that was read before another had its name": (
         "postgres",
         "CREATE TABLE fin AS SELECT a, b FROM t1; ALTER TABLE t1 DROP a; ALTER TABLE t1 RENAME b TO a",

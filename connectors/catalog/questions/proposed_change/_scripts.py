@@ -328,9 +328,8 @@ def _renamed_columns(script: BoundScript) -> dict[int, dict[str, str]]:
         for change in statement.lineage.changes:
             if change.kind is StatementKind.ALTER_TABLE and change.name in statement.meaning:
                 names = found.setdefault(statement.meaning[change.name], {})
-                for old, new in change.renamed_columns:
-                    first = next((one for one, last in names.items() if last == old), old)
-                    names[first] = new
+                first_names = {last: first for first, last in names.items()}
+                names.update({first_names.get(old, old): new for old, new in change.renamed_columns})
     return found
 
 

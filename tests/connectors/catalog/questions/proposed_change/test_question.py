@@ -84,6 +84,8 @@ CASES: dict[str, tuple[set[str], int]] = {
     "ALTER TABLE raw.orders DROP COLUMN placed": (each("breaks", EACH), 4),
     "ALTER TABLE raw.customers RENAME COLUMN city TO town": ({"column renamed: raw.customers.city"}, 0),
     "ALTER TABLE raw.orders RENAME COLUMN total TO amount": (each("breaks", TOTAL), 4),
+    "ALTER TABLE raw.customers RENAME city TO town": ({"column renamed: raw.customers.city"}, 0),
+    "ALTER TABLE raw.orders RENAME total TO amount": (each("breaks", TOTAL), 4),
     "ALTER TABLE raw.orders ALTER COLUMN total TYPE numeric(12,2)": (each("type", TOTAL), 0),
     "ALTER TABLE raw.orders ALTER COLUMN total TYPE text": (each("breaks", TOTAL), 4),
     "ALTER TABLE raw.orders ALTER COLUMN total TYPE my_money": (each("may break", TOTAL), 1),
