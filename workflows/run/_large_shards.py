@@ -242,7 +242,10 @@ class _ShardMaker:
             yield "routine", group.routine
         number = self._numbers.get(group.order)
         if number is not None:
-            yield from (("inlined", one) for one in self._inlined.intersection(self._whole.meanings[number].values()))
+            named = self._whole.meanings[number].values()
+            yield from (("inlined", one) for one in self._inlined.intersection(named))
+            # what is read of a dropped column is read of what others have written into it
+            yield from (("dropped", one) for one in named if self._whole.log.relations[one].gone_columns)
             for target in self._into[number]:
                 relation = self._whole.log.relations[target]
                 yield "target", relation.key.table.casefold()
