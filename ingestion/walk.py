@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 DIRECT, INDIRECT, TABLE = "DIRECT", "INDIRECT", "TABLE"
@@ -157,15 +158,29 @@ class Ways(Generic[N, T]):
     truncated: bool = False
 
 
-def strongest_ways(start: N, hops: Hops[N, T], budget: Budget = _UNBOUNDED) -> Ways[N, T]:
+def strongest_ways(
+    start: N, hops: Hops[N, T], budget: Budget = _UNBOUNDED, apart: Callable[[T], bool] | None = None
+) -> Ways[N, T]:
     """For all that can be reached the strongest tie, and of the ways that are as strong the shortest.
 
-    `hops` gives those out of some nodes; what the `budget` leaves unmet makes the answer a truncated one.
+    `hops` gives those out of some nodes; what the `budget` leaves unmet makes the answer a truncated one. Over edges
+    that stand `apart` goes only the way to what no other way reaches.
     """
+    if apart is None:
+        return _strongest_ways(start, hops, budget)
+    others = _Allowed(hops, lambda hop: not apart(hop.edge))
+    ways = _strongest_ways(start, others, budget)
+    if not others.refused:
+        return ways
+    every = _strongest_ways(start, hops, budget)
+    return Ways({**every.found, **ways.found}, ways.truncated or every.truncated)
+
+
+def _strongest_ways(start: N, hops: Hops[N, T], budget: Budget) -> Ways[N, T]:
     found: dict[N, Way[N, T]] = {}
     truncated = False
     for number, strength in enumerate(STRENGTHS, 1):
-        allowed = _Allowed(hops, frozenset(STRENGTHS[:number]))
+        allowed = _Allowed(hops, partial(_is_as_strong, STRENGTHS[:number]))
         walk = Walk((start,), allowed, budget).finish()
         found.update({node: Way(node, strength, way) for node, way in walk.ways().items() if node not in found})
         truncated = truncated or walk.truncated
@@ -174,17 +189,21 @@ def strongest_ways(start: N, hops: Hops[N, T], budget: Budget = _UNBOUNDED) -> W
     return Ways(found, truncated)
 
 
-class _Allowed(Generic[N, T]):
-    """The hops of some strengths; `refused`: there were others, so that a walk over weaker ones finds more."""
+def _is_as_strong(strengths: Sequence[str], hop: Hop[N, T]) -> bool:
+    return hop.strength in strengths
 
-    def __init__(self, hops: Hops[N, T], strengths: frozenset[str]) -> None:
+
+class _Allowed(Generic[N, T]):
+    """The hops that are allowed; `refused`: there were others, so that a walk over all of them finds more."""
+
+    def __init__(self, hops: Hops[N, T], is_allowed: Callable[[Hop[N, T]], bool]) -> None:
         self._hops = hops
-        self._strengths = strengths
+        self._is_allowed = is_allowed
         self.refused = False
 
     def __call__(self, nodes: Sequence[N]) -> Iterator[Hop[N, T]]:
         for hop in self._hops(nodes):
-            if hop.strength in self._strengths:
+            if self._is_allowed(hop):
                 yield hop
             else:
                 self.refused = True

@@ -9,6 +9,8 @@ from sqlalchemy import Connection
 
 from connectors.catalog.store.lineage import reads
 from connectors.catalog.store.lineage.reads import NOW, Moment, StoredEdge, edges_of
+from connectors.catalog.store.lineage.recency import with_unseen
+from ingestion.model.moments import Unseen
 from ingestion.walk import TABLE, Budget, ColumnNode, EdgeIndex, Hop, Hops, Walk, Way, strongest_ways
 
 BUDGET = Budget(nodes=20_000, hops=200_000)
@@ -30,7 +32,7 @@ class CatalogGraph:
 
     def reached_from(self, start: ColumnNode) -> list[StoredWay]:
         """Everything downstream of `start`, the nearest first, each by the strongest tie."""
-        ways = strongest_ways(start, self.downstream.hops, BUDGET)
+        ways = strongest_ways(start, self.downstream.hops, BUDGET, is_unseen)
         self.truncated = self.truncated or ways.truncated
         others = (way for way in ways.found.values() if way.node != start)
         return sorted(others, key=lambda way: (len(way.hops), way.node[0], way.node[1] or ""))
@@ -55,8 +57,19 @@ class CatalogGraph:
         return (hop for hop in self.upstream.hops(nodes) if hop.edge.column is not None)
 
 
+def is_unseen(edge: StoredEdge) -> bool:
+    """Whether it is not seen any more since a newer statement came."""
+    return edge.unseen is not None
+
+
+def unseen_on(way: StoredWay) -> Unseen | None:
+    """What of a way is not seen any more: of several the one that ended first."""
+    return min((hop.edge.unseen for hop in way.hops if hop.edge.unseen is not None), default=None)
+
+
 def _edges(connection: Connection, moment: Moment, tables: list[str], *, upstream: bool) -> Iterator[StoredEdge]:
     found = reads.contributions_around(connection, tables, upstream=upstream, moment=moment)
+    found = with_unseen(connection, found, moment)
     return (edge for views in found.values() for view in views for edge in edges_of(view))
 
 

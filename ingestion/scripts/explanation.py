@@ -5,12 +5,13 @@ The document is that of the catalog's graph call and of `lineage_graph`, so a sc
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ingestion.model.fqn import split_fqn
 from ingestion.model.lineage import Json
+from ingestion.model.moments import Unseen, latest_unseen
 from ingestion.walk import Hop, Walk, tie_of
 
 _EXPLANATION_VERSION = 1
@@ -22,13 +23,14 @@ _Origin = tuple[str, str, str]
 class ExplainedStatement:
     """What is behind a hop: masked text ("" for what someone entered by hand), who said it, and with which parser.
 
-    `jobs` are the names of what ran it.
+    `jobs` are the names of what ran it, `last_seen` is when it was seen to run (milliseconds since the epoch).
     """
 
     text: str
     producer: str
     parser: str = ""
     jobs: tuple[str, ...] = ()
+    last_seen: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,7 @@ class ExplainedHop:
     """One source column's part in a column; `statements` are numbers (from 1) of the explanation's statements.
 
     `expression` is masked and over the source's table, "" where the value is taken as it is. `within`: the source is a
-    column of the same table.
+    column of the same table. `unseen`: none of the statements was seen any more since a newer one came.
     """
 
     source: str
@@ -47,6 +49,7 @@ class ExplainedHop:
     certain: bool
     statements: tuple[int, ...]
     within: bool = False
+    unseen: Unseen | None = None
 
     @property
     def direct(self) -> bool:
@@ -75,26 +78,37 @@ class Explanation:
 
     def base_columns(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The columns where it all begins: those whose values arrive, and those that only have a say."""
-        arriving = self._arriving_columns()
-        begins = (name for name, sources in self.hops.items() if not any(hop.leads_from(name) for hop in sources))
-        base = [name for name in begins if name != self.column]
+        arriving = self._reaching(lambda hop: hop.direct and hop.unseen is None)
+        seen = self._reaching(lambda hop: hop.unseen is None)
+        base = [name for name in self._base() if name in seen]
         return tuple(n for n in base if n in arriving), tuple(n for n in base if n not in arriving)
 
-    def _arriving_columns(self) -> Collection[str]:
-        """Those whose values reach the column, itself among them."""
+    def unseen_columns(self) -> tuple[str, ...]:
+        """Those that stand apart: what brings them in was not seen any more since a newer statement came."""
+        seen = self._reaching(lambda hop: hop.unseen is None)
+        return tuple(name for name in self._base() if name not in seen)
 
-        def direct(names: Sequence[str]) -> Iterator[Hop[str, ExplainedHop]]:
-            return (hop for name in names for hop in _walk(name, self.hops.get(name, ())) if hop.edge.direct)
+    def _base(self) -> list[str]:
+        begins = (name for name, sources in self.hops.items() if not any(hop.leads_from(name) for hop in sources))
+        return [name for name in begins if name != self.column]
 
-        return Walk((self.column,), direct).finish().arrivals
+    def _reaching(self, follows: Callable[[ExplainedHop], bool]) -> Collection[str]:
+        """What reaches the column over some of the hops, itself among it."""
+
+        def hops(names: Sequence[str]) -> Iterator[Hop[str, ExplainedHop]]:
+            return (hop for name in names for hop in _walk(name, self.hops.get(name, ())) if follows(hop.edge))
+
+        return Walk((self.column,), hops).finish().arrivals
 
     def to_json(self) -> Json:
         """The same as JSON: `version`, `column`, `base_columns`, `chain` (nearest first), `statements`."""
         direct, indirect = self.base_columns()
+        base = {"direct": list(direct), "indirect": list(indirect)}
+        unseen = self.unseen_columns()
         return {
             "version": _EXPLANATION_VERSION,
             "column": self.column,
-            "base_columns": {"direct": list(direct), "indirect": list(indirect)},
+            "base_columns": base | ({"not_seen": list(unseen)} if unseen else {}),
             "chain": [
                 {
                     "column": column,
@@ -112,6 +126,7 @@ class Explanation:
                     "parser": one.parser,
                     "jobs": list(one.jobs),
                 }
+                | ({"last_seen": one.last_seen} if one.last_seen is not None else {})
                 for number, one in enumerate(self.statements, 1)
             ],
         }
@@ -157,6 +172,7 @@ class _HopReader:
     def __init__(self, document: Mapping[str, Any]) -> None:
         self._statements: dict[ExplainedStatement, int] = {}
         self._jobs: dict[int, set[str]] = {}
+        self._last_seen: dict[int, int] = {}
         self._tables = {
             column["fullyQualifiedName"]: card["id"] for card in document["nodes"] for column in card["columns"]
         }
@@ -171,15 +187,20 @@ class _HopReader:
 
     def of(self, column: str) -> tuple[ExplainedHop, ...]:
         """The hops into a column: direct ones first, each once with all the statements that make it."""
-        found: dict[tuple[str, str, str, bool, str, bool, bool], dict[int, None]] = {}
+        found: dict[tuple[str, str, str, bool, str, bool, bool], dict[int, Unseen | None]] = {}
         for within, contribution, one in self._uses(column):
             number = self._number(contribution)
             subtype, expression = one["subtype"] or "", one["expression"] or ""
+            unseen = Unseen(**one["notSeen"]) if one.get("notSeen") else None
             for source in one["from"]:
                 key = source, one["type"], subtype, one["masking"], expression, one["certain"], within
-                found.setdefault(key, {})[number] = None
-        hops = [ExplainedHop(*key[:-1], tuple(numbers), within=key[-1]) for key, numbers in found.items()]
-        return tuple(sorted(hops, key=lambda hop: not hop.direct))
+                numbers = found.setdefault(key, {})
+                numbers[number] = latest_unseen((unseen, numbers.get(number, unseen)))
+        hops = [
+            ExplainedHop(*key[:-1], tuple(numbers), within=key[-1], unseen=latest_unseen(numbers.values()))
+            for key, numbers in found.items()
+        ]
+        return tuple(sorted(hops, key=lambda hop: (hop.unseen is not None, not hop.direct)))
 
     def _uses(self, column: str) -> Iterator[tuple[bool, Mapping[str, Any], Mapping[str, Any]]]:
         table = self._tables.get(column, "")
@@ -198,11 +219,16 @@ class _HopReader:
         statement = ExplainedStatement(text, kind, contribution.get("parser") or "")
         number = self._statements.setdefault(statement, len(self._statements) + 1)
         self._jobs.setdefault(number, set()).update(contribution.get("jobs") or ())
+        if (seen := contribution.get("lastSeen")) is not None:
+            self._last_seen[number] = max(seen, self._last_seen.get(number, seen))
         return number
 
     def explained_statements(self) -> tuple[ExplainedStatement, ...]:
         """The statements that were numbered, in that order, each with the jobs that ran it for any of the hops."""
-        return tuple(replace(one, jobs=tuple(sorted(self._jobs[at]))) for one, at in self._statements.items())
+        return tuple(
+            replace(one, jobs=tuple(sorted(self._jobs[at])), last_seen=self._last_seen.get(at))
+            for one, at in self._statements.items()
+        )
 
 
 def _origin(contribution: Mapping[str, Any]) -> _Origin:
@@ -218,7 +244,7 @@ def _hop_json(hop: ExplainedHop) -> Json:
         "expression": hop.expression,
         "certain": hop.certain,
         "statements": list(hop.statements),
-    }
+    } | ({"not_seen": hop.unseen.to_json()} if hop.unseen is not None else {})
 
 
 def _parts(name: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
 
 import pytest
@@ -127,3 +127,19 @@ def test_a_walk_goes_so_many_levels(depth: int | None, nodes: int) -> None:
     walk = Walk((1,), hops).finish(depth)
     assert len(walk.arrivals) == nodes
     assert not walk.truncated
+
+
+def test_over_what_stands_apart_goes_only_the_way_to_what_no_other_reaches() -> None:
+    edges = {"a": [("b", DIRECT, True), ("c", TABLE, False)], "b": [("d", DIRECT, False)], "c": [("b", TABLE, False)]}
+
+    def hops(nodes: Sequence[str]) -> Iterator[Hop[str, bool]]:
+        return (Hop(node, end, tie, apart) for node in nodes for end, tie, apart in edges.get(node, ()))
+
+    ways = strongest_ways("a", hops, apart=lambda apart: apart).found
+    assert {node: (way.strength, [hop.end for hop in way.hops]) for node, way in ways.items() if way.hops} == {
+        "c": (TABLE, ["c"]),
+        "b": (TABLE, ["c", "b"]),
+        "d": (TABLE, ["c", "b", "d"]),
+    }
+    edges["c"] = []
+    assert strongest_ways("a", hops, apart=lambda apart: apart).found["d"].strength == DIRECT

@@ -128,7 +128,7 @@ def _file(verdict: str, ends: tuple[str, str], why: tuple[str, str], catalog: Pa
 
 
 def _line(one: Json) -> str:
-    from connectors.catalog.questions.answer import minute_text
+    from ingestion.model.moments import minute_text
 
     source, target = (".".join(filter(None, (end["entity"], end["column"]))) for end in (one["from"], one["to"]))
     at, verdict = minute_text(one["at"]), one["verdict"]

@@ -16,6 +16,7 @@ from connectors.catalog.questions.proposed_change.report import (
     EffectKind,
     ProposedChange,
 )
+from ingestion.model.moments import minute_text
 
 _MOST_EFFECTS = 50
 """Effects of one change in a pull request: a comment is cut at 65,536 characters."""
@@ -35,10 +36,12 @@ _COUNTED = (
 def impact_rows(found: Impact) -> AnswerRows:
     """Everything downstream, the nearest first, each with how it is tied and by way of what."""
     counts = found.counts()
+    apart = f", {counts['notSeen']} not any more" if "notSeen" in counts else ""
     facts = (
         fact(Name(found.root), f": {len(found.reached)} downstream in {counts['entities']} tables"),
         fact(
             f"{counts['direct']} get its values, {counts['indirect']} depend on them, {counts['table']} by table alone"
+            + apart
         ),
     )
     return AnswerRows("columns and tables", facts, tuple(_reached_row(one) for one in found.reached))
@@ -47,8 +50,11 @@ def impact_rows(found: Impact) -> AnswerRows:
 def _reached_row(one: ReachedNode) -> Row:
     kind, hops, last = one.strength.lower(), len(one.hops), one.hops[-1]
     how = how_text(last.type, last.subtype, masking=False, certain=True)
-    parts = (Name(one.name), f" [{kind}, {hops} hop{'' if hops == 1 else 's'}] {how} of ", Name(last.source))
-    return Row(parts, ("impacted", Name(one.name), kind, hops, how, Name(last.source)))
+    parts = Name(one.name), f" [{kind}, {hops} hop{'' if hops == 1 else 's'}] {how} of ", Name(last.source)
+    cells = "impacted", Name(one.name), kind, hops, how, Name(last.source)
+    if one.unseen is None:
+        return Row(parts, cells)
+    return Row((*parts, f" ({one.unseen})"), (*cells, str(one.unseen)))
 
 
 def _impact_lines(found: Impact) -> Iterator[str]:
@@ -57,15 +63,18 @@ def _impact_lines(found: Impact) -> Iterator[str]:
     for one in found.reached:
         path = one.path
         via = f"  via {' -> '.join(path[1:-1])}" if len(path) > len(("from", "to")) else ""
-        yield f"  {one.strength.lower():8} {one.name}{'' if one.column else ' (every row)'}{via}"
-    kinds = ", ".join(f"{count} {kind}" for kind, count in counts.items() if kind != "entities")
+        apart = f"  ({one.unseen})" if one.unseen is not None else ""
+        yield f"  {one.strength.lower():8} {one.name}{'' if one.column else ' (every row)'}{via}{apart}"
+    titles = {"notSeen": "not seen any more"}
+    kinds = ", ".join(f"{count} {titles.get(kind, kind)}" for kind, count in counts.items() if kind != "entities")
     yield f"{counts['entities']} tables: {kinds}"
 
 
 def _impact_table(found: Impact) -> Iterator[tuple[str | int, ...]]:
-    yield "table", "column", "type", "depth", "path"
+    yield "table", "column", "type", "depth", "path", "not seen since"
     for one in found.reached:
-        yield one.table, one.column, one.strength, len(one.hops), " -> ".join(one.path)
+        since = minute_text(one.unseen.since) if one.unseen is not None else ""
+        yield one.table, one.column, one.strength, len(one.hops), " -> ".join(one.path), since
 
 
 IMPACT = Renderings(_impact_lines, Impact.to_json, impact_rows, table=_impact_table, states_truncation=True)
@@ -97,8 +106,9 @@ def _schema_row(one: SchemaChange) -> Row:
 
 def _lineage_row(one: LineageChange) -> Row:
     source, target = Name(one.source), Name(one.target)
-    parts = (f"{_in_words(one.kind)} ", source, " -> ", target, f": reaches {one.reaches.count}")
-    return Row(parts, (one.kind, source, target, one.reaches.count))
+    ending = f": reaches {one.reaches.count}{f', {one.unseen}' if one.unseen is not None else ''}"
+    cells = (one.kind, source, target, one.reaches.count, *((str(one.unseen),) if one.unseen is not None else ()))
+    return Row((f"{_in_words(one.kind)} ", source, " -> ", target, ending), cells)
 
 
 def _in_words(kind: str) -> str:
@@ -111,7 +121,8 @@ def _diff_lines(found: CatalogDiff) -> Iterator[str]:
         mark = red("breaks ") if change.breaking else "       "
         yield f"{mark}{change.kind:16} {change.name}  reaches {change.reaches.count}"
     for one in found.lineage:
-        yield f"       {one.kind:16} {one.source} -> {one.target}  reaches {one.reaches.count}"
+        apart = f"  ({one.unseen})" if one.unseen is not None else ""
+        yield f"       {one.kind:16} {one.source} -> {one.target}  reaches {one.reaches.count}{apart}"
         for sign, texts in (("-", one.before), ("+", one.after)):
             yield from (f"         {sign} {' '.join(text.split())}" for text in texts)
     broken = sum(change.breaking for change in found.schema)

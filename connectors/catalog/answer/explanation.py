@@ -8,6 +8,7 @@ from functools import partial
 from connectors.catalog.answer.pages import AnswerRows, NumberedTexts, Row, fact
 from connectors.catalog.answer.rendering import Renderings
 from connectors.catalog.answer.writing import Name, bold, dim, how_text
+from ingestion.model.moments import minute_text
 from ingestion.scripts.explanation import ExplainedHop, ExplainedStatement, Explanation
 
 _CHARACTERS = 120
@@ -33,6 +34,7 @@ def explanation_rows(found: Explanation) -> AnswerRows:
     direct, indirect = found.base_columns()
     texts = NumberedTexts()
     rows = [_base_row(name, "values") for name in direct] + [_base_row(name, "a say") for name in indirect]
+    rows += [_base_row(name, "not seen any more") for name in found.unseen_columns()]
     for column, hops in found.hops.items():
         rows += [_hop_row(column, hop, found, texts) for hop in hops]
     facts = (
@@ -48,8 +50,8 @@ def _base_row(name: str, part: str) -> Row:
 
 def _hop_row(column: str, hop: ExplainedHop, found: Explanation, texts: NumberedTexts) -> Row:
     statements = [found.statements[number - 1] for number in hop.statements]
-    numbers = " ".join(texts.statement(one.text, one.producer, one.jobs) for one in statements)
-    how = how_text(hop.type, hop.subtype, masking=hop.masking, certain=hop.certain)
+    numbers = " ".join(texts.statement(one.text, one.producer, one.jobs, one.last_seen) for one in statements)
+    how = how_text(hop.type, hop.subtype, masking=hop.masking, certain=hop.certain, unseen=hop.unseen)
     return texts.edge((column, hop.source), how, hop.expression, numbers)
 
 
@@ -69,7 +71,8 @@ def _lines(found: Explanation, *, full: bool) -> Iterator[str]:
         if not again:
             waiting += [(depth + 1, source) for source in _direct_last(sources)]
     direct, indirect = found.base_columns()
-    for title, names in (("made of", direct), ("and depending on", indirect)):
+    unseen = found.unseen_columns()
+    for title, names in (("made of", direct), ("and depending on", indirect), ("not seen any more", unseen)):
         if names:
             yield f"{title}: {', '.join(names)}"
     for number, statement in enumerate(found.statements, 1):
@@ -78,7 +81,8 @@ def _lines(found: Explanation, *, full: bool) -> Iterator[str]:
 
 def _statement_lines(number: int, statement: ExplainedStatement, *, full: bool) -> Iterator[str]:
     run_by = f"run by {', '.join(statement.jobs)}" if statement.jobs else ""
-    origin = ", ".join(dict.fromkeys(filter(None, (statement.producer, statement.parser, run_by))))
+    seen = f"last seen {minute_text(statement.last_seen)}" if statement.last_seen is not None else ""
+    origin = ", ".join(dict.fromkeys(filter(None, (statement.producer, statement.parser, run_by, seen))))
     yield f"[{number}] {dim(origin)}"
     lines = (statement.text or _WITHOUT_TEXT.get(statement.producer, _BY_HAND)).splitlines()
     shown = lines if full or len(lines) <= _LINES else lines[: _LINES - 1]
@@ -89,7 +93,7 @@ def _statement_lines(number: int, statement: ExplainedStatement, *, full: bool) 
 
 def _direct_last(hops: Iterable[ExplainedHop]) -> list[ExplainedHop]:
     """In the order for a stack: what is taken off it first are the direct ones, in their own order."""
-    return sorted(hops, key=lambda hop: not hop.direct)[::-1]
+    return sorted(hops, key=lambda hop: (hop.unseen is not None, not hop.direct))[::-1]
 
 
 def _hop_line(hop: ExplainedHop, *, again: bool, full: bool) -> str:
@@ -98,6 +102,8 @@ def _hop_line(hop: ExplainedHop, *, again: bool, full: bool) -> str:
         how.append("masked")
     if not hop.certain:
         how.append("not certain")
+    if hop.unseen is not None:
+        how.append(str(hop.unseen))
     numbers = "".join(f" [{number}]" for number in hop.statements)
     cut = not full and len(hop.expression) > _CHARACTERS
     shown = f"{hop.expression[:_CHARACTERS]}…" if cut else hop.expression

@@ -10,6 +10,7 @@ from connectors.catalog.questions.answer import moment_text
 from connectors.catalog.questions.entities import EntityDescription, SearchHits, TableContext, TestResult, TestResults
 from connectors.catalog.questions.lineage import CatalogEdge, LineageEdges, Paths, SeenEdge
 from connectors.catalog.questions.sql import ReadEdge, ReadTable, SqlReading, UnresolvedName
+from ingestion.model.moments import Unseen, latest_unseen
 from ingestion.walk import DIRECT
 
 # Names, tables and columns, tests.
@@ -113,14 +114,20 @@ def paths_rows(found: Paths) -> AnswerRows:
 def _edge_rows(seen: Iterable[SeenEdge], texts: NumberedTexts) -> list[Row]:
     """A row an edge, in the order given; what several statements tell is told once, with all of their numbers."""
     numbers: dict[CatalogEdge, dict[str, None]] = {}
+    unseen: dict[CatalogEdge, list[Unseen | None]] = {}
     for one in seen:
-        number = texts.statement(one.view.content.get("sql") or "", one.view.kind, one.view.jobs)
+        text = one.view.content.get("sql") or ""
+        number = texts.statement(text, one.view.kind, one.view.jobs, one.view.last_seen)
         numbers.setdefault(one.edge, {})[number] = None
-    return [_catalog_edge_row(edge, " ".join(seen_in), texts) for edge, seen_in in numbers.items()]
+        unseen.setdefault(one.edge, []).append(one.unseen)
+    return [
+        _catalog_edge_row(edge, latest_unseen(unseen[edge]), " ".join(seen_in), texts)
+        for edge, seen_in in numbers.items()
+    ]
 
 
-def _catalog_edge_row(edge: CatalogEdge, numbers: str, texts: NumberedTexts) -> Row:
-    how = how_text(edge.type, edge.subtype, masking=edge.masking, certain=edge.certain)
+def _catalog_edge_row(edge: CatalogEdge, unseen: Unseen | None, numbers: str, texts: NumberedTexts) -> Row:
+    how = how_text(edge.type, edge.subtype, masking=edge.masking, certain=edge.certain, unseen=unseen)
     return texts.edge((edge.target, edge.source), how, edge.expression, numbers)
 
 

@@ -12,6 +12,7 @@ from connectors.catalog.answer.writing import Name, quoted_text, shared_prefixes
 from ingestion.errors import ConfigError
 from ingestion.model.digests import digest
 from ingestion.model.lineage import Json
+from ingestion.model.moments import minute_text
 
 DEFAULT_BUDGET = 2_000
 LEAST_BUDGET = 500
@@ -246,11 +247,15 @@ class NumberedTexts:
     def __init__(self) -> None:
         self._statements: dict[tuple[str, str, tuple[str, ...]], str] = {}
         self._expressions: dict[str, str] = {}
+        self._last_seen: dict[str, int] = {}
 
-    def statement(self, sql: str, producer: str, jobs: Iterable[str] = ()) -> str:
-        """The number of a statement; `producer` is what kind of thing said so, `jobs` what ran it."""
+    def statement(self, sql: str, producer: str, jobs: Iterable[str] = (), seen: int | None = None) -> str:
+        """The number of a statement; `producer` is what kind of thing said so, `jobs` what ran it, `seen` when last."""
         key = sql, producer, tuple(jobs)
-        return self._statements.setdefault(key, f"s{len(self._statements) + 1}")
+        number = self._statements.setdefault(key, f"s{len(self._statements) + 1}")
+        if seen is not None:
+            self._last_seen[number] = max(seen, self._last_seen.get(number, seen))
+        return number
 
     def expression(self, text: str) -> str:
         """An expression as it stands in a row: itself in quotes, or the number that its text has."""
@@ -280,6 +285,8 @@ class NumberedTexts:
         for (sql, producer, jobs), number in self._statements.items():
             run_by = f", run by {', '.join(quoted_text(job) for job in jobs)}" if jobs else ""
             without = "" if sql else ", without a text"
-            yield Row((f"{number} is a {producer}{run_by}{without}",), ("statement", number, producer, ", ".join(jobs)))
+            seen = minute_text(self._last_seen[number]) if number in self._last_seen else ""
+            line = f"{number} is a {producer}{run_by}{f', last seen {seen}' if seen else ''}{without}"
+            yield Row((line,), ("statement", number, producer, ", ".join(jobs), seen))
             for line in text_lines(sql) if sql else ():
                 yield Row((f"{number}| {line}",), ("text", number, line))

@@ -10,6 +10,8 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
+from ingestion.model.moments import Unseen
+
 _PLAIN = re.compile(r"[\w.$#*-]+")
 _FENCE = re.compile(r"`{3,}|~{3,}")
 _HIDDEN = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
@@ -115,13 +117,15 @@ def cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
 
-def how_text(type_: str, subtype: str, *, masking: bool, certain: bool) -> str:
+def how_text(type_: str, subtype: str, *, masking: bool, certain: bool, unseen: Unseen | None = None) -> str:
     """How a source takes part, in words: `aggregation`, `filter`, the type without a subtype, `identity, masked`."""
     words = [(subtype or type_).lower().replace("_", " ")]
     if masking:
         words.append("masked")
     if not certain:
         words.append("uncertain")
+    if unseen is not None:
+        words.append(str(unseen))
     return ", ".join(words)
 
 

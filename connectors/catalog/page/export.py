@@ -17,7 +17,6 @@ from connectors.catalog.contract.entity_types import LINEAGE_TYPES
 from connectors.catalog.contract.errors import ApiError
 from connectors.catalog.picture.cards import MAX_CARDS
 from connectors.catalog.picture.neighbourhood import NeighbourhoodStep, difference, graph_document, picture
-from connectors.catalog.questions.answer import minute_text
 from connectors.catalog.questions.diff import diff
 from connectors.catalog.questions.file import open_catalog
 from connectors.catalog.store.database import now_millis
@@ -25,6 +24,7 @@ from connectors.catalog.store.lineage.window import Window, window
 from connectors.catalog.store.schema import entities
 from ingestion.errors import ConfigError
 from ingestion.model.lineage import Json
+from ingestion.model.moments import minute_text
 
 # One moment.
 

@@ -18,6 +18,7 @@ from connectors.catalog.store.entities.tests import tests_of
 from connectors.catalog.store.entities.usage import uses
 from connectors.catalog.store.lineage import reads
 from connectors.catalog.store.lineage.reads import ContributionView, Moment, Seen
+from connectors.catalog.store.lineage.recency import with_unseen
 from connectors.catalog.store.lineage.window import Window
 from ingestion.metrics.report import FILED_ENTITY
 from ingestion.model.fqn import build_fqn, encode_name
@@ -136,7 +137,8 @@ class _Walk:
     def complete(self) -> Edges:
         """Every edge between the entities that were taken in."""
         found = reads.contributions_around(self._connection, self.inside, upstream=False, moment=self._moment)
-        return {edge: views for edge, views in found.items() if edge[1] in self.inside}
+        inside = {edge: views for edge, views in found.items() if edge[1] in self.inside}
+        return with_unseen(self._connection, inside, self._moment)
 
 
 def _hidden_neighbours(connection: Connection, inside: set[str], moment: Moment) -> dict[str, dict[str, int]]:
@@ -219,7 +221,9 @@ def contribution(one: ContributionView, names: tuple[str, str], times: dict[int,
         "firstSeen": seen.first if seen is not None else one.start,
         "lastSeen": seen.last if seen is not None else one.last_seen,
         "count": seen.count if seen is not None else 0,
-        "columns": [_column(column, names) for column in one.content.get("columns") or ()],
+        "columns": [
+            _column(column, names) | _not_seen(one, column.get("to")) for column in one.content.get("columns") or ()
+        ],
     }
     keys = {"sql": "sqlQuery", "temp": "tempLineageTables"}
     for key in ("sql", "parser", "confidence", "description", "author", "pipeline", "temp"):
@@ -228,6 +232,11 @@ def contribution(one: ContributionView, names: tuple[str, str], times: dict[int,
     if one.jobs:
         answer["jobs"] = list(one.jobs)
     return answer
+
+
+def _not_seen(one: ContributionView, column: str | None) -> Json:
+    unseen = one.unseen.get(column)
+    return {"notSeen": unseen.to_json()} if unseen is not None else {}
 
 
 def _column(column: Json, names: tuple[str, str]) -> Json:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Generic, TypeVar
 
+from ingestion.model.moments import LAST_DATE
+
 Content = TypeVar("Content")
-_LAST_DATE = 253_402_300_799_999  # the end of the year 9999
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +32,6 @@ class Answer(Generic[Content]):
 
 def moment_text(at: int) -> str:
     """A time in milliseconds, in UTC to the second; beyond what a calendar writes the number itself."""
-    if not 0 <= at <= _LAST_DATE:
+    if not 0 <= at <= LAST_DATE:
         return f"{at} ms"
     return datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="seconds")
-
-
-def minute_text(at: int) -> str:
-    """The same to the minute, as people write it."""
-    return datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%d %H:%M")

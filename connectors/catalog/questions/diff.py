@@ -16,14 +16,17 @@ from connectors.catalog.store.database import loads, now_millis
 from connectors.catalog.store.entities.entities import any_rows_of
 from connectors.catalog.store.lineage import reads
 from connectors.catalog.store.lineage.reads import ContributionView, Moment
+from connectors.catalog.store.lineage.recency import with_unseen
 from connectors.catalog.store.rows import thousands_of
 from connectors.catalog.store.schema import attributes, corrections, intervals, name_events
 from ingestion.model.lineage import Json
+from ingestion.model.moments import Unseen, latest_unseen
 from ingestion.walk import DIRECT, ColumnNode
 
 _MOST_CHANGES = 2_000
 _MOST_NAMED = 100
 _EXPRESSION_CHANGED = "columnEdgeChanged"
+_UNSEEN = "columnEdgeUnseen"
 _CUT = "there are more changes: ask of a shorter time"
 _BREAKING = frozenset({"columnDropped", "columnRetyped", "columnRenamed", "entityDropped", "entityRenamed"})
 _ColumnKey = tuple[str, str, str, str | None]
@@ -96,7 +99,10 @@ class ColumnEnds:
 
 @dataclass(frozen=True, slots=True)
 class LineageChange:
-    """A change of an edge between entities, or with its `columns` between those; expressions `before` and `after`."""
+    """A change of an edge between entities, or with its `columns` between those; expressions `before` and `after`.
+
+    `unseen`: it stands, and was not seen any more since a newer statement came.
+    """
 
     kind: str
     from_entity: str
@@ -105,6 +111,7 @@ class LineageChange:
     columns: ColumnEnds | None = None
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
+    unseen: Unseen | None = None
 
     @property
     def source(self) -> str:
@@ -121,6 +128,8 @@ class LineageChange:
             found |= self.columns.to_json()
         if self.kind == _EXPRESSION_CHANGED:
             found |= {"before": list(self.before), "after": list(self.after)}
+        if self.unseen is not None:
+            found["notSeen"] = self.unseen.to_json()
         return found | {"reaches": self.reaches.to_json()}
 
 
@@ -170,6 +179,7 @@ class _EdgeChange:
     key: _ColumnKey | None = None
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
+    unseen: Unseen | None = None
 
     @property
     def node(self) -> ColumnNode:
@@ -220,7 +230,7 @@ class _Sides:
             source, target = (str(rows[end].fqn) for end in one.edge)
             columns = None if one.key is None else _named_columns(source, target, one.key)
             reaches = self._reach(graph, one.node, itself=True)
-            yield LineageChange(one.kind, source, target, reaches, columns, one.before, one.after)
+            yield LineageChange(one.kind, source, target, reaches, columns, one.before, one.after, one.unseen)
 
     def _reach(self, graph: CatalogGraph, node: ColumnNode, *, itself: bool = False) -> ChangeReach:
         nodes = [(way.node, way.strength) for way in graph.reached_from(node)]
@@ -321,8 +331,10 @@ def _lineage_changes(connection: Connection, start: int, end: int) -> list[_Edge
     corrected = corrected.where(corrections.c.at > start, corrections.c.at <= end)
     touched = sorted({(row[0], row[1]) for row in connection.execute(union(pairs, corrected))})[: _MOST_CHANGES + 1]
     targets = {target for _, target in touched}
-    before = reads.contributions_around(connection, targets, upstream=True, moment=Moment(start))
-    after = reads.contributions_around(connection, targets, upstream=True, moment=Moment(end))
+    before, after = (
+        with_unseen(connection, reads.contributions_around(connection, targets, upstream=True, moment=moment), moment)
+        for moment in (Moment(start), Moment(end))
+    )
     changes: list[_EdgeChange] = []
     for edge in touched:
         old, new = _expressions(before.get(edge, ())), _expressions(after.get(edge, ()))
@@ -337,15 +349,36 @@ def _lineage_changes(connection: Connection, start: int, end: int) -> list[_Edge
             _EdgeChange(_EXPRESSION_CHANGED, edge, key, tuple(sorted(old[key])), tuple(sorted(new[key])))
             for key in sorted((one for one in old.keys() & new.keys() if old[one] != new[one]), key=str)
         )
+    changes += (
+        _EdgeChange(_UNSEEN, edge, key, unseen=unseen)
+        for edge, views in sorted(after.items())
+        for key, unseen in sorted(_unseen(views).items(), key=str)
+        if key in _expressions(before.get(edge, ())) and key not in _unseen(before[edge])
+    )
     return changes
+
+
+def _unseen(views: Iterable[ContributionView]) -> dict[_ColumnKey, Unseen]:
+    """The column edges of an edge that nothing says any more since a newer statement came."""
+    found: dict[_ColumnKey, list[Unseen | None]] = {}
+    for one in views:
+        for key, _expression in _column_edges(one):
+            found.setdefault(key, []).append(one.unseen.get(key[1] or None))
+    return {key: unseen for key, several in found.items() if (unseen := latest_unseen(several)) is not None}
 
 
 def _expressions(views: Iterable[ContributionView]) -> dict[_ColumnKey, set[str]]:
     """The column edges of an edge, each with the expressions that make it; "" is the column as it is."""
     found: dict[_ColumnKey, set[str]] = {}
     for one in views:
-        for column in one.content.get("columns") or ():
-            for source in column["from"]:
-                key = source, column.get("to") or "", column.get("type", DIRECT), column.get("subtype")
-                found.setdefault(key, set()).add(column.get("expression") or "")
+        for key, expression in _column_edges(one):
+            found.setdefault(key, set()).add(expression)
     return found
+
+
+def _column_edges(view: ContributionView) -> Iterator[tuple[_ColumnKey, str]]:
+    """Each with the expression that makes it."""
+    for column in view.content.get("columns") or ():
+        for source in column["from"]:
+            key = source, column.get("to") or "", column.get("type", DIRECT), column.get("subtype")
+            yield key, column.get("expression") or ""

@@ -8,12 +8,13 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
-from connectors.catalog.graph import CatalogGraph, StoredHop, StoredWay
+from connectors.catalog.graph import CatalogGraph, StoredHop, StoredWay, unseen_on
 from connectors.catalog.questions.answer import Answer, When
 from connectors.catalog.questions.file import named_node, open_catalog
 from connectors.catalog.store.entities.entities import EntityRow, any_rows_of
 from connectors.catalog.store.lineage.window import Window, window
 from ingestion.model.lineage import Json
+from ingestion.model.moments import Unseen
 from ingestion.walk import STRENGTHS, ColumnNode
 
 _CUT = "the walk was cut short: ask of one column, or of what is nearer"
@@ -39,7 +40,7 @@ class ImpactHop:
 class ReachedNode:
     """Something downstream, and the shortest of the strongest ways there: an entity, or by its full name a `column`.
 
-    `strength` is that of the weakest hop.
+    `strength` is that of the weakest hop. `unseen`: every way there has one that was not seen since a newer one came.
     """
 
     id: str
@@ -48,6 +49,7 @@ class ReachedNode:
     column: str
     strength: str
     hops: tuple[ImpactHop, ...]
+    unseen: Unseen | None = None
 
     @property
     def name(self) -> str:
@@ -67,21 +69,23 @@ class ReachedNode:
             "depth": len(self.hops),
             "path": list(self.path),
             "hops": [hops[id(hop)] for hop in self.hops],
-        }
+        } | ({"notSeen": self.unseen.to_json()} if self.unseen is not None else {})
 
 
 @dataclass(frozen=True, slots=True)
 class Impact:
-    """Everything downstream of `root`, the nearest first, as seen through the `window`."""
+    """Everything downstream of `root`, the nearest first, what stands apart last, as seen through the `window`."""
 
     root: str
     reached: tuple[ReachedNode, ...]
     window: Window
 
     def counts(self) -> dict[str, int]:
-        """How many are tied how strongly, and of how many entities they are."""
-        counts = {kind.lower(): sum(one.strength == kind for one in self.reached) for kind in STRENGTHS}
-        return counts | {"entities": len({one.id for one in self.reached})}
+        """How many are tied how strongly, and of how many entities they are; what stands apart is counted by itself."""
+        seen = [one for one in self.reached if one.unseen is None]
+        counts = {kind.lower(): sum(one.strength == kind for one in seen) for kind in STRENGTHS}
+        counts |= {"entities": len({one.id for one in self.reached})}
+        return counts | ({"notSeen": len(self.reached) - len(seen)} if len(seen) < len(self.reached) else {})
 
     def to_json(self) -> Json:
         """The same as JSON."""
@@ -104,7 +108,8 @@ def impact(connection: Connection, start: ColumnNode, span: Window) -> Answer[Im
     ways = graph.reached_from(start)
     rows = any_rows_of(connection, {start[0]} | {way.node[0] for way in ways})
     hops = {key: _impact_hop(hop, rows) for key, hop in {id(hop): hop for way in ways for hop in way.hops}.items()}
-    found = Impact(_name(start, rows), tuple(_reached_node(way, rows[way.node[0]], hops) for way in ways), span)
+    reached = (_reached_node(way, rows[way.node[0]], hops) for way in ways)
+    found = Impact(_name(start, rows), tuple(sorted(reached, key=lambda one: one.unseen is not None)), span)
     return Answer(found, (_CUT,) if graph.truncated else ())
 
 
@@ -115,7 +120,8 @@ def _impact_hop(hop: StoredHop, rows: Mapping[str, EntityRow]) -> ImpactHop:
 
 def _reached_node(way: StoredWay, row: EntityRow, hops: Mapping[int, ImpactHop]) -> ReachedNode:
     column = f"{row.fqn}.{way.node[1]}" if way.node[1] is not None else ""
-    return ReachedNode(row.id, row.type, row.fqn, column, way.strength, tuple(hops[id(hop)] for hop in way.hops))
+    reached_by = tuple(hops[id(hop)] for hop in way.hops)
+    return ReachedNode(row.id, row.type, row.fqn, column, way.strength, reached_by, unseen_on(way))
 
 
 def _name(node: ColumnNode, rows: Mapping[str, EntityRow]) -> str:

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from connectors.catalog.graph import CatalogGraph, StoredHop
+from connectors.catalog.graph import CatalogGraph, StoredHop, is_unseen
 from connectors.catalog.questions.answer import Answer
 from connectors.catalog.store.entities.entities import any_rows_of
 from connectors.catalog.store.lineage.reads import ContributionView, Moment, StoredEdge
+from ingestion.model.moments import Unseen
 from ingestion.walk import DIRECT, Budget, ColumnNode, EdgeIndex, Hop, Walk, strongest_ways
 
 UP, DOWN = "upstream", "downstream"
@@ -37,10 +38,11 @@ class CatalogEdge:
 
 @dataclass(frozen=True, slots=True)
 class SeenEdge:
-    """An edge and the contribution that tells of it."""
+    """An edge and the contribution that tells of it; `unseen`: not any more since a newer one came."""
 
     edge: CatalogEdge
     view: ContributionView
+    unseen: Unseen | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,7 @@ class _Names:
             target = f"{target}.{EVERY}"
         masking = edge.column is not None and bool(edge.column.get("masking"))
         known = CatalogEdge(target, source, edge.type, edge.subtype, masking, edge.certain, edge.expression)
-        return SeenEdge(known, edge.view)
+        return SeenEdge(known, edge.view, edge.unseen)
 
 
 def lineage(
@@ -141,7 +143,7 @@ def paths(connection: Connection, start: ColumnNode, end: ColumnNode, moment: Mo
     def hops(nodes: Sequence[ColumnNode]) -> Iterator[StoredHop]:
         return (hop for node in nodes for hop in onward.get(node, ()))
 
-    way = strongest_ways(start, hops).found.get(end)
+    way = strongest_ways(start, hops, apart=is_unseen).found.get(end)
     if way is None or not way.hops:
         return Answer(Paths(*ends), cut)
     walk = Walk((start,), hops)

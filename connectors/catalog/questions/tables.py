@@ -12,6 +12,7 @@ from connectors.catalog.store.entities import columns as columns_of
 from connectors.catalog.store.entities.entities import EntityRow, answer, any_rows_of
 from connectors.catalog.store.lineage import reads
 from connectors.catalog.store.lineage.reads import ColumnDependency, Moment, dependencies_of
+from connectors.catalog.store.lineage.recency import with_unseen
 from connectors.catalog.store.schema import entities
 from ingestion.model import fqn
 from ingestion.model.lineage import Json
@@ -101,7 +102,8 @@ class LocalTables:
     def dependencies(self, names: Iterable[str], *, upstream: bool = False) -> list[ColumnDependency]:
         """What is said of the edges out of (or into) tables that were met before; of others nothing."""
         ids = {self._known[name].id: name for name in names if name in self._known}
-        found = reads.contributions_around(self._connection, ids, upstream=upstream, moment=self._moment)
+        around = reads.contributions_around(self._connection, ids, upstream=upstream, moment=self._moment)
+        found = with_unseen(self._connection, around, self._moment)
         self._meet({end for edge in found for end in edge})
         names_of = {table.id: name for name, table in self._known.items()}
         return [

@@ -53,7 +53,7 @@ def test_impact_lists_what_is_downstream(catalog: Path) -> None:
     as_json = json.loads(CliRunner().invoke(app, [*command, "--format", "json"]).output)
     assert as_json["counts"]["direct"] == 1
     rows = CliRunner().invoke(app, [*command, "--format", "csv"]).output.splitlines()
-    assert rows[0] == "table,column,type,depth,path"
+    assert rows[0] == "table,column,type,depth,path,not seen since"
 
 
 def test_a_breaking_change_ends_with_4(catalog: Path) -> None:

@@ -52,7 +52,7 @@ class DownstreamPaths:
                     is_read = hop.strength == TABLE and hop.start == start and start[1] is None
                     yield hop._replace(strength=INDIRECT) if is_read else hop
 
-        ways = strongest_ways(start, hops).found.values()
+        ways = strongest_ways(start, hops, apart=lambda one: one.unseen is not None).found.values()
         return {way.node: (way.strength, tuple(hop.edge for hop in way.hops)) for way in ways if way.hops}
 
     def readers(self, name: str) -> list[ColumnDependency]:
@@ -87,6 +87,8 @@ def _effect_on(kind: EffectKind, sides: Sides, node: ColumnNode, path: Path, why
     table = sides.tables.table(node[0])
     names = (node_name(path[0].source), *(node_name(hop.target) for hop in path)) if path else (node_name(node),)
     owners = table.owners if table is not None else ()
+    unseen = min((hop.unseen for hop in path if hop.unseen is not None), default=None)
+    why = "; ".join(filter(None, (why, str(unseen) if unseen is not None else "")))
     return DownstreamEffect(
         kind, node_name(node), owners, names, tuple(hop.expression for hop in path), why, node[1] is None
     )

@@ -8,9 +8,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from connectors.catalog.questions.answer import minute_text
 from connectors.catalog.questions.why.facts import Incident, IncidentKind, TimeRange
 from connectors.catalog.store.evidence.loads import LoadRhythm, StoredLoad, WrittenVersion
+from ingestion.model.moments import minute_text
 from ingestion.walk import DIRECT
 
 _EVERY_ROW = ""

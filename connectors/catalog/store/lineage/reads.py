@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -25,6 +25,7 @@ from connectors.catalog.store.schema import (
 )
 from ingestion.model.contributions import JOBS_KEPT
 from ingestion.model.lineage import Json
+from ingestion.model.moments import Unseen
 from ingestion.walk import DIRECT, TABLE, ColumnNode
 
 _BETWEEN_JOBS = "\x1f"
@@ -80,6 +81,8 @@ class ContributionView:
     """One version of one producer's word on an edge, in force at the moment of the read.
 
     `first_edge` is what it was told of, whose names may have moved since.
+    `unseen`: by its target column (None: all of them), what of it was not seen since a newer statement came; only where
+    that was asked for.
     """
 
     version_id: int
@@ -94,6 +97,7 @@ class ContributionView:
     last_seen: int
     jobs: tuple[str, ...] = ()
     first_edge: tuple[str, str] = ("", "")
+    unseen: Mapping[str | None, Unseen] = field(default_factory=dict)
 
     @property
     def edge(self) -> tuple[str, str]:
@@ -258,6 +262,11 @@ class StoredEdge(NamedTuple):
     column: Json | None
 
     @property
+    def unseen(self) -> Unseen | None:
+        """Since when it is not seen any more, where a newer statement came since."""
+        return self.view.unseen.get(self.target[1])
+
+    @property
     def subtype(self) -> str:
         return str(self.column.get("subtype") or "") if self.column is not None else ""
 
@@ -293,6 +302,7 @@ class ColumnDependency:
     certain: bool = True
     producer: str = ""
     sql: str = field(default="", repr=False)
+    unseen: Unseen | None = None
 
 
 def dependencies_of(
@@ -312,4 +322,5 @@ def dependencies_of(
             edge.certain,
             view.kind,
             text,
+            edge.unseen,
         )

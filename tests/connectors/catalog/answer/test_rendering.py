@@ -72,7 +72,7 @@ def test_what_is_missing_is_told_in_every_form(catalog: Path) -> None:
 def test_a_table_is_csv_with_the_names_of_its_columns_first(catalog: Path) -> None:
     answer = impact_in_file(catalog, "raw.orders.total", When())
     first, *rows = csv.reader(io.StringIO(render(answer, IMPACT, "csv")))
-    assert first == ["table", "column", "type", "depth", "path"]
+    assert first == ["table", "column", "type", "depth", "path", "not seen since"]
     assert [row[1] for row in rows] == ["shop.main.mart.day.revenue", "shop.main.mart.year.revenue"]
 
 

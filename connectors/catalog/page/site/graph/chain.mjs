@@ -1,5 +1,6 @@
 // Where a column comes from: the chain of expressions back to base columns, as `ingest explain` tells it.
-import { cardNamed, keyOf, originOf } from "./model.mjs";
+import { when } from "../base/dom.mjs";
+import { cardNamed, keyOf, originOf, stillUnseen, unseenText } from "./model.mjs";
 
 const WITHOUT_TEXT = {
   engine: "(no statement: recorded by the engine itself)",
@@ -70,12 +71,13 @@ class HopReader {
           certain: one.certain !== false,
         };
         const key = JSON.stringify(hop);
-        if (!found.has(key)) found.set(key, { ...hop, direct: hop.type === "DIRECT", statements: [] });
-        const { statements } = found.get(key);
-        if (!statements.includes(number)) statements.push(number);
+        if (!found.has(key)) found.set(key, { ...hop, direct: hop.type === "DIRECT", statements: [], unseen: one.notSeen ?? null });
+        const known = found.get(key);
+        known.unseen = stillUnseen(known.unseen, one.notSeen);
+        if (!known.statements.includes(number)) known.statements.push(number);
       }
     }
-    return [...found.values()].sort((a, b) => b.direct - a.direct);
+    return [...found.values()].sort((a, b) => Boolean(a.unseen) - Boolean(b.unseen) || b.direct - a.direct);
   }
 
   /** What filters a statement's rows has a say in the columns that the statement gives, and in no others. */
@@ -100,8 +102,11 @@ class HopReader {
       parser: contribution.parser ?? "",
     };
     const key = JSON.stringify(statement);
-    if (!this.#numbers.has(key)) this.#numbers.set(key, this.statements.push(statement));
-    return this.#numbers.get(key);
+    if (!this.#numbers.has(key)) this.#numbers.set(key, this.statements.push({ ...statement, lastSeen: null }));
+    const number = this.#numbers.get(key);
+    const known = this.statements[number - 1];
+    known.lastSeen = Math.max(known.lastSeen, contribution.lastSeen ?? 0) || null;
+    return number;
   }
 }
 
@@ -145,12 +150,21 @@ export function suspectLinks(graph, { nodes, ties }) {
   });
 }
 
-/** The columns where it all begins: those whose values arrive, and those that only have a say. */
+/** The columns where it all begins: those whose values arrive, those that only have a say, those not seen any more. */
 export function baseColumns({ column, hops }) {
-  const arriving = new Set([column]);
-  for (const name of arriving) for (const hop of hops.get(name)) if (hop.direct) arriving.add(hop.source);
+  const reaching = (follows) => {
+    const reached = new Set([column]);
+    for (const name of reached) for (const hop of hops.get(name)) if (follows(hop)) reached.add(hop.source);
+    return reached;
+  };
+  const arriving = reaching((hop) => hop.direct && !hop.unseen);
+  const seen = reaching((hop) => !hop.unseen);
   const bases = [...hops].filter(([name, sources]) => !sources.length && name !== column).map(([name]) => name);
-  return [bases.filter((name) => arriving.has(name)), bases.filter((name) => !arriving.has(name))];
+  return [
+    bases.filter((name) => arriving.has(name)),
+    bases.filter((name) => seen.has(name) && !arriving.has(name)),
+    bases.filter((name) => !seen.has(name)),
+  ];
 }
 
 /** How a source takes part, in words. */
@@ -158,6 +172,7 @@ export function howOf(hop) {
   const words = [hop.type.toLowerCase(), hop.subtype.toLowerCase().replaceAll("_", " ")];
   if (hop.masking) words.push("masked");
   if (!hop.certain) words.push("not certain");
+  if (hop.unseen) words.push(unseenText(hop.unseen));
   return words.filter(Boolean).join(", ");
 }
 
@@ -176,11 +191,13 @@ export function chainText(explained) {
     const above = again ? "  (see above)" : "";
     lines.push(`${"  ".repeat(depth)}<- ${hop.source}  ${howOf(hop)}${expression}${numbers}${above}`);
   }
-  const [direct, indirect] = baseColumns(explained);
+  const [direct, indirect, unseen] = baseColumns(explained);
   if (direct.length) lines.push(`made of: ${direct.join(", ")}`);
   if (indirect.length) lines.push(`and depending on: ${indirect.join(", ")}`);
+  if (unseen.length) lines.push(`not seen any more: ${unseen.join(", ")}`);
   explained.statements.forEach((one, at) => {
-    lines.push(`[${at + 1}] ${[...new Set([one.producer, one.parser].filter(Boolean))].join(", ")}`);
+    const seen = one.lastSeen ? `last seen ${when(one.lastSeen)}` : "";
+    lines.push(`[${at + 1}] ${[...new Set([one.producer, one.parser, seen].filter(Boolean))].join(", ")}`);
     lines.push(...statementText(one).split("\n").map((line) => `    ${line}`));
   });
   return `${lines.join("\n")}\n`;

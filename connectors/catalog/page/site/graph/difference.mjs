@@ -77,7 +77,7 @@ export function linksIn(graph, filter) {
 
 function wording(link) {
   const ways = link.said.map(({ column }) => `${column?.type} ${column?.subtype} ${column?.expression ?? ""}`);
-  return JSON.stringify([kindOf(link), link.certain, [...new Set(ways)].sort()]);
+  return JSON.stringify([kindOf(link), link.certain, Boolean(link.unseen), [...new Set(ways)].sort()]);
 }
 
 /** The change of several things together: theirs, where it is the same, else a change. */

@@ -1,4 +1,5 @@
 // The graph as the page knows it: cards, and links between columns with all that is said of them.
+import { when } from "../base/dom.mjs";
 
 /** A column's key; the empty path stands for the table as a whole (every row, every column). */
 export function keyOf(card, path) {
@@ -163,6 +164,7 @@ export function linksOf(graph, filter = EVERYTHING) {
 }
 
 function say(links, from, to, said) {
+  const { column, contribution } = said;
   const key = `${from}\t${to}`;
   let link = links.get(key);
   if (!link) {
@@ -180,18 +182,30 @@ function say(links, from, to, said) {
       indirect: false,
       certain: false,
       folded: false,
+      unseen: column?.notSeen ?? null,
       said: [],
     };
     links.set(key, link);
   }
-  const { column, contribution } = said;
   if (column) {
     if (column.type === "INDIRECT") link.indirect = true;
     else link.direct = true;
   }
   link.certain ||= !column || column.certain !== false;
   link.folded ||= Boolean(contribution.tempLineageTables?.length);
+  link.unseen = stillUnseen(link.unseen, column?.notSeen);
   link.said.push(said);
+}
+
+/** What holds where one more says the same: it is unseen while all of them are, since the last of them was seen. */
+export function stillUnseen(known, one) {
+  if (!known || !one) return null;
+  return one.since > known.since ? one : known;
+}
+
+/** Since when something was not seen any more, in words. */
+export function unseenText({ since, newer }) {
+  return `not seen since ${when(since)}: a newer one came ${when(newer)}`;
 }
 
 /** What tells the statement or definition behind a contribution from others. */

@@ -40,10 +40,11 @@ export function originElements(explained, act) {
 }
 
 function basesElements(explained) {
-  const [direct, indirect] = baseColumns(explained);
+  const [direct, indirect, unseen] = baseColumns(explained);
   return [
     ["Made of", direct],
     ["Depending on", indirect],
+    ["Not seen any more", unseen],
   ]
     .filter(([, names]) => names.length)
     .map(([title, names]) => html("p", { class: "bases" }, `${title} `, html("b", {}, breakable(named(names)))));

@@ -1,7 +1,7 @@
 // The panel at the side: what is said of an edge and by whom; what a column comes from and what it reaches.
 import { breakable, html, when } from "../base/dom.mjs";
 import { GLYPHS, expressionsOf } from "../graph/difference.mjs";
-import { kindOf, partsOf, readable, splitKey, unquoted, visible } from "../graph/model.mjs";
+import { kindOf, partsOf, readable, splitKey, unquoted, unseenText, visible } from "../graph/model.mjs";
 import { verdictButtons } from "./corrections.mjs";
 import { metricRows, tagRows } from "./labels.mjs";
 import { sqlElement } from "./sql.mjs";
@@ -62,6 +62,7 @@ export function edgePanel(graph, links, act) {
           pill(kindOf(link)),
           link.certain ? null : html("span", { class: "pill unsure" }, "not certain"),
           link.folded ? html("span", { class: "pill folded" }, "◆ through temporary tables") : null,
+          link.unseen ? html("span", { class: "pill unsure" }, unseenText(link.unseen)) : null,
           link.change ? html("span", { class: `pill ${link.change}` }, `${GLYPHS[link.change]} ${link.change}`) : null,
         ),
         link.change === "changed" ? facts([["Was", expressionTexts(expressionsOf(link.then))]]) : null,

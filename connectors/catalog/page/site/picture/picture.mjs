@@ -177,7 +177,7 @@ export class Picture {
     const paint = (wire) => {
       const on = this.#strengthOf(wire) !== null || this.#isChosen(wire);
       const faint = this.scene.compared && !wire.change;
-      const opacity = on ? 1 : this.light ? 0.1 : faint ? 0.2 : wire.certain ? 0.6 : 0.35;
+      const opacity = on ? 1 : this.light ? 0.1 : faint ? 0.2 : wire.certain && !wire.unseen ? 0.6 : 0.35;
       return { colour: this.colours[wire.change ?? wire.kind], width: Math.max(on ? 2.4 : 1.4, 0.6 / this.layer.drawn.k), opacity };
     };
     this.wireCanvas.draw(this.layer.drawn, this.layer.sight(this.camera), paint, how);

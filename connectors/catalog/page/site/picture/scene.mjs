@@ -120,6 +120,7 @@ function wiresOf(links, boxes, number) {
       indirect: wire.links.some((link) => link.indirect),
     });
     wire.certain = wire.links.some((link) => link.certain);
+    wire.unseen = wire.links.every((link) => link.unseen);
     wire.folded = wire.links.some((link) => link.folded);
     wire.change = changeOf(wire.links.map((link) => link.change));
   }

@@ -106,7 +106,7 @@ const CHANGE_SHARES = { added: 0.34, changed: 0.62, removed: 0.74 };
 
 /** A wire as SVG: its line, and a mark where it goes through folded temporary tables. */
 export function wireElement(wire, number) {
-  const classes = ["wire", wire.kind, wire.certain ? "" : "unsure", wire.change].filter(Boolean).join(" ");
+  const classes = ["wire", wire.kind, wire.certain && !wire.unseen ? "" : "unsure", wire.change].filter(Boolean).join(" ");
   const line = svg("path", { class: classes, d: pathOf(wire.points), "data-wire": number });
   if (!wire.folded && !wire.change) return line;
   const [x, y] = middle(wire.points);

@@ -13,6 +13,7 @@ const KINDS = {
   columnEdgeAdded: ["added", "column link"],
   columnEdgeRemoved: ["removed", "column link"],
   columnEdgeChanged: ["changed", "expression"],
+  columnEdgeUnseen: ["changed", "column link not seen any more"],
   "model added": ["added", "model"],
   "model dropped": ["removed", "model"],
   "column added": ["added", "column"],
