@@ -296,6 +296,10 @@ class Resolver:
         """The calls made so far."""
         return self._search.counts
 
+    def entity(self, fqn: str) -> TableEntity | None:
+        """The table with this FQN, None when there is none."""
+        return self._search.entity(fqn)
+
     def without_columns(self) -> Resolver:
         """A resolver of the same scope that remembers nothing, and need not tell the columns of what it finds."""
         return Resolver(self._catalog.without_columns(), self._scope, self._probe)

@@ -131,6 +131,17 @@ def test_two_schemas_with_one_name_are_an_ambiguity_and_no_edge(spark: SparkSess
     assert set(summary.counts.ambiguous_names) == {"default.public.t"}
 
 
+def test_where_tables_are_registered_those_that_logs_showed_elsewhere_do_not_make_a_name_ambiguous(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    run(tmp_path, ["CREATE TABLE one.t AS SELECT a FROM one.base", "CREATE TABLE two.t AS SELECT a FROM two.base"])
+    summary = run(tmp_path, ["SET search_path TO three", "INSERT INTO result (a) SELECT a FROM t"])
+    assert summary.counts.ambiguous == 0
+    assert summary.counts.edges.new == 1
+    with opened(tmp_path / "catalog.db") as catalog:
+        assert ("three.t", "three.result") in catalog.edges()
+
+
 def test_a_dry_run_shows_the_requests_and_sends_nothing(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text(HEADER + '"INSERT INTO t (a) SELECT b FROM s",2026-01-01 00:00:00,s1,\n')
     shown: list[Any] = []

@@ -95,9 +95,19 @@ def _resolutions(relations: Sequence[Relation], resolver: Resolver, *, registers
         missing = [number for number, resolution in enumerate(found) if isinstance(resolution, Unresolved)]
         again = resolver.resolve_all(some[number].mention for number in missing)
         for number, resolution in zip(missing, again, strict=True):
-            if not (registers and is_guess(resolution)):
+            if not (registers and (is_guess(resolution) or _are_guesses(resolution, resolver))):
                 found[number] = resolution
         yield from found
+
+
+def _are_guesses(resolution: Resolution, resolver: Resolver) -> bool:
+    """Whether several bear the name elsewhere, and each only since some log was read: they say no more than one of
+    them would against the place where the session looks.
+    """
+    if not isinstance(resolution, Ambiguous) or not resolution.complete:
+        return False
+    entities = map(resolver.entity, resolution.candidates)
+    return all(entity is not None and entity.filed_from_log for entity in entities)
 
 
 def is_guess(resolution: Resolution) -> bool:
