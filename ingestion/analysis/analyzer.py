@@ -16,6 +16,7 @@ from ingestion.analysis.symbolic import with_names
 from ingestion.model.isolation import FailureStage, Isolation
 from ingestion.model.lineage import (
     ColumnRef,
+    CreateMode,
     Flow,
     LineageType,
     Output,
@@ -369,7 +370,10 @@ def names_in(lineage: StatementLineage) -> TableUsageNames:
     # what a table makes of itself by its definition, it reads of nothing that stood under its name before
     defined = {change.name for change in lineage.changes if change.kind is StatementKind.CREATE_TABLE}
     read = tuple(name for name in dict.fromkeys((*lineage.sources, *lineage.functions)) if name not in defined)
-    return TableUsageNames(read, tuple(dict.fromkeys(created)), written, lineage.changes)
+    modes = [(flow.target.name, flow.target.create_mode) for flow in lineage.flows if flow.target is not None]
+    modes += [(change.name, change.create_mode) for change in lineage.changes]
+    others = tuple(dict.fromkeys(pair for pair in modes if pair[1] is not CreateMode.NEW))
+    return TableUsageNames(read, tuple(dict.fromkeys(created)), written, lineage.changes, others)
 
 
 def without_schema(symbolic: RelationalStatement | StatementLineage) -> StatementLineage:

@@ -358,6 +358,7 @@ class BoundLog:
     """All statements of a log, bound, in time order, with the relations that their names mean.
 
     `failures`: the statements that could not be bound, by their order; all else is as if the log did not have them.
+    `left_behind`: as the timeline has it.
     """
 
     relations: tuple[Relation, ...]
@@ -367,6 +368,7 @@ class BoundLog:
     type_events: tuple[TypeEvent, ...] = ()
     column_events: tuple[ColumnNameEvent, ...] = ()
     failures: dict[Order, Failure] = field(default_factory=dict)
+    left_behind: Mapping[tuple[int, TableName], int] = field(default_factory=dict)
 
     @property
     def ddl_events(self) -> SchemaEvents:
@@ -435,6 +437,7 @@ def log_of(
         types,
         columns,
         dict(isolation.failures),
+        timeline.left_behind,
     )
 
 

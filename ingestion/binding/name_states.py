@@ -2,7 +2,9 @@
 
 A state is told by how it came about: by the statement that made it and by what that read in its turn. What is made
 again in the same way is in the same state again, so that a nightly redefinition is no change, and runs that find all
-their names in the same states mean the same, whoever ran them and however often.
+their names in the same states mean the same, whoever ran them and however often. Only where what was made before stands
+still, under a name that it got since, are the two told apart: `CREATE TABLE n AS …; ALTER TABLE n SWAP WITH t`, night
+after night, has made two tables.
 """
 
 from __future__ import annotations
@@ -12,7 +14,15 @@ from dataclasses import dataclass, replace
 
 from ingestion.analysis.analyzer import CREATING_KINDS
 from ingestion.model.digests import digest
-from ingestion.model.lineage import NameKind, StatementKind, TableChange, TableName, TableUsageNames, WriteMode
+from ingestion.model.lineage import (
+    CreateMode,
+    NameKind,
+    StatementKind,
+    TableChange,
+    TableName,
+    TableUsageNames,
+    WriteMode,
+)
 from ingestion.model.namespaces import Namespace, RelationKey, candidates, created_key, may_be_temporary
 
 ANY_SESSION = "session"
@@ -24,6 +34,8 @@ _KEEPING_MODES = frozenset({WriteMode.APPEND, WriteMode.UPDATE})
 States = tuple[tuple[RelationKey, str], ...]
 _Found = tuple[tuple[str, ...], States]
 """The states of a statement's keys in their order, and those of keys elsewhere."""
+_Made = tuple[tuple[RelationKey, str], ...]
+"""What a statement makes that stays, and how each was made."""
 _NOTHING: Mapping[RelationKey, str] = {}
 _DIGEST = 12
 """Bytes: a log of a million definitions has two of one digest with a chance below 1 in 10^16."""
@@ -53,7 +65,7 @@ def own_name(name: TableName) -> str:
 class NamedStatement:
     """A statement in a namespace, with the keys that its changing names may mean; `key` tells it from all others.
 
-    `meanings` are those that it has had.
+    `meanings` are those that it has had, with what it made; of what it makes once more, each time has its number.
     """
 
     def __init__(self, key: str, names: TableUsageNames, namespace: Namespace, changing: ChangingNames) -> None:
@@ -62,6 +74,7 @@ class NamedStatement:
         self._changing = changing
         self.changes = tuple(change for change in names.changes if self._is_changing(change.name, change.other))
         self.writes = tuple(write for write in names.written if self._is_changing(write[0]))
+        self._modes = dict(names.modes)
         looked_up = dict.fromkeys(name for name in self._names_to_look_up(names) if self._is_changing(name))
         self.reads = frozenset(key for name in names.read for key in self.own_keys(name))
         self.temporary = tuple(dict.fromkeys(key for name in looked_up for key in self.own_keys(name)))
@@ -70,11 +83,12 @@ class NamedStatement:
             for own in dict.fromkeys(own_name(name) for name in looked_up)
         }
         self.all_keys = (*self.temporary, *(key for keys in self.permanent.values() for key in keys))
-        self.meanings: dict[_Found, Meaning] = {}
+        self.meanings: dict[tuple[_Found, int], tuple[Meaning, _Made]] = {}
 
     def _names_to_look_up(self, names: TableUsageNames) -> Iterator[TableName]:
-        """The names whose states bear on the meaning: not those of what the statement itself makes."""
+        """The names whose states bear on the meaning: of what the statement itself makes, where it may make nothing."""
         yield from names.read
+        yield from (name for name, temporary in names.created if self.keeps(name) and not temporary)
         for change in names.changes:
             if change.kind not in CREATING_KINDS:
                 yield change.name
@@ -84,6 +98,10 @@ class NamedStatement:
 
     def _is_changing(self, *names: TableName | None) -> bool:
         return any(name is not None and own_name(name) in self._changing.names for name in names)
+
+    def keeps(self, created: TableName) -> bool:
+        """Whether it does nothing where the name is taken."""
+        return self._modes.get(created) is CreateMode.IF_ABSENT
 
     def own_keys(self, name: TableName) -> tuple[RelationKey, ...]:
         """The key of the session's own relation of that name, where it may have one."""
@@ -120,26 +138,48 @@ class NameStateTracker:
         self._permanent: dict[str, dict[RelationKey, str]] = {}
         self._sessions: dict[str, dict[RelationKey, str]] = {}
         self._histories: dict[str, _History] = {}
+        self._locations: dict[str, RelationKey] = {}  # of what stays, by how it was made
 
     def run(self, statement: NamedStatement, session: str) -> Meaning:
         """What the statement meant; from now on its changes hold."""
         before = self._before(statement, session)
-        meaning = statement.meanings.get(before)
-        if meaning is None:
-            found = tuple(zip(statement.all_keys, before[0], strict=True)) + before[1]
-            after = _Effect(statement, found, self._histories).states()
-            meaning = statement.meanings[before] = Meaning(found, tuple(after.items()))
-        for key, state in meaning.after:
-            if key.session is None:
-                _put(self._permanent.setdefault(key.table, {}), key, state)
-            else:
-                _put(self._sessions.setdefault(session, {}), key, state)
+        number = 0
+        meaning, made = self._meaning(statement, before, number)
+        while any(self._locations.get(how, key) != key for key, how in made):
+            number += 1
+            meaning, made = self._meaning(statement, before, number)
+        self._leave(meaning, session)
         return meaning
+
+    def _meaning(self, statement: NamedStatement, before: _Found, number: int) -> tuple[Meaning, _Made]:
+        known = statement.meanings.get((before, number))
+        if known is None:
+            found = tuple(zip(statement.all_keys, before[0], strict=True)) + before[1]
+            effect = _Effect(statement, found, self._histories, number)
+            after = tuple(effect.states().items())
+            known = statement.meanings[before, number] = Meaning(found, after), tuple(effect.made.items())
+        return known
+
+    def _leave(self, meaning: Meaning, session: str) -> None:
+        stays = [(key, state) for key, state in meaning.after if key.session is None]
+        for key, _state in stays:
+            left = self._permanent.get(key.table, _NOTHING).get(key)
+            made = self._histories[left].made if left else ""
+            if self._locations.get(made) == key:
+                del self._locations[made]
+        for key, state in meaning.after:
+            if key.session is not None:
+                _put(self._sessions.setdefault(session, {}), key, state)
+        for key, state in stays:
+            _put(self._permanent.setdefault(key.table, {}), key, state)
+            if state:
+                self._locations[self._histories[state].made] = key
 
     def forget(self) -> None:
         """Nothing was made yet: what follows is another log. What is known of meanings stays."""
         self._permanent.clear()
         self._sessions.clear()
+        self._locations.clear()
 
     def _before(self, statement: NamedStatement, session: str) -> _Found:
         own = self._sessions.get(session, _NOTHING) if statement.temporary else _NOTHING
@@ -161,10 +201,14 @@ def _put(states: dict[RelationKey, str], key: RelationKey, state: str) -> None:
 
 
 class _Effect:
-    """What one statement does to the states that it finds."""
+    """What one statement does to the states that it finds; `number` tells apart what it makes and has made before."""
 
-    def __init__(self, statement: NamedStatement, before: States, histories: dict[str, _History]) -> None:
+    def __init__(
+        self, statement: NamedStatement, before: States, histories: dict[str, _History], number: int = 0
+    ) -> None:
+        self.made: dict[RelationKey, str] = {}
         self._statement = statement
+        self._number = number
         self._before = before
         self._states = dict(before)
         self._histories = histories
@@ -196,7 +240,15 @@ class _Effect:
 
     def _make(self, name: TableName, *, temporary: bool) -> None:
         key = created_key(name, self._statement.namespace, ANY_SESSION if temporary else None)
-        self._set(key, _History(digest(self._statement.key, str(key), *_texts(self._before), size=_DIGEST)))
+        if not temporary and self._statement.keeps(name) and self._states.get(key):
+            return
+        # What stood under the name has no part in what is made.
+        others = _texts(pair for pair in self._before if pair[0] != key)
+        number = (str(self._number),) if self._number and not temporary else ()
+        how = digest(self._statement.key, str(key), *others, *number, size=_DIGEST)
+        self._set(key, _History(how))
+        if not temporary:
+            self.made[key] = how
 
     def _drop(self, name: TableName) -> None:
         subjects = self._subjects(name)

@@ -13,6 +13,9 @@ Order = tuple[float, int]
 Alterations = Mapping[int, frozenset[Order]]
 """By relation, when the alterations were made that are in force."""
 
+_A_MOMENT = 0.001
+"""Seconds: catalogs count milliseconds."""
+
 RelationIdentity = tuple[RelationKey, Order | None]
 """What no two relations of a log have in common: where one first stood, and when it was made, None if before it."""
 
@@ -115,11 +118,35 @@ class Relation:
     temporary: bool = False
     vacated: bool = False  # dropped, and nothing took its name again by the end of the log
     superseded: bool = False  # another relation was created under its name
+    made: Order | None = None  # when it was made last: what was written before that is gone
+    named: float = 0.0  # when it first got the name that it has in the end
+    given: float = 0.0  # and when it got it the last time
+    since: Order | None = None  # when the name last changed its owner: later than that, where the relation is gone
+    stands: bool = False  # whether it has a name in the end
+    gone: bool = False  # whether it is sure that it has none
+    unmade: bool = False  # it would have been made, had its name not been taken
 
     @property
     def identity(self) -> RelationIdentity:
         """What no other relation of the log has."""
         return self.born, self.created
+
+    def sightings(self, first: float, last: Order, *, left_behind: bool = False) -> tuple[float, float]:
+        """When its name was first and last seen to hold what was written into it between these times.
+
+        What was built under another name the name holds since it is this relation's: after `CREATE TABLE n AS …` at 1,
+        `DROP TABLE t` at 2 and `ALTER TABLE n RENAME TO t` at 3, t holds it since 3. What the name held before was
+        seen before, and so was what is `left_behind`: written into another relation that had this one's name then.
+        """
+        if self.since is None or last[0] <= 0:
+            return first, last[0]
+        until = last[0]
+        if not left_behind and (self.made is None or last >= self.made):
+            first, until = max(first, self.named), max(until, self.given)
+            if self.stands:
+                return first, until
+        until = min(until, self.since[0] - _A_MOMENT) if self.gone or last < self.since else until
+        return min(first, until), until
 
     @property
     def replaced(self) -> bool:

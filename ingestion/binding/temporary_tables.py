@@ -228,13 +228,15 @@ class PersistedFlow:
     """What one statement brings into a relation that stays: columns over relations that stay as well.
 
     After `CREATE TEMP TABLE n AS SELECT a FROM s` the flow of `INSERT INTO w SELECT a FROM n` is from s into w.
-    `sets_columns`: it changes the columns that it names, and leaves the others as they are.
+    `sets_columns`: it changes the columns that it names, and leaves the others as they are. What is `left_behind` was
+    written into what had the target's name before.
     """
 
     statement: int
     target: int
     content: FlowSources
     sets_columns: bool = False
+    left_behind: bool = False
 
     @property
     def too_deep(self) -> bool:
@@ -425,11 +427,15 @@ class _Inliner:
 
     def _real_flows(self, contents: dict[int, FlowSources]) -> Iterator[PersistedFlow]:
         for index, node in enumerate(self._flows):
-            target = self._log.statements[node.statement].meaning[node.flow.target.name] if node.flow.target else -1
-            if target not in self._inlined and index in contents:
-                mode = node.flow.target.mode if node.flow.target is not None else None
-                sets_columns = mode is WriteMode.UPDATE and not contents[index].stars
-                yield PersistedFlow(node.statement, target, contents[index], sets_columns)
+            statement, written = self._log.statements[node.statement], node.flow.target
+            target = statement.meaning[written.name] if written is not None else -1
+            if target in self._inlined or index not in contents or self._log.relations[target].unmade:
+                continue
+            left = self._log.left_behind.get((node.statement, written.name)) if written is not None else None
+            mode = written.mode if written is not None else None
+            sets_columns = mode is WriteMode.UPDATE and not contents[index].stars
+            meant = target if left is None else left
+            yield PersistedFlow(node.statement, meant, contents[index], sets_columns, left is not None)
 
 
 def _without_gone_columns(

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from ingestion.analysis.analyzer import CREATING_KINDS, names_in, without_schema
 from ingestion.analysis.symbolic import Symbolic
-from ingestion.binding.relations import Alterations, FinalState, NameStates, Order, Relation, RestoredNames
+from ingestion.binding.relations import Alterations, NameStates, Order, Relation, RestoredNames
 from ingestion.model.isolation import FailureStage, Isolation
 from ingestion.model.lineage import (
     Column,
+    CreateMode,
     StatementKind,
     StatementLineage,
     TableChange,
@@ -31,6 +32,7 @@ class NameEventKind(StrEnum):
     """What happened to the name of a relation that is not temporary."""
 
     CREATE = "create"
+    REPLACE = "replace"  # another relation has it, whatever stood there
     DROP = "drop"
     RENAME = "rename"
     SWAP = "swap"
@@ -84,25 +86,10 @@ class SchemaEvents:
     columns: tuple[ColumnNameEvent, ...] = ()
 
 
-def _with_final_events(events: Iterable[NameEvent], final: Iterable[FinalState]) -> tuple[NameEvent, ...]:
-    """The events in time order, and how the log leaves names that it ended before, since each is told only once."""
-    found = list(events)
-    latest = {event.key: event for event in found}
-    for state in final:
-        event = latest.get(state.key)
-        if event is None or state.last[0] <= event.time:
-            continue
-        if event.kind is NameEventKind.DROP and state.relation is None:
-            found.append(NameEvent(NameEventKind.DROP, state.key, state.last[0]))
-        elif event.kind in _ENDING_KINDS and state.relation is not None:
-            found.append(NameEvent(NameEventKind.CREATE, state.key, state.last[0]))
-    return tuple(sorted(found, key=lambda event: event.time))
-
-
 def without_names_in_between(events: Sequence[NameEvent]) -> tuple[NameEvent, ...]:
     """The events, which must be in time order, without names that a relation only passed through.
 
-    `x -> y`, `DROP y` is a DROP of x, and nothing of x where another relation took that name: its content was
+    `x -> y`, `DROP y` is a DROP of x, and nothing of x where another relation took its place: its content was
     replaced. `x -> y`, `y -> z` is one RENAME, when x was left. What a SWAP moves keeps all its events.
     """
     passing = _PassingNames(events)
@@ -111,14 +98,19 @@ def without_names_in_between(events: Sequence[NameEvent]) -> tuple[NameEvent, ..
     return passing.events()
 
 
-_ENDING_KINDS = frozenset({NameEventKind.DROP, NameEventKind.RENAME})
+_MAKING_KINDS = frozenset({NameEventKind.CREATE, NameEventKind.REPLACE})
+
+
+def _drop_of(rename: NameEvent) -> NameEvent:
+    """What a RENAME does to the name that it takes away."""
+    return NameEvent(NameEventKind.DROP, rename.key, rename.time)
 
 
 class _PassingNames:
     def __init__(self, events: Sequence[NameEvent]) -> None:
         self._events: list[NameEvent | None] = list(events)
         self._touched: dict[RelationKey, list[int]] = {}
-        self._taken: dict[RelationKey, int] = {}  # the last event that gave a name
+        self._taken: dict[RelationKey, list[int]] = {}  # the events that gave a name
         self._moved: dict[RelationKey, dict[int, NameEvent]] = {}  # the renames of what stands there
         self._dropped: list[dict[int, NameEvent]] = []
 
@@ -127,21 +119,21 @@ class _PassingNames:
             if key is not None:
                 self._touched.setdefault(key, []).append(number)
         renames = self._moved.pop(event.key, {})
-        if event.kind is NameEventKind.CREATE:
-            self._taken[event.key] = number
+        if event.kind in _MAKING_KINDS:
+            self._taken.setdefault(event.key, []).append(number)
         elif event.kind is NameEventKind.DROP:
             self._dropped.append(renames)
         elif event.kind is NameEventKind.RENAME and event.other is not None:
             self._moved[event.other] = {**renames, number: event}
-            self._taken[event.other] = number
+            self._taken.setdefault(event.other, []).append(number)
         elif event.kind is NameEventKind.SWAP and event.other is not None:
             self._moved.pop(event.other, None)
-            self._taken[event.key] = self._taken[event.other] = number
+            for key in (event.key, event.other):
+                self._taken.setdefault(key, []).append(number)
 
     def events(self) -> tuple[NameEvent, ...]:
         for number, rename in (pair for renames in self._dropped for pair in renames.items()):
-            taken = self._taken.get(rename.key, number) > number
-            self._events[number] = None if taken else NameEvent(NameEventKind.DROP, rename.key, rename.time)
+            self._events[number] = None if self._is_replaced(number, rename) else _drop_of(rename)
         for key, renames in self._moved.items():
             if self._only_passed_through(key, renames):
                 (number, first), *others = renames.items()
@@ -150,6 +142,12 @@ class _PassingNames:
                 direct = NameEvent(NameEventKind.RENAME, first.key, first.time, key)
                 self._events[number] = None if key == first.key else direct
         return tuple(event for event in self._events if event is not None)
+
+    def _is_replaced(self, number: int, rename: NameEvent) -> bool:
+        """Whether another relation took the name that a relation left; one that is created finds nothing there."""
+        taken = next((one for one in self._taken.get(rename.key, ()) if one > number), None)
+        by = self._events[taken] if taken is not None else None
+        return taken is not None and (by is None or by.kind is not NameEventKind.CREATE)
 
     def _only_passed_through(self, key: RelationKey, renames: Mapping[int, NameEvent]) -> bool:
         """Whether nothing else bore the names on the way, nor the last name meanwhile."""
@@ -172,7 +170,7 @@ class Occurrence:
     """One statement as it ran (or several runs of it that mean the same): what it says, where, when.
 
     `states`: what stood under its names, where the order alone does not tell. `names`: those that it uses, where they
-    are known already.
+    are known already. `until`: when it ran the last time, where that is another moment.
     """
 
     template: str
@@ -182,21 +180,23 @@ class Occurrence:
     session: str | None = None
     states: NameStates | None = None
     names: TableUsageNames | None = None
+    until: Order | None = None
 
     @property
     def last(self) -> Order:
         """When it ran the last time."""
-        return self.order if self.states is None else self.states.last
+        return self.until or self.order
 
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
     """The relations of a log, for each occurrence what its names mean (by relation number), and the DDL in order.
 
-    After `DROP TABLE t` and `CREATE TABLE t (a int)` the name t means another relation than before.
+    After `DROP TABLE t` and `CREATE TABLE t (a int)` the name t means another relation than before. Of what happened
+    again and again the events tell the first and the last time.
     `altered`: for each occurrence the relations of which not all alterations before it were in force, with those that
-    were. `unbound`: what symbolic lineage (by its `id`) says where no schema is known, as far as its names were read
-    off that.
+    were. `left_behind`: what has the name now, by statement and name, of a table that is gone since it was written.
+    `unbound`: what symbolic lineage (by its `id`) says where no schema is known, as far as its names are read off it.
     """
 
     relations: tuple[Relation, ...]
@@ -204,6 +204,7 @@ class Timeline:
     altered: tuple[Alterations, ...]
     events: tuple[NameEvent, ...] = ()
     unbound: Mapping[int, StatementLineage] = field(default_factory=dict)
+    left_behind: Mapping[tuple[int, TableName], int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +227,7 @@ def read_timeline(
 ) -> Timeline | None:
     """The timeline of `occurrences`, which must be in time order; None where `isolation` got new failures of some."""
     failed = len(isolation.failures)
-    reader = _TimelineReader(before)
+    reader = _TimelineReader(before, occurrences)
     unbound: dict[int, StatementLineage] = {}
     named = _names_by_occurrence(occurrences, unbound, isolation)
     if len(isolation.failures) > failed:
@@ -248,7 +249,8 @@ def read_timeline(
     if len(isolation.failures) > failed:
         return None
     reader.close()
-    return Timeline(tuple(reader.relations), tuple(meanings), tuple(altered), tuple(reader.events), unbound)
+    left = reader.left_behind(meanings)
+    return Timeline(tuple(reader.relations), tuple(meanings), tuple(altered), reader.events(), unbound, left)
 
 
 def _names_by_occurrence(
@@ -269,10 +271,10 @@ def _names_by_occurrence(
 
 
 class _TimelineReader:
-    def __init__(self, before: SchemaProvider) -> None:
+    def __init__(self, before: SchemaProvider, occurrences: Sequence[Occurrence]) -> None:
         self.relations: list[Relation] = []
-        self.events: list[NameEvent] = []
         self._catalog = before
+        self._occurrences = occurrences
         self._known_keys: dict[RelationKey, Sequence[Column] | None] = {}
         self._in_force: dict[RelationKey, int] = {}
         self._before: dict[RelationKey, int] = {}
@@ -280,7 +282,16 @@ class _TimelineReader:
         self._announced: dict[tuple[Order, RelationKey], int] = {}
         self._restored = RestoredNames(self._in_force)
         self._last_made: dict[int, Order] = {}
-        self._renamed: dict[NameEvent, int] = {}
+        self._changed: dict[RelationKey, Order] = {}  # when another relation, or none, got a key the last time
+        self._events: list[tuple[Order, Order, NameEvent]] = []  # each by its first time
+        self._named: dict[
+            tuple[int, RelationKey], tuple[float, float]
+        ] = {}  # when a relation got a key, first and last
+        self._followed: set[int] = set()  # of which it is known when they were replaced
+        self._left: dict[tuple[int, RelationKey], Order] = {}  # when a relation lost a key by a RENAME, the last time
+        self._dropped: dict[int, Order] = {}  # when each was the last time
+        self._written: list[tuple[int, TableName, RelationKey, Order]] = []
+        self._read_at: dict[int, tuple[Order, RelationKey]] = {}
 
     def announce(self, occurrence: Occurrence, names: TableUsageNames) -> None:
         for name, temporary in names.created:
@@ -291,14 +302,29 @@ class _TimelineReader:
             self._announced[occurrence.order, key] = relation.number
 
     def read(self, number: int, occurrence: Occurrence, names: TableUsageNames) -> dict[TableName, int]:
-        meaning = {name: self._relation_of(name, occurrence) for name in names.read}
+        meaning = {}
+        for name in names.read:
+            key = self._key_of(name, occurrence)
+            meaning[name] = self._relation_at(key, (name, occurrence.namespace), occurrence.order)
+            self._read_at[meaning[name]] = max(
+                self._read_at.get(meaning[name], ((0.0, 0), key)), (occurrence.last, key)
+            )
+        creations = _creations(number, names)
         for change in names.changes:
-            self._apply(number, occurrence, change, meaning)
+            if change.kind in CREATING_KINDS:
+                self._define(creations[change.name], occurrence, change, meaning)
+            else:
+                self._apply(occurrence, change, meaning)
         for name, temporary, mode in names.written:
             if mode is WriteMode.CREATE:
-                meaning[name] = self._create(number, occurrence, name, temporary=temporary)
-            elif name not in meaning:
-                meaning[name] = self._relation_of(name, occurrence)
+                key = created_key(name, occurrence.namespace, _scope(occurrence) if temporary else None)
+                meaning[name] = self._create(creations[name], occurrence)
+                self._written.append((number, name, key, occurrence.last))
+            else:
+                key = self._key_of(name, occurrence)
+                if name not in meaning:
+                    meaning[name] = self._relation_at(key, (name, occurrence.namespace), occurrence.order)
+                self._written.append((number, name, key, occurrence.last))
         return meaning
 
     def restore(self, occurrence: Occurrence) -> Alterations:
@@ -315,130 +341,208 @@ class _TimelineReader:
 
     def close(self) -> None:
         """Says of each relation where it is in the end, once the whole log was read."""
-        final = tuple(self._restored.leave_as_at_the_end())
-        rebuilt = self._rebuilt_keys(final)
-        kept = [event for event in self.events if rebuilt.get(event.key) != self._renamed.get(event, -1)]
-        self.events = [*without_names_in_between(_with_final_events(kept, final))]
-        for key, number in rebuilt.items():
-            self.relations[number].key = key
+        final = sorted(self._restored.leave_as_at_the_end(), key=lambda state: state.last)
         for state in final:
             if state.relation is not None:
+                self.relations[state.relation].key = state.key
                 self.relations[state.relation].final_alterations = state.altered
         for relation in self.relations:
             relation.note_gone_columns()
         replaced = {state.key for state in final if state.relation is None}
-        stands = {number: key for key, number in self._in_force.items()}
+        present = {*self._in_force.values()}
         for relation in self.relations:
             gone = relation.dropped is not None or (relation.created is not None and relation.key in replaced)
-            if gone and relation.key not in self._in_force:
-                relation.end(stands.get(relation.number), self._in_force)
+            relation.stands = self._in_force.get(relation.key) == relation.number
+            relation.gone = not relation.stands and relation.number in self._followed
+            if gone and relation.number not in present:
+                self._end(relation)
+            relation.made = relation.made or self._dropped.get(relation.number)
+            changed = self._changed.get(relation.key)
+            left = self._left.get((relation.number, relation.key))
+            relation.since = left if relation.gone and left is not None else changed
+            relation.named, relation.given = self._named.get((relation.number, relation.key), (0.0, 0.0))
+        self._supersede()
+
+    def left_behind(self, meanings: Sequence[Mapping[TableName, int]]) -> dict[tuple[int, TableName], int]:
+        """What now has the names of relations that were written into and are gone, by statement and name."""
+        found = {}
+        for number, name, key, last in self._written:
+            relation = self.relations[meanings[number][name]]
+            gone = relation.gone or (relation.made is not None and last < relation.made)
+            if gone and key in self._in_force and key.session is None:
+                found[number, name] = self._in_force[key]
+        return found
+
+    def events(self) -> tuple[NameEvent, ...]:
+        """What happened to names, in the order of time."""
+        first = [(event.time, False, order, number, event) for number, (order, _last, event) in enumerate(self._events)]
+        last = [
+            (again[0], True, again, number, replace(event, time=again[0]))
+            for number, (_order, again, event) in enumerate(self._events)
+            if again[0] != event.time
+        ]
+        ordered = sorted([*first, *last], key=lambda one: one[:4])
+        return without_names_in_between([event for *_order, event in ordered])
+
+    def _end(self, relation: Relation) -> None:
+        """Where a relation that is gone is in the end.
+
+        Under the name by which it was read, or which it had left, if another has that now: its readers ask for it.
+        """
+        _order, read_at = self._read_at.get(relation.number, ((0.0, 0), relation.key))
+        for key in (read_at, relation.key):
+            if key in self._in_force:
+                relation.key = key
+                return
+        relation.end(None, self._in_force)
+
+    def _supersede(self) -> None:
+        """Marks what was made under a name before something else was."""
         made = sorted((order, number) for number, order in self._last_made.items())
-        last = {self.relations[number].key: number for _order, number in made}
+        last = {self.relations[number].key: self.relations[number] for _order, number in made}
         for relation in self.relations:
-            if relation.created is not None and last[relation.key] != relation.number:
-                relation.superseded = True
+            if relation.created is not None and last[relation.key] is not relation:
+                relation.superseded |= self._statement(relation) != self._statement(last[relation.key])
 
-    def _rebuilt_keys(self, final: Iterable[FinalState]) -> dict[RelationKey, int]:
-        """What was set aside from a key, was made in the same way and has it again: the two are one relation here."""
-        left = {(event.key, number) for event, number in self._renamed.items()}
-        ordered = sorted(final, key=lambda state: state.last)
-        found = {state.key: state.relation for state in ordered if (state.key, state.relation) in left}
-        return {key: n for key, n in found.items() if n is not None and key != self.relations[n].born}
+    def _statement(self, relation: Relation) -> tuple[str, Namespace]:
+        assert relation.creator is not None
+        creator = self._occurrences[relation.creator]
+        return creator.template, creator.namespace
 
-    def _apply(self, number: int, occurrence: Occurrence, change: TableChange, meaning: dict[TableName, int]) -> None:
+    def _define(
+        self, creation: _Creation, occurrence: Occurrence, change: TableChange, meaning: dict[TableName, int]
+    ) -> None:
+        """What CREATE TABLE says of the relation that it makes."""
+        created = meaning[change.name] = self._create(creation, occurrence)
+        relation = self.relations[created]
+        if not relation.unmade:
+            relation.declared = change
+            if change.other is not None:
+                relation.like = self._relation_of(change.other, occurrence)
+
+    def _apply(self, occurrence: Occurrence, change: TableChange, meaning: dict[TableName, int]) -> None:
         """What DDL does to names: `ALTER TABLE new RENAME TO t` leaves one relation, which is called t from now on.
 
         A SWAP exchanges what two names mean (`ALTER TABLE a SWAP WITH b`, EXCHANGE TABLES): both relations stay.
         """
         kind = change.kind
-        if kind in CREATING_KINDS:
-            created = self._create(number, occurrence, change.name, temporary=change.temporary)
-            meaning[change.name] = created
-            relation = self.relations[created]
-            relation.declared = change
-            if change.other is not None:
-                relation.like = self._relation_of(change.other, occurrence)
-            return
         # What is dropped or renamed stands already: a creation still to come is another relation.
-        subject = self._relation_of(change.name, occurrence, may_come=False)
-        meaning[change.name] = subject
+        key = self._key_of(change.name, occurrence)
+        subject = meaning[change.name] = self._relation_at(key, (change.name, occurrence.namespace))
         relation = self.relations[subject]
         if kind is StatementKind.DROP:
-            self._note(NameEventKind.DROP, relation.key, occurrence)
+            self._note(NameEvent(NameEventKind.DROP, key, occurrence.order[0]), occurrence)
             relation.dropped = occurrence.order
-            self._in_force.pop(relation.key, None)
+            self._dropped[subject] = max(self._dropped.get(subject, occurrence.last), occurrence.last)
+            self._in_force.pop(key, None)
         elif kind is StatementKind.ALTER_TABLE:
             relation.alterations.append((occurrence.order, change))
             relation.altered_at[occurrence.order] = relation.key
         elif change.other is not None and kind is StatementKind.RENAME:
-            key = self._renamed_key(relation, change.other, occurrence)
-            self._note(NameEventKind.RENAME, relation.key, occurrence, key)
-            if relation.key.session is None:
-                self._renamed[self.events[-1]] = relation.number
-            self._in_force.pop(relation.key, None)
-            relation.left = relation.key
-            self._stand(relation, key)
+            new = _key_after_rename(key, change.other, occurrence)
+            self._note(NameEvent(NameEventKind.RENAME, key, occurrence.order[0], new), occurrence)
+            self._in_force.pop(key, None)
+            relation.left = key
+            self._left[subject, key] = max(self._left.get((subject, key), occurrence.last), occurrence.last)
+            self._stand(relation, new, occurrence)
         elif change.other is not None and kind is StatementKind.SWAP:
-            other = self.relations[self._relation_of(change.other, occurrence, may_come=False)]
+            second = self._key_of(change.other, occurrence)
+            other = self.relations[self._relation_at(second, (change.other, occurrence.namespace))]
             meaning[change.other] = other.number
-            first, second = relation.key, other.key
-            self._note(NameEventKind.SWAP, first, occurrence, second)
-            self._stand(relation, second)
-            self._stand(other, first)
+            self._note(NameEvent(NameEventKind.SWAP, key, occurrence.order[0], second), occurrence)
+            self._stand(relation, second, occurrence)
+            self._stand(other, key, occurrence)
 
-    def _renamed_key(self, relation: Relation, name: TableName, occurrence: Occurrence) -> RelationKey:
-        # A new name without a schema stays in the old one's (PostgreSQL, MySQL, Snowflake, Spark alike).
-        if len(name.parts) == 1:
-            return RelationKey((*relation.key.parts[:-1], name.table), relation.key.kind, relation.key.session)
-        return created_key(name, occurrence.namespace, relation.key.session)
+    def _note(self, event: NameEvent, occurrence: Occurrence) -> None:
+        """Keeps an event, and that other relations than before have its names now."""
+        for key in (event.key, event.other):
+            if key is not None:
+                self._changed[key] = max(self._changed.get(key, occurrence.last), occurrence.last)
+        self._tell(event, occurrence)
 
-    def _note(
-        self, kind: NameEventKind, key: RelationKey, occurrence: Occurrence, other: RelationKey | None = None
-    ) -> None:
-        if key.session is None:
-            self.events.append(NameEvent(kind, key, occurrence.order[0], other))
+    def _tell(self, event: NameEvent, occurrence: Occurrence) -> None:
+        if event.key.session is None:
+            self._events.append((occurrence.order, occurrence.last, event))
 
-    def _stand(self, relation: Relation, key: RelationKey) -> None:
+    def _stand(self, relation: Relation, key: RelationKey, occurrence: Occurrence, *, named_again: bool = True) -> None:
         relation.key = key
         self._in_force[key] = relation.number
+        if occurrence.states is not None:
+            self._followed.add(relation.number)
+        last = occurrence.last[0] if named_again else occurrence.order[0]
+        first, before = self._named.get((relation.number, key), (occurrence.order[0], last))
+        self._named[relation.number, key] = first, max(before, last)
 
-    def _create(self, number: int, occurrence: Occurrence, name: TableName, *, temporary: bool) -> int:
-        """The relation that a statement makes under a name; in order, what stood under it before is superseded."""
-        key = created_key(name, occurrence.namespace, _scope(occurrence) if temporary else None)
+    def _create(self, creation: _Creation, occurrence: Occurrence) -> int:
+        """The relation that a statement makes under a name; in order, what stood under it before is superseded.
+
+        `CREATE TABLE IF NOT EXISTS t …` makes nothing where t stands, and what it would have filled holds nothing.
+        """
+        key = created_key(creation.name, occurrence.namespace, _scope(occurrence) if creation.temporary else None)
         created = self._announced[occurrence.order, key]
         relation = self.relations[created]
         current = self._in_force.get(key)
+        upcoming = self._to_come[key]
+        if occurrence.states is None and (occurrence.last, created) in upcoming:
+            upcoming.remove((occurrence.last, created))
+        is_taken = current is not None and current != created and not creation.temporary
+        if current is not None and is_taken and creation.mode is CreateMode.IF_ABSENT:
+            relation.unmade = True
+            return created if creation.fills else current
         if current is not None and current != created and occurrence.states is None:
             self.relations[current].dropped = occurrence.order
             self.relations[current].superseded = True
-        if relation.created is None:
-            self._note(NameEventKind.CREATE, key, occurrence)
-        relation.creator, relation.created = number, occurrence.order
+        made_new = self._note_creation(creation, key, occurrence, stood=current is not None)
+        relation.creator, relation.created = creation.statement, occurrence.order
         self._last_made[created] = occurrence.last
-        self._stand(relation, key)
-        upcoming = self._to_come[key]
-        if occurrence.states is None and (occurrence.order, created) in upcoming:
-            upcoming.remove((occurrence.order, created))
+        self._stand(relation, key, occurrence, named_again=made_new)
         return created
 
-    def _relation_of(self, name: TableName, occurrence: Occurrence, *, may_come: bool = True) -> int:
+    def _note_creation(self, creation: _Creation, key: RelationKey, occurrence: Occurrence, *, stood: bool) -> bool:
+        """Whether a relation is made anew each time; its name is another's from then on.
+
+        A table without rows is often made by a statement whose condition the log does not show: `IF OBJECT_ID(…) IS
+        NULL CREATE TABLE t (…)`. It is a new one where the one before was dropped.
+        """
+        relation = self.relations[self._announced[occurrence.order, key]]
+        replaces = creation.mode is CreateMode.REPLACE or (stood and creation.mode is CreateMode.NEW and creation.fills)
+        found_nothing = creation.mode is CreateMode.IF_ABSENT and occurrence.states is not None and not stood
+        made_new = replaces or found_nothing or (creation.fills and creation.mode is CreateMode.NEW)
+        if relation.created is not None:  # CREATE TABLE … CLONE says it twice
+            return made_new
+        event = NameEvent(NameEventKind.REPLACE if replaces else NameEventKind.CREATE, key, occurrence.order[0])
+        if made_new:
+            relation.made = occurrence.last
+            self._note(event, occurrence)
+        else:
+            self._tell(event, occurrence)
+        return made_new
+
+    def _relation_of(self, name: TableName, occurrence: Occurrence) -> int:
         """The relation that a name means: what is in force, else what is to come, else what the catalog had before.
 
         A log has no statement of before its first one: a table that is read first and created later in it is the same
         one, unless the catalog knew it already.
         """
+        return self._relation_at(self._key_of(name, occurrence), (name, occurrence.namespace), occurrence.order)
+
+    def _key_of(self, name: TableName, occurrence: Occurrence) -> RelationKey:
         key = meant_key(name, occurrence.namespace, _scope(occurrence), self._exists)
-        if not self._exists(key):
-            key = self._catalog.elsewhere(name, occurrence.namespace) or key
+        if self._exists(key):
+            return key
+        return self._catalog.elsewhere(name, occurrence.namespace) or key
+
+    def _relation_at(self, key: RelationKey, mention: tuple[TableName, Namespace], when: Order | None = None) -> int:
+        """The relation at a key; one that comes later than `when`, where that is given and nothing stands there."""
         current = self._in_force.get(key)
         if current is not None:
             return current
-        upcoming = (number for last, number in self._to_come.get(key, ()) if last >= occurrence.order)
-        coming = next(upcoming, None) if may_come else None
-        if coming is not None and not self._schema_before(key):
-            return coming
+        if when is not None and not self._schema_before(key):
+            coming = next((number for last, number in self._to_come.get(key, ()) if last >= when), None)
+            if coming is not None:
+                return coming
         if key not in self._before:
-            self._before[key] = self._new(key, (name, occurrence.namespace)).number
+            self._before[key] = self._new(key, mention).number
             self._in_force[key] = self._before[key]
         return self._before[key]
 
@@ -458,6 +562,32 @@ class _TimelineReader:
         relation = Relation(len(self.relations), key, key, mention)
         self.relations.append(relation)
         return relation
+
+
+@dataclass(frozen=True, slots=True)
+class _Creation:
+    """A name that a statement (by its number) creates. `fills`: rows come with it."""
+
+    statement: int
+    name: TableName
+    temporary: bool
+    mode: CreateMode
+    fills: bool
+
+
+def _creations(statement: int, names: TableUsageNames) -> dict[TableName, _Creation]:
+    filled = {name for name, _temporary, mode in names.written if mode is WriteMode.CREATE}
+    return {
+        name: _Creation(statement, name, temporary, names.mode_of(name), name in filled)
+        for name, temporary in names.created
+    }
+
+
+def _key_after_rename(key: RelationKey, name: TableName, occurrence: Occurrence) -> RelationKey:
+    # A new name without a schema stays in the old one's (PostgreSQL, MySQL, Snowflake, Spark alike).
+    if len(name.parts) == 1:
+        return RelationKey((*key.parts[:-1], name.table), key.kind, key.session)
+    return created_key(name, occurrence.namespace, key.session)
 
 
 def _scope(occurrence: Occurrence) -> str:

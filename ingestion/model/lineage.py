@@ -130,6 +130,14 @@ class WriteMode(StrEnum):
     DELETE = "delete"  # rows go, nothing flows
 
 
+class CreateMode(StrEnum):
+    """What a statement that creates does where the name is taken."""
+
+    NEW = "new"  # an engine refuses it
+    REPLACE = "replace"  # what stood there is gone: OR REPLACE, an overwrite that drops the table first
+    IF_ABSENT = "if_absent"  # nothing happens
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """A column of a known schema: its name as the catalog has it, and its type as written ("" if unknown)."""
@@ -148,6 +156,7 @@ class Target:
     by_name: bool = False
     temporary: bool = False
     view: bool = False
+    create_mode: CreateMode = CreateMode.NEW
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +245,7 @@ class TableChange:
     optional_columns: tuple[str, ...] = ()
     whole: bool = False
     partition_columns: tuple[str, ...] = ()
+    create_mode: CreateMode = CreateMode.NEW
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,13 +277,19 @@ class StatementLineage:
 class TableUsageNames:
     """The names of a statement by use: `CREATE TEMP TABLE n AS SELECT a FROM s` reads s, creates and writes n.
 
-    `created` and `written` also say whether the name is temporary.
+    `created` and `written` also say whether the name is temporary, `modes` of those created where it is not NEW what
+    happens to what stands there.
     """
 
     read: tuple[TableName, ...]
     created: tuple[tuple[TableName, bool], ...]
     written: tuple[tuple[TableName, bool, WriteMode], ...]
     changes: tuple[TableChange, ...]
+    modes: tuple[tuple[TableName, CreateMode], ...] = ()
+
+    def mode_of(self, created: TableName) -> CreateMode:
+        """What happens to what stands under a name that the statement creates."""
+        return next((mode for name, mode in self.modes if name == created), CreateMode.NEW)
 
     def names(self) -> Iterator[TableName]:
         """Every name that is read, changed or written, as often as it is."""

@@ -169,6 +169,7 @@ class Outcome(_DescribedCode):
     # A statement that was read and gives no edge.
     NO_LINEAGE = "no_lineage", _SKIPPED, "It was understood, and no data flows from a table to a table in it."
     DEFINITION = "definition", _SKIPPED, "It makes, alters, moves or drops a table, and fills none."
+    ALREADY_THERE = "already_there", _SKIPPED, "It makes a table IF NOT EXISTS that stands: nothing is written."
     TEMPORARY = (
         "temporary",
         _SKIPPED,

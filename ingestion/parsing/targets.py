@@ -22,7 +22,7 @@ from ingestion.dialects.keywords import (
     TEMPORARY,
 )
 from ingestion.errors import Unparsable
-from ingestion.model.lineage import NameKind, StatementKind, TableName, Target, WriteMode
+from ingestion.model.lineage import CreateMode, NameKind, StatementKind, TableName, Target, WriteMode
 from ingestion.model.namespaces import may_be_temporary
 from ingestion.parsing.token_names import relation_at, relation_name, table_name
 
@@ -109,8 +109,9 @@ def _create(code: Code, position: int) -> TargetAt:
     if not view and code.word(position) != "table":
         raise Unparsable("CREATE makes neither a table nor a view")
     position += 1
+    mode = CreateMode.REPLACE if "replace" in words else CreateMode.NEW
     if code.word(position) == "if":
-        position += 3
+        position, mode = position + 3, CreateMode.IF_ABSENT
     named = relation_at(code, position)
     if named is None:
         raise Unparsable("CREATE names nothing")
@@ -118,7 +119,7 @@ def _create(code: Code, position: int) -> TargetAt:
     columns = _columns(code, named.end) if code.word(named.end) == "(" else None
     name = table_name(named.parts, code.dialect)
     temporary = bool(words & TEMPORARY) or name.table.startswith("#")
-    target = Target(name, WriteMode.CREATE, columns, temporary=temporary, view=view)
+    target = Target(name, WriteMode.CREATE, columns, temporary=temporary, view=view, create_mode=mode)
     kind = StatementKind.CREATE_VIEW if view else StatementKind.CREATE_TABLE_AS
     return TargetAt(kind, target, range(start, query))
 

@@ -119,7 +119,8 @@ def _to_flow(item: EvaluatedWrite) -> Flow | None:
     outputs = _outputs_of(relation, names)
     explicit = tuple(output.name for output in outputs)
     named = write.kind is StatementKind.INSERT or write.view
-    target = Target(name, write.mode, explicit if named else None, temporary=write.temporary, view=write.view)
+    given, mode = explicit if named else None, write.create_mode
+    target = Target(name, write.mode, given, temporary=write.temporary, view=write.view, create_mode=mode)
     return Flow(target, outputs, _influence_references(relation.indirect), _sources_of(relation))
 
 

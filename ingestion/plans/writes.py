@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from ingestion.model.engine_names import jdbc_url
 from ingestion.model.lineage import (
     Column,
+    CreateMode,
     Flow,
     Output,
     StarOutput,
@@ -51,6 +52,7 @@ class PlanWrite:
     outputs: str = ""
     row_operation: bool = False
     merge: str | None = None
+    create_mode: CreateMode = CreateMode.NEW
 
 
 def _query_of(node: PlanNode) -> PlanNode | None:
@@ -179,7 +181,15 @@ def _v2_create(node: PlanNode, names: NameMapping) -> PlanWrite:
         if catalog is not None and "@" not in catalog:
             parts = (catalog, *parts)
         name = names.table(parts)
-    return PlanWrite(StatementKind.CREATE_TABLE_AS, WriteMode.CREATE, name, _query_of(node), outputs=node.args)
+    replaces = "Replace" in kind_of(node)
+    return PlanWrite(
+        StatementKind.CREATE_TABLE_AS,
+        WriteMode.CREATE,
+        name,
+        _query_of(node),
+        outputs=node.args,
+        create_mode=CreateMode.REPLACE if replaces else CreateMode.NEW,
+    )
 
 
 def _catalog_names(args: str, names: NameMapping) -> tuple[TableName, TableName | None] | None:
@@ -228,6 +238,7 @@ MODES = {
     "Ignore": WriteMode.CREATE,
 }
 """Spark's save modes; both that leave an existing table alone create one."""
+_CREATE_MODES = {"Overwrite": CreateMode.REPLACE, "Ignore": CreateMode.IF_ABSENT}
 _MODE = re.compile(r", (Append|Overwrite|ErrorIfExists|Ignore)(?=, |$|\))")
 _LOCATION = re.compile(r"^(.*?), (?:\[[^\]]*\], )?(?:false|true)(?:, |$)", re.DOTALL)
 _VIEW_COLUMNS = re.compile(r"(?:^|(?<=, ))\(((?:(?!, \().)*?),(?:None|Some\(.*?\))\)(?=, \(|$)", re.DOTALL)
@@ -320,23 +331,33 @@ def _table_as_select(node: PlanNode, names: NameMapping) -> PlanWrite:
     bracketed = re.match(r"\[Database: (.*?), TableName: (.*?),", node.args)
     if not parts and bracketed:
         parts = (bracketed.group(1), bracketed.group(2))
-    mode = _MODE.search(node.args)
-    written = MODES[mode.group(1)] if mode else WriteMode.CREATE
+    mode, create_mode = _saved_mode(node.args)
+    name = names.table(parts) if parts else None
     return PlanWrite(
         StatementKind.CREATE_TABLE_AS,
-        written,
-        names.table(parts) if parts else None,
+        mode,
+        name,
         _query_of(node),
         columns=_name_list(node.args),
+        create_mode=create_mode,
     )
+
+
+def _saved_mode(args: str) -> tuple[WriteMode, CreateMode]:
+    """How saveAsTable writes, and what it does to a table of that name: in mode `overwrite` it drops it first."""
+    mode = _MODE.search(args)
+    written = mode.group(1) if mode else ""
+    if written == "Append":
+        return WriteMode.APPEND, CreateMode.NEW
+    return WriteMode.CREATE, _CREATE_MODES.get(written, CreateMode.NEW)
 
 
 def _save_as_table(node: PlanNode, names: NameMapping) -> PlanWrite:
     """The outer command of saveAsTable: a name without a tree."""
     parts = quoted_parts(node.args)
-    mode = _MODE.search(node.args)
-    written = MODES[mode.group(1)] if mode else WriteMode.CREATE
-    return PlanWrite(StatementKind.CREATE_TABLE_AS, written, names.table(parts) if parts else None, None)
+    mode, create_mode = _saved_mode(node.args)
+    name = names.table(parts) if parts else None
+    return PlanWrite(StatementKind.CREATE_TABLE_AS, mode, name, None, create_mode=create_mode)
 
 
 def _create_view(node: PlanNode, names: NameMapping) -> PlanWrite:

@@ -170,8 +170,8 @@ def batched_run(
                 state = WorkflowState(store, lease, config, Backfill())
                 options = RunOptions(f"run{number}", failpoints=Failpoints(failpoint))
                 ordered: list[int] = []
-                stages = _stages(config, options, target, state, ordered)
-                result = _lineage_of(stages, occurrences_of(log, config), spark)
+                stages = stages_of(config, options, target, state, ordered)
+                result = lineage_of_log(stages, occurrences_of(log, config), spark)
                 counts.append(result.counts)
                 dead.update(result.dead)
                 warnings += result.warnings
@@ -193,8 +193,8 @@ def dry_run(
         hold_lease(store, "w", "run") as lease,
     ):
         state = WorkflowState(store, lease, config, Backfill())
-        stages = _stages(config, RunOptions("run", shown.append), target, state, [])
-        result = _lineage_of(stages, occurrences_of(log, config), spark)
+        stages = stages_of(config, RunOptions("run", shown.append), target, state, [])
+        result = lineage_of_log(stages, occurrences_of(log, config), spark)
     return result.counts, shown
 
 
@@ -211,7 +211,7 @@ class _CountedPublishing(Publishing):
         return Publishing.order(self, targets, scope, shared, tells_requests=tells_requests)
 
 
-def _lineage_of(stages: LineageStages, found: Occurrences, spark: SparkSession | None) -> LineageResult:
+def lineage_of_log(stages: LineageStages, found: Occurrences, spark: SparkSession | None) -> LineageResult:
     progress = stages.progress
     with ExitStack() as kept, progress.stage("bind") as of_stage:
         context = spark.sparkContext if spark else None
@@ -222,7 +222,7 @@ def _lineage_of(stages: LineageStages, found: Occurrences, spark: SparkSession |
 _FACTS = LogFacts({}, lambda _wanted: {}, lambda _current: {}, frozenset)
 
 
-def _stages(
+def stages_of(
     config: RunConfig, options: RunOptions, target: RunTarget, state: WorkflowState, ordered: list[int]
 ) -> LineageStages:
     probe, settings = options.failpoints.probe, Warehouse(database="db").settings
@@ -235,9 +235,9 @@ def _stages(
 _PARSED: dict[str, ParsedTemplate] = {}
 
 
-def occurrences_of(log: Sequence[Record], config: RunConfig) -> Occurrences:
+def occurrences_of(log: Sequence[Record], config: RunConfig, dialect: str = "postgres") -> Occurrences:
     """The runs of a log as Spark groups them."""
-    warehouse = Warehouse(database="db")
+    warehouse = Warehouse(dialect, database="db")
     rows: list[dict[str, Any]] = [row for row in statement_rows(log, warehouse) if row.get("fingerprint")]
     new = [row for row in rows if row["fingerprint"] not in _PARSED]
     _PARSED.update(templates_of(new))

@@ -186,7 +186,9 @@ class _BoundWhole:
         """The relations that a statement brings something into."""
         names = self.occurrences[number].names
         written = names.written if names is not None else ()
-        return frozenset(self.meanings[number][name] for name, _temporary, _mode in written)
+        left = self.log.left_behind
+        meant = (left.get((number, name), self.meanings[number][name]) for name, _temporary, _mode in written)
+        return frozenset(meant)
 
     def masked_text(self, number: int) -> str:
         """The text of a statement that may be stored; "" where it cannot be masked."""
@@ -268,7 +270,13 @@ class _ShardMaker:
         whole, numbers = self._whole, self._statements_in(chosen)
         filled = {target for number in numbers for target in self._into[number]}
         groups = tuple(whole.groups[index] for index in chosen)
-        named = {relation for number in numbers for relation in whole.meanings[number].values()}
+        left = {
+            (index, name): whole.log.left_behind[number, name]
+            for index, number in enumerate(numbers)
+            for name in whole.meanings[number]
+            if (number, name) in whole.log.left_behind
+        }
+        named = {relation for number in numbers for relation in whole.meanings[number].values()} | {*left.values()}
         # What took the place of another tells which of that one's columns are lost.
         others = (self._in_force.get(whole.log.relations[n].key) for n in named if whole.log.relations[n].superseded)
         relations = sorted(named.union(n for n in others if n is not None))
@@ -285,6 +293,7 @@ class _ShardMaker:
                 relations=tuple(_as_a_part(whole.log.relations[relation], index) for relation, index in local.items()),
                 schemas={index: whole.log.schemas[n] for n, index in local.items() if n in whole.log.schemas},
                 failures={order: why for order, why in whole.failures.items() if order in orders},
+                left_behind={written: local[relation] for written, relation in left.items()},
             ),
             flows=(),
             failures={order: why for order, why in whole.failures.items() if order in orders},

@@ -150,13 +150,15 @@ class Lineage(Model):
 class DdlEvent(Model):
     """DDL: what happened to the name of an entity or to one of its columns, at its time.
 
-    `other` is the entity that bears the name afterwards (rename) or that it was exchanged with (swap); `column` and
-    `to` are names within the entity. A column that is new or has another type is given as its `definition`. `before`:
-    the type that the column had, where that is known. `again`: a column of its old name was defined anew since, and
-    stands.
+    `other` is the entity that bears the name afterwards (rename) or that it was exchanged with (swap); a replace ends
+    what was seen of the name before. `column` and `to` are names within the entity. A column that is new or has another
+    type is given as its `definition`. `before`: the type that the column had, where that is known. `again`: a column of
+    its old name was defined anew since, and stands.
     """
 
-    kind: Literal["create", "drop", "rename", "swap", "dropColumn", "renameColumn", "addColumn", "retypeColumn"]
+    kind: Literal[
+        "create", "replace", "drop", "rename", "swap", "dropColumn", "renameColumn", "addColumn", "retypeColumn"
+    ]
     entity: End
     other: End | None = None
     column: Name | None = None

@@ -163,9 +163,9 @@ name_events = Table(
     "name_events",
     metadata,
     Column("seq", Integer, primary_key=True),
-    Column("kind", Text, nullable=False),  # create, drop, rename, swap
+    Column("kind", Text, nullable=False),  # create, replace, drop, rename, swap
     Column("entity_id", Text, ForeignKey("entities.id"), nullable=False),
-    Column("other_id", Text, ForeignKey("entities.id"), nullable=False),  # itself for create and drop
+    Column("other_id", Text, ForeignKey("entities.id"), nullable=False),  # itself where no other takes part
     Column("at", BigInteger, nullable=False),
     UniqueConstraint("kind", "entity_id", "other_id", "at"),
     Index("name_events_other", "other_id"),

@@ -34,7 +34,7 @@ from ingestion.dialects import Dialect, dialect_of
 from ingestion.dialects.functions import GENERATORS
 from ingestion.dialects.keywords import METADATA_QUERIES, TEMPORARY
 from ingestion.errors import Unparsable
-from ingestion.model.lineage import Problem, StatementKind, TableName, Target, WriteMode
+from ingestion.model.lineage import CreateMode, Problem, StatementKind, TableName, Target, WriteMode
 from ingestion.model.outcomes import ProblemKind
 from ingestion.parsing.fallback._sqlfluff_tree import (
     QUERIES,
@@ -171,9 +171,12 @@ def _create(segment: BaseSegment, dialect: Dialect, *, view: bool) -> _Statement
     if query is None:
         raise Unparsable("CREATE has no query")
     name = table_name(reference, dialect)
-    temporary = bool(TEMPORARY & set(keywords(segment))) or name.table.startswith("#")
+    words = keywords(segment)
+    temporary = bool(TEMPORARY & {*words}) or name.table.startswith("#")
     columns = _columns(segment, reference, dialect)
-    target = Target(name, WriteMode.CREATE, columns, temporary=temporary, view=view)
+    modes = {"replace": CreateMode.REPLACE, "exists": CreateMode.IF_ABSENT}
+    mode = next((modes[word] for word in words if word in modes), CreateMode.NEW)
+    target = Target(name, WriteMode.CREATE, columns, temporary=temporary, view=view, create_mode=mode)
     kind = StatementKind.CREATE_VIEW if view else StatementKind.CREATE_TABLE_AS
     return _StatementShape(kind, target, query)
 

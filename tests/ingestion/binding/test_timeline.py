@@ -121,7 +121,7 @@ def told(statements: list[str]) -> list[str]:
             ["a -> b", "c -> a", "DROP TABLE b", "a -> b", "CREATE TABLE a (x int)"],
             ["rename c a 1", "drop b 2", "rename a b 3", "create a 4"],
         ),
-        (["a -> b", "CREATE TABLE a AS SELECT x FROM s", "DROP TABLE b"], ["create a 1", "drop b 2"]),
+        (["a -> b", "CREATE TABLE a AS SELECT x FROM s", "DROP TABLE b"], ["drop a 0", "create a 1", "drop b 2"]),
         (["a -> b", "b -> c", "d -> a", "DROP TABLE c"], ["drop b 1", "rename d a 2", "drop c 3"]),
         # nothing took the name
         (["a -> b", "DROP TABLE b"], ["drop a 0", "drop b 1"]),

@@ -127,7 +127,8 @@ def occurrence_of(
 ) -> Occurrence:
     """A group as what is bound, given what its statement says and the names in it."""
     namespace = namespace_of(group.database, group.search_path, settings)
-    return Occurrence(group.template, symbolic, namespace, group.order, group.session, group.states, names)
+    given = group.session, group.states, names, group.ended
+    return Occurrence(group.template, symbolic, namespace, group.order, *given)
 
 
 def _occurrences(

@@ -34,7 +34,8 @@ class OccurrenceGroup:
     `read_in_this_run` of the `count` runs were read by this run of the workflow, the others by earlier ones. `jobs` are
     at most JOBS_KEPT names of what ran them, `runners` tell who ran them when. `routine` is the routine
     (database.schema.name) that they are part of; `already_published` marks a definition whose lineage an earlier run
-    published. `states`: what stood under its names, where that changes.
+    published. `states`: what stood under its names, where that changes; `last`: when
+    the last run was, in the order of all last runs.
     """
 
     template: str
@@ -54,6 +55,12 @@ class OccurrenceGroup:
     already_published: bool = False
     read_in_this_run: int = 0
     states: NameStates | None = None
+    last: tuple[float, int] | None = None
+
+    @property
+    def ended(self) -> tuple[float, int]:
+        """When the last of the runs was, by time and position among those that were last."""
+        return self.last or (self.last_seen, self.order[1])
 
 
 class GroupedRuns:
@@ -148,6 +155,7 @@ def _occurrence(tally: Tally, position: int, rank: int) -> OccurrenceGroup:
         routine=runs.routine,
         already_published=runs.already_published,
         states=NameStates(meaning.before, meaning.after, (tally.last[0], rank)) if follows else None,
+        last=(tally.last[0], rank),
     )
 
 

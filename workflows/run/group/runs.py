@@ -161,7 +161,7 @@ class Tally:
     @property
     def key(self) -> tuple[StatementRuns, object]:
         """Two tallies of one key are one."""
-        return self.runs, self.meaning.before
+        return self.runs, (self.meaning.before, self.meaning.after)
 
     def add(self, run: Run) -> None:
         """Counts one more run."""

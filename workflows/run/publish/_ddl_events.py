@@ -75,32 +75,22 @@ def _schema_fqn(entity: TableEntity, key: RelationKey) -> str:
 def name_events(events: Sequence[NameEvent], resolver: Resolver) -> list[Json]:
     """The events whose entities the catalog has, as its call for names takes them; times in milliseconds.
 
-    DROP and CREATE in one record have one time, and the lineage of what is created has it too: the DROP is told a
-    millisecond earlier, so that it ends what was there before and nothing else. The same holds of a relation that was
-    made under another name before the DROP, or before a RENAME that sets aside what stood there, and renamed after it:
-    its lineage has the last name from its first moment.
+    Of a RENAME of what the catalog never had (`ALTER TABLE n RENAME TO t`) it is told that t is another table since.
     A log without times tells nothing.
     """
     timed = [event for event in events if event.time > 0]
     found = _entities(timed, resolver)
-    made = {(event.key, event.time) for event in timed if event.kind is NameEventKind.CREATE}
-    made_before = _made_under_other_names(timed, found)
-    bodies = []
-    for event in timed:
-        entity, other = found.get(event.key), found.get(event.other) if event.other is not None else None
-        if entity is None or (event.other is not None and other is None):
-            continue
-        at = round(event.time * 1000)
-        first = made_before.get((event.key, event.time), event.time)
-        if event.kind is NameEventKind.DROP:
-            at = round(first * 1000) - (first < event.time or (event.key, event.time) in made)
-        elif event.kind is NameEventKind.RENAME:
-            at = round(first * 1000) - (first < event.time)
-        body: Json = {"kind": str(event.kind), "entity": _end(entity), "at": at}
-        if other is not None:
-            body["other"] = _end(other)
-        bodies.append(body)
-    return bodies
+    return [body for event in timed for body in _bodies(event, found)]
+
+
+def _bodies(event: NameEvent, found: Mapping[RelationKey, TableEntity]) -> Iterator[Json]:
+    at = round(event.time * 1000)
+    ends = [found.get(key) for key in (event.key, event.other) if key is not None]
+    known = [_end(entity) for entity in ends if entity is not None]
+    if len(known) == len(ends):
+        yield {"kind": str(event.kind), "entity": known[0], "at": at, **({"other": known[1]} if event.other else {})}
+    elif event.kind is NameEventKind.SWAP or ends[0] is None:
+        yield from ({"kind": str(NameEventKind.REPLACE), "entity": entity, "at": at} for entity in known)
 
 
 def column_events(events: Sequence[ColumnNameEvent], resolver: Resolver) -> list[Json]:
@@ -138,33 +128,6 @@ def _with_entities(events: Iterable[_ColumnEvent], resolver: Resolver) -> Iterat
     for event in timed:
         if (entity := found.get(event.key)) is not None:
             yield event, entity
-
-
-def _made_under_other_names(
-    events: Sequence[NameEvent], found: Mapping[RelationKey, TableEntity]
-) -> dict[tuple[RelationKey, float], float]:
-    """The DROPs and RENAMEs that made room for a relation of another name, with when that was made.
-
-    Only where the catalog never had the other name: else it moves the lineage itself when the name changes. What was
-    made after it is set aside with all its lineage.
-    """
-    left: dict[RelationKey, NameEvent] = {}
-    created: dict[RelationKey, float] = {}
-    moments: dict[tuple[RelationKey, float], float] = {}
-    for event in events:
-        if event.kind is NameEventKind.DROP:
-            left[event.key] = event
-        elif event.kind is NameEventKind.CREATE:
-            created[event.key] = event.time
-            left.pop(event.key, None)
-        elif event.kind is NameEventKind.RENAME and event.other is not None:
-            before = left.pop(event.other, None)
-            if before is not None and event.key not in found:
-                made = min(before.time, created.get(event.key, before.time))
-                if before.kind is NameEventKind.DROP or created.get(event.other, made - 1) < made:
-                    moments[event.other, before.time] = made
-            left[event.key] = event
-    return moments
 
 
 def _entities(events: Iterable[NameEvent], resolver: Resolver) -> dict[RelationKey, TableEntity]:

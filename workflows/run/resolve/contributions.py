@@ -86,6 +86,9 @@ class ContributionBuilder:
         group = self.groups[flow.statement]
         template = self.templates[group.template]
         producer, source = self._producer(flow, group, template, target)
+        first, last = self.log.relations[flow.target].sightings(
+            group.first_seen, group.ended, left_behind=flow.left_behind
+        )
         confidence = _CONFIDENCE[template.tier]
         if flow.too_deep or flow.content.stars:
             confidence *= _LESS_SURE
@@ -95,8 +98,8 @@ class ContributionBuilder:
             sql_query=template.masked,
             parser=template.tier,
             confidence=confidence,
-            first_seen=group.first_seen or None,
-            last_seen=group.last_seen or None,
+            first_seen=first or None,
+            last_seen=last or None,
             jobs=group.jobs,
             slots=tuple(self._slots(flow, group, producer)) if self.superseding else (),
             records=tuple(f"{digest & _UNSIGNED:016x}" for digest in group.digests),

@@ -92,7 +92,12 @@ def _resolutions(relations: Sequence[Relation], resolver: Resolver, *, registers
             for number, relation in enumerate(some):
                 if is_guess(found[number]):
                     found[number] = Unresolved(Outcome.NO_SUCH_TABLE, str(relation.key))
-        missing = [number for number, resolution in enumerate(found) if isinstance(resolution, Unresolved)]
+        missing = [
+            number
+            for number, resolution in enumerate(found)
+            # the name that led to one which was renamed since is another's
+            if isinstance(resolution, Unresolved) and some[number].key == some[number].born
+        ]
         again = resolver.resolve_all(some[number].mention for number in missing)
         for number, resolution in zip(missing, again, strict=True):
             if not (registers and (is_guess(resolution) or _are_guesses(resolution, resolver))):

@@ -299,7 +299,11 @@ def _outcome_of(flows: Sequence[FlowLineage], edges: EdgeOutcomes) -> tuple[Stat
 
 
 def _reason_without_flow(source: LineageSource, number: int) -> Outcome:
-    lineage = source.log.statements[number].lineage
-    if any(flow.target is not None for flow in lineage.flows):
+    statement = source.log.statements[number]
+    lineage = statement.lineage
+    targets = [statement.meaning[flow.target.name] for flow in lineage.flows if flow.target is not None]
+    if any(source.log.relations[target].unmade for target in targets):
+        return Outcome.ALREADY_THERE
+    if targets:
         return Outcome.TEMPORARY
     return Outcome.DEFINITION if lineage.changes else Outcome.NO_LINEAGE

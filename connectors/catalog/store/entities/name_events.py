@@ -1,4 +1,4 @@
-"""What happens to names: DROP, RENAME and SWAP end or move them at their time, and a name can be given again.
+"""What happens to names: DROP, RENAME, REPLACE and SWAP end or move them at their time, and a name can be given again.
 
 Read from the log's events whatever order they arrive in; a name is alive while nothing after its last drop or
 rename-away speaks against it: a later definition, a rename onto it, a statement that read or wrote it.
@@ -17,7 +17,7 @@ from connectors.catalog.store.entities.attributes import Change, record
 from connectors.catalog.store.rows import IDS, bind_ids, thousands_of
 from connectors.catalog.store.schema import contributions, entities, name_events, sightings, versions
 
-CREATE, DROP, RENAME, SWAP = "create", "drop", "rename", "swap"
+CREATE, DROP, RENAME, REPLACE, SWAP = "create", "drop", "rename", "replace", "swap"
 _SHOWN = select(entities.c.id, entities.c.deleted).where(entities.c.id.in_(IDS))
 _WITH_HISTORY = tuple(
     select(column).where(column.in_(IDS), name_events.c.kind != CREATE)
@@ -125,7 +125,7 @@ def _life(identifier: str, events: Sequence[StoredNameEvent], proofs: Sequence[t
         if event.kind == SWAP:
             other = event.other_id if event.entity_id == identifier else event.entity_id
             life.append(NameLifetime(event.at, other, event.at))
-        elif event.kind == RENAME and event.other_id == identifier and event.entity_id != identifier:
+        elif event.kind == REPLACE or (event.kind == RENAME and event.entity_id != identifier):
             # whatever bore the name before is not what bears it now
             life.append(NameLifetime(event.at, None, event.at))
         elif event.kind in {DROP, RENAME}:
@@ -135,7 +135,7 @@ def _life(identifier: str, events: Sequence[StoredNameEvent], proofs: Sequence[t
 
 
 def _gives(event: StoredNameEvent, identifier: str) -> bool:
-    return event.kind == CREATE or (event.kind == RENAME and event.other_id == identifier)
+    return event.kind in {CREATE, REPLACE} or (event.kind == RENAME and event.other_id == identifier)
 
 
 def _back(at: int, given: Sequence[int], proofs: Sequence[tuple[int, int]]) -> int | None:

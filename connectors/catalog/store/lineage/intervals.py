@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from connectors.catalog.store.entities.name_events import NameLifetime
+from ingestion.model.requests import EdgeSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,11 @@ class Subject:
     @property
     def manual(self) -> bool:
         return self.kind == "manual" or self.source == "Manual"
+
+    @property
+    def declared(self) -> bool:
+        """Whether it tells what a table is to be made of, and not what was seen written into it."""
+        return self.manual or self.kind == "wire" or self.source == EdgeSource.DBT
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +153,7 @@ def _follow(
             _append(found, Interval(*ends, start, stop, sighting.last), origin)
             return found
         _append(found, Interval(*ends, start, move.at, sighting.last), origin)
-        following = _ends_after(ends, move)
+        following = _ends_after(subject, ends, move, lives)
         if following is None:
             return found
         ends, start = following
@@ -179,29 +185,52 @@ def _next_move(ends: tuple[str, str], clock: int, lives: Mapping[str, Sequence[N
     at = min((life.at for later in coming for life in later), default=None)
     if at is None:
         return None
-    source, target = (next((life for life in later if life.at == at), None) for later in coming)
+    source, target = (_event_of([life for life in later if life.at == at]) for later in coming)
     return _Move(at, source, target)
 
 
-def _ends_after(ends: tuple[str, str], move: _Move) -> tuple[tuple[str, str], int] | None:
+def _event_of(lives: Sequence[NameLifetime]) -> NameLifetime | None:
+    """Of what happened to a name at one moment, what happened to what had borne it: that it moved, if it did."""
+    return next((life for life in lives if life.other is not None), lives[0] if lives else None)
+
+
+def _ends_after(
+    subject: Subject, ends: tuple[str, str], move: _Move, lives: Mapping[str, Sequence[NameLifetime]]
+) -> tuple[tuple[str, str], int] | None:
     """The ends after a move and when they hold; None when it is over.
 
-    A dropped target takes its lineage with it. A dropped source only suspends: what reads it by name reads it again
-    when the name is given again.
+    A dropped target takes its lineage with it, but for what was only declared: that holds for what has the name next.
     """
     source, target, start = ends[0], ends[1], move.at
     if move.target is not None:
-        if move.target.other is None:
+        if move.target.other is not None:
+            target = move.target.other
+        elif subject.declared and move.target.back is not None:
+            start = move.target.back
+        else:
             return None
-        target = move.target.other
     if move.source is not None:
         if move.source.other is not None:
             source = move.source.other
-        elif move.source.back is None:
-            return None
         else:
-            start = move.source.back
+            read = _read_again(subject.from_id, source, move.source, lives)
+            if read is None:
+                return None
+            source, start = subject.from_id, max(start, read)
     return (source, target), start
+
+
+def _read_again(
+    written: str, source: str, ended: NameLifetime, lives: Mapping[str, Sequence[NameLifetime]]
+) -> int | None:
+    """When what read a source that is gone reads it again by the name it asks for; None where nothing bears that.
+
+    What was read as a, and was called a_old when it went, gives its place to what a is now.
+    """
+    if source == written:
+        return ended.back
+    last = [life for life in lives.get(written, ()) if life.at <= ended.at][-1:]
+    return last[0].back if last else None
 
 
 def _merge(parts: list[Interval]) -> list[Interval]:

@@ -24,7 +24,7 @@ from ingestion.dialects import Dialect
 from ingestion.dialects.cursor import Code
 from ingestion.dialects.definition import keywords
 from ingestion.dialects.keywords import QUERIES, TEMPORARY
-from ingestion.model.lineage import Column, StatementKind, TableChange, TableName, Target, WriteMode
+from ingestion.model.lineage import Column, CreateMode, StatementKind, TableChange, TableName, Target, WriteMode
 from ingestion.parsing.sqlglot.expressions.names import Names, renamed_table
 from ingestion.parsing.sqlglot.expressions.types import type_name
 from ingestion.parsing.sqlglot.queries.table_functions import is_function
@@ -75,6 +75,13 @@ def is_temporary(node: exp.Expr, name: TableName) -> bool:
     return marked or name.table.startswith("#")
 
 
+def create_mode(node: exp.Expr) -> CreateMode:
+    """What CREATE does to what stands there."""
+    if node.args.get("replace"):
+        return CreateMode.REPLACE
+    return CreateMode.IF_ABSENT if node.args.get("exists") else CreateMode.NEW
+
+
 def _columns_of(names: Names, schema: exp.Expr) -> tuple[Column, ...]:
     """The columns of a CREATE TABLE's list, with their types in the standard set."""
     return tuple(
@@ -94,21 +101,23 @@ def create_change(names: Names, node: exp.Expr) -> TableChange | None:
         return None
     name = names.table(table)
     temporary = is_temporary(node, name)
+    mode = create_mode(node)
     other = copied_table(names, node)
     if other is not None:
-        return TableChange(StatementKind.CREATE_TABLE_LIKE, name, (), other, temporary)
+        return TableChange(StatementKind.CREATE_TABLE_LIKE, name, (), other, temporary, create_mode=mode)
     columns = _columns_of(names, schema) if schema is not None else ()
     properties = args.get("properties")
     if properties is not None and properties.find(exp.InheritsProperty) is not None:
-        return TableChange(StatementKind.CREATE_TABLE, name, (), None, temporary)  # its parents' come before its own
+        # its parents' columns come before its own
+        return TableChange(StatementKind.CREATE_TABLE, name, (), None, temporary, create_mode=mode)
     partitions: tuple[Column, ...] = ()
     for item in properties.expressions if properties is not None else ():
         if type(item) is exp.PartitionedByProperty and type(item.this) is exp.Schema:
             partitions += _columns_of(names, item.this)
     by_name = tuple(column.name for column in partitions)
-    return TableChange(
-        StatementKind.CREATE_TABLE, name, columns + partitions, None, temporary, partition_columns=by_name
-    )
+    columns += partitions
+    change = TableChange(StatementKind.CREATE_TABLE, name, columns, None, temporary, create_mode=mode)
+    return replace(change, partition_columns=by_name)
 
 
 def copied_table(names: Names, node: exp.Expr) -> TableName | None:
@@ -255,8 +264,9 @@ def defined_table(code: Code) -> TableChange | None:
     if "(" in before[:index]:
         return None
     temporary = bool(TEMPORARY & set(before[:index]))
+    mode = CreateMode.REPLACE if "replace" in before[:index] else CreateMode.NEW
     if code.stands(index, "if", "not", "exists"):
-        index += 3
+        index, mode = index + 3, CreateMode.IF_ABSENT
     name, end = relation_name(code, index)
     opening = next((n for n in range(end, len(code)) if code.word(n) == "("), None)
     if name is None or opening is None or any(code.word(n) in _COPIES for n in range(end, opening)):
@@ -272,14 +282,9 @@ def defined_table(code: Code) -> TableChange | None:
             columns += (column for column in _columns_defined(code, inside) if column.type)
     if not columns:
         return None
-    return TableChange(
-        StatementKind.CREATE_TABLE,
-        name,
-        tuple(columns),
-        None,
-        temporary or name.table.startswith("#"),
-        partition_columns=tuple(column.name for column in columns[listed:]),
-    )
+    temporary |= name.table.startswith("#")
+    change = TableChange(StatementKind.CREATE_TABLE, name, tuple(columns), None, temporary, create_mode=mode)
+    return replace(change, partition_columns=tuple(column.name for column in columns[listed:]))
 
 
 def _copies_or_asks(code: Code, number: int) -> bool:

@@ -16,6 +16,7 @@ from ingestion.parsing.sqlglot.statements.definitions import (
     alter_changes,
     copied_table,
     create_change,
+    create_mode,
     drop_changes,
     is_temporary,
 )
@@ -143,7 +144,7 @@ def _create(queries: QueryTranslator, node: exp.Expr) -> tuple[StatementKind, li
     if other is None:
         return StatementKind.CREATE_TABLE if created == "TABLE" else StatementKind.OTHER, []
     name = queries.names.table(node.this.this if type(node.this) is exp.Schema else node.this)
-    target = Target(name, WriteMode.CREATE, None, by_name=False, temporary=is_temporary(node, name))
+    target = Target(name, WriteMode.CREATE, temporary=is_temporary(node, name), create_mode=create_mode(node))
     if node.args.get("clone") is not None:
         return StatementKind.CREATE_TABLE_LIKE, [WriteForm(target, star_from(other))]
     return StatementKind.CREATE_TABLE_LIKE, [WriteForm(target, None, sources=(other,))]

@@ -38,7 +38,7 @@ from ingestion.parsing.sqlglot.queries.projections import conditions, order_clau
 from ingestion.parsing.sqlglot.queries.relations import translate_relations
 from ingestion.parsing.sqlglot.queries.table_functions import remote_target
 from ingestion.parsing.sqlglot.queries.translator import QueryTranslator
-from ingestion.parsing.sqlglot.statements.definitions import is_temporary
+from ingestion.parsing.sqlglot.statements.definitions import create_mode, is_temporary
 
 _PROCESSES = frozenset({"program", "stdin", "stdout"})
 
@@ -428,7 +428,8 @@ def create_writes(queries: QueryTranslator, node: exp.Expr) -> tuple[StatementKi
             columns = None
         this = this.this
     name = queries.names.table(this)
-    target = Target(name, WriteMode.CREATE, columns, by_name=False, temporary=is_temporary(node, name), view=view)
+    mode, temporary = create_mode(node), is_temporary(node, name)
+    target = Target(name, WriteMode.CREATE, columns, temporary=temporary, view=view, create_mode=mode)
     source = args["expression"]
     query = star_from(queries.names.table(source)) if type(source) is exp.Table else queries.query(source)
     query = with_tables(query, queries.common_tables(node))

@@ -53,7 +53,7 @@ def test_events_of_known_tables_are_told_and_move_their_names(tmp_path: Path) ->
             ],
             resolver,
         )
-        assert [(event["kind"], event["at"]) for event in filed] == [("drop", 1999), ("create", 2000), ("drop", 3000)]
+        assert [(event["kind"], event["at"]) for event in filed] == [("drop", 2000), ("create", 2000), ("drop", 3000)]
         file_name_events(platform.http, filed)
         file_name_events(platform.http, filed)
         search = CatalogSearch(platform)
@@ -62,31 +62,26 @@ def test_events_of_known_tables_are_told_and_move_their_names(tmp_path: Path) ->
         platform.close()
 
 
-def test_a_drop_that_makes_room_for_a_renamed_table_ends_nothing_of_that_table(tmp_path: Path) -> None:
+def test_what_takes_a_name_and_was_never_in_the_catalog_replaces_what_had_it(tmp_path: Path) -> None:
     with running_catalog(CatalogConfig(tmp_path / "catalog.db", port=0)) as address:
         platform = connect(Connection(address.url))
         resolver = registered(platform)
-        rename = NameEvent(NameEventKind.RENAME, key("new"), 4.0, key("kept"))
-        made = NameEvent(NameEventKind.CREATE, key("new"), 2.0)
-        drop = NameEvent(NameEventKind.DROP, key("kept"), 3.0)
-        again = NameEvent(NameEventKind.CREATE, key("kept"), 3.5)
-        for events, at in (
-            ([made, drop, rename], 1999),
-            ([drop, rename], 3000),  # what was renamed is older than the log
-            ([made, drop], 3000),
-            ([made, drop, again, rename], 3000),
+        rename, swap = NameEventKind.RENAME, NameEventKind.SWAP
+        for event, told in (
+            (NameEvent(rename, key("new"), 4.0, key("kept")), [("replace", "kept", "")]),
+            (NameEvent(rename, key("old"), 4.0, key("kept")), [("rename", "old", "kept")]),
+            (NameEvent(rename, key("old"), 4.0, key("new")), []),
+            (NameEvent(swap, key("new"), 4.0, key("kept")), [("replace", "kept", "")]),
+            (NameEvent(swap, key("kept"), 4.0, key("new")), [("replace", "kept", "")]),
+            (NameEvent(swap, key("kept"), 4.0, key("old")), [("swap", "kept", "old")]),
+            (NameEvent(NameEventKind.REPLACE, key("kept"), 4.0), [("replace", "kept", "")]),
         ):
-            filed = [event["at"] for event in name_events(events, resolver) if event["kind"] == "drop"]
-            assert filed == [at]
-        aside = NameEvent(NameEventKind.RENAME, key("kept"), 3.0, key("old"))
-        for events, at in (
-            ([made, aside, rename], 1999),  # what is set aside has no part in the lineage of what takes its place
-            ([aside, rename], 3000),
-            ([made, aside], 3000),
-            ([made, NameEvent(NameEventKind.CREATE, key("kept"), 2.5), aside, rename], 3000),
-        ):
-            filed = [event["at"] for event in name_events(events, resolver) if event["kind"] == "rename"]
-            assert filed == [at]
+            names = {resolver.resolve_all([key(name).mention])[0].entity.id: name for name in ("old", "kept")}  # type: ignore[union-attr]
+            filed = name_events([event], resolver)
+            other = [names[one["other"]["id"]] if "other" in one else "" for one in filed]
+            assert [(one["kind"], names[one["entity"]["id"]]) for one in filed] == [one[:2] for one in told]
+            assert other == [one[2] for one in told]
+            assert {one["at"] for one in filed} <= {4000}
         platform.close()
 
 

@@ -1,0 +1,143 @@
+"""Nights of DDL over a handful of names, what an engine then has under each, and runs over them without Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from itertools import accumulate, chain, zip_longest
+from pathlib import Path
+from random import Random
+
+from tests.behaviour.harness import Record
+from tests.support.batched_runs import lineage_of_log, occurrences_of, stages_of
+from tests.support.growing_log import configuration, contributions_in, write_log
+from workflows.config import load_config
+from workflows.runtime.options import Backfill, RunOptions
+from workflows.state.lease import hold_lease
+from workflows.state.store import open_state
+from workflows.state.workflow_state import WorkflowState
+from workflows.target import open_target
+
+Edge = tuple[str, str]
+Night = Sequence[str]
+
+
+@dataclass
+class Names:
+    """What stands under names, as an engine has it: a table is whatever was written into it since it was made."""
+
+    tables: dict[str, set[str]] = field(default_factory=dict)
+
+    def run(self, text: str) -> None:
+        """What a statement of `random_nights` does. Raises KeyError where an engine would refuse it."""
+        words, tables = text.split(), self.tables
+        if words[0] == "INSERT":
+            tables[words[2]].add(words[-1])
+        elif words[0] == "DROP":
+            tables.pop(words[-1], None)
+        elif "RENAME" in words:
+            tables[words[-1]] = tables.pop(words[2])
+        elif "SWAP" in words:
+            tables[words[2]], tables[words[-1]] = tables[words[-1]], tables[words[2]]
+        elif "EXISTS" in words:
+            tables.setdefault(words[5], {words[-1]})
+        else:
+            tables[words[words.index("AS") - 1]] = {words[-1]}
+
+    def edges_after(self, nights: Iterable[Night]) -> Iterator[set[Edge]]:
+        """From what into what, after each night."""
+        for night in nights:
+            for text in night:
+                self.run(text)
+            yield {(source, name) for name, sources in self.tables.items() for source in sources}
+
+
+def random_nights(seed: int, nights: int = 3, statements: int = 6) -> list[Night]:
+    """Statements that an engine would carry out, night by night; most of a night is what the night before did too."""
+    random, engine = Random(seed), Names()
+    names = [f"{name}{seed}" for name in "abcd"[: random.randrange(2, 5)]]
+    found: list[Night] = []
+    for _night in range(nights):
+        night: list[str] = []
+        planned = [*found[-1]] if found and random.random() < 0.7 else []
+        while len(night) < statements:
+            again = planned.pop(0) if planned and random.random() < 0.8 else None
+            text = again or _statement(random, names)
+            if _is_possible(engine, text):
+                engine.run(text)
+                night.append(text)
+        found.append(night)
+    return found
+
+
+def _statement(random: Random, names: Sequence[str]) -> str:
+    name, other = random.sample([*names], 2)
+    query = f"SELECT x FROM s{random.randrange(3)}"
+    forms = (
+        f"CREATE TABLE {name} AS {query}",
+        f"CREATE OR REPLACE TABLE {name} AS {query}",
+        f"CREATE TABLE IF NOT EXISTS {name} AS {query}",
+        f"INSERT INTO {name} {query}",
+        f"INSERT INTO {name} {query}",
+        f"DROP TABLE IF EXISTS {name}",
+        f"ALTER TABLE {name} RENAME TO {other}",
+        f"ALTER TABLE {name} RENAME TO {other}",
+        f"ALTER TABLE {name} SWAP WITH {other}",
+    )
+    return random.choice(forms)
+
+
+def _is_possible(engine: Names, text: str) -> bool:
+    words, there = text.split(), engine.tables
+    if words[0] == "INSERT":
+        return words[2] in there
+    if "RENAME" in words:
+        return words[2] in there and words[-1] not in there
+    if "SWAP" in words:
+        return words[2] in there and words[-1] in there
+    return words[:2] != ["CREATE", "TABLE"] or words[2] not in there
+
+
+def side_by_side(several: Sequence[Sequence[Night]]) -> list[Night]:
+    """Nights of several databases as the nights of one log, a statement of each in turn."""
+    return [
+        [text for turn in zip_longest(*together) for text in turn if text is not None]
+        for together in zip(*several, strict=True)
+    ]
+
+
+def records_of(nights: Iterable[Night], apart: float = 1.0) -> list[list[Record]]:
+    """A night a day, its statements so many seconds apart."""
+    return [
+        [Record(text, at=86_400.0 * day + apart * number, schema="public") for number, text in enumerate(night)]
+        for day, night in enumerate(nights, 1)
+    ]
+
+
+def growing(parts: Iterable[list[Record]]) -> list[list[Record]]:
+    """What a run reads after each part of a log: all until then."""
+    return [*accumulate(parts)]
+
+
+def standing_after(folder: Path, logs: Iterable[list[Record]], dialect: str = "postgres") -> Iterator[set[Edge]]:
+    """What the catalog says that names hold, after a run over each of the logs."""
+    write_log(folder / "log" / "all.csv", ())
+    config = load_config(configuration(folder))
+    with closing(open_state(config.state_url)) as store, open_target(config, "run", dry_run=False) as target:
+        for number, log in enumerate(logs):
+            with hold_lease(store, "w", f"run{number}") as lease:
+                state = WorkflowState(store, lease, config, Backfill())
+                stages = stages_of(config, RunOptions(f"run{number}"), target, state, [])
+                lineage_of_log(stages, occurrences_of(log, config, dialect), None)
+            found = contributions_in(folder / "catalog.db")
+            yield {(_table(one.source), _table(one.target)) for one in found}
+
+
+def in_one_run(parts: Iterable[list[Record]]) -> list[list[Record]]:
+    """The whole log, for one run."""
+    return [[*chain(*parts)]]
+
+
+def _table(fqn: str) -> str:
+    return fqn.rpartition(".")[2].casefold()
