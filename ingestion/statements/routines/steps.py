@@ -161,6 +161,9 @@ class Variables:
         key = name.casefold()
         self.declared.add(key)
         known = self.values.get(key, query)
+        if known is not None and f"({known})" in query:  # x := f(x), which is made of what x was made of
+            self.values[key] = query if len(query) <= _LONGEST_QUERY else known
+            return
         self.values[key] = query if known == query and len(query) <= _LONGEST_QUERY else None
 
     def record(self, name: str, query: str, *, replaces: bool = False) -> None:

@@ -34,7 +34,7 @@ from ingestion.model.lineage import NameKind, Problem, StatementKind, TableName,
 from ingestion.model.outcomes import ProblemKind
 from ingestion.model.storage_paths import location
 from ingestion.parsing.sqlglot.expressions.names import function_as_written, path_of, table_elsewhere
-from ingestion.parsing.sqlglot.queries.projections import conditions, order_clauses, translate_projections
+from ingestion.parsing.sqlglot.queries.projections import conditions, fields_of, order_clauses, translate_projections
 from ingestion.parsing.sqlglot.queries.relations import translate_relations
 from ingestion.parsing.sqlglot.queries.table_functions import remote_target
 from ingestion.parsing.sqlglot.queries.translator import QueryTranslator
@@ -80,7 +80,7 @@ def _assignments(queries: QueryTranslator, nodes: list[exp.Expr]) -> Iterator[Pr
 
 
 def _multiple(queries: QueryTranslator, left: exp.Expr, right: exp.Expr) -> Iterator[Projection]:
-    """(a, b) = (SELECT c, d …), and (a, b) = [ROW] (c, d)."""
+    """(a, b) = (SELECT [AS STRUCT] c, d …), (a, b) = [ROW] (c, d) and (a, b) = STRUCT(c, d)."""
     items = left.expressions if type(left) is exp.Tuple else [left.this]
     names = [_column_name(queries, item) for item in items]
     while type(right) is exp.Paren:
@@ -89,21 +89,40 @@ def _multiple(queries: QueryTranslator, left: exp.Expr, right: exp.Expr) -> Iter
         for name, value in zip(names, right.expressions, strict=False):
             yield Projection(name, queries.expression(value))
         return
+    if type(right) is exp.Struct and len(names) > 1:
+        for name, field in zip(names, fields_of([right]), strict=False):
+            yield Projection(name, queries.expression(field.this if type(field) is exp.Alias else field))
+        return
     if not isinstance(right, exp.Query):
         yield from (Projection(name, queries.expression(right)) for name in names[: len(names) == 1])
         return
-    query = queries.query(right)
+    query = queries.query(_with_fields(right, len(names)))
     for number, name in enumerate(names):
-        yield Projection(name, Expression((0,), (QuerySlot(_nth(query, number), IDENTITY),), ATOM, 0))
+        yield Projection(name, Expression((0,), (QuerySlot(_nth(query, number, len(names)), IDENTITY),), ATOM, 0))
 
 
-def _nth(query: Query, number: int) -> Query:
-    """The query with its nth column only."""
-    if not isinstance(query, Select) or number >= len(query.projections):
-        return query
-    if any(isinstance(item, Star) for item in query.projections):
-        return query
-    return replace(query, projections=(query.projections[number],))
+def _with_fields(node: exp.Expr, count: int) -> exp.Expr:
+    """`SELECT STRUCT(c, d)` with as many columns as the struct has fields, where those are what is assigned."""
+    select = node.this if type(node) is exp.Subquery else node
+    if type(select) is not exp.Select or len(select.expressions) == count:
+        return node
+    fields = fields_of(select.expressions)
+    if len(fields) != count:
+        return node
+    plain = select.copy()
+    plain.set("expressions", fields)
+    return plain
+
+
+def _nth(query: Query, number: int, count: int) -> Query:
+    """The query with its nth column only, of as many."""
+    listed = query.projections if isinstance(query, Select) else ()
+    if isinstance(query, Select) and number < len(listed) and not any(isinstance(item, Star) for item in listed):
+        return replace(query, projections=(listed[number],))
+    names = tuple(f"column{each + 1}" for each in range(count))
+    rows = RelationSource(query, "assigned", names, lateral=True)
+    column = Expression((0,), (Slot(("assigned", names[number]), IDENTITY),), ATOM, 0)
+    return Select((Projection(names[number], column),), (rows,))
 
 
 def update_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteForm]:

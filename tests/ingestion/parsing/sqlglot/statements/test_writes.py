@@ -135,6 +135,27 @@ def test_an_update_reads_its_own_target_only_where_it_uses_its_values() -> None:
     assert "from t" in lines_of_flows("update t set a = t.a + s.x from s where s.y = t.b")[0]
 
 
+@pytest.mark.parametrize(
+    ("dialect", "value"),
+    [
+        ("bigquery", "(select as struct x, y from s where x > 1)"),
+        ("bigquery", "(select struct(x, y) from s where x > 1)"),
+        ("bigquery", "(select as struct s.* from s where x > 1)"),
+        ("bigquery", "struct(s.x, s.y) from s where x > 1"),
+        ("oracle", "(select * from s where x > 1)"),
+        ("postgres", "row(s.x, s.y) from s where x > 1"),
+        ("postgres", "(select * from (select x, y from s where x > 1) as z)"),
+        ("postgres", "(select x, y from s where x > 1 union all select x, y from s where x > 1)"),
+        ("snowflake", "((select x, y from s where x > 1))"),
+    ],
+)
+def test_columns_that_are_set_together_take_their_values_by_position(dialect: str, value: str) -> None:
+    lines = {line.lower() for line in column_lines(f"update t set (a, b) = {value}", dialect, {**S, "S": "X Y"})}
+    direct = {line for line in lines if " = " in line and not line.startswith("*")}
+    assert direct == {"a = s.x", "b = s.y"}
+    assert {line for line in lines if "filter" in line or " if " in line}
+
+
 @pytest.mark.parametrize("dialect", ["duckdb", "postgres"])
 def test_a_column_that_gets_a_type_using_others_is_made_of_them(dialect: str) -> None:
     text = "ALTER TABLE t ALTER COLUMN v SET DATA TYPE text USING (a || k)"

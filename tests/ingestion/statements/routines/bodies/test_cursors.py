@@ -81,6 +81,8 @@ def test_a_variable_is_made_of_what_its_value_is_made_of() -> None:
     assert pairs(text.format("INSERT INTO t (x) VALUES (v);"), "postgres") == {("src.a", "t.x")}
     twice = pairs(text.format("v := r.b; INSERT INTO t (x) VALUES (v);"), "postgres")
     assert twice == set(), "of a variable that is filled twice nothing says which value it has"
+    itself = pairs(text.format("v := upper(v); INSERT INTO t (x) VALUES (v);"), "postgres")
+    assert itself == {("src.a", "t.x")}
     fetched = (
         "CREATE PROCEDURE p AS DECLARE c CURSOR FOR SELECT a, b FROM src FETCH c INTO @v, @w"
         " SET @w = @v * 2 INSERT INTO t (x, y) VALUES (@v, @w)"
