@@ -267,4 +267,12 @@ JOBS = [
         "table:mart.d45",
         lambda s, r: orders(s).selectExpr("order_id", "stack(2, 's', status, 'n', note) AS (name, val)"),
     ),
+    Job(
+        "d46",
+        "table:mart.d46",
+        lambda s, r: orders(s).select(
+            "order_id", F.explode(F.create_map(F.lit("s"), "status", F.lit("n"), "note")).alias("k", "v")
+        ),
+    ),
+    Job("d47", "parquet:d47", lambda s, r: orders(s).select(F.posexplode(F.array("status", "note")).alias("i", "v"))),
 ]

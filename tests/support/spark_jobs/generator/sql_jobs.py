@@ -299,6 +299,18 @@ JOBS: list[tuple[str, list[str], str]] = [
         "INSERT INTO mart.s46 SELECT order_id, k, v FROM sales.orders LATERAL VIEW"
         " stack(2, 'a', status, 'b', note) s AS k, v",
     ),
+    (
+        "s47",
+        [table("s47", "k BIGINT, v STRING")],
+        "INSERT INTO mart.s47 SELECT stack(2, order_id, status, CAST(customer_id AS BIGINT), note) AS (k, v)"
+        " FROM sales.orders",
+    ),
+    (
+        "s48",
+        [table("s48", "f STRING, k STRING, v STRING")],
+        "INSERT INTO mart.s48 SELECT named_struct('f', status, 'g', note).f, explode(map('a', status, 'b', note))"
+        " FROM sales.orders",
+    ),
 ]
 
 LOOKED_AT = "INSERT INTO mart.s01 SELECT order_id, status FROM sales.orders"

@@ -81,6 +81,8 @@ class Oracle:
                 return self.expression(inner, scope)
             found = scope.get(node["exprId"]["id"])
             return Column("", set(found.direct), set(found.indirect), found.opaque) if found else Column("")
+        if kind == "GetStructField" and node["children"][0]["kind"] == "CreateNamedStruct":
+            return self.expression(node["children"][0]["children"][2 * node["ordinal"] + 1], scope)
         direct: list[dict[str, Any]] = [] if "plan" in node and is_tree(node["plan"]) else node["children"]
         conditions: list[dict[str, Any]] = []
         if kind == "CaseWhen":
