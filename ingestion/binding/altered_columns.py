@@ -28,6 +28,8 @@ from ingestion.model.lineage import (
     Transformation,
 )
 
+GONE = "\0"
+"""In the name of a column that is dropped while another has its name."""
 _TAKEN_AS_IS = Transformation(Subtype.IDENTITY)
 
 
@@ -52,6 +54,20 @@ class LaterChanges:
             if change.whole and self.kept is not None and not _names(name, listed):
                 return None
         return name
+
+    def gone_name(self, name: str) -> str:
+        """What a column that is dropped is called until it is known what was read of it: no other has that name.
+
+        Its own, unless another column has that in the end; then one that tells by which of the changes it went.
+        """
+        if not self.is_given_again(name):
+            return name
+        now = name
+        for number, change in enumerate(self.changes):
+            if _names(now, change.dropped_columns):
+                return f"{name}{GONE}{len(self.changes) - number}"
+            now = next((new for old, new in change.renamed_columns if _names(now, (old,))), now)
+        return f"{name}{GONE}"
 
     def moved_columns(self) -> Iterator[str]:
         """The columns that get another name or go, as they are called before."""
@@ -143,8 +159,8 @@ def under_last_names(
     dialect = dialect_of(symbolic.dialect) if isinstance(symbolic, RelationalStatement) else None
     follows = dialect is not None and dialect.views_follow_names
     flows = tuple(_Renaming(later, flow, follows).flow() for flow in lineage.flows)
-    known = (_Renaming(later, None, follows).source(column) for column in lineage.unused)
-    renamed = replace(lineage, flows=flows, unused=tuple(column for column in known if column is not None))
+    unused = tuple(_Renaming(later, None, follows).source(column) for column in lineage.unused)
+    renamed = replace(lineage, flows=flows, unused=unused)
     altered = ((later[column.table], column.column) for column in _columns_of(renamed) if column.table in later)
     return LastNames(renamed, max((one.at for one, name in altered if one.was_given_before(name)), default=None))
 
@@ -171,8 +187,8 @@ class _Renaming:
         outputs = tuple(new for output in flow.outputs for new in self._outputs(output))
         return Flow(flow.target, outputs, self._references(flow.indirect), flow.sources)
 
-    def source(self, column: ColumnRef) -> ColumnRef | None:
-        """A column that is read, under its last name; None where that is another column's by now.
+    def source(self, column: ColumnRef) -> ColumnRef:
+        """A column that is read, under its last name.
 
         A view that its engine looks up by names reads whatever has the name.
         """
@@ -183,9 +199,7 @@ class _Renaming:
         if again and self._looks_up_names():
             return column
         last = later.last(column.column)
-        if last is None:
-            return None if again else column
-        return ColumnRef(column.table, last)
+        return ColumnRef(column.table, later.gone_name(column.column) if last is None else last)
 
     def _looks_up_names(self) -> bool:
         target = self.given.target if self.given is not None else None
@@ -195,20 +209,15 @@ class _Renaming:
         if output.star is not None:
             yield from self._star(output, output.star)
             return
-        name = self._target(output.name)
-        if name is not None:
-            yield replace(output, name=name, references=self._references(output.references))
+        yield replace(output, name=self._target(output.name), references=self._references(output.references))
 
-    def _target(self, name: str) -> str | None:
-        """A column that is written, under its last name; None where it is gone and another has its name.
-
-        What is gone keeps its name until it is known what was read of it before.
-        """
+    def _target(self, name: str) -> str:
+        """A column that is written, under its last name."""
         target = self.given.target if self.given is not None else None
         later = self.later.get(target.name) if target is not None else None
         if later is None:
             return name
-        return later.last(name) or (None if later.is_given_again(name) else name)
+        return later.last(name) or later.gone_name(name)
 
     def _star(self, output: Output, star: StarOutput) -> Iterator[Output]:
         """A star over unknown columns: those of which a later name is known stand beside it, one by one."""
@@ -225,28 +234,21 @@ class _Renaming:
         found = []
         for old, new in moved.items():
             read, written = self.source(ColumnRef(star.table, old)), self._target(new)
-            if read is not None and written is not None:
-                found.append(Output(written, (Reference((read,), _TAKEN_AS_IS, opaque=several),)))
+            found.append(Output(written, (Reference((read,), _TAKEN_AS_IS, opaque=several),)))
         left = {self.source(ColumnRef(star.table, name)) for name in (*star.excluded, *moved)}
-        excluded = tuple(sorted(column.column for column in left if column is not None))
+        excluded = tuple(sorted(column.column for column in left))
         others = tuple((old, new) for old, new in star.renamed if old not in moved)
         yield replace(output, star=StarOutput(star.table, excluded, others))
         yield from found
 
     def _references(self, references: Sequence[Reference]) -> tuple[Reference, ...]:
-        found = (self._reference(reference) for reference in references)
-        return tuple(reference for reference in found if reference is not None)
+        return tuple(self._reference(reference) for reference in references)
 
-    def _reference(self, reference: Reference) -> Reference | None:
+    def _reference(self, reference: Reference) -> Reference:
         expression = self._expression(reference.expression) if reference.expression else ""
-        if not any(source.table in self.later for source in reference.sources):
-            return replace(reference, expression=expression)
-        read = [self.source(source) for source in reference.sources]
-        sources = tuple(source for source in read if source is not None)
-        if not sources:
-            return None
-        opaque = reference.opaque or len(sources) == 1 < len(read)
-        return replace(reference, sources=sources, expression=expression, opaque=opaque)
+        return replace(
+            reference, sources=tuple(self.source(source) for source in reference.sources), expression=expression
+        )
 
     def _expression(self, expression: str) -> str:
         """An expression with all its columns under their last names, at once, as names may be exchanged."""
@@ -256,7 +258,7 @@ class _Renaming:
             table = tables.get(match["table"].strip('"`').casefold())
             column = match["column"].strip('"`')
             new = self.source(ColumnRef(table, column)) if table is not None else None
-            if new is None or new.column == column:
+            if new is None or new.column == column or GONE in new.column:
                 return match[0]
             return f"{match['before']}{match['table']}.{new.column}"
 

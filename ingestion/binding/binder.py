@@ -11,7 +11,7 @@ import networkx as nx
 
 from ingestion.analysis.analyzer import analyze
 from ingestion.analysis.symbolic import Symbolic
-from ingestion.binding.altered_columns import LaterChanges, changes_after, under_last_names
+from ingestion.binding.altered_columns import GONE, LaterChanges, changes_after, under_last_names
 from ingestion.binding.relations import Order, Relation
 from ingestion.binding.timeline import (
     ColumnNameEvent,
@@ -519,15 +519,22 @@ def _without_unread_columns(log: BoundLog) -> Sequence[BoundStatement]:
     }
 
     def stays(number: int, output: Output) -> bool:
-        return output.name not in gone.get(number, ()) or (number, output.name) in read
+        there = output.name not in gone.get(number, ()) or (number, output.name) in read
+        return there and GONE not in output.name
+
+    def known(uses: Iterable[Reference]) -> tuple[Reference, ...]:
+        return tuple(use for use in uses if not any(GONE in source.column for source in use.sources))
 
     found = []
     for statement in log.statements:
         flows = []
         for flow in statement.lineage.flows:
             number = statement.meaning.get(flow.target.name, -1) if flow.target is not None else -1
-            flows.append(replace(flow, outputs=tuple(output for output in flow.outputs if stays(number, output))))
-        found.append(replace(statement, lineage=replace(statement.lineage, flows=tuple(flows))))
+            kept = (output for output in flow.outputs if stays(number, output))
+            outputs = tuple(replace(output, references=known(output.references)) for output in kept)
+            flows.append(replace(flow, outputs=outputs, indirect=known(flow.indirect)))
+        unused = tuple(column for column in statement.lineage.unused if GONE not in column.column)
+        found.append(replace(statement, lineage=replace(statement.lineage, flows=tuple(flows), unused=unused)))
     return found
 
 

@@ -98,7 +98,8 @@ class Relation:
     """A relation over its life. Filled while the timeline is read, never after.
 
     `altered_at`: where it stood when it was altered. `final_alterations`: when those of its alterations were made that
-    are in force in the end, None for all. `gone_columns`: what was dropped, and is no column's name in the end.
+    are in force in the end, None for all. `gone_columns`: what was dropped, and is no column's name in the end;
+    "" among them says that any was dropped, which another may have the name of.
     """
 
     number: int
@@ -155,7 +156,7 @@ class Relation:
 
     def note_gone_columns(self) -> None:
         """Says which columns are no more, once all alterations are known."""
-        gone: set[str] = set()
+        gone = set[str]()
         for when, change in self.alterations:
             if self.final_alterations is None or when in self.final_alterations:
                 if change.whole and self.declared is not None:
@@ -164,7 +165,8 @@ class Relation:
                 gone.update(change.dropped_columns, (old for old, _new in change.renamed_columns))
                 gone.difference_update(new for _old, new in change.renamed_columns)
                 gone.difference_update(column.name for column in change.columns)
-        self.gone_columns = frozenset(gone)
+        drops = any(change.dropped_columns or change.whole for _when, change in self.alterations)
+        self.gone_columns = frozenset(gone | {""} if drops else gone)
 
     def end(self, stands: RelationKey | None, in_force: Collection[RelationKey]) -> None:
         """Where a relation that was dropped is in the end: at the key where it `stands` since it was made again, in

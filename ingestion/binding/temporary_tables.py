@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import networkx as nx
 
 from ingestion.analysis.roles import compose_transformations
+from ingestion.binding.altered_columns import GONE
 from ingestion.binding.binder import BoundLog, BoundStatement, bind, clear_graphs
 from ingestion.binding.relations import Order, Relation
 from ingestion.binding.timeline import Occurrence, SchemaProvider
@@ -450,7 +451,7 @@ def _without_gone_columns(
 
     def through(uses: Iterable[RelationReference]) -> Iterator[RelationReference]:
         for use in uses:
-            dropped = [one for one in use.sources if one.column in gone.get(one.relation, ())]
+            dropped = [one for one in use.sources if GONE in one.column or one.column in gone.get(one.relation, ())]
             if not dropped:
                 yield use
             elif use.certain:
@@ -462,7 +463,7 @@ def _without_gone_columns(
         content = flow.content
         columns = {name: frozenset(through(uses)) for name, uses in content.columns.items()}
         indirect = frozenset(through(content.indirect))
-        for name in gone.get(flow.target, frozenset()) & columns.keys():
+        for name in [name for name in columns if GONE in name or name in gone.get(flow.target, ())]:
             column = RelationColumn(flow.target, name)
             made[column] = made.get(column, frozenset()) | columns.pop(name) | indirect
         uses = (use for some in (*columns.values(), indirect) for use in some)

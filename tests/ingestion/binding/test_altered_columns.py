@@ -62,6 +62,11 @@ SCRIPTS = {
         f"{W}; CREATE TABLE fin AS SELECT upper(a) AS x FROM w; ALTER TABLE w DROP a, DROP b",
         "t1.a->w.a t1.k->w.k w.a->fin.x",
     ),
+    "one that was renamed, dropped, and has a namesake": (
+        "postgres",
+        f'{W}; ALTER TABLE w RENAME a TO x; ALTER TABLE w DROP x; ALTER TABLE w ADD a int, ADD "A" int',
+        "t1.b->w.b t1.k->w.k",
+    ),
     "one that was read before another had its name": (
         "postgres",
         "CREATE TABLE fin AS SELECT a, b FROM t1; ALTER TABLE t1 DROP a; ALTER TABLE t1 RENAME b TO a",
