@@ -522,7 +522,7 @@ def _without_unread_columns(log: BoundLog) -> Sequence[BoundStatement]:
         there = output.name not in gone.get(number, ()) or (number, output.name) in read
         return there and GONE not in output.name
 
-    def known(uses: Iterable[Reference]) -> tuple[Reference, ...]:
+    def without_gone(uses: Iterable[Reference]) -> tuple[Reference, ...]:
         return tuple(use for use in uses if not any(GONE in source.column for source in use.sources))
 
     found = []
@@ -531,8 +531,8 @@ def _without_unread_columns(log: BoundLog) -> Sequence[BoundStatement]:
         for flow in statement.lineage.flows:
             number = statement.meaning.get(flow.target.name, -1) if flow.target is not None else -1
             kept = (output for output in flow.outputs if stays(number, output))
-            outputs = tuple(replace(output, references=known(output.references)) for output in kept)
-            flows.append(replace(flow, outputs=outputs, indirect=known(flow.indirect)))
+            outputs = tuple(replace(output, references=without_gone(output.references)) for output in kept)
+            flows.append(replace(flow, outputs=outputs, indirect=without_gone(flow.indirect)))
         unused = tuple(column for column in statement.lineage.unused if GONE not in column.column)
         found.append(replace(statement, lineage=replace(statement.lineage, flows=tuple(flows), unused=unused)))
     return found
