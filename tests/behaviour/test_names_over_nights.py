@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.nights import Names, growing, in_one_run, random_nights, records_of, side_by_side, standing_after
 
-_AT_ONCE = 25
+_AT_ONCE = 50
 
 
 @pytest.mark.parametrize("first", range(0, 100, _AT_ONCE))
@@ -18,3 +18,30 @@ def test_after_each_night_the_catalog_says_what_the_names_hold(first: int, tmp_p
     parts = records_of(nights)
     assert [*standing_after(tmp_path / "whole", in_one_run(parts))] == expected[-1:]
     assert [*standing_after(tmp_path / "nights", growing(parts))] == expected
+
+
+_SWAPS = {
+    "drop": ("postgres", "DROP TABLE IF EXISTS t", "ALTER TABLE n RENAME TO t"),
+    "aside": (
+        "postgres",
+        "ALTER TABLE t RENAME TO t__dbt_backup",
+        "ALTER TABLE n RENAME TO t",
+        "DROP TABLE t__dbt_backup",
+    ),
+    "swap": ("snowflake", "ALTER TABLE n SWAP WITH t", "DROP TABLE n"),
+    "exchange": ("clickhouse", "EXCHANGE TABLES n AND t", "DROP TABLE n"),
+    "together": ("mysql", "RENAME TABLE t TO o, n TO t", "DROP TABLE o"),
+    "procedure": ("tsql", "EXEC sp_rename 't', 'o'", "EXEC sp_rename 'n', 't'", "DROP TABLE o"),
+}
+
+
+@pytest.mark.parametrize("swap", sorted(_SWAPS))
+def test_a_nightly_swap_leaves_the_newest_source_alone(swap: str, tmp_path: Path) -> None:
+    dialect, *exchange = _SWAPS[swap]
+    nights = [["CREATE TABLE t AS SELECT x FROM s0"]] + [
+        [f"CREATE TABLE n AS SELECT x FROM {source}", *exchange] for source in ("s1", "s1", "s2")
+    ]
+    parts = records_of(nights, apart=0.001)
+    expected = [{(source, "t")} for source in ("s0", "s1", "s1", "s2")]
+    assert [*standing_after(tmp_path / "nights", growing(parts), dialect)] == expected
+    assert [*standing_after(tmp_path / "whole", in_one_run(parts), dialect)] == expected[-1:]
