@@ -304,12 +304,28 @@ class _SqlfluffQueries:
 
     def _star(self, segment: BaseSegment, rest: list[BaseSegment]) -> Star:
         star, *more = code(segment)
-        excluded: tuple[str, ...] = ()
+        names: list[tuple[str, ...]] = []
         for child in (*more, *rest):
             if not child.is_type("select_except_clause", "select_exclude_clause"):
                 raise NotFollowed(child.get_type())
-            excluded = self._names(child)
-        return Star(qualifier(star, self.dialect), excluded)
+            names = self._dotted_names(child)
+        of = qualifier(star, self.dialect)
+        plain = tuple(parts[-1] for parts in names if of or len(parts) == 1)
+        changed = tuple((parts, "") for parts in names if not of and len(parts) > 1)
+        return Star(of, plain, changed_of=changed)
+
+    def _dotted_names(self, segment: BaseSegment) -> list[tuple[str, ...]]:
+        """The names in a list: of `EXCEPT (a, b.v)` a, and v of b."""
+        found: list[tuple[str, ...]] = []
+        follows_dot = False
+        for part in segment.recursive_crawl("naked_identifier", "quoted_identifier", "dot"):
+            if part.is_type("dot"):
+                follows_dot = True
+                continue
+            name = column_name(part, self.dialect)
+            found[-1:] = [(*found[-1], name)] if follows_dot else [*found[-1:], (name,)]
+            follows_dot = False
+        return found
 
     def _projection(self, segments: list[BaseSegment]) -> Projection:
         alias = ""

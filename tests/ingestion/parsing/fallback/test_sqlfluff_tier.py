@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ingestion.analysis.analyzer import analyze
+from ingestion.analysis.form import Select, Star
 from ingestion.errors import Unparsable
 from ingestion.model.lineage import StatementLineage
 from ingestion.model.outcomes import ProblemKind
@@ -100,6 +101,13 @@ def test_columns_are_followed_through_clauses_that_only_a_warehouse_has(text: st
     assert [str(name).lower() for name in (*found.sources, *found.targets)] == ["s", "t"]
     assert {source.lower() for _, source, kind, _ in edges(found) if kind == "IDENTITY"} == {"s.a"}
     assert found.problems == ()
+
+
+def test_a_column_is_left_out_of_the_relation_that_stands_before_it() -> None:
+    text = "CREATE TABLE t AS SELECT * EXCEPT (u.a, w) FROM s JOIN u ON true"
+    both = [tier.parse(text, "databricks").writes[0].query for tier in (sqlfluff_tier, sqlglot_tier)]
+    by_sqlfluff, by_sqlglot = (query.projections for query in both if isinstance(query, Select))
+    assert by_sqlfluff == by_sqlglot == (Star(excluded=("w",), changed_of=((("u", "a"), ""),)),)
 
 
 def test_columns_that_were_not_followed_are_marked() -> None:
