@@ -145,12 +145,13 @@ def _cut(text: str) -> str:
 class ColumnSources:
     """The source columns that one analysis met, by number."""
 
-    __slots__ = ("_columns", "_numbers", "all", "dialect")
+    __slots__ = ("_columns", "_numbers", "all", "dialect", "doubtful")
 
     def __init__(self, dialect: str) -> None:
         self.dialect = dialect
         self.all: list[tuple[ColumnRef, ...]] = []
-        self._numbers: dict[tuple[ColumnRef, ...], int] = {}
+        self._numbers: dict[tuple[tuple[ColumnRef, ...], bool], int] = {}
+        self.doubtful: set[int] = set()
         self._columns: dict[TableName, dict[str, ColumnValue]] = {}
 
     def column(self, table: TableName, column: str, type_: str = "") -> ColumnValue:
@@ -167,21 +168,28 @@ class ColumnSources:
         return value
 
     def one_of(self, candidates: Sequence[ColumnValue], name: str) -> ColumnValue:
-        """The value of an ambiguous name: all columns behind its candidates (`SELECT a FROM t, u`: t.a, u.a)."""
+        """The value of an ambiguous name: all columns behind its candidates (`SELECT a FROM t, u`: t.a, u.a).
+
+        A candidate without columns is one as well: n in `SELECT COUNT(*) AS n, n / 2 FROM t` is t.n, or no column.
+        """
         columns: dict[ColumnRef, None] = {}
         role = IDENTITY
+        doubtful = False
         for candidate in candidates:
-            for key in candidate.keys:
-                if is_direct(key & ROLE_MASK):
-                    columns.update(dict.fromkeys(self.all[key >> SHIFT]))
-                    role = unite_roles(role, key & ROLE_MASK)
+            direct = [key for key in candidate.keys if is_direct(key & ROLE_MASK)]
+            doubtful |= not direct
+            for key in direct:
+                columns.update(dict.fromkeys(self.all[key >> SHIFT]))
+                role = unite_roles(role, key & ROLE_MASK)
         if not columns:
             return ColumnValue((), None).known_as(name)
         found = tuple(columns)
-        number = self._numbers.get(found)
+        number = self._numbers.get((found, doubtful))
         if number is None:
-            number = self._numbers[found] = len(self.all)
+            number = self._numbers[found, doubtful] = len(self.all)
             self.all.append(found)
+            if doubtful:
+                self.doubtful.add(number)
         return ColumnValue((number << SHIFT | role,)).known_as(name)
 
 

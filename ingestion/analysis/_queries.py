@@ -45,7 +45,7 @@ from ingestion.analysis.roles import (
     TRANSFORMATIONS,
     is_direct,
 )
-from ingestion.analysis.scope import NO_ITEMS, AnalysisContext, Scope, ScopedRelation, View, WithItem, item_key
+from ingestion.analysis.scope import NO_ITEMS, AnalysisContext, Merge, Scope, ScopedRelation, View, WithItem, item_key
 from ingestion.dialects import dialect_of
 from ingestion.dialects.functions import ELEMENTS
 from ingestion.model.lineage import ColumnRef, Problem, Reference, TableName
@@ -83,7 +83,8 @@ class QueryAnalysis:
         """The reference that a key stands for; its source is in use from now on."""
         number = key >> SHIFT
         self._used.add(number)
-        return Reference(self.sources.all[number], TRANSFORMATIONS[key & ROLE_MASK], text)
+        doubtful = number in self.sources.doubtful
+        return Reference(self.sources.all[number], TRANSFORMATIONS[key & ROLE_MASK], text, doubtful)
 
     def unused_columns(self) -> tuple[ColumnRef, ...]:
         """The columns that were met for sure and that no reference has."""
@@ -93,7 +94,7 @@ class QueryAnalysis:
         return tuple(
             columns[0]
             for number, columns in enumerate(self.sources.all)
-            if number not in self._used and len(columns) == 1 and self._is_sure(columns[0])
+            if number not in self._used | self.sources.doubtful and len(columns) == 1 and self._is_sure(columns[0])
             if columns[0] not in candidates
         )
 
@@ -328,7 +329,7 @@ def _merge(
     """The columns that USING and NATURAL make one: of the side whose rows are all kept, of both in a FULL join.
 
     `t RIGHT JOIN u USING (k)` has u's k, as k is null in t where t has no row; `t FULL JOIN u USING (k)` has
-    COALESCE(t.k, u.k). Names of merged columns come first in `*`, in the order of USING.
+    COALESCE(t.k, u.k).
     """
     visible = scope.relations[-1]
     position = len(scope.relations) - 1
@@ -348,8 +349,7 @@ def _merge(
         return
     merged.update((name, value) for name, value in scope.merged.items() if name not in merged)
     scope.merged = merged
-    for name in names:
-        scope.merged_until[name] = position
+    scope.merges[position] = Merge(names, how)
     scope.add(scope.relations.pop())
 
 

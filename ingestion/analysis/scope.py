@@ -8,7 +8,7 @@ inner one has u, and c through its `parent`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 from ingestion.analysis._columns import (
     AnyRows,
@@ -37,6 +37,7 @@ from ingestion.analysis.form import (
 )
 from ingestion.analysis.roles import TRANSFORMATION
 from ingestion.dialects import Dialect
+from ingestion.dialects.definition import MergedColumns
 from ingestion.model.lineage import NameKind, TableName
 from ingestion.model.outcomes import ProblemKind
 
@@ -103,26 +104,48 @@ def entries_of(rows: AnyRows) -> list[Entry]:
     return rows.all() if isinstance(rows, FunctionColumns) else rows.entries
 
 
-def _unmerged_entries(
-    relations: Sequence[ScopedRelation], merged_until: Mapping[str, int], changed: Mapping[int, Mapping[str, str]]
-) -> Iterator[Entry]:
-    """The columns of relations in order but those that USING merged; `merged_until` has the last relation of each.
+class Merge(NamedTuple):
+    """A join by USING or NATURAL: the columns that it makes one, and how the relation is joined."""
 
-    `changed`: by the identity of a relation its columns that get another name, or with "" go.
+    names: tuple[str, ...]
+    how: str
+
+
+def _changed_entries(visible: ScopedRelation, changed: Mapping[str, str]) -> Iterator[Entry]:
+    """The columns of a relation; those that are `changed` get another name, or with "" go."""
+    names = visible.rows.names()
+    gone = spellings(names, [old for old, new in changed.items() if not new])
+    renamed = {called: new for old, new in changed.items() if new for called in spellings(visible.rows.names(), (old,))}
+    for entry in entries_of(visible.rows):
+        if isinstance(entry, UnexpandedStar):
+            yield entry.without(gone).with_renamed(tuple(renamed.items())) if gone or renamed else entry
+        elif entry[0] not in gone:
+            yield (renamed.get(entry[0], entry[0]), entry[1])
+
+
+def _names(entries: Sequence[Entry]) -> list[str]:
+    return [entry[0] for entry in entries if isinstance(entry, tuple)]
+
+
+def _without(entries: Sequence[Entry], names: Sequence[str]) -> list[Entry]:
+    """The columns that are not among the names."""
+    gone = spellings(_names(entries), names)
+    kept = [entry for entry in entries if isinstance(entry, UnexpandedStar) or entry[0] not in gone]
+    return [entry.without(gone) if isinstance(entry, UnexpandedStar) else entry for entry in kept]
+
+
+def _among_left(left: Sequence[Entry], merged: Mapping[str, ColumnValue], how: str) -> list[Entry]:
+    """The left side's columns, the merged ones where they stand, first where nobody knows that.
+
+    One in a run of unknown columns stays there where it is the left side's own.
     """
-    for number, visible in enumerate(relations):
-        if visible.hidden or visible.written:
-            continue
-        merged = [name for name, until in merged_until.items() if number <= until]
-        own = changed.get(id(visible), {})
-        names = visible.rows.names()
-        gone = spellings(names, [*merged, *(old for old, new in own.items() if not new)])
-        renamed = {called: new for old, new in own.items() if new for called in spellings(names, (old,))}
-        for entry in entries_of(visible.rows):
-            if isinstance(entry, UnexpandedStar):
-                yield entry.without(gone).with_renamed(tuple(renamed.items())) if gone or renamed else entry
-            elif entry[0] not in gone:
-                yield (renamed.get(entry[0], entry[0]), entry[1])
+    known = _names(left)
+    called = {name: value for key, value in merged.items() for name in spellings(known, (key,)) if name in known}
+    found = [(entry[0], called.get(entry[0], entry[1])) if isinstance(entry, tuple) else entry for entry in left]
+    unknown = [name for name in merged if spellings(known, (name,)).isdisjoint(known)]
+    if not how.startswith(("RIGHT", "FULL")):
+        return found
+    return [*((name, merged[name]) for name in unknown), *_without(found, unknown)]
 
 
 def _by_position(relations: Sequence[ScopedRelation], number: int, name: str) -> ColumnValue | None:
@@ -213,7 +236,7 @@ class Scope:
         "_visible",
         "analysis",
         "merged",
-        "merged_until",
+        "merges",
         "outputs",
         "parent",
         "relations",
@@ -231,7 +254,7 @@ class Scope:
         self.select = select
         self.relations: list[ScopedRelation] = []
         self.merged: dict[str, ColumnValue] = {}
-        self.merged_until: dict[str, int] = {}
+        self.merges: dict[int, Merge] = {}
         self.outputs: dict[str, ColumnValue] = {}
         self.tables: dict[TableName, None] = {}
         self._known: dict[tuple[str, ...], ColumnValue] = {}
@@ -484,16 +507,35 @@ class Scope:
         return ColumnValue(combine((TRANSFORMATION, value) for value in values)).known_as(text)
 
     def all_entries(self, changed: Iterable[tuple[tuple[str, ...], str]] = ()) -> list[Entry]:
-        """What `*` stands for: columns merged by USING, then each relation's but the target's and semi joins'.
+        """What `*` stands for: each relation's columns but the target's and semi joins', those of USING once.
 
         Those that are `changed` of one relation alone, by their whole names, have the name beside them then, or go.
         """
         own: dict[int, dict[str, str]] = {}
         for parts, name in changed:
             relation = self.relation(parts[:-1])
-            if relation is not None:  # what is none may be a struct, of which one field goes
+            if relation is not None and parts[-1] not in self.merged:  # what is none may be a struct: one field goes
                 own.setdefault(id(relation), {})[parts[-1]] = name
-        return [*self.merged.items(), *_unmerged_entries(self.relations, self.merged_until, own)]
+        entries: list[Entry] = []
+        for number, visible in enumerate(self.relations):
+            is_given = not (visible.hidden or visible.written)
+            right = list(_changed_entries(visible, own.get(id(visible), {}))) if is_given else []
+            merge = self.merges.get(number)
+            entries = [*entries, *right] if merge is None else self._merged_entries(entries, right, merge)
+        return entries
+
+    def _merged_entries(self, left: list[Entry], right: list[Entry], merge: Merge) -> list[Entry]:
+        """The columns of two sides where USING or NATURAL makes some of them one."""
+        names, how = merge
+        merged = {name: self.merged[name] for name in names}
+        order = self.analysis.dialect.merged_columns
+        if order is MergedColumns.AMONG_LEFT:
+            return [*_among_left(left, merged, how), *_without(right, names)]
+        if order is MergedColumns.AS_KEPT_SIDE:
+            left, right = (right, left) if how.startswith("RIGHT") else (left, right)
+            known = _names(left)
+            names = tuple(sorted(names, key=lambda name: known.index(name) if name in known else len(known)))
+        return [*((name, merged[name]) for name in names), *_without(left, names), *_without(right, names)]
 
     def _ambiguous(self, candidates: Sequence[ColumnValue], name: str) -> ColumnValue:
         self.analysis.problem(ProblemKind.AMBIGUOUS_COLUMN, name)

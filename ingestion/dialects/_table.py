@@ -14,6 +14,7 @@ from ingestion.dialects.definition import (
     Arrow,
     Dialect,
     DollarQuotes,
+    MergedColumns,
     Separator,
 )
 
@@ -107,6 +108,7 @@ POSTGRES_FAMILY = (
         values_column="col{}",
         values_column_first=0,
         arrow=Arrow.BY_FUNCTION,
+        merged_columns=MergedColumns.AMONG_LEFT,
     ),
     replace(
         _POSTGRES,
@@ -257,6 +259,7 @@ WAREHOUSES = (
         fields_unnested=True,
         numbered_output="f{}_",
         bare_date_parts=True,
+        unpivot_value_first=True,
     ),
     Dialect(
         "clickhouse",
@@ -300,6 +303,7 @@ WAREHOUSES = (
         struct_access=False,
         values_column="column{}",
         arrow=Arrow.ACCESS,
+        merged_columns=MergedColumns.AMONG_LEFT,
     ),
 )
 
@@ -351,8 +355,20 @@ _MYSQL = Dialect(
 )
 
 _MYSQL_FAMILY = (
-    replace(_MYSQL, create_as_by_name=True, values_column="column_{}", values_column_first=0),
-    replace(_MYSQL, name="mariadb", sqlfluff="mariadb", create_as_by_name=True),
+    replace(
+        _MYSQL,
+        create_as_by_name=True,
+        values_column="column_{}",
+        values_column_first=0,
+        merged_columns=MergedColumns.AS_KEPT_SIDE,
+    ),
+    replace(
+        _MYSQL,
+        name="mariadb",
+        sqlfluff="mariadb",
+        create_as_by_name=True,
+        merged_columns=MergedColumns.AS_KEPT_SIDE,
+    ),
     replace(_MYSQL, name="singlestore", sqlglot="singlestore", create_as_by_name=True),
     replace(_MYSQL, name="doris", sqlglot="doris", sqlfluff="doris", struct_access=True, arrow=Arrow.BY_OPERAND),
     replace(
@@ -390,6 +406,7 @@ _TSQL = Dialect(
     assigned_names=True,
     text_addition=True,
     bare_date_parts=True,
+    unpivot_value_first=True,
 )
 
 _TSQL_FAMILY = (

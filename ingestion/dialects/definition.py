@@ -41,6 +41,14 @@ class Arrow(StrEnum):
     BY_OPERAND = "by operand"  # so too, and in functions that are not known an access where x is constant
 
 
+class MergedColumns(StrEnum):
+    """Where in `*` the columns stand that USING and NATURAL make one."""
+
+    FIRST = "first"  # in the order of USING, of the left side in a NATURAL join: the standard
+    AMONG_LEFT = "among left"  # where the left side has them
+    AS_KEPT_SIDE = "as kept side"  # first, in the order of the side whose rows are kept, which comes before the other
+
+
 @dataclass(frozen=True, slots=True)
 class CaseRule:
     """How names fold, bare and in quotes."""
@@ -152,10 +160,12 @@ class Dialect:
     whole_rows: bool = False  # SELECT t FROM t
     struct_access: bool = True  # a.b is the field b of a column a where no relation is a
     fields_unnested: bool = False  # UNNEST(a): the fields of an array's structs are columns
+    merged_columns: MergedColumns = MergedColumns.FIRST
     semi_joins_merge: bool = False  # s LEFT SEMI JOIN u USING (k): k comes first though u gives nothing
     output_names_in_where: bool = False  # SELECT a AS b ... WHERE b
     output_names_in_group_by: bool = True
     output_names_in_having: bool = True
+    unpivot_value_first: bool = False  # UNPIVOT (v FOR k IN (a, b)): v, k; elsewhere k, v
     described_relations: bool = False  # FROM (DESCRIBE t)
     columns_function: bool = False  # COLUMNS('a.*')
     row_generators: bool = False  # SELECT EXPLODE(m): columns that the function names

@@ -287,17 +287,15 @@ SELECT q.n FROM (VALUES (1), (2)) AS q (n)
 -- explode [spark]
 SELECT EXPLODE(l) AS n FROM s
 --> * filter s.l; from s; n f s.l
---> plan: from s; n f s.l (of a Generate the values are read, and not yet how many rows it makes)
 
 -- lateral view [spark]
 SELECT a, n FROM s LATERAL VIEW EXPLODE(l) q AS n
 --> * filter s.l; a = s.a; from s; n f s.l
---> plan: a = s.a; from s; n f s.l (of a Generate the values are read, and not yet how many rows it makes)
 
 -- posexplode [spark]
 SELECT a, p, n FROM s LATERAL VIEW POSEXPLODE(l) q AS p, n
 --> * filter s.l; a = s.a; from s; n f s.l; p f s.l
---> plan: a = s.a; from s; n f s.l; p f s.l (of a Generate the values are read, and not yet how many rows it makes)
+--> plan: * filter s.l; a = s.a; from s; n f s.l; p if s.l (a plan tells a position from an element)
 
 -- semi join [spark]
 SELECT s.a FROM s LEFT SEMI JOIN u ON s.k = u.k

@@ -105,13 +105,15 @@ def _unpivot(queries: QueryContext, node: exp.Expr) -> Pivot:
         inputs = [_inputs(item) for item in items if type(item) is not exp.Columns]
     star = next((translate_columns(queries, item) for item in items if type(item) is exp.Columns), None)
     consumed = [queries.expression(column) for group in inputs for column in group]
-    columns = [Projection(_name(queries, item), Expression(("?",), (), ATOM, "STRING")) for item in names]
+    labels = [Projection(_name(queries, item), Expression(("?",), (), ATOM, "STRING")) for item in names]
+    columns: list[Projection] = []
     for number, value in enumerate(values):
         parts = [queries.expression(group[number]) for group in inputs if number < len(group)]
         columns.append(Projection(_name(queries, value), _one_of(parts)))
     name, listed = _alias(queries, args.get("alias"))
     drops_nulls = not args.get("include_nulls")
-    return Pivot(tuple(consumed), tuple(columns), name, (), None, listed, star, drops_nulls=drops_nulls)
+    made = (*columns, *labels) if queries.names.dialect.unpivot_value_first else (*labels, *columns)
+    return Pivot(tuple(consumed), made, name, (), None, listed, star, drops_nulls=drops_nulls)
 
 
 def _inputs(node: exp.Expr) -> list[exp.Expr]:
