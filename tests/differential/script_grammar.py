@@ -43,7 +43,7 @@ MARIADB = Engine(
     "MariaDB",
     merges=False,
     limit_by_query=False,
-    conflict="ON DUPLICATE KEY UPDATE {column} = {table}.{column} + VALUES({column})",
+    conflict="",  # its ON DUPLICATE KEY does not say which key decides
     update_from="UPDATE {table} JOIN {source} s ON {table}.{key} = s.{other} SET {changes}",
     macro="CREATE FUNCTION {name}(p bigint, q bigint) RETURNS bigint DETERMINISTIC RETURN {body}",
     table_macro="",
@@ -447,6 +447,8 @@ class ScriptGrammar:
         return text
 
     def _conflict(self) -> None:
+        if not self._engine.conflict:
+            return
         for relation in self._some(lambda one: bool(one.primary and one.key and one.writable)):
             column = self._random.choice(relation.writable)
             text, columns, key = self._query(1, keyed=True)
