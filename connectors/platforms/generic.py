@@ -17,11 +17,14 @@ GENERIC = ExportProfile(
         "start_time": (
             "start_time", "starttime", "query_start_time", "query_start", "start_timestamp", "started_at",
             "begin_time", "creation_time", "create_time", "created", "submit_time", "event_time", "log_time",
-            "execution_start_time", "timestamp", "executed_at", "start",
+            "execution_start_time", "timestamp", "executed_at", "start", "started", "start_ts", "started_ts",
+            "submitted", "submitted_at", "submitted_ts", "submit_ts", "event_timestamp", "event_ts", "executed_ts",
+            "execution_timestamp", "query_timestamp", "log_timestamp", "logged_at", "created_at", "ts",
         ),
         "end_time": (
             "end_time", "endtime", "query_end_time", "query_end", "end_timestamp", "ended_at", "finished_at",
-            "finish_time", "completed_at", "completion_time", "execution_end_time", "end",
+            "finish_time", "completed_at", "completion_time", "execution_end_time", "end", "ended", "end_ts",
+            "ended_ts", "finished_ts", "completed_ts",
         ),
         "user": (
             "user_name", "username", "user", "usename", "user_email", "executed_by", "db_user", "role_name", "login",
@@ -40,9 +43,17 @@ GENERIC = ExportProfile(
         "query_type": (
             "query_type", "statement_type", "querytype", "command_type", "command_tag", "operation",
         ),
-        "status": ("status", "execution_status", "query_status", "state", "query_state", "success", "succeeded"),
+        # all of those that are there: what one calls finished, another one may call failed
+        "status": (
+            "status", "execution_status", "query_status", "state", "query_state", "success", "succeeded", "is_success",
+            "successful", "is_successful", "outcome", "result", "return_code", "result_code", "status_code",
+            "exit_code", "exit_status", "sqlstate",
+        ),
         "job": ("job", "job_name", "query_tag", "application_name"),
-        "failure": ("aborted", "error_code", "error", "error_message", "failed", "exception"),
+        "failure": (
+            "aborted", "error_code", "error", "error_message", "failed", "exception", "errors", "error_count",
+            "is_error", "has_error", "is_failed",
+        ),
         "error_code": ("error_code", "sqlstate", "sql_state", "sql_state_code", "errno"),
         "rows": ("rows_written", "written_rows", "rows_inserted", "rows_affected", "affected_rows"),
     },

@@ -31,6 +31,10 @@ def _holds_text(values: Sequence[str]) -> bool:
     return not given or not all(_NO_TEXT.fullmatch(value.strip()) for value in given)
 
 
+_ENDS = frozenset({"status", "failure"})
+"""Fields of which every column counts that is there: each may tell of a failure."""
+
+
 # A profile put to the columns that an input has.
 
 
@@ -169,11 +173,15 @@ def _fields(profile: ExportProfile, names: Sequence[str], texts: Sequence[str]) 
     fields: dict[str, tuple[int, ...]] = {}
     for name, columns in profile.columns.items():
         here = [column for column in columns if column in (texts if name == "text" else names)]
-        kept = here[:1] if profile is GENERIC else here
+        kept = here[:1] if profile is GENERIC and name not in _ENDS else here
         if kept:
             fields[name] = tuple(names.index(column) for column in kept)
     known = {names[position] for positions in fields.values() for position in positions} | set(profile.names)
     for name, aliases in GENERIC.columns.items():
+        if name in _ENDS and name not in fields:
+            others = [names.index(alias) for alias in aliases if alias in names and alias not in known]
+            fields |= {name: tuple(others)} if others else {}
+            continue
         other = next((alias for alias in aliases if alias in names and alias not in known), None)
         if name not in fields and name != "text" and other is not None:
             fields[name] = (names.index(other),)

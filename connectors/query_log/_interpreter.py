@@ -12,10 +12,11 @@ import pyarrow.compute as pc
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from connectors.platforms.error_codes import error_code
+from connectors.platforms.generic import GENERIC
 from connectors.platforms.job_names import has_comment, job_of
 from connectors.platforms.profile import OTHERWISE, EngineLineage, ExportProfile, MalformedLineage, SplitText
 from connectors.query_log._columns import ColumnReading
-from connectors.query_log._values import NULLS, parse_duration, parse_flag, parse_state, parse_times
+from connectors.query_log._values import NULLS, joined_state, parse_duration, parse_flag, parse_state, parse_times
 from connectors.records import MALFORMED_EDGES, RECORD_SCHEMA
 from ingestion.analysis.symbolic import dumps
 from ingestion.model.outcomes import Outcome
@@ -142,7 +143,8 @@ def interpret(columns: Columns, lines: list[int], malformed: list[Malformed], re
     for name in ("start_time", "end_time"):
         if name in reading.fields:
             found[name], wrong = _times(name, columns, reading)
-            problems |= dict.fromkeys(wrong, f"{name} is no time")
+            called = reading.names[reading.fields[name][0]]
+            problems |= dict.fromkeys(wrong, f"{called} is no time")
     for position in reading.fields.get("duration", ())[:1]:
         unit = reading.units.get(position, 1.0)
         found["duration"] = [parse_duration(value, unit) for value in columns[position]]
@@ -363,10 +365,15 @@ def _statuses(columns: Columns, count: int, reading: ColumnReading) -> list[str 
         if at is not None:
             known = {value: states.get(value.strip().lower(), states.get(OTHERWISE)) for value in set(columns[at])}
             statuses = [status or known[value] for status, value in zip(statuses, columns[at], strict=True)]
+    by_column: list[Sequence[str | None]] = []
     for position in reading.fields.get("status", ()):
-        known = {value: parse_state(value) for value in set(columns[position])}
-        statuses = [status or known[value] for status, value in zip(statuses, columns[position], strict=True)]
-    if "failure" in reading.fields:
-        flags = [parse_flag(value or "") for value in _named_columns("failure", columns, reading)]
-        statuses = [status or flag for status, flag in zip(statuses, flags, strict=True)]
-    return statuses
+        known = {value: parse_state(value, reading.names[position]) for value in set(columns[position])}
+        by_column.append([known[value] for value in columns[position]])
+    if "failure" in reading.profile.columns and reading.profile is not GENERIC:
+        flags = [_named_columns("failure", columns, reading)] if "failure" in reading.fields else []
+    else:  # every one of an unknown export; of a known one the first that holds something, as a warning has a code too
+        flags = [_part(position, columns, reading) for position in reading.fields.get("failure", ())]
+    by_column += ([parse_flag(value or "") for value in values] for values in flags)
+    if not by_column:
+        return statuses
+    return [status or joined_state(row) for status, row in zip(statuses, zip(*by_column, strict=True), strict=True)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from email.utils import parsedate_to_datetime
 
@@ -25,6 +25,7 @@ _ZONED = re.compile(
 _ORACLE_DATE = re.compile(
     r"(\d\d?)-([A-Za-z]{3})-(\d\d|\d{4})(?: (\d\d?)[.:](\d\d)[.:](\d\d)(?:[.,](\d+))?(?: ([AP]M))?)?\s*([+-]\d\d:\d\d)?"
 )
+_US_DATE = re.compile(r"(\d\d?)/(\d\d?)/(\d{4}),? (\d\d?):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?\s*([AP]M)", re.IGNORECASE)
 _MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
 _INTERVAL = re.compile(r"(?:(\d+) days? )?(\d+):(\d\d):(\d\d(?:\.\d+)?)")
 _AMOUNT = re.compile(r"(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)\s*([a-zµ]*)")
@@ -42,7 +43,21 @@ _ABBREVIATIONS = {
 
 _RAN = re.compile(r"succ|^ok$|^s$|complet|finish|^done$|execut(?:ed|ion_?ok)|closed|^t(?:rue)?$|^yes$|^ran$")
 _FAILED = re.compile(r"fail|err|except|abort|cancel|time_?d?_?out|kill|denied|reject|incident|roll|^f(?:alse)?$|^no$")
-_NOES = frozenset({"f", "false", "n", "no"})
+_NOES = frozenset({"f", "false", "n", "no", "0", "0.0"})
+_YESES = frozenset({"t", "true", "y", "yes", "1", "1.0"})
+_NO_ERRORS = frozenset({"[]", "{}", "ok", "success", "no error"})
+_NUMBER = re.compile(r"[-+]?\d+(?:\.0*)?")
+_SUCCESS = re.compile(r"(?:^|_)(?:succe\w*|ok|passed)(?:_|$)")
+"""In the name of a column: it says of what ran that it did."""
+_FAILURES = frozenset({"aborted", "error", "errors", "exception", "failed", "failure", "failures"})
+_CODES = frozenset({"code", "status", "state"})
+_SQL_STATES = frozenset({"sqlstate"})
+_NO_FAILURES = frozenset({"00", "01", "02"})
+"""Classes of SQLSTATE (ISO 9075-2): successful completion, warning, no data."""
+_ROWS_OR_CODES = frozenset({"result", "outcome"})
+_HTTP, _HTTP_SUCCESS = frozenset({"status", "code"}), 200
+RAN = "ran"
+"""What a column says of a statement that ran."""
 _UNFINISHED = re.compile(r"run|queue|pend|start|progress|block|wait|resum|compil|init|submit")
 
 
@@ -50,7 +65,8 @@ def parse_time(value: str, zone: tzinfo) -> float | None:
     """Seconds since the epoch, UTC; None for an empty value; ValueError for what is no time.
 
     Understood: ISO 8601 with or without zone (`zone` where there is none), PostgreSQL's own form with its zone
-    abbreviation, Oracle's (20-NOV-26), RFC 2822, and numbers: epoch seconds, milli-, micro- or nanoseconds by size.
+    abbreviation, Oracle's (20-NOV-26), that of US spreadsheets (11/20/2026 8:24 AM), RFC 2822, and numbers: epoch
+    seconds, milli-, micro- or nanoseconds by size.
     """
     try:
         moment = datetime.fromisoformat(value[:-4] if value.endswith(" UTC") else value)
@@ -117,6 +133,8 @@ def _parse_plain(values: Sequence[str], zone: tzinfo) -> list[float | None] | No
 
 
 def _parse_unusual(value: str, zone: tzinfo) -> float:
+    if us_date := _US_DATE.fullmatch(value):
+        return _us_moment(us_date, zone)
     if _EPOCH.fullmatch(value):
         if value.isdigit() and len(value) in _COMPACT_DATES:
             return datetime.strptime(value, _COMPACT_DATES[len(value)]).replace(tzinfo=zone).timestamp()
@@ -129,6 +147,14 @@ def _parse_unusual(value: str, zone: tzinfo) -> float:
     moment = datetime(int(year), int(month), int(day), hour, minute, second[0] if second else 0)
     moment += timedelta(seconds=float(f"0.{fraction}")) if fraction else timedelta()
     return moment.replace(tzinfo=_zone(offset, moment, zone)).timestamp()
+
+
+def _us_moment(match: re.Match[str], zone: tzinfo) -> float:
+    """`11/20/2026 10:00:00 AM`: the month is first where a clock has halves, as spreadsheets in the US write it."""
+    month, day, year, hour, minute, second, fraction, half = match.groups()
+    hours = int(hour) % 12 + 12 * (half.upper() == "PM")
+    moment = datetime(int(year), int(month), int(day), hours, int(minute), int(second or 0))
+    return (moment + timedelta(seconds=float(f"0.{fraction or 0}"))).replace(tzinfo=zone).timestamp()
 
 
 def _epoch_seconds(number: float) -> float:
@@ -187,22 +213,56 @@ def parse_duration(value: str, unit_seconds: float) -> float | None:
     return None if seconds_per_unit is None else float(number) * seconds_per_unit
 
 
-def parse_state(value: str) -> str | None:
-    """None where the statement ran; else `failed`, `unfinished` (may yet run) or `unknown_state`.
+def parse_state(value: str, column: str = "status") -> str | None:
+    """None where the value says nothing, RAN, or else `failed`, `unfinished` (may yet run) or `unknown_state`.
 
-    The words are those of the systems that export such logs; a number is a return or error code, 0 or 00000 for none.
+    The words are those of the systems that export such logs. What a number or a flag means follows from the column's
+    name: 1 is what `succeeded` says of a statement that ran, and what `is_error` and `return_code` say of one that
+    failed.
     """
     word = value.strip().lower()
-    if word in _LOWER_NULLS or not word.strip("0"):
+    if word in _LOWER_NULLS:
         return None
-    if word.isdigit() or _FAILED.search(word):
+    names = frozenset(column.split("_"))
+    if _SUCCESS.search(column):
+        return RAN if word in _YESES else Outcome.FAILED if word in _NOES else _state_of(word)
+    if names & _FAILURES and not names & _CODES:
+        return parse_flag(value) or RAN
+    if names & _SQL_STATES:
+        return RAN if word[:2] in _NO_FAILURES or not word.strip("0") else Outcome.FAILED
+    if _NUMBER.fullmatch(word):
+        return _state_of_number(float(word), names)
+    return _state_of(word)
+
+
+def _state_of_number(number: float, names: frozenset[str]) -> str:
+    """What a return or error code says; of a `result` it may be a number of rows, and of HTTP's 200 is success."""
+    if number == 0 or (names >= _HTTP and _HTTP_SUCCESS <= number < _HTTP_SUCCESS + 100):
+        return RAN
+    return Outcome.UNKNOWN_STATE if names <= _ROWS_OR_CODES else Outcome.FAILED
+
+
+def _state_of(word: str) -> str:
+    if _FAILED.search(word):
         return Outcome.FAILED
     if _RAN.search(word):
-        return None
+        return RAN
     return Outcome.UNFINISHED if _UNFINISHED.search(word) else Outcome.UNKNOWN_STATE
+
+
+def joined_state(states: Iterable[str | None]) -> str | None:
+    """What several columns say of one statement together: None where it ran, or where they say nothing."""
+    given = set(states)
+    if Outcome.FAILED in given:
+        return Outcome.FAILED
+    if Outcome.UNFINISHED in given:
+        return Outcome.UNFINISHED
+    return Outcome.UNKNOWN_STATE if Outcome.UNKNOWN_STATE in given and RAN not in given else None
 
 
 def parse_flag(value: str) -> str | None:
     """`failed` where an `aborted` or `error` column says so by any other value than none, no, false or 0."""
     word = value.strip().lower()
-    return None if word in _LOWER_NULLS | _NOES or not word.strip("0") else Outcome.FAILED
+    if word in _LOWER_NULLS | _NOES | _NO_ERRORS or not word.strip("0"):
+        return None
+    return Outcome.FAILED

@@ -100,7 +100,6 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
         "connectors.catalog.store.lineage.name_changes",
         "connectors.catalog.store.lineage.reads",
         "connectors.catalog.store.lineage.rejections",
-        "connectors.catalog.store.lineage.window",
     ),
     "connectors/catalog/store/lineage/test_bulk_lineage.py": ("connectors.catalog.store.rows",),
     "connectors/dbt/test_rendering_process.py": (

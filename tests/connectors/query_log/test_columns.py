@@ -127,3 +127,34 @@ def test_a_record_with_one_list_of_objects_is_no_page() -> None:
     record = {"query": "insert into t select 1", "user": "ann", "labels": [{"key": "app", "value": "etl"}]}
     (read,) = read_export(json.dumps(record).encode())
     assert (read["text"], read["user"]) == ("insert into t select 1", "ann")
+
+
+@pytest.mark.parametrize("column", ["success", "succeeded", "is_success"])
+def test_what_succeeded_by_its_flag_ran_and_the_other_failed(column: str) -> None:
+    rows = [("insert into a select 1", "1"), ("insert into b select 1", "0")]
+    for hints in (ReadingHints(), ReadingHints(columns={"status": LogColumn(column)})):
+        found = read_export(as_csv(["sql_text", column], rows), hints=hints)
+        assert [one["status"] for one in found] == [None, "failed"]
+
+
+@pytest.mark.parametrize(
+    "column", ["return_code", "status_code", "exit_status", "errors", "is_error", "outcome", "result"]
+)
+def test_a_column_that_says_how_it_ended_is_not_overlooked(column: str) -> None:
+    words = ("ok", "failed") if column in ("outcome", "result") else ("0", "1")
+    rows = [("insert into a select 1", words[0]), ("insert into b select 1", words[1])]
+    assert [one["status"] for one in read_export(as_csv(["sql_text", column], rows))] == [None, "failed"]
+
+
+def test_of_several_columns_each_may_tell_of_a_failure() -> None:
+    rows = [("insert into a select 1", "FINISHED", "0", "0"), ("insert into b select 1", "FINISHED", "0", "1146")]
+    found = read_export(as_csv(["sql_text", "state", "aborted", "error_code"], rows))
+    assert [one["status"] for one in found] == [None, "failed"]
+
+
+@pytest.mark.parametrize("column", ["submitted_ts", "STARTED", "EVENT_TIMESTAMP", "created_at"])
+def test_a_time_is_found_and_one_that_is_not_understood_is_named(column: str) -> None:
+    rows = [("insert into a select 1", "11/20/2026 10:00:00 AM"), ("insert into b select 1", "tomorrow")]
+    good, bad = sorted(read_export(as_csv(["sql_text", column], rows)), key=lambda one: one["problem"] or "")
+    assert good["start_time"] == 1795168800.0
+    assert bad["problem"] == f"{column.lower()} is no time"

@@ -7,7 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connectors.query_log._values import parse_duration, parse_flag, parse_state, parse_time, parse_times
+from connectors.query_log._values import (
+    RAN,
+    joined_state,
+    parse_duration,
+    parse_flag,
+    parse_state,
+    parse_time,
+    parse_times,
+)
 
 BERLIN = ZoneInfo("Europe/Berlin")
 MOMENT = datetime(2026, 11, 20, 8, 24, 58, tzinfo=UTC).timestamp()
@@ -25,6 +33,7 @@ MOMENT = datetime(2026, 11, 20, 8, 24, 58, tzinfo=UTC).timestamp()
         "2026/11/20 8:24:58",
         "20261120082458",
         "Fri, 20 Nov 2026 00:24:58 -0800",
+        "11/20/2026 8:24:58 AM",
         "1795163098",
         "1795163098.0",
         "1795163098000",
@@ -85,13 +94,50 @@ def test_durations_count_in_their_own_unit_or_the_columns(written: str, unit: fl
 
 
 def test_states_say_whether_a_statement_ran() -> None:
-    for word in ("success", "SUCCEEDED", "ok", "FINISHED", "Done", "Completed", "0", "00000", "true", "t", ""):
-        assert parse_state(word) is None, word
+    for word in ("success", "SUCCEEDED", "ok", "FINISHED", "Done", "Completed", "0", "00000", "true", "t"):
+        assert parse_state(word) == RAN, word
     for word in ("failed", "FAIL", "error", "ABORTED", "cancelled", "Canceled", "timeout", "42601", "f", "killed"):
         assert parse_state(word) == "failed", word
     for word in ("running", "QUEUED", "pending"):
         assert parse_state(word) == "unfinished", word
     assert parse_state("purple") == "unknown_state"
+    assert parse_state("") is None
+
+
+@pytest.mark.parametrize(
+    ("column", "ran", "failed"),
+    [
+        ("success", "1 t TRUE yes 1.0", "0 f False no 0.0 failed"),
+        ("succeeded", "1", "0"),
+        ("is_success", "1 true", "0 false"),
+        ("ok_flag", "1", "0"),
+        ("status", "0 success", "1 2601 -1 error"),
+        ("return_code", "0 00000", "1 -942 1.0"),
+        ("status_code", "0 200", "500 1 404"),
+        ("exit_status", "0", "137"),
+        ("is_error", "0 false", "1 true"),
+        ("failed", "0", "1"),
+        ("errors", "0 []", "3"),
+        ("sqlstate", "00000 02000 01000", "42P01 22012"),
+        ("outcome", "success", "failure"),
+    ],
+)
+def test_what_a_flag_or_a_number_means_follows_from_the_name_of_its_column(column: str, ran: str, failed: str) -> None:
+    assert {parse_state(word, column) for word in ran.split()} == {RAN}
+    assert {parse_state(word, column) for word in failed.split()} == {"failed"}
+
+
+def test_a_number_in_a_result_may_be_one_of_rows() -> None:
+    assert [parse_state(word, "result") for word in ("0", "17", "ok")] == [RAN, "unknown_state", RAN]
+    assert parse_state("2", "success") == "unknown_state"
+
+
+def test_what_one_column_calls_finished_another_may_call_failed() -> None:
+    assert joined_state([RAN, "failed", None]) == "failed"
+    assert joined_state([RAN, "unfinished"]) == "unfinished"
+    assert joined_state(["unknown_state", RAN]) is None
+    assert joined_state(["unknown_state", None]) == "unknown_state"
+    assert joined_state([None]) is None
 
 
 def test_an_error_column_fails_a_statement_by_any_value_but_none() -> None:
@@ -105,3 +151,11 @@ def test_a_time_before_1970_stands_for_none(old: str, others: list[str]) -> None
     times, wrong = parse_times([old, *others], UTC)
     assert (times[0], wrong) == (None, [])
     assert times[1:] == [1_767_225_600.0] * len(others)
+
+
+def test_a_clock_with_halves_has_the_month_first() -> None:
+    assert parse_time("1/2/2026 12:05 am", UTC) == datetime(2026, 1, 2, 0, 5, tzinfo=UTC).timestamp()
+    assert parse_time("1/2/2026, 12:05:06.5 PM", UTC) == datetime(2026, 1, 2, 12, 5, 6, 500_000, UTC).timestamp()
+    for wrong in ("20/11/2026 10:00:00 AM", "11/20/2026 10:00:00"):
+        with pytest.raises(ValueError):
+            parse_time(wrong, UTC)

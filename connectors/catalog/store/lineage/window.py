@@ -46,10 +46,12 @@ class Window:
 def window(connection: Connection, as_of: int | None, days: int | None) -> Window:
     """The window a client asks for: `days` 0 is any age.
 
-    The window ends at the newest observation of that moment, so that an old log is not an empty one.
+    The window ends at the newest observation of that moment, so that an old log is not an empty one; one of the future
+    does not move it.
     """
     moment = now_millis() if as_of is None else as_of
-    until = min(_newest(connection, as_of) or moment, moment)
+    # where each table has something of the future too, each sighting is looked at
+    until = _newest(connection, as_of) or _newest(connection, moment) or moment
     days = DEFAULT_DAYS if days is None else days
     since = until - days * DAY if days else None
     return Window(Moment(as_of, since), since, until)
@@ -58,7 +60,8 @@ def window(connection: Connection, as_of: int | None, days: int | None) -> Windo
 def _newest(connection: Connection, as_of: int | None) -> int | None:
     """When anything was observed last, by `as_of` (None: at all); None where nothing was."""
     if as_of is None:
-        newest = select(func.max(entity_activity.c.last_written))
+        now = now_millis()
+        newest = select(func.max(entity_activity.c.last_written)).where(entity_activity.c.last_written <= now)
     else:
         seen = dated_contributions.join(sightings, sightings.c.version_id == versions.c.id)
         newest = select(func.max(func.min(sightings.c.last_seen, as_of))).select_from(seen)
