@@ -82,4 +82,16 @@ spark.sql("INSERT INTO mart.published SELECT id, state FROM mart.viewed")
 spark.sql("CREATE TABLE mart.short_lived USING parquet AS SELECT status FROM sales.orders")
 spark.sql("DROP TABLE mart.short_lived")
 spark.sql("ALTER TABLE mart.viewed ADD COLUMNS (note STRING)")
+
+# built aside and swapped in, three nights, the last from another source; and one that keeps what it replaces
+for source in ("sales.orders", "sales.orders", "sales.texts"):
+    rows = spark.table(source).select("order_id")
+    rows.write.mode("overwrite").saveAsTable("mart.swapped_new")
+    spark.sql("DROP TABLE IF EXISTS mart.swapped")
+    spark.sql("ALTER TABLE mart.swapped_new RENAME TO mart.swapped")
+    rows.write.mode("overwrite").saveAsTable("mart.kept_new")
+    if spark.catalog.tableExists("mart.kept"):
+        spark.sql("DROP TABLE IF EXISTS mart.kept_old")
+        spark.sql("ALTER TABLE mart.kept RENAME TO mart.kept_old")
+    spark.sql("ALTER TABLE mart.kept_new RENAME TO mart.kept")
 spark.stop()
