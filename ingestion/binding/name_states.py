@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from ingestion.analysis.analyzer import CREATING_KINDS
+from ingestion.binding.relations import A_MOMENT
 from ingestion.model.digests import digest
 from ingestion.model.lineage import (
     CreateMode,
@@ -66,6 +67,7 @@ class NamedStatement:
     """A statement in a namespace, with the keys that its changing names may mean; `key` tells it from all others.
 
     `meanings` are those that it has had, with what it made; of what it makes once more, each time has its number.
+    `ordered`: the names whose order in time counts beyond the session.
     """
 
     def __init__(self, key: str, names: TableUsageNames, namespace: Namespace, changing: ChangingNames) -> None:
@@ -74,6 +76,9 @@ class NamedStatement:
         self._changing = changing
         self.changes = tuple(change for change in names.changes if self._is_changing(change.name, change.other))
         self.writes = tuple(write for write in names.written if self._is_changing(write[0]))
+        lasting = changing.names - changing.temporary
+        self.ordered = tuple(sorted({own for name in names.names() if (own := own_name(name)) in lasting}))
+        self.changes_names = bool(self.changes) or any(write[2] is WriteMode.CREATE for write in self.writes)
         self._modes = dict(names.modes)
         looked_up = dict.fromkeys(name for name in self._names_to_look_up(names) if self._is_changing(name))
         self.reads = frozenset(key for name in names.read for key in self.own_keys(name))
@@ -198,6 +203,36 @@ def _put(states: dict[RelationKey, str], key: RelationKey, state: str) -> None:
         states.pop(key, None)
     else:
         states[key] = state
+
+
+class MomentsApart:
+    """The times of statements, told apart where a log has one for several; told in the order of the log.
+
+    A log that counts seconds, or a script that is logged when it is through, has `CREATE TABLE n AS …`, `ALTER TABLE n
+    SWAP WITH t` and `DROP TABLE n` at one time, and a catalog knows of no order but that of times: what uses a name
+    comes a moment after what changed it, and what changes it a moment after what used it. The same part of a log gives
+    the same times, whatever else is read with it.
+    """
+
+    def __init__(self) -> None:
+        self._last: dict[str, tuple[float, bool]] = {}  # by name; whether it was changed then
+
+    def time_of(self, statement: NamedStatement, time: float) -> float:
+        """When the statement ran that a log has at this time."""
+        if time <= 0:  # the log tells none
+            return time
+        apart = time
+        for name in statement.ordered:
+            last, changed = self._last.get(name, (0.0, False))
+            if last >= time:
+                apart = max(apart, round(last + A_MOMENT, 3) if changed or statement.changes_names else last)
+        for name in statement.ordered:
+            self._last[name] = apart, statement.changes_names
+        return apart
+
+    def forget(self) -> None:
+        """What follows is another log."""
+        self._last.clear()
 
 
 class _Effect:

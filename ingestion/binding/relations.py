@@ -13,7 +13,7 @@ Order = tuple[float, int]
 Alterations = Mapping[int, frozenset[Order]]
 """By relation, when the alterations were made that are in force."""
 
-_A_MOMENT = 0.001
+A_MOMENT = 0.001
 """Seconds: catalogs count milliseconds."""
 
 RelationIdentity = tuple[RelationKey, Order | None]
@@ -146,7 +146,7 @@ class Relation:
             first, until = max(first, self.named), max(until, self.given)
             if self.stands:
                 return first, until
-        until = min(until, self.since[0] - _A_MOMENT) if self.gone or last < self.since else until
+        until = min(until, self.since[0] - A_MOMENT) if self.gone or last < self.since else until
         return min(first, until), until
 
     @property

@@ -26,10 +26,10 @@ from tests.support.nights import (
 _AT_ONCE = 50
 
 
-def differences(nights: Sequence[Night]) -> list[tuple[str, set[Edge], set[Edge]]]:
+def differences(nights: Sequence[Night], apart: float) -> list[tuple[str, set[Edge], set[Edge]]]:
     """Where the catalog says something else: after which log, what it says alone, and what it lacks."""
     expected = [*Names().edges_after(nights)]
-    parts = records_of(nights)
+    parts = records_of(nights, apart)
     found = []
     with TemporaryDirectory() as folder:
         for what, logs, wanted in (
@@ -46,12 +46,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--apart", type=float, default=1.0, help="seconds between the statements of a night, maybe 0")
     options = parser.parse_args()
     seeds = range(options.first, options.first + options.count)
+    together = (seeds[start : start + _AT_ONCE] for start in range(0, len(seeds), _AT_ONCE))
     wrong = [
-        (seeds[start], difference)
-        for start in range(0, len(seeds), _AT_ONCE)
-        for difference in differences(side_by_side([random_nights(seed) for seed in seeds[start : start + _AT_ONCE]]))
+        (some[0], difference)
+        for some in together
+        for difference in differences(side_by_side([random_nights(seed) for seed in some]), options.apart)
     ]
     for first, (when, false, missing) in wrong:
         print(f"seeds from {first}, {when}: false {sorted(false)}, missing {sorted(missing)}")

@@ -232,16 +232,17 @@ def stages_of(
     return LineageStages(config, LoggedProgress(), names, binding, publishing, None)
 
 
-_PARSED: dict[str, ParsedTemplate] = {}
+_PARSED: dict[str, dict[str, ParsedTemplate]] = {}
+"""Templates that were parsed, by dialect and fingerprint."""
 
 
 def occurrences_of(log: Sequence[Record], config: RunConfig, dialect: str = "postgres") -> Occurrences:
     """The runs of a log as Spark groups them."""
     warehouse = Warehouse(dialect, database="db")
     rows: list[dict[str, Any]] = [row for row in statement_rows(log, warehouse) if row.get("fingerprint")]
-    new = [row for row in rows if row["fingerprint"] not in _PARSED]
-    _PARSED.update(templates_of(new))
-    found = {str(row["fingerprint"]): _PARSED[str(row["fingerprint"])] for row in rows}
+    parsed = _PARSED.setdefault(dialect, {})
+    parsed.update(templates_of([row for row in rows if row["fingerprint"] not in parsed]))
+    found = {str(row["fingerprint"]): parsed[str(row["fingerprint"])] for row in rows}
     names = names_by_template(found.values(), Isolation(), config.headwater.templates_at_once)
     tallies = RunTallies(changing_names(names), warehouse.settings.defaults)
     for row in rows:

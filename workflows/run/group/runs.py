@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import ArrayType, BooleanType, DoubleType, IntegerType, LongType, StringType, StructType
 
-from ingestion.binding.name_states import Meaning, NamedStatement, NameStateTracker
+from ingestion.binding.name_states import Meaning, MomentsApart, NamedStatement, NameStateTracker
 from ingestion.model.contributions import JOBS_KEPT
 from ingestion.model.job_slots import SLOTS_KEPT, RunDays
 from ingestion.model.namespaces import NamespaceDefaults
@@ -236,6 +236,7 @@ class RunTallies:
         self._templates = templates
         self._defaults = defaults
         self._states = NameStateTracker()
+        self._moments = MomentsApart()
         self._statements: dict[StatementRuns, _StatementTallies] = {}
 
     def add(self, run: Run) -> None:
@@ -246,7 +247,11 @@ class RunTallies:
         own = self._statements.get(runs)
         if own is None:
             own = self._statements[runs] = _StatementTallies(self._statement_of(runs))
-        meaning = _ALWAYS if own.statement is None else self._states.run(own.statement, run.session)
+        meaning = _ALWAYS
+        if own.statement is not None:
+            meaning = self._states.run(own.statement, run.session)
+            time = self._moments.time_of(own.statement, run.time)
+            run = run if time == run.time else run._replace(time=time)
         tally = own.by_meaning.get(id(meaning))
         if tally is None:
             tally = own.by_meaning[id(meaning)] = Tally(runs, meaning, run.moment, run.moment)
@@ -255,6 +260,7 @@ class RunTallies:
     def begin(self) -> None:
         """What follows has nothing to do with what came before."""
         self._states.forget()
+        self._moments.forget()
 
     def tallies(self) -> Iterator[Tally]:
         """The tallies of all runs."""
