@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import pickle
+import re
 import struct
 import zlib
 from functools import cache
@@ -27,6 +28,35 @@ _TRAILER = struct.Struct("!I?3sI")
 """Bytes of the names, whether the lineage is resolved, a sign, and the checksum of all that stands before it."""
 _CHECKSUM = struct.Struct("!I")
 _SIGN = b"HWs"
+
+_SHORT_TEXT = pickle.SHORT_BINUNICODE[0]
+_SIZED = {
+    pickle.BINUNICODE[0]: 4,
+    pickle.BINUNICODE8[0]: 8,
+    pickle.SHORT_BINBYTES[0]: 1,
+    pickle.BINBYTES[0]: 4,
+    pickle.BINBYTES8[0]: 8,
+    pickle.LONG1[0]: 1,
+}
+"""Operations of a pickle that are followed by as many bytes as a number tells, and the bytes of that number."""
+_UNSIZED = re.compile(
+    b"(?:[%b]++|(?:[%b].)++|%b..|[%b]....|[%b].{8})++"
+    % (
+        re.escape(
+            pickle.MARK + pickle.EMPTY_TUPLE + pickle.TUPLE + pickle.TUPLE1 + pickle.TUPLE2 + pickle.TUPLE3
+            + pickle.NONE + pickle.NEWTRUE + pickle.NEWFALSE + pickle.EMPTY_LIST + pickle.APPEND + pickle.APPENDS
+            + pickle.EMPTY_DICT + pickle.SETITEM + pickle.SETITEMS + pickle.EMPTY_SET + pickle.ADDITEMS
+            + pickle.FROZENSET + pickle.MEMOIZE + pickle.STACK_GLOBAL + pickle.REDUCE + pickle.NEWOBJ + pickle.BUILD
+            + pickle.POP + pickle.POP_MARK
+        ),
+        re.escape(pickle.PROTO + pickle.BININT1 + pickle.BINGET),
+        re.escape(pickle.BININT2),
+        re.escape(pickle.BININT + pickle.LONG_BINGET),
+        re.escape(pickle.FRAME + pickle.BINFLOAT),
+    ),
+    re.DOTALL,
+)  # fmt: skip
+"""The other operations that this version writes, one after the other."""
 
 
 class _SymbolicUnpickler(pickle.Unpickler):
@@ -112,7 +142,31 @@ def _trailer(data: bytes) -> tuple[int, bool, bytes, int]:
     return size, resolved, sign, checksum
 
 
+def _is_as_written(data: bytes | bytearray | memoryview) -> bool:
+    """Whether a pickle has only operations that this version writes.
+
+    An operation that it does not write puts a value under any number: C's unpickler makes room for all numbers before,
+    which for 2**31 takes a minute and 32 GB.
+    """
+    at = 0
+    while at < len(data):
+        operation = data[at]
+        if operation == _SHORT_TEXT:  # most are: the way without a slice
+            at += 2 + data[at + 1] if at + 1 < len(data) else 1
+        elif (width := _SIZED.get(operation)) is not None:
+            at += 1 + width + int.from_bytes(data[at + 1 : at + 1 + width], "little")
+        elif operation == pickle.STOP[0]:
+            return True
+        elif (found := _UNSIZED.match(data, at)) is not None:
+            at = found.end()
+        else:
+            return False
+    return False
+
+
 def _value(data: bytes | bytearray | memoryview) -> object:
+    if not _is_as_written(data):
+        raise _damage_error()
     try:
         return _SymbolicUnpickler(io.BytesIO(data)).load()
     except (
@@ -123,6 +177,9 @@ def _value(data: bytes | bytearray | memoryview) -> object:
         ValueError,
         IndexError,
         KeyError,
+        OverflowError,
+        MemoryError,
+        RecursionError,
     ) as error:
         raise _damage_error() from error
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import pickle
+import resource
+import struct
 from collections.abc import Callable
 from dataclasses import is_dataclass
 from typing import Any, get_args, get_type_hints
@@ -108,3 +110,27 @@ def test_stored_bytes_cannot_run_code() -> None:
 
     with pytest.raises(Unparsable):
         loads(pickle.dumps(Bomb()))
+
+
+TOO_LARGE = 2**31 - 1
+CRAFTED = {
+    "a number for an index that no memory holds": b"\x80\x05N"
+    + pickle.LONG_BINPUT
+    + struct.pack("<I", TOO_LARGE)
+    + b".",
+    "the same in digits": b"\x80\x05N" + pickle.PUT + b"9" * 30 + b"\n.",
+    "a text longer than any file": b"\x80\x05" + pickle.BINUNICODE8 + struct.pack("<Q", 2**64 - 1) + b".",
+    "a frame longer than any file": b"\x80\x05" + pickle.FRAME + struct.pack("<Q", 2**64 - 1) + b"N.",
+    "an index that nothing was put under": b"\x80\x05" + pickle.LONG_BINGET + struct.pack("<I", TOO_LARGE) + b".",
+    "a number of a gigabyte": b"\x80\x05" + pickle.LONG4 + struct.pack("<i", 1 << 30) + b".",
+}
+
+
+@pytest.mark.parametrize(
+    "data", sorted(CRAFTED.values()), ids=[key for key, _ in sorted(CRAFTED.items(), key=lambda one: one[1])]
+)
+def test_crafted_bytes_are_refused_before_room_is_made_for_them(data: bytes) -> None:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(Unparsable):
+        loads(data)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 1 << 18  # KB
