@@ -2,18 +2,56 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ingestion.errors import ConfigError
 
 STOP_SECONDS = 10
 """For the requests that are being answered when a server is told to end."""
 _START_SECONDS = 30.0
+_HEAD_SECONDS = 60.0
+"""For the first line and the headers of a request, which uvicorn waits for without an end."""
+
+
+class HttpProtocol(H11Protocol):
+    """HTTP of a server of ours, whichever parsers are installed: a head that does not come ends its connection."""
+
+    _head_limit: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begins to wait for a request."""
+        super().connection_made(transport)
+        self._await_head()
+
+    def data_received(self, data: bytes) -> None:
+        """Takes what came; waits on, from when it began, where the head is not whole."""
+        answered = self.cycle
+        super().data_received(data)
+        if self.cycle is answered and (answered is None or answered.response_complete):
+            self._await_head()
+        else:
+            self._end_waiting()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Waits for nothing more."""
+        self._end_waiting()
+        super().connection_lost(exc)
+
+    def _await_head(self) -> None:
+        if self._head_limit is None:
+            self._head_limit = self.loop.call_later(_HEAD_SECONDS, self.transport.close)
+
+    def _end_waiting(self) -> None:
+        if self._head_limit is not None:
+            self._head_limit.cancel()
+            self._head_limit = None
 
 
 def listen(host: str, port: int, advice: str) -> socket.socket:

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from connectors.web_server import STOP_SECONDS, listen, server_thread, url_of
+from connectors.web_server import STOP_SECONDS, HttpProtocol, listen, server_thread, url_of
 from ingestion.errors import StateLost
 from workflows.state.metrics import CONTENT_TYPE, metrics_text
 from workflows.state.runs import run_totals
@@ -24,6 +24,7 @@ def health_server(store: StateStore, host: str, port: int) -> Iterator[str]:
     with listen(host, port, "choose another --metrics-port") as listener:
         settings = uvicorn.Config(
             _application(store),
+            http=HttpProtocol,
             log_config=None,
             log_level="warning",
             access_log=False,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -119,9 +120,9 @@ class _Catalog(FastAPI):
         return get_openapi(title=self.title, version=self.version, routes=list(all_routes(self.routes)))
 
 
-def _failure(status: int, message: str) -> JSONResponse:
+def _failure(status: int, message: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
     """The body that clients of the contract understand."""
-    return JSONResponse({"code": status, "message": message}, status_code=status)
+    return JSONResponse({"code": status, "message": message}, status_code=status, headers=headers)
 
 
 async def _api_error(_: Request, error: Exception) -> JSONResponse:
@@ -141,7 +142,7 @@ async def _invalid(_: Request, error: Exception) -> JSONResponse:
 
 async def _http_error(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
-    return _failure(error.status_code, str(error.detail))
+    return _failure(error.status_code, str(error.detail), error.headers)
 
 
 async def _not_text(_: Request, __: Exception) -> JSONResponse:

@@ -5,6 +5,7 @@ Pure ASGI: an answer leaves as the application wrote it, in one piece.
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import json
 import logging
@@ -25,6 +26,8 @@ _HEADERS = (
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"cache-control", b"no-store"),
 )
+_CLOSE = {"connection": "close"}
+"""With an answer that does not wait for the rest of the body."""
 _SEVERAL = "send it in several calls"
 _POLICY = (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'")
 
@@ -37,6 +40,7 @@ class AccessRules:
     hosts: frozenset[str] | None
     max_body: int
     max_values: int = 2_000_000  # in a body: each takes a hundred bytes and more once it is read
+    body_seconds: float = 60.0  # for all of a body: who sends it byte by byte holds a connection for ever
 
 
 class AccessMiddleware:
@@ -66,17 +70,27 @@ class AccessMiddleware:
             await _answer(send_safely, *refusal)
             return
         read = values = 0
+        whole = False
+        late = asyncio.get_running_loop().time() + self._rules.body_seconds
 
         async def receive_bounded() -> Message:
-            nonlocal read, values
-            message = await receive()
+            nonlocal read, values, whole
+            if whole:  # what comes then is the end of the connection, which may be waited for
+                return await receive()
+            try:
+                async with asyncio.timeout_at(late):
+                    message = await receive()
+            except TimeoutError:
+                raise HTTPException(408, self._too_slow(), _CLOSE) from None
+            whole = not message.get("more_body", False)
             body = message.get("body", b"")
             read += len(body)
             values += body.count(b",") + body.count(b"[") + body.count(b"{")
             if read > self._rules.max_body:
-                raise HTTPException(413, self._too_large())
+                raise HTTPException(413, self._too_large(), _CLOSE)
             if values > self._rules.max_values:
-                raise HTTPException(413, f"the body has more than {self._rules.max_values} values: {_SEVERAL}")
+                many = f"the body has more than {self._rules.max_values} values: {_SEVERAL}"
+                raise HTTPException(413, many, _CLOSE)
             return message
 
         try:
@@ -98,6 +112,8 @@ class AccessMiddleware:
         is_open = path in _OPEN_PATHS or path.startswith(_OPEN_FILES)
         if not is_open and not self._admits(headers.get(b"authorization", b"")):
             return 401, "the token is missing or wrong: send it as Authorization: Bearer <token>"
+        if b"transfer-encoding" in headers and b"content-length" in headers:
+            return 400, "the body's length is told twice (Transfer-Encoding, Content-Length): send one of them"
         length = headers.get(b"content-length", b"0")
         if length.isdigit() and int(length[:20]) > self._rules.max_body:
             return 413, self._too_large()
@@ -109,6 +125,9 @@ class AccessMiddleware:
         scheme, _, token = authorization.partition(b" ")
         right = hmac.compare_digest(token.strip(), self._rules.token.encode())
         return scheme.lower() == b"bearer" and right
+
+    def _too_slow(self) -> str:
+        return f"the body did not come within {self._rules.body_seconds:g} seconds: {_SEVERAL}"
 
     def _too_large(self) -> str:
         return f"the body is larger than {self._rules.max_body} bytes: {_SEVERAL}"
@@ -138,7 +157,7 @@ def _with_headers(headers: object) -> list[tuple[bytes, bytes]]:
 async def _answer(send: Send, status: int, message: str) -> None:
     body = json.dumps({"code": status, "message": message}).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    if status in {413, 421}:
+    if status in {400, 408, 413, 421}:
         headers.append((b"connection", b"close"))
     if status == 401:
         headers.append((b"www-authenticate", b"Bearer"))

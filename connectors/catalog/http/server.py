@@ -15,7 +15,7 @@ import uvicorn
 from connectors.catalog.http.app import create_app
 from connectors.catalog.http.middleware import LOOPBACK, AccessMiddleware, AccessRules
 from connectors.catalog.store.database import Database, open_database
-from connectors.web_server import STOP_SECONDS, listen, server_thread, url_of
+from connectors.web_server import STOP_SECONDS, HttpProtocol, listen, server_thread, url_of
 from ingestion.errors import ConfigError
 
 _ENDINGS = (signal.SIGINT, signal.SIGTERM)
@@ -38,6 +38,7 @@ class CatalogConfig:
     token: str | None = field(default=None, repr=False)
     version: str = "2.0.7"
     max_body_bytes: int = 64 * 1024 * 1024
+    body_seconds: float = 60.0
     openlineage: bool = False
     sample_data: bool = False
     keep_rewritten: bool = False
@@ -119,12 +120,14 @@ def _server(config: CatalogConfig, database: Database) -> uvicorn.Server:
         token=config.token,
         hosts=LOOPBACK if config.host in LOOPBACK and not config.token else None,
         max_body=config.max_body_bytes,
+        body_seconds=config.body_seconds,
     )
     ways = {name: getattr(config, name) for name in ("openlineage", "sample_data", "keep_rewritten")}
     app = AccessMiddleware(create_app(database, config.version, **ways), rules)
     settings = uvicorn.Config(
         app,
         log_config=None,
+        http=HttpProtocol,
         log_level="warning",
         access_log=False,
         server_header=False,

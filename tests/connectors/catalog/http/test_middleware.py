@@ -9,6 +9,8 @@ import socket
 import sqlite3
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -54,6 +56,61 @@ class TestSizes:
         assert shop.get("/tables", limit=1_000_000)[0] == 200
         assert shop.get("/tables", limit=-1)[0] == 400
         assert shop.get("/lineage/table/name/x", upstreamDepth=10_000)[0] == 400
+
+
+class TestBodiesThatDoNotCome:
+    """What is said in bytes to the server's port, and what it answers before it hangs up."""
+
+    @pytest.fixture
+    def impatient(self, tmp_path: Path) -> Iterator[tuple[str, int]]:
+        with running_catalog(CatalogConfig(tmp_path / "c.db", port=0, body_seconds=0.3)) as address:
+            yield "127.0.0.1", urlsplit(address.url).port or 0
+
+    def test_a_body_that_does_not_come_is_given_up_and_its_connection_closed(self, impatient: tuple[str, int]) -> None:
+        answer = said(impatient, _HEAD + b"Content-Length: 400\r\n\r\n{")
+        assert answer.startswith(b"HTTP/1.1 408 ")
+        assert b"0.3 seconds" in answer
+
+    def test_a_body_of_drops_has_no_more_time_than_another(self, impatient: tuple[str, int]) -> None:
+        drops = (b"1\r\n \r\n" for _ in range(200))
+        answer = said(impatient, _HEAD + b"Transfer-Encoding: chunked\r\n\r\n", *drops)
+        assert answer.startswith(b"HTTP/1.1 408 ")
+
+    def test_a_length_that_is_told_twice_is_refused(self, impatient: tuple[str, int]) -> None:
+        both = b"Transfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n2\r\n{}\r\n0\r\n\r\n"
+        assert said(impatient, _HEAD + both).startswith(b"HTTP/1.1 400 ")
+
+    def test_a_head_that_does_not_come_ends_its_connection(
+        self, impatient: tuple[str, int], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("connectors.web_server._HEAD_SECONDS", 0.2)
+        whole = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        assert said(impatient, _HEAD) == b""
+        answers = said(impatient, whole, whole[:9])
+        assert answers.startswith(b"HTTP/1.1 200 ")
+
+
+_HEAD = b"PUT /api/v1/services/databaseServices HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+
+
+def said(address: tuple[str, int], *parts: bytes) -> bytes:
+    """All that a server answers to these parts, which are sent one at a time, until it closes the connection."""
+    answer = b""
+    with socket.create_connection(address, timeout=20) as connection:
+        for number, part in enumerate(parts):
+            if number:
+                connection.settimeout(0.02)
+                try:
+                    answer += connection.recv(65_536)
+                except TimeoutError:
+                    connection.settimeout(20)
+            with suppress(OSError):  # it may have hung up by now
+                connection.sendall(part)
+        connection.settimeout(20)
+        with suppress(ConnectionError):
+            while received := connection.recv(65_536):
+                answer += received
+    return answer
 
 
 class TestPages:
