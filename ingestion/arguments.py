@@ -73,6 +73,33 @@ def nearest_file(wanted: Path) -> str:
     return f"; did you mean {wanted.with_name(near)}?" if near else ""
 
 
+def files_below(folder: Path, pattern: str, within: Path | None = None) -> tuple[list[Path], list[Path]]:
+    """The files of a folder by a pattern, in order, and apart from them those that links lead to out of the folder.
+
+    `within`: out of that one, which the folder is in.
+
+    A project may come from anywhere: what a link in it names is whatever this user may read.
+    """
+    root = (within or folder).resolve()
+    inside: list[Path] = []
+    outside: list[Path] = []
+    for file in sorted(folder.rglob(pattern)):
+        (inside if _real_path(file).is_relative_to(root) else outside).append(file)
+    return inside, outside
+
+
+def leads_out(file: Path) -> str:
+    """What is told of a file that a link leads to out of its folder."""
+    return f"{file}: a link leads out of the folder: not read; copy the file there, or name it itself"
+
+
+def _real_path(file: Path) -> Path:
+    try:
+        return file.resolve()
+    except (OSError, RuntimeError):  # a link to itself, which reading tells
+        return file.parent.resolve() / file.name
+
+
 def listing(names: Sequence[str]) -> str:
     """The first dozen of the names, for a message."""
     return ", ".join(names[:_LISTED]) + (", …" if len(names) > _LISTED else "")

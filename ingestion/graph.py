@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ingestion.analysis.symbolic import loads
-from ingestion.arguments import kind_of, require_schema, require_seconds, require_text
+from ingestion.arguments import files_below, kind_of, leads_out, require_schema, require_seconds, require_text
 from ingestion.binding.binder import BoundLog
 from ingestion.binding.relations import Order, Relation
 from ingestion.binding.temporary_tables import PersistedFlow, RelationReference, bind_and_inline, is_transient
@@ -364,7 +364,10 @@ def _texts(source: str | os.PathLike[str] | Sequence[str]) -> Iterator[tuple[str
         return
     path = Path(source)
     try:
-        for file in sorted(path.rglob("*.sql")) if path.is_dir() else [path]:
+        files, outside = files_below(path, "*.sql") if path.is_dir() else ([path], [])
+        if outside:
+            raise ConfigError(leads_out(outside[0]))
+        for file in files:
             yield f"{file}:", file.stem, file.read_text("utf-8-sig")
     except UnicodeDecodeError:
         raise ConfigError(f"{path}: not UTF-8 text") from None

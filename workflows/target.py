@@ -12,11 +12,11 @@ from pathlib import Path
 from connectors.openmetadata.client import CatalogSearch, Platform, connect
 from connectors.openmetadata.connection import Connection
 from connectors.openmetadata.http import Http, RetryPolicy
+from connectors.scratch import scratch_folder
 from connectors.sink import DryRunSink, Sink, SinkRun
 from ingestion.errors import RetryableError, TargetDown
 from workflows.config import EmbeddedCatalog, RunConfig, Server, SslConfig
 from workflows.counts import Pointer
-from workflows.runtime.scratch import scratch_folder
 
 TRIED_ONCE = RetryPolicy(attempts=1, total_seconds=15)
 

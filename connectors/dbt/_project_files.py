@@ -15,6 +15,7 @@ from connectors.dbt._macros import macros_in
 from connectors.dbt._template_scope import TemplateMacro, TemplateNode, TemplateScope, TemplateSource
 from connectors.dbt.artifacts import mapping_of, mappings_of, url_without_secrets
 from connectors.dbt.nodes import DbtColumn, DbtExposure
+from ingestion.arguments import files_below
 from ingestion.errors import ConfigError
 
 _LOADER: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -75,8 +76,17 @@ class Package:
     def files(self, kind: str, suffixes: tuple[str, ...]) -> Iterator[Path]:
         """The files of its folders of a kind (model, macro, seed, snapshot), in the order of their names."""
         for folder in self.folders[kind]:
-            found = (self.root / folder).rglob("*")
-            yield from sorted(file for file in found if file.suffix in suffixes and file.is_file())
+            found, _outside = self._files_in(folder)
+            yield from (file for file in found if file.suffix in suffixes and file.is_file())
+
+    def links_out(self) -> Iterator[Path]:
+        """What stands in its folders and is elsewhere: links lead out of them."""
+        for folder in dict.fromkeys(folder for folders in self.folders.values() for folder in folders):
+            yield from self._files_in(folder)[1]
+
+    def _files_in(self, folder: str) -> tuple[list[Path], list[Path]]:
+        """The files in a folder, and those that links lead to out of the package; one that it names itself is its."""
+        return files_below(self.root / folder, "*", None if ".." in Path(folder).parts else self.root)
 
     def macros(self) -> list[TemplateMacro]:
         return [
@@ -328,6 +338,7 @@ class SourceFiles:
     files: Mapping[str, SourceFile]
     exposures: tuple[DbtExposure, ...] = ()
     missing_packages: bool = False
+    links_out: tuple[Path, ...] = ()
 
 
 def read_source_files(project: Package, dialect: str | None, language: str) -> SourceFiles:
@@ -358,7 +369,8 @@ def read_source_files(project: Package, dialect: str | None, language: str) -> S
         sources=tuple(sources),
     )
     used = _with_unique_ids(exposures, scope.nodes, scope.sources)
-    return SourceFiles(scope, files, used, missing_packages=declares and len(packages) == 1)
+    outside = tuple(file for package in packages for file in package.links_out())
+    return SourceFiles(scope, files, used, declares and len(packages) == 1, outside)
 
 
 def _files(package: Package, project: Package, properties: _PackageProperties) -> Iterator[SourceFile]:

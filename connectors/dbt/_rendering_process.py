@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from connectors.dbt._template_scope import TemplateScope
+from connectors.scratch import scratch_folder
 from ingestion.errors import ParseMemory, ParseTimeout
 from ingestion.parsing.sandbox.process import Limits, Sandbox
 
@@ -50,7 +50,8 @@ class RenderingProcess:
 
     def __init__(self, limits: Limits) -> None:
         self._sandbox = Sandbox(limits)
-        self._folder = tempfile.TemporaryDirectory(prefix="headwater-dbt-")
+        self._closing = ExitStack()
+        self._folder = self._closing.enter_context(scratch_folder("dbt"))
         self._scopes = 0
 
     def __enter__(self) -> Self:
@@ -60,7 +61,7 @@ class RenderingProcess:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._sandbox.close()
-        self._folder.cleanup()
+        self._closing.close()
 
     def configure(self, scope: TemplateScope, texts: Mapping[str, str]) -> dict[str, NodeConfig]:
         """The config of each node by its id, given its text; an empty one where that cannot be had."""
@@ -88,7 +89,7 @@ class RenderingProcess:
         if not asked:
             return []
         self._scopes += 1
-        file = Path(self._folder.name) / f"scope_{self._scopes}.json"
+        file = self._folder / f"scope_{self._scopes}.json"
         file.write_text(scope.to_json(), "utf-8")
         replies = self._sandbox.parse(_PROCESS, [(json.dumps(one), str(file)) for one in asked])
         return [

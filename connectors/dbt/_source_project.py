@@ -22,6 +22,7 @@ from connectors.dbt.model_statements import (
     with_ephemeral,
 )
 from connectors.dbt.nodes import DbtNode, ResourceKind
+from ingestion.arguments import leads_out
 from ingestion.errors import RecordError
 from ingestion.model.lineage import Column
 from ingestion.parser import LineageParser
@@ -163,7 +164,7 @@ def project_from_files(root: Path, dialect: str | None, limits: Limits) -> DbtPr
             project, rendered = _read(
                 root, found, configs, source_keys, {**rendered, **without_type_branches(again, language)}
             )
-    notes = (*_notes(found, scope), *_assumed_names(configs))
+    notes = (*_notes(found, scope), *_assumed_names(configs), *map(leads_out, found.links_out))
     return _without_ambiguous(replace(project, name=package.name, exposures=found.exposures, notes=notes), configs)
 
 

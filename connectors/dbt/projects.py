@@ -13,6 +13,7 @@ from connectors.dbt._template_values import relation_name
 from connectors.dbt.artifacts import NEWEST_VERSION, Artifact, read_columns, read_manifest, text_of
 from connectors.dbt.model_statements import DbtProject, ModelFailure, ModelQuery, adapter_dialect, model_statements
 from connectors.dbt.nodes import EPHEMERAL_PREFIX, DbtNode, Manifest, ResourceKind
+from ingestion.arguments import files_below, leads_out
 from ingestion.dialects import dialect_of
 from ingestion.dialects.lexing import NAME, STRING, WORD, tokens
 from ingestion.errors import ConfigError
@@ -45,7 +46,8 @@ def _project_from_compiled(path: Path, dialect: str | None) -> DbtProject:
     if dialect is None:
         raise ConfigError(f"{path}: compiled files do not say what their SQL is: name it with --dialect")
     language = adapter_dialect(dialect)
-    texts = {file: file_text(file) for file in sorted(path.rglob("*.sql")) if _is_model(file.relative_to(path))}
+    files, outside = files_below(path, "*.sql")
+    texts = {file: file_text(file) for file in files if _is_model(file.relative_to(path))}
     names = {name for text in texts.values() for name in _qualified_names(text, language)}
     whole = " ".join(texts.values())
     ephemeral = {file for file in texts if f"{EPHEMERAL_PREFIX}{file.stem}" in whole}
@@ -70,7 +72,7 @@ def _project_from_compiled(path: Path, dialect: str | None) -> DbtProject:
         nodes[node.unique_id] = node
         queries.append(ModelQuery(node, text, str(file)))
     statements, failures = model_statements(queries, nodes, language)
-    notes = ("compiled files alone: a model's name is told by those that read it",)
+    notes = ("compiled files alone: a model's name is told by those that read it", *map(leads_out, outside))
     return DbtProject(path.name, language, nodes, statements, failures=failures, notes=notes)
 
 
@@ -193,7 +195,8 @@ def _package_around(manifest: Path) -> Package | None:
 def _compiled_file(target: Path, node: DbtNode) -> str | None:
     """What `dbt compile` wrote for a node, None where it did not."""
     file = target / "compiled" / node.package / node.path
-    return file_text(file) if node.path and file.is_file() else None
+    is_there = node.path and file.is_file() and file.resolve().is_relative_to(target.resolve())
+    return file_text(file) if is_there else None
 
 
 def _catalog_beside(manifest: Path) -> Path | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from connectors.dbt.model_statements import DbtProject
 from connectors.encodings import text_encoding
-from ingestion.arguments import nearest_file
+from ingestion.arguments import files_below, leads_out, nearest_file
 from ingestion.dialects import Dialect
 from ingestion.errors import ConfigError
 from ingestion.scripts.statements import lone_query_as_view, without_templates
@@ -63,11 +63,11 @@ def sql_texts(name: str, dialect: Dialect) -> tuple[list[tuple[str, str]], tuple
     if name == "-":
         return [("<stdin>", _decode(read_standard_input(_MAX_BYTES), "<stdin>"))], ()
     path = Path(name)
-    files = sorted(path.rglob("*.sql")) if path.is_dir() else [path]
-    if not files:
+    files, outside = files_below(path, "*.sql") if path.is_dir() else ([path], [])
+    if not files and not outside:
         raise ConfigError(f"{name} holds no *.sql file")
     found: list[tuple[str, str]] = []
-    unread: list[str] = []
+    unread = [leads_out(file) for file in outside]
     for file in files:
         try:
             found.append((str(file), lone_query_as_view(sql_text(file), file.stem, dialect)))

@@ -25,7 +25,7 @@ OF_SYSTEMS = {
     "connectors.spark": "a connector to one system",
     "workflows.commands.policy": "formats that a plan is written in",
     "workflows.config": "keys and source types of the YAML",
-    "workflows.runtime.scratch": "names of folders",
+    "connectors.scratch": "names of folders",
     "workflows.run.resolve.resolution": "the connection types of services that are registered",
     "ingestion.policies.tag_statements": "the warehouses whose tags a plan is written for",
     "workflows.runtime.spark": "names of folders",

@@ -8,12 +8,12 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from connectors.scratch import scratch_folder
 from ingestion.errors import Interrupted, LineageError, StateLost, TargetDown
 from workflows.config import RunConfig
 from workflows.counts import RunSummary, report
 from workflows.runtime.options import RunOptions
 from workflows.runtime.progress import Progress
-from workflows.runtime.scratch import scratch_folder
 from workflows.runtime.spark import SparkStart
 from workflows.state.lease import Lease, hold_lease
 from workflows.state.metrics import write_metrics

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
 import os
 import re
@@ -11,6 +12,7 @@ import zipfile
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from threading import Thread
 
@@ -21,12 +23,12 @@ from pyspark.errors import AnalysisException, IllegalArgumentException, PySparkE
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
+from connectors.scratch import scratch_folder
 from ingestion import errors
 from ingestion.errors import ConfigError, LineageError, SparkLost
 from workflows.config import SparkSettings
 from workflows.runtime.java import Java, archive_file, find_java, has_own_classes, most_used_first, options_to_use
 from workflows.runtime.logs import quiet_py4j
-from workflows.runtime.scratch import scratch_folder
 from workflows.runtime.signals import GracefulShutdown
 from workflows.runtime.spark_kinds import (
     OLDEST_SPARK,
@@ -143,6 +145,7 @@ _DEFAULTS = {
 _DAEMON = "workflows.runtime.worker_daemon"
 _JAVA_OPTIONS = "spark.driver.defaultJavaOptions"
 CLASS_PATH = "spark.driver.extraClassPath"
+_LOCAL_DIR = "spark.local.dir"
 _WAREHOUSE = "spark.sql.warehouse.dir"
 _PARTITIONS = "spark.sql.shuffle.partitions"
 _CLUSTER_DEFAULTS = {
@@ -289,7 +292,10 @@ class SparkStart:
         quiet_py4j()
         conf = SparkConf().setMaster(settings.master)
         warehouse = self._scratch.enter_context(scratch_folder("spark"))
-        for key, value in {_WAREHOUSE: str(warehouse), **spark_conf(settings, java)}.items():
+        own = {_WAREHOUSE: str(warehouse)}
+        if is_one_machine(settings.master) and "SPARK_LOCAL_DIRS" not in os.environ:
+            own[_LOCAL_DIR] = str(_folder_of_jvm())
+        for key, value in {**own, **spark_conf(settings, java)}.items():
             conf.set(key, value)
         return self._thread.submit(_context, conf)
 
@@ -338,6 +344,17 @@ def spark_session(settings: SparkSettings, drain: GracefulShutdown) -> Iterator[
     """
     with closing(SparkStart(settings)) as start, start.session(drain) as spark:
         yield spark
+
+
+@cache
+def _folder_of_jvm() -> Path:
+    """Where Spark keeps its files, the texts of a log among them: of a run that is killed the next one removes it.
+
+    One for all sessions of this process: its JVM remembers the first one's.
+    """
+    kept = ExitStack()
+    atexit.register(kept.close)
+    return kept.enter_context(scratch_folder("spark"))
 
 
 def _context(conf: SparkConf) -> SparkContext:

@@ -316,3 +316,15 @@ def test_variables_without_a_value_and_dbts_filters_are_known(plain: Path) -> No
     assert not [pair for pair in direct(told) if "main_marts" not in pair[1] and "prices" in pair[1]]
     project.write_text(project.read_text().replace("'true') | as_bool", "'false') | as_bool"))
     assert not [pair for pair in direct(found(plain)) if "main_marts" in pair[1]]
+
+
+def test_what_a_link_leads_to_out_of_a_project_is_left_out_and_told(plain: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "elsewhere"
+    outside.mkdir()
+    (outside / "private.sql").write_text("select secret from vault.safe")
+    (plain / "models" / "private.sql").symlink_to(outside / "private.sql")
+
+    document = found(plain, "--dialect", "postgres")
+
+    assert "vault" not in json.dumps(document["column_lineage"])
+    assert any("models/private.sql: a link leads out of the folder" in note for note in document["notes"])

@@ -15,6 +15,7 @@ from connectors.sql_files.lineage import SqlOptions, explain_in_sql, script_line
 from connectors.sql_files.scripts import read_script
 from ingestion.dialects import dialect_of
 from ingestion.errors import ConfigError
+from ingestion.graph import lineage_graph
 from workflows.cli import app
 
 ROOT = Path(__file__).parents[3]
@@ -270,3 +271,22 @@ def test_a_hostile_schema_is_one_line_and_exits_2(name: str, content: bytes, mes
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.startswith(f"ingest: {message}")
     assert len(result.stderr.splitlines()) == 1
+
+
+def test_what_a_link_leads_to_out_of_the_folder_is_left_out_and_told() -> None:
+    Path("elsewhere").mkdir()
+    Path("elsewhere/private.sql").write_text("insert into stolen select secret from vault")
+    Path("jobs/shared").mkdir(parents=True)
+    Path("jobs/load.sql").write_text("insert into mart select a from s")
+    Path("jobs/shared/same.sql").symlink_to(Path("jobs/load.sql").absolute())  # a link that stays is one
+    Path("jobs/private.sql").symlink_to(Path("elsewhere/private.sql").absolute())
+    Path("jobs/loop.sql").symlink_to("loop.sql")
+
+    code, shown, errors = lineage("jobs", "--dialect", "postgres")
+
+    assert "vault" not in shown
+    assert "s.a" in shown
+    assert "jobs/private.sql: a link leads out of the folder" in shown + errors
+    assert code == 1
+    with pytest.raises(ConfigError, match=r"private\.sql: a link leads out of the folder"):
+        lineage_graph(Path("jobs"), "postgres")

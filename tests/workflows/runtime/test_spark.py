@@ -379,3 +379,35 @@ def test_a_start_that_nobody_waited_for_is_stopped_and_the_next_one_is_as_if_it_
     printed = subprocess.run(program, cwd=REPOSITORY, check=True, capture_output=True, text=True)
     worker = "workflows.runtime.worker_daemon"  # nobody asked for one
     assert printed.stdout.split() == ["None", "None", "3", worker, "None"]
+
+
+LOCAL_FILES = """
+import sys
+from pathlib import Path
+from workflows.config import SparkSettings
+from workflows.runtime.signals import GracefulShutdown
+from workflows.runtime.spark import spark_session
+
+for _run in range(2):
+    with spark_session(SparkSettings(master="local[1]"), GracefulShutdown()) as spark:
+        spark.range(3).persist().count()
+        folders = {Path(spark.sparkContext._temp_dir).parent.parent, *Path(sys.argv[1]).glob("*/blockmgr-*/..")}
+        print(*(folder.resolve().name.rpartition("-")[0] for folder in folders), all(map(Path.is_dir, folders)))
+"""
+
+
+def test_the_files_of_spark_lie_where_the_next_run_removes_them(tmp_path: Path) -> None:
+    program = [sys.executable, "-c", LOCAL_FILES, str(tmp_path)]
+    environment = {name: value for name, value in os.environ.items() if name != "SPARK_LOCAL_DIRS"}
+    printed = subprocess.run(
+        program,
+        cwd=REPOSITORY,
+        env={**environment, "TMPDIR": str(tmp_path)},
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    lines = printed.stdout.splitlines()
+    assert [set(line.split()) for line in lines] == [{"headwater-spark", "True"}] * 2
+    assert not list(tmp_path.glob("headwater-*"))

@@ -13,13 +13,13 @@ from connectors.dbt.model_statements import DbtProject
 from connectors.dbt.projects import open_project
 from connectors.openmetadata.client import Platform
 from connectors.query_log.reader import QueryLogOptions
+from connectors.scratch import scratch_folder
 from connectors.source import FailedDefinition, OpenSource, Schemas, SourceRun
 from connectors.sources import ConfiguredSource, has_room
 from connectors.spark.catalog import SparkCatalog
 from ingestion.statements.routines.definition import Definition
 from workflows.config import RunConfig
 from workflows.run.read.definitions import catalog_definitions, current_definitions
-from workflows.runtime.scratch import scratch_folder
 
 
 @contextmanager

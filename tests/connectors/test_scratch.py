@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from workflows.runtime.scratch import remove_abandoned, scratch_folder
+from connectors.scratch import remove_abandoned, scratch_folder
 
 HOLD = """
 import time
-from workflows.runtime.scratch import scratch_folder
+from connectors.scratch import scratch_folder
 with scratch_folder("spark") as folder:
     (folder / "part").write_text("x")
     print(folder, flush=True)
