@@ -43,6 +43,42 @@ class AccessRules:
     body_seconds: float = 60.0  # for all of a body: who sends it byte by byte holds a connection for ever
 
 
+class _BoundedBody:
+    """The body of a request, as far as the rules let it come."""
+
+    def __init__(self, receive: Receive, rules: AccessRules) -> None:
+        self._receive = receive
+        self._rules = rules
+        self._late = asyncio.get_running_loop().time() + rules.body_seconds
+        self._read = self._values = 0
+        self._is_whole = False
+
+    async def receive(self) -> Message:
+        """The next part of it; then the end of the connection, for which it may be waited. Raises HTTPException."""
+        if self._is_whole:
+            return await self._receive()
+        try:
+            async with asyncio.timeout_at(self._late):
+                message = await self._receive()
+        except TimeoutError:
+            slow = f"the body did not come within {self._rules.body_seconds:g} seconds: {_SEVERAL}"
+            raise HTTPException(408, slow, _CLOSE) from None
+        self._is_whole = not message.get("more_body", False)
+        body = message.get("body", b"")
+        self._read += len(body)
+        self._values += body.count(b",") + body.count(b"[") + body.count(b"{")
+        if self._read > self._rules.max_body:
+            raise HTTPException(413, _too_large(self._rules), _CLOSE)
+        if self._values > self._rules.max_values:
+            many = f"the body has more than {self._rules.max_values} values: {_SEVERAL}"
+            raise HTTPException(413, many, _CLOSE)
+        return message
+
+
+def _too_large(rules: AccessRules) -> str:
+    return f"the body is larger than {rules.max_body} bytes: {_SEVERAL}"
+
+
 class AccessMiddleware:
     """ASGI middleware that enforces `AccessRules`."""
 
@@ -69,32 +105,8 @@ class AccessMiddleware:
         if refusal is not None:
             await _answer(send_safely, *refusal)
             return
-        read = values = 0
-        whole = False
-        late = asyncio.get_running_loop().time() + self._rules.body_seconds
-
-        async def receive_bounded() -> Message:
-            nonlocal read, values, whole
-            if whole:  # what comes then is the end of the connection, which may be waited for
-                return await receive()
-            try:
-                async with asyncio.timeout_at(late):
-                    message = await receive()
-            except TimeoutError:
-                raise HTTPException(408, self._too_slow(), _CLOSE) from None
-            whole = not message.get("more_body", False)
-            body = message.get("body", b"")
-            read += len(body)
-            values += body.count(b",") + body.count(b"[") + body.count(b"{")
-            if read > self._rules.max_body:
-                raise HTTPException(413, self._too_large(), _CLOSE)
-            if values > self._rules.max_values:
-                many = f"the body has more than {self._rules.max_values} values: {_SEVERAL}"
-                raise HTTPException(413, many, _CLOSE)
-            return message
-
         try:
-            await self._app(scope, receive_bounded, send_safely)
+            await self._app(scope, _BoundedBody(receive, self._rules).receive, send_safely)
         except Exception as error:  # noqa: BLE001 — the border: a traceback may quote what the client sent
             logger.error("call failed: %s", type(error).__name__)
             if not started:
@@ -116,7 +128,7 @@ class AccessMiddleware:
             return 400, "the body's length is told twice (Transfer-Encoding, Content-Length): send one of them"
         length = headers.get(b"content-length", b"0")
         if length.isdigit() and int(length[:20]) > self._rules.max_body:
-            return 413, self._too_large()
+            return 413, _too_large(self._rules)
         return None
 
     def _admits(self, authorization: bytes) -> bool:
@@ -125,12 +137,6 @@ class AccessMiddleware:
         scheme, _, token = authorization.partition(b" ")
         right = hmac.compare_digest(token.strip(), self._rules.token.encode())
         return scheme.lower() == b"bearer" and right
-
-    def _too_slow(self) -> str:
-        return f"the body did not come within {self._rules.body_seconds:g} seconds: {_SEVERAL}"
-
-    def _too_large(self) -> str:
-        return f"the body is larger than {self._rules.max_body} bytes: {_SEVERAL}"
 
 
 def _host_name(host: bytes) -> str:
