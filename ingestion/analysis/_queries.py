@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ingestion.analysis._columns import (
     NO_TABLE,
     ROLE_MASK,
@@ -25,17 +27,20 @@ from ingestion.analysis._set_operations import combine_branches, combine_by_name
 from ingestion.analysis._stars import pivot_rows, star_entries
 from ingestion.analysis.form import (
     CommonTable,
+    Expression,
     Projection,
     Query,
     RelationSource,
     Select,
     SetOperation,
+    Slot,
     Star,
     TableFunction,
     Values,
     named_relations,
 )
 from ingestion.analysis.roles import (
+    ATOM,
     CONDITIONAL,
     FILTER,
     GROUP_BY,
@@ -47,6 +52,7 @@ from ingestion.analysis.roles import (
 )
 from ingestion.analysis.scope import NO_ITEMS, AnalysisContext, Merge, Scope, ScopedRelation, View, WithItem, item_key
 from ingestion.dialects import dialect_of
+from ingestion.dialects.definition import LaterItems
 from ingestion.dialects.functions import ELEMENTS
 from ingestion.model.lineage import ColumnRef, Problem, Reference, TableName
 from ingestion.model.outcomes import ProblemKind
@@ -157,8 +163,12 @@ class QueryAnalysis:
         rows: AnyRows
         if isinstance(source, TableName):
             item = scope.item(source)
+            array = scope.array(source) if item is None and self.dialect.arrays_in_from else None
             if item is not None:
                 rows, alias = _rows_of(self, item), alias or source.parts[0]
+            elif array is not None:
+                alias = alias or source.parts[-1]
+                rows = self._function(_elements(array), replace(relation, alias=alias), scope)
             else:
                 rows = self.table(source)
         elif isinstance(source, TableFunction):
@@ -230,7 +240,9 @@ class QueryAnalysis:
         branches = [self.query(branch, parent, view) for branch in operation.branches]
         rows = QueryColumns(
             self.sources,
-            combine_by_name(branches) if operation.by_name else combine_branches(self.sources, branches, operation),
+            combine_branches(self.sources, branches, operation)
+            if operation.match is None
+            else combine_by_name(branches, operation.match, first_only=operation.first_only),
         )
         for branch in branches:
             rows.indirect.update(branch.indirect)
@@ -264,6 +276,11 @@ class QueryAnalysis:
     def item_value(self, item: WithItem, scope: Scope) -> ColumnValue | None:
         """ClickHouse: the value that a WITH item names, in the scope that uses it."""
         return _value_of(self, item, scope)
+
+
+def _elements(array: tuple[str, ...]) -> TableFunction:
+    """The rows that an array is where it stands as a relation: `FROM t, t.xs AS x` is `FROM t, UNNEST(t.xs) AS x`."""
+    return TableFunction((Expression((0,), (Slot(array, TRANSFORMATION),), ATOM, 0),))
 
 
 def _length_of(array: ColumnValue) -> ColumnValue:
@@ -373,12 +390,19 @@ def _side(analysis: AnalysisContext, relations: list[ScopedRelation], name: str)
 def _with_items(
     analysis: AnalysisContext, definitions: tuple[CommonTable, ...], parent: Scope | None, view: View
 ) -> View:
-    """What is in view where these items are defined, each of which sees those before it."""
+    """What is in view where these items are defined, each of which sees those before it, and in some dialects all.
+
+    `WITH RECURSIVE a AS (SELECT k FROM b), b AS (SELECT k FROM t) SELECT k FROM a` reads t alone in PostgreSQL.
+    """
     for definition in definitions:
         item = WithItem(definition, view, parent)
         view = {**view, item_key(definition.name, analysis.dialect): item}
         if definition.recursive:
             item.view = view
+    seen = analysis.dialect.later_items
+    for definition in definitions:
+        if seen is LaterItems.SEEN or (definition.recursive and seen is LaterItems.RECURSIVE):
+            view[item_key(definition.name, analysis.dialect)].view = view
     if len(definitions) > _MANY:
         _analyse_in_order(analysis, definitions, view)
     return view

@@ -15,7 +15,7 @@ from ingestion.analysis._columns import (
     union_of,
     values_of,
 )
-from ingestion.analysis.form import SetOperation
+from ingestion.analysis.form import MatchedNames, SetOperation
 
 
 def combine_branches(sources: ColumnSources, branches: list[QueryColumns], operation: SetOperation) -> list[Entry]:
@@ -120,20 +120,31 @@ def _brought_before(name: str, branch: QueryColumns, names: dict[str, None]) -> 
     return called in names and called not in branch.names()
 
 
-def combine_by_name(branches: list[QueryColumns]) -> list[Entry]:
-    """The columns by name: those of the first branch, then what later ones add.
+def _may_have(branch: QueryColumns, name: str) -> bool:
+    return branch.find(name) is not None or bool(branch.guesses(name))
 
-    `SELECT a FROM s UNION BY NAME SELECT b, a FROM t`, two branches, has a, from s.a and t.a, and b, from t.b.
+
+def combine_by_name(branches: list[QueryColumns], match: MatchedNames, *, first_only: bool) -> list[Entry]:
+    """The columns by name: those of the first branch, then what later ones add, as far as `match` keeps them.
+
+    `SELECT a FROM s UNION BY NAME SELECT b, a FROM t`, two branches, has a, from s.a and t.a, and b, from t.b. With
+    LEFT or INNER it has a alone. The values of EXCEPT are those of the first branch.
     """
     names: dict[str, None] = {}
     stars: list[Entry] = []
-    for branch in branches:
+    for branch in branches[:1] if match.kept == "LEFT" else branches:
         names.update(dict.fromkeys(name for name in branch.names() if not _brought_before(name, branch, names)))
         stars += branch.stars
+    if match.listed:
+        names, stars = dict.fromkeys(match.listed), []
+    elif match.kept == "INNER":
+        names = {name: None for name in names if all(_may_have(branch, name) for branch in branches)}
+        if not all(branch.stars for branch in branches):  # then all that is common has a name
+            stars = []
     found: list[Entry] = []
     for name in names:
         values = []
-        for branch in branches:
+        for branch in branches[:1] if first_only else branches:
             value = branch.find(name)
             if value is None:
                 guesses = branch.guesses(name)

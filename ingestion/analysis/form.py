@@ -235,16 +235,27 @@ class Select:
     distinct: bool = False
 
 
+class MatchedNames(NamedTuple):
+    """Which columns a set operation BY NAME has.
+
+    Those of all branches, of the first one (`kept` is "LEFT"), those that all have ("INNER"), or those that are
+    `listed`: `LEFT UNION ALL BY NAME`, `UNION ALL BY NAME ON (a, b)`.
+    """
+
+    kept: str = ""
+    listed: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class SetOperation:
     """Branches of one kind of set operation in order; `role` is what every column plays for all, None for UNION ALL.
 
-    `first_only` marks EXCEPT, whose values come from its first branch.
+    `first_only` marks EXCEPT, whose values come from its first branch. `match` says which columns meet BY NAME.
     """
 
     branches: tuple[Query, ...]
     role: int | None
-    by_name: bool = False
+    match: MatchedNames | None = None
     first_only: bool = False
     clauses: tuple[Clause, ...] = ()
     common_tables: tuple[CommonTable, ...] = ()

@@ -36,7 +36,7 @@ from ingestion.analysis.form import (
     projected_expressions,
 )
 from ingestion.analysis.roles import TRANSFORMATION
-from ingestion.dialects import Dialect
+from ingestion.dialects import Dialect, fold_column
 from ingestion.dialects.definition import MergedColumns
 from ingestion.model.lineage import NameKind, TableName
 from ingestion.model.outcomes import ProblemKind
@@ -276,6 +276,24 @@ class Scope:
             return None
         item = self.view.get(item_key(name.parts[0], self.analysis.dialect))
         return None if item is None or item.definition.scalar else item
+
+    def array(self, name: TableName) -> tuple[str, ...] | None:
+        """The column that a dotted name under FROM means where it begins with a relation of this query or one around.
+
+        In `SELECT (SELECT MAX(p.v) FROM e.params p) FROM web.events e` e.params is no table, but an array of e's.
+        """
+        parts = name.parts
+        if name.kind is not NameKind.TABLE:
+            return None
+        for scope in self.outward():
+            for length in range(len(parts) - 1, 0, -1):
+                visible = scope.relation(parts[:length], loosely=False)
+                if visible is not None:
+                    path = tuple(fold_column(part, self.analysis.dialect, quoted=False) for part in parts[length:])
+                    rows = visible.rows
+                    has = rows.open or rows.find(path[0]) is not None
+                    return (*parts[:length], *path) if has else None
+        return None
 
     def resolve(self, parts: tuple[str, ...]) -> ColumnValue:
         """The value that a column's name means here; an empty one, and a problem noted, where there is none."""

@@ -14,6 +14,7 @@ from ingestion.dialects.definition import (
     Arrow,
     Dialect,
     DollarQuotes,
+    LaterItems,
     MergedColumns,
     Separator,
 )
@@ -36,6 +37,7 @@ _POSTGRES = Dialect(
     whole_rows=True,
     fewer_values=True,
     views_follow_names=True,
+    struct_access=False,  # (a).b
     output_names_in_having=False,
     named_by_function=True,
     values_column="column{}",
@@ -43,9 +45,9 @@ _POSTGRES = Dialect(
 )
 
 POSTGRES_FAMILY = (
-    _POSTGRES,
+    replace(_POSTGRES, later_items=LaterItems.RECURSIVE),
     replace(_POSTGRES, name="cockroach", use_names_database=True),
-    replace(_POSTGRES, name="greenplum", sqlfluff="greenplum"),
+    replace(_POSTGRES, name="greenplum", sqlfluff="greenplum", later_items=LaterItems.RECURSIVE),
     replace(
         _POSTGRES,
         name="materialize",
@@ -65,6 +67,8 @@ POSTGRES_FAMILY = (
         columns=IGNORED_CASE,
         backslash_escapes=True,
         use_names_database=True,
+        struct_access=True,
+        arrays_in_from=True,
         lateral_aliases=True,
         output_names_in_where=True,
         output_names_in_having=True,
@@ -77,6 +81,7 @@ POSTGRES_FAMILY = (
         defaults_read_columns=True,
         relations=IGNORED_CASE,
         columns=IGNORED_CASE,
+        struct_access=True,
         lateral_aliases=True,
         output_names_in_where=True,
         values_column="col{}",
@@ -97,6 +102,7 @@ POSTGRES_FAMILY = (
         use_names_database=True,
         search_path_in_string=True,
         select_into_creates=False,
+        struct_access=True,
         merge_star_by_position=True,
         lateral_aliases=True,
         output_names_in_where=True,
@@ -118,7 +124,6 @@ POSTGRES_FAMILY = (
         default_schema="",
         select_into_creates=False,
         whole_rows=False,
-        struct_access=False,
         output_names_in_having=True,
         named_by_function=False,
         values_column="col{}",
@@ -178,6 +183,7 @@ SPARK_FAMILY = (
         sqlglot="databricks",
         sqlfluff="databricks",
         dollar_quotes=DollarQuotes.PLAIN,
+        copy_by_name=True,
     ),
     _HIVE,
     # Impala has no functions that give rows.
@@ -189,6 +195,7 @@ SPARK_FAMILY = (
         output_names_in_group_by=True,
         output_names_in_having=True,
         row_generators=False,
+        arrays_in_from=True,
     ),
 )
 
@@ -234,6 +241,7 @@ WAREHOUSES = (
         keyed_braces=True,
         sequence_values=True,
         recursion_without_keyword=True,
+        struct_access=False,  # a:b
     ),
     Dialect(
         "bigquery",
@@ -257,6 +265,8 @@ WAREHOUSES = (
         control_opens_block=True,
         whole_rows=True,
         fields_unnested=True,
+        arrays_in_from=True,
+        later_items=LaterItems.RECURSIVE,
         numbered_output="f{}_",
         bare_date_parts=True,
         unpivot_value_first=True,
@@ -300,6 +310,7 @@ WAREHOUSES = (
         strings_in_from=True,
         two_level=True,
         recursion_without_keyword=True,
+        later_items=LaterItems.SEEN,
         struct_access=False,
         values_column="column{}",
         arrow=Arrow.ACCESS,
@@ -366,6 +377,7 @@ _MYSQL_FAMILY = (
         _MYSQL,
         name="mariadb",
         sqlfluff="mariadb",
+        later_items=LaterItems.RECURSIVE,
         create_as_by_name=True,
         merged_columns=MergedColumns.AS_KEPT_SIDE,
     ),
@@ -432,6 +444,7 @@ _ORACLE = Dialect(
     modify_names_columns=True,
     exchange_swaps=True,
     recursion_without_keyword=True,
+    struct_access=False,  # t.a.b alone, which names the table
     output_names_in_group_by=False,
     output_names_in_having=False,
     sequence_values=True,

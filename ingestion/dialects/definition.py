@@ -41,6 +41,14 @@ class Arrow(StrEnum):
     BY_OPERAND = "by operand"  # so too, and in functions that are not known an access where x is constant
 
 
+class LaterItems(StrEnum):
+    """Whether an item of WITH reads the ones behind it; where not, their names are tables' to it."""
+
+    UNSEEN = "unseen"
+    RECURSIVE = "recursive"  # behind the word RECURSIVE
+    SEEN = "seen"
+
+
 class MergedColumns(StrEnum):
     """Where in `*` the columns stand that USING and NATURAL make one."""
 
@@ -152,12 +160,15 @@ class Dialect:
     # Writes
     output_clause: bool = False  # DELETE FROM t OUTPUT deleted.a INTO u
     merge_star_by_position: bool = False  # WHEN NOT MATCHED THEN INSERT *: by position, not by name
+    copy_by_name: bool = False  # COPY INTO t FROM (SELECT b, a ...): a meets a unless BY POSITION says otherwise
     linked_servers: bool = False  # OPENQUERY(server, 'SELECT ...'), OPENROWSET(...)
 
     # Queries
+    later_items: LaterItems = LaterItems.UNSEEN
     recursion_without_keyword: bool = False  # WITH c AS (... FROM c) reads itself, not a table c
     lateral_aliases: bool = False  # SELECT a AS b, b + 1
     whole_rows: bool = False  # SELECT t FROM t
+    arrays_in_from: bool = False  # FROM t, t.xs AS x: a row for each element of the array t.xs
     struct_access: bool = True  # a.b is the field b of a column a where no relation is a
     fields_unnested: bool = False  # UNNEST(a): the fields of an array's structs are columns
     merged_columns: MergedColumns = MergedColumns.FIRST

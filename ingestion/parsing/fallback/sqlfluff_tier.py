@@ -271,7 +271,7 @@ class _SqlfluffQueries:
         operator = operators.pop().upper()
         role = JOIN if not operator.startswith("UNION") else None if operator == "UNION ALL" else GROUP_BY
         first_only = operator.startswith(("EXCEPT", "MINUS"))
-        return SetOperation(tuple(branches), role, by_name=False, first_only=first_only, clauses=tuple(clauses))
+        return SetOperation(tuple(branches), role, first_only=first_only, clauses=tuple(clauses))
 
     def _select(self, segment: BaseSegment) -> Select:
         relations: list[RelationSource] = []

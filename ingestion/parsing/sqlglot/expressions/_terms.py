@@ -72,9 +72,10 @@ def _dot(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) 
     while type(base) is exp.Dot and isinstance(base.expression, exp.Identifier | exp.Star):
         path.append("*" if type(base.expression) is exp.Star else w.names.column(base.expression))
         base = base.this
+    bracketed = type(base) is exp.Paren  # (a).b: a is a column, and no relation
     while type(base) is exp.Paren:
         base = base.this
-    if type(base) in (exp.Column, exp.Identifier) and path:
+    if type(base) in (exp.Column, exp.Identifier) and path and not (bracketed and _is_bare(w, base)):
         outer = w.names.column_parts(base) if type(base) is exp.Column else (w.names.column(base),)
         if outer[0] not in w.shadows:
             return w.slot((*outer, *reversed(path)), role, outer_precedence)
@@ -95,6 +96,10 @@ def _dot(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) 
         w.write(base, TRANSFORMED[role], ATOM)
     w.parts.extend("." + name for name in reversed(path))
     return None
+
+
+def _is_bare(w: ExpressionWriter, node: exp.Expr) -> bool:
+    return type(node) is exp.Column and len(parts := w.names.column_parts(node)) == 1 and parts[0] not in w.shadows
 
 
 def _method(w: ExpressionWriter, node: exp.Expr, role: int) -> None:

@@ -10,6 +10,7 @@ from ingestion.analysis.form import (
     Clause,
     CommonTable,
     Expression,
+    MatchedNames,
     Projection,
     Query,
     Select,
@@ -189,21 +190,40 @@ class QueryTranslator:
         kind = type(node)
         common_tables = outer + self.common_tables(node)
         role = _set_role(node)
-        by_name = bool(node.args.get("by_name"))
+        match = self._matched_names(node)
         branches: list[exp.Expr] = [node.args["expression"]]
         left = node.args["this"]
-        while type(left) is kind and _plain_chain(left) and _set_role(left) == role:
+        while (
+            type(left) is kind
+            and _plain_chain(left)
+            and (_set_role(left), self._matched_names(left))
+            == (
+                role,
+                match,
+            )
+        ):
             branches.append(left.args["expression"])
             left = left.args["this"]
         branches.append(left)
         return SetOperation(
             tuple(self.query(branch) for branch in reversed(branches)),
             role,
-            by_name,
+            match,
             kind is exp.Except,
             tuple(order_clauses(self, node)),
             common_tables,
         )
+
+    def _matched_names(self, node: exp.Expr) -> MatchedNames | None:
+        """Which columns meet BY NAME, or CORRESPONDING, which sqlglot takes for INNER … BY NAME."""
+        args = node.args
+        if not args.get("by_name"):
+            return None
+        listed = tuple(
+            self.names.column_parts(item)[-1] if type(item) is exp.Column else self.names.column(item)
+            for item in args.get("on") or ()
+        )
+        return MatchedNames(str(args.get("side") or args.get("kind") or "").upper(), listed)
 
     def values(self, node: exp.Expr) -> Values:
         """VALUES; a row without brackets is one column."""

@@ -11,6 +11,7 @@ from ingestion.dialects import dialect_of
 from ingestion.dialects.cursor import Code, Edit
 from ingestion.dialects.definition import keywords
 from ingestion.parsing.sqlglot.expressions.names import Names, path_of, table_elsewhere
+from ingestion.parsing.sqlglot.repairs.edits import BY_POSITION
 
 _SHOWN = {
     "DESCRIBE": ("column_name", "column_type", "null", "key", "default", "extra"),
@@ -31,6 +32,7 @@ _SUMMED = (
     ("null_percentage", "''"),
 )
 
+_WAYS = keywords("name position")
 _CLAUSES = keywords("where apply sequence columns stored track ignore ;")
 
 
@@ -260,7 +262,10 @@ def foreign_table(code: Code) -> Iterator[Edit]:
 
 
 def merged_by_columns(code: Code) -> Iterator[Edit]:
-    """DuckDB: MERGE INTO t USING s USING (k) WHEN MATCHED THEN UPDATE WHEN NOT MATCHED THEN INSERT."""
+    """DuckDB: MERGE INTO t USING s USING (k) WHEN MATCHED THEN UPDATE [BY NAME] WHEN NOT MATCHED THEN INSERT [BY NAME].
+
+    COLUMNS(*) stands for all columns by their names.
+    """
     if not any(code.stands(n, "merge", "into") for n in code.outside(0)):
         return
     usings = [n for n in code.outside(1) if code.stands(n, "using")]
@@ -273,9 +278,25 @@ def merged_by_columns(code: Code) -> Iterator[Edit]:
             yield code.edit(usings[1], closing, f"ON {conditions}")
     for number in range(1, len(code)):
         if code.stands(number - 1, "then") and code.word(number) in ("update", "insert"):
-            last = number + 2 if code.stands(number + 1, "by", "position") else number
+            chosen = code.word(number + 1) == "by" and code.word(number + 2) in ("position", "name")
+            last = number + 2 if chosen else number
+            last += code.word(last + 1) == "*"
             if last + 1 == len(code) or code.word(last + 1) in ("when", ";", "returning"):
-                yield code.edit(number, last, "UPDATE SET *" if code.stands(number, "update") else "INSERT *")
+                star = "COLUMNS(*)" if code.stands(number + 1, "by", "name") else "*"
+                yield code.edit(number, last, f"{'UPDATE SET' if code.stands(number, 'update') else 'INSERT'} {star}")
+
+
+def copied_by(code: Code) -> Iterator[Edit]:
+    """Databricks: COPY INTO t BY POSITION FROM …: which columns meet, as an option behind the others."""
+    if not code.stands(0, "copy", "into"):
+        return
+    source = next((n for n in code.outside(2) if code.word(n) == "from"), len(code))
+    number = next((n for n in range(2, source) if code.word(n) == "by" and code.word(n + 1) in _WAYS), None)
+    if number is not None:
+        yield code.edit(number, number + 1)
+        if code.word(number + 1) == "position":
+            end = len(code) - 1 - (code.word(len(code) - 1) == ";")
+            yield code.end_of(end), code.end_of(end), f" {BY_POSITION}"
 
 
 # Databricks' pipelines: APPLY CHANGES, AUTO CDC and CREATE FLOW, as the INSERT that they come to.

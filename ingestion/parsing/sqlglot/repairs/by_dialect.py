@@ -14,6 +14,7 @@ from ingestion.parsing.sqlglot.repairs._lakehouse import (
     applied_changes,
     changed_query,
     cloned_table,
+    copied_by,
     dictionary,
     directory_format,
     existing_partition,
@@ -61,7 +62,8 @@ _HEAD = 20
 # UPDATE LOW_PRIORITY t SET …: sqlglot takes LOW_PRIORITY for the table and t for its alias.
 _PRIORITY = re.compile(r"\A(?:update|replace)\s++(?:low_priority|delayed|ignore)\b", re.IGNORECASE)
 _SPARK_NEEDS = re.compile(
-    r"\bwith\s+schema\s+evolution\b|\bflow\s+auto\s+cdc\b|\bview\b.{0,400}?\boptions\s*\(|\btemp(?:orary)?\s+view\s+\S+\s+using\b",
+    r"\bwith\s+schema\s+evolution\b|\bflow\s+auto\s+cdc\b|\bview\b.{0,400}?\boptions\s*\(|\btemp(?:orary)?\s+view\s+\S+\s+using\b|"
+    r"\bcopy\s++into\s.{0,400}?\bby\s++(?:position|name)\b",
     re.IGNORECASE | re.DOTALL,
 )
 # CREATE TABLE t (…) AS NODE: sqlglot takes NODE for a table that t is made of. DELETE TOP (1) FROM t: TOP for a table.
@@ -289,6 +291,7 @@ _SPARK: tuple[Repair, ...] = (
     live_table,
     expectations,
     cloned_table,
+    copied_by,
     replaced_table,
     existing_partition,
 )

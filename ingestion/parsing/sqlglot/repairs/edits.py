@@ -13,3 +13,6 @@ REFUSALS = (SqlglotError, RecursionError, ValueError, AttributeError, TypeError,
 """Not all that sqlglot raises on such a text is its own error: its rules look into parts that are not there."""
 
 Repair: TypeAlias = Callable[[Code], Iterator[Edit]]
+
+BY_POSITION = "by_position"
+"""The option that stands for COPY INTO's BY POSITION."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -38,6 +38,7 @@ from ingestion.parsing.sqlglot.queries.projections import conditions, fields_of,
 from ingestion.parsing.sqlglot.queries.relations import translate_relations
 from ingestion.parsing.sqlglot.queries.table_functions import remote_target
 from ingestion.parsing.sqlglot.queries.translator import QueryTranslator
+from ingestion.parsing.sqlglot.repairs.edits import BY_POSITION
 from ingestion.parsing.sqlglot.statements.definitions import create_mode, is_temporary
 
 _PROCESSES = frozenset({"program", "stdin", "stdout"})
@@ -357,7 +358,8 @@ def insert_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteFor
     met = (replace(incoming, on=()), replace(own, join="ANTI", on=keys))
     yield WriteForm(target, Select((Star(),), met) if keys else query, fixed)
     if conflict.expressions:
-        yield _on_conflict(queries, node, target, (own, incoming))
+        among = query if conflict.args.get("duplicate") and isinstance(query, Select) else Select(())
+        yield _on_conflict(queries, node, target, replace(among, relations=(own, incoming, *among.relations)))
 
 
 def with_tables(query: Query, outer: tuple[CommonTable, ...]) -> Query:
@@ -394,11 +396,12 @@ def _rows_in_conflict(
     return own, replace(incoming, on=met)
 
 
-def _on_conflict(
-    queries: QueryTranslator, node: exp.Expr, target: Target, met: tuple[RelationSource, ...]
-) -> WriteForm:
-    """DO UPDATE: what becomes of the rows that are there, whose columns bare names are, given those that come."""
-    qualifier = met[0].alias or target.name.table
+def _on_conflict(queries: QueryTranslator, node: exp.Expr, target: Target, met: Select) -> WriteForm:
+    """DO UPDATE: what becomes of the rows that are there, whose columns bare names are, given those that come.
+
+    Behind MySQL's `ON DUPLICATE KEY UPDATE` the relations of the query that gives them go by their own names too.
+    """
+    qualifier = met.relations[0].alias or target.name.table
     projections = tuple(
         one._replace(expression=_qualify(one.expression, qualifier))
         for one in _assignments(queries, node.args["conflict"].expressions)
@@ -407,7 +410,7 @@ def _on_conflict(
     clauses = tuple(conditions(queries, where.this if type(where) is exp.Where else where, FILTER))
     return WriteForm(
         replace(target, mode=WriteMode.UPDATE, columns=tuple(p.name for p in projections)),
-        Select(projections, met, clauses),
+        replace(met, projections=projections, clauses=clauses, distinct=False),
     )
 
 
@@ -480,13 +483,20 @@ def copy_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteForm]
             for source in files:
                 yield WriteForm(target, _source_query(queries, source))
             return
-        target, fixed = _target_of(queries, this, WriteMode.APPEND)
+        by_name = queries.names.dialect.copy_by_name and type(this) is not exp.Schema and not _says_position(args)
+        target, fixed = _target_of(queries, this, WriteMode.APPEND, by_name=by_name)
         for source in files:
             yield WriteForm(target, _source_query(queries, source), fixed)
         return
     query = _source_query(queries, this)
     for index in files:
         yield WriteForm(Target(path_name(index), WriteMode.OVERWRITE), query)
+
+
+def _says_position(args: Mapping[str, object]) -> bool:
+    """Databricks' COPY INTO t BY POSITION FROM …, as the repair of its text writes it: an option behind the others."""
+    params = args.get("params")
+    return isinstance(params, list) and any(param.name.lower() == BY_POSITION for param in params)
 
 
 def _is_process(node: exp.Expr) -> bool:
@@ -582,7 +592,11 @@ def _insert_branch(branch: _Branch, action: exp.Expr) -> WriteForm:
     columns = (
         tuple(_column_name(branch.queries, item) for item in this.expressions) if isinstance(this, exp.Tuple) else None
     )
+    if not isinstance(values, exp.Expr) and isinstance(this, exp.Tuple) and _calls_values(this):
+        columns, values = None, exp.Tuple(expressions=this.expressions[0].expressions)
     if not isinstance(values, exp.Expr):  # INSERT *, and by position INSERT ROW: the target itself is not in the star
+        if isinstance(this, exp.Tuple) and _is_named_star(this.expressions):
+            return WriteForm(replace(target, by_name=True), branch.select((Star(),), action))
         by_name = type(this) is exp.Star and not _takes_positions(branch.queries)
         stars = tuple(translate_projections(branch.queries, [this])) if isinstance(this, exp.Star) else (Star(),)
         return WriteForm(replace(target, columns=columns, by_name=by_name), branch.select(stars, action))
@@ -595,6 +609,8 @@ def _update_branch(branch: _Branch, action: exp.Expr) -> WriteForm:
     """MERGE … WHEN MATCHED THEN UPDATE SET a = s.b."""
     target = Target(branch.name, WriteMode.UPDATE)
     stars: list[exp.Expr] = [item for item in action.expressions if type(item) is exp.Star]
+    if _is_named_star(action.expressions):
+        return WriteForm(replace(target, by_name=True), branch.select((Star(),), action))
     if stars:  # UPDATE SET *
         columns = tuple(translate_projections(branch.queries, stars[:1]))
         by_name = not _takes_positions(branch.queries)
@@ -602,6 +618,17 @@ def _update_branch(branch: _Branch, action: exp.Expr) -> WriteForm:
     projections = tuple(_assignments(branch.queries, action.expressions))
     names = tuple(projection.name for projection in projections)
     return WriteForm(replace(target, columns=names), branch.select(projections, action))
+
+
+def _calls_values(this: exp.Tuple) -> bool:
+    """Whether what stands for a column list is BigQuery's `INSERT VALUES (s.id, s.name)`, which has none."""
+    first = this.expressions[0] if len(this.expressions) == 1 else None
+    return type(first) is exp.Anonymous and str(first.this).upper() == "VALUES"
+
+
+def _is_named_star(items: list[exp.Expr]) -> bool:
+    """DuckDB's `UPDATE BY NAME` and `INSERT BY NAME`, as the repair of its text writes them."""
+    return len(items) == 1 and type(items[0]) is exp.Columns
 
 
 def _takes_positions(queries: QueryTranslator) -> bool:
