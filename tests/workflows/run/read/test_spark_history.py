@@ -57,6 +57,8 @@ def test_names_end_at_the_services_that_the_configuration_gives_them(
     renamed, gone = "hive.warehouse.mart.published", {"hive.warehouse.mart.staged", "hive.warehouse.mart.short_lived"}
     assert {("operations.db.shop.orders", renamed), ("hive.warehouse.mart.viewed", renamed)} <= edges
     assert not {target for _, target in edges} & gone
+    texts = "hive.warehouse.mart.swapped", "hive.warehouse.mart.kept"
+    assert {edge for edge in edges if edge[1] in texts} == {("operations.db.shop.texts", name) for name in texts}
 
 
 def test_a_later_run_reads_what_is_new_and_counts_nothing_twice(
@@ -88,6 +90,23 @@ def test_a_later_run_reads_what_is_new_and_counts_nothing_twice(
     assert sum(counts.statements for counts in counted) - unfinished == expected.counts.statements
     assert sum(counts.published for counts in counted) == expected.counts.published
     assert contributions_in(grown / "catalog.db") == contributions_in(at_once / "catalog.db")
+
+
+def test_after_each_run_the_catalog_says_what_names_hold_that_are_swapped_nightly(
+    spark: SparkSession, sources: History, tmp_path: Path
+) -> None:
+    whole = next(sources.logs("sources").rglob("events_1_*.zstd"))
+    with whole.open("rb") as stream:
+        lines = b"".join(decode_stream(stream, "zstd")).splitlines(keepends=True)
+    nights = [n for n, line in enumerate(lines) if b"SaveAsV1TableCommand" in line and b"`swapped_new`" in line]
+    (tmp_path / "logs").mkdir()
+    file = configuration(tmp_path, tmp_path / "logs")
+    for number, (until, source) in enumerate(zip((*nights[1:], None), ("orders", "orders", "texts"), strict=True)):
+        (tmp_path / "logs" / "local-1.inprogress").write_bytes(b"".join(lines[:until]))
+        run(file, f"night {number}")
+        held = {(one.rpartition(".")[2], other.rpartition(".")[2]) for one, other in edges_of(tmp_path)}
+        assert {edge for edge in held if edge[1] in ("swapped", "kept")} == {(source, "swapped"), (source, "kept")}
+        assert not {target for _, target in held} & {"swapped_new", "kept_new"}
 
 
 def places_of_starts(lines: list[bytes]) -> list[int]:
