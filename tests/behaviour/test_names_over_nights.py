@@ -20,6 +20,18 @@ def test_after_each_night_the_catalog_says_what_the_names_hold(tmp_path: Path) -
     assert [*standing_after(tmp_path / "nights", growing(parts))] == expected
 
 
+def test_runs_that_see_only_their_own_night_miss_nothing(tmp_path: Path) -> None:
+    """They cannot know that the table of an IF NOT EXISTS stood already: only there the catalog says too much."""
+    nights = side_by_side([random_nights(seed) for seed in _SEEDS])
+    told = [*standing_after(tmp_path, records_of(nights), forgets=True)]
+    for number, (found, expected) in enumerate(zip(told, Names().edges_after(nights), strict=True), 1):
+        doubtful = {
+            text.split()[5].strip("abcd") for night in nights[:number] for text in night if "NOT EXISTS" in text
+        }
+        assert not expected - found
+        assert {table.strip("abcd") for _source, table in found - expected} <= doubtful
+
+
 _SWAPS = {
     "drop": ("postgres", "DROP TABLE IF EXISTS t", "ALTER TABLE n RENAME TO t"),
     "aside": (

@@ -120,13 +120,15 @@ def growing(parts: Iterable[list[Record]]) -> list[list[Record]]:
     return [*accumulate(parts)]
 
 
-def standing_after(folder: Path, logs: Iterable[list[Record]], dialect: str = "postgres") -> Iterator[set[Edge]]:
-    """What the catalog says that names hold, after a run over each of the logs."""
+def standing_after(
+    folder: Path, logs: Iterable[list[Record]], dialect: str = "postgres", *, forgets: bool = False
+) -> Iterator[set[Edge]]:
+    """What the catalog says that names hold, after a run over each of the logs; whether each `forgets` the one before."""
     write_log(folder / "log" / "all.csv", ())
     config = load_config(configuration(folder))
     with closing(open_state(config.state_url)) as store, open_target(config, "run", dry_run=False) as target:
         for number, log in enumerate(logs):
-            with hold_lease(store, "w", f"run{number}") as lease:
+            with hold_lease(store, f"w{number if forgets else 0}", f"run{number}") as lease:
                 state = WorkflowState(store, lease, config, Backfill())
                 stages = stages_of(config, RunOptions(f"run{number}"), target, state, [])
                 lineage_of_log(stages, occurrences_of(log, config, dialect), None)
