@@ -123,7 +123,7 @@ def growing(parts: Iterable[list[Record]]) -> list[list[Record]]:
 def standing_after(
     folder: Path, logs: Iterable[list[Record]], dialect: str = "postgres", *, forgets: bool = False
 ) -> Iterator[set[Edge]]:
-    """What the catalog says that names hold, after a run over each of the logs; whether a run `forgets` earlier ones."""
+    """What the catalog says that names hold, after a run over each of the logs; whether a run `forgets` others."""
     write_log(folder / "log" / "all.csv", ())
     config = load_config(configuration(folder))
     with closing(open_state(config.state_url)) as store, open_target(config, "run", dry_run=False) as target:
