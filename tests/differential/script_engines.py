@@ -204,7 +204,7 @@ class StepEffects:
         with self.session.fresh():
             before = self._columns()
             for at, written in enumerate(statements):
-                statement = written.replace("CREATE VIEW", "CREATE TABLE")
+                statement = _VIEW.sub(r"\1TABLE", written)
                 with self.session.undone():
                     self.session.execute(statement)
                     after = self._columns()
@@ -297,8 +297,9 @@ def _random_values(random: Random, column: str) -> list[int | None]:
     return [_number(random) for _ in range(_ROWS)]
 
 
+_VIEW = re.compile(r"^(CREATE (?:OR REPLACE )?)VIEW")
 _COMPUTED = re.compile(r" GENERATED ALWAYS AS .*\)(?: STORED)?\)$")
-_WRITES = ("INSERT", "UPDATE", "MERGE", "CREATE", "DELETE")
+_WRITES = ("INSERT", "UPDATE", "MERGE", "CREATE", "DELETE", "ALTER")
 
 
 @dataclass

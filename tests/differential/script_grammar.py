@@ -26,6 +26,7 @@ class Engine:
     computed: str = "{name} bigint GENERATED ALWAYS AS ({value})"
     macro: str = "CREATE MACRO {name}(p, q) AS {body}"
     table_macro: str = "CREATE MACRO {name}(n) AS TABLE SELECT {columns} FROM {table} x WHERE x.{tested} > n"
+    retype: bool = True
     rename_pairs: bool = False  # RENAME TABLE a TO b, c TO d
 
 
@@ -47,6 +48,7 @@ MARIADB = Engine(
     update_from="UPDATE {table} JOIN {source} s ON {table}.{key} = s.{other} SET {changes}",
     macro="CREATE FUNCTION {name}(p bigint, q bigint) RETURNS bigint DETERMINISTIC RETURN {body}",
     table_macro="",
+    retype=False,
     rename_pairs=True,
 )
 
@@ -121,7 +123,7 @@ class _Scope:
 KINDS = (
     "create", "insert", "view", "rename_table", "rename_column", "drop_table", "drop_column", "add_column", "swap",
     "rebuild", "update", "self_update", "self_insert", "merge", "conflict", "macro", "table_macro", "computed",
-    "delete", "limit",
+    "delete", "limit", "exchange", "retype", "replace_view",
 )  # fmt: skip
 """What a script may have besides its tables and its queries."""
 
@@ -154,7 +156,8 @@ class ScriptGrammar:
             "add_column": self._add_column, "swap": self._swap, "rebuild": self._rebuild, "update": self._update,
             "self_update": self._self_update, "self_insert": self._self_insert, "merge": self._merge,
             "conflict": self._conflict, "macro": self._macro, "table_macro": self._table_macro,
-            "computed": self._computed, "delete": self._delete,
+            "computed": self._computed, "delete": self._delete, "exchange": self._exchange, "retype": self._retype,
+            "replace_view": self._replace_view,
         }  # fmt: skip
         ways = [made[kind] for kind in KINDS if kind in self._kinds and kind in made]
         self._create()
@@ -556,6 +559,43 @@ class ScriptGrammar:
                 self._say(f"DROP TABLE {aside}")
                 self._moved(aside, None, None)
             self._relations[self._relations.index(relation)] = Relation(relation.name, columns, key)
+
+    def _exchange(self) -> None:
+        """Two tables that take each other's names."""
+        movable = self._tables(self._may_move)
+        if len(movable) > 1:
+            one, other = self._random.sample(movable, 2)
+            first, second, aside = one.name, other.name, self._name("w")
+            if self._engine.rename_pairs:
+                self._say(f"RENAME TABLE {first} TO {aside}, {second} TO {first}, {aside} TO {second}")
+                for old, new in ((first, aside), (second, first), (aside, second)):
+                    self._moved(old, None, new)
+            else:
+                for old, new in ((first, aside), (second, first), (aside, second)):
+                    self._say(self._renamed(Relation(old, []), new))
+                    self._moved(old, None, new)
+            one.name, other.name = second, first
+
+    def _retype(self) -> None:
+        """A column whose values are made anew as its type is said."""
+        if not self._engine.retype:
+            return
+        for relation in self._some(lambda one: bool(one.writable) and not one.computed and self._free(one)):
+            column = self._random.choice(relation.writable)
+            value = f"{column} + {self._random.choice(relation.columns)} * 2"
+            self._say(f"ALTER TABLE {relation.name} ALTER COLUMN {column} TYPE bigint USING ({value})")
+
+    def _replace_view(self) -> None:
+        """A view that nothing reads says something else from now on."""
+        free = [one for one in self._relations if one.view and not one.read and self._free(one)]
+        if free and self._engine.replaces_tables:
+            view = self._random.choice(free)
+            text, columns, key = self._query(without=view)
+            for relation, _ in self._reads:
+                relation.under_views = True
+            self._moved_before(view.name)
+            self._say(f"CREATE OR REPLACE VIEW {view.name} AS {text}")
+            self._relations[self._relations.index(view)] = Relation(view.name, columns, key, view=True)
 
     def _take(self, relation: Relation, new: str, *, keeps: bool = False) -> None:
         self._say(self._renamed(relation, new))
