@@ -106,13 +106,24 @@ def register(http: Http, entities: Mapping[str, Sequence[Json]], at: float | Non
     return answer
 
 
-def add_lineage(http: Http, name: str, edges: Iterable[str], replace: Sequence[Json]) -> EdgeCounts:
-    """Merges contributions into their edges: all or nothing, and once per `name` and content, however often sent.
+@dataclass(frozen=True, slots=True)
+class LineageCall:
+    """Contributions that are sent together, and the `replace` orders of them: all or nothing, once per `name`.
 
-    `edges` are JSON objects already.
+    `edges` are JSON objects already, which name their texts by the place among `texts`.
     """
-    content = f'{{"edges": [{", ".join(edges)}], "replace": {json.dumps(list(replace))}}}'
-    batch_id = digest(name, content, size=32)
+
+    name: str
+    texts: Sequence[str]
+    edges: Iterable[str]
+    replace: Sequence[Json]
+
+
+def add_lineage(http: Http, call: LineageCall) -> EdgeCounts:
+    """Merges contributions into their edges, once per name and content of a `call`, however often it is sent."""
+    texts, replace = json.dumps(list(call.texts)), json.dumps(list(call.replace))
+    content = f'{{"sqlQueries": {texts}, "edges": [{", ".join(call.edges)}], "replace": {replace}}}'
+    batch_id = digest(call.name, content, size=32)
     # The content is most of the body: it is made once for both.
     body = f'{{"batchId": "{batch_id}", {content[1:]}'.encode()
     answer = http.send(Call("POST", "headwater/lineage", body=body))

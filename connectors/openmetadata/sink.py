@@ -86,11 +86,13 @@ class RestSink:
         return written
 
     def _send(self, batches: Sequence[TargetBatch]) -> EdgeCounts:
-        edges = [edge for batch in batches for request in batch.requests for edge in _bulk_edges(request)]
+        texts: dict[str, int] = {}
+        edges = [edge for batch in batches for request in batch.requests for edge in _bulk_edges(request, texts)]
         ended = [replacement for batch in batches for replacement in _replacement_orders(batch)]
         # the position keeps a call apart from an equal one before it, when something else was said in between
         self._calls += 1
-        return client.add_lineage(self._platform.http, f"{self._run} {self._calls}", edges, ended)
+        call = client.LineageCall(f"{self._run} {self._calls}", list(texts), edges, ended)
+        return client.add_lineage(self._platform.http, call)
 
 
 def _replacement_orders(batch: TargetBatch) -> Iterator[Json]:
@@ -101,8 +103,8 @@ def _replacement_orders(batch: TargetBatch) -> Iterator[Json]:
         yield {**replacement.to_json(), **({"processed": True} if marks else {})}
 
 
-def _bulk_edges(request: AddLineageRequest) -> Iterator[str]:
-    """A JSON object for each contribution to an edge."""
+def _bulk_edges(request: AddLineageRequest, texts: dict[str, int]) -> Iterator[str]:
+    """A JSON object for each contribution to an edge; it names its text by the place among `texts`."""
     ends = json.dumps(
         {
             name: {"id": end.id, "type": end.type}
@@ -110,4 +112,6 @@ def _bulk_edges(request: AddLineageRequest) -> Iterator[str]:
         }
     )
     for contribution in request.contributions:
-        yield f'{ends[:-1]}, "contribution": {contribution.json_text()}}}'
+        text = contribution.sql_query
+        query = {"sqlQueryIndex": texts.setdefault(text, len(texts))} if text else {}
+        yield f'{ends[:-1]}, "contribution": {contribution.json_text(query)}}}'

@@ -129,12 +129,15 @@ class Contribution:
         """Order by which the text that stands for several is chosen: the one seen last, then by the text."""
         return float("-inf") if self.last_seen is None else self.last_seen, self.sql_query
 
-    def json_text(self) -> str:
-        """Its JSON object."""
-        return f"{self.meaning_text()[:-1]}, {self.sightings_text()[1:]}"
+    def json_text(self, query: Json) -> str:
+        """Its JSON object, with what `query` has in place of the text."""
+        return f"{self.meaning_text(query)[:-1]}, {self.sightings_text()[1:]}"
 
-    def meaning_text(self) -> str:
-        """The part of its JSON object that tells what it says, as an object with sorted keys."""
+    def meaning_text(self, query: Json) -> str:
+        """The part of its JSON object that tells what it says, as an object with sorted keys.
+
+        `query` stands for the text, which is not repeated for each of the thousands of edges that it may have.
+        """
         columns = ", ".join([column.json_text() for column in self.columns])
         others = {
             **({} if self.columns_at is None else {"columnsAt": _millis(self.columns_at)}),
@@ -143,7 +146,7 @@ class Contribution:
             "pipeline": self.pipeline.to_json() if self.pipeline else None,
             "producer": self.producer.to_json(),
             "source": str(self.source),
-            "sqlQuery": self.sql_query or None,
+            **query,
             "tempLineageTables": [
                 {"fromEntity": source, "toEntity": target} for source, target in self.temp_lineage_tables
             ],

@@ -90,11 +90,15 @@ class SlotRuns(Model):
 
 
 class ContributionRequest(Model):
-    """What one producer says about one edge, and how often it was seen to."""
+    """What one producer says about one edge, and how often it was seen to.
+
+    Its text is given with it, or by its place among the `sqlQueries` of the batch.
+    """
 
     producer: Producer
     source: models.Source
     sqlQuery: Text | None = None
+    sqlQueryIndex: Annotated[int, Field(ge=0)] | None = None
     columns: Many[ColumnEdge] = []
     parser: Word | None = None
     confidence: Annotated[float, Field(ge=0, le=1)] | None = None
@@ -140,11 +144,27 @@ class Replace(Model):
 
 
 class Lineage(Model):
-    """A batch of contributions; the same `batchId` is applied once."""
+    """A batch of contributions; the same `batchId` is applied once.
+
+    `sqlQueries`: texts that contributions name by their place, so that a text is sent once for all of its edges.
+    """
 
     batchId: Annotated[str, StringConstraints(min_length=1, max_length=256)]
+    sqlQueries: Annotated[Many[Text], Field(max_length=100_000)] = []
     edges: Annotated[Many[Edge], Field(max_length=100_000)]
     replace: Annotated[Many[Replace], Field(max_length=100_000)] = []
+
+    @model_validator(mode="after")
+    def _has_each_text_once(self) -> Lineage:
+        for edge in self.edges:
+            index = edge.contribution.sqlQueryIndex
+            if index is None:
+                continue
+            if index >= len(self.sqlQueries):
+                raise ValueError("a contribution names a text that is not among sqlQueries")
+            if edge.contribution.sqlQuery is not None:
+                raise ValueError("a contribution has both sqlQuery and sqlQueryIndex")
+        return self
 
 
 class DdlEvent(Model):

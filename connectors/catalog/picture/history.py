@@ -8,7 +8,6 @@ from sqlalchemy import Connection, and_, func, or_, select
 
 from connectors.catalog.contract.entity_types import KINDS
 from connectors.catalog.picture import cards
-from connectors.catalog.store.database import loads
 from connectors.catalog.store.entities import attributes
 from connectors.catalog.store.entities.entities import EntityRow
 from connectors.catalog.store.lineage import corrections, reads
@@ -67,10 +66,11 @@ def of_edge(connection: Connection, ends: tuple[EntityRow, EntityRow]) -> Json:
     ).all()
     times = reads.sights_of(connection, sorted({row.contribution_id for row in rows}))
     answers = []
-    for row in rows:
+    contents = reads.contents_of(connection, [row.content for row in rows])
+    for row, content in zip(rows, contents, strict=True):
         one = ContributionView(
             row.id, row.contribution_id, ends[0].id, ends[1].id, row.kind, row.key, row.source,
-            loads(row.content), row.start, row.last_seen, reads.jobs_in(row[9]),
+            content, row.start, row.last_seen, reads.jobs_in(row[9]),
         )  # fmt: skip
         answers.append({**cards.contribution(one, names, times), "until": row.end})
     corrected = corrections.listing(connection, ends[1], _CORRECTIONS)

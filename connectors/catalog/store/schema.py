@@ -207,6 +207,14 @@ versions = Table(
     Index("versions_pipeline", "pipeline_id"),
 )
 
+statement_texts = Table(
+    "statement_texts",
+    metadata,
+    Column("digest", Text, primary_key=True),  # by which the content of versions names it
+    Column("text", Text, nullable=False),
+)
+"""The masked texts of statements, each once: one that reads thousands of tables has as many edges."""
+
 sightings = Table(
     "sightings",
     metadata,

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from connectors.sink import EdgeCounts, Sink, TargetBatch, WriteReport
 from ingestion.model.contributions import Contribution, Producer, ProducerKind
+from ingestion.model.digests import digest
 from ingestion.model.entities import EntityReference
 from ingestion.model.isolation import FailureStage, Isolation
 from ingestion.model.lineage import Json
@@ -52,11 +53,12 @@ def without_orders(batch: TargetBatch) -> TargetBatch:
 def published_state(batch: TargetBatch) -> PublishedState:
     """What to remember of a batch once the target has taken it."""
     contents: list[str] = []
+    texts: dict[str, str] = {}
     digests: dict[ContributionKey, list[_SourcedContribution]] = {}
     for request in batch.requests:
         contents_of_request = ["{}"]  # where a request said something beside its contributions: earlier digests have it
         for contribution in request.contributions:
-            one = _SourcedContribution.of(request.from_entity.id, contribution)
+            one = _SourcedContribution.of(request.from_entity.id, contribution, texts)
             digests.setdefault(_key_of(contribution), []).append(one)
             contents_of_request += [one.meaning, one.sightings]
         contents.append("\0".join((*request.key, *contents_of_request)))
@@ -78,9 +80,13 @@ class _SourcedContribution:
     last: float | None
 
     @classmethod
-    def of(cls, source: str, contribution: Contribution) -> _SourcedContribution:
-        texts = contribution.meaning_text(), contribution.sightings_text()
-        return cls(source, *texts, contribution.first_seen, contribution.last_seen)
+    def of(cls, source: str, contribution: Contribution, texts: dict[str, str]) -> _SourcedContribution:
+        """`texts`: the digests of masked texts, each made once, as a text may stand behind thousands of edges."""
+        text = contribution.sql_query
+        if text and text not in texts:
+            texts[text] = digest(text)
+        meaning = contribution.meaning_text({"sqlQuery": texts[text] if text else None})
+        return cls(source, meaning, contribution.sightings_text(), contribution.first_seen, contribution.last_seen)
 
 
 def _key_of(contribution: Contribution) -> ContributionKey:

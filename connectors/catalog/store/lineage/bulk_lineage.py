@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from json.encoder import encode_basestring as quoted
 
 from sqlalchemy import Connection, insert, select
@@ -15,7 +16,7 @@ from connectors.catalog.store.entities.attributes import known_columns
 from connectors.catalog.store.entities.versions import mark_processed
 from connectors.catalog.store.lineage import reads, rest_edges
 from connectors.catalog.store.lineage.column_names import ColumnNames, names_of
-from connectors.catalog.store.lineage.inserts import Content, ContributionRow, record_digest
+from connectors.catalog.store.lineage.inserts import Content, ContributionRow, StatementText, record_digest
 from connectors.catalog.store.lineage.intervals import Retraction
 from connectors.catalog.store.lineage.rejections import rejected_names
 from connectors.catalog.store.lineage.writer import LineageWriter
@@ -48,9 +49,9 @@ def apply(connection: Connection, request: bulk_models.Lineage) -> Json:
 def _apply(connection: Connection, request: bulk_models.Lineage, now: int) -> Json:
     names = _names(connection, _ends(connection, request))
     existing = reads.neighbours(connection, {edge.toEntity.id.lower() for edge in request.edges}, upstream=True)
-    pipelines: dict[str, Json] = {}
+    known = _Known(names, request.sqlQueries)
     writer = LineageWriter(connection, f"batch:{request.batchId}", now)
-    given = [_contribution(connection, edge, (names, pipelines), now) for edge in request.edges]
+    given = [_contribution(connection, edge, known, now) for edge in request.edges]
     for scope in request.replace:
         writer.end(_ending(scope, given, writer.batch, now))
     for contribution in given:
@@ -89,16 +90,31 @@ def _names(connection: Connection, ends: Mapping[str, str]) -> dict[str, ColumnN
     return {identifier: names_of(name, sorted(ever[identifier])) for identifier, name in ends.items()}
 
 
-def _contribution(
-    connection: Connection, edge: bulk_models.Edge, context: tuple[dict[str, ColumnNames], dict[str, Json]], now: int
-) -> ContributionRow:
-    names, pipelines = context
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What the contributions of a batch name: columns of its entities, its texts by their places, pipelines by ids."""
+
+    names: Mapping[str, ColumnNames]
+    queries: Sequence[str]
+    pipelines: dict[str, Json] = field(default_factory=dict)
+    _texts: dict[str, StatementText] = field(default_factory=dict)
+
+    def text(self, given: bulk_models.ContributionRequest) -> StatementText | None:
+        """The text of a contribution; its digest is made once."""
+        query = given.sqlQuery if given.sqlQueryIndex is None else self.queries[given.sqlQueryIndex]
+        if query is not None and query not in self._texts:
+            self._texts[query] = StatementText.of(query)
+        return None if query is None else self._texts[query]
+
+
+def _contribution(connection: Connection, edge: bulk_models.Edge, known: _Known, now: int) -> ContributionRow:
     given = edge.contribution
     ends = edge.fromEntity.id.lower(), edge.toEntity.id.lower()
-    columns = _columns(given.columns, (names[ends[0]], names[ends[1]]))
+    columns = _columns(given.columns, (known.names[ends[0]], known.names[ends[1]]))
+    text = known.text(given)
     rest: Json = {}
     for key, value in (
-        ("sql", given.sqlQuery),
+        ("text", text.digest if text is not None else None),
         ("parser", given.parser),
         ("confidence", given.confidence),
         ("description", given.description),
@@ -110,16 +126,16 @@ def _contribution(
         rest["temp"] = [hop.model_dump() for hop in given.tempLineageTables]
     if given.pipeline is not None:
         identifier = given.pipeline.id
-        if identifier not in pipelines:
-            pipelines[identifier] = rest_edges.expand(connection, {"id": identifier})
-        rest["pipeline"] = pipelines[identifier]
+        if identifier not in known.pipelines:
+            known.pipelines[identifier] = rest_edges.expand(connection, {"id": identifier})
+        rest["pipeline"] = known.pipelines[identifier]
     last = given.lastSeen if given.lastSeen is not None else given.firstSeen if given.firstSeen is not None else now
     first = min(given.firstSeen if given.firstSeen is not None else last, last)
     records = None if given.records is None else tuple(sorted({record_digest(record) for record in given.records}))
     who = given.producer.kind, given.producer.key, given.source
     # the columns, most of it by far and first by name, are written already
     document = f'{{"columns":[{",".join(sorted(columns))}]{f",{dumps(rest)[1:]}" if rest else "}"}'
-    content = Content(document, sum(columns.values()), (rest.get("pipeline") or {}).get("id"))
+    content = Content(document, sum(columns.values()), (rest.get("pipeline") or {}).get("id"), text)
     slots = tuple(JobSlot(one.key, RunDays(one.first / 1000, one.last / 1000, one.days)) for one in given.slots)
     return ContributionRow(*ends, *who, content, first, last, given.count, records, tuple(given.jobs), slots)
 

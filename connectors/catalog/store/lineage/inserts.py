@@ -14,7 +14,14 @@ from connectors.catalog.store.database import dumps
 from connectors.catalog.store.indexes import JOBS_OF, add_statement_runs
 from connectors.catalog.store.lineage.rewritten import file_slots, versions_beside
 from connectors.catalog.store.rows import IDS, bind_ids, insert_new_rows, insert_rows, thousands_of
-from connectors.catalog.store.schema import contribution_jobs, contributions, records, sightings, versions
+from connectors.catalog.store.schema import (
+    contribution_jobs,
+    contributions,
+    records,
+    sightings,
+    statement_texts,
+    versions,
+)
 from ingestion.model.job_slots import JobSlot
 from ingestion.model.lineage import Json
 
@@ -45,20 +52,41 @@ _SPANS_OF = (
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What is said of an edge (sql, columns, parser, confidence, pipeline, description, temporary tables), as JSON.
+    """What is said of an edge (columns, parser, confidence, pipeline, description, temporary tables), as JSON.
 
-    `column_edges` counts its pairs of source and target column.
+    `column_edges` counts its pairs of source and target column. `text` is that of the statement, which the JSON names
+    by its digest.
     """
 
     document: str
     column_edges: int
     pipeline_id: str | None = None
+    text: StatementText | None = None
 
     @classmethod
     def of(cls, content: Json) -> Content:
         """The same of what is no JSON yet. Raises ApiError (400) for what JSON cannot carry."""
         column_edges = sum(len(column["from"]) for column in content.get("columns") or ())
-        return cls(dumps(content), column_edges, (content.get("pipeline") or {}).get("id"))
+        rest = {key: value for key, value in content.items() if key != "sql"}
+        text = StatementText.of(content["sql"]) if content.get("sql") is not None else None
+        if text is not None:
+            rest["text"] = text.digest
+        return cls(dumps(rest), column_edges, (content.get("pipeline") or {}).get("id"), text)
+
+
+@dataclass(frozen=True, slots=True)
+class StatementText:
+    """A masked text, and the digest by which the contents of its edges name it."""
+
+    digest: str
+    text: str
+
+    @classmethod
+    def of(cls, text: str) -> StatementText:
+        """With its digest, which takes time in proportion to the text: to be made once for all edges. Raises ApiError
+        (400) for what cannot be stored.
+        """
+        return cls(hashlib.sha256(dumps(text).encode()).hexdigest()[:32], text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +129,7 @@ class Filed:
 
 def file(connection: Connection, batch: str, given: Sequence[ContributionRow], scopes: frozenset[str | None]) -> Filed:
     """Files contributions; those into a scope are marked as seen even when they say nothing new."""
+    _file_texts(connection, given)
     identities = _contribution_ids(connection, given)
     numbered = [(identities[one.identity], one) for one in given]
     known_versions = _version_ids(connection, numbered)
@@ -149,6 +178,11 @@ def _contribution_ids(connection: Connection, given: Sequence[ContributionRow]) 
             rows.append((known[identity], *identity))
     insert_rows(connection, contributions, ("id", *_KEY), rows)
     return known
+
+
+def _file_texts(connection: Connection, given: Sequence[ContributionRow]) -> None:
+    texts = {one.content.text.digest: one.content.text.text for one in given if one.content.text is not None}
+    insert_new_rows(connection, statement_texts, ("digest", "text"), list(texts.items()))
 
 
 def _version_ids(connection: Connection, numbered: Sequence[tuple[int, ContributionRow]]) -> list[tuple[int, bool]]:

@@ -21,6 +21,7 @@ from connectors.catalog.store.schema import (
     dated_contributions,
     intervals,
     sightings,
+    statement_texts,
     versions,
 )
 from ingestion.model.contributions import JOBS_KEPT
@@ -38,6 +39,7 @@ JOBS = (
 )
 """What ran a contribution, as `jobs_in` reads it."""
 
+_TEXTS = select(statement_texts.c.digest, statement_texts.c.text).where(statement_texts.c.digest.in_(IDS))
 _WIRE_FIRST = case((contributions.c.kind == "wire", 0), else_=1)
 
 
@@ -132,7 +134,8 @@ def read_contributions(
         .where(and_(where, moment.holds()))
         .order_by(*order)
     ).all()
-    found = [_view(row) for row in rows]
+    contents = contents_of(connection, [row.content for row in rows])
+    found = [_view(row, content) for row, content in zip(rows, contents, strict=True)]
     events = columns_of.column_events_of(connection, {end for one in found for end in (*one.edge, *one.first_edge)})
     if events:
         bearers = _BearerReader(connection, found)
@@ -173,13 +176,23 @@ class _BearerReader:
         return (*found, (last, None))
 
 
-def _view(row: Any) -> ContributionView:
-    version, contribution, source, target, first_from, first_to, kind, key, origin, content, start, seen, jobs = row
+def _view(row: Any, content: Json) -> ContributionView:
+    version, contribution, source, target, first_from, first_to, kind, key, origin, _document, start, seen, jobs = row
     who = kind, key, origin
     first = first_from, first_to
-    return ContributionView(
-        version, contribution, source, target, *who, loads(content), start, seen, jobs_in(jobs), first
-    )
+    return ContributionView(version, contribution, source, target, *who, content, start, seen, jobs_in(jobs), first)
+
+
+def contents_of(connection: Connection, documents: Iterable[str]) -> list[Json]:
+    """What versions say, out of their documents, each with the text of its statement as `sql`; equal texts are one."""
+    contents = [loads(document) for document in documents]
+    texts: dict[str, str] = {}
+    for some in thousands_of(sorted({content["text"] for content in contents if "text" in content})):
+        texts.update((row[0], row[1]) for row in connection.execute(_TEXTS, bind_ids(some)))
+    for content in contents:
+        if "text" in content:
+            content["sql"] = texts[content.pop("text")]
+    return contents
 
 
 def jobs_in(written: str | None) -> tuple[str, ...]:
