@@ -50,7 +50,17 @@ from ingestion.analysis.roles import (
     TRANSFORMATIONS,
     is_direct,
 )
-from ingestion.analysis.scope import NO_ITEMS, AnalysisContext, Merge, Scope, ScopedRelation, View, WithItem, item_key
+from ingestion.analysis.scope import (
+    NO_ITEMS,
+    AnalysisContext,
+    ItemsOfWith,
+    Merge,
+    Scope,
+    ScopedRelation,
+    View,
+    WithItem,
+    item_key,
+)
 from ingestion.dialects import dialect_of
 from ingestion.dialects.definition import LaterItems
 from ingestion.dialects.functions import ELEMENTS
@@ -394,11 +404,15 @@ def _with_items(
 
     `WITH RECURSIVE a AS (SELECT k FROM b), b AS (SELECT k FROM t) SELECT k FROM a` reads t alone in PostgreSQL.
     """
+    if not definitions:
+        return view
+    items = ItemsOfWith(view)
     for definition in definitions:
-        item = WithItem(definition, view, parent)
-        view = {**view, item_key(definition.name, analysis.dialect): item}
+        item = WithItem(definition, items.view(), parent)
+        items.add(item_key(definition.name, analysis.dialect), item)
         if definition.recursive:
-            item.view = view
+            item.view = items.view()
+    view = items.view()
     seen = analysis.dialect.later_items
     for definition in definitions:
         if seen is LaterItems.SEEN or (definition.recursive and seen is LaterItems.RECURSIVE):

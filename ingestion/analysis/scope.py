@@ -8,6 +8,7 @@ inner one has u, and c through its `parent`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import NamedTuple, Protocol, TypeAlias
 
 from ingestion.analysis._columns import (
@@ -59,44 +60,67 @@ class ScopedRelation:
         """What it is called by in one word."""
         return self.alias or (self.parts[-1] if self.parts else "")
 
-    def is_called(self, qualifier: tuple[str, ...]) -> bool:
-        """Whether a column's qualifier means this relation.
 
-        In `SELECT t.a, web.t.b FROM web.t` both mean web.t; in `FROM web.t AS o` only `o.a` does.
-        """
-        if len(qualifier) == 1 and self.alias:
-            return qualifier[0] == self.alias
-        if self.alias:
-            return False
-        return _suffix(self.parts, qualifier)
+class _RelationNames:
+    """By which qualifiers the relations of a scope are called; looked at one by one, n joins would take n times n.
 
-
-def _suffix(parts: tuple[str, ...], qualifier: tuple[str, ...]) -> bool:
-    if not parts or len(parts) < len(qualifier):
-        return bool(parts) and qualifier[-len(parts) :] == parts
-    return parts[-len(qualifier) :] == qualifier
-
-
-def _find_relation(
-    relations: Sequence[ScopedRelation], qualifier: tuple[str, ...], *, loosely: bool
-) -> ScopedRelation | None:
-    """The relation that a qualifier means; `loosely` also by the name that its alias hides, and in another case.
-
-    `SELECT t.a FROM web.t AS o` finds web.t loosely alone.
+    In `SELECT t.a, web.t.b FROM web.t` both mean web.t, and so does `x.web.t.c`; in `FROM web.t AS o` only `o.a` does.
+    Of several relations of one name the first is meant. Loosely, also web.t is, by the name that its alias hides, and
+    what is called so in another case.
     """
-    for visible in relations:
-        if visible.is_called(qualifier):
-            return visible
-    if not loosely:
-        return None
-    for visible in relations:
-        if visible.alias and visible.parts and _suffix(visible.parts, qualifier):
-            return visible
-    if len(qualifier) == 1:
-        lowered = qualifier[0].lower()
-        same = [visible for visible in relations if visible.name.lower() == lowered]
+
+    __slots__ = ("_aliased", "_count", "_hidden", "_in_any_case", "_plain")
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._aliased: dict[tuple[str, ...], tuple[int, ScopedRelation]] = {}
+        self._plain = _SuffixIndex()
+        self._hidden = _SuffixIndex()
+        self._in_any_case: dict[str, list[ScopedRelation]] = {}
+
+    def find(
+        self, relations: Sequence[ScopedRelation], qualifier: tuple[str, ...], *, loosely: bool
+    ) -> ScopedRelation | None:
+        """The relation that a qualifier means among those of the scope, some of which may be known already."""
+        for number in range(self._count, len(relations)):
+            self._add(number, relations[number])
+        self._count = len(relations)
+        found = [*self._plain.matches(qualifier), *filter(None, (self._aliased.get(qualifier),))]
+        if not found and loosely:
+            found = self._hidden.matches(qualifier)
+        if found:
+            return min(found, key=itemgetter(0))[1]
+        same = self._in_any_case.get(qualifier[0].lower(), ()) if loosely and len(qualifier) == 1 else ()
         return same[0] if len(same) == 1 else None
-    return None
+
+    def _add(self, number: int, visible: ScopedRelation) -> None:
+        if visible.alias:
+            self._aliased.setdefault((visible.alias,), (number, visible))
+        if visible.parts:
+            (self._hidden if visible.alias else self._plain).add(number, visible)
+        self._in_any_case.setdefault(visible.name.lower(), []).append(visible)
+
+
+class _SuffixIndex:
+    """Relations by the ends of their names: `t` and `web.t` are ends of web.t, which itself is one of `x.web.t`."""
+
+    __slots__ = ("_by_end", "_whole")
+
+    def __init__(self) -> None:
+        self._by_end: dict[tuple[str, ...], tuple[int, ScopedRelation]] = {}
+        self._whole: dict[tuple[str, ...], tuple[int, ScopedRelation]] = {}
+
+    def add(self, number: int, visible: ScopedRelation) -> None:
+        """Takes in the relation of that number."""
+        parts = visible.parts
+        for start in range(len(parts)):
+            self._by_end.setdefault(parts[start:], (number, visible))
+        self._whole.setdefault(parts, (number, visible))
+
+    def matches(self, qualifier: tuple[str, ...]) -> list[tuple[int, ScopedRelation]]:
+        """Those that a qualifier is the end of, or that are the end of it, with their numbers."""
+        ends = [self._whole.get(qualifier[start:]) for start in range(1, len(qualifier))]
+        return [one for one in (self._by_end.get(qualifier), *ends) if one is not None]
 
 
 def entries_of(rows: AnyRows) -> list[Entry]:
@@ -199,6 +223,53 @@ View: TypeAlias = "Mapping[str, WithItem]"
 NO_ITEMS: View = {}
 
 
+class ItemsOfWith:
+    """The items of one WITH as they are defined: each sees those before it, and what is in view around all of them.
+
+    They stand in one table: with one of its own for each, n items would take n times n.
+    """
+
+    def __init__(self, around: View) -> None:
+        self.around = around
+        self.items: dict[str, list[tuple[int, WithItem]]] = {}
+        self._count = 0
+
+    def add(self, key: str, item: WithItem) -> None:
+        """Takes in the next item."""
+        self.items.setdefault(key, []).append((self._count, item))
+        self._count += 1
+
+    def view(self) -> View:
+        """What is in view behind the last of the items until now."""
+        return _ItemView(self, self._count)
+
+
+class _ItemView(Mapping[str, WithItem]):
+    """So many items of a WITH, of one name the last, and what is around it."""
+
+    __slots__ = ("_count", "_within")
+
+    def __init__(self, within: ItemsOfWith, count: int) -> None:
+        self._within = within
+        self._count = count
+
+    def __getitem__(self, key: str) -> WithItem:
+        for number, item in reversed(self._within.items.get(key, ())):
+            if number < self._count:
+                return item
+        return self._within.around[key]
+
+    def __iter__(self) -> Iterator[str]:
+        own = (key for key, items in self._within.items.items() if items[0][0] < self._count)
+        return iter(dict.fromkeys((*self._within.around, *own)))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __bool__(self) -> bool:
+        return self._count > 0 or bool(self._within.around)
+
+
 def item_key(name: str, dialect: Dialect) -> str:
     """What an item is found under: its name in any case, where the dialect does not fold case already."""
     return name.lower() if dialect.keeps_case else name
@@ -232,6 +303,7 @@ class Scope:
 
     __slots__ = (
         "_known",
+        "_names",
         "_qualified",
         "_visible",
         "analysis",
@@ -258,6 +330,7 @@ class Scope:
         self.outputs: dict[str, ColumnValue] = {}
         self.tables: dict[TableName, None] = {}
         self._known: dict[tuple[str, ...], ColumnValue] = {}
+        self._names = _RelationNames()
         self._qualified: dict[str, set[str]] | None = None
         self._visible = OutputNames.LATERAL
 
@@ -339,7 +412,7 @@ class Scope:
 
     def relation(self, qualifier: tuple[str, ...], *, loosely: bool = True) -> ScopedRelation | None:
         """The relation that a qualifier means in this scope; `loosely` also by the name that its alias hides."""
-        return _find_relation(self.relations, qualifier, loosely=loosely)
+        return self._names.find(self.relations, qualifier, loosely=loosely)
 
     def _column_of(self, visible: ScopedRelation, name: str) -> ColumnValue | None:
         """A column of the relation that a prefix means; naming it so proves that a table without a schema has it."""

@@ -68,12 +68,28 @@ class TableEntity:
     def reference(self) -> EntityReference:
         return EntityReference(self.id, self.type, self.name, self.fully_qualified_name)
 
-    def column_fqn(self, column: str) -> str | None:
-        """The FQN of a column by its name, exact case before any case; None when the entity has no such column."""
-        names = [known.name for known in self.columns]
-        if column not in names:
-            folded = [name for name in names if name.casefold() == column.casefold()]
-            if len(folded) != 1:
-                return None
-            column = folded[0]
-        return f"{self.fully_qualified_name}.{build_fqn(column)}"
+    @property
+    def column_fqns(self) -> ColumnFqns:
+        """The FQNs of its columns by their names, for as many lookups as one likes."""
+        return ColumnFqns(self)
+
+
+class ColumnFqns(dict[str, str | None]):
+    """The FQNs of an entity's columns by the names that were asked for, exact case before any case.
+
+    None where it has no such column, or several that differ in case alone.
+    """
+
+    def __init__(self, entity: TableEntity) -> None:
+        super().__init__()
+        self._entity = entity.fully_qualified_name
+        self._names = frozenset(column.name for column in entity.columns)
+        self._in_any_case: dict[str, str | None] = {}
+        for column in entity.columns:
+            folded = column.name.casefold()
+            self._in_any_case[folded] = None if folded in self._in_any_case else column.name
+
+    def __missing__(self, column: str) -> str | None:
+        name = column if column in self._names else self._in_any_case.get(column.casefold())
+        found = self[column] = None if name is None else f"{self._entity}.{build_fqn(name)}"
+        return found

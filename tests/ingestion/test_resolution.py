@@ -330,7 +330,7 @@ def test_threads_share_a_resolver() -> None:
 
 def test_an_entitys_columns_are_found_by_name_exact_case_first() -> None:
     entity = TableEntity("1", "svc.d.s.t", "svc", "d", "s", "t", (Column("Id"), Column("a.b"), Column("id")))
-    assert entity.column_fqn("id") == "svc.d.s.t.id"
-    assert entity.column_fqn("a.B") == 'svc.d.s.t."a.b"'
-    assert entity.column_fqn("ID") is None
-    assert entity.column_fqn("nope") is None
+    assert entity.column_fqns["id"] == "svc.d.s.t.id"
+    assert entity.column_fqns["a.B"] == 'svc.d.s.t."a.b"'
+    assert entity.column_fqns["ID"] is None
+    assert entity.column_fqns["nope"] is None

@@ -181,7 +181,7 @@ def test_a_container_is_found_by_its_path(platform: Platform) -> None:
     assert register(platform, containers) == 2
     (found,) = CatalogSearch(platform).path_lookup("s3a://bucket/raw/")
     assert (found.type, found.fully_qualified_name) == ("container", "lake.raw")
-    assert found.column_fqn("ID") == "lake.raw.id"
+    assert found.column_fqns["ID"] == "lake.raw.id"
     assert CatalogSearch(platform).path_lookup("s3://bucket/other") == []
 
 

@@ -221,3 +221,28 @@ def test_an_aliased_array_has_fields_where_no_table_can_have_the_name() -> None:
     text = "select (select max(v) from unnest(p) e where id > 1) as m from t"
     assert column_lines(text, "bigquery", {"t": "id p"}) == {"m agg t.p", "m filter t.id", "m filter t.p"}
     assert column_lines(text, "bigquery") == {"m agg t.v", "m filter t.id", "m filter t.p"}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("select t.a, web.t.b, x.web.t.c as c from web.t", {"a = web.t.a", "b = web.t.b", "c = web.t.c"}),
+        ("select o.a, t.b, web.t.c, O.d from web.t as o", {"a = web.t.a", "b = web.t.b", "c = web.t.c", "d = web.t.d"}),
+        ("select t.a from web.t, shop.t", {"a = web.t.a"}),
+        ("select t.a from web.t as o, shop.t", {"a = shop.t.a"}),
+        ("select t.a from web.t as o, shop.u as t", {"a = shop.u.a"}),
+        ('select T.a from u as "t", u as "x"', {"a = u.a"}),
+    ],
+)
+def test_a_qualifier_means_the_first_relation_that_is_called_so_and_an_alias_hides_a_name(
+    text: str, expected: set[str]
+) -> None:
+    assert column_lines(text) == expected
+
+
+def test_an_item_of_with_sees_those_before_it_and_the_last_of_one_name_is_meant_outside() -> None:
+    text = "with c as (select x as a from s), d as (select a as b from c), c as (select b as a from d) select a from c"
+    assert column_lines(text) == {"a = s.x"}
+    assert column_lines("with d as (select a from c), c as (select x as a from s) select d.a from d") == {"a = c.a"}
+    inner = "with c as (select x as a from s) select a from (with d as (select a from c) select a from d) q"
+    assert column_lines(inner) == {"a = s.x"}

@@ -10,7 +10,7 @@ from ingestion.binding.binder import BoundLog
 from ingestion.binding.temporary_tables import PersistedFlow, RelationReference, reachable_relations
 from ingestion.model.contributions import ColumnEvidence, Contribution, Producer, ProducerKind, join_contributions
 from ingestion.model.digests import digest
-from ingestion.model.entities import EntityReference, TableEntity
+from ingestion.model.entities import ColumnFqns, EntityReference, TableEntity
 from ingestion.model.isolation import Failure, FailureStage, Isolation, Probe
 from ingestion.model.job_slots import UNKNOWN, JobSlot
 from ingestion.model.lineage import NameKind
@@ -53,7 +53,7 @@ class ContributionBuilder:
     routines: Mapping[str, EntityReference] = field(default_factory=dict)
     superseding: bool = False
     _lost: Mapping[int, Callable[[str], bool]] = field(init=False)
-    _column_fqns: dict[str, _ColumnFqns] = field(init=False, default_factory=dict)
+    _column_fqns: dict[str, ColumnFqns] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_lost", self.log.lost_columns())
@@ -62,6 +62,8 @@ class ContributionBuilder:
         """The contributions of one flow whose target has an entity; sources without one contribute nothing."""
         target = self.entities[flow.target]
         kind, whole = self._contribution(flow, target)
+        uses = self._uses(flow, target)
+        hops = _Hops(flow)
         found: dict[EdgeKey, tuple[TableEntity, TableEntity, Contribution]] = {}
         for number in sorted(flow.content.sources):
             source = self.entities.get(number)
@@ -70,8 +72,8 @@ class ContributionBuilder:
             key = source.id, target.id
             one = whole(
                 source=_crossing(kind, source, target),
-                columns=tuple(self._columns_from(number, source, target, flow)),
-                temp_lineage_tables=self._hops(flow, number),
+                columns=tuple(self._columns_from(number, source, uses.get(number, ()))),
+                temp_lineage_tables=tuple(sorted((self._name(a), self._name(b)) for a, b in hops.from_source(number))),
             )
             if source.id == target.id and not one.columns:
                 continue
@@ -116,54 +118,48 @@ class ContributionBuilder:
         for runner, ran in group.runners:
             yield JobSlot(_slot_key(runner, (lineage.kind, *modes), flow.content.columns), ran)
 
-    def _columns_from(
-        self, number: int, source: TableEntity, target: TableEntity, flow: PersistedFlow
-    ) -> Iterator[ColumnEvidence]:
-        """What columns of a source say of those of the target.
+    def _uses(self, flow: PersistedFlow, target: TableEntity) -> dict[int, list[_ColumnUse]]:
+        """What a flow says of columns, by the relation that these are of, which is gone over once for all its sources.
 
         The conditions of an `UPDATE t SET a = 1 WHERE k = 2` concern what it sets, those of other writes all columns.
         """
         content = flow.content
-        from_columns, to_columns = self._fqns_of(source), self._fqns_of(target)
+        to_columns = self._fqns_of(target)
+        found: dict[int, list[_ColumnUse]] = {}
+
+        def note(to_column: str, references: Iterable[RelationReference], *, certain: bool) -> None:
+            for use in references:
+                for column in use.sources:
+                    found.setdefault(column.relation, []).append(_ColumnUse(column.column, to_column, use, certain))
+
         for name, references in content.columns.items():
             to_column = to_columns[name]
             if to_column is not None:
                 certain = name not in content.assumed
-                yield from self._evidence(number, from_columns, to_column, references, certain=certain)
+                note(to_column, references, certain=certain)
                 if flow.sets_columns:
-                    yield from self._evidence(number, from_columns, to_column, content.indirect, certain=certain)
+                    note(to_column, content.indirect, certain=certain)
         if not flow.sets_columns:
-            yield from self._evidence(number, from_columns, "", content.indirect, certain=True)
-
-    def _evidence(
-        self, number: int, fqns: _ColumnFqns, to_column: str, uses: Iterable[RelationReference], *, certain: bool
-    ) -> Iterator[ColumnEvidence]:
-        lost = self._lost.get(number)
-        for use in uses:
-            for column in use.sources:
-                there = column.relation == number and column.column not in self.log.relations[number].gone_columns
-                fqn = fqns[column.column] if there else None
-                if fqn is not None:
-                    # What is defined anew without a column gives none, whatever was read from it before.
-                    sure = certain and use.certain and not (lost is not None and lost(column.column))
-                    yield ColumnEvidence((fqn,), to_column, use.transformation, use.expression, sure)
-
-    def _fqns_of(self, entity: TableEntity) -> _ColumnFqns:
-        found = self._column_fqns.get(entity.id)
-        if found is None:
-            found = self._column_fqns[entity.id] = _ColumnFqns(entity)
+            note("", content.indirect, certain=True)
         return found
 
-    def _hops(self, flow: PersistedFlow, source: int) -> tuple[tuple[str, str], ...]:
-        """The hops by which data came from one of the sources, and none by which it came from the others."""
-        hops = flow.content.hops
-        if not hops:
-            return ()
-        after, before = (
-            reachable_relations({source}, hops),
-            reachable_relations({flow.target}, ((b, a) for a, b in hops)),
-        )
-        return tuple(sorted({(self._name(a), self._name(b)) for a, b in hops if a in after and b in before}))
+    def _columns_from(self, number: int, source: TableEntity, uses: Iterable[_ColumnUse]) -> Iterator[ColumnEvidence]:
+        """What columns of a source say of those of the target."""
+        lost, gone = self._lost.get(number), self.log.relations[number].gone_columns
+        fqns = self._fqns_of(source)
+        for use in uses:
+            fqn = None if use.column in gone else fqns[use.column]
+            if fqn is not None:
+                # What is defined anew without a column gives none, whatever was read from it before.
+                reference = use.reference
+                sure = use.certain and reference.certain and not (lost is not None and lost(use.column))
+                yield ColumnEvidence((fqn,), use.to_column, reference.transformation, reference.expression, sure)
+
+    def _fqns_of(self, entity: TableEntity) -> ColumnFqns:
+        found = self._column_fqns.get(entity.id)
+        if found is None:
+            found = self._column_fqns[entity.id] = entity.column_fqns
+        return found
 
     def _producer(
         self, flow: PersistedFlow, group: OccurrenceGroup, template: ParsedTemplate, target: TableEntity
@@ -188,6 +184,31 @@ class ContributionBuilder:
         return entity.fully_qualified_name if entity else str(self.log.relations[number].key)
 
 
+@dataclass(frozen=True, slots=True)
+class _ColumnUse:
+    """A column of a source in what a flow says of a column of its target ("": of all); `certain`: it surely is that."""
+
+    column: str
+    to_column: str
+    reference: RelationReference
+    certain: bool
+
+
+class _Hops:
+    """The hops of a flow through tables that are not kept; those by which data came from each of its sources."""
+
+    def __init__(self, flow: PersistedFlow) -> None:
+        self._hops = flow.content.hops
+        self._leading = reachable_relations({flow.target}, ((b, a) for a, b in self._hops)) if self._hops else ()
+
+    def from_source(self, source: int) -> set[tuple[int, int]]:
+        """The hops by which data came from one of the sources, and none by which it came from the others."""
+        if not self._hops:
+            return set()
+        after = reachable_relations({source}, self._hops)
+        return {(a, b) for a, b in self._hops if a in after and b in self._leading}
+
+
 def _slot_key(runner: Runner, way: Iterable[str], columns: Iterable[str]) -> str:
     """Of a job's statements those that write a target in one way; of a user's also no other columns than these."""
     if runner.job is not None:
@@ -196,18 +217,6 @@ def _slot_key(runner: Runner, way: Iterable[str], columns: Iterable[str]) -> str
     if runner.user is None or not names:
         return UNKNOWN
     return digest("user", runner.user, str(runner.hour), *way, *names)
-
-
-class _ColumnFqns(dict[str, str | None]):
-    """The FQNs of an entity's columns by the names that were asked for, None where it has no such column."""
-
-    def __init__(self, entity: TableEntity) -> None:
-        super().__init__()
-        self._entity = entity
-
-    def __missing__(self, column: str) -> str | None:
-        found = self[column] = self._entity.column_fqn(column)
-        return found
 
 
 def _crossing(source_of_edge: str, source: TableEntity, target: TableEntity) -> str:

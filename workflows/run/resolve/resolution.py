@@ -219,7 +219,8 @@ class RelationFacts:
 def _is_news(entity: TableEntity, columns: Sequence[Column], definition: str | None) -> bool:
     """Whether a table has columns that the catalog lacks, or a view that was filed from a log was defined anew."""
     redefined = entity.filed_from_log and definition is not None and definition != entity.definition
-    return redefined or any(entity.column_fqn(column.name) is None for column in columns)
+    known = entity.column_fqns
+    return redefined or any(known[column.name] is None for column in columns)
 
 
 def _observed_columns(
