@@ -264,7 +264,7 @@ class _ItemView(Mapping[str, WithItem]):
         return iter(dict.fromkeys((*self._within.around, *own)))
 
     def __len__(self) -> int:
-        return sum(1 for _ in self)
+        return len(tuple(self))
 
     def __bool__(self) -> bool:
         return self._count > 0 or bool(self._within.around)

@@ -96,7 +96,6 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
     "connectors/catalog/store/lineage/test_rest_edges.py": ("connectors.catalog.store.lineage.column_names",),
     "connectors/catalog/store/lineage/test_writer.py": (
         "connectors.catalog.store.lineage.deletion",
-        "connectors.catalog.store.lineage.inserts",
         "connectors.catalog.store.lineage.name_changes",
         "connectors.catalog.store.lineage.reads",
         "connectors.catalog.store.lineage.rejections",

@@ -16,7 +16,7 @@ from connectors.catalog.store.entities.attributes import known_columns
 from connectors.catalog.store.entities.versions import mark_processed
 from connectors.catalog.store.lineage import reads, rest_edges
 from connectors.catalog.store.lineage.column_names import ColumnNames, names_of
-from connectors.catalog.store.lineage.inserts import Content, ContributionRow, StatementText, record_digest
+from connectors.catalog.store.lineage.inserts import Content, ContributionRow, StoredText, record_digest
 from connectors.catalog.store.lineage.intervals import Retraction
 from connectors.catalog.store.lineage.rejections import rejected_names
 from connectors.catalog.store.lineage.writer import LineageWriter
@@ -49,7 +49,7 @@ def apply(connection: Connection, request: bulk_models.Lineage) -> Json:
 def _apply(connection: Connection, request: bulk_models.Lineage, now: int) -> Json:
     names = _names(connection, _ends(connection, request))
     existing = reads.neighbours(connection, {edge.toEntity.id.lower() for edge in request.edges}, upstream=True)
-    known = _Known(names, request.sqlQueries)
+    known = _BatchContext(names, request.sqlQueries)
     writer = LineageWriter(connection, f"batch:{request.batchId}", now)
     given = [_contribution(connection, edge, known, now) for edge in request.edges]
     for scope in request.replace:
@@ -91,23 +91,23 @@ def _names(connection: Connection, ends: Mapping[str, str]) -> dict[str, ColumnN
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _BatchContext:
     """What the contributions of a batch name: columns of its entities, its texts by their places, pipelines by ids."""
 
     names: Mapping[str, ColumnNames]
     queries: Sequence[str]
     pipelines: dict[str, Json] = field(default_factory=dict)
-    _texts: dict[str, StatementText] = field(default_factory=dict)
+    _texts: dict[str, StoredText] = field(default_factory=dict)
 
-    def text(self, given: bulk_models.ContributionRequest) -> StatementText | None:
+    def text(self, given: bulk_models.ContributionRequest) -> StoredText | None:
         """The text of a contribution; its digest is made once."""
         query = given.sqlQuery if given.sqlQueryIndex is None else self.queries[given.sqlQueryIndex]
         if query is not None and query not in self._texts:
-            self._texts[query] = StatementText.of(query)
+            self._texts[query] = StoredText.of(query)
         return None if query is None else self._texts[query]
 
 
-def _contribution(connection: Connection, edge: bulk_models.Edge, known: _Known, now: int) -> ContributionRow:
+def _contribution(connection: Connection, edge: bulk_models.Edge, known: _BatchContext, now: int) -> ContributionRow:
     given = edge.contribution
     ends = edge.fromEntity.id.lower(), edge.toEntity.id.lower()
     columns = _columns(given.columns, (known.names[ends[0]], known.names[ends[1]]))

@@ -61,28 +61,28 @@ class Content:
     document: str
     column_edges: int
     pipeline_id: str | None = None
-    text: StatementText | None = None
+    text: StoredText | None = None
 
     @classmethod
     def of(cls, content: Json) -> Content:
         """The same of what is no JSON yet. Raises ApiError (400) for what JSON cannot carry."""
         column_edges = sum(len(column["from"]) for column in content.get("columns") or ())
         rest = {key: value for key, value in content.items() if key != "sql"}
-        text = StatementText.of(content["sql"]) if content.get("sql") is not None else None
+        text = StoredText.of(content["sql"]) if content.get("sql") is not None else None
         if text is not None:
             rest["text"] = text.digest
         return cls(dumps(rest), column_edges, (content.get("pipeline") or {}).get("id"), text)
 
 
 @dataclass(frozen=True, slots=True)
-class StatementText:
+class StoredText:
     """A masked text, and the digest by which the contents of its edges name it."""
 
     digest: str
     text: str
 
     @classmethod
-    def of(cls, text: str) -> StatementText:
+    def of(cls, text: str) -> StoredText:
         """With its digest, which takes time in proportion to the text: to be made once for all edges. Raises ApiError
         (400) for what cannot be stored.
         """
