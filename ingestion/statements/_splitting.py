@@ -230,7 +230,7 @@ class _SeparatorReading:
         return begins
 
     def _verb(self, word: str, before: str, *, begins_line: bool) -> bool:
-        if self.verb and (self._goes_on(word) or before in _GOES_ON_AFTER):
+        if self.verb and (self._goes_on(word) or before in _GOES_ON_AFTER or (self.verb == before == "bulk")):
             return False
         begins = bool(self.verb) and begins_line
         if begins or not self.verb:

@@ -246,6 +246,9 @@ def _create(statement: _Examined) -> Classification:
         word = token.text.lower() if token.kind == WORD else ""
         if word == "table":
             return _create_table(statement, words)
+        if word == "aggregate":  # of functions that are there, but for one with a body of its own
+            function = next(words, None)
+            return _ROUTINE if function is not None and function.text.lower() == "function" else _OTHER
         plain = _of_dialect(statement.dialect, word) or _BY_OBJECT.get(word)
         if plain is not None:
             return plain

@@ -10,6 +10,7 @@ from ingestion.dialects import Dialect
 from ingestion.dialects.cursor import Code, Edit
 from ingestion.dialects.definition import keywords
 from ingestion.dialects.keywords import QUERIES
+from ingestion.parsing.sqlglot.repairs._clauses import CLAUSE_REPAIRS
 from ingestion.parsing.sqlglot.repairs._lakehouse import (
     applied_changes,
     changed_query,
@@ -80,11 +81,13 @@ _MISREAD = {
     ),
     "databricks": _SPARK_NEEDS,
     # FROM (SHOW TABLES) would read a table `show` by the alias `tables`.
-    "duckdb": re.compile(r"\(\s*(?:show|desc|describe|summarize)\b|\bmerge\s+into\b", re.IGNORECASE),
+    "duckdb": re.compile(r"\(\s*(?:show|desc|describe|summarize|pivot|unpivot)\b|\bmerge\s+into\b", re.IGNORECASE),
     "mariadb": _PRIORITY,
     "mysql": _PRIORITY,
     # TABLE PROPERTIES (…) would be the query `TABLE properties(…)`, and t be filled from a function.
     "redshift": re.compile(r"\btable\s+properties\b", re.IGNORECASE),
+    # RANGE_N(d BETWEEN … EACH INTERVAL '1' MONTH, NO RANGE): NO would be a column whose alias is RANGE.
+    "teradata": re.compile(r"\b(?:range_n|case_n)\s*\(", re.IGNORECASE),
     "spark": _SPARK_NEEDS,
 }
 
@@ -330,7 +333,8 @@ def repair_text(text: str, dialect: Dialect) -> str | None:
     if plain is not None:
         code = Code.of(plain, dialect)
     everywhere = (_compound_assignments, _rows_of_cursors, _defined_objects, _recursive_view)
-    edits = [edit for repair in (*_REPAIRS.get(dialect.name, ()), *everywhere) for edit in repair(code)]
+    repairs = (*_REPAIRS.get(dialect.name, ()), *CLAUSE_REPAIRS.get(dialect.name, ()), *everywhere)
+    edits = [edit for repair in repairs for edit in repair(code)]
     return _apply_edits(code.text, edits) if edits else plain
 
 

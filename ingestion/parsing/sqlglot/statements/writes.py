@@ -381,7 +381,8 @@ def _rows_in_conflict(
     alias = getattr(source, "alias", "") if isinstance(source, exp.Values) else ""
     table = node.this.this if type(node.this) is exp.Schema else node.this
     own = RelationSource(target.name, _queries_alias(queries, table), written=True)
-    incoming = RelationSource(query, alias or "excluded", names, named_by=named_by)
+    renamed = _renamed_rows(queries, node)
+    incoming = RelationSource(query, alias or "excluded", renamed or names, named_by=None if renamed else named_by)
     conflict = node.args["conflict"]
     keys = [key.this if type(key) is exp.Ordered else key for key in conflict.args.get("conflict_keys") or ()]
     clauses = [Clause(JOIN, queries.expression(key, JOIN)) for key in keys]
@@ -396,16 +397,25 @@ def _rows_in_conflict(
     return own, replace(incoming, on=met)
 
 
+def _renamed_rows(queries: QueryTranslator, node: exp.Expr) -> tuple[str, ...]:
+    """MySQL: VALUES (…) AS new (m, n) ON DUPLICATE KEY UPDATE v = n: the names that the rows that come are given."""
+    source = node.args.get("expression")
+    alias = source.args.get("alias") if type(source) is exp.Values else None
+    return tuple(queries.names.column(name) for name in (alias.args.get("columns") or () if alias is not None else ()))
+
+
 def _on_conflict(queries: QueryTranslator, node: exp.Expr, target: Target, met: Select) -> WriteForm:
     """DO UPDATE: what becomes of the rows that are there, whose columns bare names are, given those that come.
 
     Behind MySQL's `ON DUPLICATE KEY UPDATE` the relations of the query that gives them go by their own names too.
     """
     qualifier = met.relations[0].alias or target.name.table
-    projections = tuple(
-        one._replace(expression=_qualify(one.expression, qualifier))
-        for one in _assignments(queries, node.args["conflict"].expressions)
-    )
+    named = dict.fromkeys(_renamed_rows(queries, node), met.relations[1].alias)
+    assigned = tuple(_assignments(queries, node.args["conflict"].expressions))
+    if len(met.relations) > 2 and target.columns:  # what else stands bare may be of a table that the query reads
+        named |= dict.fromkeys((*target.columns, *(one.name for one in assigned)), qualifier)
+        qualifier = ""
+    projections = tuple(one._replace(expression=_qualify(one.expression, qualifier, named)) for one in assigned)
     where = node.args["conflict"].args.get("where")
     clauses = tuple(conditions(queries, where.this if type(where) is exp.Where else where, FILTER))
     return WriteForm(
@@ -414,10 +424,13 @@ def _on_conflict(queries: QueryTranslator, node: exp.Expr, target: Target, met: 
     )
 
 
-def _qualify(expression: Expression, qualifier: str) -> Expression:
-    """The expression, its bare columns as those of one table."""
+def _qualify(expression: Expression, qualifier: str, others: Mapping[str, str] | None = None) -> Expression:
+    """The expression, its bare columns as those of one table ("": as they are), but for those that `others` have."""
+    tables = others or {}
     slots = (
-        slot._replace(parts=(qualifier, *slot.parts)) if isinstance(slot, Slot) and len(slot.parts) == 1 else slot
+        slot._replace(parts=(table, *slot.parts))
+        if isinstance(slot, Slot) and len(slot.parts) == 1 and (table := tables.get(slot.parts[0], qualifier))
+        else slot
         for slot in expression.slots
     )
     return expression._replace(slots=tuple(slots))

@@ -1,0 +1,346 @@
+"""Clauses that sqlglot does not know of several dialects, written as those that it does: the lineage is the same."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ingestion.dialects.cursor import Code, Edit
+from ingestion.dialects.definition import keywords
+from ingestion.parsing.sqlglot.repairs.edits import Repair
+
+_LOCKED = keywords("select sel with insert ins update upd delete del merge")
+_PHASES = keywords("group having qualify order sample union intersect minus except expand with ;")
+_ORDERED = keywords("hash partition local order dimension using")
+_ENDS = keywords("order limit offset")
+_ON_EVENT = keywords("null error default empty true false unknown keep omit")
+_EVENTS = keywords("empty error mismatch")
+_SPECS = keywords("both leading trailing")
+_CLAUSES = keywords(
+    "where group having qualify sample union intersect minus except join left right inner full cross on ;"
+)
+_PERIOD_ENDS = keywords("by for qualify order ;")
+_PIPE_STARS = {"set": "REPLACE", "rename": "RENAME", "drop": "EXCEPT"}
+_CHANGE_COLUMNS = {
+    "changes": ("VERSION", "CREATION_VERSION", "OPERATION", "COLUMNS", "CONTEXT"),
+    "version": ("VERSION", "CONTEXT"),
+}
+_VERSION = re.compile(r"v\d+|\d{17}", re.IGNORECASE)
+
+
+# Teradata.
+
+
+def _locking(code: Code) -> Iterator[Edit]:
+    """LOCKING TABLE t FOR ACCESS MERGE …, LOCK ROW ACCESS DELETE …: the statement that comes behind the locks."""
+    if code.word(0) in ("lock", "locking"):
+        verb = next((n for n in code.outside(1) if code.word(n) in _LOCKED), None)
+        if verb is not None:
+            yield code.edit(0, verb - 1, "")
+
+
+def _numbered_ranges(code: Code) -> Iterator[Edit]:
+    """RANGE_N(d BETWEEN … EACH …, NO RANGE) is a number made of d; CASE_N(c, …, NO CASE OR UNKNOWN) of its conditions.
+
+    The ranges are constants by the manual; sqlglot has RANGE_N for a partition's one range alone.
+    """
+    for number in range(len(code) - 3):
+        if code.stands(number, "range_n", "("):
+            closing = code.closing(number + 1)
+            between = next((n for n in code.outside(number + 2, closing) if code.word(n) == "between"), None)
+            if between is not None:
+                yield code.edit(number, number, "RANGE_NUMBER")
+                yield code.edit(between, closing - 1, "")
+        elif code.stands(number, "case_n", "("):
+            closing = code.closing(number + 1)
+            rest = (first for first, _ in code.items(number + 2, closing) if code.word(first) in ("no", "unknown"))
+            first = next(rest, None)
+            if first is not None:
+                yield code.edit(first - 1, closing - 1, "")
+
+
+def _conditions_first(code: Code) -> Iterator[Edit]:
+    """SELECT a WHERE a > 1 FROM t: Teradata takes the clauses of a query in any order."""
+    for where in range(1, len(code)):
+        if code.word(where) != "where":
+            continue
+        from_ = next((n for n in code.outside(where + 1) if code.word(n) in _PHASES or code.word(n) == "from"), None)
+        if from_ is None or code.word(from_) != "from":
+            continue
+        if any(code.word(n) in ("delete", "update") for n in range(where)):
+            continue
+        end = next((n for n in code.outside(from_ + 1) if code.word(n) in _PHASES), None)
+        last = end if end is not None else _end_around(code, from_)
+        yield code.start_of(where), code.start_of(where), f"{code.between(from_, last)} "
+        yield code.edit(from_, last - 1)
+
+
+def _end_around(code: Code, number: int) -> int:
+    """Where the brackets that a token stands in are closed; the text's end where it stands in none."""
+    return max(code.outside(number)) + 1
+
+
+def _table_operators(code: Code) -> Iterator[Edit]:
+    """FROM f (ON (query) HASH BY a LOCAL ORDER BY b USING k('v')): a function of the rows of its inputs.
+
+    Which rows go where by HASH BY decides nothing of what is in them. Also TABLE (f(…) RETURNS (…)) AS d HASH BY a.
+    """
+    for number in range(1, len(code) - 2):
+        if code.stands(number, "(", "on") and code.is_name(number - 1):
+            yield from _unpivoted_rows(code, number) if code.word(number - 1) == "td_unpivot" else _inputs(code, number)
+        elif code.stands(number, "table", "("):
+            yield from _table_function(code, number + 1)
+
+
+def _table_function(code: Code, opening: int) -> Iterator[Edit]:
+    """TABLE (f(s.a) RETURNS (b INTEGER)) AS d [(b)] HASH BY c LOCAL ORDER BY e."""
+    closing = code.closing(opening)
+    returns = next((n for n in code.outside(opening + 1, closing) if code.word(n) == "returns"), None)
+    if returns is not None:
+        yield code.edit(returns, closing - 1)
+    for number in code.outside(closing + 1):
+        if code.word(number) in _CLAUSES:
+            return
+        if code.stands(number, "hash", "by") or code.stands(number, "local", "order", "by"):
+            last = next((n for n in code.outside(number) if code.word(n) in _CLAUSES), None)
+            yield code.edit(number, (last or _end_around(code, number)) - 1)
+            return
+
+
+def _inputs(code: Code, opening: int) -> Iterator[Edit]:
+    closing = code.closing(opening)
+    inputs: list[str] = []
+    number = opening + 1
+    while number < closing and code.word(number) == "on":
+        end = next((n for n in code.outside(number + 1, closing) if code.word(n) in _ORDERED | {"on", "as"}), closing)
+        rows = code.between(number + 1, end)
+        inputs.append(rows if code.word(number + 1) == "(" else f"(SELECT * FROM {rows})")
+        number = next((n for n in code.outside(end, closing) if code.word(n) in ("on", "using")), closing)
+    yield code.edit(opening + 1, closing - 1, ", ".join(inputs))
+
+
+def _unpivoted_rows(code: Code, opening: int) -> Iterator[Edit]:
+    """TD_UNPIVOT(ON t USING VALUE_COLUMNS('v') UNPIVOT_COLUMN('m') COLUMN_LIST('a', 'b')) as UNPIVOT."""
+    closing = code.closing(opening)
+    using = next((n for n in code.outside(opening + 2, closing) if code.word(n) == "using"), None)
+    given: dict[str, list[str]] = {}
+    for number in range(using or closing, closing):
+        if code.stands(number + 1, "("):
+            inside = range(number + 2, code.closing(number + 1))
+            given[code.word(number)] = [code.without_quotes(n) for n in inside if code.is_string(n)]
+    values, names, listed = (given.get(key, []) for key in ("value_columns", "unpivot_column", "column_list"))
+    if using is None or len(values) != 1 or len(names) != 1 or not listed or any("," in item for item in listed):
+        yield from _inputs(code, opening)
+        return
+    rows = code.between(opening + 2, using)
+    pivot = f"UNPIVOT ({values[0]} FOR {names[0]} IN ({', '.join(listed)}))"
+    yield code.edit(opening - 1, closing, f"(SELECT * FROM {rows} {pivot})")
+
+
+def _expanded_periods(code: Code) -> Iterator[Edit]:
+    """EXPAND ON validity AS p [BY …] [FOR …]: a row for each part p of the period."""
+    for number in range(1, len(code) - 3):
+        if not code.stands(number, "expand", "on"):
+            continue
+        named = next((n for n in code.outside(number + 2) if code.word(n) in _PERIOD_ENDS), len(code))
+        as_ = next((n for n in code.outside(number + 2, named) if code.word(n) == "as"), named - 1)
+        period, name = code.between(number + 2, as_), code.between(named - 1, named)
+        last = next((n for n in code.outside(named) if code.word(n) in ("qualify", "order", ";")), None)
+        yield code.edit(number, (last or _end_around(code, number)) - 1)
+        where = _clause_before(code, number)
+        yield code.start_of(where), code.start_of(where), f" CROSS JOIN UNNEST({period}) AS expanded_rows({name}) "
+
+
+def _clause_before(code: Code, number: int) -> int:
+    """Where the clause behind FROM begins, of the query that a token stands in."""
+    depth = 0
+    found = number
+    for index in range(number - 1, -1, -1):
+        word = code.word(index)
+        depth += (word == ")") - (word == "(")
+        if depth < 0 or (not depth and word == "from"):
+            break
+        if not depth and word in ("where", "group", "having"):
+            found = index
+    return found
+
+
+def _bounds(code: Code) -> Iterator[Edit]:
+    """BEGIN(p) and END(p) of a period, whose names are keywords to sqlglot."""
+    for number in range(1, len(code) - 1):
+        if code.word(number) in ("begin", "end") and code.word(number + 1) == "(":
+            yield code.edit(number, number, f"PERIOD_{code.word(number).upper()}")
+
+
+def _is_cast(code: Code, number: int) -> bool:
+    """Whether a token stands behind the type of a CAST."""
+    openings = (n for n in range(number) if code.stands(n, "cast", "(") and code.closing(n + 1) == number + 2)
+    return any(code.word(n) == "as" for opening in openings for n in code.outside(opening + 2, number))
+
+
+def _at_zone(code: Code) -> Iterator[Edit]:
+    """ts AT 'GMT', ts AT LOCAL, ts AT SOURCE TIME ZONE: without the word for a zone."""
+    for number in range(1, len(code) - 1):
+        if code.word(number) != "at":
+            continue
+        if code.word(number - 1) == ")" and code.word(number + 2) == ")" and _is_cast(code, number):
+            yield code.edit(number, number + 1)  # CAST(ts AS TIMESTAMP(0) AT 'GMT')
+        elif code.is_string(number + 1):
+            yield code.edit(number, number, "AT TIME ZONE")
+        elif code.word(number + 1) == "local":
+            yield code.edit(number, number + 1, "AT TIME ZONE 'LOCAL'")
+        elif code.stands(number, "at", "source", "time", "zone"):
+            yield code.edit(number, number + 3, "AT TIME ZONE 'SOURCE'")
+
+
+# What several dialects have.
+
+
+def _trimmed_text(code: Code) -> Iterator[Edit]:
+    """PostgreSQL: TRIM(FROM x, y), TRIM(BOTH FROM x, y): what is taken off stands behind what it is taken off."""
+    for number in range(len(code) - 4):
+        if not code.stands(number, "trim", "("):
+            continue
+        from_ = number + 2 + (code.word(number + 2) in _SPECS)
+        if code.stands(from_, "from"):
+            yield code.edit(number + 2, from_)
+
+
+def _column_events(code: Code) -> Iterator[Edit]:
+    """JSON_TABLE: DEFAULT 'n' ON EMPTY, ERROR ON ERROR; XMLTABLE: PASSING BY REF d AS "x": what moves no value."""
+    for number in range(len(code) - 3):
+        word = code.word(number)
+        if word in ("json_table", "xmltable") and code.word(number + 1) == "(":
+            closing = code.closing(number + 1)
+            if word == "json_table":
+                yield from _without_events(code, number + 1, closing)
+            else:
+                yield from _plain_document(code, number + 1, closing)
+                if code.word(number - 1) == "lateral":
+                    yield code.edit(number - 1, number - 1)
+
+
+def _without_events(code: Code, opening: int, closing: int) -> Iterator[Edit]:
+    index = opening + 1
+    while index < closing:
+        if code.word(index) == "on" and code.word(index + 1) in _EVENTS:
+            first = next((n for n in range(index - 1, opening, -1) if code.word(n) in _ON_EVENT), index)
+            first -= code.word(first - 1) == "default"
+            yield code.edit(first, index + 1)
+        elif code.word(index) == "exists" and code.word(index + 1) in ("path", ",", ")"):
+            yield code.edit(index, index)
+        index += 1
+
+
+def _plain_document(code: Code, opening: int, closing: int) -> Iterator[Edit]:
+    passing = next((n for n in code.outside(opening + 1, closing) if code.word(n) == "passing"), None)
+    if passing is None:
+        return
+    end = next((n for n in code.outside(passing, closing) if code.word(n) == "columns"), closing)
+    for number in range(passing, end):
+        by_reference = code.word(number) == "by" and code.word(number + 1) in ("ref", "value")
+        if by_reference or (code.word(number) == "as" and code.word(number + 2) in (",", "columns", ")")):
+            yield code.edit(number, number + 1)
+
+
+def _ordered_pivots(code: Code) -> Iterator[Edit]:
+    """DuckDB: (PIVOT t ON q USING sum(v) ORDER BY id LIMIT 3): what orders the rows behind them, as of any query."""
+    for number in range(len(code)):
+        if code.word(number) not in ("pivot", "unpivot") or code.word(number - 1) not in ("(", "as", "by", "name", ""):
+            continue
+        if code.word(number - 1) != "(":
+            continue
+        closing = code.closing(number - 1)
+        tail = next((n for n in code.outside(number, closing) if code.word(n) in _ENDS), closing)
+        yield code.start_of(number), code.start_of(number), "FROM ("
+        yield code.end_of(tail - 1), code.end_of(tail - 1), ") "
+
+
+def _pivoted_xml(code: Code) -> Iterator[Edit]:
+    """Oracle: PIVOT XML (SUM(v) FOR q IN (ANY)) gives one column q_XML, whatever q holds."""
+    for number in range(1, len(code) - 4):
+        if not code.stands(number, "pivot", "xml", "("):
+            continue
+        yield code.edit(number + 1, number + 1)
+        closing = code.closing(number + 2)
+        for_ = next((n for n in code.outside(number + 3, closing) if code.word(n) == "for"), None)
+        if for_ is None or not code.stands(for_ + 2, "in", "(", "any", ")"):
+            continue
+        made = list(code.items(number + 3, for_))
+        plain = (code.between(first, code.closing(first + 1) + 1) for first, _ in made)
+        yield code.edit(number + 3, for_ - 1, next(plain) if len(made) == 1 else f"XMLFOREST({', '.join(plain)})")
+        name = code.without_quotes(for_ + 1).upper() if not code.is_quoted(for_ + 1) else code.without_quotes(for_ + 1)
+        yield code.edit(for_ + 4, for_ + 4, f"'' AS \"{name}_XML\"")
+
+
+def _changed_keys(code: Code) -> Iterator[Edit]:
+    """T-SQL: CHANGETABLE(CHANGES t, 3) and CHANGETABLE(VERSION t, (k), (1)): what was done to a row, and t's keys."""
+    for number in range(len(code) - 4):
+        if not code.stands(number, "changetable", "(") or code.word(number + 2) not in _CHANGE_COLUMNS:
+            continue
+        comma = next((n for n in code.outside(number + 3) if code.word(n) == ","), None)
+        if comma is not None:
+            made = ", ".join(f"NULL AS SYS_CHANGE_{name}" for name in _CHANGE_COLUMNS[code.word(number + 2)])
+            keyed = code.stands(number, "changetable", "(", "version") and code.word(comma + 1) == "("
+            keys = code.between(comma + 2, code.closing(comma + 1)) if keyed else "*"
+            rows = f"(SELECT {made}, {keys} FROM {code.between(number + 3, comma)})"
+            yield code.edit(number, code.closing(number + 1), rows)
+
+
+def _at_version(code: Code) -> Iterator[Edit]:
+    """Delta Lake: t@v5, t@20240101000000000: an older version of t."""
+    text = code.text
+    for number in range(1, len(code)):
+        if code.word(number) == "@" and code.is_name(number - 1) and code.start_of(number) == code.end_of(number - 1):
+            found = _VERSION.match(text, code.end_of(number))
+            if found is not None:
+                yield code.start_of(number), found.end(), " "
+
+
+def _piped_columns(code: Code) -> Iterator[Edit]:
+    """|> SET a = b, |> RENAME a AS b, |> DROP a, |> WINDOW f() OVER () AS w: as what sqlglot has for it."""
+    for number in range(1, len(code) - 3):
+        if not code.stands(number, "|", ">"):
+            continue
+        verb = code.word(number + 2)
+        end = next((n for n in code.outside(number + 2) if code.stands(n, "|", ">") or code.word(n) == ";"), None)
+        last = (end or _end_around(code, number + 2)) - 1
+        if verb == "window":
+            yield code.edit(number + 2, number + 2, "EXTEND")
+        elif verb in _PIPE_STARS:
+            items = ", ".join(_star_item(code, verb, first, until) for first, until in code.items(number + 3, last + 1))
+            yield code.edit(number + 2, last, f"SELECT * {_PIPE_STARS[verb]} ({items})")
+
+
+def _star_item(code: Code, verb: str, first: int, until: int) -> str:
+    if verb == "set" and code.word(first + 1) == "=":
+        return f"{code.between(first + 2, until)} AS {code.between(first, first + 1)}"
+    if verb == "rename" and until == first + 2:
+        return f"{code.between(first, first + 1)} AS {code.between(first + 1, until)}"
+    return code.between(first, until)
+
+
+CLAUSE_REPAIRS: dict[str, tuple[Repair, ...]] = {
+    "bigquery": (_piped_columns,),
+    "databricks": (_at_version, _piped_columns),
+    "db2": (_column_events,),
+    "duckdb": (_ordered_pivots,),
+    "fabric": (_changed_keys,),
+    "mariadb": (_column_events,),
+    "mysql": (_column_events,),
+    "oracle": (_column_events, _pivoted_xml, _at_zone),
+    "greenplum": (_trimmed_text, _column_events),
+    "postgres": (_trimmed_text, _column_events),
+    "spark": (_at_version, _piped_columns),
+    "teradata": (
+        _locking,
+        _numbered_ranges,
+        _conditions_first,
+        _table_operators,
+        _expanded_periods,
+        _bounds,
+        _at_zone,
+        _column_events,
+    ),
+    "tsql": (_changed_keys,),
+}

@@ -1,0 +1,220 @@
+"""Clauses that sqlglot does not know, or takes for something else, in the lineage of statements as they stand."""
+
+from __future__ import annotations
+
+import pytest
+
+from ingestion.parser import LineageParser
+from ingestion.statements import split
+from tests.support.lineage_lines import column_lines, lines_of_flows, problems
+
+_DOCUMENT = {"a = s.id", "b f s.doc"}
+_DOCUMENT_UP = {"A = S.ID", "B f S.DOC"}
+
+
+def _own_lines(text: str, dialect: str) -> set[str]:
+    """The lines of values: which rows there are decides none of them."""
+    return {line for line in column_lines(text, dialect) if not line.startswith("* ")}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "locking table s for access merge into t using s on t.k = s.k when matched then update set v = s.w",
+            "v = s.w",
+        ),
+        ("lock row for access update t from s set v = s.w where t.k = s.k", "v = s.w"),
+        ("lock table d.s for access locking table d.r for access insert into t (v) select w from d.s", "v = d.s.w"),
+        ("insert into t (v) select w where w > 1 from s", "v = s.w"),
+        ("insert into t (v) select w where w > 1 and k in (select k where k < 9 from r) from s group by 1", "v = s.w"),
+        ("insert into t (v) select x at 'GMT' from s", "v f s.x"),
+        ("insert into t (v) select x at local from s", "v f s.x"),
+        ("insert into t (v) select cast(x as timestamp(0) at 'GMT') from s", "v f s.x"),
+        (
+            "insert into t (v) select range_n(d between date '2020-01-01' and date '2021-12-31'"
+            " each interval '1' month, no range or unknown) from s",
+            "v f s.d",
+        ),
+        ("insert into t (v) select range_n(d between 1, 5, 9 and 20, no range, unknown) from s", "v f s.d"),
+        ("insert into t (v) select begin(p) from s expand on validity as p by interval '1' day", "v f s.validity"),
+        (
+            "insert into t (v) select p from s where k > 1 expand on s.validity as p by anchor month_begin"
+            " for period(date '2020-01-01', date '2021-01-01')",
+            "v f s.validity",
+        ),
+    ],
+)
+def test_clauses_of_teradata_leave_values_where_they_are(text: str, expected: str) -> None:
+    assert _own_lines(text, "teradata") == {expected}
+    assert not problems(text, "teradata")
+
+
+def test_a_lock_before_a_delete_is_no_part_of_it() -> None:
+    text = "locking row for access delete from t where k in (select k from s)"
+    assert column_lines(text, "teradata") == {"* filter t.k", "* filter s.k"}
+
+
+def test_the_ranges_that_a_number_is_of_are_no_columns() -> None:
+    text = "insert into t (v) select case_n(a > 1, b < 2, no case or unknown) from s"
+    assert {line.split()[-1] for line in column_lines(text, "teradata")} == {"s.a", "s.b"}
+
+
+def test_a_table_operator_is_made_of_the_rows_of_its_inputs() -> None:
+    by_hash = "insert into t (v) select o.v from op (on (select v from s) hash by k local order by q using z('1')) as o"
+    several = "insert into t (v) select o.v from op (on s partition by k on r as d dimension using z('1')) as o"
+    (first,), (second,) = lines_of_flows(by_hash, "teradata"), lines_of_flows(several, "teradata")
+    assert "from s" in first
+    assert {"from s", "from r"} <= second
+    assert (
+        "from f"
+        in lines_of_flows(
+            "insert into t (v) select d.v from table (f(1) returns (v integer)) as d hash by v local order by v",
+            "teradata",
+        )[0]
+    )
+
+
+@pytest.mark.parametrize("rows", ["s", "(select id, jan, feb from s)"])
+def test_unpivoted_columns_go_into_the_value_column(rows: str) -> None:
+    text = (
+        f"insert into t (id, m, v) select id, m, v from td_unpivot(on {rows} using value_columns('v')"
+        " unpivot_column('m') column_list('jan', 'feb')) x"
+    )
+    values = {line for line in column_lines(text, "teradata") if line[:3] in ("id ", "v =", "v f")}
+    assert {line.split()[-1] for line in values} == {"s.id", "s.jan", "s.feb"}
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("trim(from x, y)", {"a f s.x", "a f s.y"}),
+        ("trim(both from x, 'y')", {"a f s.x"}),
+        ("trim(leading from x)", {"a f s.x"}),
+    ],
+)
+def test_what_is_trimmed_may_stand_behind_from(value: str, expected: set[str]) -> None:
+    assert column_lines(f"insert into t (a) select {value} from s", "postgres") == expected
+
+
+@pytest.mark.parametrize(
+    ("dialect", "relation", "expected"),
+    [
+        ("db2", "xmltable('$d/r' passing s.doc as \"d\" columns b varchar(9) path 'b') as x", _DOCUMENT_UP),
+        (
+            "mysql",
+            "json_table(s.doc, '$' columns (b int path '$.b' default '0' on empty null on error)) as x",
+            _DOCUMENT,
+        ),
+        ("mysql", "json_table(s.doc, '$' columns (b int exists path '$.b', c int path '$.c')) as x", _DOCUMENT),
+        (
+            "oracle",
+            "json_table(s.doc, '$' error on error null on empty columns (b number exists path '$.b')) x",
+            _DOCUMENT_UP,
+        ),
+        ("oracle", "json_table(s.doc, '$' columns (b varchar2(9) path '$.b' default null on empty)) x", _DOCUMENT_UP),
+        ("postgres", "json_table(s.doc, '$' columns (b int path '$.b' default 0 on empty)) as x", _DOCUMENT),
+        ("postgres", "lateral xmltable('/r' passing by ref s.doc columns b text path 'b') as x", _DOCUMENT),
+    ],
+)
+def test_documents_are_read_whatever_is_done_where_nothing_is_found(
+    dialect: str, relation: str, expected: set[str]
+) -> None:
+    text = f"insert into t (a, b) select s.id, x.b from s, {relation}"
+    assert _own_lines(text, dialect) == expected
+    assert not problems(text, dialect)
+
+
+@pytest.mark.parametrize(
+    "relation",
+    [
+        "pivot s on q in ('a') using sum(v) group by k order by k limit 3",
+        "from (pivot s on q in ('a') using sum(v) group by k order by k)",
+    ],
+)
+def test_a_pivot_may_be_ordered(relation: str) -> None:
+    text = f"create table t as {relation}"
+    assert {line for line in column_lines(text, "duckdb") if line.startswith(("k =", "a "))} >= {"k = s.k", "a agg s.v"}
+
+
+def test_a_pivot_to_xml_gives_one_column() -> None:
+    text = "create table t as select * from (select k, q, v from s) pivot xml (sum(v) as n for q in (any))"
+    lines = _own_lines(text, "oracle")
+    assert {line for line in lines if " = " in line or " agg " in line} == {"K = S.K", "Q_XML agg S.V"}
+
+
+@pytest.mark.parametrize("dialect", ["fabric", "tsql"])
+@pytest.mark.parametrize(
+    "rows", ["s e cross apply changetable(version s, (k), (e.k)) c", "changetable(changes s, 3) as c"]
+)
+def test_tracked_changes_are_those_of_a_table(dialect: str, rows: str) -> None:
+    text = f"insert into t (k, o) select c.k, c.sys_change_version from {rows}"
+    assert _own_lines(text, dialect) == {"k = s.k", "o is constant"}
+
+
+@pytest.mark.parametrize("dialect", ["databricks", "spark"])
+def test_a_version_behind_a_name_is_no_part_of_it(dialect: str) -> None:
+    text = "insert into t (a) select n.a from d.s@v5 n join d.s@20240101000000000 o on n.k = o.k"
+    assert _own_lines(text, dialect) == {"a = d.s.a"}
+
+
+@pytest.mark.parametrize("dialect", ["bigquery", "databricks", "spark"])
+@pytest.mark.parametrize(
+    ("steps", "expected"),
+    [
+        ("|> set a = a + b", {"a f s.a", "a f s.b", "b = s.b"}),
+        ("|> rename a as c", {"c = s.a", "b = s.b"}),
+        ("|> drop a", {"b = s.b"}),
+        ("|> set a = b, b = 1 |> where a > 3", {"a = s.b", "b is constant"}),
+        ("|> drop b |> rename a as c |> extend c * 2 as d", {"c = s.a", "d f s.a"}),
+    ],
+)
+def test_pipes_change_columns_one_behind_the_other(dialect: str, steps: str, expected: set[str]) -> None:
+    assert _own_lines(f"create table t as from s |> select a, b {steps}", dialect) == expected
+
+
+def test_a_window_of_a_pipe_adds_a_column() -> None:
+    text = "create table t as from s |> select a, b |> window sum(a) over (partition by b) as w"
+    assert {line.split()[0] for line in _own_lines(text, "bigquery")} == {"a", "b", "w"}
+
+
+@pytest.mark.parametrize(
+    "load", ["BULK INSERT s\nFROM 'C:\\in.csv'\nWITH (FIRSTROW = 2)", "BULK\nINSERT s FROM 'C:\\in.csv'"]
+)
+def test_a_load_over_several_lines_is_one_statement(load: str) -> None:
+    rest = "INSERT INTO t (a) SELECT a FROM s"
+    assert [one.text for one in split(f"{load}\n{rest}", "tsql")] == [load, rest]
+    for separator in ("\n", ";\n"):
+        body = f"CREATE PROCEDURE p AS\nBEGIN\n{load}{separator}{rest}\nEND"
+        read = LineageParser(body, dialect="tsql")
+        assert not read.failures
+        assert ("C:\\in.csv", "s") in {(str(a), str(b)) for a, b in read.table_lineage}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "create aggregate f (integer) (sfunc = int4pl, stype = integer)",
+        "create or replace aggregate s.f(*) (sfunc = g, stype = int)",
+    ],
+)
+def test_an_aggregate_of_functions_that_are_there_has_no_lineage(text: str) -> None:
+    read = LineageParser(text, dialect="postgres")
+    assert not read.failures
+    assert not read.edges
+
+
+@pytest.mark.parametrize(
+    ("source", "assigned", "expected"),
+    [
+        ("values (1, 2) as new (m, n)", "n + new.m", {"v is constant"}),
+        ("values (1, 2) as new", "new.v + v", {"v f t.v"}),
+        ("select k, w from s", "v + s.w", {"v f t.v", "v f s.w"}),
+        ("select k, w from s", "w", {"v = s.w"}),
+        ("select * from (select k, w from s) as d", "d.w", {"v = s.w"}),
+    ],
+)
+def test_what_updates_a_duplicate_is_of_the_row_that_it_names(source: str, assigned: str, expected: set[str]) -> None:
+    text = f"insert into t (k, v) {source} on duplicate key update v = {assigned}"
+    update = lines_of_flows(text, "mysql")[-1]
+    assert {line for line in update if line.startswith("v ")} == expected
