@@ -12,6 +12,7 @@ from pathlib import Path
 from connectors.openmetadata.client import CatalogSearch, Platform, connect
 from connectors.openmetadata.connection import Connection
 from connectors.openmetadata.http import Http, RetryPolicy
+from connectors.private_files import private_folder
 from connectors.scratch import scratch_folder
 from connectors.sink import DryRunSink, Sink, SinkRun
 from ingestion.errors import RetryableError, TargetDown
@@ -112,7 +113,7 @@ def _embedded_connection(
 
     with scratch_folder("dry-run") as scratch:
         file = _copy(catalog.file, scratch) if dry_run else catalog.file
-        file.parent.mkdir(parents=True, exist_ok=True)
+        private_folder(file.parent)
         token = catalog.token.get_secret_value() if catalog.token else None
         with running_catalog(CatalogConfig(file, port=catalog.port, token=token)) as address:
             connection = Connection(address.url, token) if token else Connection(address.url)

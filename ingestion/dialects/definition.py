@@ -103,9 +103,11 @@ class Dialect:
     stage_names: bool = False  # @stage/path
     identifier_clause: bool = False  # IDENTIFIER(:x) is a name
     table_variables: bool = False  # @t is a table of one batch
-    number_suffixes: bool = False  # 10L, 1.5BD
+    number_suffixes: str = ""  # 10L, 1.5BD: a pattern of what may end a number
+    radix_prefixes: str = "xX"  # of 0xFF; 0b101 is a name where names may begin with digits
     dollar_amounts: bool = False  # $12.50 is a number
     loose_double_quotes: bool = False  # "text" is a name, or a string where a setting or a missing name makes it one
+    compared_quotes: bool = False  # ... and a string behind an = or in a list, where names of columns are qualified
     separator: Separator = Separator.NONE
     sqlplus_commands: bool = False  # scripts hold lines for the client: SET ECHO ON, PROMPT x, @file
     dashed_names: bool = False  # project-1.dataset.t, without quotes
@@ -113,6 +115,7 @@ class Dialect:
     dotted_quotes: bool = False  # `project.dataset.t` in one pair of quotes is three names
 
     # Literals
+    bare_arguments: bool = False  # EXEC p word: a string without quotes
     unquoted_settings: bool = False  # SET name=anything up to the end
     inline_data: bool = False  # INSERT INTO t FORMAT csv, followed by the data
     strings_in_from: bool = False  # FROM 'a.csv', 'b.csv'

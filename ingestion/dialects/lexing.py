@@ -137,7 +137,8 @@ def _digits(dialect: Dialect) -> Iterator[_Form]:
     if dialect.dashed_names:
         not_in_name += r"(?!(?<=\w-[0-9])[\w-]{0,60}+\.[A-Za-z_`])"  # project-123.dataset.table
     rest = rf"[0-9_]*+(?:\.(?:[0-9][0-9_]*+|(?![\w.])))*+{_EXPONENT}"
-    yield _Form(_DIGIT, rf"{not_in_name}(?:(?<=0)[xX][0-9a-fA-F_]++|{rest}){_suffix(dialect)}(?![\w$])")
+    radix = rf"(?<=0)[{dialect.radix_prefixes}][0-9a-fA-F_]++"
+    yield _Form(_DIGIT, rf"{not_in_name}(?:{radix}|{rest}){_suffix(dialect)}(?![\w$])")
     if dialect.dollar_amounts:  # a sign may follow the currency's, and a currency alone is nought
         amount = rf"[-+]?+(?:(?=[0-9]){rest}|\.[0-9]++)|(?![\w$#@({{.])"
         yield _Form(_CURRENCIES, rf"(?<![\w$#@][{_CURRENCIES}])(?:{amount})")
@@ -155,7 +156,7 @@ def _closing(dialect: Dialect) -> str:
 
 
 def _suffix(dialect: Dialect) -> str:
-    return "(?:BD|bd|[LlSsYyDdFf])?+" if dialect.number_suffixes else ""
+    return f"(?:{dialect.number_suffixes})?+" if dialect.number_suffixes else ""
 
 
 _FORMS: Mapping[str, Callable[[Dialect], Iterator[_Form]]] = {

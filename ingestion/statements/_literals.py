@@ -28,12 +28,15 @@ MARKS = frozenset((NAME_MARK, STRING_MARK, NUMBER_MARK, PREFIXED_MARK))
 
 
 class Role(Enum):
-    """What a quoted name, or a literal that is no mere value, stands for."""
+    """What a quoted name, or a literal that is no mere value, stands for.
+
+    What of it stays where a text is stored, and why, is in `ingestion.statements.masking.KEPT`.
+    """
 
     IDENTIFIER = "identifier"
     STRUCTURE = "structure"  # a type's length, a position in GROUP BY or ORDER BY
     NAME = "name"  # a path, a field, a column to be, SQL to be run
-    ALIAS = "alias"  # AS 'x' in a query
+    ALIAS = "alias"  # AS 'x' in the list of a SELECT
 
 
 # Words and characters after which an expression starts.
@@ -73,6 +76,10 @@ _BY_LIST_ENDS = keywords(
     " where for separator with into"
 )
 _GROUPINGS = keywords("rollup cube sets")
+_SELECT_LIST_ENDS = keywords(
+    "; from into where having group order sort cluster distribute limit offset fetch window qualify union except"
+    " intersect minus connect start for option with values set using on create copy unload insert"
+)
 _OPERATORS = keywords("+ - * / % | < > = ! : ( [ .")
 _TYPES = keywords(
     "char varchar nvarchar nchar varchar2 nvarchar2 character varying decimal numeric number dec float double time"
@@ -121,9 +128,6 @@ def _string_role(words: Sequence[str], index: int, dialect: Dialect) -> Role | N
         return Role.NAME if _names_after_operator(words, index, dialect) else None
     if before == "[":
         return _subscript(words, index)
-    if before == "as":
-        aliased = "select" in words[:index] and "identified" not in words[:index]
-        return Role.ALIAS if aliased else Role.NAME
     if before in _SECRETS or (before == "to" and earlier == "similar"):
         return None
     if before == "from" and (earlier == "distinct" or _function_around(words, index).upper() in FROM_IN_ARGUMENTS):
@@ -241,6 +245,116 @@ def _list_positions(words: Sequence[str], start: int) -> Iterator[int]:
             state = within_item
 
 
+def _aliases(words: Sequence[str]) -> set[int]:
+    """The indexes of the strings that name columns of a query: they stand behind AS in the list of a SELECT.
+
+    Behind AS stand values too, and secrets: UNPIVOT (v FOR k IN (a AS 'x')), ASSERT … AS 'message', TIMESERIES t AS
+    '3 seconds', CREDENTIALS AS '…' in the next statement of a script.
+    """
+    found = set[int]()
+    listed, around = False, list[bool]()
+    for index, word in enumerate(words):
+        if word == "select":
+            listed = True
+        elif word == "(":
+            around.append(listed)
+            listed = False
+        elif word == ")":
+            listed = bool(around) and around.pop()
+        elif listed and word in _SELECT_LIST_ENDS:
+            listed = False
+        elif listed and word in _STRINGS and words[index - 1 - (word == PREFIXED_MARK)] == "as":
+            found.add(index)
+    return found
+
+
+# Double quotes that a setting makes strings.
+
+_VALUE_ONLY_AFTER = keywords("= < > like ilike then else between escape")
+_VALUES = keywords("values value")
+# What follows these up to the statement's end are values: EXEC p "x", "y"; RAISERROR ("x", 16, 1).
+_TAKES_VALUES = keywords("exec execute raiserror throw values")
+# Behind these a quoted text may name a column or a table again.
+_MAY_NAME = keywords(
+    "; select from join on where and or set into insert update delete merge create alter drop table as by having using"
+    " with when then else case returning output conflict references declare if while begin end union except intersect"
+)
+# A list of a hundred thousand strings is looked back through no further: from each string it would be quadratic.
+_LONGEST_LIST = 400
+
+
+def only_a_value_stands(words: Sequence[str], index: int) -> bool:
+    """Whether what stands in double quotes at `index` stands where a value does, and no name goes on from it."""
+    return not _is_qualified(words, index) and (
+        _is_compared(words, index) or _without_columns(words, index) or _list_around(words, index) in _VALUES
+    )
+
+
+def _stands_for_a_string(words: Sequence[str], index: int, dialect: Dialect) -> bool:
+    """So, and for sure: VALUES may hold columns where it is a relation, or the rows of a MERGE."""
+    return not _is_qualified(words, index) and (
+        (dialect.compared_quotes and _is_compared(words, index)) or _without_columns(words, index)
+    )
+
+
+def _is_qualified(words: Sequence[str], index: int) -> bool:
+    return words[index + 1 : index + 2] == ["."] or (index > 0 and words[index - 1] == ".")
+
+
+def _is_compared(words: Sequence[str], index: int) -> bool:
+    """Whether the text at `index` stands behind an operator, or is an item of IN ("x", "y")."""
+    return (index > 0 and words[index - 1] in _VALUE_ONLY_AFTER) or _list_around(words, index) == "in"
+
+
+def _without_columns(words: Sequence[str], index: int) -> bool:
+    """Whether no relation is there of which the text at `index` could be a column: EXEC p "x", VALUES (1, "x")."""
+    before = words[index - 1] if index else ""
+    if before in ("print", "return"):
+        return True
+    for at in range(index - 1, max(index - _LONGEST_LIST, -1), -1):
+        word = words[at]
+        if word in _TAKES_VALUES:
+            # EXEC "p" names a procedure; a VALUES that is a relation, or a MERGE's, may hold columns.
+            inserted = words[0] in ("insert", "replace") and "select" not in words[:at]
+            return inserted if word == "values" else at < index - 1
+        if word in _MAY_NAME:
+            break
+    return False
+
+
+def _list_around(words: Sequence[str], index: int) -> str:
+    """The word before the list of literals that the text at `index` is an item of, "" where it is of none."""
+    first = max(index - _LONGEST_LIST, 2)
+    while index > first and words[index - 1] == "," and words[index - 2] in MARKS:
+        index -= 2
+    return words[index - 2] if index > 1 and words[index - 1] == "(" else ""
+
+
+def with_plain_quotes(text: str, lexicon: Lexicon) -> str:
+    """The text with strings in single quotes where it has them in double ones, which a parser would take for names.
+
+    T-SQL's `EXEC p "x"`, `VALUES ("x")` and, where the dialect says so, `WHERE a = "x"`.
+    """
+    scanned = scan(text, lexicon)
+    words = lexicon.words.findall(scanned.blanked.lower())
+    places = [index for index, word in enumerate(words) if word in MARKS]
+    strings = {
+        literal
+        for literal, index in enumerate(places)
+        if words[index] == NAME_MARK and _stands_for_a_string(words, index, lexicon.dialect)
+    }
+    texts, written, literal = list[str](), 0, -1
+    for match in lexicon.literals.finditer(text):
+        if match.lastgroup in (COMMENT, HINT):
+            continue
+        literal += 1
+        if literal in strings and match.group()[0] == '"':
+            content = match.group()[1:-1].replace('""', '"').replace("'", "''")
+            texts += [text[written : match.start()], f"'{content}'"]
+            written = match.end()
+    return "".join([*texts, text[written:]])
+
+
 # What each literal of a statement is for: a value like any other, part of the statement's shape, or a name of data.
 #
 # A statement is given as words, as `scan` makes them: its words and single characters in order, with a mark for each
@@ -319,6 +433,7 @@ def kept_literals(words: Sequence[str], dialect: Dialect) -> list[UnchangedLiter
     literal = -1
     names_until = 0
     positions: set[int] = set()
+    aliases: set[int] | None = None
     by_seen = False
     for index, word in enumerate(words):
         if word not in _WATCHED:
@@ -329,8 +444,13 @@ def kept_literals(words: Sequence[str], dialect: Dialect) -> list[UnchangedLiter
             if word == NAME_MARK:
                 role = Role.IDENTIFIER
             elif index >= names_until:
-                is_number = word == NUMBER_MARK
-                role = _number_role(words, index, positions) if is_number else _string_role(words, index, dialect)
+                if word == NUMBER_MARK:
+                    role = _number_role(words, index, positions)
+                elif words[index - 1 - (word == PREFIXED_MARK)] == "as":
+                    aliases = _aliases(words) if aliases is None else aliases
+                    role = Role.ALIAS if index in aliases else Role.NAME
+                else:
+                    role = _string_role(words, index, dialect)
             if role is not None:
                 kept.append(UnchangedLiteral(index, literal, role))
         elif word == "by":

@@ -406,7 +406,7 @@ def _lines_before(text: str, cleaned: str, dialect: Dialect) -> int:
 def _prepare(text: str, dialect: Dialect) -> str:
     if dialect.sqlplus_commands:
         text = _without_sqlplus_commands(text)
-    if "\\" in text or dialect.stage_names:
+    if "\\" in text or dialect.stage_names or dialect.prefixed_escapes:
         text = unescape_line_ends(without_client_commands(text, dialect), dialect)
     return unwrap_executable_comments(text) if dialect.separator is Separator.DELIMITER else text
 

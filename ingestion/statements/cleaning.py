@@ -12,6 +12,7 @@ from ingestion.dialects import Dialect, dialect_of
 from ingestion.dialects.definition import keywords
 from ingestion.dialects.lexing import COMMENT, HINT, NUMBER, STRING, WORD, Lexicon, lexicon_of, tokens
 from ingestion.errors import Templated
+from ingestion.statements._literals import with_plain_quotes
 
 _COPY_GRANTS = re.compile(r"\b[cC][oO][pP][yY]\s+[gG][rR][aA][nN][tT][sS]\b")
 _ESCAPE = re.compile(r"\\(?:r\\n|[nrt])")
@@ -26,7 +27,11 @@ _SNOWSQL_COMMAND = re.compile(
     r"(?m)^[ \t]*+!(?i:abort|connect|define|edit|exit|help|history|load|options|pause|print|queries|quit|rehash"
     r"|result|set|source|spool|system|variables)\b(?!\()[^\r\n]*+"
 )
-_COPIED_ROWS = re.compile(r"(?ims)^[ \t]*+copy\s[^;]*?\bfrom\s+stdin\b[^;]*+;[^\n]*+\n.*?^\\\.[ \t\r]*+$")
+_FROM_CLIENT = re.compile(r"\bfrom\s+(?:local\s+)?stdin\b", re.IGNORECASE)
+# A script that was cut off ends in its rows, without the backslash and dot that end them.
+_COPIED_ROWS = re.compile(
+    rf"(?ims)(^[ \t]*+copy\s[^;]*?{_FROM_CLIENT.pattern}[^;]*+;)[^\n]*+\n(?:.*?^\\\.[ \t\r]*+$|.*\Z)"
+)
 _MAGIC = re.compile(r"\A%sql\b\s*+")  # how a cell of a notebook says that it is SQL
 _SET_STATEMENT = re.compile(r"set\s++statement\s++[\w.]++\s*+=", re.IGNORECASE)
 """How MariaDB writes settings that hold for one statement, which follows."""
@@ -102,9 +107,9 @@ def without_client_commands(text: str, dialect: Dialect) -> str:
     """
     if dialect.stage_names and _SNOWSQL_COMMAND.search(text):
         return _outside_quotes(_SNOWSQL_COMMAND.pattern, text, lexicon_of(dialect))
-    if "\\" not in text or not dialect.prefixed_escapes:
+    if not dialect.prefixed_escapes:
         return text
-    if "\n\\." in text:
+    if _FROM_CLIENT.search(text):
         text = _COPIED_ROWS.sub(lambda match: "\n" * match.group().count("\n"), text)
     if not _META_COMMAND.search(text):
         return text
@@ -154,12 +159,16 @@ def _without_outer_comments(text: str, lexicon: Lexicon) -> str:
 def plainly_spelled(text: str, dialect: Dialect) -> str:
     """The text with a new definition of a view as a CREATE, and amounts of money as the numbers that they are.
 
-    IDENTIFIER('s.t') is s.t. Raises Templated where a relation has no other name than IDENTIFIER(:x).
+    IDENTIFIER('s.t') is s.t, and "x" a string where no name can stand.
+
+    Raises Templated where a relation has no other name than IDENTIFIER(:x).
     """
     if _REDEFINES.match(text):
         text = _redefinition(text, dialect)
     if dialect.identifier_clause and _IDENTIFIER.search(text):
         text = _replace_names(text, dialect)
+    if dialect.loose_double_quotes and '"' in text:
+        text = with_plain_quotes(text, lexicon_of(dialect))
     return _without_currency(text, dialect) if dialect.dollar_amounts else text
 
 

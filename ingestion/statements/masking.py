@@ -14,16 +14,36 @@ from ingestion.dialects.lexing import COMMENT, HINT, NAME, NUMBER, Lexicon, lexi
 from ingestion.errors import Unparsable
 from ingestion.model.digests import digest
 from ingestion.statements._literals import (
-    MARKS,
     NAME_MARK,
     Role,
     Scan,
     is_structure,
     kept_literals,
+    only_a_value_stands,
     prefix_before,
     scan,
 )
+from ingestion.statements._splitting import is_single, split
 from ingestion.statements.cleaning import unwrap_executable_comments
+
+
+class KeptText(NamedTuple):
+    """What of a statement's text stays where something of it is stored or shown, and why."""
+
+    what: str
+    why: str
+
+
+KEPT = (
+    KeptText("names in quotes", "they are names; the user, password, query and signature of a URL in one go"),
+    KeptText("strings behind AS in a SELECT's list", "they name columns; behind any other AS they are masked"),
+    KeptText("lengths of types, positions in GROUP BY and ORDER BY", "with others a statement does something else"),
+    KeptText("hints, without their literals", "they change how a statement runs; comments go"),
+    KeptText("what SET search_path, schema, catalog, role and database name", "later names mean what they say"),
+    KeptText("paths and URLs read or written", "nothing else names a file; user, password, query and signature go"),
+    KeptText("values of a PIVOT that no alias names", "the engine names the new columns by them: in lineage alone"),
+)
+"""All of it. Any other literal is `?`, and in the state as in the catalog there is none."""
 
 # A statement written anew without its literals, comments and passwords.
 
@@ -34,10 +54,6 @@ _TYPE_BEFORE = re.compile(
 )
 _UNICODE_PREFIX = re.compile(r"(?<![\w$])[uU]&\Z")
 _LABEL = re.compile(r"['\"][^'\"\\\r\n]{1,64}['\"]")
-_VALUE_ONLY_AFTER = frozenset(("=", "<", ">", "like", "ilike", "then", "else", "between"))
-_LISTS = frozenset(("in", "values", "value"))
-# A list of a hundred thousand strings is looked back through no further: from each string it would be quadratic.
-_LONGEST_LIST = 400
 # Without a comment or a literal the rest may read differently, as where a quote stood in it: then it is masked again.
 _READINGS = 6
 # https://user:password@host/path
@@ -61,6 +77,33 @@ _ACCOUNTS = frozenset(("user", "role", "login", "group", "profile", "database", 
 # Lines for a client: CONNECT scott/tiger, .logon host/user,password
 _CONNECTION = re.compile(r"\s*(?:\\?connect|conn|\.?logon)\b", re.IGNORECASE)
 _SETTING = re.compile(r"\s*set\b[^=]*=\s*(?![(\s])", re.IGNORECASE)
+# SET app.key TO secret, ALTER ROLE u SET app.key = secret: what says which names mean what stays.
+_BARE_SETTING = re.compile(
+    r"(?:\s*|\s*alter\s+(?:role|user|database|system|session)\b.*?\s)set\s+(?:(?:session|local|global)\s+)?"
+    r"(?!(?:search_path|(?:current_)?schema|catalog|role|database)\b)[\w.]+(?:\s+to\s+|\s*=\s*)(?=[^\s?(@:$][^()]*\Z)",
+    re.IGNORECASE | re.DOTALL,
+)
+# EXEC dbo.p word, @x = word: T-SQL takes words for texts. Variables, OUTPUT and WITH RECOMPILE are none.
+_CALLED = re.compile(r"\s*exec(?:ute)?\s+(?:@[\w$#@]+\s*=\s*)?[^\s,;(]+\s(?=[^;()]*\Z)", re.IGNORECASE)
+_BARE_ARGUMENT = re.compile(
+    r"(?<![\w@$#.\"\]])(?!(?:output|out|default|null|with|recompile|result|sets|none|undefined|at)\b)[A-Za-z_#][\w$#@.]*"
+    r"(?!\s*=)(?![\w$#@.])",
+    re.IGNORECASE,
+)
+# What stands in these is for whom a statement calls: CREATE TABLE t USING jdbc OPTIONS (user me, password secret).
+_OPTIONS = re.compile(
+    r"\b(?:access\s+parameters|(?:tbl|serde|db|catalog|table\s+|server)?properties|options|credentials?|authorization"
+    r"|connection_options|format_options|copy_options|source)\s*=?\s*\(",
+    re.IGNORECASE,
+)
+_NAMED_OPTIONS = re.compile(r"(?:\b(?:table|view|into|exists|join|from|update)\s+|[.\w])\Z", re.IGNORECASE)
+_PARENTHESIS = re.compile(r"[()]")
+_OPAQUE = re.compile(r"access\s+parameters\b", re.IGNORECASE)
+_SECRET_OPTION = re.compile(
+    r"(?<![\w.])([\w.]*(?:user|username|password|passwd|pwd|secret|token|[._]key|keyid|access_?key|credentials?)"
+    r"(?:\s*=\s*|\s+))(?![(?=,\s])[^\s,()]+",
+    re.IGNORECASE,
+)
 # ClickHouse: INSERT INTO t FORMAT CSV 1,secret
 _INLINE_DATA = re.compile(r"\bformat\s+\w+(?=\s)", re.IGNORECASE)
 
@@ -100,13 +143,47 @@ def _masked_once(query: str, lexicon: Lexicon) -> str:
 
 
 def _without_bare_values(masked: str, words: Sequence[str], dialect: Dialect) -> str:
-    """The text without what stands in it for a value and is no literal: a setting's, or the data of an INSERT."""
+    """The text without what stands in it for a value and is no literal.
+
+    The value of a setting, the data of an INSERT, the arguments of T-SQL's EXEC, the values of options.
+    """
     kept = None
     if words[:1] == ["set"] and dialect.unquoted_settings:
         kept = _SETTING.match(masked)
+    elif words[:1] in (["set"], ["alter"]):
+        kept = _BARE_SETTING.match(masked)
     elif words[:1] == ["insert"] and dialect.inline_data and "select" not in words:
         kept = _INLINE_DATA.search(masked)
+    elif words[:1] in (["exec"], ["execute"]) and dialect.bare_arguments:
+        call = _CALLED.match(masked)
+        return masked if call is None else masked[: call.end()] + _BARE_ARGUMENT.sub("?", masked[call.end() :])
+    elif words[:1] in (["create"], ["alter"], ["insert"], ["copy"]):
+        return _without_options(masked)
     return masked if kept is None else f"{masked[: kept.end()].rstrip()} ?"
+
+
+def _without_options(masked: str) -> str:
+    """The text without the bare words that are values of options, and with nothing of a driver's own language."""
+    texts, written = list[str](), 0
+    for match in _OPTIONS.finditer(masked):
+        if match.start() < written or _NAMED_OPTIONS.search(masked, max(match.start() - 20, 0), match.start()):
+            continue
+        end = _closing(masked, match.end())
+        inside = masked[match.end() : end]
+        opaque = _OPAQUE.match(match.group()) is not None
+        texts += [masked[written : match.end()], "?" if opaque else _SECRET_OPTION.sub(r"\1?", inside)]
+        written = end
+    return "".join([*texts, masked[written:]])
+
+
+def _closing(text: str, start: int) -> int:
+    """Where the parenthesis closes that was opened before `start`."""
+    depth = 1
+    for match in _PARENTHESIS.finditer(text, start):
+        depth += 1 if match.group() == "(" else -1
+        if not depth:
+            return match.start()
+    return len(text)
 
 
 @dataclass(slots=True)
@@ -178,22 +255,12 @@ class _Writer:
 
     def _name(self, text: str, index: int) -> str:
         """A quoted name, without the user and the query of a URL in it: `https://u:p@host/x?sig=…`."""
-        if text[0] == '"' and self.lexicon.dialect.loose_double_quotes and self._only_a_value_stands(index):
+        if text[0] == '"' and self.lexicon.dialect.loose_double_quotes and only_a_value_stands(self.words, index):
             return "?"
         if "://" not in text:
             return text
         scheme, location = text.split("://", 1)
         return _USER_INFO.sub("", f"{scheme}://{_QUERY_STRING.sub('', location)}")
-
-    def _only_a_value_stands(self, index: int) -> bool:
-        """Whether the double-quoted text at `index` stands where a value does, and no name goes on from it."""
-        if index + 1 < len(self.words) and self.words[index + 1] == ".":
-            return False
-        first = max(index - _LONGEST_LIST, 2)
-        while index > first and self.words[index - 1] == "," and self.words[index - 2] in MARKS:
-            index -= 2
-        before = self.words[index - 1] if index else ""
-        return before in _VALUE_ONLY_AFTER or (before == "(" and self.words[index - 2] in _LISTS)
 
     def text(self) -> str:
         """The whole, once every match was taken."""
@@ -281,10 +348,16 @@ class QueryMasker:
     def mask(self, query: str) -> str:
         """The query without its literals; masking it again changes nothing.
 
+        Of a script each statement is masked by itself, and what stands between them goes: what a string is for is
+        told by the statement that it stands in, and lines for a client, or rows behind a COPY, are no SQL.
+
         Raises Unparsable when a quote or comment never ends: then no part of the text is known to be free of
         literals, and none may be stored.
         """
         require_text(query, "query")
-        if self._lexicon.dialect.separator is Separator.DELIMITER:
+        dialect = self._lexicon.dialect
+        if dialect.separator is Separator.DELIMITER:
             query = unwrap_executable_comments(query)
-        return _masked_text(query, self._lexicon)
+        if is_single(query, dialect):
+            return _masked_text(query, self._lexicon)
+        return ";\n".join(_masked_text(statement.text, self._lexicon) for statement in split(query, dialect))

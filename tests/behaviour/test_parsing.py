@@ -116,3 +116,30 @@ def test_positions_in_group_by_are_kept_and_literals_are_not(shop: Opened) -> No
 def test_a_text_in_which_a_quote_never_ends_is_stored_nowhere(shop: Opened) -> None:
     outcome = shop(TABLES).run(Record("insert into tgt (a) select 'never ends from src"))
     assert outcome.edges == {}
+
+
+def test_options_of_a_table_are_no_columns_and_what_they_hold_is_no_type() -> None:
+    """Else an INSERT by position would fill a column that is called password."""
+    script = (
+        'create table j using org.apache.spark.sql.jdbc options (url "jdbc:x://u:secret@h/d", password "secret");'
+        " insert into j select a, b from s"
+    )
+    for dialect in ("databricks", "hive", "spark"):
+        parser = LineageParser(script, dialect)
+        assert {str(edge.target) for edge in parser.edges} == {"j.a", "j.b"}
+        assert "secret" not in repr(parser.to_dict()).lower()
+
+
+def test_quotes_that_a_setting_makes_strings_are_strings_where_no_column_can_stand() -> None:
+    for text in ('insert into t (a, b) values (1, "x")', 'update t set a = "x" where b in ("x", "x")'):
+        parser = LineageParser(text, "tsql")
+        assert not parser.problems
+        assert "x" not in {edge.source.column for edge in parser.edges}
+    columns = LineageParser('insert into t select v.a from s cross apply (values ("b"), ("c")) v(a)', "tsql")
+    assert {edge.source.column for edge in columns.edges} >= {"b", "c"}
+
+
+def test_the_values_of_a_pivot_whose_columns_have_names_are_nowhere() -> None:
+    text = "create table j as select * from (select a, b, c from s) pivot (sum(a) for b in ('v', 'w')) as p (x, y, z)"
+    parser = LineageParser(text, "snowflake")
+    assert {edge.target.column for edge in parser.edges} == {"X", "Y", "Z"}

@@ -25,7 +25,8 @@ def doctor(
 ) -> None:
     """Check this machine.
 
-    Looks at Python, Java, PySpark, memory, disk and the catalog; exit code 2 if a run cannot work.
+    Looks at Python, Java, PySpark, memory, disk and the catalog; exit code 2 if a run cannot work. Says, too, what is
+    kept of a statement's text.
 
     With --class-archive it makes what lets Spark start in half the processor time, once for this Java and PySpark:
     for a machine that runs often, or where its image is built.
@@ -36,6 +37,7 @@ def doctor(
       ingest doctor -c lineage.yaml
       ingest doctor --class-archive
     """
+    from ingestion.statements.masking import KEPT
     from workflows.config import load_config
     from workflows.doctor import Health, examine
     from workflows.runtime.logs import Redactor
@@ -49,6 +51,9 @@ def doctor(
     for finding in findings:
         health = typer.style(f"{finding.health.value:8}", fg=_COLOURS[finding.health.value])
         typer.echo(f"{health} {finding.subject:{width}}  {redact(finding.detail)}")
+    typer.echo("\nWhat is kept of a statement's text, in files, catalog and logs; all else is ?")
+    for kept in KEPT:
+        typer.echo(f"  {kept.what}: {kept.why}")
     if any(finding.health is Health.FAILED for finding in findings):
         raise typer.Exit(2)
 

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from connectors.private_files import private_file, private_folder
 from connectors.records import RecordWork
 from ingestion.errors import Unparsable
 from ingestion.model.digests import digest
@@ -210,7 +211,7 @@ def write_segment(file: Path, tables: Iterable[pa.Table], schema: pa.Schema) -> 
     """
     _make_folder(file.parent)
     digests, newest, statements = [none_known()], list[float | None](), 0
-    with pq.ParquetWriter(file, schema, compression=_COMPRESSION) as writer:
+    with pq.ParquetWriter(private_file(file), schema, compression=_COMPRESSION) as writer:
         for table in tables:
             writer.write_table(table)
             digests.append(table["digest"].to_numpy())
@@ -335,7 +336,7 @@ def _unreadable() -> Exception:
 def _make_folder(folder: Path) -> None:
     for _attempt in range(_FOLDER_ATTEMPTS):
         with suppress(FileNotFoundError):  # an empty one above it was removed at the same moment
-            folder.mkdir(parents=True, exist_ok=True)
+            private_folder(folder)
             return
 
 

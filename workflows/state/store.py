@@ -43,6 +43,7 @@ from sqlalchemy.exc import (
 )
 from sqlalchemy.pool import ConnectionPoolEntry
 
+from connectors.private_files import private_file
 from ingestion.errors import ConfigError, StateLost
 from workflows.state._damage import state_lost
 
@@ -334,7 +335,7 @@ def open_state(url: str) -> StateStore:
         if parsed.get_backend_name() == "postgresql":
             parsed = parsed.set(drivername="postgresql+psycopg")
         elif parsed.get_backend_name() == "sqlite":
-            Path(parsed.database or "").parent.mkdir(parents=True, exist_ok=True)
+            _make_private(parsed.database)
         else:
             raise ConfigError(f"headwater.state.url: {parsed.get_backend_name()} is neither sqlite nor postgresql")
         location = parsed.database if parsed.get_backend_name() == "sqlite" else parsed.render_as_string()
@@ -354,6 +355,12 @@ def open_state(url: str) -> StateStore:
             f"the state store {location} cannot be used ({_reason(cause)}): see headwater.state.url"
         ) from None
     return StateStore(engine, store.location)  # whose file is there by now
+
+
+def _make_private(database: str | None) -> None:
+    """The file of a store that is not there yet; none for a database in memory or under a URI of SQLite's own."""
+    if database and not database.startswith((":", "file:")) and not Path(database).exists():
+        private_file(Path(database))
 
 
 def _state_lost(location: str, reason: str) -> StateLost:

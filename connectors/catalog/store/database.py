@@ -23,6 +23,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from connectors.catalog.contract.errors import bad_request
 from connectors.catalog.store.indexes import prepare_activity, prepare_labels, prepare_name_index
 from connectors.catalog.store.schema import SCHEMA_VERSION, entities, intervals, meta, metadata
+from connectors.private_files import private_file, private_folder
 from ingestion.errors import ConfigError
 from ingestion.model.lineage import Json
 
@@ -207,8 +208,10 @@ def _identify(connection: Connection) -> None:
 def open_database(file: Path) -> Database:
     """The store in `file`, made when it is not there. Raises ConfigError when it cannot be opened, or is another's."""
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        private_folder(file.parent)
         _refuse_foreign(file)
+        if not file.exists():
+            private_file(file)
         return Database(file)
     except (OSError, OperationalError, DatabaseError, sqlite3.Error) as error:
         if "locked" in str(error):

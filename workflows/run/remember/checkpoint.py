@@ -12,6 +12,7 @@ from typing import IO
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from connectors.private_files import private_file
 from ingestion.dialects.unfilled_templates import template_in_code, template_in_quotes
 from ingestion.errors import ConfigError, Templated
 from ingestion.model.isolation import Failure
@@ -99,8 +100,7 @@ def write_dead_letters(file: Path, dead_letters: Iterable[DeadLetter]) -> None:
 @contextmanager
 def _writable(file: Path, mode: str) -> Iterator[IO[str]]:
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with file.open(mode, encoding="utf-8") as out:
+        with private_file(file).open(mode, encoding="utf-8") as out:
             yield out
     except OSError as error:
         raise ConfigError(f"dead letters cannot be written to {file}: set headwater.deadLetters") from error

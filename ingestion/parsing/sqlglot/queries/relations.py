@@ -75,6 +75,10 @@ def _pivot(queries: QueryContext, node: exp.Expr) -> Pivot:
         else None
     )
     name, listed = _alias(queries, args.get("alias"))
+    if listed and len(listed) >= len(columns):  # `p (a, b)` names the columns of all values, which then name none
+        columns = tuple(
+            column._replace(name=new) for column, new in zip(columns, listed[-len(columns) :], strict=False)
+        )
     unnamed = () if names else tuple(expression for expression, _ in expressions)
     return Pivot(tuple(consumed), columns, name, chosen, kept, listed, unnamed=unnamed, sought=sought)
 

@@ -39,6 +39,11 @@ _RELATION_KINDS = frozenset({"TABLE", "VIEW", "DYNAMIC TABLE", "EXTERNAL TABLE",
 # What stands in CREATE TABLE's list and before and behind a column's type, in any dialect.
 _COPIES = keywords("like clone copy of as template")
 _QUERIES = QUERIES | keywords("( execute clone")
+# A list behind these is one of options, keys or passwords: USING jdbc OPTIONS (url "…", password "…").
+_NO_LIST_OF_COLUMNS = keywords(
+    "using options properties tblproperties dbproperties serdeproperties with server engine connection credentials"
+    " parameters organization location comment settings stored row by = file_format"
+)
 _CONSTRAINTS = keywords("constraint primary unique foreign check exclude supplemental connection projection")
 _LISTED_KEYS = keywords("key fulltext spatial")
 _TYPE_ENDS = keywords(
@@ -256,7 +261,10 @@ class _TokenSpan:
 
 
 def defined_table(code: Code) -> TableChange | None:
-    """The table that a CREATE TABLE with a list of columns makes; None where a query or another table gives them."""
+    """The table that a CREATE TABLE with a list of columns, or with nothing but options, makes.
+
+    None where a query or another table gives its columns.
+    """
     before = code.words(0, 8)
     if before[0] != "create" or "table" not in before:
         return None
@@ -274,13 +282,17 @@ def defined_table(code: Code) -> TableChange | None:
     closing = code.closing(opening)
     if closing == len(code) or any(_copies_or_asks(code, n) for n in code.outside(closing + 1)):
         return None
-    columns = [*_columns_defined(code, _TokenSpan(opening + 1, closing))]
+    columns = list[Column]()
+    # SQLite's CREATE VIRTUAL TABLE t USING fts5 (a, b) is one of columns.
+    has_list = "virtual" in before or _NO_LIST_OF_COLUMNS.isdisjoint(code.words(end, opening - end))
+    if has_list:
+        columns += _columns_defined(code, _TokenSpan(opening + 1, closing))
     listed = len(columns)
-    for number in code.outside(closing + 1):
+    for number in code.outside(closing + 1 if has_list else end):
         if code.stands(number, "partitioned", "by", "("):  # Hive: with a type it is a column of its own
             inside = _TokenSpan(number + 3, code.closing(number + 2))
             columns += (column for column in _columns_defined(code, inside) if column.type)
-    if not columns:
+    if not columns and has_list:
         return None
     temporary |= name.table.startswith("#")
     change = TableChange(StatementKind.CREATE_TABLE, name, tuple(columns), None, temporary, create_mode=mode)
@@ -356,6 +368,8 @@ def _type(code: Code, span: _TokenSpan) -> str:
     text = ""
     for number in range(span.first, span.end):
         token = code.tokens[number]
+        if code.is_string(number) and code.word(number - 1) not in ("(", ","):
+            return ""  # no type has a string but ENUM ('a', 'b'): what stands here is a value
         part = code.without_quotes(number) if code.is_quoted(number) else token.text
         text += f" {part}" if text and (part[:1].isalnum() or code.is_string(number)) else part
     return _defined_type(text, code.dialect) if text else ""

@@ -16,7 +16,7 @@ from ingestion.dialects import DIALECTS, Dialect, dialect_of
 from ingestion.dialects.definition import DollarQuotes
 from ingestion.errors import ConfigError, Unparsable
 from ingestion.statements import split
-from ingestion.statements.masking import QueryMasker, fingerprint, template
+from ingestion.statements.masking import KEPT, QueryMasker, fingerprint, template
 
 SHARED = Path(__file__).resolve().parents[5] / "shared"
 CANARY = "c4n4ry"
@@ -137,6 +137,43 @@ def test_a_comment_between_tokens_leaves_them_apart() -> None:
 )
 def test_no_secret_survives(dialect: str, text: str) -> None:
     assert CANARY not in masked(text, dialect)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text", "expected"),
+    [
+        ("ansi", "select 'v' as 'n' from t; copy u from 'x' as 'y'", "select ? as 'n' from t;\ncopy u from ? as ?"),
+        ("mysql", "select (select 1 as 'n') as 'm', cast('a' as char(5)) as 'k' from t", None),
+        ("oracle", "select a, 98765f, 1.9D, .5d, a2f from t", "select a, ?, ?, ?, a2f from t"),
+        ("oracle", "rem secret\nselect a from t;\nprompt it's secret", "select a from t"),
+        ("postgres", "copy t from stdin;\n1\tit's\n2\tsecret", ""),
+        ("postgres", "select 0b101, 0o17, 0xff from t", "select ?, ?, ? from t"),
+        ("postgres", "set app.key to secret", "set app.key to ?"),
+        ("postgres", "set search_path to a, b", "set search_path to a, b"),
+        ("postgres", "alter role u set app.key = secret", "alter role u set app.key = ?"),
+        ("spark", "create table credentials (password string, user string) using x options (password b)", None),
+        ("tsql", 'exec "dbo"."p" "x", @a = "y", @b = @c output, word', 'exec "dbo"."p" ?, @a = ?, @b = @c output, ?'),
+        ("tsql", 'insert into "t" ("a") values (1, "x"), (2, "y")', 'insert into "t" ("a") values (?, ?)'),
+    ],
+)
+def test_a_string_is_masked_unless_its_place_proves_a_name(dialect: str, text: str, expected: str | None) -> None:
+    wanted = {
+        "mysql": "select (select ? as 'n') as 'm', cast(? as char(5)) as 'k' from t",
+        "spark": "create table credentials (password string, user string) using x options (password ?)",
+    }
+    assert masked(text, dialect) == (wanted.get(dialect, text) if expected is None else expected)
+
+
+def test_a_script_is_masked_as_its_statements_are_and_again_changes_nothing() -> None:
+    script = "create table a as select b from c; copy d from 's3://e' credentials as 'f';"
+    once = masked(script, "redshift")
+    assert once == "create table a as select b from c;\ncopy d from ? credentials as ?"
+    assert masked(once, "redshift") == once
+
+
+def test_what_a_text_keeps_is_listed_once_with_its_reason() -> None:
+    assert len({kept.what for kept in KEPT}) == len(KEPT)
+    assert all(kept.why for kept in KEPT)
 
 
 def test_names_in_double_quotes_stay_where_they_can_only_be_names() -> None:

@@ -1,0 +1,26 @@
+"""Files and folders of what is remembered, readable by nobody but their owner.
+
+Names of tables and users, and texts of statements, stand in them.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+_FILE, _FOLDER = 0o600, 0o700
+
+
+def private_folder(folder: Path) -> None:
+    """Makes a folder that is not there, and those above it; one that is there stays as it is. Raises OSError."""
+    folder.mkdir(mode=_FOLDER, parents=True, exist_ok=True)
+
+
+def private_file(file: Path) -> Path:
+    """Makes an empty file, and its folder, where there is none; what writes into it leaves its mode. Raises OSError.
+
+    SQLite gives the files beside a database the mode that the database has.
+    """
+    private_folder(file.parent)
+    os.close(os.open(file, os.O_CREAT | os.O_WRONLY, _FILE))
+    return file
