@@ -272,6 +272,7 @@ def _aliases(words: Sequence[str]) -> set[int]:
 
 _VALUE_ONLY_AFTER = keywords("= < > like ilike then else between escape")
 _VALUES = keywords("values value")
+_INSERTS = keywords("insert replace")
 # What follows these up to the statement's end are values: EXEC p "x", "y"; RAISERROR ("x", 16, 1).
 _TAKES_VALUES = keywords("exec execute raiserror throw values")
 # Behind these a quoted text may name a column or a table again.
@@ -315,7 +316,7 @@ def _without_columns(words: Sequence[str], index: int) -> bool:
         word = words[at]
         if word in _TAKES_VALUES:
             # EXEC "p" names a procedure; a VALUES that is a relation, or a MERGE's, may hold columns.
-            inserted = words[0] in ("insert", "replace") and "select" not in words[:at]
+            inserted = words[0] in _INSERTS and "select" not in words[:at]
             return inserted if word == "values" else at < index - 1
         if word in _MAY_NAME:
             break
@@ -337,10 +338,10 @@ def with_plain_quotes(text: str, lexicon: Lexicon) -> str:
     """
     scanned = scan(text, lexicon)
     words = lexicon.words.findall(scanned.blanked.lower())
-    places = [index for index, word in enumerate(words) if word in MARKS]
+    marked = [index for index, word in enumerate(words) if word in MARKS]
     strings = {
         literal
-        for literal, index in enumerate(places)
+        for literal, index in enumerate(marked)
         if words[index] == NAME_MARK and _stands_for_a_string(words, index, lexicon.dialect)
     }
     texts, written, literal = list[str](), 0, -1

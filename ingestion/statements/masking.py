@@ -27,7 +27,7 @@ from ingestion.statements._splitting import is_single, split
 from ingestion.statements.cleaning import unwrap_executable_comments
 
 
-class KeptText(NamedTuple):
+class _KeptText(NamedTuple):
     """What of a statement's text stays where something of it is stored or shown, and why."""
 
     what: str
@@ -35,13 +35,13 @@ class KeptText(NamedTuple):
 
 
 KEPT = (
-    KeptText("names in quotes", "they are names; the user, password, query and signature of a URL in one go"),
-    KeptText("strings behind AS in a SELECT's list", "they name columns; behind any other AS they are masked"),
-    KeptText("lengths of types, positions in GROUP BY and ORDER BY", "with others a statement does something else"),
-    KeptText("hints, without their literals", "they change how a statement runs; comments go"),
-    KeptText("what SET search_path, schema, catalog, role and database name", "later names mean what they say"),
-    KeptText("paths and URLs read or written", "nothing else names a file; user, password, query and signature go"),
-    KeptText("values of a PIVOT that no alias names", "the engine names the new columns by them: in lineage alone"),
+    _KeptText("names in quotes", "they are names; the user, password, query and signature of a URL in one go"),
+    _KeptText("strings behind AS in a SELECT's list", "they name columns; behind any other AS they are masked"),
+    _KeptText("lengths of types, positions in GROUP BY and ORDER BY", "with others a statement does something else"),
+    _KeptText("hints, without their literals", "they change how a statement runs; comments go"),
+    _KeptText("what SET search_path, schema, catalog, role and database name", "later names mean what they say"),
+    _KeptText("paths and URLs read or written", "nothing else names a file; user, password, query and signature go"),
+    _KeptText("values of a PIVOT that no alias names", "the engine names the new columns by them: in lineage alone"),
 )
 """All of it. Any other literal is `?`, and in the state as in the catalog there is none."""
 
@@ -97,7 +97,7 @@ _OPTIONS = re.compile(
     re.IGNORECASE,
 )
 _NAMED_OPTIONS = re.compile(r"(?:\b(?:table|view|into|exists|join|from|update)\s+|[.\w])\Z", re.IGNORECASE)
-_PARENTHESIS = re.compile(r"[()]")
+_BRACKET = re.compile(r"[()]")
 _OPAQUE = re.compile(r"access\s+parameters\b", re.IGNORECASE)
 _SECRET_OPTION = re.compile(
     r"(?<![\w.])([\w.]*(?:user|username|password|passwd|pwd|secret|token|[._]key|keyid|access_?key|credentials?)"
@@ -179,7 +179,7 @@ def _without_options(masked: str) -> str:
 def _closing(text: str, start: int) -> int:
     """Where the parenthesis closes that was opened before `start`."""
     depth = 1
-    for match in _PARENTHESIS.finditer(text, start):
+    for match in _BRACKET.finditer(text, start):
         depth += 1 if match.group() == "(" else -1
         if not depth:
             return match.start()
