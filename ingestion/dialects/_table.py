@@ -38,6 +38,7 @@ _POSTGRES = Dialect(
     whole_rows=True,
     fewer_values=True,
     views_follow_names=True,
+    exchange_swaps=True,  # in Greenplum and EDB
     struct_access=False,  # (a).b
     output_names_in_having=False,
     named_by_function=True,

@@ -209,7 +209,9 @@ DDL_OBJECTS = _ROUTINES | _ACCESS | _OTHER_OBJECTS | keywords("table view index 
 _RENAMES = re.compile(
     r"\brename\s+(?:(?:to|as)\b(?!\s+partition\b)|(?!column\b)\S++\s*+\Z)|\bset\s+schema\b|\btransfer\b"
 )
-_SWAPS = re.compile(r"\b(?:swap\s+with|exchange\s+partition|switch|replace\s+with\s+table)\b")
+_SWAPS = re.compile(
+    r"\b(?:swap\s+with|exchange\s+(?:sub)?partition|switch|replace\s+with\s+table|convert\s+(?:table|partition))\b"
+)
 _COLUMNS = re.compile(
     r"\b(?:add|drop|modify|change|alter|replace|rename)\s+(?!to\s+partition|table|view|materialized|external|dynamic|iceberg|event"
     r"|hybrid|interactive|constraint|index|primary|unique|foreign|check|partition|key|fulltext|spatial|row|search"

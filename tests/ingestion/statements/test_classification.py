@@ -83,6 +83,8 @@ from ingestion.statements import SessionChange, classify
         ("postgres", "alter table a rename b to c", Kind.ALTER_TABLE),
         ("snowflake", "alter table a swap with b", Kind.SWAP),
         ("hive", "alter table a exchange partition (d = 1) with table b", Kind.SWAP),
+        ("oracle", "alter table a exchange subpartition p with table b", Kind.SWAP),
+        ("mariadb", "alter table a convert table b to partition p values less than (5)", Kind.SWAP),
         ("clickhouse", "exchange tables a and b", Kind.SWAP),
         ("postgres", "alter table a rename column b to c", Kind.ALTER_TABLE),
         ("postgres", "alter table a add column b int", Kind.ALTER_TABLE),

@@ -158,7 +158,7 @@ def _alter(words: Words) -> Command | None:
             return None
         change = TableChange(StatementKind.RENAME, table, other=renamed_table(table, other))
         return Command(StatementKind.RENAME, (), (change,))
-    for read in (_exchange_partition, _switch, _append, _clickhouse_partition):
+    for read in (_exchange_partition, _convert, _switch, _append, _clickhouse_partition):
         found = read(words, table)
         if found is not None:
             return found
@@ -207,7 +207,7 @@ def _moved_name(table: TableName, schema: TableName) -> Command:
 
 
 def _exchange_partition(words: Words, table: TableName) -> Command | None:
-    """ALTER TABLE t EXCHANGE PARTITION p WITH TABLE s: MySQL and Oracle swap the rows, Hive moves them."""
+    """ALTER TABLE t EXCHANGE PARTITION p WITH TABLE s: most engines swap the rows, Hive moves them."""
     if words.word != "exchange" or not words.find("with", "table"):
         return None
     other = words.name()
@@ -217,6 +217,22 @@ def _exchange_partition(words: Words, table: TableName) -> Command | None:
     if words.code.dialect.exchange_swaps:
         writes.append(_move_rows(table, other))
     return Command(StatementKind.INSERT, tuple(writes))
+
+
+def _convert(words: Words, table: TableName) -> Command | None:
+    """MariaDB: ALTER TABLE t CONVERT TABLE s TO PARTITION p ends s, CONVERT PARTITION p TO TABLE s makes it."""
+    if words.take("convert", "table"):
+        other = words.name()
+        if other is None:
+            return None
+        return Command(StatementKind.INSERT, (_move_rows(other, table),), (TableChange(StatementKind.DROP, other),))
+    if not words.take("convert", "partition") or not words.find("to", "table"):
+        return None
+    other = words.name()
+    if other is None:
+        return None
+    made = TableChange(StatementKind.CREATE_TABLE_LIKE, other, other=table)
+    return Command(StatementKind.CREATE_TABLE_LIKE, (_move_rows(table, other, WriteMode.CREATE),), (made,))
 
 
 def _switch(words: Words, table: TableName) -> Command | None:

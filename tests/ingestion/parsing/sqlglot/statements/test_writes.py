@@ -106,6 +106,8 @@ S = {"s": "x y", "t": "a b"}
         ("tsql", "alter table w switch partition 1 to t", {"* = w"}),
         ("hive", "alter table t exchange partition (d = 1) with table w", {"* = w"}),
         ("clickhouse", "alter table t replace partition 1 from w", {"* = w"}),
+        ("mariadb", "alter table t convert table w to partition p values less than (5)", {"* = w"}),
+        ("mariadb", "alter table w convert partition p to table n", {"* = w"}),
         ("snowflake", "execute immediate 'insert into n select x from w'", {"X = W.X"}),
         ("tsql", "exec ('insert into n select x from w')", {"x = w.x"}),
         ("tsql", "exec sp_executesql N'insert into n select x from w'", {"x = w.x"}),
