@@ -272,7 +272,6 @@ def _aliases(words: Sequence[str]) -> set[int]:
 
 _VALUE_ONLY_AFTER = keywords("= < > like ilike then else between escape")
 _VALUES = keywords("values value")
-_INSERTS = keywords("insert replace")
 # What follows these up to the statement's end are values: EXEC p "x", "y"; RAISERROR ("x", 16, 1).
 _TAKES_VALUES = keywords("exec execute raiserror throw values")
 # Behind these a quoted text may name a column or a table again.
@@ -316,7 +315,7 @@ def _without_columns(words: Sequence[str], index: int) -> bool:
         word = words[at]
         if word in _TAKES_VALUES:
             # EXEC "p" names a procedure; a VALUES that is a relation, or a MERGE's, may hold columns.
-            inserted = words[0] in _INSERTS and "select" not in words[:at]
+            inserted = words[0] != "merge" and "select" not in words[:at]
             return inserted if word == "values" else at < index - 1
         if word in _MAY_NAME:
             break
