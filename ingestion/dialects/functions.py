@@ -77,16 +77,21 @@ class PartsUse(Enum):
     NULL_TEST = "whether there is a value"
 
 
-# Encryption and masking stand with hashes: nothing of the argument can be read from the result without a key.
+# Encryption, masking and phonetic codes stand with hashes: the argument cannot be read from the result without a key.
 HASHES = keywords(
-    "AES_ENCRYPT BINARY_CHECKSUM BITMAP_COUNT BLAKE3 CHECKSUM CITYHASH64 CITY_HASH64 CRC32 CRYPT DIGEST ENCRYPT "
-    "ENCRYPT_RAW FARMFINGERPRINT64 FARM_FINGERPRINT FNV1A FNV_HASH HALFMD5 HASH HASH64 HASHAMP HASHBUCKET HASHBYTES "
-    "HASHROW HASHTYPE_MD5 HASH_MD5 HASH_SHA1 HASH_SHA256 HASH_SHA512 HIVEHASH HMAC INTHASH32 INTHASH64 JAVAHASH MASK "
-    "MASK_FIRST_N MASK_HASH MASK_LAST_N MASK_SHOW_FIRST_N MASK_SHOW_LAST_N MD4 MD5 MD5_DIGEST MD5_HEX "
-    "MD5_NUMBER_LOWER64 MD5_NUMBER_UPPER64 MURMUR3 MURMURHASH2_32 MURMURHASH2_64 MURMURHASH3_128 MURMURHASH3_32 "
-    "MURMURHASH3_64 MURMUR_HASH ORA_HASH PGP_SYM_ENCRYPT SHA SHA1 SHA1_BINARY SHA1_DIGEST SHA1_HEX SHA2 SHA224 SHA256 "
-    "SHA2_BINARY SHA2_DIGEST SHA2_HEX SHA384 SHA512 SIPHASH128 SIPHASH64 SPOOKY_HASH_V2_32 SPOOKY_HASH_V2_64 "
-    "STANDARD_HASH TO_HEX_HASH XXH3 XXHASH32 XXHASH64 XX_HASH64"
+    "AES_ENCRYPT BINARY_CHECKSUM BITMAP_COUNT BITMAP_HASH BITMAP_HASH64 BLAKE3 CHECKSUM CITYHASH64 CITY_HASH64 CRC32 "
+    "CRC32C CRYPT DAITCH_MOKOTOFF DES_ENCRYPT DIGEST DMETAPHONE DMETAPHONE_ALT ENCRYPT ENCRYPT_RAW FARMFINGERPRINT64 "
+    "FARM_FINGERPRINT FNV1A FNV1A_32 FNV1A_64 FNV1_32 FNV1_64 FNV_HASH HALFMD5 HASH HASH64 HASHAMP HASHBUCKET "
+    "HASHBYTES HASHROW HASHTYPE_MD5 HASHTYPE_SHA1 HASHTYPE_SHA256 HASHTYPE_SHA512 HASHTYPE_TIGER HASH_CRC32 HASH_MD5 "
+    "HASH_SHA1 HASH_SHA256 HASH_SHA512 HASH_TIGER HIVEHASH HLL_HASH HMAC HMAC_MD5 HMAC_SHA1 HMAC_SHA256 HMAC_SHA512 "
+    "INTHASH32 INTHASH64 JAVAHASH MASK MASK_FIRST_N MASK_HASH MASK_INNER MASK_LAST_N MASK_OUTER MASK_SHOW_FIRST_N "
+    "MASK_SHOW_LAST_N MD4 MD5 MD5SUM MD5_DIGEST MD5_HEX MD5_NUMBER_LOWER64 MD5_NUMBER_UPPER64 METAPHONE MURMUR3 "
+    "MURMUR3_32_HASH MURMURHASH2_32 MURMURHASH2_64 MURMURHASH3_128 MURMURHASH3_32 MURMURHASH3_64 MURMUR_HASH "
+    "MURMUR_HASH3_32 MURMUR_HASH3_64 NYSIIS OLD_PASSWORD ORA_HASH PASSWORD PGP_PUB_ENCRYPT PGP_PUB_ENCRYPT_BYTEA "
+    "PGP_SYM_ENCRYPT PGP_SYM_ENCRYPT_BYTEA SHA SHA1 SHA1_BINARY SHA1_DIGEST SHA1_HEX SHA2 SHA224 SHA256 SHA2_BINARY "
+    "SHA2_DIGEST SHA2_HEX SHA3 SHA384 SHA512 SIPHASH128 SIPHASH128KEYED SIPHASH64 SIPHASH64KEYED SM3 SM4_ENCRYPT "
+    "SOUNDEX SPOOKY_HASH_V2_32 SPOOKY_HASH_V2_64 STANDARD_HASH TO_HEX_HASH XXH3 XXHASH XXHASH32 XXHASH64 XXHASH_32 "
+    "XXHASH_64 XX_HASH64"
 )
 COUNTS = keywords(
     "APPROXIMATE_COUNT_DISTINCT APPROXIMATE_JACCARD_INDEX APPROXIMATE_SIMILARITY APPROX_COUNT_DISTINCT "
@@ -107,10 +112,10 @@ AGGREGATES = keywords(
     "JSONB_AGG JSONB_OBJECT_AGG JSON_AGG JSON_ARRAYAGG JSON_GROUP_ARRAY JSON_GROUP_OBJECT JSON_OBJECTAGG "
     "JSON_OBJECT_AGG KURTOSIS LAST LIST LISTAGG LOGICAL_AND LOGICAL_OR MAD MAX MAX_BY MEAN MEDIAN MIN MIN_BY MODE "
     "MULTISET_AGG OBJECT_AGG PERCENTILE PERCENTILE_APPROX PERCENTILE_CONT PERCENTILE_DISC PIVOTFIRST PRODUCT QUANTILE "
-    "QUANTILE_CONT QUANTILE_DISC RANGE_AGG REGR_AVGX REGR_AVGY REGR_INTERCEPT REGR_R2 REGR_SLOPE REGR_SXX REGR_SXY "
-    "REGR_SYY REGR_VALX REGR_VALY RESERVOIR_QUANTILE RETENTION SCHEMA_OF_VARIANT_AGG SET_AGG SKETCH_AGG SKEW SKEWNESS "
-    "STD STDDEV STDDEV_POP STDDEV_SAMP STDEV STDEVP STRING_AGG ST_UNION_AGG SUM SUMMAP TDIGEST_AGG TOPK TRY_AVG "
-    "TRY_SUM VAR VARIANCE VARIANCE_POP VARIANCE_SAMP VARP VAR_POP VAR_SAMP WM_CONCAT XMLAGG"
+    "QUANTILE_CONT QUANTILE_DISC RANGE_AGG RATIO_TO_REPORT REGR_AVGX REGR_AVGY REGR_INTERCEPT REGR_R2 REGR_SLOPE "
+    "REGR_SXX REGR_SXY REGR_SYY REGR_VALX REGR_VALY RESERVOIR_QUANTILE RETENTION SCHEMA_OF_VARIANT_AGG SET_AGG "
+    "SKETCH_AGG SKEW SKEWNESS STD STDDEV STDDEV_POP STDDEV_SAMP STDEV STDEVP STRING_AGG ST_UNION_AGG SUM SUMMAP "
+    "TDIGEST_AGG TOPK TRY_AVG TRY_SUM VAR VARIANCE VARIANCE_POP VARIANCE_SAMP VARP VAR_POP VAR_SAMP WM_CONCAT XMLAGG"
 )
 RETURNING = keywords(
     "ANY ANYLAST ANY_VALUE APPROX_PERCENTILE APPROX_TOP_K ARGMAX ARGMIN ARG_MAX ARG_MIN ARRAYAGG ARRAY_AGG COLLECT"
@@ -223,11 +228,243 @@ _EFFECTS: dict[str, Effect] = {
     **dict.fromkeys(GROUPINGS, Effect.GROUPING),
     **dict.fromkeys(ORDERS, Effect.ORDER),
 }
-# Spark's analyzer resolves these to aggregate functions: first_value is first, some is bool_or; its hll_union takes the
-# sketches of one row.
+# Spark's analyzer resolves some to aggregates: first_value is first, some bool_or; its hll_union takes sketches of
+# one row. The others are those that its registry has an aggregate's class for.
 _SPARK_EFFECTS: dict[str, Effect] = {
-    **dict.fromkeys(keywords("FIRST_VALUE LAST_VALUE SOME"), Effect.AGGREGATE),
-    "HLL_UNION": Effect.VALUE,
+    **dict.fromkeys(
+        keywords(
+            "BITMAP_AND_AGG COLLECT_UNION FIRST_VALUE KLL_MERGE_AGG_BIGINT KLL_MERGE_AGG_DOUBLE KLL_MERGE_AGG_FLOAT "
+            "KLL_SKETCH_AGG_BIGINT KLL_SKETCH_AGG_DOUBLE KLL_SKETCH_AGG_FLOAT LAST_VALUE MEASURE SOME "
+            "TUPLE_INTERSECTION_AGG_DOUBLE TUPLE_INTERSECTION_AGG_INTEGER TUPLE_SKETCH_AGG_DOUBLE "
+            "TUPLE_SKETCH_AGG_INTEGER TUPLE_UNION_AGG_DOUBLE TUPLE_UNION_AGG_INTEGER VECTOR_AVG VECTOR_SUM"
+        ),
+        Effect.AGGREGATE,
+    ),
+    **dict.fromkeys(keywords("HLL_UNION"), Effect.VALUE),
+}
+# Beside Spark's.
+_DATABRICKS_EFFECTS: dict[str, Effect] = {
+    **dict.fromkeys(keywords("SCHEMA_OF_CSV_AGG SCHEMA_OF_JSON_AGG ST_ENVELOPE_AGG"), Effect.AGGREGATE),
+}
+# Hive's and Impala's: what its registry and that of DataSketches call UDAFs; sketches of quantiles hold values.
+_HIVE_EFFECTS: dict[str, Effect] = {
+    **dict.fromkeys(
+        keywords(
+            "AGGIF APPX_MEDIAN COMPUTE_STATS CONTEXT_NGRAMS DS_FREQ_SKETCH DS_FREQ_UNION DS_KLL_SKETCH DS_KLL_UNION "
+            "DS_QUANTILE_DOUBLES_SKETCH DS_QUANTILE_DOUBLES_UNION DS_QUANTILE_STRINGS_SKETCH DS_QUANTILE_STRINGS_UNION "
+            "DS_TUPLE_ARRAYOFDOUBLES_SKETCH DS_TUPLE_ARRAYOFDOUBLES_UNION DS_TUPLE_DOUBLESUMMARY_SKETCH "
+            "DS_TUPLE_DOUBLESUMMARY_UNION EWAH_BITMAP NGRAMS SUM0"
+        ),
+        Effect.AGGREGATE,
+    ),
+    **dict.fromkeys(
+        keywords(
+            "BLOOM_FILTER COMPUTE_BIT_VECTOR_FM COMPUTE_BIT_VECTOR_HLL DS_CPC_SKETCH DS_CPC_UNION DS_HLL_SKETCH "
+            "DS_HLL_UNION DS_THETA_INTERSECT DS_THETA_SKETCH DS_THETA_UNION SAMPLED_NDV"
+        ),
+        Effect.COUNT,
+    ),
+}
+# Trino's, Presto's and Athena's; checksum there digests a group's values.
+_TRINO_EFFECTS: dict[str, Effect] = {
+    **dict.fromkeys(
+        keywords(
+            "APPROX_MOST_FREQUENT CLASSIFICATION_FALL_OUT CLASSIFICATION_MISS_RATE CLASSIFICATION_PRECISION "
+            "CLASSIFICATION_RECALL CLASSIFICATION_THRESHOLDS CONVEX_HULL_AGG DIFFERENTIAL_ENTROPY "
+            "EVALUATE_CLASSIFIER_PREDICTIONS GEOMETRIC_MEAN GEOMETRY_UNION_AGG LEARN_CLASSIFIER "
+            "LEARN_LIBSVM_CLASSIFIER LEARN_LIBSVM_REGRESSOR LEARN_REGRESSOR MAP_AGG MAP_UNION MAP_UNION_SUM MERGE "
+            "MULTIMAP_AGG NOISY_AVG_GAUSSIAN NOISY_SUM_GAUSSIAN NUMERIC_HISTOGRAM QDIGEST_AGG REDUCE_AGG "
+            "RESERVOIR_SAMPLE SET_UNION SPATIAL_PARTITIONING"
+        ),
+        Effect.AGGREGATE,
+    ),
+    **dict.fromkeys(
+        keywords(
+            "CHECKSUM KHYPERLOGLOG_AGG MAKE_SET_DIGEST MERGE_SET_DIGEST NOISY_APPROX_DISTINCT_SFM NOISY_APPROX_SET_SFM "
+            "NOISY_COUNT_GAUSSIAN NOISY_COUNT_IF_GAUSSIAN"
+        ),
+        Effect.COUNT,
+    ),
+    **dict.fromkeys(keywords("SPOOKY_HASH_V2_32"), Effect.HASH),
+}
+# What duckdb_functions() calls aggregates, macros over them, and those of the extension spatial.
+_DUCKDB_EFFECTS: dict[str, Effect] = {
+    **dict.fromkeys(
+        keywords(
+            "ARG_MAX_NULL ARG_MAX_NULLS_LAST ARG_MIN_NULL ARG_MIN_NULLS_LAST BITSTRING_AGG FAVG FSUM GEOMEAN "
+            "GEOMETRIC_MEAN HISTOGRAM_EXACT KAHAN_SUM KURTOSIS_POP SEM ST_COVERAGEINVALIDEDGES_AGG "
+            "ST_COVERAGESIMPLIFY_AGG ST_COVERAGEUNION_AGG ST_ENVELOPE_AGG ST_EXTENT_AGG ST_INTERSECTION_AGG "
+            "ST_MEMUNION_AGG SUMKAHAN SUM_NO_OVERFLOW WAVG WEIGHTED_AVG"
+        ),
+        Effect.AGGREGATE,
+    ),
+    **dict.fromkeys(keywords("COUNT_STAR"), Effect.COUNT),
+    **dict.fromkeys(keywords("CRYPTO_HASH CRYPTO_HMAC MD5_NUMBER MD5_NUMBER_LOWER MD5_NUMBER_UPPER"), Effect.HASH),
+    **dict.fromkeys(keywords("RANK_DENSE"), Effect.ORDER),
+}
+# What pg_proc calls aggregates, and what its operator classes hash by; PostGIS's, and those of the extension hll.
+_POSTGRES_EFFECTS: dict[str, Effect] = {
+    **dict.fromkeys(
+        keywords(
+            "JSONB_AGG_STRICT JSONB_OBJECT_AGG_STRICT JSONB_OBJECT_AGG_UNIQUE JSONB_OBJECT_AGG_UNIQUE_STRICT "
+            "JSON_AGG_STRICT JSON_OBJECT_AGG_STRICT JSON_OBJECT_AGG_UNIQUE JSON_OBJECT_AGG_UNIQUE_STRICT "
+            "RANGE_INTERSECT_AGG ST_3DEXTENT ST_ACCUM ST_ASFLATGEOBUF ST_ASGEOBUF ST_ASMVT ST_CLUSTERWITHIN "
+            "ST_COVERAGEUNION ST_EXTENT ST_MEMCOLLECT ST_MEMUNION ST_POLYGONIZE ST_SUMMARYSTATSAGG"
+        ),
+        Effect.AGGREGATE,
+    ),
+    **dict.fromkeys(keywords("HLL_ADD_AGG ST_COUNTAGG"), Effect.COUNT),
+    **dict.fromkeys(
+        keywords(
+            "HASHBOOL HASHBOOLEXTENDED HASHBPCHAR HASHBPCHAREXTENDED HASHBYTEA HASHBYTEAEXTENDED HASHCHAR "
+            "HASHCHAREXTENDED HASHCID HASHCIDEXTENDED HASHDATE HASHDATEEXTENDED HASHENUM HASHENUMEXTENDED HASHFLOAT4 "
+            "HASHFLOAT4EXTENDED HASHFLOAT8 HASHFLOAT8EXTENDED HASHINET HASHINETEXTENDED HASHINT2 HASHINT2EXTENDED "
+            "HASHINT4 HASHINT4EXTENDED HASHINT8 HASHINT8EXTENDED HASHMACADDR HASHMACADDR8 HASHMACADDR8EXTENDED "
+            "HASHMACADDREXTENDED HASHNAME HASHNAMEEXTENDED HASHOID HASHOIDEXTENDED HASHOIDVECTOR HASHOIDVECTOREXTENDED "
+            "HASHTEXT HASHTEXTEXTENDED HASHTID HASHTIDEXTENDED HASHVARLENA HASHVARLENAEXTENDED HASHXID HASHXID8 "
+            "HASHXID8EXTENDED HASHXIDEXTENDED HASH_ACLITEM HASH_ACLITEM_EXTENDED HASH_ARRAY HASH_ARRAY_EXTENDED "
+            "HASH_MULTIRANGE HASH_MULTIRANGE_EXTENDED HASH_NUMERIC HASH_NUMERIC_EXTENDED HASH_RANGE "
+            "HASH_RANGE_EXTENDED HASH_RECORD HASH_RECORD_EXTENDED INTERVAL_HASH INTERVAL_HASH_EXTENDED JSONB_HASH "
+            "JSONB_HASH_EXTENDED PG_LSN_HASH PG_LSN_HASH_EXTENDED TIMESTAMPTZ_HASH TIMESTAMPTZ_HASH_EXTENDED "
+            "TIMESTAMP_HASH TIMESTAMP_HASH_EXTENDED TIMETZ_HASH TIMETZ_HASH_EXTENDED TIME_HASH TIME_HASH_EXTENDED "
+            "UUID_HASH UUID_HASH_EXTENDED"
+        ),
+        Effect.HASH,
+    ),
+}
+# Beside PostgreSQL's.
+_COCKROACH_EFFECTS: dict[str, Effect] = {
+    **dict.fromkeys(keywords("CONCAT_AGG SQRDIFF XOR_AGG"), Effect.AGGREGATE),
+    **dict.fromkeys(keywords("CRC32IEEE FNV32 FNV32A FNV64 FNV64A"), Effect.HASH),
+}
+# Beside PostgreSQL's.
+_MATERIALIZE_EFFECTS: dict[str, Effect] = {
+    **dict.fromkeys(keywords("LIST_AGG MAP_AGG"), Effect.AGGREGATE),
+}
+# Beside PostgreSQL's.
+_REDSHIFT_EFFECTS: dict[str, Effect] = {
+    **dict.fromkeys(keywords("HLL_COMBINE HLL_CREATE_SKETCH"), Effect.COUNT),
+    **dict.fromkeys(keywords("FUNC_SHA1"), Effect.HASH),
+}
+# Beside PostgreSQL's.
+_QUESTDB_EFFECTS: dict[str, Effect] = {
+    **dict.fromkeys(
+        keywords("APPROX_MEDIAN FIRST_NOT_NULL HAVERSINE_DIST_DEG KSUM LAST_NOT_NULL NSUM STRING_DISTINCT_AGG VWAP"),
+        Effect.AGGREGATE,
+    ),
+    **dict.fromkeys(keywords("COUNT_DISTINCT"), Effect.COUNT),
+}
+# A synopsis is a sketch of hashed values.
+_VERTICA_EFFECTS: dict[str, Effect] = {
+    **dict.fromkeys(
+        keywords(
+            "APPROXIMATE_MEDIAN APPROXIMATE_PERCENTILE APPROXIMATE_QUANTILES ARGMAX_AGG ARGMIN_AGG BOOL_XOR IMPLODE "
+            "SUM_FLOAT TS_FIRST_VALUE TS_LAST_VALUE"
+        ),
+        Effect.AGGREGATE,
+    ),
+    **dict.fromkeys(
+        keywords(
+            "APPROXIMATE_COUNT_DISTINCT_OF_SYNOPSIS APPROXIMATE_COUNT_DISTINCT_SYNOPSIS "
+            "APPROXIMATE_COUNT_DISTINCT_SYNOPSIS_MERGE"
+        ),
+        Effect.COUNT,
+    ),
+    **dict.fromkeys(keywords("GROUP_ID"), Effect.GROUPING),
+    **dict.fromkeys(keywords("MODULARHASH"), Effect.HASH),
+}
+# Doris and StarRocks have one origin, and most of these in common; bitmaps hold the values that were put in them.
+_DORIS_EFFECTS: dict[str, Effect] = {
+    **dict.fromkeys(
+        keywords(
+            "APPROX_TOP_SUM ARRAY_AGG_DISTINCT AVG_WEIGHTED BITMAP_AGG BITMAP_INTERSECT BOOL_XOR "
+            "COLUMN_COMPRESSED_SIZE COLUMN_SIZE CORR_WELFORD COVAR DICT_MERGE DISTINCT_PC ENTROPY "
+            "GROUP_ARRAY_INTERSECT GROUP_ARRAY_UNION GROUP_BITMAP_XOR GROUP_BIT_AND GROUP_BIT_OR GROUP_BIT_XOR HIST "
+            "KURT KURTOSIS_POP LC_PERCENTILE_APPROX LINEAR_HISTOGRAM MANN_WHITNEY_U_TEST MAP_AGG MAX_N MIN_N "
+            "MULTI_DISTINCT_GROUP_CONCAT MULTI_DISTINCT_SUM MULTI_DISTINCT_SUM0 ORTHOGONAL_BITMAP_EXPR_CALCULATE "
+            "ORTHOGONAL_BITMAP_INTERSECT PERCENTILE_APPROX_WEIGHTED PERCENTILE_ARRAY PERCENTILE_RESERVOIR "
+            "PERCENTILE_UNION QUANTILE_UNION SEM SEQUENCE_MATCH SKEW_POP SUM0 SUM_MAP TOPN TOPN_ARRAY TOPN_WEIGHTED "
+            "WINDOW_FUNNEL WINDOW_FUNNEL_V2"
+        ),
+        Effect.AGGREGATE,
+    ),
+    **dict.fromkeys(
+        keywords(
+            "APPROX_COUNT_DISTINCT_HLL_SKETCH BITMAP_UNION_COUNT BITMAP_UNION_INT COUNT_BY_ENUM DS_HLL_ACCUMULATE "
+            "DS_HLL_COMBINE DS_HLL_COUNT_DISTINCT DS_HLL_ESTIMATE DS_THETA_COUNT_DISTINCT EXCHANGE_BYTES "
+            "EXCHANGE_SPEED HLL_RAW_AGG HLL_UNION INTERSECT_COUNT MULTI_DISTINCT_COUNT "
+            "ORTHOGONAL_BITMAP_EXPR_CALCULATE_COUNT ORTHOGONAL_BITMAP_INTERSECT_COUNT ORTHOGONAL_BITMAP_UNION_COUNT "
+            "SEQUENCE_COUNT"
+        ),
+        Effect.COUNT,
+    ),
+    **dict.fromkeys(
+        keywords(
+            "CRC32_HASH DIGITAL_MASKING MD5SUM_NUMERIC MURMUR_HASH3_64_V2 SM3SUM XX_HASH32 XX_HASH3_128 XX_HASH3_64"
+        ),
+        Effect.HASH,
+    ),
+}
+# Approximations to aggregate again (…_DETAIL, …_AGG), tests, spatial aggregates; CHECKSUM digests a group's values.
+_ORACLE_EFFECTS: dict[str, Effect] = {
+    **dict.fromkeys(
+        keywords(
+            "APPROX_MEDIAN APPROX_PERCENTILE_AGG APPROX_PERCENTILE_DETAIL APPROX_SUM BOOLEAN_AND_AGG BOOLEAN_OR_AGG "
+            "CORR_K CORR_S JSON_DATAGUIDE KURTOSIS_POP KURTOSIS_SAMP SDO_AGGR_CENTROID SDO_AGGR_CONCAT_LINES "
+            "SDO_AGGR_CONCAVEHULL SDO_AGGR_CONVEXHULL SDO_AGGR_LRS_CONCAT SDO_AGGR_MBR SDO_AGGR_SET_UNION "
+            "SDO_AGGR_UNION SKEWNESS_POP SKEWNESS_SAMP STATS_BINOMIAL_TEST STATS_CROSSTAB STATS_F_TEST STATS_KS_TEST "
+            "STATS_MODE STATS_MW_TEST STATS_ONE_WAY_ANOVA STATS_T_TEST_INDEP STATS_T_TEST_INDEPU STATS_T_TEST_ONE "
+            "STATS_T_TEST_PAIRED STATS_WSR_TEST SYS_XMLAGG"
+        ),
+        Effect.AGGREGATE,
+    ),
+    **dict.fromkeys(
+        keywords("APPROX_COUNT APPROX_COUNT_DISTINCT_AGG APPROX_COUNT_DISTINCT_DETAIL CHECKSUM"),
+        Effect.COUNT,
+    ),
+    **dict.fromkeys(keywords("GROUP_ID"), Effect.GROUPING),
+    **dict.fromkeys(keywords("APPROX_RANK"), Effect.ORDER),
+    **dict.fromkeys(
+        keywords(
+            "DBMS_CRYPTO.MAC DBMS_OBFUSCATION_TOOLKIT.DESENCRYPT DBMS_UTILITY.GET_HASH_VALUE DBMS_UTILITY.GET_SQL_HASH "
+            "PHONIC_ENCODE"
+        ),
+        Effect.HASH,
+    ),
+}
+# Of its own names.
+_DB2_EFFECTS: dict[str, Effect] = {
+    **dict.fromkeys(keywords("CORRELATION COVARIANCE COVARIANCE_SAMP REGR_ICPT XMLGROUP"), Effect.AGGREGATE),
+    **dict.fromkeys(
+        keywords("ENCRYPT_AES ENCRYPT_AES256 ENCRYPT_DATAKEY ENCRYPT_RC2 ENCRYPT_TDES HASH4 HASH8"),
+        Effect.HASH,
+    ),
+}
+# Of its own names; its first and last values aggregate, with an ORDER BY among their arguments.
+_HANA_EFFECTS: dict[str, Effect] = {
+    **dict.fromkeys(
+        keywords(
+            "AUTO_CORR CORR_SPEARMAN CROSS_CORR DFT ST_ASSVGAGGR ST_COLLECTAGGR ST_CONCAVEHULLAGGR ST_CONVEXHULLAGGR "
+            "ST_ENVELOPEAGGR ST_INTERSECTIONAGGR ST_UNIONAGGR"
+        ),
+        Effect.AGGREGATE,
+    ),
+}
+# BIT_AND and its like are of two numbers, as BITAND elsewhere; MUL multiplies a group's values.
+_EXASOL_EFFECTS: dict[str, Effect] = {
+    **dict.fromkeys(keywords("FIRST_VALUE LAST_VALUE MUL SOME"), Effect.AGGREGATE),
+    **dict.fromkeys(keywords("BIT_AND BIT_OR BIT_XOR"), Effect.VALUE),
+    **dict.fromkeys(keywords("COLOGNE_PHONETIC"), Effect.HASH),
+}
+# Other spellings of AVG, MAX and MIN, sums and averages over rows in order, and aggregates that are installed.
+_TERADATA_EFFECTS: dict[str, Effect] = {
+    **dict.fromkeys(
+        keywords(
+            "AGGGEOMINTERSECTION AGGGEOMUNION AVE AVERAGE CSUM JSON_PUBLISH MAVG MAXIMUM MINIMUM MLINREG MSUM UDFCONCAT"
+        ),
+        Effect.AGGREGATE,
+    ),
+    **dict.fromkeys(keywords("HASHBAKAMP"), Effect.HASH),
 }
 # Sketches and vectors are Snowflake's own; its BIT_AND(a, b) is another spelling of BITAND, and BIT_AND_AGG aggregates.
 _SNOWFLAKE_EFFECTS: dict[str, Effect] = {
@@ -238,17 +475,187 @@ _SNOWFLAKE_EFFECTS: dict[str, Effect] = {
         ),
         Effect.COUNT,
     ),
-    **dict.fromkeys(keywords("VECTOR_AVG VECTOR_MAX VECTOR_MIN VECTOR_SUM"), Effect.AGGREGATE),
+    **dict.fromkeys(keywords("ST_INTERSECTION_AGG VECTOR_AVG VECTOR_MAX VECTOR_MIN VECTOR_SUM"), Effect.AGGREGATE),
     **dict.fromkeys(keywords("BIT_AND BIT_OR BIT_XOR"), Effect.VALUE),
 }
-DIALECT_EFFECTS: dict[str, dict[str, Effect]] = {
-    **dict.fromkeys(("spark", "databricks"), _SPARK_EFFECTS),
-    "snowflake": _SNOWFLAKE_EFFECTS,
-    "exasol": dict.fromkeys(keywords("BIT_AND BIT_OR BIT_XOR"), Effect.VALUE),  # of two numbers, as BITAND elsewhere
+# Functions of sketches, of quantiles and of encryption stand in spaces of names.
+_BIGQUERY_EFFECTS: dict[str, Effect] = {
+    **dict.fromkeys(
+        keywords(
+            "KLL_QUANTILES.INIT_FLOAT64 KLL_QUANTILES.INIT_INT64 KLL_QUANTILES.MERGE_FLOAT64 KLL_QUANTILES.MERGE_INT64 "
+            "KLL_QUANTILES.MERGE_PARTIAL KLL_QUANTILES.MERGE_POINT_FLOAT64 KLL_QUANTILES.MERGE_POINT_INT64 "
+            "ST_CENTROID_AGG ST_EXTENT"
+        ),
+        Effect.AGGREGATE,
+    ),
+    **dict.fromkeys(keywords("HLL_COUNT.INIT HLL_COUNT.MERGE HLL_COUNT.MERGE_PARTIAL"), Effect.COUNT),
+    **dict.fromkeys(keywords("AEAD.ENCRYPT DETERMINISTIC_ENCRYPT"), Effect.HASH),
 }
-"""Where a function of a dialect does not do what one of that name does elsewhere."""
-ALONE_AGGREGATES: dict[str, frozenset[str]] = {"snowflake": keywords("ST_COLLECT")}
+# Spatial aggregates are static methods: geometry::UnionAggregate(shape).
+_TSQL_EFFECTS: dict[str, Effect] = {
+    **dict.fromkeys(
+        keywords(
+            "APPROX_PERCENTILE_CONT APPROX_PERCENTILE_DISC COLLECTIONAGGREGATE CONVEXHULLAGGREGATE ENVELOPEAGGREGATE "
+            "UNIONAGGREGATE"
+        ),
+        Effect.AGGREGATE,
+    ),
+    **dict.fromkeys(
+        keywords("ENCRYPTBYASYMKEY ENCRYPTBYCERT ENCRYPTBYKEY ENCRYPTBYPASSPHRASE PWDENCRYPT SIGNBYASYMKEY SIGNBYCERT"),
+        Effect.HASH,
+    ),
+}
+# MariaDB's and SingleStore's too: masks of the enterprise edition, and ENCODE(text, password).
+_MYSQL_EFFECTS: dict[str, Effect] = {
+    **dict.fromkeys(keywords("ST_COLLECT"), Effect.AGGREGATE),
+    **dict.fromkeys(
+        keywords(
+            "ASYMMETRIC_ENCRYPT ENCODE MASK_CANADA_SIN MASK_IBAN MASK_PAN MASK_PAN_RELAXED MASK_SSN MASK_UK_NIN "
+            "MASK_UUID STATEMENT_DIGEST"
+        ),
+        Effect.HASH,
+    ),
+}
+# Beside MySQL's.
+_SINGLESTORE_EFFECTS: dict[str, Effect] = {
+    **dict.fromkeys(keywords("APPROX_COUNT_DISTINCT_ACCUMULATE APPROX_COUNT_DISTINCT_COMBINE"), Effect.COUNT),
+    **dict.fromkeys(keywords("VECTOR_SUM"), Effect.AGGREGATE),
+}
+# JSON in its binary form, and SUM as a floating number.
+_SQLITE_EFFECTS: dict[str, Effect] = {
+    **dict.fromkeys(keywords("JSONB_GROUP_ARRAY JSONB_GROUP_OBJECT TOTAL"), Effect.AGGREGATE),
+}
+# Sketches of hashed values, of quantiles, and values by time.
+_DRUID_EFFECTS: dict[str, Effect] = {
+    **dict.fromkeys(
+        keywords(
+            "APPROX_QUANTILE_DS APPROX_QUANTILE_FIXED_BUCKETS DS_QUANTILES_SKETCH DS_TUPLE_DOUBLES EARLIEST "
+            "EARLIEST_BY LATEST LATEST_BY TDIGEST_GENERATE_SKETCH TDIGEST_QUANTILE"
+        ),
+        Effect.AGGREGATE,
+    ),
+    **dict.fromkeys(
+        keywords("APPROX_COUNT_DISTINCT_BUILTIN APPROX_COUNT_DISTINCT_DS_THETA BLOOM_FILTER DS_HLL DS_THETA"),
+        Effect.COUNT,
+    ),
+}
+# Those of columns with many values end in MV.
+_PINOT_EFFECTS: dict[str, Effect] = {
+    **dict.fromkeys(
+        keywords(
+            "AVGMV BOOLAND BOOLOR COVARPOP COVARSAMP DISTINCTAVG DISTINCTAVGMV DISTINCTSUM DISTINCTSUMMV EXPRMAX "
+            "EXPRMIN FIRSTWITHTIME FREQUENTLONGSSKETCH FREQUENTSTRINGSSKETCH LASTWITHTIME MAXMV MINMAXRANGE "
+            "MINMAXRANGEMV MINMV PERCENTILEEST PERCENTILEKLL PERCENTILEMV PERCENTILESMARTTDIGEST PERCENTILETDIGEST "
+            "STDDEVPOP STDDEVSAMP ST_UNION SUMINT SUMLONG SUMMV SUMPRECISION VARPOP VARSAMP"
+        ),
+        Effect.AGGREGATE,
+    ),
+    **dict.fromkeys(
+        keywords(
+            "COUNTMV DISTINCTCOUNT DISTINCTCOUNTBITMAP DISTINCTCOUNTCPCSKETCH DISTINCTCOUNTHLL DISTINCTCOUNTHLLPLUS "
+            "DISTINCTCOUNTMV DISTINCTCOUNTRAWHLL DISTINCTCOUNTRAWTHETASKETCH DISTINCTCOUNTSMARTHLL "
+            "DISTINCTCOUNTTHETASKETCH DISTINCTCOUNTULL FUNNELCOUNT IDSET SEGMENTPARTITIONEDDISTINCTCOUNT"
+        ),
+        Effect.COUNT,
+    ),
+}
+# Combinators make more aggregates of these (below): sumIf, uniqMerge.
+_CLICKHOUSE_EFFECTS: dict[str, Effect] = {
+    **dict.fromkeys(
+        keywords(
+            "ANALYSISOFVARIANCE ANYHEAVY ANY_RESPECT_NULLS APPROX_TOP_K APPROX_TOP_SUM AVGWEIGHTED BOUNDINGRATIO "
+            "CATEGORICALINFORMATIONVALUE CONTINGENCY CORRMATRIX CORRSTABLE COVARPOP COVARPOPMATRIX COVARPOPSTABLE "
+            "COVARSAMP COVARSAMPMATRIX COVARSAMPSTABLE CRAMERSV CRAMERSVBIASCORRECTED DELTASUM DELTASUMTIMESTAMP "
+            "DISTINCTDYNAMICTYPES DISTINCTJSONPATHS DISTINCTJSONPATHSANDTYPES ESTIMATECOMPRESSIONRATIO "
+            "EXPONENTIALMOVINGAVERAGE EXPONENTIALTIMEDECAYEDAVG EXPONENTIALTIMEDECAYEDMAX EXPONENTIALTIMEDECAYEDSUM "
+            "FIRST_VALUE FIRST_VALUE_RESPECT_NULLS FLAMEGRAPH GROUPARRAYINSERTAT GROUPARRAYINTERSECT GROUPARRAYLAST "
+            "GROUPARRAYMOVINGAVG GROUPARRAYMOVINGSUM GROUPARRAYSAMPLE GROUPARRAYSORTED GROUPBITMAPAND GROUPBITMAPOR "
+            "GROUPBITMAPXOR GROUPCONCAT GROUPNUMERICINDEXEDVECTOR INTERVALLENGTHSUM KOLMOGOROVSMIRNOVTEST KURTPOP "
+            "KURTSAMP LARGESTTRIANGLETHREEBUCKETS LAST_VALUE LAST_VALUE_RESPECT_NULLS LTTB MANNWHITNEYUTEST "
+            "MAXINTERSECTIONS MAXINTERSECTIONSPOSITION MAXMAP MAXMAPPEDARRAYS MEANZTEST MEDIANBFLOAT16 "
+            "MEDIANBFLOAT16WEIGHTED MEDIANDD MEDIANDETERMINISTIC MEDIANEXACT MEDIANEXACTHIGH MEDIANEXACTLOW "
+            "MEDIANEXACTWEIGHTED MEDIANGK MEDIANINTERPOLATEDWEIGHTED MEDIANTDIGEST MEDIANTDIGESTWEIGHTED MEDIANTIMING "
+            "MEDIANTIMINGWEIGHTED MINMAP MINMAPPEDARRAYS QUANTILEBFLOAT16 QUANTILEBFLOAT16WEIGHTED QUANTILEDD "
+            "QUANTILEDETERMINISTIC QUANTILEEXACT QUANTILEEXACTEXCLUSIVE QUANTILEEXACTHIGH QUANTILEEXACTINCLUSIVE "
+            "QUANTILEEXACTLOW QUANTILEEXACTWEIGHTED QUANTILEEXACTWEIGHTEDINTERPOLATED QUANTILEGK "
+            "QUANTILEINTERPOLATEDWEIGHTED QUANTILES QUANTILESBFLOAT16 QUANTILESBFLOAT16WEIGHTED QUANTILESDD "
+            "QUANTILESDETERMINISTIC QUANTILESEXACT QUANTILESEXACTEXCLUSIVE QUANTILESEXACTHIGH QUANTILESEXACTINCLUSIVE "
+            "QUANTILESEXACTLOW QUANTILESEXACTWEIGHTED QUANTILESEXACTWEIGHTEDINTERPOLATED QUANTILESGK "
+            "QUANTILESINTERPOLATEDWEIGHTED QUANTILESTDIGEST QUANTILESTDIGESTWEIGHTED QUANTILESTIMING "
+            "QUANTILESTIMINGWEIGHTED QUANTILETDIGEST QUANTILETDIGESTWEIGHTED QUANTILETIMING QUANTILETIMINGWEIGHTED "
+            "RANKCORR SEQUENCEMATCH SEQUENCEMATCHEVENTS SEQUENCENEXTNODE SIMPLELINEARREGRESSION SINGLEVALUEORNULL "
+            "SKEWPOP SKEWSAMP SPARKBAR STDDEVPOP STDDEVPOPSTABLE STDDEVSAMP STDDEVSAMPSTABLE "
+            "STOCHASTICLINEARREGRESSION STOCHASTICLOGISTICREGRESSION STUDENTTTEST STUDENTTTESTONESAMPLE SUMCOUNT "
+            "SUMKAHAN SUMMAPFILTERED SUMMAPFILTEREDWITHOVERFLOW SUMMAPPEDARRAYS SUMMAPWITHOVERFLOW SUMWITHOVERFLOW "
+            "THEILSU TIMESERIESDELTATOGRID TIMESERIESDERIVTOGRID TIMESERIESGROUPARRAY TIMESERIESRATETOGRID "
+            "TOPKWEIGHTED VARPOP VARPOPSTABLE VARSAMP VARSAMPSTABLE WELCHTTEST WINDOWFUNNEL"
+        ),
+        Effect.AGGREGATE,
+    ),
+    **dict.fromkeys(keywords("EXPONENTIALTIMEDECAYEDCOUNT SEQUENCECOUNT"), Effect.COUNT),
+    **dict.fromkeys(
+        keywords(
+            "AES_ENCRYPT_MYSQL CRC32IEEE CRC64 FARMHASH64 GCCMURMURHASH ICEBERGHASH JAVAHASHUTF16LE JUMPCONSISTENTHASH "
+            "KAFKAMURMURHASH KECCAK256 KOSTIKCONSISTENTHASH METROHASH64 NGRAMMINHASH NGRAMMINHASHCASEINSENSITIVE "
+            "NGRAMMINHASHCASEINSENSITIVEUTF8 NGRAMMINHASHUTF8 NGRAMSIMHASH NGRAMSIMHASHCASEINSENSITIVE "
+            "NGRAMSIMHASHCASEINSENSITIVEUTF8 NGRAMSIMHASHUTF8 RIPEMD160 SHA512_256 SIPHASH128REFERENCE "
+            "SIPHASH128REFERENCEKEYED URLHASH WORDSHINGLEMINHASH WORDSHINGLEMINHASHCASEINSENSITIVE "
+            "WORDSHINGLEMINHASHCASEINSENSITIVEUTF8 WORDSHINGLEMINHASHUTF8 WORDSHINGLESIMHASH "
+            "WORDSHINGLESIMHASHCASEINSENSITIVE WORDSHINGLESIMHASHCASEINSENSITIVEUTF8 WORDSHINGLESIMHASHUTF8 WYHASH64 "
+            "XXH3_128"
+        ),
+        Effect.HASH,
+    ),
+}
+DIALECT_EFFECTS: dict[str, dict[str, Effect]] = {
+    **dict.fromkeys(("athena", "presto", "trino"), _TRINO_EFFECTS),
+    **dict.fromkeys(("doris", "starrocks"), _DORIS_EFFECTS),
+    **dict.fromkeys(("fabric", "tsql"), _TSQL_EFFECTS),
+    **dict.fromkeys(("greenplum", "postgres", "risingwave"), _POSTGRES_EFFECTS),
+    **dict.fromkeys(("hive", "impala"), _HIVE_EFFECTS),
+    **dict.fromkeys(("mariadb", "mysql"), _MYSQL_EFFECTS),
+    "bigquery": _BIGQUERY_EFFECTS,
+    "clickhouse": _CLICKHOUSE_EFFECTS,
+    "cockroach": _POSTGRES_EFFECTS | _COCKROACH_EFFECTS,
+    "databricks": _SPARK_EFFECTS | _DATABRICKS_EFFECTS,
+    "db2": _DB2_EFFECTS,
+    "druid": _DRUID_EFFECTS,
+    "duckdb": _DUCKDB_EFFECTS,
+    "exasol": _EXASOL_EFFECTS,
+    "materialize": _POSTGRES_EFFECTS | _MATERIALIZE_EFFECTS,
+    "oracle": _ORACLE_EFFECTS,
+    "pinot": _PINOT_EFFECTS,
+    "questdb": _POSTGRES_EFFECTS | _QUESTDB_EFFECTS,
+    "redshift": _POSTGRES_EFFECTS | _REDSHIFT_EFFECTS,
+    "saphana": _HANA_EFFECTS,
+    "singlestore": _MYSQL_EFFECTS | _SINGLESTORE_EFFECTS,
+    "snowflake": _SNOWFLAKE_EFFECTS,
+    "spark": _SPARK_EFFECTS,
+    "sqlite": _SQLITE_EFFECTS,
+    "teradata": _TERADATA_EFFECTS,
+    "vertica": _VERTICA_EFFECTS,
+}
+"""Functions that only one dialect or its kin has, and those that do not do there what one of that name does elsewhere.
+
+A name with a dot is that of a function in a space of names: BigQuery's HLL_COUNT.INIT.
+"""
+_POSTGIS_ALONE = keywords("ST_CLUSTERINTERSECTING ST_COLLECT ST_MAKELINE ST_SAMEALIGNMENT ST_UNION")
+ALONE_AGGREGATES: dict[str, frozenset[str]] = {
+    **dict.fromkeys(("cockroach", "greenplum", "postgres", "redshift"), _POSTGIS_ALONE),
+    "exasol": keywords("ST_INTERSECTION ST_UNION"),
+    "snowflake": keywords("ST_COLLECT"),
+}
 """Aggregates with one argument; with two they put the values of one row together."""
+ALONE_OTHERWISE: dict[str, frozenset[str]] = {"sqlite": keywords("MAX MIN")}
+"""Aggregates everywhere, which in a dialect are so with one argument only: its MAX(a, b) is the greater of two."""
+COMBINATORS: dict[str, tuple[str, ...]] = {
+    "clickhouse": (
+        *("ARGMAX", "ARGMIN", "ARRAY", "DISTINCT", "FOREACH", "IF", "MAP", "MERGE", "MERGESTATE"),
+        *("ORDEFAULT", "ORNULL", "RESAMPLE", "SIMPLESTATE", "STATE"),
+    ),
+    **dict.fromkeys(("doris", "starrocks"), ("_FOREACH", "_IF", "_MERGE", "_UNION")),
+}
+"""What an aggregate's name may end in to make another of it: sumIf, uniqStateArray; Doris's sum_merge."""
 
 # As Spark's analyzer replaces them (by CASE, IF and COALESCE), and as OpenLineage's facet has COALESCE: each argument
 # is tested, and is a value.
@@ -257,8 +664,14 @@ _WITH_ZERO = keywords("NULLIFZERO ZEROIFNULL")
 # IF(a, b, c), Snowflake's IFF, T-SQL's IIF, NVL2.
 _CHOICES = keywords("IF IFF IIF NVL2")
 # MAX_BY(a, b): the a of the row whose b is the largest. ClickHouse has argMax, DuckDB arg_max.
-_EXTREMES = keywords("ARGMAX ARGMIN ARG_MAX ARG_MIN MAX_BY MIN_BY")
-WITH_USES = _FIRST_KNOWN | _WITH_ZERO | _CHOICES | _EXTREMES | {"DECODE", "ISNULL", "NULLIF", "PIVOTFIRST"}
+_EXTREMES = keywords(
+    "ARGMAX ARGMIN ARG_MAX ARG_MAX_NULL ARG_MAX_NULLS_LAST ARG_MIN ARG_MIN_NULL ARG_MIN_NULLS_LAST MAX_BY MIN_BY"
+)
+# Vertica's ARGMAX_AGG(b, a).
+_EXTREMES_LAST = keywords("ARGMAX_AGG ARGMIN_AGG")
+WITH_USES = (
+    _FIRST_KNOWN | _WITH_ZERO | _CHOICES | _EXTREMES | _EXTREMES_LAST | {"DECODE", "ISNULL", "NULLIF", "PIVOTFIRST"}
+)
 
 
 def argument_uses(name: str, arguments: int) -> tuple[ArgumentUse, ...]:
@@ -272,6 +685,8 @@ def argument_uses(name: str, arguments: int) -> tuple[ArgumentUse, ...]:
         return (ArgumentUse.CONDITION, ArgumentUse.VALUE, ArgumentUse.VALUE)
     if name in _EXTREMES and arguments == 2:
         return (ArgumentUse.VALUE, ArgumentUse.ORDER)
+    if name in _EXTREMES_LAST and arguments == 2:
+        return (ArgumentUse.ORDER, ArgumentUse.VALUE)
     if name == "NULLIF" and arguments == 2:
         return (ArgumentUse.BOTH, ArgumentUse.CONDITION)
     if name == "DECODE" and arguments > 2:
@@ -302,7 +717,7 @@ UNIT_LAST_IN_DIALECT = {"bigquery": UNIT_LAST, "snowflake": {"LAST_DAY": 2, "TRU
 
 
 def effect_of(name: str, dialect: str, arguments: int = 1) -> Effect:
-    """The effect of a function by its name without a schema, in capitals; VALUE for one that is not known.
+    """The effect of a function by its name in capitals, with or without schema; VALUE for one that is not known.
 
     `arguments` is how many it is called with: Snowflake's `ST_COLLECT(a)` is AGGREGATE, its `ST_COLLECT(a, b)` VALUE.
     """
@@ -310,16 +725,28 @@ def effect_of(name: str, dialect: str, arguments: int = 1) -> Effect:
 
 
 def known_effect(name: str, dialect: str, arguments: int = 1) -> Effect | None:
-    """The effect that the tables give a function; None where they have none of that name.
+    """The effect that the tables give a function, called with so many `arguments`; None where they have none of it.
 
     What a dialect says comes first, VALUE too: HLL_UNION aggregates everywhere but in Spark.
     """
-    special = DIALECT_EFFECTS.get(dialect)
-    if special is not None and name in special:
-        return special[name]
-    if arguments == 1 and name in ALONE_AGGREGATES.get(dialect, ()):
+    plain = name.rpartition(".")[2]
+    if arguments == 1 and plain in ALONE_AGGREGATES.get(dialect, ()):
         return Effect.AGGREGATE
-    return _EFFECTS.get(name)
+    if arguments != 1 and plain in ALONE_OTHERWISE.get(dialect, ()):
+        return Effect.VALUE
+    special = DIALECT_EFFECTS.get(dialect, {})
+    known = special.get(".".join(name.split(".")[-2:])) or special.get(plain) or _EFFECTS.get(plain)
+    return known or _combined_effect(plain, dialect)
+
+
+def _combined_effect(plain: str, dialect: str) -> Effect | None:
+    """Of an aggregate whose name ends in what makes another of it: sumIf, uniqStateArray."""
+    for ending in COMBINATORS.get(dialect, ()):
+        if plain.endswith(ending) and plain != ending:
+            effect = known_effect(plain.removesuffix(ending), dialect)
+            if effect in (Effect.AGGREGATE, Effect.COUNT):
+                return effect
+    return None
 
 
 def unit_positions(name: str, arguments: int, dialect: str) -> tuple[int, ...]:

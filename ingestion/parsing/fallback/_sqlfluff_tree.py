@@ -274,7 +274,7 @@ class ExpressionReader:
         for bracketed in code(contents):
             arguments = code(bracketed)
             commas = sum(child.raw == "," for child in arguments)
-            role = ARGUMENTS[effect_of(name.rpartition(".")[2], self.dialect.name, commas + 1)][outer]
+            role = ARGUMENTS[effect_of(name, self.dialect.name, commas + 1)][outer]
             units = unit_positions(name, commas + 1, self.dialect.name)
             uses = argument_uses(name, commas + 1) or (ArgumentUse.VALUE,) * (commas + 1)
             position = 0

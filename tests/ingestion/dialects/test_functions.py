@@ -82,6 +82,59 @@ def test_a_column_named_like_a_date_part_is_a_column(statement: str, dialect: st
         assert {source for _x, source, _kind, _masked in direct(lineage)} == columns, tier.__name__
 
 
+@pytest.mark.parametrize("tier", [sqlglot_tier, sqlfluff_tier], ids=["sqlglot", "sqlfluff"])
+@pytest.mark.parametrize(
+    ("dialect", "call", "kind", "masked"),
+    [
+        ("bigquery", "HLL_COUNT.INIT(s.a)", "AGGREGATION", True),
+        ("bigquery", "HLL_COUNT.EXTRACT(s.a)", "TRANSFORMATION", False),
+        ("bigquery", "KLL_QUANTILES.MERGE_INT64(s.a, 2)", "AGGREGATION", False),
+        ("bigquery", "mine.INIT(s.a)", "TRANSFORMATION", False),
+        ("bigquery", "mine.MD5(s.a)", "TRANSFORMATION", True),
+        ("clickhouse", "uniqExactMerge(s.a)", "AGGREGATION", True),
+        ("clickhouse", "quantileTDigestStateArray(s.a)", "AGGREGATION", False),
+        ("clickhouse", "arrayDistinct(s.a)", "TRANSFORMATION", False),
+        ("doris", "sum_union(s.a)", "AGGREGATION", False),
+        ("doris", "sum_state(s.a)", "TRANSFORMATION", False),
+        ("oracle", "DBMS_CRYPTO.MAC(s.a, 1, s.a)", "TRANSFORMATION", True),
+        ("postgres", "st_union(s.a)", "AGGREGATION", False),
+        ("postgres", "st_union(s.a, s.a)", "TRANSFORMATION", False),
+        ("sqlite", "MAX(s.a)", "AGGREGATION", False),
+        ("sqlite", "MAX(s.a, 1)", "TRANSFORMATION", False),
+        ("sqlite", "MIN(1, s.a, 2)", "TRANSFORMATION", False),
+    ],
+)
+def test_a_function_is_known_by_its_space_of_names_its_ending_and_its_arguments(
+    tier: object, dialect: str, call: str, kind: str, masked: bool
+) -> None:
+    parsed = tier.parse(f"INSERT INTO t (x) SELECT {call} FROM s", dialect)  # type: ignore[attr-defined]
+    found = {(kind, masked) for _x, _source, kind, masked in direct(analyze(parsed, lambda _name: None))}
+    assert found == {(kind, masked)}
+
+
+def test_a_static_method_of_a_type_aggregates() -> None:
+    parsed = sqlglot_tier.parse("INSERT INTO t (x) SELECT geography::EnvelopeAggregate(s.a) FROM s", "tsql")
+    assert direct(analyze(parsed, lambda _name: None)) == {("x", "s.a", "AGGREGATION", False)}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "call", "shown"),
+    [
+        ("bigquery", "SHA256(s.a)", "SHA256(s.a)"),
+        ("bigquery", "SAFE.SHA512(s.a)", "(SAFE.SHA512(s.a))"),
+        ("clickhouse", "SHA224(s.a)", "SHA224(s.a)"),
+        ("postgres", "sha384(s.a)", "SHA384(s.a)"),
+        ("spark", "sha2(s.a, 256)", "SHA2(s.a, ?)"),
+        ("trino", "sha512(s.a)", "SHA512(s.a)"),
+        ("tsql", "HASHBYTES('SHA2_256', s.a)", "HASHBYTES(?, s.a)"),
+    ],
+)
+def test_a_digest_keeps_the_size_in_its_name_and_no_literal(dialect: str, call: str, shown: str) -> None:
+    lineage = analyze(sqlglot_tier.parse(f"INSERT INTO t (x) SELECT {call} FROM s", dialect), lambda _name: None)
+    outputs = [output for flow in lineage.flows for output in flow.outputs]
+    assert [reference.expression for output in outputs for reference in output.references] == [shown]
+
+
 def test_plans_take_their_words_from_the_table() -> None:
     aggregated = {name.lower() for name in AGGREGATES | COUNTS}
     assert (aggregated & vocabulary.FUNCTIONS) - {"hll_union"} <= vocabulary.AGGREGATES

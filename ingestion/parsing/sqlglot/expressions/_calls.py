@@ -202,7 +202,8 @@ def write_function(w: ExpressionWriter, node: exp.Expr, role: int, outer_precede
         uses = argument_uses(name, len(node.args["expressions"])) if type(node) is exp.Anonymous else ()
         if uses:
             return _by_argument(w, node, role, uses)
-        known = behaviours.by_name(type(node), name, len(node.args["expressions"]))
+        qualified = called_name(node).upper() if type(node.parent) is exp.Dot else name
+        known = behaviours.by_name(type(node), qualified, len(node.args["expressions"]))
     if name in behaviours.multiplying:
         w.queries.generators += _row_deciding(w, node)
     worded = write_in_dialect(w, node, known.inner[role]) if known.name is not None and known is by_kind else None

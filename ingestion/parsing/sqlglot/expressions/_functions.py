@@ -122,6 +122,9 @@ _WITHIN = (exp.TsOrDsToDate, exp.TsOrDsToTimestamp, exp.TsOrDsToTime, exp.TsOrDs
 """What sqlglot puts around an argument, and writes as nothing, or as a cast, together with the function."""
 _KEPT = (exp.Var, exp.DataType, exp.WeekStart)
 """Parts of a function that are words of it: units, types."""
+_SIZED = (exp.SHA2, exp.SHA2Digest)
+_SIZES = frozenset(("224", "256", "384", "512"))
+"""Of digests: `SHA2(a, 256)` is `SHA256(a)` where a dialect has the size in the name."""
 _OTHERWISE = (exp.Struct, exp.StarMap, exp.VarMap, exp.Map, exp.JSONObject, exp.Array, exp.Window, exp.Subquery)
 """What is written in a form of its own."""
 
@@ -172,10 +175,10 @@ class Behaviours:
         if issubclass(kind, exp.AnonymousAggFunc | exp.ParameterizedAgg):  # ClickHouse: sumIf(value, condition)
             filters = plain.endswith("IF")
             plain = plain.removesuffix("IF")
-            counts = effect_of(plain, self.dialect, arguments) is Effect.COUNT
+            counts = effect_of(name, self.dialect, arguments) is Effect.COUNT
             inner = ARGUMENTS[Effect.COUNT if counts else Effect.AGGREGATE]
         else:
-            inner = ARGUMENTS[effect_of(plain, self.dialect, arguments)]
+            inner = ARGUMENTS[effect_of(name, self.dialect, arguments)]
         found = Behaviour(name, inner, _NAMED_TYPES.get(plain), filters)
         if len(self._by_name) < _MOST:  # names come from queries: do not grow without bound
             self._by_name[key] = found
@@ -266,7 +269,7 @@ def _shape(node: exp.Expr, arguments: list[exp.Expr]) -> Iterator[object]:
                     yield name, str(item)
             elif isinstance(item, _WITHIN):
                 yield name, *_shape(item, arguments)
-            elif isinstance(item, _KEPT) or _is_unit(name, item):
+            elif _is_word(node, name, item):
                 yield name, type(item), item.sql()
             elif type(item) is exp.Literal:
                 yield name, exp.Literal, "text" if item.args.get("is_string") else "number"
@@ -275,26 +278,30 @@ def _shape(node: exp.Expr, arguments: list[exp.Expr]) -> Iterator[object]:
                 arguments.append(item.this if type(item) is exp.TimeStrToTime else item)
 
 
-def _is_unit(name: str, node: exp.Expr) -> bool:
-    """Whether a literal is a unit of time, which most dialects write as a word."""
-    return name == "unit" and type(node) is exp.Literal and node.name.isalpha()
+def _is_word(function: exp.Expr, name: str, part: exp.Expr) -> bool:
+    """Whether a part is one of the function's words; of literals a unit of time, and the size in a digest's name."""
+    if type(part) is not exp.Literal:
+        return isinstance(part, _KEPT)
+    if name == "length" and isinstance(function, _SIZED):
+        return part.name in _SIZES
+    return name == "unit" and part.name.isalpha()
 
 
 def _stand_in(node: exp.Expr, indices: Iterator[int]) -> exp.Expr:
     """The function with names of places for arguments, and none of its literals."""
     made = type(node)()
     for name, value in node.args.items():
-        parts = [_part(name, item, indices) for item in (value if type(value) is list else (value,))]
+        parts = [_part(node, name, item, indices) for item in (value if type(value) is list else (value,))]
         made.set(name, parts if type(value) is list else parts[0])
     return made
 
 
-def _part(name: str, item: object, indices: Iterator[int]) -> object:
+def _part(function: exp.Expr, name: str, item: object, indices: Iterator[int]) -> object:
     if not isinstance(item, exp.Expr):
         return item
     if isinstance(item, _WITHIN):
         return _stand_in(item, indices)
-    if isinstance(item, _KEPT) or _is_unit(name, item):
+    if _is_word(function, name, item):
         return item.copy()
     if type(item) is exp.Literal:
         return exp.Literal.string("__l__") if item.args.get("is_string") else exp.Literal.number(_NUMBER)
