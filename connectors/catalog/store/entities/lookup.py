@@ -20,7 +20,7 @@ from ingestion.model import fqn
 from ingestion.model.lineage import Json
 from ingestion.model.storage_paths import normal_path
 
-_TableKey = tuple[str | None, str | None, str | None]
+_TableKey = tuple[str | None, ...]
 """Database, schema and table, with None for any."""
 _COLUMN_KEYS = {"name", "dataType", "dataTypeDisplay", "fullyQualifiedName"}
 
@@ -89,7 +89,7 @@ class _Tables:
         self._names = request.names
         self._by_parents: dict[_TableKey, list[EntityRow]] = defaultdict(list)
         in_service = and_(entities.c.type == "table", entities.c.service_folded == request.service.casefold())
-        partly = {name.table.casefold() for name in request.names if name.table and not _is_whole(name)}
+        partly = {_as_stored(name.table) for name in request.names if name.table and not _is_whole(name)}
         for rows in _rows_by(connection, "name_folded", partly, in_service).values():
             for row in rows:
                 self._add(row)
@@ -103,7 +103,7 @@ class _Tables:
             if whole:
                 yield self._by_name.get(whole, ())
             else:
-                key = _fold_case(name.database), _fold_case(name.schema_), _fold_case(name.table)
+                key = tuple(part and _as_stored(part) for part in (name.database, name.schema_, name.table))
                 yield self._by_parents.get(key, ())
 
     def _add(self, row: EntityRow) -> None:
@@ -116,16 +116,17 @@ class _Tables:
 
 
 def _whole_name(service: str, name: bulk_models.LookupName) -> str:
-    parts = (fqn.quote(part or "") for part in (name.database, name.schema_, name.table))
-    return ".".join((service, *parts)).casefold()
+    parts = (fqn.quote(_as_stored(part or "")) for part in (name.database, name.schema_, name.table))
+    return ".".join((service.casefold(), *parts))
 
 
 def _is_whole(name: bulk_models.LookupName) -> bool:
     return name.database is not None and name.schema_ is not None and name.table is not None
 
 
-def _fold_case(part: str | None) -> str | None:
-    return None if part is None else part.casefold()
+def _as_stored(name: str) -> str:
+    """A name as a query has it as it is stored, where quotes, arrows and line ends are words, without its case."""
+    return fqn.encode_name(name).casefold()
 
 
 def _reference(row: EntityRow) -> Json:
