@@ -20,6 +20,7 @@ _RESERVED_PREFIX = "__reserved__"
 _ENCODE = re.compile("|".join(map(re.escape, _RESERVED)))
 _DECODE = re.compile("|".join(_RESERVED.values()))
 _CHARACTERS = {word: characters for characters, word in _RESERVED.items()}
+_WRITTEN_PART = re.compile(r'"((?:[^"\\]|\\"?+|"")++)"(?=\.|\Z)|([^.]*+)')
 _PART = re.compile(r'"([^"]+)"|([^".]+)')
 
 
@@ -101,6 +102,23 @@ def split(fqn: str) -> list[str]:
             part.append(character)
         position += 1
     parts.append("".join(part))
+    return parts
+
+
+def written_parts(name: str) -> list[str]:
+    r"""The parts, as they are stored, of a name that somebody has written: as it is stored, or as a query has it.
+
+    In `public."a.""b"` and in `public."a.\"b"` the table is called a."b; a quote within a part that does not begin with
+    one is a character of it.
+    """
+    parts = []
+    position = 0
+    while match := _WRITTEN_PART.match(name, position):
+        quoted = match[1].replace('""', '"').replace('\\"', '"') if match[1] else match[2]
+        parts.append(encode_name(quoted))
+        position = match.end() + 1
+        if position > len(name):
+            break
     return parts
 
 

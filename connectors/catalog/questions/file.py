@@ -43,7 +43,7 @@ def named_node(connection: Connection, name: str) -> tuple[EntityRow, str | None
     tables = entities_named(connection, name)
     if tables:
         return _only(tables, name), None
-    *table, column = fqn.split(name)
+    *table, column = fqn.written_parts(name)
     tables = entities_named(connection, ".".join(fqn.quote(part) for part in table)) if table else []
     if not tables:
         found = [] if table else _columns_named(connection, column)
@@ -78,7 +78,15 @@ def _columns_named(connection: Connection, name: str) -> list[tuple[EntityRow, s
 
 
 def entities_named(connection: Connection, name: str) -> list[EntityRow]:
-    """The tables that `name` is (the end of), in any case; those that were dropped where there are no others."""
+    """The tables that `name` is (the end of), in any case; those that were dropped where there are no others.
+
+    As it is stored, or as a query has it: `"a""b"`, or a"b, for what is stored under another word.
+    """
+    stored = ".".join(map(fqn.quote, fqn.written_parts(name)))
+    return _ending_in(connection, name) or ([] if stored == name else _ending_in(connection, stored))
+
+
+def _ending_in(connection: Connection, name: str) -> list[EntityRow]:
     folded = name.casefold()
     ending = entities.c.fqn_folded.endswith(f".{folded}", autoescape=True)
     where = (entities.c.type.in_(_LINEAGE_TYPES), or_(entities.c.fqn_folded == folded, ending))

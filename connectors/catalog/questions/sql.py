@@ -93,7 +93,7 @@ def parse_sql(connection: Connection, text: str, dialect: str) -> Answer[SqlRead
 def _known_tables(connection: Connection, tables: tuple[TableName, ...]) -> _Known:
     known = _Known({}, {}, {})
     for table in dict.fromkeys(tables):
-        found = entities_named(connection, ".".join(fqn.quote(part) for part in table.parts))
+        found = entities_named(connection, ".".join(fqn.quote(fqn.encode_name(part)) for part in table.parts))
         if len(found) == 1:
             known.names[table] = found[0].fqn
             columns = columns_of.of_document(loads(found[0].document))
