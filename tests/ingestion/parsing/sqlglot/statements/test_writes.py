@@ -118,6 +118,12 @@ def test_each_value_reaches_its_column(dialect: str, text: str, expected: set[st
     assert column_lines(text, dialect, S) == expected
 
 
+@pytest.mark.parametrize("dialect", ["greenplum", "mariadb", "mysql"])
+def test_rows_that_are_exchanged_go_both_ways(dialect: str) -> None:
+    found = lines_of_flows("alter table t exchange partition p with table w", dialect)
+    assert found == [{"into t", "from w", "* = w"}, {"into w", "from t", "* = t"}]
+
+
 def test_a_positional_insert_into_an_unknown_table_guesses_names_and_says_so() -> None:
     (flow,) = analysed("insert into n select x as p, y from s").flows
     assert [(output.name, output.name_assumed) for output in flow.outputs] == [("p", True), ("y", True)]
