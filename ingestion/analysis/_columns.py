@@ -587,7 +587,7 @@ class FunctionColumns:
     `fields` are those of an array's structs where the dialect has them as columns too.
     """
 
-    __slots__ = ("declared", "entries", "fields", "indirect", "label", "sources", "tables", "value")
+    __slots__ = ("declared", "entries", "fields", "indirect", "label", "of_column", "sources", "tables", "value")
 
     stars: list[UnexpandedStar] = []
     keyed = False
@@ -602,6 +602,7 @@ class FunctionColumns:
     ) -> None:
         self.sources = sources
         self.fields: FieldColumns | None = None
+        self.of_column = False  # an array that nobody says the elements of
         self.value = value
         self.label = label
         self.declared = bool(columns)
@@ -613,6 +614,11 @@ class FunctionColumns:
     def open(self) -> bool:
         """Whether there may be columns that are not known."""
         return not self.declared
+
+    @property
+    def may_have_fields(self) -> bool:
+        """Whether its rows may be structs, whose fields nobody knows here."""
+        return self.of_column and self.fields is None and not self.value.type()
 
     def names(self) -> Iterator[str]:
         """The known names."""

@@ -53,7 +53,11 @@ def fields_of(value: ColumnValue, sources: ColumnSources) -> FieldColumns | None
         return _unite(first, each, {}, value)
     type_ = value.type()
     known = struct_fields(type_[6:-1] if type_.startswith("ARRAY<") else type_)
-    return QueryColumns(sources, [(name, field_of(value, (name,))) for name, _ in known]) if known else None
+    return (
+        QueryColumns(sources, [(name, field_of(value, (name,)).with_type(kind)) for name, kind in known])
+        if known
+        else None
+    )
 
 
 def with_role(rows: FieldColumns, role: int, acting: dict[int, None], whole: ColumnValue) -> FieldColumns:

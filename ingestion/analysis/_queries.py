@@ -146,6 +146,8 @@ class QueryAnalysis:
         for relation in select.relations:
             rows, alias = self._rows_of(relation, scope)
             _join_relation(scope, relation, ScopedRelation(relation, rows, alias), indirect)
+        scope.name_values(select.inner_aliases)
+        scope.name_values(item for item in select.projections if isinstance(item, Projection))
         entries: list[Entry] = []
         for item in select.projections:
             if isinstance(item, Star):
@@ -197,7 +199,7 @@ class QueryAnalysis:
         if relation.columns and not isinstance(rows, FunctionColumns):
             rows = rename_columns(self.sources, _as_rows(self.sources, rows), relation.columns)
         for pivot in relation.pivots:
-            rows = pivot_rows(scope, _as_rows(self.sources, rows), pivot, alias)
+            rows = pivot_rows(scope, _as_rows(self.sources, rows), pivot, ScopedRelation(relation, rows, alias))
             alias = pivot.alias or alias
         return rows, alias
 
@@ -220,6 +222,7 @@ class QueryAnalysis:
             if number not in function.fixed:
                 act(rows.indirect, _length_of(each), FILTER)
         rows.fields = value.fields if self.dialect.fields_unnested else None
+        rows.of_column = len(values) == 1 and _is_column(function.arguments[0])
         if function.wide and not columns:
             rows.entries = [UnexpandedStar(NO_TABLE, value=value)]
         if function.label == _SEARCH:
@@ -291,6 +294,11 @@ class QueryAnalysis:
 def _elements(array: tuple[str, ...]) -> TableFunction:
     """The rows that an array is where it stands as a relation: `FROM t, t.xs AS x` is `FROM t, UNNEST(t.xs) AS x`."""
     return TableFunction((Expression((0,), (Slot(array, TRANSFORMATION),), ATOM, 0),))
+
+
+def _is_column(expression: Expression) -> bool:
+    """Whether an expression is a column, or a field of one, as it is."""
+    return len(expression.parts) == 1 and len(expression.slots) == 1 and isinstance(expression.slots[0], Slot)
 
 
 def _length_of(array: ColumnValue) -> ColumnValue:

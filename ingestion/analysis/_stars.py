@@ -19,7 +19,7 @@ from ingestion.analysis._columns import (
 )
 from ingestion.analysis._expressions import act, evaluate
 from ingestion.analysis._fields import fields_of
-from ingestion.analysis.form import Pivot, RelationSource, Select, Slot, Star, all_slots
+from ingestion.analysis.form import Pivot, Slot, Star, all_slots
 from ingestion.analysis.roles import CONDITIONAL, FILTER, GROUP_BY, IDENTITY, TRANSFORMATION
 from ingestion.analysis.scope import AnalysisContext, Scope, ScopedRelation, entries_of
 from ingestion.model.outcomes import ProblemKind
@@ -27,7 +27,10 @@ from ingestion.model.outcomes import ProblemKind
 
 def star_entries(analysis: AnalysisContext, star: Star, scope: Scope) -> list[Entry]:
     """What a star stands for, after EXCEPT, REPLACE and RENAME: `* EXCEPT (a)` over a table of (a, b) is b."""
-    if star.value is not None:
+    if star.value is not None and star.unless is not None:
+        opened = _unnested_columns(analysis, evaluate(scope, star.value), star.depth)
+        entries = opened or [(star.unless.name, evaluate(scope, star.unless.expression))]
+    elif star.value is not None:
         entries = _fields(analysis, evaluate(scope, star.value))
     else:
         entries = _qualified_star(analysis, star, scope) if star.qualifier else scope.all_entries(star.changed_of)
@@ -35,13 +38,33 @@ def star_entries(analysis: AnalysisContext, star: Star, scope: Scope) -> list[En
         entries = _alter(entries, star, scope)
     if star.pattern:
         entries = _matching(analysis, entries, star.pattern)
-    if star.wrapped:
-        entries = [
-            (entry[0], ColumnValue(combine([(TRANSFORMATION, entry[1])])).known_as(entry[1].text()))
-            if isinstance(entry, tuple)
-            else entry
-            for entry in entries
-        ]
+    return [_wrapped_column(analysis, entry, star.call) for entry in entries] if star.wrapped else entries
+
+
+def _wrapped_column(analysis: AnalysisContext, entry: Entry, call: str) -> Entry:
+    """A column of a star that a function is applied to, by whose name ClickHouse calls it: `max(a)`."""
+    if isinstance(entry, UnexpandedStar):
+        return UnexpandedStar(NO_TABLE, value=entry.whole(analysis.sources)) if call else entry
+    name, value = entry
+    made = ColumnValue(combine([(TRANSFORMATION, value)])).known_as(value.text())
+    return f"{call}({name})" if call else name, made
+
+
+def _unnested_columns(analysis: AnalysisContext, value: ColumnValue, depth: int) -> list[Entry]:
+    """The columns of DuckDB's `UNNEST(s)`: the fields of a struct; none where the value is no struct.
+
+    An array is a level of its own: `UNNEST(a)` gives structs, and `UNNEST(a, max_depth := 2)` their fields.
+    """
+    type_ = value.type()
+    if type_.startswith("ARRAY<"):
+        depth -= 1
+    fields = fields_of(value, analysis.sources) if depth > 0 and (type_ or value.fields is not None) else None
+    if fields is None:
+        return []
+    entries: list[Entry] = []
+    for entry in fields.entries:
+        inner = _unnested_columns(analysis, entry[1], depth - 1) if isinstance(entry, tuple) else []
+        entries += inner or [entry]
     return entries
 
 
@@ -114,11 +137,15 @@ def _among(value: ColumnValue, chosen: Sequence[ColumnValue]) -> ColumnValue:
     return ColumnValue(keys).known_as(value.text(), value.type())
 
 
-def pivot_rows(around: Scope, rows: QueryColumns, pivot: Pivot, alias: str) -> QueryColumns:
-    """The rows that a pivot gives: id and x of `PIVOT (SUM(v) FOR k IN ('x' AS x))` over rows of (id, k, v)."""
+def pivot_rows(around: Scope, rows: QueryColumns, pivot: Pivot, visible: ScopedRelation) -> QueryColumns:
+    """The rows that a pivot gives: id and x of `PIVOT (SUM(v) FOR k IN ('x' AS x))` over rows of (id, k, v).
+
+    `visible` is what is pivoted, by whose name columns may be called: `t UNPIVOT (v FOR k IN (t.a, t.b))`.
+    """
     analysis = around.analysis
     scope = Scope(analysis, None, around.view)
-    scope.add(ScopedRelation(RelationSource(Select(())), rows, alias))
+    visible.rows = rows
+    scope.add(visible)
     starred = star_entries(analysis, pivot.star, scope) if pivot.star is not None else []
     named = {slot.parts[-1] for slot in all_slots(pivot.consumed) if isinstance(slot, Slot)}
     named |= {entry[0] for entry in starred if isinstance(entry, tuple)}

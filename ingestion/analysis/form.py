@@ -119,7 +119,9 @@ class Projection(NamedTuple):
 class Star(NamedTuple):
     """`*` or `t.*`; `pattern` is that of COLUMNS('...'), `wrapped` says that a function is applied to each column.
 
-    `value` is what stands before `.*` where that is no name. `changed_of` are columns that are left out, or
+    `value` is what stands before `.*` where that is no name. `unless` is the column that the value is where it is no
+    struct: DuckDB's `UNNEST(s)`, which takes apart as many levels as `depth` says. `call` is the function in the
+    columns' new names, `max(a)` of `* APPLY(max)`. `changed_of` are columns that are left out, or
     renamed, of one relation alone, with its name: of `* EXCEPT (b.v)`, (("b", "v"), "").
     """
 
@@ -131,6 +133,9 @@ class Star(NamedTuple):
     wrapped: bool = False
     value: Expression | None = None
     changed_of: tuple[tuple[tuple[str, ...], str], ...] = ()
+    unless: Projection | None = None
+    depth: int = 1
+    call: str = ""
 
 
 class OutputNames(Enum):
@@ -226,13 +231,14 @@ class CommonTable:
 
 @dataclass(frozen=True, slots=True)
 class Select:
-    """SELECT with all of its clauses; WITH is visible inside only."""
+    """SELECT with all of its clauses; WITH is visible inside only. `inner_aliases` stand inside expressions."""
 
     projections: tuple[Projection | Star, ...]
     relations: tuple[RelationSource, ...] = ()
     clauses: tuple[Clause, ...] = ()
     common_tables: tuple[CommonTable, ...] = ()
     distinct: bool = False
+    inner_aliases: tuple[Projection, ...] = ()
 
 
 class MatchedNames(NamedTuple):

@@ -28,6 +28,7 @@ from ingestion.analysis._columns import (
 from ingestion.analysis.form import (
     CommonTable,
     OutputNames,
+    Projection,
     Query,
     RelationSource,
     Select,
@@ -306,6 +307,7 @@ class Scope:
         "_names",
         "_qualified",
         "_visible",
+        "aliases",
         "analysis",
         "merged",
         "merges",
@@ -327,6 +329,7 @@ class Scope:
         self.relations: list[ScopedRelation] = []
         self.merged: dict[str, ColumnValue] = {}
         self.merges: dict[int, Merge] = {}
+        self.aliases: dict[str, WithItem] = {}
         self.outputs: dict[str, ColumnValue] = {}
         self.tables: dict[TableName, None] = {}
         self._known: dict[tuple[str, ...], ColumnValue] = {}
@@ -338,6 +341,29 @@ class Scope:
         """Bring a relation into scope."""
         self.relations.append(visible)
         if self._known:
+            self._known.clear()
+
+    def name_values(self, named: Iterable[Projection]) -> None:
+        """ClickHouse: let these be what their names mean from now on, wherever in the query they stand.
+
+        In `SELECT toDate(ts) AS ts, f(lower(a) AS b) FROM t WHERE ts > b` both names are the values' in WHERE.
+        """
+        if self.analysis.dialect.aliases_everywhere:
+            for one in named:
+                select = Select((one,))
+                item = WithItem(CommonTable(one.name, (), select, scalar=True), self.view, self.parent)
+                self.aliases.setdefault(one.name, item)
+            self._known.clear()
+
+    def _aliased_value(self, name: str) -> ColumnValue | None:
+        item = self.aliases.pop(name, None)  # in its own expression the name is a column's
+        if item is None:
+            return None
+        self._known.clear()
+        try:
+            return self.analysis.item_value(item, self)
+        finally:
+            self.aliases[name] = item
             self._known.clear()
 
     def item(self, name: TableName) -> WithItem | None:
@@ -438,6 +464,9 @@ class Scope:
         or u has; where none is known to have it, one of those whose schema is not known; and only then a whole row, an
         output or a column of the query around.
         """
+        aliased = self._aliased_value(name) if self.aliases else None
+        if aliased is not None:
+            return aliased
         if self.merged:
             (called,) = spellings(self.merged, (name,))
             if called in self.merged:
@@ -464,8 +493,16 @@ class Scope:
         if _is_position(name):
             return _by_position(self.relations, int(name[1:]), name)
         if guesses:
-            return self._guess(guesses, name)
+            return self._guess([*guesses, *self._unnested_fields(name)], name)
         return self._elsewhere(name)
+
+    def _unnested_fields(self, name: str) -> Iterator[tuple[ScopedRelation, ColumnValue]]:
+        """The fields that a bare name may be: qty of `SELECT qty FROM t, UNNEST(t.lines)`, if no column of t's."""
+        functions = self.relations if self.analysis.dialect.fields_unnested else ()
+        for visible in functions:
+            rows = visible.rows
+            if isinstance(rows, FunctionColumns) and rows.may_have_fields:
+                yield visible, rows.field(name)
 
     def _named_value(self, name: str) -> ColumnValue | None:
         """ClickHouse: the value that WITH names, x in `WITH a + 1 AS x SELECT x FROM t`, or None."""

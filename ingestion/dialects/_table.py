@@ -58,7 +58,7 @@ POSTGRES_FAMILY = (
         use_names_database=True,
         select_into_creates=False,
     ),
-    replace(_POSTGRES, name="risingwave", sqlglot="risingwave"),
+    replace(_POSTGRES, name="risingwave", sqlglot="risingwave", windows_over_relations=True),
     # Redshift lowers quoted names too unless enable_case_sensitive_identifier is set.
     replace(
         _POSTGRES,
@@ -111,6 +111,7 @@ POSTGRES_FAMILY = (
         output_names_in_having=True,
         described_relations=True,
         columns_function=True,
+        structs_unnested=True,
         untyped_parameters=True,
         named_by_function=False,
         values_column="col{}",
@@ -300,6 +301,9 @@ WAREHOUSES = (
         values_column="c{}",
         views_with_parameters=True,
         relations_in_functions=True,
+        views_by_name=True,
+        aliases_everywhere=True,
+        named_as_written=True,
     ),
     Dialect(
         "sqlite",

@@ -147,6 +147,7 @@ class Dialect:
     create_as_copies: bool = False  # CREATE TABLE n AS s takes the columns of s
     defaults_read_columns: bool = False  # CREATE TABLE t (a INT, b INT DEFAULT (a + 1))
     create_as_by_name: bool = False  # CREATE TABLE t (a INT) SELECT b, a FROM s: a meets a, and b comes after
+    views_by_name: bool = False  # CREATE VIEW v (a, b) AS SELECT y AS b, x AS a: a meets a
     select_into_creates: bool = False  # SELECT ... INTO t makes a table; elsewhere it fills variables
     listed_keys: bool = False  # CREATE TABLE t (a INT, KEY k (a))
     listed_indexes: bool = False  # CREATE TABLE t (a INT, INDEX i (a))
@@ -169,6 +170,7 @@ class Dialect:
     # Queries
     later_items: LaterItems = LaterItems.UNSEEN
     recursion_without_keyword: bool = False  # WITH c AS (... FROM c) reads itself, not a table c
+    aliases_everywhere: bool = False  # SELECT f(a AS b), b: an alias goes before a column, wherever it stands
     lateral_aliases: bool = False  # SELECT a AS b, b + 1
     whole_rows: bool = False  # SELECT t FROM t
     arrays_in_from: bool = False  # FROM t, t.xs AS x: a row for each element of the array t.xs
@@ -182,12 +184,15 @@ class Dialect:
     unpivot_value_first: bool = False  # UNPIVOT (v FOR k IN (a, b)): v, k; elsewhere k, v
     described_relations: bool = False  # FROM (DESCRIBE t)
     columns_function: bool = False  # COLUMNS('a.*')
+    structs_unnested: bool = False  # SELECT UNNEST(s): a column for each field of a struct s
+    windows_over_relations: bool = False  # FROM TUMBLE(t, ts, ...): the rows of t, with window_start and window_end
     row_generators: bool = False  # SELECT EXPLODE(m): columns that the function names
     range_column: str = ""  # the column of the table function RANGE
     values_column: str = "col{}"  # the columns of VALUES (1, 2) AS v
     values_column_first: int = 1
 
     # Expressions
+    named_as_written: bool = False  # SELECT argMax(v, ts): a column "argMax(v, ts)"
     named_by_function: bool = False  # SELECT upper(a): a column "upper"
     numbered_output: str = ""  # SELECT a + 1: its name by its position, from 0
     list_aggregate: str = "string_agg"  # what GROUP_CONCAT is called

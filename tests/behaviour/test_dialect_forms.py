@@ -148,6 +148,132 @@ RELATIONS: list[Case] = [
 ]
 
 
+# Relations that are none, and columns that are none.
+
+SHELVES = {"shelves": {"no": "INT", "box": "STRUCT(w INT, d STRUCT(h INT, k INT))", "boxes": "STRUCT(w INT)[]"}}
+COLUMNS: list[Case] = [
+    ("teradata", "INSERT INTO o (a) SELECT s.day (DATE, FORMAT 'YYYY-MM-DD') (CHAR(10)) FROM s", {}, "s.day>o.a"),
+    ("teradata", "INSERT INTO o (a) SELECT MAX(s.amt) (DECIMAL(18, 2)) FROM s", {}, "s.amt>o.a"),
+    ("teradata", "INSERT INTO o (a) SELECT amt (INTEGER, NAMED whole) FROM s", {}, "s.amt>o.a"),
+    (
+        "teradata",
+        "INSERT INTO o (a, b) SELECT NORMALIZE ON MEETS OR OVERLAPS no, span FROM s",
+        {},
+        "s.no>o.a s.span>o.b",
+    ),
+    ("teradata", "INSERT INTO o (a, b) SELECT NORMALIZE no, span FROM s", {}, "s.no>o.a s.span>o.b"),
+    ("teradata", "INSERT INTO o (a) SELECT x.no FROM (CURRENT VALIDTIME SELECT no FROM s) x", {}, "s.no>o.a"),
+    ("oracle", "CREATE TABLE o AS SELECT no, -\n label FROM s", {}, "s.label>o.label s.no>o.no"),
+    ("oracle", "INSERT INTO o (a) SELECT no -\n less FROM s", {}, "s.less>o.a s.no>o.a"),
+    (
+        "doris",
+        "INSERT INTO o (a) SELECT w FROM s LATERAL VIEW explode_split(words, ',') x AS w",
+        {},
+        "s.words>o.a",
+    ),
+    (
+        "risingwave",
+        "CREATE MATERIALIZED VIEW o AS SELECT h.no, window_start FROM TUMBLE(s, at, INTERVAL '1 min') h",
+        {},
+        "s.at>o.window_start s.no>o.no",
+    ),
+    ("spark", "INSERT INTO o (a) SELECT v FROM s UNPIVOT (v FOR n IN (s.jan AS j, s.feb))", {}, "s.feb>o.a s.jan>o.a"),
+    ("databricks", "INSERT INTO o (a) SELECT col.w FROM s, LATERAL explode(s.boxes)", {}, "s.boxes>o.a"),
+    (
+        "clickhouse",
+        "INSERT INTO o (a, b) SELECT x, n FROM s ARRAY JOIN xs AS x, arrayEnumerate(ys) AS n",
+        {},
+        "s.xs>o.a s.ys>o.b",
+    ),
+    ("clickhouse", "INSERT INTO o (a) SELECT if((length(w) AS n) > 3, n, 0) FROM s", {}, "s.w>o.a"),
+    ("clickhouse", "INSERT INTO o (a, b) SELECT concat(lower(w) AS l, l), l FROM s", {}, "s.w>o.a s.w>o.b"),
+    (
+        "clickhouse",
+        "INSERT INTO o (a, b) SELECT y AS x, x + 1 FROM s",
+        {"s": {"x": "Int8", "y": "Int8"}},
+        "s.y>o.a s.y>o.b",
+    ),
+    ("clickhouse", "CREATE TABLE o ENGINE = Memory AS SELECT x AS a FROM (SELECT a AS x FROM s)", {}, "s.a>o.a"),
+    ("clickhouse", "CREATE VIEW o (a Int8, b Int8) AS SELECT y AS b, x AS a FROM s", {}, "s.x>o.a s.y>o.b"),
+    (
+        "clickhouse",
+        "CREATE TABLE o ENGINE = Memory AS SELECT argMin(v, at), sum(v) FROM s",
+        {},
+        "s.v>o.argmin(v, at) s.v>o.sum(v)",
+    ),
+    (
+        "clickhouse",
+        "CREATE TABLE o ENGINE = Memory AS SELECT * APPLY(max), COLUMNS(x) APPLY min FROM s",
+        {"s": {"x": "Int8"}},
+        "s.x>o.max(x) s.x>o.min(x)",
+    ),
+    (
+        "clickhouse",
+        "INSERT INTO o (a, b) SELECT * APPLY (c -> toString(c)) FROM s",
+        {"s": {"x": "Int8", "y": "Int8"}},
+        "s.x>o.a s.y>o.b",
+    ),
+    (
+        "duckdb",
+        "INSERT INTO o (a, b, c) SELECT no, unnest(box) FROM shelves",
+        SHELVES,
+        "shelves.box>o.b shelves.box>o.c shelves.no>o.a",
+    ),
+    (
+        "duckdb",
+        "CREATE TABLE o AS SELECT unnest(box, recursive := true) FROM shelves",
+        SHELVES,
+        "shelves.box>o.h shelves.box>o.k shelves.box>o.w",
+    ),
+    ("duckdb", "CREATE TABLE o AS SELECT unnest(boxes) FROM shelves", SHELVES, "shelves.boxes>o.unnest(boxes)"),
+    ("duckdb", "CREATE TABLE o AS SELECT unnest(boxes, max_depth := 2) FROM shelves", SHELVES, "shelves.boxes>o.w"),
+    ("duckdb", "CREATE TABLE o AS SELECT unnest({'p': no}) FROM shelves", SHELVES, "shelves.no>o.p"),
+    (
+        "duckdb",
+        "CREATE TABLE o AS SELECT COLUMNS(['box', 'no']) FROM shelves",
+        SHELVES,
+        "shelves.box>o.box shelves.no>o.no",
+    ),
+    (
+        "duckdb",
+        "CREATE TABLE o AS SELECT COLUMNS(lambda c: c LIKE 'n%' OR c = 'boxes') FROM shelves",
+        SHELVES,
+        "shelves.boxes>o.boxes shelves.no>o.no",
+    ),
+    (
+        "duckdb",
+        "CREATE TABLE o AS SELECT COLUMNS(c -> NOT starts_with(c, 'b')) FROM shelves",
+        SHELVES,
+        "shelves.no>o.no",
+    ),
+    ("duckdb", "CREATE TABLE o AS SELECT [x, y][2] AS z FROM s", {}, "s.y>o.z"),
+    (
+        "bigquery",
+        "UPDATE d.o t SET t.addr.city = s.town, b = s.b FROM d.s s WHERE s.no = t.no",
+        {},
+        "d.s.b>d.o.b d.s.town>d.o.addr",
+    ),
+    ("bigquery", "UPDATE d.o SET addr.city = s.town FROM d.s s WHERE s.no = o.no", {}, "d.s.town>d.o.addr"),
+    ("postgres", "SELECT (addr).city AS c INTO o FROM s", {}, "s.addr>o.c"),
+    ("bigquery", "CREATE TABLE d.o AS SELECT ARRAY_AGG(lib.fn(c) IGNORE NULLS) AS x FROM d.s", {}, "d.s.c>d.o.x"),
+    ("bigquery", "CREATE TABLE d.o AS SELECT x FROM d.s, UNNEST(lines) AS l", {}, "d.s.lines>d.o.x? d.s.x>d.o.x?"),
+    ("bigquery", "CREATE TABLE d.o AS SELECT x FROM d.s, UNNEST(GENERATE_ARRAY(1, 3)) AS n", {}, "d.s.x>d.o.x"),
+    (
+        "bigquery",
+        "CREATE TABLE d.o AS SELECT l.x, y FROM d.s, UNNEST(lines) AS l",
+        {"d.s": {"lines": "ARRAY<STRUCT<x INT64>>", "y": "INT64"}},
+        "d.s.lines>d.o.x d.s.y>d.o.y",
+    ),
+    (
+        "snowflake",
+        "CREATE TABLE o AS SELECT * FROM s MATCH_RECOGNIZE (PARTITION BY k ORDER BY at MEASURES "
+        "FIRST(a.v) - FINAL LAST(b.v) AS diff PATTERN (a b+) SUBSET u = (a, b) DEFINE b AS b.v < a.v)",
+        {},
+        "s.k>o.k s.v>o.diff",
+    ),
+]
+
+
 def _edges(case: Case) -> str:
     dialect, statement, schema, _ = case
     found = LineageParser(statement, dialect=dialect, schema=schema).edges
@@ -171,4 +297,9 @@ def test_columns_meet_by_name_or_by_position_as_the_statement_says(case: Case) -
 
 @pytest.mark.parametrize("case", RELATIONS)
 def test_a_name_under_from_means_what_the_dialect_takes_it_for(case: Case) -> None:
+    assert _edges(case) == case[-1]
+
+
+@pytest.mark.parametrize("case", COLUMNS)
+def test_words_and_names_that_are_no_columns_are_none(case: Case) -> None:
     assert _edges(case) == case[-1]

@@ -43,6 +43,7 @@ _AS_THEY_ARE = (
     exp.ArrayReverse,
     exp.Cast,
 )
+_QUALIFIERS = ("catalog", "db", "table")
 _AROUND = (exp.Paren, exp.IgnoreNulls, exp.RespectNulls, exp.Limit)
 _TAKEN_AS_THEY_ARE = (exp.Column, exp.Query, exp.Literal, exp.Null, exp.Boolean)
 _ACCESS = (exp.JSONExtract, exp.JSONExtractScalar, exp.JSONBExtract, exp.StructExtract, exp.GetExtract)
@@ -53,6 +54,9 @@ _Own: TypeAlias = "tuple[tuple[str, exp.Expr], ...]"
 
 def _column(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     """A column, `t.a`; a parameter of a lambda around it, and a word like CURRENT_DATE, are none."""
+    if isinstance(node.this, exp.Func):  # AGG(ns.fn(c) IGNORE NULLS): sqlglot takes what is called for a column
+        w.parts.append("".join(f"{node.args[part].name}." for part in _QUALIFIERS if node.args.get(part) is not None))
+        return w.write(node.this, TRANSFORMED[role], outer_precedence)
     if w.names.quotes_are_text and node.args["this"].args.get("quoted"):
         w.parts.append("?")
         return "STRING"
@@ -123,6 +127,8 @@ def called_name(node: exp.Expr) -> str:
     around, name = node.parent, str(node.args["this"])
     if type(around) is exp.Dot and around.expression is node:
         return ".".join((*_identifiers(around.this), name))
+    if type(around) is exp.Column:
+        return ".".join((*(around.args[part].name for part in _QUALIFIERS if around.args.get(part) is not None), name))
     return name
 
 
@@ -507,6 +513,9 @@ def _arguments(node: exp.Expr) -> _Value:
 
 def _bracket(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     this, inside = node.args["this"], node.args.get("expressions") or []
+    chosen = _element_of(this, inside)
+    if chosen is not None:
+        return w.write(chosen, TRANSFORMED[role], outer_precedence)
     path = _path_of(w, inside[0]) if len(inside) == 1 else ()
     if not path and isinstance(this, exp.Struct | exp.Tuple):
         path = (POSITION,)
@@ -516,6 +525,16 @@ def _bracket(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: i
     w.join(inside, TRANSFORMED[role])
     w.parts.append("]")
     return ("element", rule)
+
+
+def _element_of(node: exp.Expr, inside: list[exp.Expr]) -> exp.Expr | None:
+    """The element b of `[a, b][2]`; None where the array or the number is not written out."""
+    while type(node) is exp.Paren:
+        node = node.this
+    if type(node) is not exp.Array or len(inside) != 1 or type(inside[0]) is not exp.Literal:
+        return None
+    number = inside[0].name  # sqlglot counts from 0 in every dialect
+    return node.expressions[int(number)] if number.isdigit() and int(number) < len(node.expressions) else None
 
 
 def _path_of(w: ExpressionWriter, node: exp.Expr | None) -> tuple[str, ...]:

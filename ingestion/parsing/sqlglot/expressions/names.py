@@ -453,7 +453,18 @@ def output_name(names: Names, node: exp.Expr, expression: Expression, number: in
         return _by_function(names, node)
     if dialect.numbered_output:
         return dialect.numbered_output.format(number)
-    return fold_column(plain_text(expression), names.dialect, quoted=False)
+    written = _call_as_written(names, node) if dialect.named_as_written else ""
+    return written or fold_column(plain_text(expression), names.dialect, quoted=False)
+
+
+def _call_as_written(names: Names, node: exp.Expr) -> str:
+    """ClickHouse's name of `argMax(v, ts)`, a call of columns alone; "" of anything else, which may have literals."""
+    given = [item for value in node.args.values() for item in (value if isinstance(value, list) else [value])]
+    nodes = [item for item in given if isinstance(item, exp.Expr)]
+    if not isinstance(node, exp.Func) or not nodes or any(type(item) is not exp.Column for item in nodes):
+        return ""
+    name = str(node.sql(names.dialect.sqlglot)).partition("(")[0]
+    return f"{name}({', '.join(names.column_parts(item)[-1] for item in nodes)})"
 
 
 def plain_text(expression: Expression) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import re
 from collections.abc import Iterable, Iterator
 
 from sqlglot import exp
@@ -17,8 +18,12 @@ from ingestion.parsing.sqlglot.queries.table_functions import (
     generated_columns,
     generated_expressions,
     merge_expressions,
+    names_of_generated,
 )
+from ingestion.parsing.sqlglot.repairs.edits import ANY_FUNCTION
 
+_ALL_LEVELS = 100
+_NO_NAME = r"(?!)"
 _LIKENESS = (exp.Like, exp.ILike, exp.SimilarTo, exp.Glob)
 
 _CONDITIONS = (
@@ -45,6 +50,8 @@ def translate_projections(queries: QueryContext, nodes: list[exp.Expr]) -> Itera
             inner = node.args["this"]
             if type(inner) is exp.Columns:
                 yield translate_columns(queries, inner)
+            elif type(inner) is exp.Explode and names.dialect.structs_unnested:
+                yield _unnested_struct(queries, inner, name)
             else:
                 yield Projection(name, queries.expression(inner))
         elif kind is exp.Star:
@@ -73,21 +80,18 @@ def _unnamed_outputs(queries: QueryContext, node: exp.Expr, number: int) -> Iter
         for alias in node.expressions:
             yield Projection(queries.names.column(alias), expression._replace(type=None))
     elif kind is exp.QueryTransform:
-        expressions = [queries.expression(item, TRANSFORMATION) for item in node.expressions]
-        transformed = merge_expressions("TRANSFORM", expressions)
-        schema = node.args.get("schema")
-        for column in schema.expressions if schema is not None else ():
-            yield Projection(
-                queries.names.column(column.this if type(column) is exp.ColumnDef else column), transformed
-            )
+        yield from _transformed_columns(queries, node)
     elif kind is exp.Columns:
         yield translate_columns(queries, node)
     elif kind is exp.Dot and type(node.expression) is exp.Star:
         parts = _dotted_parts(queries.names, node.this)
         star = star_of(queries, node.expression, parts)
         yield star if parts else star._replace(value=queries.expression(node.this))
-    elif kind is exp.Apply and type(node.this) is exp.Star:
-        yield star_of(queries, node.this, ())._replace(wrapped=True)
+    elif kind is exp.Apply:
+        yield from _applied_columns(queries, node, number)
+    elif kind is exp.Explode and queries.names.dialect.structs_unnested:
+        expression = queries.expression(node)
+        yield _unnested_struct(queries, node, output_name(queries.names, node, expression, number))
     elif kind is exp.PropertyEQ:  # T-SQL and MySQL variables: @x := value
         yield Projection(node.this.name, queries.expression(node.expression))
     elif kind is exp.EQ and _is_assigned(queries.names, node.this):
@@ -96,7 +100,7 @@ def _unnamed_outputs(queries: QueryContext, node: exp.Expr, number: int) -> Iter
         yield star_of(queries, node.this, ())._replace(pattern=_pattern(node))
     elif isinstance(node, exp.Explode) and queries.names.dialect.row_generators:
         expression = queries.expression(node)
-        yield from (Projection(name, expression) for name in _generated_names(node))
+        yield from (Projection(name, expression) for name in names_of_generated(node))
     else:
         columns = node.find(exp.Columns) if queries.names.dialect.columns_function else None
         if columns is not None and type(columns.this) is not exp.Column:
@@ -106,6 +110,41 @@ def _unnamed_outputs(queries: QueryContext, node: exp.Expr, number: int) -> Iter
             return
         expression = queries.expression(node)
         yield Projection(output_name(queries.names, node, expression, number), expression)
+
+
+def _transformed_columns(queries: QueryContext, node: exp.Expr) -> Iterator[Projection]:
+    """Hive: SELECT TRANSFORM (a, b) USING 'script' AS (x, y)."""
+    expressions = [queries.expression(item, TRANSFORMATION) for item in node.expressions]
+    made = merge_expressions("TRANSFORM", expressions)
+    schema = node.args.get("schema")
+    for column in schema.expressions if schema is not None else ():
+        yield Projection(queries.names.column(column.this if type(column) is exp.ColumnDef else column), made)
+
+
+def _applied_columns(queries: QueryContext, node: exp.Expr, number: int) -> Iterator[Projection | Star]:
+    """ClickHouse: `* APPLY(max)`, `t.* APPLY(max)`, `COLUMNS('a') APPLY(max) APPLY(toString)`."""
+    calls: list[str] = []
+    while type(node) is exp.Apply:
+        calls.append(node.expression.name if type(node.expression) is exp.Var else "")
+        node = node.this
+    known = all(call and call != ANY_FUNCTION for call in calls)
+    for item in translate_projections(queries, [node]):
+        if isinstance(item, Star):
+            yield item._replace(wrapped=True, call="(".join(calls) if known else "")
+        else:
+            queries.note_unsupported(f"column {number + 1}")
+
+
+def _unnested_struct(queries: QueryContext, node: exp.Expr, name: str) -> Star:
+    """DuckDB: UNNEST(s), UNNEST(s, recursive := true), UNNEST(s, max_depth := 2)."""
+    depth = 1
+    for option in node.expressions:
+        if type(option) is exp.PropertyEQ and type(option.expression) is exp.Boolean:
+            depth = _ALL_LEVELS if option.expression.this else depth
+        elif type(option) is exp.PropertyEQ and option.expression.name.isdigit():
+            depth = int(option.expression.name)
+    plain = exp.Explode(this=node.this)
+    return Star(value=queries.expression(node.this), unless=Projection(name, queries.expression(plain)), depth=depth)
 
 
 def _generated_outputs(queries: QueryContext, node: exp.Expr, made: Generated) -> Iterator[Projection]:
@@ -128,12 +167,6 @@ def _assigned_output(queries: QueryContext, node: exp.Expr) -> Iterator[Projecti
         yield Projection(name, queries.expression(node.expression))
 
 
-def _generated_names(node: exp.Expr) -> tuple[str, ...]:
-    """The names that Spark and Hive give the columns of EXPLODE and POSEXPLODE."""
-    item = ("key", "value") if isinstance(node.this, exp.Map | exp.VarMap | exp.StarMap) else ("col",)
-    return ("pos", *item) if isinstance(node, exp.Posexplode) else item
-
-
 def _pattern(node: exp.Expr) -> str:
     """The regular expression of LIKE, ILIKE, GLOB and SIMILAR TO; "" where it is not constant."""
     literal = node.args["expression"]
@@ -152,11 +185,61 @@ def _pattern(node: exp.Expr) -> str:
 
 
 def translate_columns(queries: QueryContext, node: exp.Expr) -> Star:
-    """The star that COLUMNS(…) stands for."""
+    """The star that COLUMNS(…) stands for: a pattern, a list of names, or a condition of them."""
     inner = node.this
     if type(inner) is exp.Star:
         return star_of(queries, inner, ())
-    return Star(pattern=inner.name if type(inner) is exp.Literal else "")
+    if type(inner) is exp.Column and queries.names.column_parts(inner)[-1] == "*":
+        return star_of(queries, inner.this, queries.names.column_parts(inner)[:-1])
+    if type(inner) is exp.Literal:
+        return Star(pattern=inner.name)
+    pattern = None
+    if type(inner) is exp.Array:
+        pattern = _one_of_names(inner.expressions)
+    elif type(inner) is exp.Lambda:
+        pattern = _condition_of_names(inner.this, {item.name for item in inner.expressions})
+    else:  # c -> c LIKE 'a%' reads as (c -> c) LIKE 'a%'
+        pattern = _condition_of_names(inner, {arrow.this.name for arrow in inner.find_all(exp.JSONExtract)})
+    if pattern is None:
+        queries.note_unsupported("COLUMNS")
+    return Star(pattern=_NO_NAME if pattern is None else pattern)
+
+
+def _one_of_names(nodes: list[exp.Expr]) -> str | None:
+    """The pattern of `['a', 'b']`; None where one is not constant."""
+    if not all(type(node) is exp.Literal for node in nodes):
+        return None
+    return rf"\A(?i:{'|'.join(re.escape(node.name) for node in nodes)})\Z"
+
+
+def _condition_of_names(node: exp.Expr, variables: set[str]) -> str | None:
+    """The pattern of `c LIKE 'a%' OR c = 'b'`, where c is the column's name; None where it is another condition."""
+    while type(node) is exp.Paren or (type(node) is exp.JSONExtract and node.this.name in variables):
+        node = node.this if type(node) is exp.Paren else node.expression
+    if isinstance(node, exp.And | exp.Or):
+        sides = [_condition_of_names(side, variables) for side in (node.this, node.expression)]
+        if sides[0] is None or sides[1] is None:
+            return None
+        return (
+            f"(?:{sides[0]})|(?:{sides[1]})"
+            if isinstance(node, exp.Or)
+            else f"(?s:(?=.*?(?:{sides[0]}))(?=.*?(?:{sides[1]})))"
+        )
+    if type(node) is exp.Not:
+        inner = _condition_of_names(node.this, variables)
+        return None if inner is None else rf"\A(?!.*?(?:{inner}))"
+    subject = node.this.expression if type(node.this) is exp.JSONExtract else node.this
+    if not isinstance(subject, exp.Expr) or subject.name not in variables:
+        return None
+    if type(node) is exp.In:
+        return _one_of_names(node.expressions)
+    if type(node.args.get("expression")) is not exp.Literal:
+        return None
+    if isinstance(node, exp.EQ):
+        return _one_of_names([node.expression])
+    if isinstance(node, exp.StartsWith):
+        return rf"\A{re.escape(node.expression.name)}"
+    return _pattern(node) if isinstance(node, _LIKENESS) else None
 
 
 def _dotted_parts(names: Names, node: exp.Expr) -> tuple[str, ...]:

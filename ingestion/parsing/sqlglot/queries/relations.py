@@ -23,6 +23,7 @@ from ingestion.analysis.form import (
 )
 from ingestion.analysis.roles import ATOM, CONDITIONAL, FILTER, IDENTITY, JOIN, TRANSFORMATION, WINDOW
 from ingestion.dialects.definition import keywords
+from ingestion.dialects.functions import TIME_WINDOWS
 from ingestion.model.lineage import NameKind, TableName
 from ingestion.parsing.sqlglot.expressions.names import named_by_text
 from ingestion.parsing.sqlglot.expressions.writer import QueryContext
@@ -34,6 +35,11 @@ _PASS_ON = keywords(
     "APPENDS CHANGES DETECT_ANOMALIES RECONSTRUCTION_LOSS TRANSFORM GENERATE_BOOL GENERATE_DOUBLE GENERATE_INT"
 )
 """BigQuery's functions that add columns to the rows that they are given."""
+
+
+_TABLE_PARTS = (("this", "this"), ("db", "table"), ("catalog", "db"))
+"""What a column's parts are called where they are a table's."""
+_WINDOW_BOUNDS = ("window_start", "window_end")
 
 
 # PIVOT and UNPIVOT of sqlglot's tree.
@@ -217,7 +223,7 @@ def _join(queries: QueryContext, node: exp.Expr) -> Iterator[RelationSource]:
     args = node.args
     this = args["this"]
     if args.get("kind") == "ARRAY":  # ClickHouse: ARRAY JOIN arr AS x
-        yield _array_join(queries, this)
+        yield from (_array_join(queries, array) for array in (this, *node.expressions))
         return
     using = tuple(
         queries.names.column_parts(c)[-1] if type(c) is exp.Column else queries.names.column(c)
@@ -288,6 +294,9 @@ def _relation(queries: QueryContext, node: exp.Expr) -> RelationSource:
     if passed_on is not None:
         star = Star(wrapped=type(node.this) is exp.GapFill)
         return RelationSource(Select((star,), (_relation(queries, passed_on),)), alias, columns, pivots=pivots)
+    windowed = _rows_with_windows(queries, node) if queries.names.dialect.windows_over_relations else None
+    if windowed is not None:
+        return RelationSource(windowed, alias, columns, pivots=pivots)
     if kind is exp.Subquery or isinstance(node, exp.Query | exp.Values):
         source: TableName | Query | TableFunction
         source = queries.query(node.this if kind is exp.Subquery and not _own(node) else _without_alias(node))
@@ -332,6 +341,20 @@ def _passed_on(node: exp.Expr) -> exp.Expr | None:
     else:
         given = None
     return given if isinstance(given, exp.Query | exp.Table) else None
+
+
+def _rows_with_windows(queries: QueryContext, node: exp.Expr) -> Select | None:
+    """`TUMBLE(t, ts, INTERVAL '1 min')` and HOP: the rows of t, each with the windows in time that it falls into."""
+    function = node.this if type(node) is exp.Table else None
+    if type(function) is not exp.Anonymous or str(function.this).upper() not in TIME_WINDOWS:
+        return None
+    given = function.expressions
+    if len(given) < 3 or type(given[0]) is not exp.Column:
+        return None
+    named = given[0]
+    table = exp.Table(**{key: named.args[part] for key, part in _TABLE_PARTS if named.args.get(part) is not None})
+    bounds = [Projection(name, queries.expression(given[1], TRANSFORMATION)) for name in _WINDOW_BOUNDS]
+    return Select((Star(), *bounds), (_relation(queries, table),))
 
 
 def _navigated_object(queries: QueryContext, node: exp.Expr) -> RelationSource:

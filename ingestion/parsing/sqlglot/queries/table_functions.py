@@ -78,6 +78,12 @@ def generated_columns(function: exp.Expr, dialect: Dialect) -> Generated | None:
     return None
 
 
+def names_of_generated(node: exp.Expr) -> tuple[str, ...]:
+    """The names that Spark and Hive give the columns of EXPLODE and POSEXPLODE."""
+    item = ("key", "value") if isinstance(node.this, exp.Map | exp.VarMap | exp.StarMap) else ("col",)
+    return ("pos", *item) if isinstance(node, exp.Posexplode) else item
+
+
 def generated_expressions(queries: QueryContext, made: Generated) -> tuple[Expression, ...]:
     """The expression of each column; one that only literals go to uses nothing."""
     return tuple(
@@ -272,6 +278,8 @@ def translate_function(
     own = _own_columns(queries, function)
     if name == "RANGE" and queries.names.dialect.range_column:
         own = ((queries.names.dialect.range_column, "BIGINT"),)
+    if isinstance(function, exp.Explode) and queries.names.dialect.row_generators and not columns:
+        own = tuple((each, None) for each in names_of_generated(function))
     several = type(function) is exp.Unnest or bool(node.args.get("rows_from"))
     aligned = len(columns) if several and len(arguments) > 1 else 0
     offset = node.args.get("offset") or function.args.get("offset")

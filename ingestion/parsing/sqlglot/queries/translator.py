@@ -33,6 +33,7 @@ from ingestion.parsing.sqlglot.queries.projections import (
 )
 from ingestion.parsing.sqlglot.queries.relations import match_rows, translate_relations
 
+_NO_EXPRESSIONS = ("from_", "joins", "laterals", "with_")
 _NO_EXPRESSION = Expression(("?",), (), ATOM)
 
 
@@ -183,7 +184,21 @@ class QueryTranslator:
         clauses = (*select_clauses(self, node), *(Clause(FILTER, each) for each in self.generators))
         self.generators = around
         has_keys = distinct is not None and distinct.args.get("on") is not None
-        return Select(projections, translated, clauses, common_tables, distinct is not None and not has_keys)
+        inner = tuple(self._inner_aliases(node)) if self.names.dialect.aliases_everywhere else ()
+        return Select(projections, translated, clauses, common_tables, distinct is not None and not has_keys, inner)
+
+    def _inner_aliases(self, node: exp.Expr) -> Iterator[Projection]:
+        """ClickHouse: what stands inside expressions with a name of its own, `SELECT f(a AS x)`."""
+        for key, value in node.args.items():
+            if key in _NO_EXPRESSIONS or value is None:
+                continue
+            for item in value if isinstance(value, list) else [value]:
+                top = item.this if key == "expressions" and type(item) is exp.Alias else item
+                for inner in (
+                    top.walk(prune=lambda one: isinstance(one, exp.Query)) if isinstance(top, exp.Expr) else ()
+                ):
+                    if type(inner) is exp.Alias:
+                        yield Projection(self.names.column(inner.args["alias"]), self.expression(inner.this))
 
     def _set_operation(self, node: exp.Expr, outer: tuple[CommonTable, ...] = ()) -> SetOperation:
         """A set operation; a chain of one kind to the left is one operation, however long."""

@@ -14,6 +14,20 @@ from ingestion.dialects.keywords import TABLE_HINTS
 from ingestion.parsing.sqlglot.repairs.edits import Repair
 
 _PHRASES = keywords("title format casespecific cs uppercase compress")
+# The types that a value is converted to by their names in brackets behind it; each is a reserved word.
+_CONVERSIONS = keywords(
+    "byteint smallint integer int bigint decimal dec numeric number float real double char character varchar clob "
+    "date time timestamp interval byte varbyte blob"
+)
+_NO_VALUE = keywords(
+    "select where in and or not on when then else case values from join as by , ( = < > + - * / || set"
+) | {""}
+_BEHIND_VALUES = keywords(
+    "select from where and or group order having union minus intersect into values set on join left right inner , ) ="
+)
+_TIMES = keywords("current sequenced nonsequenced")
+_BEFORE_TIMES = keywords("( as access union all except minus intersect ;") | {""}
+_STATEMENTS = keywords("select sel insert ins update upd delete del merge with create")
 _BEFORE_RELATIONS = keywords("from join apply ,")
 _PRIORITIZED = keywords("update delete insert replace")
 _PRIORITIES = keywords("low_priority high_priority delayed quick ignore")
@@ -25,16 +39,78 @@ _NO_TYPES = (TokenType.VAR, TokenType.OBJECT_IDENTIFIER, TokenType.SCHEMA)
 
 
 def _teradata_phrases(code: Code) -> Iterator[Edit]:
-    """a (TITLE 'x') is a; a (NAMED b) is a AS b."""
+    """a (TITLE 'x') is a; a (NAMED b) is a AS b; a (INTEGER, FORMAT '99') is CAST(a AS INTEGER)."""
     for number in range(1, len(code) - 2):
-        if code.word(number) != "(":
+        if not _has_phrases(code, number):
             continue
-        word = code.word(number + 1)
         end = code.closing(number)
-        if word == "named":
-            yield code.edit(number, end, f" AS {code.between(number + 2, number + 3)}")
-        elif word in _PHRASES:
-            yield code.edit(number, end)
+        named = next((n for n in range(number + 1, end) if code.word(n) == "named"), None)
+        name = "" if named is None else f" AS {code.between(named + 1, named + 2)}"
+        if code.word(number + 1) in _CONVERSIONS:
+            first = _operand(code, number - 1)
+            last = number + 1 + code.stands(number + 1, "double", "precision")
+            last = code.closing(last + 1) if code.word(last + 1) == "(" else last
+            yield code.start_of(first), code.start_of(first), "CAST("
+            yield code.edit(number, end, f" AS {code.between(number + 1, last + 1)}){name}")
+        else:
+            yield code.edit(number, end, name or " ")
+
+
+def _has_phrases(code: Code, opening: int) -> bool:
+    """Whether a type or other data attributes stand in these brackets, behind a value: no list of names, no literal."""
+    if code.word(opening) != "(" or code.word(opening - 1) in _NO_VALUE:
+        return False
+    end = code.closing(opening)
+    word = code.word(opening + 1)
+    if word in _PHRASES or word == "named":
+        return True
+    if word not in _CONVERSIONS or code.word(end - 1) == "," or code.word(_operand(code, opening - 1) - 1) == "into":
+        return False
+    later = (code.word(begin) for begin, _ in list(code.items(opening + 1, end))[1:])
+    inside = range(opening + 2, end)
+    return all(first in _PHRASES or first == "named" for first in later) and not (
+        code.is_string(opening + 2) or any(code.word(n) in _CONVERSIONS for n in inside)
+    )
+
+
+def _operand(code: Code, last: int) -> int:
+    """The first token of the value that ends at `last`: a name, a call, brackets, a literal with its phrases."""
+    first = last
+    while code.word(first) == ")":
+        first = next((n for n in range(first - 1, -1, -1) if code.closing(n) == first and code.word(n) == "("), 0)
+        if not _has_phrases(code, first):
+            called = code.is_name(first - 1) and code.word(first - 1) not in _NO_VALUE
+            first -= called
+            break
+        first -= 1
+    while first >= 2 and code.word(first - 1) == ".":
+        first -= 2
+    return first
+
+
+def _normalized_rows(code: Code) -> Iterator[Edit]:
+    """Teradata: SELECT NORMALIZE ON MEETS OR OVERLAPS a, p: the rows of one a whose periods touch are one."""
+    for number in range(1, len(code) - 1):
+        if not code.stands(number - 1, "select", "normalize"):
+            continue
+        last = number
+        if code.word(number + 1) == "on":
+            last = number + (4 if code.word(number + 3) == "or" else 2)
+        if code.is_name(last + 1) or code.word(last + 1) == "(":
+            yield code.edit(number, last)
+
+
+def _times_of_rows(code: Code) -> Iterator[Edit]:
+    """Teradata: CURRENT VALIDTIME SELECT …, SEQUENCED VALIDTIME PERIOD (…) SELECT …: the rows of a time alone."""
+    last = -1
+    for number in range(len(code) - 1):
+        if number <= last or code.word(number) not in ("validtime", "transactiontime"):
+            continue
+        statement = next((n for n in code.outside(number) if code.word(n) in _STATEMENTS), None)
+        first = number - (code.word(number - 1) in _TIMES)
+        if statement is not None and code.word(first - 1) in _BEFORE_TIMES:
+            yield code.edit(first, statement - 1)
+            last = statement
 
 
 def _teradata_update(code: Code) -> Iterator[Edit]:
@@ -107,6 +183,14 @@ def _oracle_merge(code: Code) -> Iterator[Edit]:
         later = (n for n in range(number, len(code)) if code.word(n) in ("when", ";"))
         last = next(later, len(code)) - 1
         yield code.edit(number, last, f" WHEN MATCHED AND ({code.between(number + 2, last + 1)}) THEN DELETE ")
+
+
+def _joined_lines(code: Code) -> Iterator[Edit]:
+    """SQL*Plus: `a, -` at a line's end goes on in the next line; where it may be a minus as well, it is one."""
+    for number in range(1, len(code) - 1):
+        at_end = code.word(number) == "-" and "\n" in code.text[code.end_of(number) : code.start_of(number + 1)]
+        if at_end and (code.word(number - 1) in _NO_VALUE or code.word(number + 1) in _BEHIND_VALUES):
+            yield code.edit(number, number)
 
 
 def _translated_charset(code: Code) -> Iterator[Edit]:
@@ -210,8 +294,8 @@ SERVER_REPAIRS: dict[str, tuple[Repair, ...]] = {
     "fabric": _TRANSACT,
     "mariadb": (_mysql,),
     "mysql": (_mysql,),
-    "oracle": (_oracle_merge, _log_errors, _returned_into, _translated_charset),
-    "teradata": (_teradata_phrases, _teradata_update, _statistics),
+    "oracle": (_joined_lines, _oracle_merge, _log_errors, _returned_into, _translated_charset),
+    "teradata": (_teradata_phrases, _normalized_rows, _times_of_rows, _teradata_update, _statistics),
     "tsql": _TRANSACT,
 }
 

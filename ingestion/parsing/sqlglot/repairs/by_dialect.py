@@ -46,7 +46,7 @@ from ingestion.parsing.sqlglot.repairs._servers import (
     table_kinds,
     unknown_types,
 )
-from ingestion.parsing.sqlglot.repairs.edits import Repair
+from ingestion.parsing.sqlglot.repairs.edits import ANY_FUNCTION, Repair
 
 _COMPOUND = frozenset("+-*/%&|^")
 _IMPALA_HINTS = keywords("shuffle noshuffle broadcast clustered noclustered")
@@ -58,6 +58,7 @@ CURRENT = re.compile(r"\bcurrent\s+(?:date|time|timestamp|timezone|user|schema|s
 _PHYSICAL_TAIL = keywords("segmented unsegmented ksafe partitioned clustered encoded distributed distribute organize")
 _NO_OBJECT_KIND = keywords("flex flextable live")
 _DURATIONS = keywords("year years month months day days hour hours minute minutes second seconds")
+_NO_CALLS = keywords("cast in as from join with exists values insert into table view using on and or not over")
 _DEFINERS = keywords("algorithm definer sql")
 _HEAD = 20
 # UPDATE LOW_PRIORITY t SET …: sqlglot takes LOW_PRIORITY for the table and t for its alias.
@@ -82,12 +83,19 @@ _MISREAD = {
     "databricks": _SPARK_NEEDS,
     # FROM (SHOW TABLES) would read a table `show` by the alias `tables`.
     "duckdb": re.compile(r"\(\s*(?:show|desc|describe|summarize|pivot|unpivot)\b|\bmerge\s+into\b", re.IGNORECASE),
+    # A conversion would be a call of a function, NORMALIZE and CURRENT names.
+    # RANGE_N(d BETWEEN … EACH INTERVAL '1' MONTH, NO RANGE): NO would be a column whose alias is RANGE.
+    "teradata": re.compile(
+        r"[\w)'\"]\s*+\(\s*+(?:(?:byteint|(?:small|big)?int|integer|dec(?:imal)?|numeric|number|float|real|double|(?:var)?char"
+        r"|character|clob|date|time|timestamp|interval|(?:var)?byte|blob)\b|(?:named|title|format)\s)"
+        r"|\b(?:range_n|case_n)\s*\(|\bselect\s++normalize\b|\b(?:valid|transaction)time\b",
+        re.IGNORECASE,
+    ),
+    "oracle": re.compile(r"-[ \t]*+\r?\n"),
     "mariadb": _PRIORITY,
     "mysql": _PRIORITY,
     # TABLE PROPERTIES (…) would be the query `TABLE properties(…)`, and t be filled from a function.
     "redshift": re.compile(r"\btable\s+properties\b", re.IGNORECASE),
-    # RANGE_N(d BETWEEN … EACH INTERVAL '1' MONTH, NO RANGE): NO would be a column whose alias is RANGE.
-    "teradata": re.compile(r"\b(?:range_n|case_n)\s*\(", re.IGNORECASE),
     "spark": _SPARK_NEEDS,
 }
 
@@ -135,6 +143,62 @@ def _recursive_view(code: Code) -> Iterator[Edit]:
     yield code.edit(word, word)
     yield code.end_of(start), code.end_of(start), f" WITH RECURSIVE {name} {columns} AS ("
     yield code.end_of(len(code) - 1), code.end_of(len(code) - 1), f") SELECT * FROM {name}"
+
+
+def _pattern_rows(code: Code) -> Iterator[Edit]:
+    """MATCH_RECOGNIZE: FINAL and RUNNING before a call within a measure, SUBSET u = (a, b) before DEFINE.
+
+    A variable of SUBSET is a row of the input's like any other.
+    """
+    for opening in range(1, len(code)):
+        if not code.stands(opening - 1, "match_recognize", "("):
+            continue
+        for number in range(opening, code.closing(opening)):
+            if code.word(number) in ("final", "running") and code.is_name(number + 1):
+                yield code.edit(number, number)
+            elif code.stands(number - 1, ")", "subset"):
+                define = next((n for n in code.outside(number) if code.word(n) == "define"), None)
+                if define is not None:
+                    yield code.edit(number, define - 1)
+
+
+def _inner_aliases(code: Code) -> Iterator[Edit]:
+    """ClickHouse: f(a AS x, y) is f((a AS x), y)."""
+    for opening in range(1, len(code)):
+        if code.word(opening) != "(" or not code.is_name(opening - 1) or code.word(opening - 1) in _NO_CALLS:
+            continue
+        for first, last in code.items(opening + 1, code.closing(opening)):
+            if code.word(last - 2) == "as" and code.is_name(last - 1) and code.word(first) not in QUERIES:
+                yield code.start_of(first), code.start_of(first), "("
+                yield code.end_of(last - 1), code.end_of(last - 1), ")"
+
+
+def _applied_functions(code: Code) -> Iterator[Edit]:
+    """ClickHouse: APPLY f and APPLY (x -> f(x)) as APPLY(f); COLUMNS(a, b) APPLY f as f(a), f(b)."""
+    for number in range(len(code) - 1):
+        if code.word(number) == "apply":
+            yield from _applied_function(code, number)
+        elif code.stands(number, "columns", "(") and code.is_name(number + 2):
+            end = code.closing(number + 1)
+            names = [code.between(first, last) for first, last in code.items(number + 2, end)]
+            if code.word(end + 1) == "apply":
+                call = code.between(end + 2, code.closing(end + 2) + 1).strip("()")
+                yield code.edit(number, code.closing(end + 2), ", ".join(f"{call}({name})" for name in names))
+            else:
+                yield code.edit(number, end, ", ".join(names))
+
+
+def _applied_function(code: Code, number: int) -> Iterator[Edit]:
+    before = next((n for n in range(number - 1, 0, -1) if code.word(n) == "(" and code.closing(n) == number - 1), 0)
+    if code.word(before - 1) == "columns" and code.is_name(before + 1):
+        return  # COLUMNS(a, b) APPLY f
+    if code.is_name(number + 1):
+        yield code.edit(number + 1, number + 1, f"({code.between(number + 1, number + 2)})")
+    elif code.stands(number + 2, code.word(number + 2), "-", ">"):
+        end = code.closing(number + 1)
+        variable = code.word(number + 2)
+        plain = end == number + 9 and code.stands(number + 6, "(", variable, ")")
+        yield code.edit(number + 1, end, f"({code.between(number + 5, number + 6) if plain else ANY_FUNCTION})")
 
 
 def _sqlite(code: Code) -> Iterator[Edit]:
@@ -307,7 +371,16 @@ _REPAIRS: dict[str, tuple[Repair, ...]] = {
     "db2": (_db2, _part_changed),
     "doris": (_with_label, _part_changed),
     "druid": (_druid,),
-    "clickhouse": (dictionary, loaded_dictionary, inserted_function, changed_query, _mutation, _part_changed),
+    "clickhouse": (
+        _inner_aliases,
+        _applied_functions,
+        dictionary,
+        loaded_dictionary,
+        inserted_function,
+        changed_query,
+        _mutation,
+        _part_changed,
+    ),
     "duckdb": (pivot_statement, shown_relation, merged_by_columns),
     "impala": (_impala,),
     "informix": (_informix,),
@@ -332,7 +405,7 @@ def repair_text(text: str, dialect: Dialect) -> str | None:
     plain = _without_create_options(code)
     if plain is not None:
         code = Code.of(plain, dialect)
-    everywhere = (_compound_assignments, _rows_of_cursors, _defined_objects, _recursive_view)
+    everywhere = (_pattern_rows, _compound_assignments, _rows_of_cursors, _defined_objects, _recursive_view)
     repairs = (*_REPAIRS.get(dialect.name, ()), *CLAUSE_REPAIRS.get(dialect.name, ()), *everywhere)
     edits = [edit for repair in repairs for edit in repair(code)]
     return _apply_edits(code.text, edits) if edits else plain

@@ -16,3 +16,5 @@ Repair: TypeAlias = Callable[[Code], Iterator[Edit]]
 
 BY_POSITION = "by_position"
 """The option that stands for COPY INTO's BY POSITION."""
+ANY_FUNCTION = "_"
+"""The function that stands for a lambda of APPLY, whose name no column has."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -66,24 +66,50 @@ def _column_name(queries: QueryTranslator, node: exp.Expr) -> str:
     return queries.names.column_parts(inner)[-1] if type(inner) is exp.Column else str(inner.name)
 
 
-def _assignments(queries: QueryTranslator, nodes: list[exp.Expr]) -> Iterator[Projection]:
+def _assigned_name(queries: QueryTranslator, node: exp.Expr, relations: Iterable[RelationSource]) -> str:
+    """The column on the left of an assignment: addr of `SET addr.city = 'x'` and `SET t.addr.city = 'x'`."""
+    parts = queries.names.column_parts(node) if type(node) is exp.Column else ()
+    if type(node) is exp.Dot:
+        path = list(node.flatten())
+        first = path[0]
+        parts = queries.names.column_parts(first) if type(first) is exp.Column else (queries.names.column(first),)
+        parts += tuple(queries.names.column(item) for item in path[1:])
+    if len(parts) < 2:
+        return _column_name(queries, node)
+    called = [
+        (relation.alias,) if relation.alias else relation.source.parts if isinstance(relation.source, TableName) else ()
+        for relation in relations
+    ]
+    for length in range(len(parts) - 1, 0, -1):
+        qualifier = tuple(part.lower() for part in parts[:length])
+        if any(qualifier == tuple(part.lower() for part in name[-length:]) for name in called):
+            return parts[length]
+    dialect = queries.names.dialect
+    return parts[0] if dialect.struct_access or dialect.whole_rows else parts[-1]
+
+
+def _assignments(
+    queries: QueryTranslator, nodes: list[exp.Expr], relations: Iterable[RelationSource]
+) -> Iterator[Projection]:
     """The assignments of UPDATE SET, one projection for each column."""
     for node in nodes:
         if not isinstance(node, exp.EQ | exp.PropertyEQ):
             continue
         left, right = node.this, node.expression
         if type(left) in (exp.Tuple, exp.Paren):
-            yield from _multiple(queries, left, right)
+            yield from _multiple(queries, left, right, relations)
         elif type(right) is exp.Column and not right.args.get("table") and right.name.lower() == "default":
             continue
         else:
-            yield Projection(_column_name(queries, left), queries.expression(right))
+            yield Projection(_assigned_name(queries, left, relations), queries.expression(right))
 
 
-def _multiple(queries: QueryTranslator, left: exp.Expr, right: exp.Expr) -> Iterator[Projection]:
+def _multiple(
+    queries: QueryTranslator, left: exp.Expr, right: exp.Expr, relations: Iterable[RelationSource]
+) -> Iterator[Projection]:
     """(a, b) = (SELECT [AS STRUCT] c, d …), (a, b) = [ROW] (c, d) and (a, b) = STRUCT(c, d)."""
     items = left.expressions if type(left) is exp.Tuple else [left.this]
-    names = [_column_name(queries, item) for item in items]
+    names = [_assigned_name(queries, item, relations) for item in items]
     while type(right) is exp.Paren:
         right = right.this
     if type(right) is exp.Tuple or (type(right) is exp.Anonymous and str(right.this).upper() == "ROW"):
@@ -137,7 +163,7 @@ def update_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteFor
     common_tables = queries.common_tables(node)
     by_owner: dict[TableName, list[Projection]] = {}
     for assigned, projection in zip(
-        _assigned_columns(node.expressions), list(_assignments(queries, node.expressions)), strict=False
+        _assigned_columns(node.expressions), list(_assignments(queries, node.expressions, relations)), strict=False
     ):
         owner = _owner(queries, assigned, relations, target)
         by_owner.setdefault(owner, []).append(projection)
@@ -411,7 +437,7 @@ def _on_conflict(queries: QueryTranslator, node: exp.Expr, target: Target, met: 
     """
     qualifier = met.relations[0].alias or target.name.table
     named = dict.fromkeys(_renamed_rows(queries, node), met.relations[1].alias)
-    assigned = tuple(_assignments(queries, node.args["conflict"].expressions))
+    assigned = tuple(_assignments(queries, node.args["conflict"].expressions, met.relations))
     if len(met.relations) > 2 and target.columns:  # what else stands bare may be of a table that the query reads
         named |= dict.fromkeys((*target.columns, *(one.name for one in assigned)), qualifier)
         qualifier = ""
@@ -459,7 +485,8 @@ def create_writes(queries: QueryTranslator, node: exp.Expr) -> tuple[StatementKi
             )
             or None
         )
-        if not view and queries.names.dialect.create_as_by_name:
+        dialect = queries.names.dialect
+        if dialect.views_by_name if view else dialect.create_as_by_name:
             columns = None
         this = this.this
     name = queries.names.table(this)
@@ -628,7 +655,7 @@ def _update_branch(branch: _Branch, action: exp.Expr) -> WriteForm:
         columns = tuple(translate_projections(branch.queries, stars[:1]))
         by_name = not _takes_positions(branch.queries)
         return WriteForm(replace(target, by_name=by_name), branch.select(columns, action))
-    projections = tuple(_assignments(branch.queries, action.expressions))
+    projections = tuple(_assignments(branch.queries, action.expressions, branch.relations))
     names = tuple(projection.name for projection in projections)
     return WriteForm(replace(target, columns=names), branch.select(projections, action))
 
