@@ -29,7 +29,7 @@ _MARK = re.compile(r"\{\{|\}\}|\{n\}|\{\}")
 
 
 def filled() -> Iterator[Filled]:
-    """Every form, with canaries that are told apart: `qzk00001x`, `70000131`."""
+    """Every form, with canaries that are told apart: `qzk00001x`, `700000140318`."""
     count = 0
 
     def fill(match: re.Match[str]) -> str:
@@ -37,7 +37,7 @@ def filled() -> Iterator[Filled]:
         if match.group() in ("{{", "}}"):
             return match.group()[0]
         count += 1
-        canaries.append(f"qzk{count:05}x" if match.group() == "{}" else f"7{count:05}31")
+        canaries.append(f"qzk{count:05}x" if match.group() == "{}" else f"70{count:05}40318")
         return canaries[-1]
 
     for engine, texts in FORMS.items():

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC
 from typing import Any
@@ -37,7 +38,7 @@ from connectors.catalog.store.entities.tests import file_result
 from connectors.catalog.store.lineage.inserts import Content, ContributionRow, record_digest
 from connectors.catalog.store.lineage.writer import LineageWriter
 from connectors.catalog.store.schema import entities, load_outcomes
-from ingestion.dialects import dialect_of
+from ingestion.dialects import DIALECTS, dialect_of
 from ingestion.errors import ConfigError, Unparsable
 from ingestion.model import fqn
 from ingestion.model.digests import digest
@@ -428,14 +429,22 @@ def _masked_sql(event: RunEvent) -> str | None:
     facet = event.job.facets.sql if event.job.facets is not None else None
     if facet is None or len(facet.query) > _MAX_SQL:
         return None
-    for name in (facet.dialect, event.outputs[0].namespace.partition("://")[0], "ansi"):
-        try:
-            return QueryMasker(dialect_of(name or "")).mask(facet.query)
-        except ConfigError:
-            continue
-        except Unparsable:
-            return None
-    return None
+    try:
+        for name in (facet.dialect, event.outputs[0].namespace.partition("://")[0]):
+            with suppress(ConfigError):
+                return QueryMasker(dialect_of(name or "")).mask(facet.query)
+        return _masked_alike(facet.query)
+    except Unparsable:
+        return None
+
+
+def _masked_alike(query: str) -> str | None:
+    """SQL of a dialect that nobody names, where its literals are the same in all of them; else None.
+
+    What stands in double quotes or between dollars, and the lines of a client, are values in some. Raises Unparsable.
+    """
+    masked = {QueryMasker(dialect).mask(query) for dialect in DIALECTS.values()}
+    return masked.pop() if len(masked) == 1 else None
 
 
 def _edges(

@@ -8,6 +8,7 @@ from typing import Any
 from connectors.catalog.http.server import CatalogConfig, running_catalog
 from tests.support.http_client import Client
 from tests.support.lineage_statements import graph, pairs, said, send
+from tests.support.literal_forms import filled
 
 
 def field(namespace: str, name: str, column: str, *how: Any) -> Any:
@@ -166,6 +167,19 @@ class TestEvents:
             (found,) = [one for one in said_so if one["producer"]["key"] == f"n/j{number}"]
             assert found.get("sqlQuery") == kept
         assert all(b"canary" not in file.read_bytes() for file in tmp_path.iterdir())
+
+    def test_no_form_of_a_literal_in_a_jobs_sql_is_kept(self, client: Client, tmp_path: Path) -> None:
+        forms = [form for form in filled() if ";" in form.text][::3]
+        events = []
+        for number, form in enumerate(forms):
+            dialect = form.dialect if number % 2 else "no such dialect"
+            facets = {"sql": {"query": form.text, "dialect": dialect}}
+            events.append(self.simple(job={"namespace": "n", "name": f"j{number}", "facets": facets}))
+        status, body = client.post("/openlineage/lineage/batch", events)
+        assert (status, body["summary"]["successful"]) == (200, len(forms))
+        kept = b"".join(file.read_bytes() for file in tmp_path.iterdir()).lower()
+        assert b"as select" in kept
+        assert [one for form in forms for one in form.canaries if one.encode() in kept] == []
 
     def test_a_batch_files_what_it_can(self, client: Client) -> None:
         for path in ("/openlineage/lineage/batch", "/openlineage/batch"):
