@@ -11,6 +11,8 @@ _SCHEMES = {"s3a": "s3", "s3n": "s3", "abfss": "abfs", "wasbs": "wasb", "gcs": "
 _PATTERN = re.compile(r"[*?\[{]")
 _PARTITION = re.compile(r"[^=/]+=[^/]*")
 _LOGIN = re.compile(r"^[^/@:]*:(?!\d+/)[^@]*@")  # a secret may have slashes; a port before a path is none
+# s3:/user:secret@bucket, //user:secret@host, user:secret@host:/x; of C:/a@b and file:/a the colon begins a path
+_PLAIN_LOGIN = re.compile(r"^((?:[A-Za-z][\w+.-]*:)?/{0,2})[A-Za-z][^/@:\s]+:(?!\d+/|[/\\])[^@]+@")
 _USER = re.compile(r"^[^/@]*@")
 _ANY_QUERY = re.compile(r"[?#]")
 _WEB = frozenset({"http", "https", "ftp", "ftps", "sftp"})
@@ -31,7 +33,8 @@ def _without_secrets(path: str) -> str:
     """
     scheme, separator, rest = path.partition("://")
     if not separator:
-        return _without_query(path)
+        plain = _PLAIN_LOGIN.sub(r"\1", path, count=1)
+        return _without_secrets(plain) if plain != path else _without_query(path)
     rest = _LOGIN.sub("", rest, count=1)
     if scheme.lower() in _WEB:
         rest = _ANY_QUERY.split(_USER.sub("", rest, count=1), maxsplit=1)[0]

@@ -101,3 +101,20 @@ def test_normal_paths_stay_as_they_are(scheme: str, rest: str) -> None:
     normal = normal_path(f"{scheme}://b/{rest}")
     assert normal_path(normal) == normal
     assert all(normal_path(spelling) == normal for spelling in spellings(normal))
+
+
+@pytest.mark.parametrize(
+    ("path", "kept"),
+    [
+        ("//me:secret@host/x", "//host/x"),
+        ("C:/data/a@b.csv", "C:/data/a@b.csv"),
+        ("https:me:secret@host/x.csv", "https:host/x.csv"),
+        ("me:secret@host:/x", "host:/x"),
+        ("s3://key:with/slash+plus@bucket/x", "s3://bucket/x"),
+        ("s3:/key:with/slash@bucket/x", "s3:/bucket/x"),
+        ("file:/data/a@b/c", "file:/data/a@b/c"),
+        ("folder/a@b", "folder/a@b"),
+    ],
+)
+def test_a_login_goes_however_many_slashes_stand_before_it(path: str, kept: str) -> None:
+    assert str(location(path)) == kept
