@@ -24,6 +24,7 @@ from ingestion.statements.routines.bodies import block_steps, routines_in
 from ingestion.statements.routines.definition import quote_name
 from ingestion.statements.routines.inline_functions import as_function, function_as_view
 from ingestion.statements.routines.steps import RoutineStep
+from ingestion.statements.script_variables import with_own_variables
 
 _TEXT = r"(?:'([^'\\]*)'|\"([^\"\\]*)\")"
 _OPEN, _CLOSE = r"\{\{-?\s*", r"\s*-?\}\}"
@@ -136,10 +137,11 @@ class ScriptStatement:
 def script_statements(script: str, dialect: Dialect) -> Iterator[ScriptStatement]:
     """The statements of a script; of a block, a script with control flow or a routine's definition those in it."""
     end = 0
-    for statement in split(script, dialect.name):
-        start = script.find(statement.text, end)
+    written = split(script, dialect.name)
+    for as_written, statement in zip(written, with_own_variables(written, dialect.name), strict=True):
+        start = script.find(as_written.text, end)
         column = start - script.rfind("\n", 0, start) if start >= 0 else 0
-        end = max(end, start + len(statement.text))
+        end = max(end, start + len(as_written.text))
         try:
             view = function_as_view(statement.text, dialect.name)
             steps = tuple(_steps(statement.text, dialect)) if view is None else (RoutineStep(view),)

@@ -43,6 +43,7 @@ from ingestion.statements.masking import fingerprint
 from ingestion.statements.routines.bodies import block_steps
 from ingestion.statements.routines.inline_functions import function_as_view
 from ingestion.statements.routines.steps import RoutineStep, called_routine
+from ingestion.statements.script_variables import with_own_variables
 from workflows.state.segments import Digests, KnownRecords, record_digests, sessions_of, times_of
 
 _TAKEN_APART = BLOCKS | {Outcome.ROUTINE_DEFINITION}
@@ -350,7 +351,7 @@ def _text_rows(text: str, dialect: str, state: TaskState) -> list[Row]:
         return state.of_fingerprint.get(known) or state.of_fingerprint.setdefault(known, [{"fingerprint": known}])
     found = [
         {"position": position, **own}
-        for position, statement in enumerate(split(text, dialect))
+        for position, statement in enumerate(with_own_variables(split(text, dialect), dialect))
         for own in _with_steps(statement, dialect, state)
     ]
     fingerprints = [str(own["fingerprint"]) for own in found if own.get("fingerprint")]

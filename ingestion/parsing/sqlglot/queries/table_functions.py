@@ -251,7 +251,7 @@ def translate_function(
     function = _function_in(node)
     refuse_bound_function(node, function, queries.names.dialect)
     if type(function) is exp.Anonymous and str(function.this).upper() in ("TABLE", "LATERAL") and function.expressions:
-        function = function.expressions[0]
+        function = _without_arguments(node, function.expressions[0])
     if type(function) in (exp.Column, exp.Parameter) or (type(function) is exp.Identifier):
         return _array_relation(queries, function, alias, columns)
     made = generated_columns(function, queries.names.dialect)
@@ -298,6 +298,18 @@ def _function_in(node: exp.Expr) -> exp.Expr:
             break
         node = inner
     return node
+
+
+def _without_arguments(node: exp.Expr, function: exp.Expr) -> exp.Expr:
+    """Oracle: FROM TABLE(pkg.f) calls f. TABLE(t.xs) of a relation t in the statement takes its column apart."""
+    if type(function) is not exp.Column or len(function.parts) == 1:
+        return function
+    qualifiers = {part.name.lower() for part in function.parts[:-1]}
+    relations = node.root().find_all(exp.Table, exp.Subquery, exp.CTE, exp.Lateral)
+    if any(relation.alias_or_name.lower() in qualifiers for relation in relations):
+        return function
+    *path, name = function.parts
+    return exp.Dot.build([*(part.copy() for part in path), exp.Anonymous(this=name.name, expressions=[])])
 
 
 def _elsewhere(queries: QueryContext, function: exp.Expr) -> RelationSource | None:

@@ -272,3 +272,18 @@ def test_a_phrase_of_t_sql_that_sqlglot_does_not_know_costs_no_column(
     dialect: str, text: str, expected: set[str]
 ) -> None:
     assert lines_of_flows(text, dialect) == [expected]
+
+
+@pytest.mark.parametrize("arguments", ["", "()", "(3)"])
+@pytest.mark.parametrize("function", ["pkg.f", "hr.pkg.f"])
+def test_a_function_of_rows_is_called_with_and_without_brackets(function: str, arguments: str) -> None:
+    text = f"insert into t (a, b) select s.a, r.b from s, table({function}{arguments}) r"
+    (lines,) = lines_of_flows(text, "oracle")
+    assert {"into T", "from S", f"from {function}", "A = S.A"} <= lines
+
+
+@pytest.mark.parametrize("relations", ["s, table(s.xs) r", "hr.s, table(s.xs) r", "u s, table(s.xs) r"])
+def test_a_collection_of_a_row_is_a_column_of_its_relation(relations: str) -> None:
+    (lines,) = lines_of_flows(f"insert into t (b) select r.b from {relations}", "oracle")
+    assert any(line.endswith(".XS") for line in lines)
+    assert len([line for line in lines if line.startswith("from ")]) == 1
