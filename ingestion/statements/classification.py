@@ -77,6 +77,7 @@ def _skip_for(reason: Outcome, kind: Kind = Kind.OTHER) -> Classification:
 
 # Statements that may move data: which of them have a source.
 
+_CHANGED_ROWS = re.compile(r"\b(?:final|old|new)\s+table\s*\(\s*(insert|update|delete|merge)\b")
 _INTO = re.compile(r"\binto\b")
 _WRITES = re.compile(r"\b(?:insert|ins|update|upd|delete|del|merge|into|upsert|replace)\b")
 _ROW_WORDS = ("value", "set", "format", "default")
@@ -112,6 +113,9 @@ def _select(statement: _Examined) -> Classification:
         change = session_changes.set_config(statement.head(40), statement.dialect)
         if change is not None:
             return Classification(Kind.USE, Outcome.SESSION_STATE, change)
+    changed = _CHANGED_ROWS.search(statement.lowered) if "table" in statement.lowered else None
+    if changed is not None and statement.has(_CHANGED_ROWS):
+        return _parse_as(_VERBS[changed[1]])
     if "into" not in statement.lowered or not statement.has(_INTO):
         return SELECT
     depth = 0

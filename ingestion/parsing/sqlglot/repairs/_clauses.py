@@ -12,6 +12,8 @@ from ingestion.parsing.sqlglot.repairs.edits import Repair
 _LOCKED = keywords("select sel with insert ins update upd delete del merge")
 _PHASES = keywords("group having qualify order sample union intersect minus except expand with ;")
 _ORDERED = keywords("hash partition local order dimension using")
+_CHANGED = keywords("final old new")
+_CHANGES = keywords("insert update delete merge")
 _ENDS = keywords("order limit offset")
 _ON_EVENT = keywords("null error default empty true false unknown keep omit")
 _EVENTS = keywords("empty error mismatch")
@@ -320,10 +322,26 @@ def _star_item(code: Code, verb: str, first: int, until: int) -> str:
     return code.between(first, until)
 
 
+def _rows_of_changes(code: Code) -> Iterator[Edit]:
+    """Db2: FROM FINAL TABLE (INSERT …), OLD TABLE (DELETE …): a change in WITH that returns its rows."""
+    for number in range(1, len(code) - 3):
+        if code.word(number) not in _CHANGED or not code.stands(number + 1, "table", "("):
+            continue
+        closing = code.closing(number + 2)
+        if code.word(number + 3) in _CHANGES and closing < len(code):
+            name = f"changed_rows_{number}"
+            item = f"{name} AS ({code.between(number + 3, closing)} RETURNING *)"
+            yield code.edit(number, closing, name)
+            with_ = code.word(0) == "with"
+            at = code.start_of(1 if with_ else 0)
+            yield at, at, f"{item}, " if with_ else f"WITH {item} "
+            return
+
+
 CLAUSE_REPAIRS: dict[str, tuple[Repair, ...]] = {
     "bigquery": (_piped_columns,),
     "databricks": (_at_version, _piped_columns),
-    "db2": (_column_events,),
+    "db2": (_column_events, _rows_of_changes),
     "duckdb": (_ordered_pivots,),
     "fabric": (_changed_keys,),
     "mariadb": (_column_events,),

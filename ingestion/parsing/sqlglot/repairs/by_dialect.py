@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from ingestion.dialects import Dialect
@@ -61,6 +61,8 @@ _DURATIONS = keywords("year years month months day days hour hours minute minute
 _NO_CALLS = keywords("cast in as from join with exists values insert into table view using on and or not over")
 _DEFINERS = keywords("algorithm definer sql")
 _HEAD = 20
+_MOST_PASSES = 4
+"""Of edits within what another edit moves, as those of a query in a query are."""
 # UPDATE LOW_PRIORITY t SET …: sqlglot takes LOW_PRIORITY for the table and t for its alias.
 _PRIORITY = re.compile(r"\A(?:update|replace)\s++(?:low_priority|delayed|ignore)\b", re.IGNORECASE)
 _SPARK_NEEDS = re.compile(
@@ -396,19 +398,33 @@ _REPAIRS: dict[str, tuple[Repair, ...]] = {
 }
 
 
+_EVERYWHERE: tuple[Repair, ...] = (
+    _pattern_rows,
+    _compound_assignments,
+    _rows_of_cursors,
+    _defined_objects,
+    _recursive_view,
+)
+
+
 # A text with all the repairs of its dialect, and which texts need them although sqlglot refuses nothing.
 
 
 def repair_text(text: str, dialect: Dialect) -> str | None:
     """The text without what sqlglot does not know of the dialect; None where there is nothing to mend."""
-    code = Code.of(text, dialect)
-    plain = _without_create_options(code)
-    if plain is not None:
-        code = Code.of(plain, dialect)
-    everywhere = (_pattern_rows, _compound_assignments, _rows_of_cursors, _defined_objects, _recursive_view)
-    repairs = (*_REPAIRS.get(dialect.name, ()), *CLAUSE_REPAIRS.get(dialect.name, ()), *everywhere)
-    edits = [edit for repair in repairs for edit in repair(code)]
-    return _apply_edits(code.text, edits) if edits else plain
+    mended = None
+    for _ in range(_MOST_PASSES):
+        code = Code.of(text if mended is None else mended, dialect)
+        plain = _without_create_options(code) if mended is None else None
+        if plain is not None:
+            code, mended = Code.of(plain, dialect), plain
+        repairs = (*_REPAIRS.get(dialect.name, ()), *CLAUSE_REPAIRS.get(dialect.name, ()), *_EVERYWHERE)
+        edits = sorted(edit for repair in repairs for edit in repair(code))
+        apart = list(_edits_apart(edits))
+        mended = _apply_edits(code.text, apart) if edits else mended
+        if len(apart) == len(edits):
+            break
+    return mended
 
 
 def needs_repair(text: str, dialect: str) -> bool:
@@ -454,7 +470,16 @@ def _ends_query(code: Code, number: int) -> bool:
     return word in _PHYSICAL_TAIL and not by_column
 
 
-def _apply_edits(text: str, edits: list[Edit]) -> str:
-    for start, end, replacement in sorted(edits, reverse=True):
+def _edits_apart(edits: Sequence[Edit]) -> Iterator[Edit]:
+    """Of edits in order those that no earlier one covers: what another one moves is edited where it is then."""
+    end = 0
+    for edit in edits:
+        if edit[0] >= end:
+            yield edit
+            end = edit[1]
+
+
+def _apply_edits(text: str, edits: Sequence[Edit]) -> str:
+    for start, end, replacement in reversed(edits):
         text = text[:start] + replacement + text[end:]
     return text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ingestion.parser import LineageParser
-from ingestion.statements import split
+from ingestion.statements import classify, split
 from tests.support.lineage_lines import column_lines, lines_of_flows, problems
 
 _DOCUMENT = {"a = s.id", "b f s.doc"}
@@ -218,3 +218,28 @@ def test_what_updates_a_duplicate_is_of_the_row_that_it_names(source: str, assig
     text = f"insert into t (k, v) {source} on duplicate key update v = {assigned}"
     update = lines_of_flows(text, "mysql")[-1]
     assert {line for line in update if line.startswith("v ")} == expected
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ("final table (insert into t (k, v) select k, w from s)", {"into T", "from S", "K = S.K", "V = S.W"}),
+        ("new table (update t set v = (select max(d + 3 days) from s))", {"into T", "from S", "V agg S.D"}),
+        ("old table (delete from t where k in (select k from s))", {"into T", "from S"}),
+    ],
+)
+@pytest.mark.parametrize(
+    "around", ["insert into a (k) select k from {} as x", "with c as (select k from {}) select k from c"]
+)
+def test_rows_of_a_change_are_read_of_the_table_that_it_changes(change: str, expected: set[str], around: str) -> None:
+    text = around.format(change)
+    assert classify(text, "db2").skip_reason is None
+    changed, *others = lines_of_flows(text, "db2")
+    assert expected <= changed
+    assert any({"from T", "K = T.K"} <= flow for flow in others)
+
+
+def test_what_a_repair_moves_is_repaired_too() -> None:
+    text = "insert into t (v) select o.v from op (on (select trim(x) at local as v where q > 1 from s) hash by v) as o"
+    (lines,) = lines_of_flows(text, "teradata")
+    assert {"from s", "v f s.x"} <= lines
