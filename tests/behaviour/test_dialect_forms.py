@@ -265,6 +265,28 @@ COLUMNS: list[Case] = [
         "d.s.lines>d.o.x d.s.y>d.o.y",
     ),
     (
+        "oracle",
+        "INSERT INTO o (a, b) SELECT y, z FROM s WHERE no > 1 MODEL DIMENSION BY (year AS y) "
+        "MEASURES (amt z, net + tax AS w) RULES (z[ANY] = w[CV()] * 2) ORDER BY y",
+        {},
+        "s.amt>o.b s.net>o.b s.tax>o.b s.year>o.a",
+    ),
+    (
+        "oracle",
+        "CREATE VIEW o AS SELECT p, z FROM s MODEL REFERENCE r ON (SELECT cur, rate FROM fx) DIMENSION BY (cur) "
+        "MEASURES (rate) MAIN m PARTITION BY (shop p) DIMENSION BY (year y) MEASURES (amt z, 0 v) "
+        "IGNORE NAV RULES UPSERT ALL (z[ANY] = z[CV()] * rate['EUR'], v[1] = 2)",
+        {},
+        "fx.rate>o.z s.amt>o.z s.shop>o.p",
+    ),
+    (
+        "snowflake",
+        "CREATE DYNAMIC TABLE o (a INT, b STRING) TARGET_LAG = '1 hour' WAREHOUSE = w REFRESH USING "
+        "(INSERT INTO SELF SELECT s.no, s.label FROM s)",
+        {},
+        "s.label>o.b s.no>o.a",
+    ),
+    (
         "snowflake",
         "CREATE TABLE o AS SELECT * FROM s MATCH_RECOGNIZE (PARTITION BY k ORDER BY at MEASURES "
         "FIRST(a.v) - FINAL LAST(b.v) AS diff PATTERN (a b+) SUBSET u = (a, b) DEFINE b AS b.v < a.v)",

@@ -307,7 +307,17 @@ def _refreshed_table(text: str, rules: Dialect, depth: int) -> RelationalStateme
     change = _with_own_name(Code.of(code.between(start + 3, closing), rules), name)
     plain = f"{text[: code.start_of(start)]}{text[code.end_of(closing) :]}"
     definition = _parse(plain, rules, depth + 1)
-    return replace(definition, writes=definition.writes + _parse(change, rules, depth + 1).writes)
+    writes = (_with_columns(write, definition.changes) for write in _parse(change, rules, depth + 1).writes)
+    return replace(definition, writes=(*definition.writes, *writes))
+
+
+def _with_columns(write: WriteForm, changes: tuple[TableChange, ...]) -> WriteForm:
+    """An INSERT without a list into the table that the statement itself defines, whose columns are thereby known."""
+    names = tuple(column.name for column in changes[0].columns or ()) if changes else ()
+    target = write.target
+    if not names or target is None or target.mode is not WriteMode.APPEND or target.by_name or target.columns:
+        return write
+    return replace(write, target=replace(target, columns=names))
 
 
 def _with_own_name(code: Code, name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from typing import TypeAlias
 
 from sqlglot.dialects.dialect import Dialect as SqlglotDialect
 from sqlglot.tokenizer_core import TokenType
@@ -25,6 +26,7 @@ _NO_VALUE = keywords(
 _BEHIND_VALUES = keywords(
     "select from where and or group order having union minus intersect into values set on join left right inner , ) ="
 )
+_MODEL_BEGINS = keywords("partition dimension measures reference main return unique ignore keep")
 _TIMES = keywords("current sequenced nonsequenced")
 _BEFORE_TIMES = keywords("( as access union all except minus intersect ;") | {""}
 _STATEMENTS = keywords("select sel insert ins update upd delete del merge with create")
@@ -193,6 +195,102 @@ def _joined_lines(code: Code) -> Iterator[Edit]:
             yield code.edit(number, number)
 
 
+def _modelled_rows(code: Code) -> Iterator[Edit]:
+    """Oracle: FROM t MODEL PARTITION BY (a x) DIMENSION BY (b y) MEASURES (c z) RULES (…) as a query of x, y and z.
+
+    A rule lets the measures that it reads into the one that it sets: z of `z[1] = w[1]` is made of both.
+    """
+    for number in range(1, len(code)):
+        if code.word(number) != "model" or code.word(number + 1) not in _MODEL_BEGINS:
+            continue
+        from_ = max((n for n in range(number) if code.word(n) == "from" and number in code.outside(n)), default=None)
+        lists = _model_lists(code, number)
+        if from_ is None or "measures" not in lists:
+            continue
+        rules = _end_of_rules(code, lists["measures"][-1][1] + 1)
+        columns = [code.between(*item) for key in ("partition", "dimension") for item in lists.get(key, ())]
+        columns += _measures(code, lists, range(lists["measures"][-1][1], rules))
+        yield code.start_of(from_), code.start_of(from_), f" FROM (SELECT {', '.join(columns)} "
+        yield code.edit(number, rules, ")")
+
+
+_ModelLists: TypeAlias = dict[str, list[tuple[int, int]]]
+"""The items of a model's lists: `partition`, `dimension` and `measures`, of its references `referred` to queries."""
+
+
+def _model_lists(code: Code, model: int) -> _ModelLists:
+    found: _ModelLists = {}
+    query: tuple[int, int] | None = None
+    for number in code.outside(model + 1):
+        word = code.word(number)
+        opening = number + 1 + (code.word(number + 1) == "by")
+        if word == "main":
+            query = None
+        elif word == "on" and code.word(number + 1) == "(":
+            query = (number + 1, code.closing(number + 1) + 1)
+        elif word in ("partition", "dimension", "measures") and code.word(opening) == "(":
+            items = list(code.items(opening + 1, code.closing(opening)))
+            if query is None:
+                found[word] = items
+            elif word == "measures":
+                found.setdefault("referred", []).extend(each for item in items for each in (item, query))
+        if "measures" in found:
+            break
+    return found
+
+
+def _measures(code: Code, lists: _ModelLists, rules: range) -> Iterator[str]:
+    """Each measure with its name, made of itself and of what the rules read for it."""
+    own = {
+        code.name(last - 1): code.between(first, _end_of_value(code, first, last)) for first, last in lists["measures"]
+    }
+    made = dict(own)
+    referred = lists.get("referred", [])
+    for (first, last), query in zip(referred[::2], referred[1::2], strict=True):
+        value = code.between(first, _end_of_value(code, first, last))
+        made[code.name(last - 1)] = f"(SELECT {value} FROM {code.between(*query)})"
+    reads: dict[str, set[str]] = {name: {name} for name in own}
+    target = ""
+    for number in rules:
+        name = code.name(number) if code.word(number + 1) == "[" else ""
+        if name in made and code.word(number - 1) in ("(", ",") and name in own and _is_set(code, number + 1):
+            target = name
+        elif name in made and target:
+            reads[target].add(name)
+    for _ in own:
+        reads = {name: {far for near in found for far in reads.get(near, {near})} for name, found in reads.items()}
+    for name, found in reads.items():
+        values = [made[each] for each in sorted(found)]
+        value = values[0] if len(values) == 1 else f"GREATEST({', '.join(values)})"
+        yield f"{value} AS {name}"
+
+
+def _end_of_value(code: Code, first: int, last: int) -> int:
+    """Where the value of `sales AS s`, `sales s` or `s` ends."""
+    if last - first < 2 or code.word(last - 2) == ".":
+        return last
+    return last - 1 - (code.word(last - 2) == "as")
+
+
+def _is_set(code: Code, opening: int) -> bool:
+    """Whether an equals sign stands behind the square brackets of a cell."""
+    depth = 0
+    for number in range(opening, len(code)):
+        depth += (code.word(number) == "[") - (code.word(number) == "]")
+        if depth == 0:
+            return code.word(number + 1) == "="
+    return False
+
+
+def _end_of_rules(code: Code, number: int) -> int:
+    """The last token of a model: the bracket that closes its rules."""
+    while number < len(code) and code.word(number) != "(":
+        number += 1 + (code.word(number) == "iterate") * (code.closing(number + 1) - number)
+    while code.word(number) == "(" and code.word(code.closing(number) + 1) == "(":
+        number = code.closing(number) + 1
+    return min(code.closing(number), len(code) - 1)
+
+
 def _translated_charset(code: Code) -> Iterator[Edit]:
     """Oracle: TRANSLATE(x USING NCHAR_CS)."""
     for number in range(len(code) - 4):
@@ -294,7 +392,7 @@ SERVER_REPAIRS: dict[str, tuple[Repair, ...]] = {
     "fabric": _TRANSACT,
     "mariadb": (_mysql,),
     "mysql": (_mysql,),
-    "oracle": (_joined_lines, _oracle_merge, _log_errors, _returned_into, _translated_charset),
+    "oracle": (_joined_lines, _modelled_rows, _oracle_merge, _log_errors, _returned_into, _translated_charset),
     "teradata": (_teradata_phrases, _normalized_rows, _times_of_rows, _teradata_update, _statistics),
     "tsql": _TRANSACT,
 }

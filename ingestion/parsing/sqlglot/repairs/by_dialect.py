@@ -93,7 +93,8 @@ _MISREAD = {
         r"|\b(?:range_n|case_n)\s*\(|\bselect\s++normalize\b|\b(?:valid|transaction)time\b",
         re.IGNORECASE,
     ),
-    "oracle": re.compile(r"-[ \t]*+\r?\n"),
+    # FROM t MODEL …: MODEL would be an alias.
+    "oracle": re.compile(r"-[ \t]*+\r?\n|\bmodel\b.{0,2000}?\bmeasures\s*+\(", re.IGNORECASE | re.DOTALL),
     "mariadb": _PRIORITY,
     "mysql": _PRIORITY,
     # TABLE PROPERTIES (…) would be the query `TABLE properties(…)`, and t be filled from a function.
