@@ -24,7 +24,7 @@ from openlineage.client.serde import Serde
 
 from ingestion.model.contributions import ColumnEvidence, Contribution, Producer
 from ingestion.model.entities import TableEntity
-from ingestion.model.fqn import split_fqn
+from ingestion.model.fqn import quote, split_fqn
 from ingestion.model.isolation import FailureStage, Isolation
 from ingestion.model.lineage import Column
 from ingestion.model.moments import iso_time
@@ -49,7 +49,7 @@ class DatasetNames:
         """The namespace and the name of an entity; a container's are its store and its path."""
         parts = split_fqn(entity.fully_qualified_name)
         if entity.type != "container":
-            return self.namespace, ".".join(parts[1:_PARTS_OF_A_TABLE])
+            return self.namespace, ".".join(map(quote, parts[1:_PARTS_OF_A_TABLE]))
         store, _, path = "/".join(parts[1:]).partition("/")
         return (
             (f"{parts[0]}://{store}", path or "/") if parts[0] != "files" else ("file", f"{store}/{path}".rstrip("/"))

@@ -273,6 +273,13 @@ class Outcome(_DescribedCode):
         "Log, or name, the text that the database was sent.",
     )
     TOO_LARGE = TooLarge.code, _DEAD, "It is larger than any parser is given."
+    # What is kept of an edge takes some hundred bytes in every stage: a statement may not take a run's memory.
+    TOO_MANY_EDGES = (
+        "too_many_edges",
+        _DEAD,
+        "Its columns come from more than 500,000 columns of tables, taken together; none of them is told.",
+        "Give the run the schemas of its tables: a bare column of a table that is not known may be of each of them.",
+    )
     UNPARSABLE = (
         Unparsable.code,
         _DEAD,

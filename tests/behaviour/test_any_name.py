@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 from urllib.parse import quote
+from uuid import UUID
 
 import pytest
+import requests
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -103,7 +105,6 @@ def test_a_name_of_a_log_is_found_again_wherever_it_goes(
         (found,) = CatalogSearch(platform).bulk_lookup("svc", [partial]) or ()
         assert [(one.fully_qualified_name, one.name) for one in found] == [(from_fqn, source)]
         assert found[0].column_fqns[column] == pair[0][0]
-        assert DatasetNames("n").of(found[0]) == ("n", f"db.public.{source}")
 
 
 def test_a_table_is_found_by_its_name_as_people_write_it(opened: tuple[Platform, Catalog, str]) -> None:
@@ -122,3 +123,32 @@ def test_a_table_is_found_by_its_name_as_people_write_it(opened: tuple[Platform,
         assert table.column(f"c{sign}c") is not None
         assert encode_name(name) in fqn
     database.close()
+
+
+def test_an_event_of_openlineage_names_a_table_as_ours_do_and_means_that_one(
+    opened: tuple[Platform, Catalog, str],
+) -> None:
+    platform, catalog, _file = opened
+    search = CatalogSearch(platform)
+    for number, sign in enumerate(SIGNS):
+        column = f"c{sign}c"
+        ends = [made(platform, f"{kind}{number}{sign}x", column) for kind in ("read", "made")]
+        tables = [table for name in ends if (table := search.get_by_fqn(name)) is not None]
+        read, written = ({"namespace": "svc", "name": DatasetNames("svc").of(table)[1]} for table in tables)
+        fields = {column: {"inputFields": [{**read, "field": column}]}}
+        facets = {"columnLineage": {"_producer": "http://p", "_schemaURL": "http://p", "fields": fields}}
+        event = {
+            "eventType": "COMPLETE",
+            "eventTime": "2026-11-20T10:00:00Z",
+            "producer": "http://p",
+            "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
+            "run": {"runId": str(UUID(int=number))},
+            "job": {"namespace": "jobs", "name": f"job {number}"},
+            "inputs": [read],
+            "outputs": [{**written, "facets": facets}],
+        }
+        requests.post(f"{catalog.url}/v1/openlineage/lineage", json=event, timeout=30).raise_for_status()
+        graph = catalog.get(f"lineage/table/name/{quote(ends[1], safe='')}", upstreamDepth=1, downstreamDepth=0)
+        (details,) = [edge["lineageDetails"] for edge in graph["upstreamEdges"]]
+        told = [(*one["fromColumns"], one["toColumn"]) for one in details["columnsLineage"]]
+        assert told == [tuple(f"{name}.{build_fqn(column)}" for name in ends)]

@@ -25,6 +25,8 @@ from workflows.run.resolve.routines import RoutineEntities
 
 NOT_RESOLVED = frozenset({Outcome.AMBIGUOUS, Outcome.UNRESOLVED, Outcome.NO_DEFAULT_SCHEMA, *GIVEN_UP})
 """What a name may come to now and not the next time."""
+_MOST_EDGES = 500_000
+"""Of columns and tables that a statement may have: these are some 100 MB in the run, and as many in what is sent."""
 _NOTHING_TO_SAY = frozenset({Outcome.SELF_REFERENCE, Outcome.NO_SOURCE})
 _WITHOUT_ENTITY = (
     *sorted(GIVEN_UP),
@@ -187,7 +189,16 @@ def _reason_to_skip(
     if not (source.settings.views if view else source.settings.queries):
         return Outcome.NOT_WANTED
     status = entities.status(flow.target)
-    return None if status is Outcome.RESOLVED else status
+    if status is not Outcome.RESOLVED:
+        return status
+    return Outcome.TOO_MANY_EDGES if _has_too_many_edges(flow) else None
+
+
+def _has_too_many_edges(flow: PersistedFlow) -> bool:
+    content = flow.content
+    deciding = sum(len(use.sources) for use in content.indirect)
+    flowing = sum(len(use.sources) for uses in content.columns.values() for use in uses)
+    return len(content.sources) + flowing + deciding * (len(content.columns) if flow.sets_columns else 1) > _MOST_EDGES
 
 
 def _why_no_edge(flow: PersistedFlow, proved: EdgeContributions, entities: RelationEntities) -> Outcome:
@@ -286,6 +297,9 @@ def processed_routines(
 
 
 def _outcome_of(flows: Sequence[FlowLineage], edges: EdgeOutcomes) -> tuple[StatementEnd, str]:
+    if any(flow.skipped is Outcome.TOO_MANY_EDGES for flow in flows):
+        # whatever else it writes is told, and is not all
+        return Outcome.TOO_MANY_EDGES.end, Outcome.TOO_MANY_EDGES
     outcomes = [edges[key] for flow in flows for key in flow.edges]
     if any(outcome.stands for outcome in outcomes):
         return StatementEnd.PUBLISHED, ""

@@ -134,7 +134,7 @@ class _Datasets:
 
     def _table_known(self, namespace: str, name: str) -> EntityRow | None:
         service = self._service(namespace)
-        parts = [part.casefold() for part in fqn.split(name)]
+        parts = [part.casefold() for part in fqn.written_parts(name)]
         if service is None or _is_storage(namespace):
             return None
         where = (
@@ -193,7 +193,7 @@ class _Datasets:
         known = self._service(namespace)
         kind = {"serviceType": _SERVICE_TYPES.get(_scheme(namespace), "CustomDatabase")}
         service = fqn.quote(known) if known is not None else self._make("databaseService", namespace, kind)
-        parts = fqn.split(name)
+        parts = fqn.written_parts(name)
         database, schema = [_DEFAULT, _DEFAULT, *parts[:-1]][-2:]
         parent = self._make("database", database, {"service": service})
         parent = self._make("databaseSchema", ".".join([*parts[:-3], schema]), {"database": parent})
@@ -236,14 +236,14 @@ def _dataset_columns(dataset: Dataset, named: set[str]) -> list[Json]:
     columns: dict[str, Json] = {}
     for one in (schema.fields if schema is not None else None) or ():
         standard = columns_of.standard_type(one.type or "")
-        column: Json = {"name": one.name, "dataType": _PLATFORM_TYPES.get(standard, standard)}
+        column: Json = {"name": fqn.encode_name(one.name), "dataType": _PLATFORM_TYPES.get(standard, standard)}
         if one.type:
             column["dataTypeDisplay"] = one.type
         if one.description:
             column["description"] = one.description
         columns[one.name.casefold()] = column
     for name in sorted(named):
-        columns.setdefault(name.casefold(), {"name": name, "dataType": "UNKNOWN"})
+        columns.setdefault(name.casefold(), {"name": fqn.encode_name(name), "dataType": "UNKNOWN"})
     return list(columns.values())
 
 
@@ -316,7 +316,7 @@ def _distinct(dataset: Dataset) -> list[Assertion]:
 
 def _register_test(registration: Registration, table: EntityRow, one: Assertion) -> str:
     """The full name of the test in the catalog."""
-    path = fqn.join(table.fqn, one.column) if one.column else table.fqn
+    path = fqn.join(table.fqn, fqn.encode_name(one.column)) if one.column else table.fqn
     if find(registration.connection, "testCase", fqn.join(path, one.assertion)) is not None:
         return fqn.join(path, one.assertion)
     kind = f"{_TEST_PLATFORM}_{'column' if one.column else 'table'}_{one.assertion}"
@@ -480,8 +480,8 @@ def _columns(fields: Iterable[tuple[str, str | None, Transformation]]) -> list[J
     for source, target, how in fields:
         kind = "INDIRECT" if how.type.upper() == "INDIRECT" or target is None else "DIRECT"
         column: Json = {
-            "from": [columns_of.path_of(source)],
-            "to": columns_of.path_of(target) if target is not None else None,
+            "from": [columns_of.path_of(fqn.encode_name(source))],
+            "to": columns_of.path_of(fqn.encode_name(target)) if target is not None else None,
             "type": kind,
         }
         if how.subtype:
