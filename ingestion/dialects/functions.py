@@ -756,6 +756,13 @@ def _combined_effect(plain: str, dialect: str) -> Effect | None:
     return None
 
 
+def has_condition_last(name: str, dialect: str) -> bool:
+    """Whether a function is an aggregate over the rows for which its last argument holds: `sumIf(a, b > 1)`."""
+    ending = next((one for one in COMBINATORS.get(dialect, ()) if one.endswith("IF") and name.endswith(one)), None)
+    known = known_effect(name.removesuffix(ending), dialect) if ending is not None else None
+    return known in (Effect.AGGREGATE, Effect.COUNT)
+
+
 def unit_positions(name: str, arguments: int, dialect: str) -> tuple[int, ...]:
     """Where a call with so many arguments takes a bare date part, counted from 0.
 

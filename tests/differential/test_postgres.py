@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ingestion.analysis.analyzer import analyze
+from ingestion.dialects.functions import Effect, effect_of
 from ingestion.parsing.sqlglot.tier import parse
 from tests.differential.choices import Choices
 from tests.differential.grammar import Grammar
@@ -39,6 +40,16 @@ _DEPENDENCIES = """
     LEFT JOIN pg_attribute a ON a.attrelid = s.oid AND a.attnum = d.refobjsubid AND d.refobjsubid > 0
     WHERE d.classid = 'pg_rewrite'::regclass AND d.refclassid = 'pg_class'::regclass
       AND r.ev_class = 'v'::regclass AND s.oid <> r.ev_class
+"""
+_AGGREGATES = "SELECT proname FROM pg_proc GROUP BY proname HAVING bool_and(prokind = 'a')"
+_HASHES = r"""
+    SELECT DISTINCT p.proname
+    FROM pg_proc p
+    WHERE p.prokind = 'f' AND (p.proname ~ '^(md5|sha\d+|crc32c?)$' OR p.oid IN (
+        SELECT m.amproc
+        FROM pg_amproc m JOIN pg_opfamily f ON f.oid = m.amprocfamily JOIN pg_am a ON a.oid = f.opfmethod
+        WHERE a.amname = 'hash'
+    ))
 """
 _COLUMNS = "SELECT attname FROM pg_attribute WHERE attrelid = 'v'::regclass AND attnum > 0 ORDER BY attnum"
 
@@ -127,3 +138,13 @@ def test_random_views_read_what_the_server_says(session: Session) -> None:
     compare()
     print(dict(seen))
     assert seen["compared"] > 0.7 * seen.total(), dict(seen)
+
+
+def test_what_the_server_calls_an_aggregate_or_hashes_by_is_so_in_the_table(session: Session) -> None:
+    aggregates = {name for (name,) in session.execute(_AGGREGATES).fetchall()}
+    hashes = {name for (name,) in session.execute(_HASHES.encode()).fetchall()}
+    assert len(aggregates) > 40
+    assert len(hashes) > 40
+    many = (Effect.AGGREGATE, Effect.COUNT)
+    assert {name for name in aggregates if effect_of(name.upper(), "postgres") not in many} == set()
+    assert {name for name in hashes if effect_of(name.upper(), "postgres") is not Effect.HASH} == set()

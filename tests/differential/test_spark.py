@@ -20,6 +20,7 @@ from pyspark.sql import SparkSession
 
 from ingestion.analysis._columns import SchemaLookup
 from ingestion.analysis.analyzer import analyze
+from ingestion.dialects.functions import Effect, effect_of
 from ingestion.parsing.sqlglot.tier import parse
 from tests.differential import shop
 from tests.differential.choices import Choices
@@ -108,3 +109,29 @@ def test_random_statements_have_the_lineage_that_spark_gives_them(analyser: Spar
     compare()
     print(dict(seen))
     assert seen["compared"] > 0.7 * seen.total(), dict(seen)
+
+
+def test_what_its_registry_calls_an_aggregate_or_a_hash_is_one_in_the_table(spark: SparkSession) -> None:
+    """By the class behind each name, beside the group that its documentation is in."""
+    java = spark._jvm
+    registry = spark._jsparkSession.sessionState().functionRegistry()
+    loader = java.java.lang.Thread.currentThread().getContextClassLoader()
+    expressions = "org.apache.spark.sql.catalyst.expressions"
+    above = ("aggregate.AggregateFunction", "RuntimeReplaceableAggregate")
+    aggregates = [loader.loadClass(f"{expressions}.{name}") for name in above]
+    theirs, ours = {}, {}
+    listed = registry.listFunction().iterator()
+    while listed.hasNext():
+        identifier = listed.next()
+        about = registry.lookupFunction(identifier).get()
+        name = identifier.funcName().upper()
+        made = loader.loadClass(about.getClassName())
+        effect = effect_of(name, "spark")
+        if about.getGroup() == "window_funcs" or effect is Effect.GROUPING:
+            continue
+        ours[name] = (effect in (Effect.AGGREGATE, Effect.COUNT), effect is Effect.HASH)
+        aggregates_rows = about.getGroup() == "agg_funcs" or any(kind.isAssignableFrom(made) for kind in aggregates)
+        theirs[name] = (aggregates_rows, about.getGroup() == "hash_funcs")
+    assert len(theirs) > 400
+    assert {name: said for name, said in theirs.items() if said[0] != ours[name][0]} == {}
+    assert {name for name, said in theirs.items() if said[1] and not ours[name][1]} == set()

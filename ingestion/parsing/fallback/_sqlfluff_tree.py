@@ -11,10 +11,17 @@ from sqlfluff.core.errors import SQLFluffUserError, SQLParseError
 from sqlfluff.core.parser import BaseSegment, Lexer, Parser
 
 from ingestion.analysis.form import AnySlot, Expression, Query, QuerySlot, Slot
-from ingestion.analysis.roles import ARGUMENT_ROLES, ARGUMENTS, ATOM, COMPOSED, CONDITIONAL, TRANSFORMED, WINDOW
+from ingestion.analysis.roles import ARGUMENT_ROLES, ARGUMENTS, ATOM, COMPOSED, CONDITIONAL, FILTER, TRANSFORMED, WINDOW
 from ingestion.dialects import Dialect, fold, fold_column
 from ingestion.dialects.definition import Arrow
-from ingestion.dialects.functions import STRUCTS, ArgumentUse, argument_uses, effect_of, unit_positions
+from ingestion.dialects.functions import (
+    STRUCTS,
+    ArgumentUse,
+    argument_uses,
+    effect_of,
+    has_condition_last,
+    unit_positions,
+)
 from ingestion.dialects.keywords import DATE_PARTS, NO_COLUMN
 from ingestion.dialects.unfilled_templates import refuse_bound_name
 from ingestion.errors import Unparsable
@@ -277,9 +284,12 @@ class ExpressionReader:
             role = ARGUMENTS[effect_of(name, self.dialect.name, commas + 1)][outer]
             units = unit_positions(name, commas + 1, self.dialect.name)
             uses = argument_uses(name, commas + 1) or (ArgumentUse.VALUE,) * (commas + 1)
+            filters = commas > 0 and has_condition_last(name, self.dialect.name)
             position = 0
             for child in arguments:
                 position += child.raw == ","
+                if filters and position == commas and child.raw != ",":
+                    role = COMPOSED[outer][FILTER]
                 if position in units and child.raw.lower() in DATE_PARTS:
                     self.parts.append(child.raw.upper())
                 elif child.is_type("date_part", "datetime_unit"):  # sqlfluff's guess, where only a column can be meant

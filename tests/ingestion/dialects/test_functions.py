@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
+import duckdb
 import pytest
 
 from ingestion.analysis.analyzer import analyze
-from ingestion.dialects.functions import AGGREGATES, COUNTS, HASHES, Effect, effect_of, unit_positions
+from ingestion.dialects.functions import AGGREGATES, COUNTS, HASHES, MOVING, Effect, effect_of, unit_positions
 from ingestion.errors import Unparsable
 from ingestion.model.lineage import StatementLineage
 from ingestion.parsing.fallback import sqlfluff_tier
@@ -112,6 +115,29 @@ def test_a_function_is_known_by_its_space_of_names_its_ending_and_its_arguments(
     assert found == {(kind, masked)}
 
 
+@pytest.mark.parametrize("tier", [sqlglot_tier, sqlfluff_tier], ids=["sqlglot", "sqlfluff"])
+@pytest.mark.parametrize(
+    ("dialect", "call"),
+    [
+        ("clickhouse", "anyHeavyIf(s.a, s.b)"),
+        ("clickhouse", "groupArraySortedIf(5)(s.a, s.b)"),
+        ("clickhouse", "sumIf(s.a, s.b)"),
+        ("starrocks", "sum_if(s.a, s.b)"),
+    ],
+)
+def test_an_aggregate_with_a_condition_takes_only_values_of_its_rows(tier: object, dialect: str, call: str) -> None:
+    parsed = tier.parse(f"INSERT INTO t (x) SELECT {call} FROM s", dialect)  # type: ignore[attr-defined]
+    found = {source: kind for _x, source, kind, _masked in direct(analyze(parsed, lambda _name: None))}
+    assert found == {"s.a": "AGGREGATION", "s.b": "FILTER"}
+
+
+@pytest.mark.parametrize("function", ["approx_top_sum(3)", "quantileDD(0.01, 0.5)", "sparkbar(4)", "windowFunnel(9)"])
+def test_an_aggregate_with_parameters_of_its_own_reads_its_arguments(function: str) -> None:
+    parsed = sqlglot_tier.parse(f"INSERT INTO t (x) SELECT {function}(s.a, s.b) FROM s", "clickhouse")
+    found = {(source, kind) for _x, source, kind, _masked in direct(analyze(parsed, lambda _name: None))}
+    assert found == {("s.a", "AGGREGATION"), ("s.b", "AGGREGATION")}
+
+
 def test_a_static_method_of_a_type_aggregates() -> None:
     parsed = sqlglot_tier.parse("INSERT INTO t (x) SELECT geography::EnvelopeAggregate(s.a) FROM s", "tsql")
     assert direct(analyze(parsed, lambda _name: None)) == {("x", "s.a", "AGGREGATION", False)}
@@ -133,6 +159,19 @@ def test_a_digest_keeps_the_size_in_its_name_and_no_literal(dialect: str, call: 
     lineage = analyze(sqlglot_tier.parse(f"INSERT INTO t (x) SELECT {call} FROM s", dialect), lambda _name: None)
     outputs = [output for flow in lineage.flows for output in flow.outputs]
     assert [reference.expression for output in outputs for reference in output.references] == [shown]
+
+
+def test_what_duckdb_calls_an_aggregate_or_a_hash_is_one_in_the_table() -> None:
+    """Its list has window functions among the aggregates, of which fill and those of MOVING give a row's own value."""
+    with duckdb.connect() as session:
+        rows = session.execute("SELECT DISTINCT upper(function_name), function_type FROM duckdb_functions()").fetchall()
+    aggregates = {name for name, kind in rows if kind == "aggregate"} - MOVING - {"FILL"}
+    hashes = {name for name, _kind in rows if re.fullmatch(r"HASH|MD5\w*|SHA\d+\w*|CRC\w*", name)}
+    assert len(aggregates) > 60
+    assert len(hashes) > 4
+    many = (Effect.AGGREGATE, Effect.COUNT, Effect.ORDER)
+    assert {name for name in aggregates if effect_of(name, "duckdb") not in many} == set()
+    assert {name for name in hashes if effect_of(name, "duckdb") is not Effect.HASH} == set()
 
 
 def test_plans_take_their_words_from_the_table() -> None:

@@ -14,7 +14,16 @@ from sqlglot.errors import ErrorLevel, SqlglotError
 
 from ingestion.analysis.form import TypeRule
 from ingestion.analysis.roles import ARGUMENTS, ATOM, TRANSFORMED
-from ingestion.dialects.functions import COUNTS, MOVING, MULTIPLYING, TEXTS, Effect, effect_of, known_effect
+from ingestion.dialects.functions import (
+    COUNTS,
+    MOVING,
+    MULTIPLYING,
+    TEXTS,
+    Effect,
+    effect_of,
+    has_condition_last,
+    known_effect,
+)
 from ingestion.parsing.sqlglot.expressions.types import literal_type
 from ingestion.parsing.sqlglot.expressions.writer import ExpressionWriter
 
@@ -171,7 +180,7 @@ class Behaviours:
         if found is not None:
             return found
         plain = name.rpartition(".")[2]
-        filters = False
+        filters = arguments > 1 and has_condition_last(plain, self.dialect)
         if issubclass(kind, exp.AnonymousAggFunc | exp.ParameterizedAgg):  # ClickHouse: sumIf(value, condition)
             filters = plain.endswith("IF")
             plain = plain.removesuffix("IF")

@@ -6,9 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
+from sqlglot.dialects.clickhouse import ClickHouse
+
 from ingestion.dialects import Dialect
 from ingestion.dialects.cursor import Code, Edit
 from ingestion.dialects.definition import keywords
+from ingestion.dialects.functions import Effect, known_effect
 from ingestion.dialects.keywords import QUERIES
 from ingestion.parsing.sqlglot.repairs._clauses import CLAUSE_REPAIRS
 from ingestion.parsing.sqlglot.repairs._lakehouse import (
@@ -78,8 +81,9 @@ _MISREAD = {
     "bigquery": _TABLE_ARGUMENT,
     # FROM dictionary('d') would read a table `dictionary` whose column is d.
     # ALTER TABLE t UPDATE and DELETE would change the table's columns, and not its rows.
+    # approx_top_k(5)(a) would be a function with an alias that has a column, and read nothing.
     "clickhouse": re.compile(
-        r"\bdictionary\s*\(|\A\s*create\s[^(]{0,200}?\bdictionary\b|\A\s*alter\s+table\s.{0,400}?\b(?:update|delete)\b",
+        r"\)\s?\(|\bdictionary\s*\(|\A\s*create\s[^(]{0,200}?\bdictionary\b|\A\s*alter\s+table\s.{0,400}?\b(?:update|delete)\b",
         re.IGNORECASE | re.DOTALL,
     ),
     "databricks": _SPARK_NEEDS,
@@ -269,6 +273,18 @@ def _druid(code: Code) -> Iterator[Edit]:
         yield code.edit(tail, len(code) - 1)
 
 
+def _parametric_aggregate(code: Code) -> Iterator[Edit]:
+    """ClickHouse: approx_top_k(5)(a), of an aggregate that sqlglot does not know: it is read without its parameters."""
+    known = ClickHouse.Parser.AGG_FUNC_MAPPING
+    for number in range(len(code) - 2):
+        if code.word(number + 1) != "(" or not code.is_word(number) or code.name(number) in known:
+            continue
+        closing = code.closing(number + 1)
+        effect = known_effect(code.word(number).upper(), code.dialect.name)
+        if code.word(closing + 1) == "(" and effect in (Effect.AGGREGATE, Effect.COUNT):
+            yield code.edit(number + 1, closing, "")
+
+
 def _impala(code: Code) -> Iterator[Edit]:
     """UPSERT is an INSERT by key; hints may stand in square brackets."""
     if code.stands(0, "upsert"):
@@ -383,6 +399,7 @@ _REPAIRS: dict[str, tuple[Repair, ...]] = {
         changed_query,
         _mutation,
         _part_changed,
+        _parametric_aggregate,
     ),
     "duckdb": (pivot_statement, shown_relation, merged_by_columns),
     "impala": (_impala,),
