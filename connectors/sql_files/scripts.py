@@ -61,7 +61,7 @@ def sql_texts(name: str, dialect: Dialect) -> tuple[list[tuple[str, str]], tuple
     ConfigError where none can.
     """
     if name == "-":
-        return [("<stdin>", _decode(read_standard_input(_MAX_BYTES), "<stdin>"))], ()
+        return [("<stdin>", without_templates(_decode(read_standard_input(_MAX_BYTES), "<stdin>"), ""))], ()
     path = Path(name)
     files, outside = files_below(path, "*.sql") if path.is_dir() else ([path], [])
     if not files and not outside:

@@ -35,6 +35,18 @@ _HIERARCHICAL = keywords("CONNECT_BY_ISCYCLE CONNECT_BY_ISLEAF LEVEL")
 SEQUENCE_VALUES = keywords("CURRVAL NEXTVAL")
 """`seq.NEXTVAL`: a sequence's, in every dialect that has them."""
 
+_POSTGRES_ROWS = keywords("CMAX CMIN CTID TABLEOID XMAX XMIN")
+_ROWS: dict[str, frozenset[str]] = {
+    **dict.fromkeys(("postgres", "greenplum", "redshift"), _POSTGRES_ROWS),
+    "oracle": keywords("ROWID"),
+}
+
+
+@lru_cache(maxsize=64)
+def row_words(dialect: str) -> frozenset[str]:
+    """Names that no column of a table can have, as `t.ctid` tells a row's place: it holds no data."""
+    return frozenset(fold_column(word, dialect_of(dialect), quoted=False) for word in _ROWS.get(dialect, ()))
+
 
 @lru_cache(maxsize=128)
 def reserved_words(dialect: str, *, hierarchical: bool = False) -> frozenset[str]:

@@ -71,6 +71,12 @@ def test_the_tree_shows_each_column_with_its_sources() -> None:
     assert [line for line in lines if "t.d" in line] == ["  (every column) <- t.d  filter, t.d > ?"]
 
 
+def test_comments_of_templates_are_no_part_of_standard_input() -> None:
+    found = as_json("-", "-d", "postgres", stdin="{# of old\n#}\ninsert into t (a) select a from s")
+    assert pairs(found) == {("s.a", "t.a")}
+    assert lineage("-", "-d", "postgres", stdin="insert into t (a) select a from {{ this }}")[0] == 1
+
+
 def test_in_a_directory_a_lone_select_is_a_view_named_after_its_file() -> None:
     Path("models/deep").mkdir(parents=True)
     Path("models/orders_by_day.sql").write_text("-- a comment\nselect day, n from stg_orders\n")

@@ -8,7 +8,7 @@ from sqlglot.errors import SqlglotError
 from ingestion.analysis.form import AnySlot, Expression, FieldSlot, Slot, StarSlot
 from ingestion.dialects import POSTGRES, Dialect, fold, fold_column
 from ingestion.dialects.functions import FILE_READERS, ON_OTHER_MACHINES
-from ingestion.dialects.keywords import SEQUENCE_VALUES, reserved_words
+from ingestion.dialects.keywords import SEQUENCE_VALUES, reserved_words, row_words
 from ingestion.dialects.unfilled_templates import refuse_bound_name
 from ingestion.errors import Templated
 from ingestion.model.lineage import TableName
@@ -85,6 +85,7 @@ class Names:
         "_bare_columns",
         "_bare_relations",
         "_bare_tables",
+        "_row_words",
         "_sequences",
         "dialect",
         "quotes_are_text",
@@ -97,6 +98,7 @@ class Names:
         self.quotes_are_text = not dialect.sqlglot and dialect.double_quotes_are_strings
         self.reserved = reserved_words(dialect.name)
         self._sequences = dialect.sequence_values
+        self._row_words = row_words(dialect.name)
         self._bare_columns: dict[str, str] = {}
         self._bare_relations: dict[str, str] = {}
         self._bare_tables: dict[str, TableName] = {}
@@ -124,7 +126,9 @@ class Names:
         return name
 
     def is_niladic(self, node: exp.Expr, parts: tuple[str, ...]) -> bool:
-        """Whether what is written like a column is a value that no relation has: USER, ROWNUM, seq.NEXTVAL."""
+        """Whether what is written like a column is a value that no relation has: USER, ROWNUM, seq.NEXTVAL, t.ctid."""
+        if parts[-1] in self._row_words:
+            return True
         if len(parts) == 1:
             this = node.args["this"]
             return parts[0] in self.reserved and not this.args.get("quoted")

@@ -243,3 +243,14 @@ def test_what_a_repair_moves_is_repaired_too() -> None:
     text = "insert into t (v) select o.v from op (on (select trim(x) at local as v where q > 1 from s) hash by v) as o"
     (lines,) = lines_of_flows(text, "teradata")
     assert {"from s", "v f s.x"} <= lines
+
+
+@pytest.mark.parametrize(
+    ("dialect", "place"), [("greenplum", "xmin"), ("oracle", "ROWID"), ("postgres", "ctid"), ("postgres", "tableoid")]
+)
+def test_where_a_row_stands_is_no_column_of_it(dialect: str, place: str) -> None:
+    text = f"insert into t (a, b) select s.{place}, k from s where {place} > 3"
+    schema = {"s": {"k": "int"}, "t": {"a": "int", "b": "int"}}
+    read = LineageParser(text, dialect=dialect, schema=schema)
+    assert not read.problems
+    assert {(str(edge.source).lower(), str(edge.target).lower()) for edge in read.edges} == {("s.k", "t.b")}
