@@ -194,6 +194,8 @@ TABLE_FUNCTIONS = keywords(
     "EXPLODE_VARIANT_ARRAY_OUTER POSEXPLODE_OUTER UNNEST_BITMAP"
 )
 """Table functions of the systems themselves, which read nothing but their arguments."""
+NAMED_RELATIONS = keywords("QUERY_TABLE")
+"""Table functions that give the rows of the relation that a string names."""
 TIME_WINDOWS = keywords("TUMBLE HOP")
 """Table functions that give the rows of a relation, with the bounds of the windows that they fall into."""
 ONE_ROW_FUNCTIONS = keywords("JSONB_TO_RECORD JSON_TO_RECORD JSON_TUPLE PARSE_URL_TUPLE")

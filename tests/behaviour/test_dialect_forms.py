@@ -127,6 +127,8 @@ RELATIONS: list[Case] = [
         {},
         "lib.books.no>o.no lib.books.works>o.page",
     ),
+    ("duckdb", "CREATE TABLE o AS SELECT no FROM query_table('lib.books')", {}, "lib.books.no>o.no"),
+    ("duckdb", "CREATE MACRO o(t) AS TABLE SELECT no FROM query_table(t)", {}, ""),
     (
         "postgres",
         "CREATE TABLE o AS WITH RECURSIVE a AS (SELECT no FROM b), b AS (SELECT no FROM books) SELECT no FROM a",

@@ -23,7 +23,7 @@ from ingestion.analysis.form import (
 )
 from ingestion.analysis.roles import ATOM, TRANSFORMATION
 from ingestion.dialects import Dialect, fold
-from ingestion.dialects.functions import INLINES, ONE_ROW_FUNCTIONS, REMOTE_QUERIES, TABLE_FUNCTIONS
+from ingestion.dialects.functions import INLINES, NAMED_RELATIONS, ONE_ROW_FUNCTIONS, REMOTE_QUERIES, TABLE_FUNCTIONS
 from ingestion.model.lineage import NameKind, TableName
 from ingestion.model.storage_paths import location
 from ingestion.parsing.sqlglot.expressions.names import (
@@ -264,6 +264,9 @@ def translate_function(
     if _is_remote(function, queries.names.dialect):
         return replace(_remote_relation(queries, function, alias, columns), pivots=pivots)
     name = function_name(function)
+    if name in NAMED_RELATIONS:
+        source = _named_relation(queries, function)
+        return RelationSource(source, alias, columns, lateral=isinstance(source, TableFunction), pivots=pivots)
     path = path_of(function)
     if path is not None:
         return RelationSource(location(path), alias, columns, pivots=pivots)
@@ -288,6 +291,15 @@ def translate_function(
     wide = known is not None or type(function) in _WIDE
     source = TableFunction(arguments, name.lower(), own, known, aligned, wide, _fixed_arguments(given, name))
     return RelationSource(source, alias, columns, "", lateral=True, pivots=pivots)
+
+
+def _named_relation(queries: QueryContext, function: exp.Expr) -> TableName | TableFunction:
+    """DuckDB: the table of `query_table('web.t')`; of a parameter's name nobody knows here what it reads."""
+    given = function.expressions
+    if len(given) == 1 and type(given[0]) is exp.Literal and given[0].name.replace(".", "").isidentifier():
+        return queries.names.table(exp.to_table(given[0].name))
+    queries.note_unsupported(f"{function_name(function).lower()}: what it reads")
+    return TableFunction((), function_name(function).lower())
 
 
 def _function_in(node: exp.Expr) -> exp.Expr:
