@@ -15,8 +15,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from connectors.catalog.store.database import damage_error
 from connectors.fields import cores
 from connectors.query_log.files import SCHEME
+from connectors.sqlite_files import is_whole
 from ingestion.errors import LineageError
 from workflows.config import EmbeddedCatalog, RunConfig, Server
 from workflows.runtime.java import archive_file, find_java
@@ -31,6 +33,7 @@ from workflows.runtime.spark_kinds import (
 _GB = 1 << 30
 _ENOUGH_MEMORY_GB, _ENOUGH_DISK_GB = 2.0, 1.0
 _PYTHONS = (3, 11), (3, 14)
+_SQLITE = b"SQLite format 3\0"
 _INSTALL_PYSPARK = "pip install 'pyspark>=4.0,<5'"
 
 
@@ -254,14 +257,12 @@ def catalog_file(file: Path) -> Finding:
 def _existing_catalog(file: Path) -> Finding:
     if not os.access(file, os.R_OK | os.W_OK):
         return Finding("catalog file", Health.FAILED, f"{file} cannot be written; set headwater.catalog.file")
-    try:
-        connection = sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True, timeout=5)
-        try:
-            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        finally:
-            connection.close()
-    except sqlite3.DatabaseError:
+    with file.open("rb") as stream:
+        begin = stream.read(len(_SQLITE))
+    if begin not in (b"", _SQLITE):
         return Finding("catalog file", Health.FAILED, f"{file} is no SQLite file; set headwater.catalog.file")
+    if not is_whole(file):
+        return Finding("catalog file", Health.FAILED, str(damage_error(file)))
     return Finding("catalog file", Health.OK, str(file))
 
 

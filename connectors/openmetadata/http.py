@@ -48,6 +48,10 @@ _LARGEST_ANSWER = 256 * 1024 * 1024
 # What an HTTP answer means: a value, an absence, a refusal, or a reason to try again.
 
 
+_NO_ROOM = 507
+"""Insufficient storage: a repetition a second later finds none either."""
+
+
 class NotFound(Rejected):
     """The platform says, in its own words, that there is no such thing."""
 
@@ -77,8 +81,10 @@ class _Response:
 def _interpret(answer: _Response, redact: Callable[[str], str]) -> Any:
     """The JSON value of an answer, None where it has no body.
 
-    Raises NotFound, Rejected (4xx), ConfigError (401 and redirects), RetryableError (429, 5xx, bodies that are not
-    JSON). Messages carry what the server says, shortened and through `redact`, and nothing of what it was sent.
+    Raises NotFound, Rejected (4xx), ConfigError (401 and redirects), TargetDown (507), RetryableError (429, other 5xx,
+    bodies that are not JSON).
+
+    Messages carry what the server says, shortened and through `redact`, and nothing of what it was sent.
     """
     if answer.status in (200, 201, 202, 204):
         return _value(answer)
@@ -95,6 +101,8 @@ def _interpret(answer: _Response, redact: Callable[[str], str]) -> Any:
     message = _message(answer, redact)
     if answer.status == 429:
         raise Throttled(f"{answer.call}: too many requests (HTTP 429)", answer.retry_after)
+    if answer.status == _NO_ROOM:
+        raise TargetDown(f"{answer.call}: HTTP {answer.status}{_tail(message)}")
     if answer.status >= 500:
         raise ServerFailed(f"{answer.call}: HTTP {answer.status}{_tail(message)}", answer.retry_after)
     if answer.status == 404:

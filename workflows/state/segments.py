@@ -23,7 +23,7 @@ from connectors.records import RecordWork
 from ingestion.errors import Unparsable
 from ingestion.model.digests import digest
 from ingestion.plans.rendering import plan_fingerprint
-from workflows.state._damage import state_lost
+from workflows.state._damage import segments_unwritten, state_lost
 
 _PREFIX = "segments."
 SEGMENT = ".parquet"
@@ -207,8 +207,15 @@ def segment_of(table: pa.Table) -> Segment:
 def write_segment(file: Path, tables: Iterable[pa.Table], schema: pa.Schema) -> Segment:
     """The rows of tables with one schema, which are looked at one after the other, as a segment in a new file.
 
-    It is on the disk when this returns. Raises OSError.
+    It is on the disk when this returns. Raises StateLost where the folder takes no more.
     """
+    try:
+        return _written_segment(file, tables, schema)
+    except OSError as error:
+        raise segments_unwritten(file.parent, error) from error
+
+
+def _written_segment(file: Path, tables: Iterable[pa.Table], schema: pa.Schema) -> Segment:
     _make_folder(file.parent)
     digests, newest, statements = [none_known()], list[float | None](), 0
     with pq.ParquetWriter(private_file(file), schema, compression=_COMPRESSION) as writer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import time
 import uuid
@@ -247,7 +248,12 @@ def _make_identity(connection: Connection) -> None:
 VALUES_AT_ONCE = 500
 """In a list of values to compare with: SQLite before 3.32 takes 999 parameters of a statement."""
 _BUSY_SECONDS = 60
-_DAMAGE = ("malformed", "not a database")
+_NOT_AS_WRITTEN = "text in it is not as it was written"
+_FOREIGN = "not a database"
+_DAMAGE = ("malformed", _FOREIGN, _NOT_AS_WRITTEN)
+_QUOTES = "Could not decode"
+"""Of SQLite's words the ones that go on with what is stored."""
+_FULL = ("is full", "disk I/O error")
 _READ_ONLY = "readonly"
 _MIGRATION_LOCK = 4_611_686_018_427_001
 
@@ -312,6 +318,8 @@ class StateStore:
         """The database's own troubles as ours; what a statement does wrong is not among them."""
         try:
             yield
+        except (UnicodeDecodeError, json.JSONDecodeError) as error:
+            raise state_lost(f" {self.location}", _NOT_AS_WRITTEN) from error
         except DBAPIError as error:
             if isinstance(error, OperationalError | InterfaceError | InternalError) or type(error) is DatabaseError:
                 raise _state_lost(self.location, _reason(error)) from error
@@ -351,6 +359,8 @@ def open_state(url: str) -> StateStore:
         raise ConfigError("headwater.state.url: PostgreSQL needs psycopg: pip install 'headwater[postgres]'") from None
     except (OSError, StateLost, DatabaseError) as error:
         cause = error.__cause__ or error
+        if any(sign in _reason(cause) for sign in _DAMAGE if sign != _FOREIGN):
+            raise state_lost(f" {location}", _reason(cause)) from None
         raise ConfigError(
             f"the state store {location} cannot be used ({_reason(cause)}): see headwater.state.url"
         ) from None
@@ -366,6 +376,11 @@ def _make_private(database: str | None) -> None:
 def _state_lost(location: str, reason: str) -> StateLost:
     if any(sign in reason for sign in _DAMAGE):
         return state_lost(f" {location}", reason)
+    if any(sign in reason for sign in _FULL):
+        return StateLost(
+            f"the disk of the state store {location} is full: make room in {Path(location).absolute().parent}, or set "
+            "headwater.state.url to a file on another one; what was noted until now is kept: run the same command again"
+        )
     if _READ_ONLY in reason:
         error = StateLost(f"the state store {location} is read-only: let it be written, or set headwater.state.url")
         error.exit_code = ConfigError.exit_code
@@ -379,7 +394,10 @@ def _state_lost(location: str, reason: str) -> StateLost:
 def _reason(error: BaseException) -> str:
     """What is wrong: SQLite's own fixed words, the name of PostgreSQL's error (whose words may quote values)."""
     cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
-    return str(cause) if isinstance(cause, sqlite3.Error) else type(cause).__name__
+    if not isinstance(cause, sqlite3.Error):
+        return type(cause).__name__
+    words = str(cause)
+    return _NOT_AS_WRITTEN if _QUOTES in words else words
 
 
 def _engine(url: str) -> Engine:

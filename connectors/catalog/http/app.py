@@ -37,6 +37,8 @@ from connectors.catalog.http._unsupported_endpoints import router as unsupported
 from connectors.catalog.http._usage import router as usage
 from connectors.catalog.http._versions import router as versions
 from connectors.catalog.store.database import Database
+from connectors.sqlite_files import StoreDamaged
+from ingestion.errors import TargetDown
 
 logger = logging.getLogger(__name__)
 _SAYINGS = {"extra_forbidden": "the catalog does not keep this: leave it out"}
@@ -106,6 +108,8 @@ def create_app(
     app.add_exception_handler(RecursionError, _too_deep)
     app.add_exception_handler(OperationalError, _busy)
     app.add_exception_handler(PoolTimeout, _busy)
+    app.add_exception_handler(StoreDamaged, _lost)
+    app.add_exception_handler(TargetDown, _lost)
     app.add_exception_handler(Exception, _internal_error)
     return app
 
@@ -158,7 +162,12 @@ async def _busy(_: Request, error: Exception) -> JSONResponse:
     if any(sign in message for sign in _TOO_COMPLEX):
         return _failure(400, "the filter or pattern is too large: ask for less at a time")
     logger.warning("the store refused a call: %s", type(error.__cause__ or error).__name__)
-    return _failure(503, "the store is busy or its disk is full: try again")
+    return _failure(503, "the store is busy: try again")
+
+
+async def _lost(_: Request, error: Exception) -> JSONResponse:
+    """Of a status that is not asked again: a repetition does not mend the disk."""
+    return _failure(507, str(error))
 
 
 async def _internal_error(_: Request, __: Exception) -> JSONResponse:

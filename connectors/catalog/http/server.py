@@ -16,7 +16,7 @@ from connectors.catalog.http.app import create_app
 from connectors.catalog.http.middleware import LOOPBACK, AccessMiddleware, AccessRules
 from connectors.catalog.store.database import Database, open_database
 from connectors.web_server import STOP_SECONDS, HttpProtocol, listen, server_thread, url_of
-from ingestion.errors import ConfigError
+from ingestion.errors import ConfigError, TargetDown
 
 _ENDINGS = (signal.SIGINT, signal.SIGTERM)
 _HEAD_BYTES = 2 * 1024 * 1024  # filters and fully qualified names travel in URLs, escaped
@@ -98,6 +98,8 @@ def running_catalog(config: CatalogConfig) -> Iterator[CatalogAddress]:
         try:
             with server_thread(_server(config, database), listener, "catalog"):
                 yield _address(listener, config)
+        except TargetDown as error:
+            raise database.trouble or error from None
         finally:
             database.close()
 

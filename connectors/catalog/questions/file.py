@@ -9,11 +9,12 @@ from pathlib import Path
 
 from sqlalchemy import Connection, func, or_, select
 
-from connectors.catalog.store.database import Database, open_database
+from connectors.catalog.store.database import Database, damage_error, open_database
 from connectors.catalog.store.entities.entities import EntityRow, any_rows_of
 from connectors.catalog.store.indexes import COLUMN
 from connectors.catalog.store.lineage.column_names import column_names
 from connectors.catalog.store.schema import entities, search_names, search_vocabulary
+from connectors.sqlite_files import is_whole
 from ingestion.arguments import candidates_text
 from ingestion.errors import ConfigError
 from ingestion.model import fqn
@@ -31,8 +32,15 @@ def existing_database(file: Path) -> Database:
 @contextmanager
 def open_catalog(file: Path) -> Iterator[Connection]:
     """A consistent view of a catalog's file. Raises ConfigError where there is none."""
-    with closing(existing_database(file)) as database, database.read() as connection:
-        yield connection
+    with closing(existing_database(file)) as database:
+        try:
+            with database.read() as connection:
+                yield connection
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            # What is stored is not what was stored, or we are wrong: only reading all of it tells.
+            if is_whole(file):
+                raise
+            raise damage_error(file) from error
 
 
 def named_node(connection: Connection, name: str) -> tuple[EntityRow, str | None]:

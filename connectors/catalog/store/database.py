@@ -17,14 +17,15 @@ from pathlib import Path
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, insert, select, text, update
 from sqlalchemy.engine.interfaces import DBAPIConnection
-from sqlalchemy.exc import DatabaseError, OperationalError
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from connectors.catalog.contract.errors import bad_request
 from connectors.catalog.store.indexes import prepare_activity, prepare_labels, prepare_name_index
 from connectors.catalog.store.schema import SCHEMA_VERSION, entities, intervals, meta, metadata
 from connectors.private_files import private_file, private_folder
-from ingestion.errors import ConfigError
+from connectors.sqlite_files import StoreDamaged, is_damage, is_full, is_no_database
+from ingestion.errors import ConfigError, LineageError, TargetDown
 from ingestion.model.lineage import Json
 
 _ROWS = 1_000_000
@@ -105,6 +106,9 @@ class Database:
     """The store's file; `read` and `write` give a connection inside one transaction each."""
 
     def __init__(self, file: Path) -> None:
+        self._file = file
+        self.trouble: LineageError | None = None
+        """Why the last call failed for which nobody who called is to blame."""
         self._readers = _open(file, _READERS)
         self._writer = _open(file, _WRITER)
         with self.write() as connection:
@@ -128,14 +132,25 @@ class Database:
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """A consistent view of the store, undisturbed by writers."""
-        with self._readers.connect() as connection, connection.begin():
+        with self._explained(), self._readers.connect() as connection, connection.begin():
             yield connection
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """The one writer of this moment: takes its turn before it reads, so that no merge is lost."""
-        with self._writer.connect() as connection, connection.begin():
+        with self._explained(), self._writer.connect() as connection, connection.begin():
             yield connection
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Raises StoreDamaged for a file that cannot be read, TargetDown where its disk is full."""
+        try:
+            yield
+        except (DBAPIError, sqlite3.Error, ValueError) as error:
+            self.trouble = damage_error(self._file) if is_damage(error) else _full_disk(self._file, error)
+            if self.trouble is None:
+                raise
+            raise self.trouble from error
 
 
 def tick(connection: Connection) -> int:
@@ -213,12 +228,40 @@ def open_database(file: Path) -> Database:
         if not file.exists():
             private_file(file)
         return Database(file)
-    except (OSError, OperationalError, DatabaseError, sqlite3.Error) as error:
+    except StoreDamaged as error:
+        if error.__cause__ is None or not is_no_database(error.__cause__):
+            raise
+        raise _unusable(file) from error.__cause__
+    except (OSError, DBAPIError, sqlite3.Error, UnicodeDecodeError) as error:
+        if is_damage(error) and not is_no_database(error):
+            raise damage_error(file) from error
         if "locked" in str(error):
             message = f"{file} is locked by another program: try again when that has ended, or name another file"
             raise ConfigError(message) from error
-        message = f"{file} cannot be used as a catalog: name a file that can be written, or one made by this program"
-        raise ConfigError(message) from error
+        raise _unusable(file) from error
+
+
+def _unusable(file: Path) -> ConfigError:
+    return ConfigError(
+        f"{file} cannot be used as a catalog: name a file that can be written, or one made by this program"
+    )
+
+
+def damage_error(file: Path) -> StoreDamaged:
+    """What a catalog that cannot be read any more is told as."""
+    return StoreDamaged(
+        f"the catalog {file} is damaged: `ingest doctor --repair --catalog {file}` keeps what can be read of it, "
+        "and the next run files the log again"
+    )
+
+
+def _full_disk(file: Path, error: BaseException) -> TargetDown | None:
+    if not is_full(error):
+        return None
+    return TargetDown(
+        f"the disk of the catalog {file} is full: make room in {file.absolute().parent}, or name a file on another "
+        "one (headwater.catalog.file, --catalog); what was acknowledged is kept: run the same command again"
+    )
 
 
 def _refuse_foreign(file: Path) -> None:

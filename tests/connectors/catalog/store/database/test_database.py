@@ -88,7 +88,5 @@ def test_whoever_waits_too_long_for_a_turn_to_write_is_told_to_try_again(
             holder.execute("begin immediate")
             answers = list(callers.map(write, range(3)))
             assert client.get("/services/databaseServices")[0] == 200
-        assert [(status, body["message"]) for status, body in answers] == [
-            (503, "the store is busy or its disk is full: try again")
-        ] * 3
+        assert [(status, body["message"]) for status, body in answers] == [(503, "the store is busy: try again")] * 3
         assert [status for status, _body in callers.map(write, range(3))] == [201] * 3

@@ -1,0 +1,170 @@
+"""`ingest doctor --repair`: damage is told in one line with what mends it, and what can be read is kept."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from sqlalchemy import insert, text
+from typer.testing import CliRunner
+
+from connectors.catalog.http.server import CatalogConfig, running_catalog
+from ingestion.errors import ConfigError, StateLost, TargetDown
+from tests.support.http_client import Client
+from tests.support.sample_catalog import fill
+from workflows.cli import app
+from workflows.state.journal import Watermark, position_of, store_position
+from workflows.state.runs import begin_run, recorded_runs
+from workflows.state.store import journal, open_state, templates
+
+PAGE = 4_096
+
+
+def run(*arguments: object) -> tuple[int, str, str]:
+    result = CliRunner().invoke(app, [str(one) for one in arguments])
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    return result.exit_code, result.stdout, result.stderr
+
+
+@pytest.fixture(scope="module")
+def orchard(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("orchard") / "catalog.db"
+    with running_catalog(CatalogConfig(file, port=0)) as address:
+        fill(Client(address.url))
+    return file
+
+
+@pytest.fixture
+def catalog(orchard: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copy(orchard, tmp_path))
+
+
+def flip(file: Path, mark: bytes, by: bytes) -> None:
+    """Overwrites the first bytes of each place where a mark stands."""
+    content = file.read_bytes()
+    assert mark in content
+    file.write_bytes(content.replace(mark, by + mark[len(by) :]))
+
+
+def test_text_with_flipped_bytes_is_damage_with_what_mends_it(catalog: Path) -> None:
+    flip(catalog, b"core.takings", b"\xff\xfe")
+
+    code, shown, errors = run("impact", "raw.trees", "--catalog", catalog)
+    assert (code, shown) == (2, "")
+    assert errors.splitlines() == [
+        f"ingest: the catalog {catalog} is damaged: `ingest doctor --repair --catalog {catalog}` keeps what can be "
+        "read of it, and the next run files the log again"
+    ]
+
+    code, shown, errors = run("doctor", "--repair", "--catalog", catalog)
+    assert (code, errors) == (0, "")
+    assert f"{catalog}: repaired; the damaged file is {catalog}.damaged-" in shown
+    assert "  corrections: 0 kept, 0 lost" in shown
+    assert "  entities: " in shown
+    code, shown, errors = run("impact", "raw.trees", "--catalog", catalog)
+    assert "damaged" not in errors
+    assert code in (0, 4)
+    assert run("doctor", "--repair", "--catalog", catalog)[1] == f"{catalog}: whole\n"
+
+
+def test_pages_that_are_gone_are_told_to_callers_and_by_the_doctor(catalog: Path) -> None:
+    content = bytearray(catalog.read_bytes())
+    content[4 * PAGE :] = b"\xff" * (len(content) - 4 * PAGE)
+    catalog.write_bytes(content)
+    code, _shown, errors = run("why", "mart.report", "--catalog", catalog)
+    assert code == 2
+    assert "is damaged: `ingest doctor --repair" in errors
+    assert run("doctor", "--repair", "--catalog", catalog)[0] == 0
+    with closing(sqlite3.connect(catalog)) as connection:
+        assert connection.execute("pragma integrity_check").fetchone() == ("ok",)
+
+
+def test_a_served_catalog_says_that_it_is_damaged_and_is_not_asked_again(catalog: Path) -> None:
+    flip(catalog, b'"fullyQualifiedName"', b"\xff")
+    with running_catalog(CatalogConfig(catalog, port=0)) as address:
+        status, body = Client(address.url).get("/tables/name/farm.farm.raw.trees")
+    assert status == 507
+    assert "`ingest doctor --repair --catalog" in body["message"]
+
+
+def test_a_full_disk_of_the_catalog_is_told_by_its_path_and_key_at_once(tmp_path: Path) -> None:
+    file = tmp_path / "catalog.db"
+    with pytest.raises(TargetDown, match=r"the disk of the catalog .*catalog\.db is full: .*headwater\.catalog\.file"):
+        fill_up(file)
+
+
+def fill_up(file: Path) -> None:
+    from connectors.catalog.store.database import open_database
+
+    with closing(open_database(file)) as database:
+        with database.write() as connection:
+            pages = connection.scalar(text("pragma page_count"))
+            # What SQLite says when a file cannot grow, whatever keeps it from growing.
+            connection.execute(text(f"pragma max_page_count = {pages + 2}"))
+        with database.write() as connection:
+            connection.execute(text("create table more (content text)"))
+            connection.execute(text("insert into more values (:content)"), {"content": "x" * 1_000_000})
+
+
+STATE_YAML = """
+source:
+  type: postgres-lineage
+  serviceName: shop
+  sourceConfig: {{config: {{type: DatabaseLineage, queryLogFilePath: {log}}}}}
+sink: {{type: metadata-rest, config: {{}}}}
+workflowConfig: {{openMetadataServerConfig: {{hostPort: embedded}}}}
+headwater: {{catalog: {{file: {catalog}}}, state: {{url: {state}}}}}
+"""
+
+
+@pytest.fixture
+def workflow(tmp_path: Path) -> Iterator[tuple[Path, Path]]:
+    """A YAML, and its state with a run, a position, templates and a piece of the journal that no Parquet is."""
+    (tmp_path / "log.csv").write_text("query\n")
+    file, yaml = tmp_path / "state.db", tmp_path / "lineage.yaml"
+    yaml.write_text(STATE_YAML.format(log=tmp_path / "log.csv", catalog=tmp_path / "catalog.db", state=file))
+    store = open_state(str(file))
+    with store.write() as connection:
+        begin_run(connection, "shop", "first-run", 1.0)
+        store_position(connection, "shop", Watermark(5.0, "x", None, "v", "s"))
+        connection.execute(insert(journal).values(workflow="shop", statements=3, newest=5.0, content=b"no Parquet"))
+        for number in range(50):
+            values = {"tier": "sqlglot", "masked": f"select mark_{number}", "timed_out": 0, "limits": "[]"}
+            key = {"workflow": "shop", "fingerprint": str(number), "dialect": "postgres", "version": "v"}
+            connection.execute(insert(templates).values(**key, **values))
+    store.close()
+    yield yaml, file
+
+
+def test_a_damaged_state_quotes_nothing_is_no_reason_to_wait_and_is_repaired(workflow: tuple[Path, Path]) -> None:
+    yaml, file = workflow
+    flip(file, b"select mark_7", b"select mark_\xff")
+    store = open_state(str(file))
+    with pytest.raises(StateLost, match="`ingest doctor --repair -c`") as caught, store.read() as connection:
+        connection.execute(templates.select()).all()
+    store.close()
+    assert caught.value.exit_code == ConfigError.exit_code
+    assert "mark_" not in str(caught.value)
+
+    code, shown, errors = run("doctor", "--repair", "-c", yaml)
+
+    assert (code, errors) == (0, "")
+    lines = [line.strip() for line in shown.splitlines()]
+    assert "runs: 1 kept, 0 lost" in lines
+    assert "template: 49 kept, 1 lost" in lines
+    assert "journal: 0 kept, 1 lost" in lines
+    assert lines[-1] == "the next `ingest run` reads the whole log again, and publishes nothing twice"
+    store = open_state(str(file))
+    with store.read() as connection:
+        assert position_of(connection, "shop") is None
+        assert [one.run_id for one in recorded_runs(connection)] == ["first-run"]
+    store.close()
+
+
+def test_what_is_to_be_repaired_is_to_be_named() -> None:
+    assert run("doctor", "--repair")[0] == 2
+    assert run("doctor", "--catalog", "catalog.db")[0] == 2
