@@ -21,11 +21,12 @@ from ingestion.errors import ConfigError
 
 _PARTS = ("", "-wal", "-shm")
 """What a store consists of while programs have it open."""
-_DAMAGE = ("malformed", "not a database", "Could not decode")
+_QUOTES = "Could not decode"
+_DAMAGE = ("malformed", "not a database", _QUOTES)
 _FULL = ("is full", "disk I/O error")
 """The second is what SQLite says of a limit on the size of files, and of some disks over a network."""
 _UNREADABLE = (sqlite3.Error, ValueError, OverflowError)
-Row = tuple[Any, ...]
+StoredRow = tuple[Any, ...]
 _ROWID = ("rowid",)
 
 
@@ -51,6 +52,11 @@ def is_no_database(error: BaseException) -> bool:
     return "not a database" in _words(error)
 
 
+def quotes_content(error: BaseException) -> bool:
+    """Whether the words of an error go on with what is stored."""
+    return _QUOTES in _words(error)
+
+
 def is_full(error: BaseException) -> bool:
     """Whether an error tells that the disk has no room."""
     words = _words(error)
@@ -65,13 +71,13 @@ def _words(error: BaseException) -> str:
 def is_whole(file: Path) -> bool:
     """Whether SQLite finds nothing wrong in all pages of a file; reads it once. A busy one counts as whole."""
     try:
-        with closing(_opened(file)) as connection:
+        with closing(_open(file)) as connection:
             return bool(connection.execute("pragma quick_check(1)").fetchone() == ("ok",))
     except sqlite3.DatabaseError as error:
         return not is_damage(error)
 
 
-def _opened(file: Path) -> sqlite3.Connection:
+def _open(file: Path) -> sqlite3.Connection:
     return sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True, timeout=5)
 
 
@@ -132,7 +138,7 @@ def salvage(file: Path, contents: Contents) -> Salvage:
     try:
         new.unlink(missing_ok=True)
         private_file(new)
-        found = _copied(file, new, contents)
+        found = _copy(file, new, contents)
         for part in _PARTS:
             if file.with_name(file.name + part).is_file():
                 shutil.move(file.with_name(file.name + part), aside.with_name(aside.name + part))
@@ -144,7 +150,7 @@ def salvage(file: Path, contents: Contents) -> Salvage:
     return Salvage(found, aside)
 
 
-def _copied(file: Path, new: Path, contents: Contents) -> tuple[SalvagedTable, ...]:
+def _copy(file: Path, new: Path, contents: Contents) -> tuple[SalvagedTable, ...]:
     engine = sqlalchemy_engine(f"sqlite:///{new}")
     contents.tables.create_all(engine)
     engine.dispose()
@@ -192,10 +198,10 @@ class _TableReader:
         self.lost = 0
         self.is_cut = False
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[StoredRow]:
         """Each once. Raises nothing for what is damaged."""
         try:
-            with closing(_opened(self._file)) as connection:
+            with closing(_open(self._file)) as connection:
                 connection.text_factory = bytes
                 columns = {row[1].decode() for row in connection.execute(f'pragma table_info("{self._table.name}")')}
                 if columns >= {column.name for column in self._table.columns}:
@@ -205,7 +211,7 @@ class _TableReader:
         except _UNREADABLE:
             self.is_cut = True
 
-    def _by_key(self, connection: sqlite3.Connection) -> Iterator[Row]:
+    def _by_key(self, connection: sqlite3.Connection) -> Iterator[StoredRow]:
         """Forwards until it breaks, from the other end until it breaks, and what can be had between."""
         last = yield from self._until_it_breaks(connection, "", None)
         if not self.is_cut:
@@ -216,13 +222,13 @@ class _TableReader:
             self.is_cut = False
 
     def _until_it_breaks(
-        self, connection: sqlite3.Connection, direction: str, end: Row | None
-    ) -> Generator[Row, None, Row | None]:
+        self, connection: sqlite3.Connection, direction: str, end: StoredRow | None
+    ) -> Generator[StoredRow, None, StoredRow | None]:
         """The rows in a direction, without the one whose key is the `end`; the last key that was met."""
         key = self._key()
         order = ", ".join(f"{part}{direction}" for part in key)
         select = f'select {", ".join(key)}, {self._names} from "{self._table.name}" order by {order}'
-        last: Row | None = None
+        last: StoredRow | None = None
         try:
             for row in connection.execute(select):
                 last = row[: len(key)]
@@ -233,7 +239,7 @@ class _TableReader:
             self.is_cut = True
         return last
 
-    def _between(self, connection: sqlite3.Connection, first: int, last: int) -> Iterator[Row]:
+    def _between(self, connection: sqlite3.Connection, first: int, last: int) -> Iterator[StoredRow]:
         """The rows whose number is in a range, halved where it breaks down to those that cannot be read."""
         select = f'select rowid, {self._names} from "{self._table.name}" where rowid between ? and ? order by rowid'
         ranges = [(first, last)]
@@ -255,7 +261,7 @@ class _TableReader:
             return _ROWID
         return tuple(f'"{column.name}"' for column in self._table.primary_key.columns)
 
-    def _whole(self, row: Row) -> Iterator[Row]:
+    def _whole(self, row: StoredRow) -> Iterator[StoredRow]:
         """The row with its texts, unless one of its values cannot have been written."""
         try:
             values = [self._value(column, value) for column, value in zip(self._table.columns, row, strict=True)]

@@ -57,7 +57,7 @@ def _repaired_catalog(file: Path) -> Iterator[str]:
         yield f"{file}: whole"
         return
     open_database(file).close()
-    yield from _told(file, found, {corrections.name: "corrections"})
+    yield from _report_lines(file, found, {corrections.name: "corrections"})
     yield "the next `ingest run` of each workflow files again what its state remembers of the log"
 
 
@@ -91,7 +91,7 @@ def _repaired_state(config: RunConfig) -> Iterator[str]:
         for table in (positions, log_files):
             connection.execute(table.delete())
     store.close()
-    yield from _told(file, found, {runs.name: "runs"})
+    yield from _report_lines(file, found, {runs.name: "runs"})
     yield "the next `ingest run` reads the whole log again, and publishes nothing twice"
 
 
@@ -118,7 +118,7 @@ def _is_segment(row: Mapping[str, Any], folder: Path | None) -> bool:
         return False
 
 
-def _told(file: Path, found: Salvage, always: Mapping[str, str]) -> Iterator[str]:
+def _report_lines(file: Path, found: Salvage, always: Mapping[str, str]) -> Iterator[str]:
     """In figures what was kept and what is lost; of what nobody can read again from a log also where nothing is."""
     yield f"{file}: repaired; the damaged file is {found.aside}"
     for table in found.tables:

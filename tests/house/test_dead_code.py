@@ -32,6 +32,7 @@ CALLED_BY_OTHERS = {
     "response_class": "http.client",
     "ConnectionCls": "urllib3",
     "isolation_level": "sqlite3",
+    "text_factory": "sqlite3",
     "should_exit": "uvicorn",
     "WARN": "a value of --log-level",
     "DBT": "a value of the contract",

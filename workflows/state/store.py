@@ -45,6 +45,7 @@ from sqlalchemy.exc import (
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from connectors.private_files import private_file
+from connectors.sqlite_files import is_damage, is_full, is_no_database, quotes_content
 from ingestion.errors import ConfigError, StateLost
 from workflows.state._damage import state_lost
 
@@ -249,11 +250,6 @@ VALUES_AT_ONCE = 500
 """In a list of values to compare with: SQLite before 3.32 takes 999 parameters of a statement."""
 _BUSY_SECONDS = 60
 _NOT_AS_WRITTEN = "text in it is not as it was written"
-_FOREIGN = "not a database"
-_DAMAGE = ("malformed", _FOREIGN, _NOT_AS_WRITTEN)
-_QUOTES = "Could not decode"
-"""Of SQLite's words the ones that go on with what is stored."""
-_FULL = ("is full", "disk I/O error")
 _READ_ONLY = "readonly"
 _MIGRATION_LOCK = 4_611_686_018_427_001
 
@@ -322,7 +318,7 @@ class StateStore:
             raise state_lost(f" {self.location}", _NOT_AS_WRITTEN) from error
         except DBAPIError as error:
             if isinstance(error, OperationalError | InterfaceError | InternalError) or type(error) is DatabaseError:
-                raise _state_lost(self.location, _reason(error)) from error
+                raise _state_lost(self.location, error) from error
             raise
 
 
@@ -359,7 +355,7 @@ def open_state(url: str) -> StateStore:
         raise ConfigError("headwater.state.url: PostgreSQL needs psycopg: pip install 'headwater[postgres]'") from None
     except (OSError, StateLost, DatabaseError) as error:
         cause = error.__cause__ or error
-        if any(sign in _reason(cause) for sign in _DAMAGE if sign != _FOREIGN):
+        if is_damage(cause) and not is_no_database(cause):
             raise state_lost(f" {location}", _reason(cause)) from None
         raise ConfigError(
             f"the state store {location} cannot be used ({_reason(cause)}): see headwater.state.url"
@@ -373,18 +369,19 @@ def _make_private(database: str | None) -> None:
         private_file(Path(database))
 
 
-def _state_lost(location: str, reason: str) -> StateLost:
-    if any(sign in reason for sign in _DAMAGE):
+def _state_lost(location: str, error: BaseException) -> StateLost:
+    reason = _reason(error)
+    if is_damage(error):
         return state_lost(f" {location}", reason)
-    if any(sign in reason for sign in _FULL):
+    if is_full(error):
         return StateLost(
             f"the disk of the state store {location} is full: make room in {Path(location).absolute().parent}, or set "
             "headwater.state.url to a file on another one; what was noted until now is kept: run the same command again"
         )
     if _READ_ONLY in reason:
-        error = StateLost(f"the state store {location} is read-only: let it be written, or set headwater.state.url")
-        error.exit_code = ConfigError.exit_code
-        return error
+        lost = StateLost(f"the state store {location} is read-only: let it be written, or set headwater.state.url")
+        lost.exit_code = ConfigError.exit_code
+        return lost
     return StateLost(
         f"the state store {location} does not work ({reason}); what was noted until now is kept: "
         "run the same command again when it does"
@@ -396,8 +393,7 @@ def _reason(error: BaseException) -> str:
     cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
     if not isinstance(cause, sqlite3.Error):
         return type(cause).__name__
-    words = str(cause)
-    return _NOT_AS_WRITTEN if _QUOTES in words else words
+    return _NOT_AS_WRITTEN if quotes_content(cause) else str(cause)
 
 
 def _engine(url: str) -> Engine:

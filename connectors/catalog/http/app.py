@@ -108,8 +108,8 @@ def create_app(
     app.add_exception_handler(RecursionError, _too_deep)
     app.add_exception_handler(OperationalError, _busy)
     app.add_exception_handler(PoolTimeout, _busy)
-    app.add_exception_handler(StoreDamaged, _lost)
-    app.add_exception_handler(TargetDown, _lost)
+    app.add_exception_handler(StoreDamaged, _out_of_order)
+    app.add_exception_handler(TargetDown, _out_of_order)
     app.add_exception_handler(Exception, _internal_error)
     return app
 
@@ -165,7 +165,7 @@ async def _busy(_: Request, error: Exception) -> JSONResponse:
     return _failure(503, "the store is busy: try again")
 
 
-async def _lost(_: Request, error: Exception) -> JSONResponse:
+async def _out_of_order(_: Request, error: Exception) -> JSONResponse:
     """Of a status that is not asked again: a repetition does not mend the disk."""
     return _failure(507, str(error))
 

@@ -132,17 +132,17 @@ class Database:
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """A consistent view of the store, undisturbed by writers."""
-        with self._explained(), self._readers.connect() as connection, connection.begin():
+        with self._explain_errors(), self._readers.connect() as connection, connection.begin():
             yield connection
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """The one writer of this moment: takes its turn before it reads, so that no merge is lost."""
-        with self._explained(), self._writer.connect() as connection, connection.begin():
+        with self._explain_errors(), self._writer.connect() as connection, connection.begin():
             yield connection
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def _explain_errors(self) -> Iterator[None]:
         """Raises StoreDamaged for a file that cannot be read, TargetDown where its disk is full."""
         try:
             yield
