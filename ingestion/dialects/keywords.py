@@ -64,6 +64,9 @@ QUERIES = QUERY_STARTS | {"table"}
 TRANSFERS = keywords("copy unload load export import bulk")
 """Verbs of what moves rows between tables and files."""
 
+CHANGES = keywords("insert update delete merge")
+"""Verbs of what changes the rows of a table."""
+
 BEGUN_TRANSACTIONS = keywords(
     "tran transaction work name deferred immediate exclusive concurrent isolation read not distributed ;"
 )

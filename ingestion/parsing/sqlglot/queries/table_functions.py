@@ -270,12 +270,7 @@ def translate_function(
     path = path_of(function)
     if path is not None:
         return RelationSource(location(path), alias, columns, pivots=pivots)
-    known = None
-    if is_reader(function) or (isinstance(function, exp.Anonymous | exp.Dot) and name not in TABLE_FUNCTIONS):
-        written = function.sql().partition("(")[0] if type(function) is exp.Dot else function_as_written(function)
-        schemas = [str(node.args[part].name) for part in ("catalog", "db") if node.args.get(part) is not None]
-        written = ".".join((*schemas, written))
-        known = TableName((written.lower(),), written, NameKind.FUNCTION)
+    known = _known_by_name(node, function)
     given = [] if is_reader(function) else _arguments(node, function)
     arguments = tuple(_argument(queries, argument, name) for argument in given)
     own = _own_columns(queries, function)
@@ -291,6 +286,20 @@ def translate_function(
     wide = known is not None or type(function) in _WIDE
     source = TableFunction(arguments, name.lower(), own, known, aligned, wide, _fixed_arguments(given, name))
     return RelationSource(source, alias, columns, "", lateral=True, pivots=pivots)
+
+
+def _known_by_name(node: exp.Expr, function: exp.Expr) -> TableName | None:
+    """The name of a function of which only its definition tells what it gives, or of a file's reader; None of others.
+
+    In `FROM web.report(1)` its schema is part of it.
+    """
+    unknown = isinstance(function, exp.Anonymous | exp.Dot) and function_name(function) not in TABLE_FUNCTIONS
+    if not (is_reader(function) or unknown):
+        return None
+    written = function.sql().partition("(")[0] if type(function) is exp.Dot else function_as_written(function)
+    schemas = [str(node.args[part].name) for part in ("catalog", "db") if node.args.get(part) is not None]
+    written = ".".join((*schemas, written))
+    return TableName((written.lower(),), written, NameKind.FUNCTION)
 
 
 def _named_relation(queries: QueryContext, function: exp.Expr) -> TableName | TableFunction:

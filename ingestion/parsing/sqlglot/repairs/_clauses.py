@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 from ingestion.dialects.cursor import Code, Edit
 from ingestion.dialects.definition import keywords
+from ingestion.dialects.keywords import CHANGES
 from ingestion.parsing.sqlglot.repairs.edits import Repair
 
 _LOCKED = keywords("select sel with insert ins update upd delete del merge")
 _PHASES = keywords("group having qualify order sample union intersect minus except expand with ;")
 _ORDERED = keywords("hash partition local order dimension using")
 _CHANGED = keywords("final old new")
-_CHANGES = keywords("insert update delete merge")
 _ENDS = keywords("order limit offset")
 _ON_EVENT = keywords("null error default empty true false unknown keep omit")
 _EVENTS = keywords("empty error mismatch")
@@ -328,7 +328,7 @@ def _rows_of_changes(code: Code) -> Iterator[Edit]:
         if code.word(number) not in _CHANGED or not code.stands(number + 1, "table", "("):
             continue
         closing = code.closing(number + 2)
-        if code.word(number + 3) in _CHANGES and closing < len(code):
+        if code.word(number + 3) in CHANGES and closing < len(code):
             name = f"changed_rows_{number}"
             item = f"{name} AS ({code.between(number + 3, closing)} RETURNING *)"
             yield code.edit(number, closing, name)

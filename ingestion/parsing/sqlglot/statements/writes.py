@@ -30,6 +30,7 @@ from ingestion.analysis.roles import ATOM, FILTER, IDENTITY, JOIN
 from ingestion.dialects import Dialect
 from ingestion.dialects.cursor import Code
 from ingestion.dialects.definition import keywords
+from ingestion.dialects.keywords import CHANGES
 from ingestion.model.lineage import NameKind, Problem, StatementKind, TableName, Target, WriteMode
 from ingestion.model.outcomes import ProblemKind
 from ingestion.model.storage_paths import location
@@ -45,7 +46,6 @@ _PROCESSES = frozenset({"program", "stdin", "stdout"})
 
 # T-SQL's OUTPUT and INSERT … EXEC.
 _CHANGED_ROWS = "changed rows"
-_CHANGES = keywords("insert update delete merge")
 _STATEMENTS = keywords("insert update delete merge with")
 _ROWS_OF_OUTPUT = keywords("inserted deleted $action")
 _AFTER_FILE = keywords("from union")
@@ -775,7 +775,7 @@ def nested_change(code: Code) -> tuple[str, str] | None:
     """
     text = code.text
     for opening in range(2, len(code) - 2):
-        if code.word(opening) != "(" or code.word(opening + 1) not in _CHANGES:
+        if code.word(opening) != "(" or code.word(opening + 1) not in CHANGES:
             continue
         closing = code.closing(opening)
         clause = _clause(code, opening + 2, closing)
