@@ -218,9 +218,12 @@ class QueryAnalysis:
         if len(values) == 1 and function.label.upper() in ELEMENTS:
             self._as_element(value, values[0], self.sources)
         rows = FunctionColumns(self.sources, value, columns, relation.alias or function.label, tables)
-        for number, each in enumerate(values):
-            if number not in function.fixed:
-                act(rows.indirect, _length_of(each), FILTER)
+        lengths = [_length_of(each) for number, each in enumerate(values) if number not in function.fixed]
+        for length in lengths:
+            act(rows.indirect, length, FILTER)
+        if function.numbered and columns:  # whatever the elements are, they are numbered from 0
+            position = ColumnValue(combine((CONDITIONAL, length) for length in lengths)).known_as(value.text(), "INT")
+            rows.entries[0] = (columns[0], position)
         rows.fields = value.fields if self.dialect.fields_unnested else None
         rows.of_column = len(values) == 1 and _is_column(function.arguments[0])
         if function.wide and not columns:

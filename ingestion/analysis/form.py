@@ -189,7 +189,8 @@ class TableFunction:
     by it; `name` is kept where the function is not a builtin, since what it reads is then unknown. `aligned` is the
     number of columns that the arguments give side by side: as many as they are, or more where one is a map. `wide` says
     that it gives several columns, whose names nobody knows here. `fixed` are the numbers of the arguments that say
-    nothing of how many rows there are, as that of `UNNEST(ARRAY[a, b])`.
+    nothing of how many rows there are, as that of `UNNEST(ARRAY[a, b])`. `numbered` says that its first column is the
+    number of the element, as that of POSEXPLODE.
     """
 
     arguments: tuple[Expression, ...]
@@ -199,6 +200,7 @@ class TableFunction:
     aligned: int = 0
     wide: bool = False
     fixed: tuple[int, ...] = ()
+    numbered: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -16,6 +17,8 @@ _SAME = frozenset({"Alias", "OuterReference", "TempResolvedColumn", "UnaryPositi
 _REPLACED = frozenset({"NullIf", "Nvl", "Nvl2", "NullIfZero"})
 """Functions that stand for others: the one child is what they are replaced by."""
 _CASTS = frozenset({"Cast", "UpCast", "AnsiCast"})
+_OF_WRITTEN_LENGTH = frozenset({"Stack", "JsonTuple"})
+"""Generators of so many rows as the statement says, whatever their arguments are."""
 
 
 @dataclass(frozen=True)
@@ -97,11 +100,22 @@ def _pivot_first(node: Node, scope: Scope) -> Uses:
 
 
 def _pivoted(node: Node, scope: Scope) -> Uses:
-    """Picking one value out of PivotFirst's array changes nothing; any other array's element is made of it."""
+    """Picking one value out of PivotFirst's array changes nothing, nor does picking one by its place out of an array
+    that is built where it is read; any other array's element is made of it.
+    """
     uses = _merged(node.children, scope)
     child = node.children[0]
+    if child.name == "CreateArray" and (place := _place(node)) < len(child.children):
+        return uses_of(child.children[place], scope)
     picked = child.name == "AttributeReference" and child.fields["name"].startswith("__pivot_")
     return uses if picked else playing("TRANSFORMATION", uses)
+
+
+def _place(access: Node) -> int:
+    """The place that an element is picked by; one after all where only the data say it."""
+    place = access.children[1]
+    known = place.name == "Literal" and str(place.fields["value"]).isdigit()
+    return int(place.fields["value"]) if known else sys.maxsize
 
 
 def _field(node: Node, scope: Scope) -> Uses:
@@ -134,8 +148,22 @@ def generated(generator: Node, width: int, scope: Scope) -> list[Uses]:
         structs = generator.children[0].children
         rows = [_fields(struct) for struct in structs if struct.name == "CreateNamedStruct"]
     if not rows or any(len(row) > width for row in rows):
-        return [uses_of(generator, scope)] * width
+        whole = uses_of(generator, scope)
+        if generator.name != "PosExplode":
+            return [whole] * width
+        return [playing("CONDITIONAL", deciding_rows(generator, scope)), *[whole] * (width - 1)]
     return [_merged([row[place] for row in rows if place < len(row)], scope) for place in range(width)]
+
+
+def deciding_rows(generator: Node, scope: Scope) -> Uses:
+    """What says how many rows a generator makes of one: what it takes apart.
+
+    An array or a map that is built there has as many elements as are written, whatever they are. OUTER keeps a row
+    where there is no element, and how many there are is still up to the array.
+    """
+    if generator.name in _OF_WRITTEN_LENGTH or generator.children[0].name in ("CreateArray", "CreateMap"):
+        return NOTHING
+    return uses_of(generator, scope)
 
 
 def _scalar_subquery(node: Node, scope: Scope) -> Uses:

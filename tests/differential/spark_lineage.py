@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from tests.differential.lineage_facts import NOTHING, Facts, Use, Uses, playing
-from tests.differential.spark_expressions import Scope, generated, uses_of
+from tests.differential.spark_expressions import Scope, deciding_rows, generated, uses_of
 from tests.differential.spark_plan import Node, words
 
 
@@ -109,8 +109,6 @@ class PlanWalk:
     def _walk_filter(self, plan: Node, outer: Mapping[int, Uses]) -> Relation:
         child = self._relation(plan.children[0], outer)
         (condition,) = plan.nodes("condition")
-        if plan.children[0].name == "Expand" and _tests_for_null(condition):
-            return child  # UNPIVOT leaves nulls out: as EXPLODE does with empty arrays, it is what the function means
         return Relation(child.columns, child.rows | self._acting("FILTER", [condition], {**outer, **child.by_id()}))
 
     def _walk_aggregate(self, plan: Node, outer: Mapping[int, Uses]) -> Relation:
@@ -163,12 +161,13 @@ class PlanWalk:
         child = self._relation(plan.children[0], outer)
         (generator,) = plan.nodes("generator")
         outputs = plan.nodes("generatorOutput")
-        uses = generated(generator, len(outputs), Scope({**outer, **child.by_id()}, self._subquery))
+        scope = Scope({**outer, **child.by_id()}, self._subquery)
+        uses = generated(generator, len(outputs), scope)
         made = tuple(
             (node.fields["name"], node.id, playing("TRANSFORMATION", own))
             for node, own in zip(outputs, uses, strict=True)
         )
-        return Relation((*child.columns, *made), child.rows)
+        return Relation((*child.columns, *made), child.rows | playing("FILTER", deciding_rows(generator, scope)))
 
     def _walk_expand(self, plan: Node, outer: Mapping[int, Uses]) -> Relation:
         child = self._relation(plan.children[0], outer)
@@ -246,11 +245,6 @@ def _renamed(relation: Relation, plan: Node) -> Relation:
 
 def _is_pivot(node: Node) -> bool:
     return node.name == "PivotFirst" or any(_is_pivot(child) for child in node.children)
-
-
-def _tests_for_null(node: Node) -> bool:
-    known = node.name in ("IsNotNull", "Or", "Coalesce", "AttributeReference")
-    return known and all(_tests_for_null(child) for child in node.children)
 
 
 def _grouping_sets(output: list[Node], child: Relation) -> tuple[tuple[str, int, Uses], ...]:

@@ -294,8 +294,7 @@ SELECT a, n FROM s LATERAL VIEW EXPLODE(l) q AS n
 
 -- posexplode [spark]
 SELECT a, p, n FROM s LATERAL VIEW POSEXPLODE(l) q AS p, n
---> * filter s.l; a = s.a; from s; n f s.l; p f s.l
---> plan: * filter s.l; a = s.a; from s; n f s.l; p if s.l (a plan tells a position from an element)
+--> * filter s.l; a = s.a; from s; n f s.l; p if s.l
 
 -- semi join [spark]
 SELECT s.a FROM s LEFT SEMI JOIN u ON s.k = u.k

@@ -232,7 +232,7 @@ DIALECT_CASES = [
     ("databricks", "select s.a from stream(t) s", {"a = t.a"}),
     ("databricks", "select a from identifier('d.t')", {"a = d.t.a"}),
     ("snowflake", "select x.a from table('d.t') x", {"A = D.T.A"}),
-    ("spark", "select posexplode(a), b from t", {"pos f t.a", "col f t.a", "b = t.b", "* filter t.a"}),
+    ("spark", "select posexplode(a), b from t", {"pos if t.a", "col f t.a", "b = t.b", "* filter t.a"}),
     ("tsql", "select @x = a from t", set()),
     ("mysql", "select straight_join t.a from t join u on t.k = u.k", {"a = t.a", "* join t.k", "* join u.k"}),
     (

@@ -15,6 +15,7 @@ from ingestion.parsing.sqlglot.expressions.stars import like_pattern, star_of
 from ingestion.parsing.sqlglot.expressions.writer import QueryContext, column_expression
 from ingestion.parsing.sqlglot.queries.table_functions import (
     Generated,
+    exploded_expressions,
     generated_columns,
     generated_expressions,
     merge_expressions,
@@ -76,8 +77,9 @@ def fields_of(nodes: list[exp.Expr]) -> list[exp.Expr]:
 def _unnamed_outputs(queries: QueryContext, node: exp.Expr, number: int) -> Iterator[Projection | Star]:
     kind = type(node)
     if kind is exp.Aliases:  # one function that gives several columns
-        expression = queries.expression(node.this)
-        for alias in node.expressions:
+        for alias, expression in zip(
+            node.expressions, exploded_expressions(queries, node.this, len(node.expressions)), strict=True
+        ):
             yield Projection(queries.names.column(alias), expression._replace(type=None))
     elif kind is exp.QueryTransform:
         yield from _transformed_columns(queries, node)
@@ -99,8 +101,8 @@ def _unnamed_outputs(queries: QueryContext, node: exp.Expr, number: int) -> Iter
     elif isinstance(node, _LIKENESS) and type(node.this) is exp.Star:  # DuckDB: * LIKE 'pattern'
         yield star_of(queries, node.this, ())._replace(pattern=_pattern(node))
     elif isinstance(node, exp.Explode) and queries.names.dialect.row_generators:
-        expression = queries.expression(node)
-        yield from (Projection(name, expression) for name in names_of_generated(node))
+        made = names_of_generated(node)
+        yield from map(Projection, made, exploded_expressions(queries, node, len(made)))
     else:
         columns = node.find(exp.Columns) if queries.names.dialect.columns_function else None
         if columns is not None and type(columns.this) is not exp.Column:

@@ -21,7 +21,7 @@ from ingestion.analysis.form import (
     TypeRule,
     Values,
 )
-from ingestion.analysis.roles import ATOM, TRANSFORMATION
+from ingestion.analysis.roles import ATOM, CONDITIONAL, TRANSFORMATION
 from ingestion.dialects import Dialect, fold
 from ingestion.dialects.functions import INLINES, NAMED_RELATIONS, ONE_ROW_FUNCTIONS, REMOTE_QUERIES, TABLE_FUNCTIONS
 from ingestion.model.lineage import NameKind, TableName
@@ -82,6 +82,18 @@ def names_of_generated(node: exp.Expr) -> tuple[str, ...]:
     """The names that Spark and Hive give the columns of EXPLODE and POSEXPLODE."""
     item = ("key", "value") if isinstance(node.this, exp.Map | exp.VarMap | exp.StarMap) else ("col",)
     return ("pos", *item) if isinstance(node, exp.Posexplode) else item
+
+
+def exploded_expressions(queries: QueryContext, node: exp.Expr, count: int) -> tuple[Expression, ...]:
+    """The columns of EXPLODE and its like in a select list.
+
+    In `SELECT POSEXPLODE(xs) AS (p, x)` p has nothing of the elements of xs: their number decides how far p counts.
+    """
+    expression = queries.expression(node)
+    if not isinstance(node, exp.Posexplode) or not queries.names.dialect.row_generators:
+        return (expression,) * count
+    counted = [] if has_constant_length(node.this) else [queries.expression(node.this, CONDITIONAL)]
+    return (merge_expressions("POSEXPLODE", counted)._replace(type="INT"), *[expression] * (count - 1))
 
 
 def generated_expressions(queries: QueryContext, made: Generated) -> tuple[Expression, ...]:
@@ -284,7 +296,8 @@ def translate_function(
     if isinstance(offset, exp.Identifier):
         columns = (*columns, queries.names.column(offset))
     wide = known is not None or type(function) in _WIDE
-    source = TableFunction(arguments, name.lower(), own, known, aligned, wide, _fixed_arguments(given, name))
+    fixed, numbered = _fixed_arguments(given, name), isinstance(function, exp.Posexplode)
+    source = TableFunction(arguments, name.lower(), own, known, aligned, wide, fixed, numbered)
     return RelationSource(source, alias, columns, "", lateral=True, pivots=pivots)
 
 

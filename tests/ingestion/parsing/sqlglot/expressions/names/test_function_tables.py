@@ -118,6 +118,10 @@ def test_the_other_tiers_do_not_follow_a_lookup(tier: ModuleType) -> None:
             "select posexplode(map(z, x)) as (p, k, v) from s",
             {"p is constant", "k f s.z", "v f s.x"},
         ),
+        ("select posexplode(xs) as (p, v) from s", {"p if s.xs", "v f s.xs", "* filter s.xs"}),
+        ("select posexplode(array(x, y)) as (p, v) from s", {"p is constant", "v f s.x", "v f s.y"}),
+        ("select p from s lateral view outer posexplode(xs) u as p, v", {"p if s.xs", "* filter s.xs"}),
+        ("select p, v from s lateral view posexplode(array(x)) u as p, v", {"p is constant", "v f s.x"}),
         (
             "select inline(array(named_struct('k', 'a', 'v', x), named_struct('k', 'b', 'v', y))) from s",
             {"k is constant", "v f s.x", "v f s.y"},
