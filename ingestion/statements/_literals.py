@@ -87,6 +87,9 @@ _TYPES = keywords(
     " timestamp_tz binary varbinary bit varbit bpchar string int integer bigint smallint tinyint mediumint year text"
     " decimal32 decimal64 decimal128 decimal256 fixedstring raw blob clob bignumeric vector identity"
 )
+_OPENINGS, _CLOSINGS = frozenset("(["), frozenset(")]")
+_OFFSETS = keywords("offset ordinal safe_offset safe_ordinal")
+_LISTS = keywords("array array_construct list_value list_pack")
 _COLLECTIONS = keywords("array map struct row nullable lowcardinality tuple list")
 
 # Words: FROM 'a.csv', 'b.csv' is looked for behind a comma no further back, or long lists would cost the square.
@@ -196,6 +199,8 @@ def _function_around(words: Sequence[str], index: int) -> str:
 def _number_role(words: Sequence[str], index: int, positions: set[int]) -> Role | None:
     """What the number at `index` is for, given the places of list positions; None for a value."""
     before = words[index - 1] if index else ""
+    if _picks_an_element(words, index):
+        return Role.STRUCTURE
     if before == "(":
         opening = index - 1
     elif before == "," and index > 3 and words[index - 2] == NUMBER_MARK and words[index - 3] == "(":
@@ -205,6 +210,23 @@ def _number_role(words: Sequence[str], index: int, positions: set[int]) -> Role 
     if opening and words[opening - 1] in _TYPES and _is_type(words, opening - 1):
         return Role.STRUCTURE
     return Role.STRUCTURE if index in positions else None
+
+
+def _picks_an_element(words: Sequence[str], index: int) -> bool:
+    """Whether the number at `index` picks out of a list written there: `ARRAY(a, b)[0]`, `[a, b][OFFSET(1)]`.
+
+    Another number is another column. Behind anything else than a written list it may be a key, which is a value.
+    """
+    bracket = index - 3 if index > 2 and words[index - 2] in _OFFSETS else index - 1
+    if bracket < 2 or words[bracket] != "[" or words[bracket - 1] not in _CLOSINGS:
+        return False
+    depth = 0
+    for at in range(bracket - 1, max(0, bracket - _LONGEST_LIST), -1):
+        depth += (words[at] in _CLOSINGS) - (words[at] in _OPENINGS)
+        if not depth:
+            around = words[at] == "(" and (words[at + 1] in _LISTS or words[at + 1] == "[")
+            return around or words[at - 1] in _LISTS or (words[at] == "[" and words[at - 1] in _EXPRESSION_AFTER)
+    return False
 
 
 def _is_type(words: Sequence[str], index: int) -> bool:

@@ -38,6 +38,7 @@ KEPT = (
     _KeptText("names in quotes", "they are names; the user, password, query and signature of a URL in one go"),
     _KeptText("strings behind AS in a SELECT's list", "they name columns; behind any other AS they are masked"),
     _KeptText("lengths of types, positions in GROUP BY and ORDER BY", "with others a statement does something else"),
+    _KeptText("which element of a list that is written there is picked", "another number is another column"),
     _KeptText("hints, without their literals", "they change how a statement runs; comments go"),
     _KeptText("what SET search_path, schema, catalog, role and database name", "later names mean what they say"),
     _KeptText("paths and URLs read or written", "nothing else names a file; user, password, query and signature go"),
@@ -332,11 +333,11 @@ class QueryMasker:
     """Masks the literals of one dialect's statements.
 
     Every string and number becomes `?`, typed and prefixed literals as a whole (`DATE '...'`, `E'...'`), and dollar
-    quotes too. What stays is structure: positions in GROUP BY and ORDER BY, the lengths of types, the aliases of
-    columns even where they are written as strings. Comments go; hints stay, masked. Lists of literals after IN become
-    `(?)`, and of rows of VALUES that are alike one stays. Where a dialect reads double quotes as names or as strings
-    by its settings, they are masked where only a value can stand. Passwords go however they are written, and so do
-    the user, query and signature of a location in a quoted name.
+    quotes too. What stays is structure: positions in GROUP BY and ORDER BY and in lists that are written there, the
+    lengths of types, the aliases of columns even where they are written as strings. Comments go; hints stay, masked.
+    Lists of literals after IN become `(?)`, and of rows of VALUES that are alike one stays. Where a dialect reads
+    double quotes as names or as strings by its settings, they are masked where only a value can stand. Passwords go
+    however they are written, and so do the user, query and signature of a location in a quoted name.
     """
 
     def __init__(self, dialect: Dialect | str) -> None:

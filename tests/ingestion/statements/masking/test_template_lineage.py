@@ -23,6 +23,16 @@ OWN = [
     ("postgres", "create table t (value varchar(9), date char(3) default 'x', n numeric(10, 2))"),
     ("postgres", "insert into t select a, 'x' as b, c->>'k', d['f'], sum(e) over (order by 1) from s group by 1, 2"),
     ("postgres", "create view v as select a from s order by (1), case when b = 1 then 2 end, 3 limit 4"),
+    ("spark", "create table t as select array(a, b)[0] as x, split(c, ',')[1] as y, m['k'][2] as z from s"),
+    (
+        "postgres",
+        "create table t as select (array[a, b])[1] as x, array[[a], [b]][1] as y, (array['k', c])[2] z from s",
+    ),
+    (
+        "bigquery",
+        "create table d.t as select [a, b][offset(0)] as x, ([a, b])[ordinal(1)] as y, c[offset(1)] z from d.s",
+    ),
+    ("duckdb", "create table t as select [a, b][1] as x, list_value(a, b)[2] as y, c[3] as z from s"),
     ("mysql", "create table t as select a 'one', count(*) 'two', \"three\", `b` from s where `b` = \"x\" having c > 5"),
     ("tsql", "select top 5 a as 'x', b = 'y', convert(varchar(20), c, 112) into #t from s where d in ('1', '2')"),
     ("snowflake", "create table t as select x:a.b c, get_path(x, 'd') e, $1 from @st/2024/f (pattern => '.*') limit 3"),
