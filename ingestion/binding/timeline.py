@@ -170,7 +170,8 @@ class Occurrence:
     """One statement as it ran (or several runs of it that mean the same): what it says, where, when.
 
     `states`: what stood under its names, where the order alone does not tell. `names`: those that it uses, where they
-    are known already. `until`: when it ran the last time, where that is another moment.
+    are known already. `until`: when it ran the last time, where that is another moment. `ran`: whether it was seen to
+    run; what a system lists as the definition of a view or a routine was not.
     """
 
     template: str
@@ -181,6 +182,7 @@ class Occurrence:
     states: NameStates | None = None
     names: TableUsageNames | None = None
     until: Order | None = None
+    ran: bool = True
 
     @property
     def last(self) -> Order:
@@ -461,7 +463,8 @@ class _TimelineReader:
         self._tell(event, occurrence)
 
     def _tell(self, event: NameEvent, occurrence: Occurrence) -> None:
-        if event.key.session is None:
+        """Keeps an event; of what was not seen to run no more than that a name is there."""
+        if event.key.session is None and (occurrence.ran or event.kind is NameEventKind.CREATE):
             self._events.append((occurrence.order, occurrence.last, event))
 
     def _stand(self, relation: Relation, key: RelationKey, occurrence: Occurrence, *, named_again: bool = True) -> None:
@@ -485,7 +488,7 @@ class _TimelineReader:
         upcoming = self._to_come[key]
         if occurrence.states is None and (occurrence.last, created) in upcoming:
             upcoming.remove((occurrence.last, created))
-        is_taken = current is not None and current != created and not creation.temporary
+        is_taken = current is not None and current != created and not creation.temporary and occurrence.ran
         if current is not None and is_taken and creation.mode is CreateMode.IF_ABSENT:
             relation.unmade = True
             return created if creation.fills else current
@@ -502,12 +505,14 @@ class _TimelineReader:
         """Whether a relation is made anew each time; its name is another's from then on.
 
         A table without rows is often made by a statement whose condition the log does not show: `IF OBJECT_ID(…) IS
-        NULL CREATE TABLE t (…)`. It is a new one where the one before was dropped.
+        NULL CREATE TABLE t (…)`. It is a new one where the one before was dropped. What a system lists as a view's
+        definition, run after run, is the view that stands: `CREATE OR REPLACE VIEW v …` replaces nothing then.
         """
         relation = self.relations[self._announced[occurrence.order, key]]
-        replaces = creation.mode is CreateMode.REPLACE or (stood and creation.mode is CreateMode.NEW and creation.fills)
+        fills = creation.fills and creation.mode is CreateMode.NEW
+        replaces = occurrence.ran and (creation.mode is CreateMode.REPLACE or (stood and fills))
         found_nothing = creation.mode is CreateMode.IF_ABSENT and occurrence.states is not None and not stood
-        made_new = replaces or found_nothing or (creation.fills and creation.mode is CreateMode.NEW)
+        made_new = replaces or (occurrence.ran and (found_nothing or fills))
         if relation.created is not None:  # CREATE TABLE … CLONE says it twice
             return made_new
         event = NameEvent(NameEventKind.REPLACE if replaces else NameEventKind.CREATE, key, occurrence.order[0])

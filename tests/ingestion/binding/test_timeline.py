@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from ingestion.binding.timeline import NameEvent, NameEventKind, without_names_in_between
-from ingestion.model.namespaces import RelationKey
+from ingestion.binding.binder import bind
+from ingestion.binding.timeline import NameEvent, NameEventKind, Occurrence, SchemaProvider, without_names_in_between
+from ingestion.model.lineage import Column
+from ingestion.model.namespaces import Namespace, RelationKey
+from ingestion.parsing.sqlglot.tier import parse
 from tests.support.captured_logs import bound, edges, table_edges
 
 
@@ -72,6 +75,34 @@ def test_what_happens_to_names_is_told_in_order_and_without_temporary_ones() -> 
         ("drop", "db.public.report", "", 2.0),
         ("rename", "db.public.report_new", "db.public.report", 3.0),
     ]
+
+
+@pytest.mark.parametrize(
+    ("defined", "told"),
+    [
+        ("CREATE OR REPLACE VIEW v AS SELECT a FROM src", [("create", "db.s.v")]),
+        ("CREATE VIEW IF NOT EXISTS v AS SELECT a FROM src", [("create", "db.s.v")]),
+        ("CREATE VIEW v AS SELECT a FROM src", [("create", "db.s.v")]),
+        ("DROP TABLE v", []),
+    ],
+)
+def test_what_is_only_listed_as_a_definition_replaces_and_drops_nothing(
+    defined: str, told: list[tuple[str, str]]
+) -> None:
+    texts = ("INSERT INTO report (a) SELECT a FROM v", defined)
+    listed, ran = (
+        bind(
+            [
+                Occurrence(text, parse(text, "spark"), Namespace("db", ("s",)), (float(at), at), ran=seen)
+                for at, text in enumerate(texts, 1)
+            ],
+            SchemaProvider(lambda key: (Column("a"),) if key.table == "v" else None),
+        )
+        for seen in (False, True)
+    )
+    assert [(str(event.kind), str(event.key)) for event in listed.events] == told
+    assert [str(event.kind) for event in ran.events] != [kind for kind, _name in told]
+    assert not any(relation.unmade for relation in listed.relations)
 
 
 BUILT = [

@@ -127,7 +127,7 @@ def occurrence_of(
 ) -> Occurrence:
     """A group as what is bound, given what its statement says and the names in it."""
     namespace = namespace_of(group.database, group.search_path, settings)
-    given = group.session, group.states, names, group.ended
+    given = group.session, group.states, names, group.ended, group.ran
     return Occurrence(group.template, symbolic, namespace, group.order, *given)
 
 

@@ -62,6 +62,11 @@ class OccurrenceGroup:
         """When the last of the runs was, by time and position among those that were last."""
         return self.last or (self.last_seen, self.order[1])
 
+    @property
+    def ran(self) -> bool:
+        """Whether a log shows it; what is only a definition has no record."""
+        return bool(self.digests)
+
 
 class GroupedRuns:
     """The runs of a log by what they mean, each occurrence a number; of more than are to be `held`, most are in a file.

@@ -60,9 +60,10 @@ def _apply(connection: Connection, request: bulk_models.Lineage, now: int) -> Js
     mark_processed(connection, {scope.toEntity.id.lower() for scope in request.replace if scope.processed}, now)
     concerned = {one.edge for one in given}
     answer: Json = {
-        "new": len(concerned - existing),
+        # one that was told before is not new, though it ended since or goes on under another name
+        "new": len((concerned - existing) & written.news),
         "merged": len(concerned & existing & written.news),
-        "unchanged": len((concerned & existing) - written.news),
+        "unchanged": len(concerned - written.news),
         "replaced": written.replaced,
         "columnEdges": sum(one.content.column_edges for one in given),
     }

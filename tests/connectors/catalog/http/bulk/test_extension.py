@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.http_client import Client, ref
-from tests.support.lineage_statements import graph, pairs, redefinition, said, send
+from tests.support.lineage_statements import graph, happened, pairs, redefinition, said, send
 
 Tables = tuple[Client, Any, Any]
 
@@ -155,6 +155,20 @@ class TestLineage:
         other = said(source, target, "c>c", producer="query:other")
         assert send(client, other, other)["merged"] == 1
         assert pairs(client.edge(source, target)) == ["a>a", "b>b", "c>c"]
+
+    @pytest.mark.parametrize("kind", ["drop", "rename", "replace"])
+    def test_what_was_told_before_is_not_new_though_its_name_changed_since(self, tables: Tables, kind: str) -> None:
+        client, source, target = tables
+        first = said(source, target, "a>a", records=["aaaaaaaa"], firstSeen=10, lastSeen=10)
+        other = {"other": ref(client.table("moved", "a"))} if kind == "rename" else {}
+        send(client, first)
+        happened(client, kind, target, 20, **other)
+        assert client.edge(source, target) is None
+        again = send(client, first)
+        assert (again["new"], again["merged"], again["unchanged"]) == (0, 0, 1)
+        later = send(client, said(source, target, "a>a", records=["bbbbbbbb"], firstSeen=30, lastSeen=30))
+        assert (later["new"], later["unchanged"]) == (1, 0)
+        assert pairs(client.edge(source, target)) == ["a>a"]
 
     def test_a_batch_is_applied_once(self, tables: Tables) -> None:
         client, source, target = tables
