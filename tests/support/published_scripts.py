@@ -14,9 +14,16 @@ NOW = 1_700_000_000_000
 
 
 def publish(
-    file: Path, tables: dict[str, dict[str, str]], statements: tuple[str, ...], dialect: str = "postgres"
+    file: Path,
+    tables: dict[str, dict[str, str]],
+    statements: tuple[str, ...],
+    dialect: str = "postgres",
+    seen: frozenset[str] = frozenset(),
 ) -> None:
-    """Fills a catalog with `tables` ("schema.table" -> column -> type) of the database shop and the statements."""
+    """Fills a catalog with `tables` ("schema.table" -> column -> type) of the database shop and the statements.
+
+    Of those that are `seen` queries alone tell what columns they have.
+    """
     with running_catalog(CatalogConfig(file, port=0)) as address:
         calls = f"{address.url}/v1/headwater"
         schemas = sorted({name.partition(".")[0] for name in tables})
@@ -24,7 +31,7 @@ def publish(
             "services": [{"name": "s", "serviceType": "Postgres" if dialect == "postgres" else dialect.title()}],
             "databases": [{"name": "shop", "service": "s"}],
             "schemas": [{"name": schema, "database": "s.shop"} for schema in schemas],
-            "tables": [_table(name, columns) for name, columns in tables.items()],
+            "tables": [_table(name, columns, name not in seen) for name, columns in tables.items()],
             "at": 1000,
         }
         answer = requests.post(f"{calls}/tables", json=body, timeout=10)
@@ -34,13 +41,14 @@ def publish(
         requests.post(f"{calls}/lineage", json={"batchId": "b", "edges": edges}, timeout=10).raise_for_status()
 
 
-def _table(name: str, columns: dict[str, str]) -> dict[str, Any]:
+def _table(name: str, columns: dict[str, str], complete: bool) -> dict[str, Any]:
     schema, _, table = name.partition(".")
     wanted = [
         {"name": column, "dataType": kind.upper().partition("(")[0], "dataTypeDisplay": kind}
         for column, kind in columns.items()
     ]
-    return {"name": table, "databaseSchema": f"s.shop.{schema}", "columns": wanted}
+    extension = {"extension": {"columnsComplete": False}} if not complete else {}
+    return {"name": table, "databaseSchema": f"s.shop.{schema}", "columns": wanted, **extension}
 
 
 def _edges(

@@ -8,11 +8,17 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from connectors.catalog.questions.proposed_change._scripts import ScriptEffects, TableState, columns_of
+from connectors.catalog.questions.proposed_change._scripts import (
+    ScriptEffects,
+    TableState,
+    columns_of,
+    seen_columns,
+)
 from connectors.catalog.questions.proposed_change.report import ChangeKind
 from connectors.catalog.questions.tables import LocalTables
 from connectors.catalog.store.lineage.reads import ColumnDependency
 from ingestion.dialects.types import standard_type, widest
+from ingestion.model.lineage import Column
 from ingestion.policies import ValueFlow, value_flow
 from ingestion.walk import DIRECT, ColumnNode
 
@@ -71,6 +77,11 @@ class Sides:
         texts = self.after.defined
         return frozenset(name for name, text in texts.items() if self.before.defined.get(name) != text)
 
+    def columns_seen(self, name: str) -> tuple[Column, ...]:
+        """The columns of a table that the catalog knows, all of them or not."""
+        table = self.tables.table(name)
+        return () if table is None else seen_columns(table)
+
     def _catalog(self, name: str) -> TableState | None:
         table = self.tables.table(name)
         return None if table is None else TableState(exists=True, columns=columns_of(table) or None)
@@ -102,9 +113,11 @@ def unknown_columns(sides: Sides) -> Iterator[str]:
     """Columns that the change drops, renames or retypes, and that their tables do not have."""
     for name, needed in sorted(sides.after.needed.items()):
         state = sides.state_before(name)
-        if state is not None and state.columns is not None and name not in sides.after.created:
-            there = {column.name.casefold() for column in state.columns}
+        if state is not None and name not in sides.after.created:
+            there = {column.name.casefold() for column in state.columns or sides.columns_seen(name)}
             there |= {column.casefold() for column in sides.after.given.get(name, ())}
+            if state.columns is None:  # no query may have seen what the side before ended
+                there |= {column.casefold() for column in sides.before.needed.get(name, ())}
             yield from (f"{name}.{column}" for column in sorted(needed) if column.casefold() not in there)
 
 
@@ -125,7 +138,30 @@ def _columns(sides: Sides, name: str, before: TableState, after: TableState) -> 
         for folded, column in new.items():
             if folded not in known:
                 yield TableDifference(ChangeKind.COLUMN_ADDED, (name, column.name), column.type)
+    else:
+        yield from _columns_named(sides, name, before, after)
     yield from _types(sides, name, before, after)
+
+
+def _columns_named(sides: Sides, name: str, before: TableState, after: TableState) -> Iterator[TableDifference]:
+    """What `ALTER TABLE t DROP COLUMN a` or another `CREATE TABLE t` ends, where queries alone tell of t's columns.
+
+    Nothing lists all that such a table has, so that no list could lack one of them.
+    """
+    last = {before.renamed.get(old, old): to for old, to in after.renamed.items()}
+    for was, to in sorted(last.items()):
+        if was != to:
+            yield TableDifference(ChangeKind.COLUMN_RENAMED, _node(sides, name, was), f"now {to}")
+    added = sides.after.given.get(name, set()) - sides.before.given.get(name, set())
+    kept = {*after.renamed, *added, *sides.before.needed.get(name, ())}
+    folded = {column.casefold() for column in kept} | sides.after.types.get(name, {}).keys()
+    gone = set(sides.after.needed.get(name, ()))
+    if name in sides.after.created and after.columns:
+        folded |= {column.name.casefold() for column in after.columns}
+        gone |= {column.name for column in sides.columns_seen(name)}
+    for column in sorted(gone):
+        if column.casefold() not in folded:
+            yield TableDifference(ChangeKind.COLUMN_DROPPED, _node(sides, name, column))
 
 
 def _types(sides: Sides, name: str, before: TableState, after: TableState) -> Iterator[TableDifference]:

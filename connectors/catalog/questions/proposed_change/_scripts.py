@@ -95,8 +95,13 @@ class TableNames:
 
 def columns_of(table: CatalogTable) -> tuple[Column, ...]:
     """The columns of a table in order, without the nested ones; () where not all of them are known."""
+    return seen_columns(table) if table.complete else ()
+
+
+def seen_columns(table: CatalogTable) -> tuple[Column, ...]:
+    """The same, with those of a table of which only what queries named is known."""
     top = (one for one in table.columns if "." not in one.path or one.path.startswith('"'))
-    return tuple(Column(decode_name(one.path.strip('"')), one.type) for one in top) if table.complete else ()
+    return tuple(Column(decode_name(one.path.strip('"')), one.type) for one in top)
 
 
 @dataclass(frozen=True, slots=True)

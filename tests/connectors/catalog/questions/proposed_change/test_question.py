@@ -203,6 +203,57 @@ def test_a_dialect_may_refuse_what_another_allows(catalog: Path) -> None:
     assert asked(catalog, renamed, "duckdb").breaks
 
 
+SEEN = {
+    "raw.clicks": {"page": "unknown", "visitor": "unknown"},
+    "core.pages": {"page": "text"},
+    "mart.pages": {"page": "text"},
+}
+SEEN_CASES: dict[str, tuple[set[str], int]] = {
+    "ALTER TABLE raw.clicks DROP COLUMN page": ({"breaks core.pages.page", "breaks mart.pages.page"}, 4),
+    "ALTER TABLE raw.clicks RENAME COLUMN page TO url": ({"breaks core.pages.page", "breaks mart.pages.page"}, 4),
+    "ALTER TABLE raw.clicks DROP COLUMN visitor": ({"column dropped: raw.clicks.visitor"}, 0),
+    "ALTER TABLE raw.clicks DROP COLUMN pagee": (
+        {"column dropped: raw.clicks.pagee", "s.shop.raw.clicks.pagee is not in this catalog"},
+        1,
+    ),
+    "ALTER TABLE raw.clicks ADD COLUMN seen date": (set(), 0),
+    "ALTER TABLE raw.clicks ADD COLUMN seen date; ALTER TABLE raw.clicks DROP COLUMN seen": (set(), 0),
+    "DROP TABLE raw.clicks; CREATE TABLE raw.clicks (visitor unknown, seen date)": (
+        {"breaks core.pages.page", "breaks mart.pages.page"},
+        4,
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A catalog in which queries alone tell of the columns of raw.clicks, as of every source that no log creates."""
+    file = tmp_path_factory.mktemp("seen") / "catalog.db"
+    fills = (
+        "CREATE TABLE core.pages AS SELECT page FROM raw.clicks",
+        "INSERT INTO mart.pages SELECT * FROM core.pages",
+    )
+    publish(file, SEEN, fills, seen=frozenset({"raw.clicks"}))
+    return file
+
+
+@pytest.mark.parametrize("ddl", sorted(SEEN_CASES))
+def test_effects_of_a_change_to_a_table_that_nothing_lists_the_columns_of(seen: Path, ddl: str) -> None:
+    report = asked(seen, ddl)
+    expected, code = SEEN_CASES[ddl]
+    assert lines(report) == expected
+    assert (4 if report.breaks else 0 if report.complete else 1) == code
+
+
+def test_folders_that_end_the_same_columns_differ_in_nothing(seen: Path, tmp_path: Path) -> None:
+    dropped = "ALTER TABLE raw.clicks DROP COLUMN gone; ALTER TABLE raw.clicks RENAME COLUMN old TO page"
+    base = folder(tmp_path / "base", a=dropped)
+    head = folder(tmp_path / "head", a=dropped, b="ALTER TABLE raw.clicks DROP COLUMN page")
+    same = proposed_change(seen, ChangeOptions(diff=(base, base)), When(days=0)).content
+    assert (same.changes, same.unknown) == ((), ())
+    assert proposed_change(seen, ChangeOptions(diff=(base, head)), When(days=0)).content.breaks
+
+
 def folder(path: Path, **files: str) -> str:
     path.mkdir()
     for name, text in files.items():
