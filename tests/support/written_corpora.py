@@ -30,7 +30,7 @@ _WRITE = re.compile(
 )
 _NO_RELATION = re.compile(
     r"\b(?:extract|trim|substring|overlay|translate)\s*\([^()]*\)|\bis\s+(?:not\s+)?distinct\s+from\b|"
-    r"\bdelete\s+from\s+\S+|\busing\s+(?:index|parquet|csv|delta|fts5|template)\b|\b(?:from|join)\s+unnest\s*\(",
+    r"\bdelete\s+from\s+\S+|\busing\s+(?:index|parquet|csv|delta|fts5|template|\w+\s+options)\b|\b(?:from|join)\s+unnest\s*\(",
     re.IGNORECASE,
 )
 _OF_CONSTANTS = re.compile(r"\bWITH\s+\w+\s+AS\s*\(\s*SELECT\s+\d+\s*\)", re.IGNORECASE)

@@ -110,8 +110,8 @@ def test_explain_shows_who_says_what(summary: RunSummary, folder: Path) -> None:
     lines = [line.strip() for line in done.output.splitlines()]
     (ours,) = [line for line in lines if line.startswith("<- shop.SHOP.SALES.ORDERS.AMOUNT")]
     (theirs,) = [line for line in lines if line.startswith("<- shop.SHOP.SALES.ORDERS.PRICE")]
-    assert f"{ours[-3:]} query, sqlglot" in lines
-    assert f"{theirs[-3:]} engine" in lines
+    assert f"{ours[-3:]} query, sqlglot, last seen 2026-11-20 08:00" in lines
+    assert f"{theirs[-3:]} engine, last seen 2026-11-20 08:03" in lines
     assert "(no statement: recorded by the engine itself)" in lines
 
 
