@@ -266,4 +266,4 @@ class _Renaming:
 
 
 _PART = r"(?:[\w$#@]++|\"[^\"]++\"|`[^`]++`)"
-_QUALIFIED = re.compile(rf"(?P<before>(?:{_PART}\.)*?)(?P<table>{_PART})\.(?P<column>{_PART})(?!\.)")
+_QUALIFIED = re.compile(rf"(?<![\w$#@.\"`])(?P<before>(?:{_PART}\.)*?)(?P<table>{_PART})\.(?P<column>{_PART})(?!\.)")

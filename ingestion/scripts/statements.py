@@ -34,7 +34,7 @@ _REF = re.compile(
 _SOURCE = re.compile(rf"{_OPEN}source\(\s*{_TEXT}\s*,\s*{_TEXT}\s*\){_CLOSE}")
 _THIS = re.compile(rf"{_OPEN}this{_CLOSE}")
 _CONFIG = re.compile(rf"{_OPEN}config\s*\((?:[^{{}}]|\{{[^{{}}]*\}})*\){_CLOSE}")
-_COMMENT = re.compile(r"\{#(?:[\s\S]*?#\}|(?P<open>[\s\S]*+))")
+_COMMENT = re.compile(r"(?<![\"'`])\{#(?:[\s\S]*?#\}|(?P<open>[\s\S]*+))")
 _CONDITION = re.compile(r"\{%-?\s*(?:if\s[^%]*|endif\s*-?)%\}")
 _PLAIN = re.compile(r"[A-Za-z_]\w*")
 

@@ -93,8 +93,8 @@ _BARE_ARGUMENT = re.compile(
 )
 # What stands in these is for whom a statement calls: CREATE TABLE t USING jdbc OPTIONS (user me, password secret).
 _OPTIONS = re.compile(
-    r"\b(?:access\s+parameters|(?:tbl|serde|db|catalog|table\s+|server)?properties|options|credentials?|authorization"
-    r"|connection_options|format_options|copy_options|source)\s*=?\s*\(",
+    r"\b(?:access\s++parameters|(?:tbl|serde|db|catalog|table\s++|server)?properties|options|credentials?|authorization"
+    r"|connection_options|format_options|copy_options|source)\s*+(?:=\s*+)?\(",
     re.IGNORECASE,
 )
 _NAMED_OPTIONS = re.compile(r"(?:\b(?:table|view|into|exists|join|from|update)\s+|[.\w])\Z", re.IGNORECASE)

@@ -47,6 +47,7 @@ READING_CODE = (
     "ingestion.statements.cleaning",
     "ingestion.statements.fingerprints",
     "ingestion.statements.masking",
+    "ingestion.statements.script_variables",
     "ingestion.statements.session_changes",
     "ingestion.statements.routines._host_code",
     "ingestion.statements.routines._reader",
