@@ -12,6 +12,8 @@ from workflows.state.store import VALUES_AT_ONCE, acknowledged
 
 _KEY = ("workflow", "sink", "target")
 _FORGET = delete(acknowledged).where(*(acknowledged.c[name] == bindparam(f"of_{name}") for name in _KEY))
+UNANSWERED = "?"
+"""In place of the digest of what was sent and not answered for: no digest is the same."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -27,7 +29,7 @@ class ContributionKey:
 class ContributionDigest:
     """What a producer says now, as a digest, and from when to when it ever spoke (seconds since the epoch).
 
-    "" for nothing any more. None where a record had no time.
+    "" for nothing any more, UNANSWERED for what may be there or not. None where a record had no time.
     """
 
     digest: str

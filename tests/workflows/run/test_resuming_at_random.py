@@ -17,7 +17,6 @@ from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
-import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -262,8 +261,4 @@ Resuming.TestCase.settings = settings(
     phases=[Phase.generate],
     suppress_health_check=list(HealthCheck),
 )
-# A definition that comes late, at the minute of a statement that filled the same table before, leaves what that said
-# where one run over both ends it: which of two at one moment came first is told from one reading alone.
-TestResuming = pytest.mark.xfail(reason="of two at one moment, read apart, the order is not known", strict=False)(
-    Resuming.TestCase
-)
+TestResuming = Resuming.TestCase

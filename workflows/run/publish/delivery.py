@@ -17,7 +17,13 @@ from ingestion.model.requests import AddLineageRequest, Replacement
 from workflows.run.resolve.contributions import EdgeKey
 from workflows.run.resolve.lineage import EdgeOutcome
 from workflows.runtime.options import RunOptions
-from workflows.state.acknowledgements import CompleteScope, ContributionDigest, ContributionKey, PublishedState
+from workflows.state.acknowledgements import (
+    UNANSWERED,
+    CompleteScope,
+    ContributionDigest,
+    ContributionKey,
+    PublishedState,
+)
 
 _MOST_COLUMNS = 50_000
 """That contributions of one call speak of."""
@@ -150,7 +156,8 @@ class PublishResult:
 class Publisher:
     """Sends to one sink what it has not acknowledged, `chunk` contributions at a time.
 
-    `note` keeps what was acknowledged (by the target's id) before the next chunk is sent.
+    `note` keeps what was acknowledged (by the target's id) before the next chunk is sent; and before it is sent, what
+    each producer is about to say: a target may take what it never answers for, and the next run may say another thing.
     """
 
     sink: Sink
@@ -188,6 +195,7 @@ class Publisher:
     def _send(self, batches: Sequence[TargetBatch], result: PublishResult) -> None:
         with self.options.drain.hold():
             self.options.failpoints.reach("send")
+            self.note({batch.target.id: self._unanswered_state(batch) for batch in batches})
             whole = self._write(batches, result)
             self.options.failpoints.reach("sent")
             self.note({batch.target.id: self._published_state(batch) for batch in whole if result.has_accepted(batch)})
@@ -213,6 +221,16 @@ class Publisher:
             if request.key in isolation.failures:
                 result.give_up([request], isolation.failures[request.key].reason)
         return []
+
+    def _unanswered_state(self, batch: TargetBatch) -> PublishedState:
+        """What may stand until the target answers: of what is sent no digest, for any of it may be there or not."""
+        known = self.acknowledged.get(batch.target.id)
+        digests = dict(known.digests) if known is not None else {}
+        for contribution_key, sent in published_state(batch).digests.items():
+            unanswered = replace(sent, digest=UNANSWERED)
+            earlier = digests.get(contribution_key)
+            digests[contribution_key] = unanswered if earlier is None else unanswered.widen(earlier)
+        return PublishedState(batch.target.type, "", digests)
 
     def _published_state(self, batch: TargetBatch) -> PublishedState:
         """What stands now: what was said in this run, and what was said before and not ended."""

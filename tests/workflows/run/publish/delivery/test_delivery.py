@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import pytest
 
 from connectors.sink import TargetBatch, WriteReport, WriteResult, target_batches
+from ingestion.errors import TargetDown
 from ingestion.model.contributions import Contribution, Producer, ProducerKind
 from ingestion.model.entities import EntityReference
 from ingestion.model.outcomes import WriteOutcome
@@ -63,6 +65,30 @@ def test_what_a_redefined_procedure_said_before_ends() -> None:
     (order,) = delivered(says(LOAD, "a", "b"), says(LOAD, "a", at=20.0), ALL)
     assert (order.to_entity, order.producer, order.at, order.until) == (TARGET, LOAD, 10.0, 20.0)
     assert not order.shared
+
+
+def test_what_was_sent_and_not_answered_for_ends_where_something_else_is_said() -> None:
+    known: dict[str, PublishedState] = {}
+
+    class Silent(RecordingSink):
+        def write(self, batches: Sequence[TargetBatch]) -> WriteReport:
+            super().write(batches)
+            raise TargetDown("no answer")
+
+    def sent(sink: RecordingSink, requests: Sequence[AddLineageRequest]) -> list[Replacement]:
+        deliverer = Publisher(sink, dict(known), known.update, 100, RunOptions("r"))
+        with suppress(TargetDown):
+            deliverer.deliver(target_batches(requests), ALL, lambda _count: None)
+        return sink.ended
+
+    assert sent(Silent(), says(LOAD, "a", "b")) == []
+    (order,) = sent(Silent(), says(LOAD, "c", at=20.0))  # whichever of the two it has taken
+    assert (order.producer, order.at, order.until) == (LOAD, 10.0, 20.0)
+    (order,) = sent(RecordingSink(), says(LOAD, "c", at=20.0))
+    assert order.producer == LOAD
+    assert sent(RecordingSink(), says(LOAD, "c", at=20.0)) == []
+    (order,) = sent(RecordingSink(), [])
+    assert order.producer == LOAD
 
 
 def test_what_it_says_again_ends_nothing() -> None:
