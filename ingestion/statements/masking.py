@@ -153,12 +153,14 @@ def _without_bare_values(masked: str, words: Sequence[str], dialect: Dialect) ->
         kept = _SETTING.match(masked)
     elif words[:1] in (["set"], ["alter"]):
         kept = _BARE_SETTING.match(masked)
+        if kept is None and words[0] == "alter":
+            return _without_options(masked)
     elif words[:1] == ["insert"] and dialect.inline_data and "select" not in words:
         kept = _INLINE_DATA.search(masked)
     elif words[:1] in (["exec"], ["execute"]) and dialect.bare_arguments:
         call = _CALLED.match(masked)
         return masked if call is None else masked[: call.end()] + _BARE_ARGUMENT.sub("?", masked[call.end() :])
-    elif words[:1] in (["create"], ["alter"], ["insert"], ["copy"]):
+    elif words[:1] in (["create"], ["insert"], ["copy"]):
         return _without_options(masked)
     return masked if kept is None else f"{masked[: kept.end()].rstrip()} ?"
 

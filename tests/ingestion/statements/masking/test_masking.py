@@ -151,6 +151,7 @@ def test_no_secret_survives(dialect: str, text: str) -> None:
         ("postgres", "set app.key to secret", "set app.key to ?"),
         ("postgres", "set search_path to a, b", "set search_path to a, b"),
         ("postgres", "alter role u set app.key = secret", "alter role u set app.key = ?"),
+        ("postgres", "alter server s options (set password secret)", "alter server s options (set password ?)"),
         ("spark", "create table credentials (password string, user string) using x options (password b)", None),
         ("tsql", 'exec "dbo"."p" "x", @a = "y", @b = @c output, word', 'exec "dbo"."p" ?, @a = ?, @b = @c output, ?'),
         ("tsql", 'insert into "t" ("a") values (1, "x"), (2, "y")', 'insert into "t" ("a") values (?, ?)'),
