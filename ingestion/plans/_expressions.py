@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import pairwise
 
 from ingestion.analysis.roles import (
@@ -33,9 +34,11 @@ from ingestion.plans._relation import (
     ValueParts,
     arguments,
     attribute_spans,
+    cut_at_commas,
     influences,
     is_truncated,
     nesting,
+    positions_in,
     unite_lineages,
 )
 from ingestion.plans._values import (
@@ -205,13 +208,18 @@ class _ExpressionReading:
         self.words: list[str] = ["", ""]  # the last two tokens that are not space
         self.doubtful = is_truncated(text)
         self.roles_set = self.opaque = False
-        found = attribute_spans(text, visible)
-        self.spans = {start: (end, attribute) for start, end, attribute in found}
-        has_parts = any(attribute.lineage.parts is not None for _, _, attribute in found)
+        self.found = attribute_spans(text, visible)
+        self.spans = {start: (end, attribute) for start, end, attribute in self.found}
+        self.in_names = positions_in(self.found)
+        has_parts = any(attribute.lineage.parts is not None for _, _, attribute in self.found)
         composed = not flat and not self.doubtful and (has_parts or MAKERS.search(text) is not None)
         self.composed = composed and SUBQUERY.search(text) is None  # those are taken in their order, each once
-        self.depth = nesting(text, found) if has_parts or self.composed else []
         self.skip = self._names_of_aliases()
+
+    @cached_property
+    def depth(self) -> Sequence[int]:
+        """The bracket depth before each character."""
+        return nesting(self.text, self.found)
 
     def whole(self) -> AttributeLineage | None:
         """The value of a text that is nothing but an attribute, a call or a choice with what is taken out of it."""
@@ -254,7 +262,8 @@ class _ExpressionReading:
         end = self._closing(match.end() - 1) if match and reads_call(name) else None
         if match is None or end is None:
             return None
-        value = value_of(FunctionCall(name, self._arguments(match.end(), end), self._read))
+        texts = cut_at_commas(self.text, self.depth, self.in_names, match.end(), end)
+        value = value_of(FunctionCall(name, texts, self._read))
         return (value, end + 1) if value is not None else None
 
     def _with_clause(self, value: AttributeLineage, end: int) -> tuple[AttributeLineage, int]:
@@ -319,7 +328,7 @@ class _ExpressionReading:
         """The words of choices that stand in no bracket of their own, and where."""
         depth = self.depth[position]
         found = ((match.start(), match.group()) for match in _CHOICE_WORD.finditer(self.text, position, end))
-        return [(at, word) for at, word in found if self.depth[at] == depth and not self._near(at)]
+        return [(at, word) for at, word in found if self.depth[at] == depth and at not in self.in_names]
 
     def _part_behind(self, value: AttributeLineage, end: int) -> tuple[AttributeLineage, int]:
         """What the text behind a value takes out of it (`r#5.z`, `m#3[K].z`), and where that ends."""
@@ -363,24 +372,13 @@ class _ExpressionReading:
                 return at
         return len(self.text)
 
-    def _arguments(self, start: int, end: int) -> list[str]:
-        """The arguments of a call between its brackets."""
-        found: list[str] = []
-        depth = self.depth[start]
-        begun = start
-        for at in range(start, end):
-            if self.depth[at] == depth and self.text.startswith(", ", at) and not self._near(at):
-                found.append(self.text[begun:at])
-                begun = at + 2
-        return [*found, self.text[begun:end]] if end > start else []
-
     # --- finding things --------------------------------------------------------------------------------------
 
     def _names_of_aliases(self) -> dict[int, int]:
         """Where an alias inside the expression stands (` AS name#id` of an id that is not in scope): start to end."""
         found: dict[int, int] = {}
         for match in ID.finditer(self.text):
-            if any(start <= match.start() < end for start, (end, _) in self._near(match.start())):
+            if match.start() in self.in_names:
                 continue
             alias = self.text.rfind(" AS ", 0, match.start())
             between = self.text[alias + 4 : match.start()]
@@ -390,9 +388,6 @@ class _ExpressionReading:
                 before = self.text[: match.start()]
                 self.doubtful |= not before.endswith((")", "=", "subquery", "exists", "list"))
         return found
-
-    def _near(self, position: int) -> list[tuple[int, tuple[int, Attribute]]]:
-        return [(s, span) for s, span in self.spans.items() if s <= position < span[0]]
 
     def _step(self, position: int) -> int:
         if position in self.spans:

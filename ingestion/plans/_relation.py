@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import accumulate
 
@@ -368,15 +368,21 @@ def arguments(text: str) -> list[str]:
 def unnamed_list(text: str, scope: Mapping[int, Attribute]) -> list[str]:
     """Expressions without names, cut at the commas outside of brackets."""
     body = inside(text)
-    if not body:
-        return []
     spans = attribute_spans(body, scope)
-    depth = nesting(body, spans)
-    hidden = {i for start, end, _ in spans for i in range(start, end)}
+    return cut_at_commas(body, nesting(body, spans), positions_in(spans), 0, len(body))
+
+
+def positions_in(spans: Iterable[tuple[int, int, Attribute]]) -> set[int]:
+    """The places of all characters that stand in a name with its id, where a comma or a bracket is part of that."""
+    return {position for start, end, _ in spans for position in range(start, end)}
+
+
+def cut_at_commas(text: str, depth: Sequence[int], in_names: Set[int], start: int, end: int) -> list[str]:
+    """The expressions from `start` to `end`, cut at the commas in no bracket between; none of an empty text."""
     found: list[str] = []
-    start = 0
-    for index, character in enumerate(body):
-        if character == "," and depth[index] == 0 and index not in hidden and body.startswith(", ", index):
-            found.append(body[start:index])
-            start = index + 2
-    return [*found, body[start:]]
+    begun = start
+    for index in range(start, end):
+        if depth[index] == depth[start] and index not in in_names and text.startswith(", ", index):
+            found.append(text[begun:index])
+            begun = index + 2
+    return [*found, text[begun:end]] if end > start else []

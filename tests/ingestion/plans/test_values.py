@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from ingestion.analysis.roles import TRANSFORMATIONS
@@ -86,6 +88,12 @@ def generated(text: str, outputs: str) -> dict[str, tuple[set[str], bool]]:
 )
 def test_a_part_is_made_of_what_stands_in_its_place(text: str, direct: set[str], indirect: set[str]) -> None:
     assert read(text) == (direct, indirect, True)
+
+
+def test_a_part_is_taken_out_of_what_a_subquery_gives() -> None:
+    rows = PlanRelation([Attribute(9, "made", read_expression("map(K, a#1, L, b#2)", SCOPE))])
+    found = read_expression("scalar-subquery#8 [][K]", replace(SCOPE, in_order=iter([rows])))
+    assert {column.column for column in found.direct} == {"a"}
 
 
 @pytest.mark.parametrize(
