@@ -7,6 +7,7 @@ that is put together of others, as `"INSERT INTO " + name` is, is known when it 
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -140,8 +141,9 @@ _OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 _NOTHING = frozenset({"null", "None", "undefined", "Nil"})
 _FUNCTIONS = frozenset({"function", "def"})
 _EVIDENT = re.compile(
-    r"\s*+(?:insert\s+(?:into|overwrite)\b[\s\S]+\bselect\b|merge\s+into\b[\s\S]+\busing\b[\s\S]+\bwhen\b"
-    r"|update\s+\S+(?:\s+(?:as\s+)?\w+)?\s+set\s+\S+\s*=|create\b[\s\S]+\b(?:table|view)\b[\s\S]+\bas\b[\s\S]*\bselect\b"
+    r"\s*+(?:insert\s+(?:into|overwrite)\b[\s\S]+\bselect\b|merge\s+into\b(?>[\s\S]+?\busing\b)[\s\S]+\bwhen\b"
+    r"|update\s+\S+(?:\s+(?:as\s+)?\w+)?\s+set\s+\S+\s*="
+    r"|create\b(?>[\s\S]+?\b(?:table|view)\b)(?>[\s\S]+?\bas\b)[\s\S]*\bselect\b"
     r"|copy\s+into\b[\s\S]+\bfrom\s*[@('])",
     re.IGNORECASE,
 )
@@ -169,7 +171,8 @@ class _Program:
 
     `names`: what they are given; `prepared`: those that hold a statement that was prepared; `runs`: functions that run
     the text which is their argument of that number; `passed`: where such a function of the program's own hands its
-    argument on; `used`: the texts that were read.
+    argument on; `used`: the texts that were read; `closings`: where each bracket closes that does;
+    `keys`: where TEXT_KEY stands.
     """
 
     tokens: Sequence[_Token]
@@ -178,6 +181,18 @@ class _Program:
     runs: dict[str, int] = field(default_factory=lambda: dict.fromkeys(RUNS_TEXT, 0))
     passed: set[int] = field(default_factory=set)
     used: set[int] = field(default_factory=set)
+    closings: dict[int, int] = field(default_factory=dict)
+    keys: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        opened: list[int] = []
+        for index in range(len(self.tokens)):
+            if self.sign(index) in _OPENING:
+                opened.append(index)
+            elif self.sign(index) in _CLOSING and opened:
+                self.closings[opened.pop()] = index
+            elif self.tokens[index].text == TEXT_KEY:
+                self.keys.append(index)
 
     def sign(self, index: int) -> str:
         return self.tokens[index].text if 0 <= index < len(self.tokens) and self.tokens[index].kind == _SIGN else ""
@@ -236,13 +251,8 @@ class _Program:
         whole = index >= len(self.tokens) or (sign in _ENDS if sign else self.tokens[index].begins or not goes_on)
         return _HostValue(text if whole else None, index)
 
-    def _closing(self, index: int) -> int:
-        depth = 0
-        for each in range(index, len(self.tokens)):
-            depth += (self.sign(each) in _OPENING) - (self.sign(each) in _CLOSING)
-            if not depth:
-                return each
-        return len(self.tokens)
+    def _closing(self, opening: int) -> int:
+        return self.closings.get(opening, len(self.tokens))
 
     def _argument(self, opening: int, number: int) -> int | None:
         """Where an argument begins, by its number from 0, given where their parentheses open."""
@@ -258,11 +268,11 @@ class _Program:
 
     def _of_object(self, opening: int) -> int | None:
         """Where the text stands in `{sqlText: …, binds: […]}`; a name alone is its own value."""
-        for index in range(opening + 1, self._closing(opening)):
-            key = self.word(index) or (self.tokens[index].text if self.kind(index) == _TEXT else "")
-            if key == TEXT_KEY:
-                return index + 2 if self.sign(index + 1) == ":" else index
-        return None
+        behind = bisect(self.keys, opening)
+        index = self.keys[behind] if behind < len(self.keys) else len(self.tokens)
+        if index >= self._closing(opening):
+            return None
+        return index + 2 if self.sign(index + 1) == ":" else index
 
     def _run(self, index: int) -> Iterator[str | None]:
         """The texts that a call runs."""

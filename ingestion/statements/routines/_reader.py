@@ -106,6 +106,11 @@ def _assign(code: Code, name: str, value: tuple[int, int], variables: Variables)
         variables.fill(name, query)
         variables.record(name, query)
         return
+    _set_expression(code, name, value, variables)
+
+
+def _set_expression(code: Code, name: str, value: tuple[int, int], variables: Variables) -> None:
+    """A variable takes what is no query: perhaps a constant text, perhaps made of others that queries filled."""
     variables.set_constant(name, constant(code, *value))
     made_of = with_parameters(code, *value, variables)
     if made_of != code.between(*value) and _READS_QUERY.search(made_of):
@@ -326,11 +331,8 @@ class _TransactReader:
     def _takes(self, name: str, first: int, last: int) -> None:
         if self.code.word(first) == "(" and self.code.word(first + 1) == "select":
             self.variables.fill(name, with_parameters(self.code, first + 1, last - 1, self.variables))
-            return
-        self.variables.set_constant(name, constant(self.code, first, last))
-        made_of = with_parameters(self.code, first, last, self.variables)
-        if made_of != self.code.between(first, last) and _READS_QUERY.search(made_of):
-            self.variables.fill(name, f"SELECT {made_of}")
+        else:
+            _set_expression(self.code, name, (first, last), self.variables)
 
     def _assigns(self, first: int, last: int) -> bool:
         return (

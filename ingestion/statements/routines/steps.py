@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -199,8 +199,9 @@ def with_parameters(code: Code, first: int, last: int, variables: Variables) -> 
         token = code.tokens[index]
         if index <= done or token.kind not in (WORD, NAME) or index in listed or code.word(index - 1) in _NAMED_AFTER:
             continue
-        rows = (find(code, index, variables) for find in (_rows_of_cursor, _rows_of_result, _record_of_values))
-        put = next((found for found in rows if found is not None), None) or _replacement(code, index, variables)
+        find_rows = _ROWS_AFTER.get(code.word(index))
+        put = find_rows(code, index, variables) if find_rows is not None else None
+        put = put or _replacement(code, index, variables)
         if put is None or _names_an_argument(code, index):
             continue
         text, until = put
@@ -264,10 +265,8 @@ def _replacement(code: Code, index: int, variables: Variables) -> tuple[str, int
         return None
     if code.word(index - 1) == "of":  # MEMBER OF a collection
         return f":{token.text}", index
-    if end > index and value is not None:
-        return f"({value})", end
     if value is not None:
-        return f"({value})", index
+        return f"({value})", end
     if query is not None and key not in variables.values and code.dialect.dollar_quotes is DollarQuotes.TAGGED:
         return f"(SELECT {token.text} FROM ({query}) {token.text})", index  # the row as one value
     return (token.text if token.text.startswith("@") else f":{token.text}"), index
@@ -275,7 +274,7 @@ def _replacement(code: Code, index: int, variables: Variables) -> tuple[str, int
 
 def _rows_of_cursor(code: Code, index: int, variables: Variables) -> tuple[str, int] | None:
     """What stands for WHERE CURRENT OF c: that the cursor's query gives the row."""
-    if code.words(index, 3) != ("where", "current", "of"):
+    if code.words(index + 1, 2) != ("current", "of"):
         return None
     query = variables.query_of(code.name(index + 3) or code.word(index + 3))
     condition = "" if query is None else f"WHERE EXISTS ({_FOR_UPDATE.sub('', query)})"
@@ -284,7 +283,7 @@ def _rows_of_cursor(code: Code, index: int, variables: Variables) -> tuple[str, 
 
 def _rows_of_result(code: Code, index: int, variables: Variables) -> tuple[str, int] | None:
     """What stands for `TABLE(rs)`, rs a result set or a collection of records: the query of its rows."""
-    if code.words(index, 2) != ("table", "(") or code.closing(index + 1) != index + 3:
+    if code.word(index + 1) != "(" or code.closing(index + 1) != index + 3:
         return None
     query = variables.query_of(code.name(index + 2))
     return None if query is None else (f"({query})", index + 3)
@@ -293,7 +292,7 @@ def _rows_of_result(code: Code, index: int, variables: Variables) -> tuple[str, 
 def _record_of_values(code: Code, index: int, variables: Variables) -> tuple[str, int] | None:
     """What stands for Oracle's `VALUES r`, r a record or an element of a collection of them: the query of its row."""
     name = code.name(index + 1)
-    if code.word(index) != "values" or not name:
+    if not name:
         return None
     end = code.closing(index + 2) if code.word(index + 2) == "(" else index + 1
     if code.word(end + 1) not in ("", ";", "returning", "log"):
@@ -303,6 +302,14 @@ def _record_of_values(code: Code, index: int, variables: Variables) -> tuple[str
         columns = ", ".join(_in_quotes(column, code.dialect) for column in own)
         return f"({columns}) SELECT {', '.join(f'({value})' for value in own.values())}", end
     return None if query is None or own else (f"SELECT * FROM ({query}) {code.tokens[index + 1].text}", end)
+
+
+_ROWS_AFTER: Mapping[str, Callable[[Code, int, Variables], tuple[str, int] | None]] = {
+    "table": _rows_of_result,
+    "values": _record_of_values,
+    "where": _rows_of_cursor,
+}
+"""What reads the rows that a cursor, a result set or a record stands for, by the word that it stands behind."""
 
 
 def _in_quotes(name: str, dialect: Dialect) -> str:
