@@ -365,6 +365,8 @@ def with_plain_quotes(text: str, lexicon: Lexicon) -> str:
         for literal, index in enumerate(marked)
         if words[index] == NAME_MARK and _stands_for_a_string(words, index, lexicon.dialect)
     }
+    if not strings:
+        return text
     texts, written, literal = list[str](), 0, -1
     for match in lexicon.literals.finditer(text):
         if match.lastgroup in (COMMENT, HINT):

@@ -30,7 +30,7 @@ _SNOWSQL_COMMAND = re.compile(
 _FROM_CLIENT = re.compile(r"\bfrom\s+(?:local\s+)?stdin\b", re.IGNORECASE)
 # A script that was cut off ends in its rows, without the backslash and dot that end them.
 _COPIED_ROWS = re.compile(
-    rf"(?ims)(^[ \t]*+copy\s[^;]*?{_FROM_CLIENT.pattern}[^;]*+;)[^\n]*+\n(?:.*?^\\\.[ \t\r]*+$|.*\Z)"
+    rf"(?ims)^[ \t]*+copy\s[^;]*?{_FROM_CLIENT.pattern}[^;]*+;[^\n]*+\n(?:.*?^\\\.[ \t\r]*+$|.*\Z)"
 )
 _MAGIC = re.compile(r"\A%sql\b\s*+")  # how a cell of a notebook says that it is SQL
 _SET_STATEMENT = re.compile(r"set\s++statement\s++[\w.]++\s*+=", re.IGNORECASE)
@@ -111,7 +111,7 @@ def without_client_commands(text: str, dialect: Dialect) -> str:
         return text
     if _FROM_CLIENT.search(text):
         text = _COPIED_ROWS.sub(lambda match: "\n" * match.group().count("\n"), text)
-    if not _META_COMMAND.search(text):
+    if "\\" not in text or not _META_COMMAND.search(text):
         return text
     return _outside_quotes(_META_COMMAND.pattern, text, lexicon_of(dialect))
 

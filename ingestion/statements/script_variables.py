@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from ingestion.dialects import dialect_of
+from ingestion.dialects import Dialect, dialect_of
 from ingestion.dialects.cursor import Code
 from ingestion.statements._splitting import StatementText
 
@@ -31,7 +31,7 @@ def with_own_variables(statements: Sequence[StatementText], dialect: str) -> Ite
     values: dict[str, str] = {}
     for one in statements:
         fill = _with_marked if rules.unquoted_settings else _with_named
-        text = fill(one.text, values, dialect) if values and "$" in one.text else one.text
+        text = fill(one.text, values, rules) if values and "$" in one.text else one.text
         if text[:3].lower() == "set":
             values |= _settings(text) if rules.unquoted_settings else _assignments(Code.of(text, rules))
             values = {name: value for name, value in values.items() if value}
@@ -46,7 +46,7 @@ def _settings(text: str) -> Mapping[str, str]:
     return {found[1].lower(): found[2] if _PLAIN.fullmatch(found[2]) else ""}
 
 
-def _with_marked(text: str, values: Mapping[str, str], _dialect: str) -> str:
+def _with_marked(text: str, values: Mapping[str, str], _rules: Dialect) -> str:
     return _MARKED.sub(lambda match: values.get(match[1].lower(), match.group()), text)
 
 
@@ -62,9 +62,9 @@ def _assignments(code: Code) -> Mapping[str, str]:
     return dict(zip(names, texts, strict=True)) if len(names) == len(texts) else dict.fromkeys(names, "")
 
 
-def _with_named(text: str, values: Mapping[str, str], dialect: str) -> str:
+def _with_named(text: str, values: Mapping[str, str], rules: Dialect) -> str:
     """IDENTIFIER($src) and TABLE($src) with the text: elsewhere a variable is a value, and names nothing."""
-    code = Code.of(text, dialect_of(dialect))
+    code = Code.of(text, rules)
     for number in reversed(range(len(code) - 2)):
         if code.word(number) not in _NAMED_BY or code.word(number + 1) != "(":
             continue
