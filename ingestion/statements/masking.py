@@ -81,7 +81,7 @@ _SETTING = re.compile(r"\s*set\b[^=]*=\s*(?![(\s])", re.IGNORECASE)
 # SET app.key TO secret, ALTER ROLE u SET app.key = secret: what says which names mean what stays.
 _BARE_SETTING = re.compile(
     r"(?:\s*|\s*alter\s+(?:role|user|database|system|session)\b.*?\s)set\s+(?:(?:session|local|global)\s+)?"
-    r"(?!(?:search_path|(?:current_)?schema|catalog|role|database)\b)[\w.]+(?:\s+to\s+|\s*=\s*)(?=[^\s?(@:$][^()]*\Z)",
+    r"(?!(?:search_path|(?:current_)?schema|catalog|role|database)\b)[\w.]+(?:\s+to\s+|\s*=\s*)(?=[^\s?(@:$][^()]*+\Z)",
     re.IGNORECASE | re.DOTALL,
 )
 # EXEC dbo.p word, @x = word: T-SQL takes words for texts. Variables, OUTPUT and WITH RECOMPILE are none.

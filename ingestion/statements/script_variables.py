@@ -10,9 +10,7 @@ from ingestion.dialects import Dialect, dialect_of
 from ingestion.dialects.cursor import Code
 from ingestion.statements._splitting import StatementText
 
-_SETTING = re.compile(
-    r"set\s+(?:(?:hivevar|hiveconf|var|spark|sparkconf)\s*:\s*)?([\w.]+)\s*=\s*(.*?)\s*;?\s*\Z", re.I | re.S
-)
+_SETTING = re.compile(r"set\s+(?:(?:hivevar|hiveconf|var|spark|sparkconf)\s*:\s*)?([\w.]+)\s*=\s*(.*)", re.I | re.S)
 _MARKED = re.compile(r"\$\{(?:(?:hivevar|hiveconf|var|spark|sparkconf):)?([\w.]+)\}", re.IGNORECASE)
 # What can be put where it stands: a name, a number, a path, a text in quotes. Anything else could end a statement.
 _PLAIN = re.compile(r"[\w.\-/:*=@]+|'[^'\\]*'|\"[^\"\\]*\"|`[^`]*`(?:\.`[^`]*`)*")
@@ -43,7 +41,8 @@ def _settings(text: str) -> Mapping[str, str]:
     found = _SETTING.match(text)
     if found is None:
         return {}
-    return {found[1].lower(): found[2] if _PLAIN.fullmatch(found[2]) else ""}
+    value = found[2].rstrip().removesuffix(";").rstrip()
+    return {found[1].lower(): value if _PLAIN.fullmatch(value) else ""}
 
 
 def _with_marked(text: str, values: Mapping[str, str], _rules: Dialect) -> str:
