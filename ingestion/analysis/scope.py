@@ -303,11 +303,12 @@ class Scope:
     """What one SELECT's expressions may name: u in `SELECT (SELECT MAX(b) FROM u) FROM t`, whose `parent` has t."""
 
     __slots__ = (
+        "_alias_values",
+        "_aliases",
         "_known",
         "_names",
         "_qualified",
         "_visible",
-        "aliases",
         "analysis",
         "merged",
         "merges",
@@ -329,7 +330,8 @@ class Scope:
         self.relations: list[ScopedRelation] = []
         self.merged: dict[str, ColumnValue] = {}
         self.merges: dict[int, Merge] = {}
-        self.aliases: dict[str, WithItem] = {}
+        self._aliases: dict[str, WithItem] = {}  # those that no value was made of yet
+        self._alias_values: dict[str, ColumnValue | None] = {}
         self.outputs: dict[str, ColumnValue] = {}
         self.tables: dict[TableName, None] = {}
         self._known: dict[tuple[str, ...], ColumnValue] = {}
@@ -352,19 +354,17 @@ class Scope:
             for one in named:
                 select = Select((one,))
                 item = WithItem(CommonTable(one.name, (), select, scalar=True), self.view, self.parent)
-                self.aliases.setdefault(one.name, item)
+                self._aliases.setdefault(one.name, item)
             self._known.clear()
 
     def _aliased_value(self, name: str) -> ColumnValue | None:
-        item = self.aliases.pop(name, None)  # in its own expression the name is a column's
-        if item is None:
-            return None
-        self._known.clear()
-        try:
-            return self.analysis.item_value(item, self)
-        finally:
-            self.aliases[name] = item
+        """The value that a name is an alias of, made once: aliases of aliases would double the work with each of them."""
+        item = self._aliases.pop(name, None)  # in its own expression the name is a column's
+        if item is not None:
             self._known.clear()
+            self._alias_values[name] = self.analysis.item_value(item, self)
+            self._known.clear()
+        return self._alias_values.get(name)
 
     def item(self, name: TableName) -> WithItem | None:
         """The WITH item whose rows a bare name means, None where it means a table.
@@ -464,7 +464,7 @@ class Scope:
         or u has; where none is known to have it, one of those whose schema is not known; and only then a whole row, an
         output or a column of the query around.
         """
-        aliased = self._aliased_value(name) if self.aliases else None
+        aliased = self._aliased_value(name) if self._aliases or self._alias_values else None
         if aliased is not None:
             return aliased
         if self.merged:
@@ -649,7 +649,10 @@ class Scope:
             is_given = not (visible.hidden or visible.written)
             right = list(_changed_entries(visible, own.get(id(visible), {}))) if is_given else []
             merge = self.merges.get(number)
-            entries = [*entries, *right] if merge is None else self._merged_entries(entries, right, merge)
+            if merge is None:
+                entries += right
+            else:
+                entries = self._merged_entries(entries, right, merge)
         return entries
 
     def _merged_entries(self, left: list[Entry], right: list[Entry], merge: Merge) -> list[Entry]:

@@ -112,6 +112,12 @@ def test_an_output_may_use_the_name_of_an_earlier_one_when_no_column_has_it(dial
     }
 
 
+def test_a_long_chain_of_aliases_leads_to_the_column_that_it_begins_with() -> None:
+    aliases = ", ".join(f"c{number} + 1 as c{number + 1}" for number in range(300))
+    lines = column_lines(f"select a as c0, {aliases} from t where c300 > 1", "clickhouse", {"t": "a"})
+    assert {"c300 f t.a", "* filter t.a"} <= lines
+
+
 def test_a_column_comes_before_an_earlier_output_of_the_same_name() -> None:
     lines = column_lines("select b as a, a + 1 as y from t", "spark", schemas=T)
     assert lines == {"a = t.b", "y f t.a"}
