@@ -167,8 +167,7 @@ def under_last_names(
 
 def _columns_of(lineage: StatementLineage) -> Iterator[ColumnRef]:
     for flow in lineage.flows:
-        references = (*flow.indirect, *(one for output in flow.outputs for one in output.references))
-        yield from (source for reference in references for source in reference.sources)
+        yield from (source for reference in flow.references() for source in reference.sources)
         if flow.target is not None:
             yield from (ColumnRef(flow.target.name, output.name) for output in flow.outputs)
 

@@ -155,6 +155,7 @@ class RelationSchemas:
         self._before = before
         self._created: dict[int, Schema | None] = {}
         self._written: dict[int, list[tuple[Order, Schema]]] = {}
+        self._last: dict[int, tuple[Schema, list[tuple[Order, TableChange | Schema]], Schema]] = {}
 
     def note(self, number: int, order: Order, shown: Iterable[ShownColumns]) -> None:
         """Takes in what the statement of that number shows."""
@@ -181,12 +182,19 @@ class RelationSchemas:
         `altered`: which of its alterations are in force; None: all that come before.
         """
         relation = self._timeline.relations[number]
-        schema = self._schema_at_creation(relation, order)
-        alterations = [(when, change) for when, change in relation.alterations if altered is None or when in altered]
-        changes = [*alterations, *self._written.get(number, ())]
-        for when, change in sorted(changes, key=lambda change: change[0]):
-            if schema is not None and when <= order:
-                schema = _widen(schema, change) if isinstance(change, tuple) else _alter(relation, schema, change)
+        created = self._schema_at_creation(relation, order)
+        if created is None:
+            return None
+        alterations = [one for one in relation.alterations if altered is None or one[0] in altered]
+        changes = sorted([*alterations, *self._written.get(number, ())], key=lambda change: change[0])
+        changes = [one for one in changes if one[0] <= order]
+        # A log asks in its order: what is done to the columns since the last time is all that there is to do.
+        before, done, schema = self._last.get(number, (created, [], created))
+        if before != created or changes[: len(done)] != done:
+            done, schema = [], created
+        for _when, change in changes[len(done) :]:
+            schema = _widen(schema, change) if isinstance(change, tuple) else _alter(relation, schema, change)
+        self._last[number] = created, changes, schema
         return schema
 
     def alterations(self, isolation: Isolation[Order]) -> tuple[tuple[TypeEvent, ...], tuple[ColumnNameEvent, ...]]:
@@ -298,8 +306,10 @@ def _alter(relation: Relation, schema: Schema, change: TableChange) -> Schema:
     types = {_spelling(column.name, kept): column.type for column in change.retyped_columns}
     kept = [Column(c.name, types.get(c.name, c.type)) for c in kept]
     if change.whole and relation.declared is not None:
-        kept = [*change.columns, *(c for c in kept if c.name not in {new.name for new in change.columns})]
-    altered = (*kept, *(c for c in change.columns if c.name not in {k.name for k in kept}))
+        listed = {new.name for new in change.columns}
+        kept = [*change.columns, *(c for c in kept if c.name not in listed)]
+    there = {column.name for column in kept}
+    altered = (*kept, *(c for c in change.columns if c.name not in there))
     partitions = relation.declared.partition_columns if relation.declared is not None else ()
     return tuple(sorted(altered, key=lambda column: column.name in partitions))  # Hive has these last
 
@@ -514,7 +524,7 @@ def _without_unread_columns(log: BoundLog) -> Sequence[BoundStatement]:
         (statement.meaning.get(source.table), source.column)
         for statement in log.statements
         for flow in statement.lineage.flows
-        for use in (*flow.indirect, *(one for output in flow.outputs for one in output.references))
+        for use in flow.references()
         for source in use.sources
     }
 
