@@ -21,7 +21,7 @@ from ingestion.analysis._expressions import act, evaluate
 from ingestion.analysis._fields import fields_of
 from ingestion.analysis.form import Pivot, Slot, Star, all_slots
 from ingestion.analysis.roles import CONDITIONAL, FILTER, GROUP_BY, IDENTITY, TRANSFORMATION
-from ingestion.analysis.scope import AnalysisContext, Scope, ScopedRelation, entries_of
+from ingestion.analysis.scope import AnalysisContext, Scope, ScopedRelation, entries_of, without_columns
 from ingestion.model.outcomes import ProblemKind
 
 
@@ -149,7 +149,6 @@ def pivot_rows(around: Scope, rows: QueryColumns, pivot: Pivot, visible: ScopedR
     starred = star_entries(analysis, pivot.star, scope) if pivot.star is not None else []
     named = {slot.parts[-1] for slot in all_slots(pivot.consumed) if isinstance(slot, Slot)}
     named |= {entry[0] for entry in starred if isinstance(entry, tuple)}
-    consumed = spellings(rows.names(), named)
     sought = [analysis.query(query, None, around.view) for query in pivot.sought]
     chosen = [evaluate(scope, key) for key in pivot.keys]
     for values in sought:
@@ -161,11 +160,7 @@ def pivot_rows(around: Scope, rows: QueryColumns, pivot: Pivot, visible: ScopedR
     if pivot.kept is not None:
         kept: list[Entry] = [(item.name, evaluate(scope, item.expression)) for item in pivot.kept]
     else:
-        kept = [
-            entry.without(consumed) if isinstance(entry, UnexpandedStar) else entry
-            for entry in rows.entries
-            if isinstance(entry, UnexpandedStar) or entry[0] not in consumed
-        ]
+        kept = without_columns(rows.entries, named)
     if pivot.keys:  # PIVOT groups by what is left
         for value in values_of(kept, analysis.sources):
             act(indirect, value, GROUP_BY)

@@ -136,27 +136,29 @@ class Merge(NamedTuple):
     how: str
 
 
-def _changed_entries(visible: ScopedRelation, changed: Mapping[str, str]) -> Iterator[Entry]:
-    """The columns of a relation; those that are `changed` get another name, or with "" go."""
-    names = visible.rows.names()
-    gone = spellings(names, [old for old, new in changed.items() if not new])
-    renamed = {called: new for old, new in changed.items() if new for called in spellings(visible.rows.names(), (old,))}
-    for entry in entries_of(visible.rows):
-        if isinstance(entry, UnexpandedStar):
-            yield entry.without(gone).with_renamed(tuple(renamed.items())) if gone or renamed else entry
-        elif entry[0] not in gone:
-            yield (renamed.get(entry[0], entry[0]), entry[1])
+def _changed_columns(entries: Sequence[Entry], changed: Mapping[str, str]) -> list[Entry]:
+    """The columns; those that are `changed` get another name, or with "" go."""
+    if not changed:
+        return list(entries)
+    known = _names(entries)
+    gone = spellings(known, [old for old, new in changed.items() if not new])
+    renamed = {called: new for old, new in changed.items() if new for called in spellings(known, (old,))}
+    return [
+        entry.without(gone).with_renamed(tuple(renamed.items()))
+        if isinstance(entry, UnexpandedStar)
+        else (renamed.get(entry[0], entry[0]), entry[1])
+        for entry in entries
+        if isinstance(entry, UnexpandedStar) or entry[0] not in gone
+    ]
 
 
 def _names(entries: Sequence[Entry]) -> list[str]:
     return [entry[0] for entry in entries if isinstance(entry, tuple)]
 
 
-def _without(entries: Sequence[Entry], names: Sequence[str]) -> list[Entry]:
+def without_columns(entries: Sequence[Entry], names: Iterable[str]) -> list[Entry]:
     """The columns that are not among the names."""
-    gone = spellings(_names(entries), names)
-    kept = [entry for entry in entries if isinstance(entry, UnexpandedStar) or entry[0] not in gone]
-    return [entry.without(gone) if isinstance(entry, UnexpandedStar) else entry for entry in kept]
+    return _changed_columns(entries, dict.fromkeys(names, ""))
 
 
 def _among_left(left: Sequence[Entry], merged: Mapping[str, ColumnValue], how: str) -> list[Entry]:
@@ -170,7 +172,7 @@ def _among_left(left: Sequence[Entry], merged: Mapping[str, ColumnValue], how: s
     unknown = [name for name in merged if spellings(known, (name,)).isdisjoint(known)]
     if not how.startswith(("RIGHT", "FULL")):
         return found
-    return [*((name, merged[name]) for name in unknown), *_without(found, unknown)]
+    return [*((name, merged[name]) for name in unknown), *without_columns(found, unknown)]
 
 
 def _by_position(relations: Sequence[ScopedRelation], number: int, name: str) -> ColumnValue | None:
@@ -358,7 +360,7 @@ class Scope:
             self._known.clear()
 
     def _aliased_value(self, name: str) -> ColumnValue | None:
-        """The value that a name is an alias of, made once: aliases of aliases would double the work with each of them."""
+        """The value that a name is an alias of, made once: aliases of aliases would double the work with each."""
         item = self._aliases.pop(name, None)  # in its own expression the name is a column's
         if item is not None:
             self._known.clear()
@@ -647,7 +649,7 @@ class Scope:
         entries: list[Entry] = []
         for number, visible in enumerate(self.relations):
             is_given = not (visible.hidden or visible.written)
-            right = list(_changed_entries(visible, own.get(id(visible), {}))) if is_given else []
+            right = _changed_columns(entries_of(visible.rows), own.get(id(visible), {})) if is_given else []
             merge = self.merges.get(number)
             if merge is None:
                 entries += right
@@ -661,12 +663,16 @@ class Scope:
         merged = {name: self.merged[name] for name in names}
         order = self.analysis.dialect.merged_columns
         if order is MergedColumns.AMONG_LEFT:
-            return [*_among_left(left, merged, how), *_without(right, names)]
+            return [*_among_left(left, merged, how), *without_columns(right, names)]
         if order is MergedColumns.AS_KEPT_SIDE:
             left, right = (right, left) if how.startswith("RIGHT") else (left, right)
             known = _names(left)
             names = tuple(sorted(names, key=lambda name: known.index(name) if name in known else len(known)))
-        return [*((name, merged[name]) for name in names), *_without(left, names), *_without(right, names)]
+        return [
+            *((name, merged[name]) for name in names),
+            *without_columns(left, names),
+            *without_columns(right, names),
+        ]
 
     def _ambiguous(self, candidates: Sequence[ColumnValue], name: str) -> ColumnValue:
         self.analysis.problem(ProblemKind.AMBIGUOUS_COLUMN, name)
