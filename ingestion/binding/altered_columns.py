@@ -49,7 +49,7 @@ class LaterChanges:
         for change in self.changes:
             if _names(name, change.dropped_columns):
                 return None
-            name = next((new for old, new in change.renamed_columns if _names(name, (old,))), name)
+            name = _name_after(change, name)
             listed = (*(self.kept or ()), *(column.name for column in change.columns))
             if change.whole and self.kept is not None and not _names(name, listed):
                 return None
@@ -66,7 +66,7 @@ class LaterChanges:
         for number, change in enumerate(self.changes):
             if _names(now, change.dropped_columns):
                 return f"{name}{GONE}{len(self.changes) - number}"
-            now = next((new for old, new in change.renamed_columns if _names(now, (old,))), now)
+            now = _name_after(change, now)
         return f"{name}{GONE}"
 
     def moved_columns(self) -> Iterator[str]:
@@ -95,6 +95,10 @@ class LaterChanges:
             there = there or _names(name, [new for _old, new in change.renamed_columns])
             there = there or _names(name, [column.name for column in change.columns])
         return there
+
+
+def _name_after(change: TableChange, name: str) -> str:
+    return next((new for old, new in change.renamed_columns if _names(name, (old,))), name)
 
 
 def _names_taken(change: TableChange) -> tuple[str, ...]:
@@ -159,7 +163,8 @@ def under_last_names(
     dialect = dialect_of(symbolic.dialect) if isinstance(symbolic, RelationalStatement) else None
     follows = dialect is not None and dialect.views_follow_names
     flows = tuple(_Renaming(later, flow, follows).flow() for flow in lineage.flows)
-    unused = tuple(_Renaming(later, None, follows).source(column) for column in lineage.unused)
+    no_flow = _Renaming(later, Flow(None, ()), follows)
+    unused = tuple(no_flow.source(column) for column in lineage.unused)
     renamed = replace(lineage, flows=flows, unused=unused)
     altered = ((later[column.table], column.column) for column in _columns_of(renamed) if column.table in later)
     return LastNames(renamed, max((one.at for one, name in altered if one.was_given_before(name)), default=None))
@@ -177,12 +182,11 @@ class _Renaming:
     """The columns of one flow under their last names, by what is done to the tables that it names."""
 
     later: Mapping[TableName, LaterChanges]
-    given: Flow | None
+    given: Flow
     views_follow: bool
 
     def flow(self) -> Flow:
         flow = self.given
-        assert flow is not None
         outputs = tuple(new for output in flow.outputs for new in self._outputs(output))
         return Flow(flow.target, outputs, self._references(flow.indirect), flow.sources)
 
@@ -194,15 +198,18 @@ class _Renaming:
         later = self.later.get(column.table)
         if later is None or column.column == "*":
             return column
-        again = later.is_given_again(column.column)
-        if again and self._looks_up_names():
+        if self._looks_up_names() and later.is_given_again(column.column):
             return column
         last = later.last(column.column)
         return ColumnRef(column.table, later.gone_name(column.column) if last is None else last)
 
     def _looks_up_names(self) -> bool:
-        target = self.given.target if self.given is not None else None
+        target = self.given.target
         return target is not None and target.view and not self.views_follow
+
+    def _of_target(self) -> LaterChanges | None:
+        """What is done to the columns of what the flow writes."""
+        return self.later.get(self.given.target.name) if self.given.target is not None else None
 
     def _outputs(self, output: Output) -> Iterator[Output]:
         if output.star is not None:
@@ -212,24 +219,21 @@ class _Renaming:
 
     def _target(self, name: str) -> str:
         """A column that is written, under its last name."""
-        target = self.given.target if self.given is not None else None
-        later = self.later.get(target.name) if target is not None else None
+        later = self._of_target()
         if later is None:
             return name
         return later.last(name) or later.gone_name(name)
 
     def _star(self, output: Output, star: StarOutput) -> Iterator[Output]:
         """A star over unknown columns: those of which a later name is known stand beside it, one by one."""
-        source, target = self.later.get(star.table), None
-        if self.given is not None and self.given.target is not None:
-            target = self.later.get(self.given.target.name)
+        source, target = self.later.get(star.table), self._of_target()
         renamed = dict(star.renamed)
         other_names = {new: old for old, new in star.renamed}
         moved = {name: renamed.get(name, name) for name in (source.moved_columns() if source is not None else ())}
         moved |= {other_names.get(name, name): name for name in (target.moved_columns() if target is not None else ())}
-        named = {given.name for given in self.given.outputs} if self.given is not None else set()
+        named = {given.name for given in self.given.outputs}
         moved = {old: new for old, new in moved.items() if old not in star.excluded and new not in named}
-        several = self.given is not None and sum(one.star is not None for one in self.given.outputs) > 1
+        several = sum(one.star is not None for one in self.given.outputs) > 1
         found = []
         for old, new in moved.items():
             read, written = self.source(ColumnRef(star.table, old)), self._target(new)

@@ -168,13 +168,11 @@ class Relation:
         drops = any(change.dropped_columns or change.whole for _when, change in self.alterations)
         self.gone_columns = frozenset(gone | {""} if drops else gone)
 
-    def end(self, stands: RelationKey | None, in_force: Collection[RelationKey]) -> None:
-        """Where a relation that was dropped is in the end: at the key where it `stands` since it was made again, in
-        that which it had left if another has it now, or nowhere.
+    def end(self, in_force: Collection[RelationKey]) -> None:
+        """Where a relation that was dropped is in the end: at the key that it had left if another has it now, or
+        nowhere.
         """
-        if stands is not None:
-            self.key = stands
-        elif self.left is not None and self.left in in_force:
+        if self.left is not None and self.left in in_force:
             self.key, self.superseded = self.left, True
         else:
             self.vacated = True

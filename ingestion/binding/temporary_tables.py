@@ -22,6 +22,7 @@ from ingestion.model.lineage import (
     Reference,
     StarOutput,
     TableName,
+    Target,
     Transformation,
     WriteMode,
 )
@@ -248,6 +249,7 @@ class PersistedFlow:
 class _FlowNode:
     statement: int
     flow: Flow
+    written: Target
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -350,18 +352,18 @@ class _Inliner:
                 versions.restore(statement)
                 for flow in statement.lineage.flows:
                     if flow.target is not None:
-                        self._add(number, flow, versions)
+                        self._add(_FlowNode(number, flow, flow.target), versions)
                 versions.note(statement)
 
-    def _add(self, number: int, flow: Flow, versions: _Versions) -> None:
-        statement = self._log.statements[number]
-        target = statement.meaning[flow.target.name] if flow.target is not None else -1
-        if target in self._inlined and _is_definition(flow, statement):
-            self._definitions.setdefault(target, []).append(_FlowNode(number, flow))
+    def _add(self, node: _FlowNode, versions: _Versions) -> None:
+        statement = self._log.statements[node.statement]
+        target = statement.meaning[node.written.name]
+        if target in self._inlined and _is_definition(node.flow, statement):
+            self._definitions.setdefault(target, []).append(node)
             return
-        read = _relations_read(flow, statement.meaning)
+        read = _relations_read(node.flow, statement.meaning)
         index = len(self._flows)
-        self._flows.append(_FlowNode(number, flow))
+        self._flows.append(node)
         self._graph.add_node(index)
         seen = {relation: _State(relation, versions.current(relation)) for relation in read & self._inlined}
         self._reads.append(seen)
@@ -386,8 +388,7 @@ class _Inliner:
         self._graph.add_edge(index, state)
 
     def _keeps_content(self, index: int) -> bool:
-        target = self._flows[index].flow.target
-        return target is not None and target.mode in (WriteMode.APPEND, WriteMode.UPDATE, WriteMode.DELETE)
+        return self._flows[index].written.mode in (WriteMode.APPEND, WriteMode.UPDATE, WriteMode.DELETE)
 
     def _state_content(
         self, state: _State, states: dict[_State, FlowSources], contents: dict[int, FlowSources]
@@ -415,7 +416,7 @@ class _Inliner:
     def _flow_content(self, index: int, states: dict[_State, FlowSources]) -> FlowSources:
         node = self._flows[index]
         statement = self._log.statements[node.statement]
-        target = statement.meaning[node.flow.target.name] if node.flow.target is not None else -1
+        target = statement.meaning[node.written.name]
         content = _own_content(node, statement)
         through = content.sources if target in self._inlined else content.sources & self._inlined
         content = replace(content, hops=frozenset((source, target) for source in through))
@@ -428,13 +429,11 @@ class _Inliner:
 
     def _real_flows(self, contents: dict[int, FlowSources]) -> Iterator[PersistedFlow]:
         for index, node in enumerate(self._flows):
-            statement, written = self._log.statements[node.statement], node.flow.target
-            target = statement.meaning[written.name] if written is not None else -1
+            target = self._log.statements[node.statement].meaning[node.written.name]
             if target in self._inlined or index not in contents or self._log.relations[target].unmade:
                 continue
-            left = self._log.left_behind.get((node.statement, written.name)) if written is not None else None
-            mode = written.mode if written is not None else None
-            sets_columns = mode is WriteMode.UPDATE and not contents[index].stars
+            left = self._log.left_behind.get((node.statement, node.written.name))
+            sets_columns = node.written.mode is WriteMode.UPDATE and not contents[index].stars
             meant = target if left is None else left
             yield PersistedFlow(node.statement, meant, contents[index], sets_columns, left is not None)
 

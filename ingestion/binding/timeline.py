@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import TypeVar
 
 from ingestion.analysis.analyzer import CREATING_KINDS, names_in, without_schema
 from ingestion.analysis.symbolic import Symbolic
@@ -21,6 +22,9 @@ from ingestion.model.lineage import (
     WriteMode,
 )
 from ingestion.model.namespaces import Namespace, RelationKey, created_key, meant_key
+
+_Key = TypeVar("_Key")
+_Latest = TypeVar("_Latest", Order, tuple[Order, RelationKey])
 
 # What happened to relations that are not temporary, for a catalog that remembers: their names, and their columns.
 #
@@ -286,9 +290,8 @@ class _TimelineReader:
         self._last_made: dict[int, Order] = {}
         self._changed: dict[RelationKey, Order] = {}  # when another relation, or none, got a key the last time
         self._events: list[tuple[Order, Order, NameEvent]] = []  # each by its first time
-        self._named: dict[
-            tuple[int, RelationKey], tuple[float, float]
-        ] = {}  # when a relation got a key, first and last
+        # when a relation got a key, first and last
+        self._named: dict[tuple[int, RelationKey], tuple[float, float]] = {}
         self._followed: set[int] = set()  # of which it is known when they were replaced
         self._left: dict[tuple[int, RelationKey], Order] = {}  # when a relation lost a key by a RENAME, the last time
         self._dropped: dict[int, Order] = {}  # when each was the last time
@@ -297,7 +300,7 @@ class _TimelineReader:
 
     def announce(self, occurrence: Occurrence, names: TableUsageNames) -> None:
         for name, temporary in names.created:
-            key = created_key(name, occurrence.namespace, _scope(occurrence) if temporary else None)
+            key = _key_of_created(name, occurrence, temporary=temporary)
             relation = self._new(key, (name, occurrence.namespace))
             relation.temporary = temporary
             self._to_come.setdefault(key, []).append((occurrence.last, relation.number))
@@ -308,9 +311,7 @@ class _TimelineReader:
         for name in names.read:
             key = self._key_of(name, occurrence)
             meaning[name] = self._relation_at(key, (name, occurrence.namespace), occurrence.order)
-            self._read_at[meaning[name]] = max(
-                self._read_at.get(meaning[name], ((0.0, 0), key)), (occurrence.last, key)
-            )
+            _keep_latest(self._read_at, meaning[name], (occurrence.last, key))
         creations = _creations(number, names)
         for change in names.changes:
             if change.kind in CREATING_KINDS:
@@ -319,14 +320,13 @@ class _TimelineReader:
                 self._apply(occurrence, change, meaning)
         for name, temporary, mode in names.written:
             if mode is WriteMode.CREATE:
-                key = created_key(name, occurrence.namespace, _scope(occurrence) if temporary else None)
+                key = _key_of_created(name, occurrence, temporary=temporary)
                 meaning[name] = self._create(creations[name], occurrence)
-                self._written.append((number, name, key, occurrence.last))
             else:
                 key = self._key_of(name, occurrence)
                 if name not in meaning:
                     meaning[name] = self._relation_at(key, (name, occurrence.namespace), occurrence.order)
-                self._written.append((number, name, key, occurrence.last))
+            self._written.append((number, name, key, occurrence.last))
         return meaning
 
     def restore(self, occurrence: Occurrence) -> Alterations:
@@ -396,7 +396,7 @@ class _TimelineReader:
             if key in self._in_force:
                 relation.key = key
                 return
-        relation.end(None, self._in_force)
+        relation.end(self._in_force)
 
     def _supersede(self) -> None:
         """Marks what was made under a name before something else was."""
@@ -435,7 +435,7 @@ class _TimelineReader:
         if kind is StatementKind.DROP:
             self._note(NameEvent(NameEventKind.DROP, key, occurrence.order[0]), occurrence)
             relation.dropped = occurrence.order
-            self._dropped[subject] = max(self._dropped.get(subject, occurrence.last), occurrence.last)
+            _keep_latest(self._dropped, subject, occurrence.last)
             self._in_force.pop(key, None)
         elif kind is StatementKind.ALTER_TABLE:
             relation.alterations.append((occurrence.order, change))
@@ -445,7 +445,7 @@ class _TimelineReader:
             self._note(NameEvent(NameEventKind.RENAME, key, occurrence.order[0], new), occurrence)
             self._in_force.pop(key, None)
             relation.left = key
-            self._left[subject, key] = max(self._left.get((subject, key), occurrence.last), occurrence.last)
+            _keep_latest(self._left, (subject, key), occurrence.last)
             self._stand(relation, new, occurrence)
         elif change.other is not None and kind is StatementKind.SWAP:
             second = self._key_of(change.other, occurrence)
@@ -459,7 +459,7 @@ class _TimelineReader:
         """Keeps an event, and that other relations than before have its names now."""
         for key in (event.key, event.other):
             if key is not None:
-                self._changed[key] = max(self._changed.get(key, occurrence.last), occurrence.last)
+                _keep_latest(self._changed, key, occurrence.last)
         self._tell(event, occurrence)
 
     def _tell(self, event: NameEvent, occurrence: Occurrence) -> None:
@@ -481,7 +481,7 @@ class _TimelineReader:
 
         `CREATE TABLE IF NOT EXISTS t …` makes nothing where t stands, and what it would have filled holds nothing.
         """
-        key = created_key(creation.name, occurrence.namespace, _scope(occurrence) if creation.temporary else None)
+        key = _key_of_created(creation.name, occurrence, temporary=creation.temporary)
         created = self._announced[occurrence.order, key]
         relation = self.relations[created]
         current = self._in_force.get(key)
@@ -586,6 +586,14 @@ def _creations(statement: int, names: TableUsageNames) -> dict[TableName, _Creat
         name: _Creation(statement, name, temporary, names.mode_of(name), name in filled)
         for name, temporary in names.created
     }
+
+
+def _keep_latest(found: dict[_Key, _Latest], key: _Key, one: _Latest) -> None:
+    found[key] = max(found.get(key, one), one)
+
+
+def _key_of_created(name: TableName, occurrence: Occurrence, *, temporary: bool) -> RelationKey:
+    return created_key(name, occurrence.namespace, _scope(occurrence) if temporary else None)
 
 
 def _key_after_rename(key: RelationKey, name: TableName, occurrence: Occurrence) -> RelationKey:
