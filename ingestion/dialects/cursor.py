@@ -39,22 +39,25 @@ class Code:
     def __len__(self) -> int:
         return len(self.tokens)
 
+    @cached_property
+    def _words(self) -> tuple[str, ...]:
+        """The words of all tokens: found once, as those who look for clauses ask for each of them many times."""
+        return tuple(
+            token.text.lower() if token.kind == WORD else token.text if token.kind == PUNCTUATION else ""
+            for token in self.tokens
+        )
+
     def word(self, index: int) -> str:
         """The token in lower case when it is a bare word, the character itself when it is punctuation, else ""."""
-        if not 0 <= index < len(self.tokens):
-            return ""
-        token = self.tokens[index]
-        if token.kind == WORD:
-            return token.text.lower()
-        return token.text if token.kind == PUNCTUATION else ""
+        return self._words[index] if 0 <= index < len(self.tokens) else ""
 
     def words(self, first: int, count: int) -> tuple[str, ...]:
         """So many words from an index on."""
         return tuple(self.word(index) for index in range(first, first + count))
 
-    def stands(self, index: int, *words: str) -> bool:
+    def stands(self, index: int, word: str, *others: str) -> bool:
         """Whether these words stand at an index, one behind the other."""
-        return all(self.word(index + number) == word for number, word in enumerate(words))
+        return self.word(index) == word and (not others or self.words(index + 1, len(others)) == others)
 
     def name(self, index: int) -> str:
         """A bare or quoted name as its dialect folds it; "" where there is none."""
@@ -139,6 +142,14 @@ class Code:
     def closing(self, index: int) -> int:
         """The index of the parenthesis that closes the one at an index; beyond the end when nothing does."""
         return self._partners.get(index, len(self.tokens)) if self.word(index) == "(" else index
+
+    @cached_property
+    def _openings(self) -> dict[int, int]:
+        return {closing: opening for opening, closing in self._partners.items()}
+
+    def opening(self, index: int) -> int:
+        """The index of the parenthesis that the one at an index closes; 0 when it closes none."""
+        return self._openings.get(index, 0)
 
     def after(self, index: int) -> int:
         """The index behind a token, or behind the parentheses that it opens."""

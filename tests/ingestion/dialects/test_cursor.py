@@ -66,6 +66,12 @@ def test_what_is_never_closed_goes_to_the_end() -> None:
     assert read.closing(0) == 0
 
 
+def test_a_parenthesis_is_opened_where_another_is_closed() -> None:
+    read = code("f(a, (b))")
+    assert [read.opening(index) for index in (6, 7)] == [4, 1]
+    assert read.opening(0) == code("a)").opening(1) == 0
+
+
 def test_an_edit_covers_whole_tokens() -> None:
     read = code("SELECT a FROM t")
     start, end, replacement = read.edit(1, 1, "b")

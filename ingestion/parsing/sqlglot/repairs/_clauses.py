@@ -176,8 +176,9 @@ def _bounds(code: Code) -> Iterator[Edit]:
 
 def _is_cast(code: Code, number: int) -> bool:
     """Whether a token stands behind the type of a CAST."""
-    openings = (n for n in range(number) if code.stands(n, "cast", "(") and code.closing(n + 1) == number + 2)
-    return any(code.word(n) == "as" for opening in openings for n in code.outside(opening + 2, number))
+    opening = code.opening(number + 2)
+    inside = code.outside(opening + 1, number)
+    return code.word(opening - 1) == "cast" and any(code.word(n) == "as" for n in inside)
 
 
 def _at_zone(code: Code) -> Iterator[Edit]:
@@ -223,15 +224,13 @@ def _column_events(code: Code) -> Iterator[Edit]:
 
 
 def _without_events(code: Code, opening: int, closing: int) -> Iterator[Edit]:
-    index = opening + 1
-    while index < closing:
+    for index in range(opening + 1, closing):
         if code.word(index) == "on" and code.word(index + 1) in _EVENTS:
             first = next((n for n in range(index - 1, opening, -1) if code.word(n) in _ON_EVENT), index)
             first -= code.word(first - 1) == "default"
             yield code.edit(first, index + 1)
         elif code.word(index) == "exists" and code.word(index + 1) in ("path", ",", ")"):
             yield code.edit(index, index)
-        index += 1
 
 
 def _plain_document(code: Code, opening: int, closing: int) -> Iterator[Edit]:
@@ -248,9 +247,7 @@ def _plain_document(code: Code, opening: int, closing: int) -> Iterator[Edit]:
 def _ordered_pivots(code: Code) -> Iterator[Edit]:
     """DuckDB: (PIVOT t ON q USING sum(v) ORDER BY id LIMIT 3): what orders the rows behind them, as of any query."""
     for number in range(len(code)):
-        if code.word(number) not in ("pivot", "unpivot") or code.word(number - 1) not in ("(", "as", "by", "name", ""):
-            continue
-        if code.word(number - 1) != "(":
+        if code.word(number) not in ("pivot", "unpivot") or code.word(number - 1) != "(":
             continue
         closing = code.closing(number - 1)
         tail = next((n for n in code.outside(number, closing) if code.word(n) in _ENDS), closing)

@@ -14,7 +14,7 @@ from ingestion.dialects.definition import keywords
 from ingestion.dialects.keywords import TABLE_HINTS
 from ingestion.parsing.sqlglot.repairs.edits import Repair
 
-_PHRASES = keywords("title format casespecific cs uppercase compress")
+_PHRASES = keywords("named title format casespecific cs uppercase compress")
 # The types that a value is converted to by their names in brackets behind it; each is a reserved word.
 _CONVERSIONS = keywords(
     "byteint smallint integer int bigint decimal dec numeric number float real double char character varchar clob "
@@ -64,13 +64,13 @@ def _has_phrases(code: Code, opening: int) -> bool:
         return False
     end = code.closing(opening)
     word = code.word(opening + 1)
-    if word in _PHRASES or word == "named":
+    if word in _PHRASES:
         return True
     if word not in _CONVERSIONS or code.word(end - 1) == "," or code.word(_operand(code, opening - 1) - 1) == "into":
         return False
     later = (code.word(begin) for begin, _ in list(code.items(opening + 1, end))[1:])
     inside = range(opening + 2, end)
-    return all(first in _PHRASES or first == "named" for first in later) and not (
+    return all(first in _PHRASES for first in later) and not (
         code.is_string(opening + 2) or any(code.word(n) in _CONVERSIONS for n in inside)
     )
 
@@ -79,15 +79,13 @@ def _operand(code: Code, last: int) -> int:
     """The first token of the value that ends at `last`: a name, a call, brackets, a literal with its phrases."""
     first = last
     while code.word(first) == ")":
-        first = next((n for n in range(first - 1, -1, -1) if code.closing(n) == first and code.word(n) == "("), 0)
+        first = code.opening(first)
         if not _has_phrases(code, first):
             called = code.is_name(first - 1) and code.word(first - 1) not in _NO_VALUE
             first -= called
             break
         first -= 1
-    while first >= 2 and code.word(first - 1) == ".":
-        first -= 2
-    return first
+    return start_of_name(code, first)
 
 
 def _normalized_rows(code: Code) -> Iterator[Edit]:
@@ -120,10 +118,7 @@ def _teradata_update(code: Code) -> Iterator[Edit]:
     for number in range(3, len(code)):
         if code.word(number) != "set":
             continue
-        first = number - 1
-        while first >= 2 and code.word(first - 1) == ".":
-            first -= 2
-        if code.word(first - 1) in ("from", ","):
+        if code.word(start_of_name(code, number - 1) - 1) in ("from", ","):
             yield code.start_of(number), code.start_of(number), f"AS {code.between(number - 1, number)} "
         return
 
@@ -339,7 +334,7 @@ def _mysql(code: Code) -> Iterator[Edit]:
 
 
 def _transact(code: Code) -> Iterator[Edit]:
-    """DELETE FROM t FROM t AS a JOIN …; … OPTION (…); WHERE CURRENT OF a cursor."""
+    """DELETE FROM t FROM t AS a JOIN …; … OPTION (…)."""
     if code.word(0) not in ("delete", "update", "insert", "merge", "with"):
         return
     froms = [n for n in code.outside(1) if code.word(n) == "from"]
@@ -348,8 +343,6 @@ def _transact(code: Code) -> Iterator[Edit]:
     for number in code.outside(1):
         if code.stands(number, "option", "("):
             yield code.edit(number, code.closing(number + 1))
-        elif code.stands(number, "where", "current", "of"):
-            yield code.edit(number, min(number + 3, len(code) - 1))
 
 
 def _returned_into(code: Code) -> Iterator[Edit]:
@@ -407,6 +400,14 @@ def end_of_name(code: Code, first: int) -> int:
     while last + 2 < len(code) and code.word(last + 1) in (".", "-"):
         last += 2
     return last
+
+
+def start_of_name(code: Code, last: int) -> int:
+    """The position of the first token of the dotted name that ends at `last`."""
+    first = last
+    while first >= 2 and code.word(first - 1) == ".":
+        first -= 2
+    return first
 
 
 def streams(code: Code) -> Iterator[Edit]:

@@ -45,6 +45,7 @@ from ingestion.parsing.sqlglot.repairs._servers import (
     linear_clusters,
     replicas,
     snapshots,
+    start_of_name,
     streams,
     table_kinds,
     unknown_types,
@@ -116,10 +117,7 @@ def _compound_assignments(code: Code) -> Iterator[Edit]:
         joined = code.word(number + 1) == "=" and code.end_of(number) == code.start_of(number + 1)
         if not joined or operator not in _COMPOUND or code.word(number - 1) in _COMPOUND:
             continue
-        first = number - 1
-        while first >= 2 and code.word(first - 1) == ".":
-            first -= 2
-        column = code.between(first, number)
+        column = code.between(start_of_name(code, number - 1), number)
         yield code.start_of(number), code.end_of(number + 1), f"= {column} {operator}"
 
 
@@ -196,7 +194,7 @@ def _applied_functions(code: Code) -> Iterator[Edit]:
 
 
 def _applied_function(code: Code, number: int) -> Iterator[Edit]:
-    before = next((n for n in range(number - 1, 0, -1) if code.word(n) == "(" and code.closing(n) == number - 1), 0)
+    before = code.opening(number - 1)
     if code.word(before - 1) == "columns" and code.is_name(before + 1):
         return  # COLUMNS(a, b) APPLY f
     if code.is_name(number + 1):
@@ -232,9 +230,7 @@ def _array_with_offset(code: Code) -> Iterator[Edit]:
             last -= 2
         elif code.word(last - 1) not in (".", ",") and code.word(last - 1) != "join":
             last -= 1
-        first = last
-        while first >= 2 and code.word(first - 1) == ".":
-            first -= 2
+        first = start_of_name(code, last)
         if first < last:
             yield code.start_of(first), code.start_of(first), "UNNEST("
             yield code.end_of(last), code.end_of(last), ")"
@@ -430,13 +426,12 @@ _EVERYWHERE: tuple[Repair, ...] = (
 
 def repair_text(text: str, dialect: Dialect) -> str | None:
     """The text without what sqlglot does not know of the dialect; None where there is nothing to mend."""
-    mended = None
+    repairs = (*_REPAIRS.get(dialect.name, ()), *CLAUSE_REPAIRS.get(dialect.name, ()), *_EVERYWHERE)
+    code = Code.of(text, dialect)
+    mended = _without_create_options(code)
     for _ in range(_MOST_PASSES):
-        code = Code.of(text if mended is None else mended, dialect)
-        plain = _without_create_options(code) if mended is None else None
-        if plain is not None:
-            code, mended = Code.of(plain, dialect), plain
-        repairs = (*_REPAIRS.get(dialect.name, ()), *CLAUSE_REPAIRS.get(dialect.name, ()), *_EVERYWHERE)
+        if mended is not None:
+            code = Code.of(mended, dialect)
         edits = sorted(edit for repair in repairs for edit in repair(code))
         apart = list(_edits_apart(edits))
         mended = _apply_edits(code.text, apart) if edits else mended
