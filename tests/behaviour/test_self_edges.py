@@ -184,6 +184,18 @@ def test_a_generated_column_is_made_of_others_of_its_table(shop: Opened, dialect
     assert column_edges(outcome) == {(a, c, "TRANSFORMATION"), (b, c, "TRANSFORMATION")}
 
 
+def test_a_generated_column_stands_before_the_query_that_fills_the_others(shop: Opened) -> None:
+    outcome = shop({"public.line": ("a", "b", "c"), "public.feed": ("a", "b")}, dialect="mysql").run(
+        "create table line (a int, b int, `as` int, c int as (a + b) stored) as select f.a, f.b as b from feed as f"
+    )
+    assert column_edges(outcome) == {
+        ("feed.a", "line.a", "IDENTITY"),
+        ("feed.b", "line.b", "IDENTITY"),
+        ("line.a", "line.c", "TRANSFORMATION"),
+        ("line.b", "line.c", "TRANSFORMATION"),
+    }
+
+
 @pytest.mark.parametrize(
     ("dialect", "statement"),
     [

@@ -24,6 +24,7 @@ from ingestion.dialects import Dialect
 from ingestion.dialects.cursor import Code
 from ingestion.dialects.definition import keywords
 from ingestion.dialects.keywords import QUERIES, TEMPORARY
+from ingestion.dialects.lexing import PUNCTUATION, WORD, Token, tokens
 from ingestion.model.lineage import Column, CreateMode, StatementKind, TableChange, TableName, Target, WriteMode
 from ingestion.parsing.sqlglot.expressions.names import Names, renamed_table
 from ingestion.parsing.sqlglot.expressions.types import type_name
@@ -403,15 +404,20 @@ def renames_column(code: Code) -> bool:
     return code.word(code.dotted_name(index + 1)[1]) in ("to", "as")
 
 
+def _altered_name(code: Code, index: int) -> tuple[TableName | None, int]:
+    """The relation that stands behind ALTER TABLE, [IF EXISTS] [ONLY] t [ON CLUSTER c], and the index behind it."""
+    for word in ("if", "exists", "only"):
+        index += code.stands(index, word)
+    name, end = relation_name(code, index)
+    return name, end + (3 if code.stands(end, "on", "cluster") else 0)
+
+
 def altered_table(code: Code) -> TableChange | None:
     """The columns that an ALTER TABLE adds, drops and renames; None where it does what is not known here."""
     index = behind_altered(code)
     if index is None:
         return None
-    for word in ("if", "exists", "only"):
-        index += code.stands(index, word)
-    name, end = relation_name(code, index)
-    end += 3 if code.stands(end, "on", "cluster") else 0
+    name, end = _altered_name(code, index)
     if name is None or end >= len(code):
         return None
     stop = len(code) - 1 if code.word(len(code) - 1) == ";" else len(code)
@@ -465,7 +471,7 @@ def with_generated_columns(statement: RelationalStatement, text: str, rules: Dia
     """
     if statement.kind not in _DEFINING or _MAKES_COLUMNS.search(text) is None:
         return statement
-    code = Code.of(text, rules)
+    code = _definition_in(text, rules) if statement.kind is StatementKind.CREATE_TABLE_AS else Code.of(text, rules)
     made = _defined_name(statement)
     if made is None or code.word(0) not in ("create", "alter", "define", "declare") or "external" in code.words(0, 6):
         return statement
@@ -481,6 +487,19 @@ def with_generated_columns(statement: RelationalStatement, text: str, rules: Dia
     target = Target(name, WriteMode.UPDATE, tuple(one.name for one in projections), temporary=temporary)
     write = WriteForm(target, Select(projections, (RelationSource(name, written=True),)))
     return replace(statement, writes=(*statement.writes, write), problems=problems)
+
+
+def _definition_in(text: str, rules: Dialect) -> Code:
+    """A CREATE TABLE up to its query, which defines no column and is most of the text: nobody asks for its tokens."""
+    found = list[Token]()
+    depth = 0
+    for token in tokens(text, rules):
+        if token.kind == PUNCTUATION:
+            depth += (token.text == "(") - (token.text == ")")
+        elif token.kind == WORD and not depth and token.text.lower() in ("as", "select"):
+            break
+        found.append(token)
+    return Code(text, tuple(found), rules)
 
 
 def _defined_name(statement: RelationalStatement) -> tuple[TableName, bool] | None:
@@ -506,10 +525,7 @@ def _defined_items(code: Code) -> Iterator[_TokenSpan]:
 
 
 def _altered_items(code: Code, index: int) -> Iterator[_TokenSpan]:
-    for word in ("if", "exists", "only"):
-        index += code.stands(index, word)
-    _name, end = relation_name(code, index)
-    end += 3 if code.stands(end, "on", "cluster") else 0
+    _name, end = _altered_name(code, index)
     verb = ""
     for item in _list_items(code, _TokenSpan(end, len(code))):
         first = item.first
