@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import Enum
 
 from ingestion.dialects.definition import keywords
@@ -237,47 +238,46 @@ _EFFECTS: dict[str, Effect] = {
     **dict.fromkeys(GROUPINGS, Effect.GROUPING),
     **dict.fromkeys(ORDERS, Effect.ORDER),
 }
+
+
+def _by_name(names: Mapping[Effect, str]) -> dict[str, Effect]:
+    return {name: effect for effect, listed in names.items() for name in keywords(listed)}
+
+
 # Spark's analyzer resolves some to aggregates: first_value is first, some bool_or; its hll_union takes sketches of
 # one row. The others are those that its registry has an aggregate's class for.
-_SPARK_EFFECTS: dict[str, Effect] = {
-    **dict.fromkeys(
-        keywords(
+_SPARK_EFFECTS = _by_name(
+    {
+        Effect.AGGREGATE: (
             "BITMAP_AND_AGG COLLECT_UNION FIRST_VALUE KLL_MERGE_AGG_BIGINT KLL_MERGE_AGG_DOUBLE KLL_MERGE_AGG_FLOAT "
             "KLL_SKETCH_AGG_BIGINT KLL_SKETCH_AGG_DOUBLE KLL_SKETCH_AGG_FLOAT LAST_VALUE MEASURE SOME "
             "TUPLE_INTERSECTION_AGG_DOUBLE TUPLE_INTERSECTION_AGG_INTEGER TUPLE_SKETCH_AGG_DOUBLE "
             "TUPLE_SKETCH_AGG_INTEGER TUPLE_UNION_AGG_DOUBLE TUPLE_UNION_AGG_INTEGER VECTOR_AVG VECTOR_SUM"
         ),
-        Effect.AGGREGATE,
-    ),
-    **dict.fromkeys(keywords("HLL_UNION"), Effect.VALUE),
-}
+        Effect.VALUE: "HLL_UNION",
+    }
+)
 # Beside Spark's.
-_DATABRICKS_EFFECTS: dict[str, Effect] = {
-    **dict.fromkeys(keywords("SCHEMA_OF_CSV_AGG SCHEMA_OF_JSON_AGG ST_ENVELOPE_AGG"), Effect.AGGREGATE),
-}
+_DATABRICKS_EFFECTS = _by_name({Effect.AGGREGATE: "SCHEMA_OF_CSV_AGG SCHEMA_OF_JSON_AGG ST_ENVELOPE_AGG"})
 # Hive's and Impala's: what its registry and that of DataSketches call UDAFs; sketches of quantiles hold values.
-_HIVE_EFFECTS: dict[str, Effect] = {
-    **dict.fromkeys(
-        keywords(
+_HIVE_EFFECTS = _by_name(
+    {
+        Effect.AGGREGATE: (
             "AGGIF APPX_MEDIAN COMPUTE_STATS CONTEXT_NGRAMS DS_FREQ_SKETCH DS_FREQ_UNION DS_KLL_SKETCH DS_KLL_UNION "
             "DS_QUANTILE_DOUBLES_SKETCH DS_QUANTILE_DOUBLES_UNION DS_QUANTILE_STRINGS_SKETCH DS_QUANTILE_STRINGS_UNION "
             "DS_TUPLE_ARRAYOFDOUBLES_SKETCH DS_TUPLE_ARRAYOFDOUBLES_UNION DS_TUPLE_DOUBLESUMMARY_SKETCH "
             "DS_TUPLE_DOUBLESUMMARY_UNION EWAH_BITMAP NGRAMS SUM0"
         ),
-        Effect.AGGREGATE,
-    ),
-    **dict.fromkeys(
-        keywords(
+        Effect.COUNT: (
             "BLOOM_FILTER COMPUTE_BIT_VECTOR_FM COMPUTE_BIT_VECTOR_HLL DS_CPC_SKETCH DS_CPC_UNION DS_HLL_SKETCH "
             "DS_HLL_UNION DS_THETA_INTERSECT DS_THETA_SKETCH DS_THETA_UNION SAMPLED_NDV"
         ),
-        Effect.COUNT,
-    ),
-}
+    }
+)
 # Trino's, Presto's and Athena's; checksum there digests a group's values.
-_TRINO_EFFECTS: dict[str, Effect] = {
-    **dict.fromkeys(
-        keywords(
+_TRINO_EFFECTS = _by_name(
+    {
+        Effect.AGGREGATE: (
             "APPROX_MOST_FREQUENT CLASSIFICATION_FALL_OUT CLASSIFICATION_MISS_RATE CLASSIFICATION_PRECISION "
             "CLASSIFICATION_RECALL CLASSIFICATION_THRESHOLDS CONVEX_HULL_AGG DIFFERENTIAL_ENTROPY "
             "EVALUATE_CLASSIFIER_PREDICTIONS GEOMETRIC_MEAN GEOMETRY_UNION_AGG LEARN_CLASSIFIER "
@@ -285,46 +285,38 @@ _TRINO_EFFECTS: dict[str, Effect] = {
             "MULTIMAP_AGG NOISY_AVG_GAUSSIAN NOISY_SUM_GAUSSIAN NUMERIC_HISTOGRAM QDIGEST_AGG REDUCE_AGG "
             "RESERVOIR_SAMPLE SET_UNION SPATIAL_PARTITIONING"
         ),
-        Effect.AGGREGATE,
-    ),
-    **dict.fromkeys(
-        keywords(
+        Effect.COUNT: (
             "CHECKSUM KHYPERLOGLOG_AGG MAKE_SET_DIGEST MERGE_SET_DIGEST NOISY_APPROX_DISTINCT_SFM NOISY_APPROX_SET_SFM "
             "NOISY_COUNT_GAUSSIAN NOISY_COUNT_IF_GAUSSIAN"
         ),
-        Effect.COUNT,
-    ),
-    **dict.fromkeys(keywords("SPOOKY_HASH_V2_32"), Effect.HASH),
-}
+        Effect.HASH: "SPOOKY_HASH_V2_32",
+    }
+)
 # What duckdb_functions() calls aggregates, macros over them, and those of the extension spatial.
-_DUCKDB_EFFECTS: dict[str, Effect] = {
-    **dict.fromkeys(
-        keywords(
+_DUCKDB_EFFECTS = _by_name(
+    {
+        Effect.AGGREGATE: (
             "ARG_MAX_NULL ARG_MAX_NULLS_LAST ARG_MIN_NULL ARG_MIN_NULLS_LAST BITSTRING_AGG FAVG FSUM GEOMEAN "
             "GEOMETRIC_MEAN HISTOGRAM_EXACT KAHAN_SUM KURTOSIS_POP SEM ST_COVERAGEINVALIDEDGES_AGG "
             "ST_COVERAGESIMPLIFY_AGG ST_COVERAGEUNION_AGG ST_ENVELOPE_AGG ST_EXTENT_AGG ST_INTERSECTION_AGG "
             "ST_MEMUNION_AGG SUMKAHAN SUM_NO_OVERFLOW WAVG WEIGHTED_AVG"
         ),
-        Effect.AGGREGATE,
-    ),
-    **dict.fromkeys(keywords("COUNT_STAR"), Effect.COUNT),
-    **dict.fromkeys(keywords("CRYPTO_HASH CRYPTO_HMAC MD5_NUMBER MD5_NUMBER_LOWER MD5_NUMBER_UPPER"), Effect.HASH),
-    **dict.fromkeys(keywords("RANK_DENSE"), Effect.ORDER),
-}
+        Effect.COUNT: "COUNT_STAR",
+        Effect.HASH: "CRYPTO_HASH CRYPTO_HMAC MD5_NUMBER MD5_NUMBER_LOWER MD5_NUMBER_UPPER",
+        Effect.ORDER: "RANK_DENSE",
+    }
+)
 # What pg_proc calls aggregates, and what its operator classes hash by; PostGIS's, and those of the extension hll.
-_POSTGRES_EFFECTS: dict[str, Effect] = {
-    **dict.fromkeys(
-        keywords(
+_POSTGRES_EFFECTS = _by_name(
+    {
+        Effect.AGGREGATE: (
             "JSONB_AGG_STRICT JSONB_OBJECT_AGG_STRICT JSONB_OBJECT_AGG_UNIQUE JSONB_OBJECT_AGG_UNIQUE_STRICT "
             "JSON_AGG_STRICT JSON_OBJECT_AGG_STRICT JSON_OBJECT_AGG_UNIQUE JSON_OBJECT_AGG_UNIQUE_STRICT "
             "RANGE_INTERSECT_AGG ST_3DEXTENT ST_ACCUM ST_ASFLATGEOBUF ST_ASGEOBUF ST_ASMVT ST_CLUSTERWITHIN "
             "ST_COVERAGEUNION ST_EXTENT ST_MEMCOLLECT ST_MEMUNION ST_POLYGONIZE ST_SUMMARYSTATSAGG"
         ),
-        Effect.AGGREGATE,
-    ),
-    **dict.fromkeys(keywords("HLL_ADD_AGG ST_COUNTAGG"), Effect.COUNT),
-    **dict.fromkeys(
-        keywords(
+        Effect.COUNT: "HLL_ADD_AGG ST_COUNTAGG",
+        Effect.HASH: (
             "HASHBOOL HASHBOOLEXTENDED HASHBPCHAR HASHBPCHAREXTENDED HASHBYTEA HASHBYTEAEXTENDED HASHCHAR "
             "HASHCHAREXTENDED HASHCID HASHCIDEXTENDED HASHDATE HASHDATEEXTENDED HASHENUM HASHENUMEXTENDED HASHFLOAT4 "
             "HASHFLOAT4EXTENDED HASHFLOAT8 HASHFLOAT8EXTENDED HASHINET HASHINETEXTENDED HASHINT2 HASHINT2EXTENDED "
@@ -338,54 +330,52 @@ _POSTGRES_EFFECTS: dict[str, Effect] = {
             "TIMESTAMP_HASH TIMESTAMP_HASH_EXTENDED TIMETZ_HASH TIMETZ_HASH_EXTENDED TIME_HASH TIME_HASH_EXTENDED "
             "UUID_HASH UUID_HASH_EXTENDED"
         ),
-        Effect.HASH,
-    ),
-}
+    }
+)
 # Beside PostgreSQL's.
-_COCKROACH_EFFECTS: dict[str, Effect] = {
-    **dict.fromkeys(keywords("CONCAT_AGG SQRDIFF XOR_AGG"), Effect.AGGREGATE),
-    **dict.fromkeys(keywords("CRC32IEEE FNV32 FNV32A FNV64 FNV64A"), Effect.HASH),
-}
+_COCKROACH_EFFECTS = _by_name(
+    {
+        Effect.AGGREGATE: "CONCAT_AGG SQRDIFF XOR_AGG",
+        Effect.HASH: "CRC32IEEE FNV32 FNV32A FNV64 FNV64A",
+    }
+)
 # Beside PostgreSQL's.
-_MATERIALIZE_EFFECTS: dict[str, Effect] = {
-    **dict.fromkeys(keywords("LIST_AGG MAP_AGG"), Effect.AGGREGATE),
-}
+_MATERIALIZE_EFFECTS = _by_name({Effect.AGGREGATE: "LIST_AGG MAP_AGG"})
 # Beside PostgreSQL's.
-_REDSHIFT_EFFECTS: dict[str, Effect] = {
-    **dict.fromkeys(keywords("HLL_COMBINE HLL_CREATE_SKETCH"), Effect.COUNT),
-    **dict.fromkeys(keywords("FUNC_SHA1"), Effect.HASH),
-}
+_REDSHIFT_EFFECTS = _by_name(
+    {
+        Effect.COUNT: "HLL_COMBINE HLL_CREATE_SKETCH",
+        Effect.HASH: "FUNC_SHA1",
+    }
+)
 # Beside PostgreSQL's.
-_QUESTDB_EFFECTS: dict[str, Effect] = {
-    **dict.fromkeys(
-        keywords("APPROX_MEDIAN FIRST_NOT_NULL HAVERSINE_DIST_DEG KSUM LAST_NOT_NULL NSUM STRING_DISTINCT_AGG VWAP"),
-        Effect.AGGREGATE,
-    ),
-    **dict.fromkeys(keywords("COUNT_DISTINCT"), Effect.COUNT),
-}
+_QUESTDB_EFFECTS = _by_name(
+    {
+        Effect.AGGREGATE: (
+            "APPROX_MEDIAN FIRST_NOT_NULL HAVERSINE_DIST_DEG KSUM LAST_NOT_NULL NSUM STRING_DISTINCT_AGG VWAP"
+        ),
+        Effect.COUNT: "COUNT_DISTINCT",
+    }
+)
 # A synopsis is a sketch of hashed values.
-_VERTICA_EFFECTS: dict[str, Effect] = {
-    **dict.fromkeys(
-        keywords(
+_VERTICA_EFFECTS = _by_name(
+    {
+        Effect.AGGREGATE: (
             "APPROXIMATE_MEDIAN APPROXIMATE_PERCENTILE APPROXIMATE_QUANTILES ARGMAX_AGG ARGMIN_AGG BOOL_XOR IMPLODE "
             "SUM_FLOAT TS_FIRST_VALUE TS_LAST_VALUE"
         ),
-        Effect.AGGREGATE,
-    ),
-    **dict.fromkeys(
-        keywords(
+        Effect.COUNT: (
             "APPROXIMATE_COUNT_DISTINCT_OF_SYNOPSIS APPROXIMATE_COUNT_DISTINCT_SYNOPSIS "
             "APPROXIMATE_COUNT_DISTINCT_SYNOPSIS_MERGE"
         ),
-        Effect.COUNT,
-    ),
-    **dict.fromkeys(keywords("GROUP_ID"), Effect.GROUPING),
-    **dict.fromkeys(keywords("MODULARHASH"), Effect.HASH),
-}
+        Effect.GROUPING: "GROUP_ID",
+        Effect.HASH: "MODULARHASH",
+    }
+)
 # Doris and StarRocks have one origin, and most of these in common; bitmaps hold the values that were put in them.
-_DORIS_EFFECTS: dict[str, Effect] = {
-    **dict.fromkeys(
-        keywords(
+_DORIS_EFFECTS = _by_name(
+    {
+        Effect.AGGREGATE: (
             "APPROX_TOP_SUM ARRAY_AGG_DISTINCT AVG_WEIGHTED BITMAP_AGG BITMAP_INTERSECT BOOL_XOR "
             "COLUMN_COMPRESSED_SIZE COLUMN_SIZE CORR_WELFORD COVAR DICT_MERGE DISTINCT_PC ENTROPY "
             "GROUP_ARRAY_INTERSECT GROUP_ARRAY_UNION GROUP_BITMAP_XOR GROUP_BIT_AND GROUP_BIT_OR GROUP_BIT_XOR HIST "
@@ -395,29 +385,22 @@ _DORIS_EFFECTS: dict[str, Effect] = {
             "PERCENTILE_UNION QUANTILE_UNION SEM SEQUENCE_MATCH SKEW_POP SUM0 SUM_MAP TOPN TOPN_ARRAY TOPN_WEIGHTED "
             "WINDOW_FUNNEL WINDOW_FUNNEL_V2"
         ),
-        Effect.AGGREGATE,
-    ),
-    **dict.fromkeys(
-        keywords(
+        Effect.COUNT: (
             "APPROX_COUNT_DISTINCT_HLL_SKETCH BITMAP_UNION_COUNT BITMAP_UNION_INT COUNT_BY_ENUM DS_HLL_ACCUMULATE "
             "DS_HLL_COMBINE DS_HLL_COUNT_DISTINCT DS_HLL_ESTIMATE DS_THETA_COUNT_DISTINCT EXCHANGE_BYTES "
             "EXCHANGE_SPEED HLL_RAW_AGG HLL_UNION INTERSECT_COUNT MULTI_DISTINCT_COUNT "
             "ORTHOGONAL_BITMAP_EXPR_CALCULATE_COUNT ORTHOGONAL_BITMAP_INTERSECT_COUNT ORTHOGONAL_BITMAP_UNION_COUNT "
             "SEQUENCE_COUNT"
         ),
-        Effect.COUNT,
-    ),
-    **dict.fromkeys(
-        keywords(
+        Effect.HASH: (
             "CRC32_HASH DIGITAL_MASKING MD5SUM_NUMERIC MURMUR_HASH3_64_V2 SM3SUM XX_HASH32 XX_HASH3_128 XX_HASH3_64"
         ),
-        Effect.HASH,
-    ),
-}
+    }
+)
 # Approximations to aggregate again (…_DETAIL, …_AGG), tests, spatial aggregates; CHECKSUM digests a group's values.
-_ORACLE_EFFECTS: dict[str, Effect] = {
-    **dict.fromkeys(
-        keywords(
+_ORACLE_EFFECTS = _by_name(
+    {
+        Effect.AGGREGATE: (
             "APPROX_MEDIAN APPROX_PERCENTILE_AGG APPROX_PERCENTILE_DETAIL APPROX_SUM BOOLEAN_AND_AGG BOOLEAN_OR_AGG "
             "CORR_K CORR_S JSON_DATAGUIDE KURTOSIS_POP KURTOSIS_SAMP SDO_AGGR_CENTROID SDO_AGGR_CONCAT_LINES "
             "SDO_AGGR_CONCAVEHULL SDO_AGGR_CONVEXHULL SDO_AGGR_LRS_CONCAT SDO_AGGR_MBR SDO_AGGR_SET_UNION "
@@ -425,153 +408,132 @@ _ORACLE_EFFECTS: dict[str, Effect] = {
             "STATS_MODE STATS_MW_TEST STATS_ONE_WAY_ANOVA STATS_T_TEST_INDEP STATS_T_TEST_INDEPU STATS_T_TEST_ONE "
             "STATS_T_TEST_PAIRED STATS_WSR_TEST SYS_XMLAGG"
         ),
-        Effect.AGGREGATE,
-    ),
-    **dict.fromkeys(
-        keywords("APPROX_COUNT APPROX_COUNT_DISTINCT_AGG APPROX_COUNT_DISTINCT_DETAIL CHECKSUM"),
-        Effect.COUNT,
-    ),
-    **dict.fromkeys(keywords("GROUP_ID"), Effect.GROUPING),
-    **dict.fromkeys(keywords("APPROX_RANK"), Effect.ORDER),
-    **dict.fromkeys(
-        keywords(
+        Effect.COUNT: "APPROX_COUNT APPROX_COUNT_DISTINCT_AGG APPROX_COUNT_DISTINCT_DETAIL CHECKSUM",
+        Effect.GROUPING: "GROUP_ID",
+        Effect.ORDER: "APPROX_RANK",
+        Effect.HASH: (
             "DBMS_CRYPTO.MAC DBMS_OBFUSCATION_TOOLKIT.DESENCRYPT DBMS_UTILITY.GET_HASH_VALUE DBMS_UTILITY.GET_SQL_HASH "
             "PHONIC_ENCODE"
         ),
-        Effect.HASH,
-    ),
-}
+    }
+)
 # Of its own names.
-_DB2_EFFECTS: dict[str, Effect] = {
-    **dict.fromkeys(keywords("CORRELATION COVARIANCE COVARIANCE_SAMP REGR_ICPT XMLGROUP"), Effect.AGGREGATE),
-    **dict.fromkeys(
-        keywords("ENCRYPT_AES ENCRYPT_AES256 ENCRYPT_DATAKEY ENCRYPT_RC2 ENCRYPT_TDES HASH4 HASH8"),
-        Effect.HASH,
-    ),
-}
+_DB2_EFFECTS = _by_name(
+    {
+        Effect.AGGREGATE: "CORRELATION COVARIANCE COVARIANCE_SAMP REGR_ICPT XMLGROUP",
+        Effect.HASH: "ENCRYPT_AES ENCRYPT_AES256 ENCRYPT_DATAKEY ENCRYPT_RC2 ENCRYPT_TDES HASH4 HASH8",
+    }
+)
 # Of its own names; its first and last values aggregate, with an ORDER BY among their arguments.
-_HANA_EFFECTS: dict[str, Effect] = {
-    **dict.fromkeys(
-        keywords(
+_HANA_EFFECTS = _by_name(
+    {
+        Effect.AGGREGATE: (
             "AUTO_CORR CORR_SPEARMAN CROSS_CORR DFT ST_ASSVGAGGR ST_COLLECTAGGR ST_CONCAVEHULLAGGR ST_CONVEXHULLAGGR "
             "ST_ENVELOPEAGGR ST_INTERSECTIONAGGR ST_UNIONAGGR"
         ),
-        Effect.AGGREGATE,
-    ),
-}
+    }
+)
 # BIT_AND and its like are of two numbers, as BITAND elsewhere; MUL multiplies a group's values.
-_EXASOL_EFFECTS: dict[str, Effect] = {
-    **dict.fromkeys(keywords("FIRST_VALUE LAST_VALUE MUL SOME"), Effect.AGGREGATE),
-    **dict.fromkeys(keywords("BIT_AND BIT_OR BIT_XOR"), Effect.VALUE),
-    **dict.fromkeys(keywords("COLOGNE_PHONETIC"), Effect.HASH),
-}
+_EXASOL_EFFECTS = _by_name(
+    {
+        Effect.AGGREGATE: "FIRST_VALUE LAST_VALUE MUL SOME",
+        Effect.VALUE: "BIT_AND BIT_OR BIT_XOR",
+        Effect.HASH: "COLOGNE_PHONETIC",
+    }
+)
 # Other spellings of AVG, MAX and MIN, sums and averages over rows in order, and aggregates that are installed.
-_TERADATA_EFFECTS: dict[str, Effect] = {
-    **dict.fromkeys(
-        keywords(
+_TERADATA_EFFECTS = _by_name(
+    {
+        Effect.AGGREGATE: (
             "AGGGEOMINTERSECTION AGGGEOMUNION AVE AVERAGE CSUM JSON_PUBLISH MAVG MAXIMUM MINIMUM MLINREG MSUM UDFCONCAT"
         ),
-        Effect.AGGREGATE,
-    ),
-    **dict.fromkeys(keywords("HASHBAKAMP"), Effect.HASH),
-}
+        Effect.HASH: "HASHBAKAMP",
+    }
+)
 # Sketches and vectors are Snowflake's own; its BIT_AND(a, b) is another spelling of BITAND, and BIT_AND_AGG aggregates.
-_SNOWFLAKE_EFFECTS: dict[str, Effect] = {
-    **dict.fromkeys(
-        keywords(
+_SNOWFLAKE_EFFECTS = _by_name(
+    {
+        Effect.COUNT: (
             "DATASKETCHES_HLL DATASKETCHES_HLL_ACCUMULATE DATASKETCHES_HLL_COMBINE DATASKETCHES_HLL_ESTIMATE "
             "HLL_ACCUMULATE HLL_COMBINE HLL_ESTIMATE"
         ),
-        Effect.COUNT,
-    ),
-    **dict.fromkeys(keywords("ST_INTERSECTION_AGG VECTOR_AVG VECTOR_MAX VECTOR_MIN VECTOR_SUM"), Effect.AGGREGATE),
-    **dict.fromkeys(keywords("BIT_AND BIT_OR BIT_XOR"), Effect.VALUE),
-}
+        Effect.AGGREGATE: "ST_INTERSECTION_AGG VECTOR_AVG VECTOR_MAX VECTOR_MIN VECTOR_SUM",
+        Effect.VALUE: "BIT_AND BIT_OR BIT_XOR",
+    }
+)
 # Functions of sketches, of quantiles and of encryption stand in spaces of names.
-_BIGQUERY_EFFECTS: dict[str, Effect] = {
-    **dict.fromkeys(
-        keywords(
+_BIGQUERY_EFFECTS = _by_name(
+    {
+        Effect.AGGREGATE: (
             "KLL_QUANTILES.INIT_FLOAT64 KLL_QUANTILES.INIT_INT64 KLL_QUANTILES.MERGE_FLOAT64 KLL_QUANTILES.MERGE_INT64 "
             "KLL_QUANTILES.MERGE_PARTIAL KLL_QUANTILES.MERGE_POINT_FLOAT64 KLL_QUANTILES.MERGE_POINT_INT64 "
             "ST_CENTROID_AGG ST_EXTENT"
         ),
-        Effect.AGGREGATE,
-    ),
-    **dict.fromkeys(keywords("HLL_COUNT.INIT HLL_COUNT.MERGE HLL_COUNT.MERGE_PARTIAL"), Effect.COUNT),
-    **dict.fromkeys(keywords("AEAD.ENCRYPT DETERMINISTIC_ENCRYPT"), Effect.HASH),
-}
+        Effect.COUNT: "HLL_COUNT.INIT HLL_COUNT.MERGE HLL_COUNT.MERGE_PARTIAL",
+        Effect.HASH: "AEAD.ENCRYPT DETERMINISTIC_ENCRYPT",
+    }
+)
 # Spatial aggregates are static methods: geometry::UnionAggregate(shape).
-_TSQL_EFFECTS: dict[str, Effect] = {
-    **dict.fromkeys(
-        keywords(
+_TSQL_EFFECTS = _by_name(
+    {
+        Effect.AGGREGATE: (
             "APPROX_PERCENTILE_CONT APPROX_PERCENTILE_DISC COLLECTIONAGGREGATE CONVEXHULLAGGREGATE ENVELOPEAGGREGATE "
             "UNIONAGGREGATE"
         ),
-        Effect.AGGREGATE,
-    ),
-    **dict.fromkeys(
-        keywords("ENCRYPTBYASYMKEY ENCRYPTBYCERT ENCRYPTBYKEY ENCRYPTBYPASSPHRASE PWDENCRYPT SIGNBYASYMKEY SIGNBYCERT"),
-        Effect.HASH,
-    ),
-}
+        Effect.HASH: (
+            "ENCRYPTBYASYMKEY ENCRYPTBYCERT ENCRYPTBYKEY ENCRYPTBYPASSPHRASE PWDENCRYPT SIGNBYASYMKEY SIGNBYCERT"
+        ),
+    }
+)
 # MariaDB's and SingleStore's too: masks of the enterprise edition, and ENCODE(text, password).
-_MYSQL_EFFECTS: dict[str, Effect] = {
-    **dict.fromkeys(keywords("ST_COLLECT"), Effect.AGGREGATE),
-    **dict.fromkeys(
-        keywords(
+_MYSQL_EFFECTS = _by_name(
+    {
+        Effect.AGGREGATE: "ST_COLLECT",
+        Effect.HASH: (
             "ASYMMETRIC_ENCRYPT ENCODE MASK_CANADA_SIN MASK_IBAN MASK_PAN MASK_PAN_RELAXED MASK_SSN MASK_UK_NIN "
             "MASK_UUID STATEMENT_DIGEST"
         ),
-        Effect.HASH,
-    ),
-}
+    }
+)
 # Beside MySQL's.
-_SINGLESTORE_EFFECTS: dict[str, Effect] = {
-    **dict.fromkeys(keywords("APPROX_COUNT_DISTINCT_ACCUMULATE APPROX_COUNT_DISTINCT_COMBINE"), Effect.COUNT),
-    **dict.fromkeys(keywords("VECTOR_SUM"), Effect.AGGREGATE),
-}
+_SINGLESTORE_EFFECTS = _by_name(
+    {
+        Effect.COUNT: "APPROX_COUNT_DISTINCT_ACCUMULATE APPROX_COUNT_DISTINCT_COMBINE",
+        Effect.AGGREGATE: "VECTOR_SUM",
+    }
+)
 # JSON in its binary form, and SUM as a floating number.
-_SQLITE_EFFECTS: dict[str, Effect] = {
-    **dict.fromkeys(keywords("JSONB_GROUP_ARRAY JSONB_GROUP_OBJECT TOTAL"), Effect.AGGREGATE),
-}
+_SQLITE_EFFECTS = _by_name({Effect.AGGREGATE: "JSONB_GROUP_ARRAY JSONB_GROUP_OBJECT TOTAL"})
 # Sketches of hashed values, of quantiles, and values by time.
-_DRUID_EFFECTS: dict[str, Effect] = {
-    **dict.fromkeys(
-        keywords(
+_DRUID_EFFECTS = _by_name(
+    {
+        Effect.AGGREGATE: (
             "APPROX_QUANTILE_DS APPROX_QUANTILE_FIXED_BUCKETS DS_QUANTILES_SKETCH DS_TUPLE_DOUBLES EARLIEST "
             "EARLIEST_BY LATEST LATEST_BY TDIGEST_GENERATE_SKETCH TDIGEST_QUANTILE"
         ),
-        Effect.AGGREGATE,
-    ),
-    **dict.fromkeys(
-        keywords("APPROX_COUNT_DISTINCT_BUILTIN APPROX_COUNT_DISTINCT_DS_THETA BLOOM_FILTER DS_HLL DS_THETA"),
-        Effect.COUNT,
-    ),
-}
+        Effect.COUNT: "APPROX_COUNT_DISTINCT_BUILTIN APPROX_COUNT_DISTINCT_DS_THETA BLOOM_FILTER DS_HLL DS_THETA",
+    }
+)
 # Those of columns with many values end in MV.
-_PINOT_EFFECTS: dict[str, Effect] = {
-    **dict.fromkeys(
-        keywords(
+_PINOT_EFFECTS = _by_name(
+    {
+        Effect.AGGREGATE: (
             "AVGMV BOOLAND BOOLOR COVARPOP COVARSAMP DISTINCTAVG DISTINCTAVGMV DISTINCTSUM DISTINCTSUMMV EXPRMAX "
             "EXPRMIN FIRSTWITHTIME FREQUENTLONGSSKETCH FREQUENTSTRINGSSKETCH LASTWITHTIME MAXMV MINMAXRANGE "
             "MINMAXRANGEMV MINMV PERCENTILEEST PERCENTILEKLL PERCENTILEMV PERCENTILESMARTTDIGEST PERCENTILETDIGEST "
             "STDDEVPOP STDDEVSAMP ST_UNION SUMINT SUMLONG SUMMV SUMPRECISION VARPOP VARSAMP"
         ),
-        Effect.AGGREGATE,
-    ),
-    **dict.fromkeys(
-        keywords(
+        Effect.COUNT: (
             "COUNTMV DISTINCTCOUNT DISTINCTCOUNTBITMAP DISTINCTCOUNTCPCSKETCH DISTINCTCOUNTHLL DISTINCTCOUNTHLLPLUS "
             "DISTINCTCOUNTMV DISTINCTCOUNTRAWHLL DISTINCTCOUNTRAWTHETASKETCH DISTINCTCOUNTSMARTHLL "
             "DISTINCTCOUNTTHETASKETCH DISTINCTCOUNTULL FUNNELCOUNT IDSET SEGMENTPARTITIONEDDISTINCTCOUNT"
         ),
-        Effect.COUNT,
-    ),
-}
+    }
+)
 # Combinators make more aggregates of these (below): sumIf, uniqMerge.
-_CLICKHOUSE_EFFECTS: dict[str, Effect] = {
-    **dict.fromkeys(
-        keywords(
+_CLICKHOUSE_EFFECTS = _by_name(
+    {
+        Effect.AGGREGATE: (
             "ANALYSISOFVARIANCE ANYHEAVY ANY_RESPECT_NULLS APPROX_TOP_K APPROX_TOP_SUM AVGWEIGHTED BOUNDINGRATIO "
             "CATEGORICALINFORMATIONVALUE CONTINGENCY CORRMATRIX CORRSTABLE COVARPOP COVARPOPMATRIX COVARPOPSTABLE "
             "COVARSAMP COVARSAMPMATRIX COVARSAMPSTABLE CRAMERSV CRAMERSVBIASCORRECTED DELTASUM DELTASUMTIMESTAMP "
@@ -599,11 +561,8 @@ _CLICKHOUSE_EFFECTS: dict[str, Effect] = {
             "THEILSU TIMESERIESDELTATOGRID TIMESERIESDERIVTOGRID TIMESERIESGROUPARRAY TIMESERIESRATETOGRID "
             "TOPKWEIGHTED VARPOP VARPOPSTABLE VARSAMP VARSAMPSTABLE WELCHTTEST WINDOWFUNNEL"
         ),
-        Effect.AGGREGATE,
-    ),
-    **dict.fromkeys(keywords("EXPONENTIALTIMEDECAYEDCOUNT SEQUENCECOUNT"), Effect.COUNT),
-    **dict.fromkeys(
-        keywords(
+        Effect.COUNT: "EXPONENTIALTIMEDECAYEDCOUNT SEQUENCECOUNT",
+        Effect.HASH: (
             "AES_ENCRYPT_MYSQL CRC32IEEE CRC64 FARMHASH64 GCCMURMURHASH ICEBERGHASH JAVAHASHUTF16LE JUMPCONSISTENTHASH "
             "KAFKAMURMURHASH KECCAK256 KOSTIKCONSISTENTHASH METROHASH64 NGRAMMINHASH NGRAMMINHASHCASEINSENSITIVE "
             "NGRAMMINHASHCASEINSENSITIVEUTF8 NGRAMMINHASHUTF8 NGRAMSIMHASH NGRAMSIMHASHCASEINSENSITIVE "
@@ -613,9 +572,8 @@ _CLICKHOUSE_EFFECTS: dict[str, Effect] = {
             "WORDSHINGLESIMHASHCASEINSENSITIVE WORDSHINGLESIMHASHCASEINSENSITIVEUTF8 WORDSHINGLESIMHASHUTF8 WYHASH64 "
             "XXH3_128"
         ),
-        Effect.HASH,
-    ),
-}
+    }
+)
 DIALECT_EFFECTS: dict[str, dict[str, Effect]] = {
     **dict.fromkeys(("athena", "presto", "trino"), _TRINO_EFFECTS),
     **dict.fromkeys(("doris", "starrocks"), _DORIS_EFFECTS),
