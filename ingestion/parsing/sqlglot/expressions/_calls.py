@@ -221,10 +221,9 @@ def write_function(w: ExpressionWriter, node: exp.Expr, role: int, outer_precede
 
 def _row_deciding(w: ExpressionWriter, node: exp.Expr) -> Iterator[Expression]:
     """The arguments of a function in a select list that say how many rows it makes of one."""
-    for value in node.args.values():
-        for item in value if type(value) is list else (value,):
-            if isinstance(item, exp.Expr) and not has_constant_length(item):
-                yield w.inner(item, FILTER)
+    for item in node.iter_expressions():
+        if not has_constant_length(item):
+            yield w.inner(item, FILTER)
 
 
 def _by_argument(w: ExpressionWriter, node: exp.Expr, role: int, uses: tuple[ArgumentUse, ...]) -> TypeRule:

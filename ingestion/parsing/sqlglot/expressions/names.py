@@ -463,8 +463,7 @@ def output_name(names: Names, node: exp.Expr, expression: Expression, number: in
 
 def _call_as_written(names: Names, node: exp.Expr) -> str:
     """ClickHouse's name of `argMax(v, ts)`, a call of columns alone; "" of anything else, which may have literals."""
-    given = [item for value in node.args.values() for item in (value if isinstance(value, list) else [value])]
-    nodes = [item for item in given if isinstance(item, exp.Expr)]
+    nodes = list(node.iter_expressions())
     if not isinstance(node, exp.Func) or not nodes or any(type(item) is not exp.Column for item in nodes):
         return ""
     name = str(node.sql(names.dialect.sqlglot)).partition("(")[0]

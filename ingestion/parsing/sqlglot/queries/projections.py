@@ -195,7 +195,6 @@ def translate_columns(queries: QueryContext, node: exp.Expr) -> Star:
         return star_of(queries, inner.this, queries.names.column_parts(inner)[:-1])
     if type(inner) is exp.Literal:
         return Star(pattern=inner.name)
-    pattern = None
     if type(inner) is exp.Array:
         pattern = _one_of_names(inner.expressions)
     elif type(inner) is exp.Lambda:

@@ -208,15 +208,8 @@ class QueryTranslator:
         match = self._matched_names(node)
         branches: list[exp.Expr] = [node.args["expression"]]
         left = node.args["this"]
-        while (
-            type(left) is kind
-            and _plain_chain(left)
-            and (_set_role(left), self._matched_names(left))
-            == (
-                role,
-                match,
-            )
-        ):
+        same = (role, match)
+        while type(left) is kind and _plain_chain(left) and (_set_role(left), self._matched_names(left)) == same:
             branches.append(left.args["expression"])
             left = left.args["this"]
         branches.append(left)
