@@ -65,6 +65,8 @@ _FIELD_AT_END = re.compile(r"\.(\w+)$")
 _WORD = re.compile(r"[^\W\d]\w*")
 _CLAUSES = {" FILTER (WHERE ": FILTER, " windowspecdefinition(": WINDOW}
 """What stands behind an aggregate: which rows it is of, and the window that it is over."""
+_DEEPEST = 25
+"""Values in values that are told apart: a loop over withColumn makes one expression of hundreds of CASE."""
 _SPACE_BEFORE = re.compile(r"(?<!\s)\s++([,)])")
 TOKEN = re.compile(r"[^\W\d]\w*|\d[\w.]*|[()\[\],]|<=>|<=|>=|<>|!=|\|\||[-+*/%=<>&|^~!.]|\s+|.", re.DOTALL)
 
@@ -141,7 +143,10 @@ class _Use:
 
 def read_expression(text: str, scope: AttributeScope) -> AttributeLineage:
     """The lineage of the value of an expression over `scope`."""
-    return _ExpressionReader(scope).read(text, {**scope.outer, **scope.attributes})
+    visible = {**scope.outer, **scope.attributes}
+    reader = _ExpressionReader(scope)
+    found = reader.read(text, visible)
+    return _ExpressionReader(scope, too_deep=True).read(text, visible) if reader.too_deep else found
 
 
 def read_influences(text: str, scope: AttributeScope, role: int) -> frozenset[IndirectUse]:
@@ -163,21 +168,29 @@ def _unwrap(text: str) -> str:
 
 @dataclass(slots=True)
 class _ExpressionReader:
-    """Reads an expression, and those inside it with what a lambda binds, each once."""
+    """Reads an expression, and those inside it with what a lambda binds, each once.
+
+    `too_deep`: more values stand in each other than are told apart, so that all are read flat.
+    """
 
     scope: AttributeScope
     known: dict[tuple[int, str], tuple[Mapping[int, Attribute], AttributeLineage]] = field(default_factory=dict)
+    depth: int = 0
+    too_deep: bool = False
 
     def read(self, text: str, visible: Mapping[int, Attribute]) -> AttributeLineage:
         """The lineage of an expression over the attributes that are visible to it."""
         key = (id(visible), text)
         if key not in self.known:
+            self.depth += 1
+            self.too_deep |= self.depth > _DEEPEST
             self.known[key] = visible, self._read(text, visible)
+            self.depth -= 1
         return self.known[key][1]
 
     def _read(self, text: str, visible: Mapping[int, Attribute]) -> AttributeLineage:
         inner = _unwrap(text)
-        reading = _ExpressionReading(inner, visible, self)
+        reading = _ExpressionReading(inner, visible, self, flat=self.too_deep)
         whole = reading.whole()
         if whole is None:
             return reading.lineage()
@@ -399,7 +412,7 @@ class _ExpressionReading:
             return self.skip[position]
         if match := SUBQUERY.match(self.text, position):
             return self._subquery(match)
-        if self.composed and (found := self._composed_at(position)) is not None:
+        if self.composed and not self.reader.too_deep and (found := self._composed_at(position)) is not None:
             self._use(found[0], ")", bare=True)
             return found[1]
         token = TOKEN.match(self.text, position)

@@ -96,6 +96,15 @@ def test_a_part_is_taken_out_of_what_a_subquery_gives() -> None:
     assert {column.column for column in found.direct} == {"a"}
 
 
+def test_values_without_end_in_each_other_are_read_as_one() -> None:
+    text = "map(K, a#1)[K]"
+    for _ in range(400):
+        text = f"coalesce(CASE WHEN (b#2 = 1) THEN d#3 ELSE {text} END, a#1)"
+    direct, indirect, _ = read(text)
+    assert {"a", "d"} <= direct
+    assert direct | indirect == {"a", "b", "d"}
+
+
 @pytest.mark.parametrize(
     "text",
     [
