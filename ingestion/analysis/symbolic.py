@@ -29,8 +29,8 @@ _TRAILER = struct.Struct("!I?3sI")
 _CHECKSUM = struct.Struct("!I")
 _SIGN = b"HWs"
 
-_SHORT_TEXT = pickle.SHORT_BINUNICODE[0]
 _SIZED = {
+    pickle.SHORT_BINUNICODE[0]: 1,
     pickle.BINUNICODE[0]: 4,
     pickle.BINUNICODE8[0]: 8,
     pickle.SHORT_BINBYTES[0]: 1,
@@ -40,7 +40,7 @@ _SIZED = {
 }
 """Operations of a pickle that are followed by as many bytes as a number tells, and the bytes of that number."""
 _UNSIZED = re.compile(
-    b"(?:[%b]++|(?:[%b].)++|%b..|[%b]....|[%b].{8})++"
+    b"(?:[%b]++|(?:[%b].)++|%b..|[%b]....|[%b].{8}|%b(?:%b))++"
     % (
         re.escape(
             pickle.MARK + pickle.EMPTY_TUPLE + pickle.TUPLE + pickle.TUPLE1 + pickle.TUPLE2 + pickle.TUPLE3
@@ -53,10 +53,12 @@ _UNSIZED = re.compile(
         re.escape(pickle.BININT2),
         re.escape(pickle.BININT + pickle.LONG_BINGET),
         re.escape(pickle.FRAME + pickle.BINFLOAT),
+        re.escape(pickle.SHORT_BINUNICODE),
+        b"|".join(re.escape(bytes([size])) + b".{%d}" % size for size in range(64)),  # most names are as short
     ),
     re.DOTALL,
 )  # fmt: skip
-"""The other operations that this version writes, one after the other."""
+"""The other operations that this version writes, and short texts, one after the other."""
 
 
 class _SymbolicUnpickler(pickle.Unpickler):
@@ -151,16 +153,12 @@ def _is_as_written(data: bytes | bytearray | memoryview) -> bool:
     at = 0
     while at < len(data):
         operation = data[at]
-        if operation == _SHORT_TEXT:  # most are: the way without a slice
-            at += 2 + data[at + 1] if at + 1 < len(data) else 1
+        if (found := _UNSIZED.match(data, at)) is not None:
+            at = found.end()
         elif (width := _SIZED.get(operation)) is not None:
             at += 1 + width + int.from_bytes(data[at + 1 : at + 1 + width], "little")
-        elif operation == pickle.STOP[0]:
-            return True
-        elif (found := _UNSIZED.match(data, at)) is not None:
-            at = found.end()
         else:
-            return False
+            return operation == pickle.STOP[0]
     return False
 
 
