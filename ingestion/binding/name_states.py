@@ -238,9 +238,7 @@ class MomentsApart:
 class _Effect:
     """What one statement does to the states that it finds; `number` tells apart what it makes and has made before."""
 
-    def __init__(
-        self, statement: NamedStatement, before: States, histories: dict[str, _History], number: int = 0
-    ) -> None:
+    def __init__(self, statement: NamedStatement, before: States, histories: dict[str, _History], number: int) -> None:
         self.made: dict[RelationKey, str] = {}
         self._statement = statement
         self._number = number
