@@ -64,11 +64,14 @@ class Content:
     text: StoredText | None = None
 
     @classmethod
-    def of(cls, content: Json) -> Content:
-        """The same of what is no JSON yet. Raises ApiError (400) for what JSON cannot carry."""
+    def of(cls, content: Json, text: StoredText | None = None) -> Content:
+        """The same of what is no JSON yet, with its `text` or its `sql`. Raises ApiError (400) for what JSON cannot
+        carry.
+        """
         column_edges = sum(len(column["from"]) for column in content.get("columns") or ())
         rest = {key: value for key, value in content.items() if key != "sql"}
-        text = StoredText.of(content["sql"]) if content.get("sql") is not None else None
+        if text is None and content.get("sql") is not None:
+            text = StoredText.of(content["sql"])
         if text is not None:
             rest["text"] = text.digest
         return cls(dumps(rest), column_edges, (content.get("pipeline") or {}).get("id"), text)

@@ -35,7 +35,7 @@ from connectors.catalog.store.entities import columns as columns_of
 from connectors.catalog.store.entities.entities import EntityRow, find
 from connectors.catalog.store.entities.registration import Registration
 from connectors.catalog.store.entities.tests import file_result
-from connectors.catalog.store.lineage.inserts import Content, ContributionRow, record_digest
+from connectors.catalog.store.lineage.inserts import Content, ContributionRow, StoredText, record_digest
 from connectors.catalog.store.lineage.writer import LineageWriter
 from connectors.catalog.store.schema import entities, load_outcomes
 from ingestion.dialects import DIALECTS, dialect_of
@@ -393,17 +393,19 @@ def _file(connection: Connection, event: RunEvent, *, superseding: bool) -> tupl
         targets.append((datasets.entity(output, set(facet.fields) if facet is not None else set()), facet))
     registration.finish()
     writer = LineageWriter(connection, f"openlineage:{event.run.runId}:{at}", now)
-    given = [
-        _contribution(event, (source, target), columns, at)
+    edges = [
+        ((source, target), columns)
         for target, facet in targets
         for source, columns in _edges(sources, facet, named_only=len(targets) > 1)
         if columns or source.id != target.id  # many agents list what they write among their inputs
     ]
+    text = _masked_text(event) if edges else None
     slots = (_slot_of(event, at),) if superseding else ()
+    given = tuple(replace(_contribution(event, *edge, at, text), slots=slots) for edge in edges)
     for contribution in given:
-        writer.add(replace(contribution, slots=slots))
+        writer.add(contribution)
     writer.finish()
-    return tuple(given)
+    return given
 
 
 def _slot_of(event: RunEvent, at: int) -> JobSlot:
@@ -411,21 +413,23 @@ def _slot_of(event: RunEvent, at: int) -> JobSlot:
     return JobSlot(digest("openlineage", event.job.namespace, event.job.name), RunDays(at / 1000, at / 1000))
 
 
-def _contribution(event: RunEvent, ends: tuple[EntityRow, EntityRow], columns: list[Json], at: int) -> ContributionRow:
+def _contribution(
+    event: RunEvent, ends: tuple[EntityRow, EntityRow], columns: list[Json], at: int, text: StoredText | None
+) -> ContributionRow:
     key = f"{event.job.namespace}/{event.job.name}"
     run = digest(f"{key}\n{event.run.runId}")
-    content: Json = {"columns": columns, "parser": "openlineage"}
-    sql = _masked_sql(event)
-    if sql is not None:
-        content["sql"] = sql
+    content = Content.of({"columns": columns, "parser": "openlineage"}, text)
     ids = ends[0].id, ends[1].id
-    return ContributionRow(
-        *ids, "openlineage", key, "OpenLineage", Content.of(content), at, at, 1, (record_digest(run),)
-    )
+    return ContributionRow(*ids, "openlineage", key, "OpenLineage", content, at, at, 1, (record_digest(run),))
+
+
+def _masked_text(event: RunEvent) -> StoredText | None:
+    """The job's SQL without its literals; None where it has none, or where they cannot be told."""
+    sql = _masked_sql(event)
+    return None if sql is None else StoredText.of(sql)
 
 
 def _masked_sql(event: RunEvent) -> str | None:
-    """The job's SQL without its literals; None where it has none, or where they cannot be told."""
     facet = event.job.facets.sql if event.job.facets is not None else None
     if facet is None or len(facet.query) > _MAX_SQL:
         return None
