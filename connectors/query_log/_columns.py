@@ -178,13 +178,10 @@ def _fields(profile: ExportProfile, names: Sequence[str], texts: Sequence[str]) 
             fields[name] = tuple(names.index(column) for column in kept)
     known = {names[position] for positions in fields.values() for position in positions} | set(profile.names)
     for name, aliases in GENERIC.columns.items():
-        if name in _ENDS and name not in fields:
-            others = [names.index(alias) for alias in aliases if alias in names and alias not in known]
-            fields |= {name: tuple(others)} if others else {}
-            continue
-        other = next((alias for alias in aliases if alias in names and alias not in known), None)
-        if name not in fields and name != "text" and other is not None:
-            fields[name] = (names.index(other),)
+        others = [alias for alias in aliases if alias in names and alias not in known]
+        kept = others if name in _ENDS else others[:1]
+        if name not in fields and name != "text" and kept:
+            fields[name] = tuple(names.index(column) for column in kept)
     for name in ("start_time", "end_time", "duration"):
         if name not in fields and (position := _column_with_unit(name, names, known)) is not None:
             fields[name] = (position,)

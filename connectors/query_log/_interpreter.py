@@ -373,7 +373,11 @@ def _statuses(columns: Columns, count: int, reading: ColumnReading) -> list[str 
         flags = [_named_columns("failure", columns, reading)] if "failure" in reading.fields else []
     else:  # every one of an unknown export; of a known one the first that holds something, as a warning has a code too
         flags = [_part(position, columns, reading) for position in reading.fields.get("failure", ())]
-    by_column += ([parse_flag(value or "") for value in values] for values in flags)
+    for values in flags:
+        failures = {value: parse_flag(value or "") for value in set(values)}
+        by_column.append([failures[value] for value in values])
     if not by_column:
         return statuses
-    return [status or joined_state(row) for status, row in zip(statuses, zip(*by_column, strict=True), strict=True)]
+    rows = [*zip(*by_column, strict=True)]
+    joined = {row: joined_state(row) for row in set(rows)}
+    return [status or joined[row] for status, row in zip(statuses, rows, strict=True)]

@@ -46,6 +46,7 @@ _FAILED = re.compile(r"fail|err|except|abort|cancel|time_?d?_?out|kill|denied|re
 _NOES = frozenset({"f", "false", "n", "no", "0", "0.0"})
 _YESES = frozenset({"t", "true", "y", "yes", "1", "1.0"})
 _NO_ERRORS = frozenset({"[]", "{}", "ok", "success", "no error"})
+_NO_FLAGS = _LOWER_NULLS | _NOES | _NO_ERRORS
 _NUMBER = re.compile(r"[-+]?\d+(?:\.0*)?")
 _SUCCESS = re.compile(r"(?:^|_)(?:succe\w*|ok|passed)(?:_|$)")
 """In the name of a column: it says of what ran that it did."""
@@ -263,6 +264,4 @@ def joined_state(states: Iterable[str | None]) -> str | None:
 def parse_flag(value: str) -> str | None:
     """`failed` where an `aborted` or `error` column says so by any other value than none, no, false or 0."""
     word = value.strip().lower()
-    if word in _LOWER_NULLS | _NOES | _NO_ERRORS or not word.strip("0"):
-        return None
-    return Outcome.FAILED
+    return None if word in _NO_FLAGS or not word.strip("0") else Outcome.FAILED
