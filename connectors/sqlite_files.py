@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sqlite3
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -122,10 +121,14 @@ class Contents:
 
 def put_back(file: Path, aside: Path) -> None:
     """Gives a file that was set aside its name again, in place of what was made of it."""
+    _move(aside, file)
+
+
+def _move(file: Path, to: Path) -> None:
     for part in _PARTS:
-        moved = aside.with_name(aside.name + part)
+        moved = file.with_name(file.name + part)
         if moved.is_file():
-            moved.replace(file.with_name(file.name + part))
+            moved.replace(to.with_name(to.name + part))
 
 
 def salvage(file: Path, contents: Contents) -> Salvage:
@@ -139,9 +142,7 @@ def salvage(file: Path, contents: Contents) -> Salvage:
         new.unlink(missing_ok=True)
         private_file(new)
         found = _copy(file, new, contents)
-        for part in _PARTS:
-            if file.with_name(file.name + part).is_file():
-                shutil.move(file.with_name(file.name + part), aside.with_name(aside.name + part))
+        _move(file, aside)
         new.rename(file)
     except OSError as error:
         raise ConfigError(
@@ -165,10 +166,8 @@ def _copy(file: Path, new: Path, contents: Contents) -> tuple[SalvagedTable, ...
             found.append(SalvagedTable(table.name, target.total_changes - before, reader.lost, reader.is_cut))
         orphans = _drop_orphans(target)
         target.commit()
-    return tuple(
-        SalvagedTable(one.name, one.kept - orphans.get(one.name, 0), one.lost + orphans.get(one.name, 0), one.is_cut)
-        for one in found
-    )
+    dropped = ((one, orphans.get(one.name, 0)) for one in found)
+    return tuple(replace(one, kept=one.kept - number, lost=one.lost + number) for one, number in dropped)
 
 
 def _drop_orphans(target: sqlite3.Connection) -> dict[str, int]:
