@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 from connectors.catalog.store.lineage import reads
 from connectors.catalog.store.lineage.reads import NOW, Moment, StoredEdge, edges_of
 from connectors.catalog.store.lineage.recency import with_unseen
-from ingestion.model.moments import Unseen
+from ingestion.model.moments import Unseen, earliest_unseen
 from ingestion.walk import TABLE, Budget, ColumnNode, EdgeIndex, Hop, Hops, Walk, Way, strongest_ways
 
 BUDGET = Budget(nodes=20_000, hops=200_000)
@@ -64,7 +64,7 @@ def is_unseen(edge: StoredEdge) -> bool:
 
 def unseen_on(way: StoredWay) -> Unseen | None:
     """What of a way is not seen any more: of several the one that ended first."""
-    return min((hop.edge.unseen for hop in way.hops if hop.edge.unseen is not None), default=None)
+    return earliest_unseen(hop.edge.unseen for hop in way.hops)
 
 
 def _edges(connection: Connection, moment: Moment, tables: list[str], *, upstream: bool) -> Iterator[StoredEdge]:

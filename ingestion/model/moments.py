@@ -37,6 +37,11 @@ def latest_unseen(several: Iterable[Unseen | None]) -> Unseen | None:
     return max(unseen, default=None) if len(unseen) == len(found) else None
 
 
+def earliest_unseen(several: Iterable[Unseen | None]) -> Unseen | None:
+    """What holds of a way over several: it is unseen where one of them is, since the first of those was seen."""
+    return min((one for one in several if one is not None), default=None)
+
+
 def minute_text(at: int) -> str:
     """A moment (milliseconds since the epoch) to the minute, in UTC; beyond what a calendar writes the number."""
     if not 0 <= at <= LAST_DATE:

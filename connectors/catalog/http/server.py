@@ -124,10 +124,15 @@ def _server(config: CatalogConfig, database: Database) -> uvicorn.Server:
         max_body=config.max_body_bytes,
         body_seconds=config.body_seconds,
     )
-    ways = {name: getattr(config, name) for name in ("openlineage", "sample_data", "keep_rewritten")}
-    app = AccessMiddleware(create_app(database, config.version, **ways), rules)
+    app = create_app(
+        database,
+        config.version,
+        openlineage=config.openlineage,
+        sample_data=config.sample_data,
+        keep_rewritten=config.keep_rewritten,
+    )
     settings = uvicorn.Config(
-        app,
+        AccessMiddleware(app, rules),
         log_config=None,
         http=HttpProtocol,
         log_level="warning",

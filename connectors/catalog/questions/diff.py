@@ -349,13 +349,19 @@ def _lineage_changes(connection: Connection, start: int, end: int) -> list[_Edge
             _EdgeChange(_EXPRESSION_CHANGED, edge, key, tuple(sorted(old[key])), tuple(sorted(new[key])))
             for key in sorted((one for one in old.keys() & new.keys() if old[one] != new[one]), key=str)
         )
-    changes += (
-        _EdgeChange(_UNSEEN, edge, key, unseen=unseen)
-        for edge, views in sorted(after.items())
-        for key, unseen in sorted(_unseen(views).items(), key=str)
-        if key in _expressions(before.get(edge, ())) and key not in _unseen(before[edge])
-    )
+    for edge, views in sorted(after.items()):
+        changes += _unseen_changes(edge, before.get(edge, ()), views)
     return changes
+
+
+def _unseen_changes(
+    edge: tuple[str, str], before: Sequence[ContributionView], after: Sequence[ContributionView]
+) -> Iterator[_EdgeChange]:
+    """The column edges of an edge that stood and were seen `before`, and are not seen any more `after`."""
+    unseen = _unseen(after)
+    if unseen:
+        gone = unseen.keys() & (_expressions(before).keys() - _unseen(before).keys())
+        yield from (_EdgeChange(_UNSEEN, edge, key, unseen=unseen[key]) for key in sorted(gone, key=str))
 
 
 def _unseen(views: Iterable[ContributionView]) -> dict[_ColumnKey, Unseen]:

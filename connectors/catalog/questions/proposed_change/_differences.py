@@ -65,7 +65,6 @@ class Sides:
             state = _GONE if name in self.before.created else self._catalog(name)
         return state
 
-    @property
     def made_tables(self) -> frozenset[str]:
         """The tables that the change makes, or gives their names; one that it only alters was there before."""
         states = self.after.states
@@ -89,6 +88,7 @@ class Sides:
 
 def schema_differences(sides: Sides) -> Iterator[TableDifference]:
     """Every table and column that comes, goes, or gets another name or type."""
+    made = sides.made_tables()
     for name in sorted({**sides.before.states, **sides.after.states, **sides.before.types, **sides.after.types}):
         before, after = sides.state_before(name) or _GONE, sides.state_after(name) or _GONE
         if before.exists and after.exists:
@@ -98,14 +98,15 @@ def schema_differences(sides: Sides) -> Iterator[TableDifference]:
         elif before.exists:
             kind = ChangeKind.TABLE_RENAMED if after.new_name else ChangeKind.TABLE_DROPPED
             yield TableDifference(kind, (name, None), f"now {after.new_name}" if after.new_name else "")
-        elif after.exists and name in sides.made_tables:
+        elif after.exists and name in made:
             yield TableDifference(ChangeKind.TABLE_ADDED, (name, None))
 
 
 def unknown_tables(sides: Sides) -> Iterator[str]:
     """Tables that the change alters or drops, and of which nothing is known."""
+    made = sides.made_tables()
     for name in sorted({**sides.after.states, **sides.after.types}):
-        if name not in sides.made_tables and sides.state_before(name) is None:
+        if name not in made and sides.state_before(name) is None:
             yield name
 
 

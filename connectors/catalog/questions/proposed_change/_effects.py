@@ -14,6 +14,7 @@ from connectors.sql_files.scripts import Script
 from ingestion.binding.binder import BoundLog
 from ingestion.dialects import Dialect
 from ingestion.model.lineage import Column, WriteMode
+from ingestion.model.moments import earliest_unseen
 from ingestion.model.namespaces import Namespace
 from ingestion.model.outcomes import ProblemKind
 from ingestion.policies import ValueFlow, value_flow
@@ -87,7 +88,7 @@ def _effect_on(kind: EffectKind, sides: Sides, node: ColumnNode, path: Path, why
     table = sides.tables.table(node[0])
     names = (node_name(path[0].source), *(node_name(hop.target) for hop in path)) if path else (node_name(node),)
     owners = table.owners if table is not None else ()
-    unseen = min((hop.unseen for hop in path if hop.unseen is not None), default=None)
+    unseen = earliest_unseen(hop.unseen for hop in path)
     why = "; ".join(filter(None, (why, str(unseen) if unseen is not None else "")))
     return DownstreamEffect(
         kind, node_name(node), owners, names, tuple(hop.expression for hop in path), why, node[1] is None

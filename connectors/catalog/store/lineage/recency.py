@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from sqlalchemy import Connection, func, select
 
 from connectors.catalog.store.indexes import OBSERVED
-from connectors.catalog.store.lineage.reads import ContributionView, Moment, read_contributions
+from connectors.catalog.store.lineage.reads import ContributionView, Moment, contributions_around
 from connectors.catalog.store.rows import IDS, bind_ids, thousands_of
 from connectors.catalog.store.schema import contributions, dated_contributions, intervals
 from ingestion.model.moments import Unseen
@@ -68,8 +68,8 @@ class _Filling:
 
 def _fillings(connection: Connection, targets: Iterable[str], moment: Moment) -> dict[str, _Filling]:
     found: dict[str, _Filling] = defaultdict(_Filling)
-    for some in thousands_of(sorted(targets)):
-        for view in read_contributions(connection, intervals.c.to_id.in_(some), moment):
+    for views in contributions_around(connection, targets, upstream=True, moment=moment).values():
+        for view in views:
             if view.kind in OBSERVED:
                 filling = found[view.to_id]
                 columns = (column["to"] for column in view.content.get("columns") or () if column.get("to") is not None)
