@@ -25,12 +25,16 @@ _TARGETS_OF = (
     .where(versions.c.id.in_(IDS))
     .distinct()
 )
+_WITH_SLOTS = contributions.join(versions, versions.c.contribution_id == contributions.c.id).join(
+    version_slots, version_slots.c.version_id == versions.c.id
+)
 _INTO = (
     select(contributions.c.to_id, *(version_slots.c[name] for name in _COLUMNS))
-    .select_from(contributions)
-    .join(versions, versions.c.contribution_id == contributions.c.id)
-    .join(version_slots, version_slots.c.version_id == versions.c.id)
+    .select_from(_WITH_SLOTS)
     .where(contributions.c.to_id.in_(IDS))
+)
+_VERSIONS_INTO = (
+    select(version_slots.c.version_id).select_from(_WITH_SLOTS).where(contributions.c.to_id.in_(IDS)).distinct()
 )
 _EVER = 1 << 62
 
@@ -58,30 +62,38 @@ def file_slots(connection: Connection, given: Iterable[tuple[int, Sequence[JobSl
 
 def versions_beside(connection: Connection, identifiers: Iterable[int]) -> set[int]:
     """The versions with slots that are said of the targets of these."""
-    return {version for words in _words_beside(connection, identifiers).values() for version in words}
+    found = set[int]()
+    for some in thousands_of(_targets(connection, identifiers)):
+        found.update(connection.scalars(_VERSIONS_INTO, bind_ids(some)))
+    return found
 
 
 def supersessions(connection: Connection, identifiers: Iterable[int]) -> dict[int, Retraction]:
     """Of these versions those that are superseded, with their end."""
     wanted = set(identifiers)
     found = {}
-    for words in _words_beside(connection, wanted).values():
-        for version, since in superseding_moments(words).items():
-            if version in wanted:
-                found[version] = Retraction(round(since * 1000), _EVER, batch="")
+    for some in thousands_of(_targets(connection, wanted)):
+        for words in _words_into(connection, some):
+            for version, since in superseding_moments(words).items():
+                if version in wanted:
+                    found[version] = Retraction(round(since * 1000), _EVER, batch="")
     return found
 
 
-def _words_beside(connection: Connection, identifiers: Iterable[int]) -> dict[str, dict[int, list[JobSlot]]]:
-    """By the targets of these versions: the slots of all versions that have some."""
-    targets = set[str]()
-    for numbers in thousands_of(sorted(identifiers)):
-        targets.update(connection.scalars(_TARGETS_OF, bind_ids(numbers)))
+def _targets(connection: Connection, identifiers: Iterable[int]) -> list[str]:
+    """What these versions are said of."""
+    found = set[str]()
+    for some in thousands_of(sorted(identifiers)):
+        found.update(connection.scalars(_TARGETS_OF, bind_ids(some)))
+    return sorted(found)
+
+
+def _words_into(connection: Connection, targets: Sequence[str]) -> Iterable[Mapping[int, Sequence[JobSlot]]]:
+    """For each of some targets that has any: the versions with slots, with these."""
     found: dict[str, dict[int, list[JobSlot]]] = defaultdict(lambda: defaultdict(list))
-    for some in thousands_of(sorted(targets)):
-        for target, version, *row in connection.execute(_INTO, bind_ids(some)).all():
-            found[target][version].append(_slot(row))
-    return found
+    for target, version, *row in connection.execute(_INTO, bind_ids(targets)).all():
+        found[target][version].append(_slot(row))
+    return found.values()
 
 
 def _slots_of(connection: Connection, identifiers: Sequence[int]) -> Mapping[int, list[JobSlot]]:

@@ -67,6 +67,8 @@ def project(connection: Connection, identifiers: Sequence[int]) -> None:
         rejections[rejection.edge].append(rejection)
     readers: Counter[str] = Counter()
     targets: set[str] = set()
+    # once for all of them: each word on a target counts, whichever are looked at together
+    superseded = supersessions(connection, identifiers)
     for some in thousands_of(identifiers):
         subjects = _subjects(connection, some)
         seen = _sightings(connection, some)
@@ -75,7 +77,6 @@ def project(connection: Connection, identifiers: Sequence[int]) -> None:
         ends |= set(lives)
         pipelines = {subject.pipeline_id for subject in subjects.values() if subject.pipeline_id is not None}
         by_target, by_pipeline = _endings(connection, ends, pipelines)
-        superseded = supersessions(connection, some)
         before = connection.execute(_ENDS_OF, bind_ids(some)).all()
         if before:
             connection.execute(delete(intervals).where(_OF_VERSIONS), bind_ids(some))
