@@ -49,16 +49,24 @@ def _repaired_catalog(file: Path) -> Iterator[str]:
     if not file.is_file():
         yield f"{file}: not there"
         return
-    was_whole = is_whole(file)
     # A new identity: what runs believe to have filed in the old one is filed again.
-    found = salvage(file, Contents(catalog_tables, _JSON_OF_CATALOG, _is_identity))
-    if was_whole and not found.damaged:
-        put_back(file, found.aside)
+    found = _salvaged(file, Contents(catalog_tables, _JSON_OF_CATALOG, _is_identity))
+    if found is None:
         yield f"{file}: whole"
         return
     open_database(file).close()
     yield from _report_lines(file, found, {corrections.name: "corrections"})
     yield "the next `ingest run` of each workflow files again what its state remembers of the log"
+
+
+def _salvaged(file: Path, contents: Contents) -> Salvage | None:
+    """What became of a damaged file; None where nothing is wrong with it, and it is as it was."""
+    was_whole = is_whole(file)
+    found = salvage(file, contents)
+    if was_whole and not found.damaged:
+        put_back(file, found.aside)
+        return None
+    return found
 
 
 def _is_identity(table: str, row: Mapping[str, Any]) -> bool:
@@ -67,10 +75,11 @@ def _is_identity(table: str, row: Mapping[str, Any]) -> bool:
 
 def _repaired_state(config: RunConfig) -> Iterator[str]:
     file = _file_of_state(config.state_url)
-    if file is None or not file.is_file():
-        yield (
-            f"{config.state_url if file else 'the state'}: no file of this machine" if file is None else f"{file}: none"
-        )
+    if file is None:
+        yield "the state: no file of this machine"
+        return
+    if not file.is_file():
+        yield f"{file}: none"
         return
     folder = Path(config.headwater.state.folder) if config.headwater.state.folder else beside(str(file))
 
@@ -79,10 +88,8 @@ def _repaired_state(config: RunConfig) -> Iterator[str]:
             raise ValueError(table)
         return False
 
-    was_whole = is_whole(file)
-    found = salvage(file, Contents(state_tables, _JSON_OF_STATE, check))
-    if was_whole and not found.damaged:
-        put_back(file, found.aside)
+    found = _salvaged(file, Contents(state_tables, _JSON_OF_STATE, check))
+    if found is None:
         yield f"{file}: whole"
         return
     _mark_version(file)
