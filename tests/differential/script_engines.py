@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 import subprocess
-import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from random import Random
 from typing import Any, Protocol
 
@@ -19,6 +17,7 @@ import psycopg
 from tests.differential.script_grammar import DUCKDB, MARIADB, Engine, Node, Script
 from tests.support import live_mariadb, live_postgres
 from tests.support.live_mariadb import MariaDb
+from tests.support.server_folder import server_folder
 
 Rows = tuple[tuple[int | None, ...], ...]
 Filling = Mapping[str, Rows]
@@ -350,9 +349,6 @@ def _typed(script: Script, found: Mapping[str, list[list[str]]]) -> Contents:
     return {name: _columns(found.get(name, []), len(columns)) for name, columns in script.made.items()}
 
 
-_MEMORY = Path("/dev/shm")
-
-
 @contextmanager
 def running(engine: Engine) -> Iterator[tuple[Runner, Session | None]]:
     """What runs the scripts of an engine, and where single statements can be tried, started for it."""
@@ -362,12 +358,9 @@ def running(engine: Engine) -> Iterator[tuple[Runner, Session | None]]:
             session: Session = DuckDbSession(connection)
             yield SessionRunner(session), session
             return
-        # as root a server runs under another account, and pytest's own folders shut others out; in memory it is faster
-        folder = Path(kept.enter_context(tempfile.TemporaryDirectory(dir=_MEMORY if _MEMORY.is_dir() else None)))
-        folder.chmod(0o755)
         if engine is MARIADB:
+            folder = kept.enter_context(server_folder())
             yield MariaDbClient(kept.enter_context(live_mariadb.mariadb(folder))), None
             return
-        _, uri = kept.enter_context(live_postgres.server(folder / "data"))
-        session = PostgreSqlSession(kept.enter_context(psycopg.connect(uri, autocommit=True)))
+        session = PostgreSqlSession(kept.enter_context(live_postgres.session_of_own_server()))
         yield SessionRunner(session), session

