@@ -107,7 +107,7 @@ def _published(
 ) -> tuple[dict[float, tuple[str, str]], tuple[str, ...]]:
     entities = resolved_names(names, source).entities
     lineage = lineage_of(source, entities)
-    deliverer = Publisher(target.sink, {}, lambda _done: None, 4, options)
+    deliverer = Publisher(target.sink, {}, lambda _sending: None, lambda _done: None, 4, options)
     delivery = deliverer.deliver(
         target_batches(lineage.requests, lineage.replacements), CompleteScope(), lambda _count: None
     )

@@ -92,6 +92,9 @@ def _ends(content: FlowSources) -> FlowSources:
 class Listener(Protocol):
     """Is told of a pass while it is at work on a shard."""
 
+    def on_sending(self, states: Mapping[str, PublishedState]) -> None:
+        """Keeps what may stand from now on, by the id of the target."""
+
     def on_acknowledged(self, states: Mapping[str, PublishedState]) -> None:
         """Keeps what the target has acknowledged, by its id."""
 
@@ -193,7 +196,8 @@ def send_shard(context: PassContext, resolved: ResolvedShard, order: PublishOrde
     """A `resolved` shard published. Raises TargetDown and ConfigError; what was acknowledged until then is noted."""
     lineage, names = resolved.lineage, resolved.names
     known, chunk = order.acknowledged, context.config.sink.config.bulk_sink_batch_size
-    publisher = Publisher(context.target.sink, known, context.listener.on_acknowledged, chunk, context.options)
+    told = context.listener
+    publisher = Publisher(context.target.sink, known, told.on_sending, told.on_acknowledged, chunk, context.options)
     published = publish_shard(lineage, order, publisher, context.target.platform, context.listener.on_progress)
     shard = published_shard(lineage, names, published)
     if order.tells_requests:

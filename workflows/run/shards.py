@@ -124,6 +124,9 @@ class _DriverListener:
     publishing: Publishing
     progress: StageProgress | None = None
 
+    def on_sending(self, states: Mapping[str, PublishedState]) -> None:
+        self.publishing.acknowledge(states)
+
     def on_acknowledged(self, states: Mapping[str, PublishedState]) -> None:
         self.publishing.acknowledge(states)
 

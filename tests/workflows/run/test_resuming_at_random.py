@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from unittest.mock import patch
 
@@ -136,9 +136,8 @@ class Workflow:
             whole = [*read, *(row for row in before if row["digest"] not in again)]
             sink = dies or Sink(RestSink(self.platform, run_id), 10**6, before=False)
             sink.real = RestSink(self.platform, run_id)
-            deliverer = Publisher(
-                sink, memory.acknowledged_states("c"), lambda done: memory.acknowledge("c", done), 1, RunOptions(run_id)
-            )
+            note = partial(memory.acknowledge, "c")
+            deliverer = Publisher(sink, memory.acknowledged_states("c"), note, note, 1, RunOptions(run_id))
             templates = frozenset(str(row["fingerprint"]) for row in whole)
             scope = memory.complete_scope(templates, {})
             deliverer.deliver(target_batches(self.requests(whole)), scope, lambda _count: None)

@@ -124,3 +124,20 @@ def test_a_run_that_is_killed_between_tasks_goes_on_where_it_was(spark: SparkSes
     again = batched_run(folder, [MARKED], 1, spark=spark)
     assert again.catalog == whole.catalog
     assert (again.counts[0].edges.new, again.counts[0].edges.unchanged) == (0, len(MARKED))
+
+
+@pytest.mark.spark
+def test_what_tasks_sent_before_the_driver_was_killed_ends_where_the_next_run_says_another_thing(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """The target had it, and no task could say so any more; then a temporary table comes to light behind it."""
+    log = [Record(one.text, "s", one.at) for one in MARKED]
+    known = [Record("CREATE TEMP TABLE s_t AS SELECT a FROM base", "s", 0.5), *log]
+    folder = tmp_path / "killed"
+    ending = in_a_fork(spark, lambda: batched_run(folder, [log], 1, failpoint="sent:1:kill", spark=spark))
+    assert ending.code == -signal.SIGKILL, ending.sentence
+    again, whole = batched_run(folder, [known], 1), batched_run(tmp_path / "whole", [known], 1)
+    assert again.catalog["edges"] == whole.catalog["edges"]
+    assert {source for source, *_ in again.catalog["edges"]} == {
+        f"shop.db.public.{name}" for name in ("base", "s_u", "s_v")
+    }

@@ -51,13 +51,11 @@ def chunks(batches: Iterable[TargetBatch], size: int) -> Iterator[list[TargetBat
         yield chunk
 
 
-def without_orders(batch: TargetBatch) -> TargetBatch:
-    """As the next run will make it: orders to end what one producer says are given once."""
-    return replace(batch, replacements=tuple(one for one in batch.replacements if one.producer is None))
-
-
 def published_state(batch: TargetBatch) -> PublishedState:
-    """What to remember of a batch once the target has taken it."""
+    """What to remember of a batch once the target has taken it, before any order to end what one producer said.
+
+    Those are given once, and the next run makes the batch without them.
+    """
     contents: list[str] = []
     texts: dict[str, str] = {}
     digests: dict[ContributionKey, list[_SourcedContribution]] = {}
@@ -152,17 +150,46 @@ class PublishResult:
         return all(self.edges[request.key].rejected is None for request in batch.requests)
 
 
+States = Mapping[str, PublishedState]
+"""By the id of the target."""
+
+
+def unanswered_states(batches: Iterable[TargetBatch], acknowledged: States) -> dict[str, PublishedState]:
+    """What may stand of the batches that are to be sent, until their targets answer."""
+    found = {}
+    for batch in batches:
+        known, now = acknowledged.get(batch.target.id), published_state(batch)
+        if not _is_known(batch, known, now):
+            found[batch.target.id] = _unanswered(known, now)
+    return found
+
+
+def _is_known(batch: TargetBatch, known: PublishedState | None, now: PublishedState) -> bool:
+    return known is not None and bool(batch.requests) and known.digest == now.digest
+
+
+def _unanswered(known: PublishedState | None, now: PublishedState) -> PublishedState:
+    """No digest is that of what is said `now`: a target may take what it never answers for."""
+    digests = dict(known.digests) if known is not None else {}
+    for contribution_key, said in now.digests.items():
+        unanswered = replace(said, digest=UNANSWERED)
+        earlier = digests.get(contribution_key)
+        digests[contribution_key] = unanswered if earlier is None else unanswered.widen(earlier)
+    return PublishedState(now.kind, "", digests)
+
+
 @dataclass(frozen=True, slots=True)
 class Publisher:
     """Sends to one sink what it has not acknowledged, `chunk` contributions at a time.
 
-    `note` keeps what was acknowledged (by the target's id) before the next chunk is sent; and before it is sent, what
-    each producer is about to say: a target may take what it never answers for, and the next run may say another thing.
+    `on_acknowledged` keeps what was acknowledged before the next chunk is sent, and `on_sending`, before it is sent,
+    what may stand from then on: if it is never answered for, the next run may say another thing, and ends this.
     """
 
     sink: Sink
-    acknowledged: Mapping[str, PublishedState]
-    note: Callable[[Mapping[str, PublishedState]], None]
+    acknowledged: States
+    on_sending: Callable[[States], None]
+    on_acknowledged: Callable[[States], None]
     chunk: int
     options: RunOptions
 
@@ -177,28 +204,33 @@ class Publisher:
         result = PublishResult()
         isolation = Isolation[str](self.options.failpoints.probe)
         waiting = []
+        said: dict[str, PublishedState] = {}
         for batch in self._with_withdrawals(batches, complete):
             with isolation.around(FailureStage.PUBLISHING, batch.target.id):
-                if self._is_known(batch):
+                now = published_state(batch)
+                if _is_known(batch, self.acknowledged.get(batch.target.id), now):
                     result.pass_over(batch)
                     advance(len(batch.requests))
                 else:
-                    waiting.append(self._superseding(batch, complete))
+                    waiting.append(self._superseding(batch, now, complete))
+                    said[batch.target.id] = now
             if batch.target.id in isolation.failures:
                 result.give_up(batch.requests, isolation.failures[batch.target.id].reason)
         for chunk in chunks(waiting, self.chunk):
-            self._send(chunk, result)
+            self._send(chunk, said, result)
             advance(sum(len(batch.requests) for batch in chunk))
             self.options.failpoints.reach("publish")
         return result
 
-    def _send(self, batches: Sequence[TargetBatch], result: PublishResult) -> None:
+    def _send(self, batches: Sequence[TargetBatch], said: States, result: PublishResult) -> None:
         with self.options.drain.hold():
             self.options.failpoints.reach("send")
-            self.note({batch.target.id: self._unanswered_state(batch) for batch in batches})
+            targets = [batch.target.id for batch in batches]
+            self.on_sending({target: _unanswered(self.acknowledged.get(target), said[target]) for target in targets})
             whole = self._write(batches, result)
             self.options.failpoints.reach("sent")
-            self.note({batch.target.id: self._published_state(batch) for batch in whole if result.has_accepted(batch)})
+            taken = [batch for batch in whole if result.has_accepted(batch)]
+            self.on_acknowledged({one.target.id: self._published_state(one, said[one.target.id]) for one in taken})
 
     def _write(self, batches: Sequence[TargetBatch], result: PublishResult) -> list[TargetBatch]:
         """The batches that were written whole.
@@ -222,19 +254,8 @@ class Publisher:
                 result.give_up([request], isolation.failures[request.key].reason)
         return []
 
-    def _unanswered_state(self, batch: TargetBatch) -> PublishedState:
-        """What may stand until the target answers: of what is sent no digest, for any of it may be there or not."""
-        known = self.acknowledged.get(batch.target.id)
-        digests = dict(known.digests) if known is not None else {}
-        for contribution_key, sent in published_state(batch).digests.items():
-            unanswered = replace(sent, digest=UNANSWERED)
-            earlier = digests.get(contribution_key)
-            digests[contribution_key] = unanswered if earlier is None else unanswered.widen(earlier)
-        return PublishedState(batch.target.type, "", digests)
-
-    def _published_state(self, batch: TargetBatch) -> PublishedState:
+    def _published_state(self, batch: TargetBatch, now: PublishedState) -> PublishedState:
         """What stands now: what was said in this run, and what was said before and not ended."""
-        now = published_state(without_orders(batch))
         known = self.acknowledged.get(batch.target.id)
         digests = dict(now.digests)
         ended = {
@@ -249,10 +270,6 @@ class Publisher:
                 digests[contribution_key] = replace(earlier, digest="") if contribution_key in ended else earlier
         return replace(now, digests=digests)
 
-    def _is_known(self, batch: TargetBatch) -> bool:
-        known = self.acknowledged.get(batch.target.id)
-        return known is not None and bool(batch.requests) and known.digest == published_state(batch).digest
-
     def _with_withdrawals(self, batches: Sequence[TargetBatch], complete: CompleteScope) -> Iterator[TargetBatch]:
         """The batches, and those targets of which nothing is said any more although something was."""
         yield from batches
@@ -263,16 +280,15 @@ class Publisher:
             ):
                 yield TargetBatch(EntityReference(target, known.kind))
 
-    def _superseding(self, batch: TargetBatch, complete: CompleteScope) -> TargetBatch:
+    def _superseding(self, batch: TargetBatch, now: PublishedState, complete: CompleteScope) -> TargetBatch:
         """The batch with the order to end what its producers said before and do not say now."""
         known = self.acknowledged.get(batch.target.id)
         if known is None:
             return batch
-        now = published_state(batch).digests
         orders = []
         shared = False
         for contribution_key, before in sorted(known.digests.items(), key=lambda item: item[0]):
-            latest = now.get(contribution_key, replace(before, digest=""))
+            latest = now.digests.get(contribution_key, replace(before, digest=""))
             if latest.digest == before.digest:
                 continue
             if not complete.covers(contribution_key, before):

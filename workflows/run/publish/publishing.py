@@ -15,7 +15,7 @@ from workflows.config import RunConfig
 from workflows.run.bind.binding import LineageSource
 from workflows.run.publish._ddl_events import publish_events_of_shards
 from workflows.run.publish.dbt_project import DbtPublishing
-from workflows.run.publish.delivery import Publisher, PublishResult
+from workflows.run.publish.delivery import Publisher, PublishResult, unanswered_states
 from workflows.run.publish.query_records import LogQueries
 from workflows.run.resolve.contributions import EdgeKey
 from workflows.run.resolve.lineage import (
@@ -122,8 +122,7 @@ def publish_shard(
     Raises as the `publisher`, and TargetDown where the `platform` does not tell which edges a person rejected; what was
     acknowledged until then is noted.
     """
-    batches = target_batches(lineage.requests, lineage.replacements)
-    own = [batch for batch in batches if batch.target.id not in order.shared.edges]
+    own = _own_batches(lineage, order)
     requests = tuple(request for batch in own for request in batch.requests)
     result = publisher.deliver(own, order.scope, advance)
     given_up = {key: EdgeOutcome(failure.reason) for key, failure in lineage.given_up.items()}
@@ -131,6 +130,17 @@ def publish_shard(
     found = {**shared, **result.edges, **given_up}
     edges = overruled_outcomes(found, rejected_edges(platform))
     return PublishedLineage(edges, statement_outcomes(lineage, edges), result.counts, requests)
+
+
+def _own_batches(lineage: SourceLineage, order: PublishOrder) -> list[TargetBatch]:
+    """Of the targets of which no other shard says anything."""
+    batches = target_batches(lineage.requests, lineage.replacements)
+    return [batch for batch in batches if batch.target.id not in order.shared.edges]
+
+
+def unanswered_states_of_shard(lineage: SourceLineage, order: PublishOrder) -> dict[str, PublishedState]:
+    """What may stand of a shard that is about to be sent, by the id of the target, until it answers."""
+    return unanswered_states(_own_batches(lineage, order), order.acknowledged)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +194,7 @@ class Publishing:
         return PublishOrder(known, own_scope, shared.within(targets), tells_requests)
 
     def acknowledge(self, done: Mapping[str, PublishedState]) -> None:
-        """Keeps what the target has acknowledged (by its id). Raises LeaseHeld."""
+        """Keeps what the target has acknowledged (by its id), or may have. Raises LeaseHeld."""
         self.state.acknowledge(self._sink_name, done)
 
     def withdraw(self, published: Collection[str], scope: CompleteScope) -> EdgeCounts:
@@ -204,9 +214,8 @@ class Publishing:
 
     def _publisher(self, targets: Collection[str]) -> Publisher:
         known = self.state.acknowledged_states(self._sink_name, targets)
-        return Publisher(
-            self.target.sink, known, self.acknowledge, self.config.sink.config.bulk_sink_batch_size, self.options
-        )
+        chunk = self.config.sink.config.bulk_sink_batch_size
+        return Publisher(self.target.sink, known, self.acknowledge, self.acknowledge, chunk, self.options)
 
     def file_events(self, shards: Sequence[SchemaEvents]) -> tuple[str, ...]:
         """Files changes of names and types, of all shards; what to warn of where some could not be filed."""

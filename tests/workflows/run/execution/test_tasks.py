@@ -13,13 +13,20 @@ import pytest
 from ingestion.errors import Interrupted, TargetDown
 from workflows.run.execution import Result, SparkExecutor, TaskResult
 from workflows.run.passes import send_shard
+from workflows.run.publish.publishing import PublishOrder, SharedLineage
 from workflows.runtime.options import RunOptions
 from workflows.runtime.signals import interrupted_by_signals
+from workflows.state.acknowledgements import CompleteScope
+
+EMPTY = cast(Any, SimpleNamespace(lineage=SimpleNamespace(requests=(), replacements=())))
+ORDER = cast(Any, PublishOrder({}, CompleteScope(), SharedLineage()))
 
 
 def executor_with(options: RunOptions, noted: list[str]) -> SparkExecutor:
     """One shard at a time; `noted` gets what the target has acknowledged."""
-    listener = SimpleNamespace(on_acknowledged=noted.extend, on_progress=lambda _count: None)
+    listener = SimpleNamespace(
+        on_sending=lambda _states: None, on_acknowledged=noted.extend, on_progress=lambda _count: None
+    )
     driver = SimpleNamespace(context=SimpleNamespace(options=options, listener=listener))
     return SparkExecutor(cast(Any, None), cast(Any, SimpleNamespace(publishers=1)), 1, cast(Any, driver))
 
@@ -39,7 +46,7 @@ def test_a_shard_that_stands_by_is_not_begun_when_the_one_before_it_has_failed(
     monkeypatch.setattr(SparkExecutor, "run", run)
     executor = executor_with(RunOptions("run"), noted)
     with pytest.raises(TargetDown):
-        executor.map(send_shard, cast(Any, list("abcd")), cast(Any, [None] * 4), lambda _result: None)
+        executor.map(send_shard, [EMPTY] * 4, [ORDER] * 4, lambda _result: None)
     assert begun == [0, 1]
     assert noted == ["0", "1"]
 
@@ -66,6 +73,6 @@ def test_a_signal_lets_what_is_being_published_end_and_begins_nothing_more(
     monkeypatch.setattr(SparkExecutor, "run", run)
     executor = executor_with(options, noted)
     with pytest.raises(Interrupted), interrupted_by_signals(options.drain):
-        executor.map(send_shard, cast(Any, list("abc")), cast(Any, [None] * 3), lambda _result: None)
+        executor.map(send_shard, [EMPTY] * 3, [ORDER] * 3, lambda _result: None)
     assert begun == [0]
     assert noted == ["0"]

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from connectors.sink import TargetBatch, target_batches
 from ingestion.model.contributions import ColumnEvidence, Contribution, Producer, ProducerKind
 from ingestion.model.entities import EntityReference
 from ingestion.model.lineage import Subtype, Transformation
-from ingestion.model.requests import EdgeSource, Replacement, request_of
-from workflows.run.publish.delivery import chunks, published_state, without_orders
+from ingestion.model.requests import EdgeSource, request_of
+from workflows.run.publish.delivery import chunks
 
 
-def batch(target: str, contributions: int, replacements: tuple[Replacement, ...] = ()) -> TargetBatch:
+def batch(target: str, contributions: int) -> TargetBatch:
     said = [
         Contribution(Producer(ProducerKind.QUERY, str(number)), EdgeSource.QUERY, "INSERT")
         for number in range(contributions)
     ]
     end = EntityReference(target, "table")
-    (made,) = target_batches([request_of(EntityReference("s", "table"), end, said)], replacements)
+    (made,) = target_batches([request_of(EntityReference("s", "table"), end, said)], ())
     return made
 
 
@@ -48,12 +46,3 @@ def test_contributions_to_wide_tables_go_in_more_calls() -> None:
     said = Contribution(Producer(ProducerKind.QUERY, "q"), EdgeSource.QUERY, "INSERT", wide)
     requests = [request_of(EntityReference("s", "table"), EntityReference(f"t{n}", "table"), [said]) for n in range(5)]
     assert [len(chunk) for chunk in chunks(target_batches(requests, ()), 500)] == [2, 2, 1]
-
-
-def test_an_order_to_end_a_word_is_no_part_of_what_is_remembered() -> None:
-    target = EntityReference("t", "table")
-    view, order = Replacement(target), Replacement(target, EdgeSource.QUERY, Producer(ProducerKind.QUERY, "gone"))
-    made = batch("t", 2, (view, order))
-    assert without_orders(made) == replace(made, replacements=(view,))
-    assert published_state(without_orders(made)) == published_state(batch("t", 2, (view,)))
-    assert published_state(made).digest != published_state(batch("t", 2)).digest

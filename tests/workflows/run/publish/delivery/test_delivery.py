@@ -52,7 +52,7 @@ def delivered(
         def note(done: Mapping[str, PublishedState]) -> None:
             known.update(done)
 
-        deliverer = Publisher(sink, dict(known), note, 100, RunOptions("r"))
+        deliverer = Publisher(sink, dict(known), note, note, 100, RunOptions("r"))
         deliverer.deliver(target_batches(requests), rebound, lambda _count: None)
         orders = tuple(sink.ended)
     return orders
@@ -76,7 +76,7 @@ def test_what_was_sent_and_not_answered_for_ends_where_something_else_is_said() 
             raise TargetDown("no answer")
 
     def sent(sink: RecordingSink, requests: Sequence[AddLineageRequest]) -> list[Replacement]:
-        deliverer = Publisher(sink, dict(known), known.update, 100, RunOptions("r"))
+        deliverer = Publisher(sink, dict(known), known.update, known.update, 100, RunOptions("r"))
         with suppress(TargetDown):
             deliverer.deliver(target_batches(requests), ALL, lambda _count: None)
         return sink.ended
@@ -89,6 +89,17 @@ def test_what_was_sent_and_not_answered_for_ends_where_something_else_is_said() 
     assert sent(RecordingSink(), says(LOAD, "c", at=20.0)) == []
     (order,) = sent(RecordingSink(), [])
     assert order.producer == LOAD
+
+
+def test_an_order_to_end_a_word_is_no_part_of_what_is_remembered() -> None:
+    known: dict[str, PublishedState] = {}
+    unchanged = []
+    for requests in (says(LOAD, "a", "b"), says(LOAD, "a", at=20.0), says(LOAD, "a", at=20.0)):
+        sink = RecordingSink()
+        deliverer = Publisher(sink, dict(known), known.update, known.update, 100, RunOptions("r"))
+        unchanged.append(deliverer.deliver(target_batches(requests), ALL, lambda _count: None).counts.unchanged)
+        assert len(sink.ended) == (len(unchanged) == 2)
+    assert unchanged == [0, 0, 1]
 
 
 def test_what_it_says_again_ends_nothing() -> None:
