@@ -115,7 +115,7 @@ class Relation:
     gone_columns: frozenset[str] = frozenset()
     created: Order | None = None
     dropped: Order | None = None
-    left: RelationKey | None = None  # where it stood before it was renamed
+    left: RelationKey | None = None  # where it stood before it was renamed or swapped
     temporary: bool = False
     vacated: bool = False  # dropped, and nothing took its name again by the end of the log
     superseded: bool = False  # another relation was created under its name

@@ -293,7 +293,7 @@ class _TimelineReader:
         # when a relation got a key, first and last
         self._named: dict[tuple[int, RelationKey], tuple[float, float]] = {}
         self._followed: set[int] = set()  # of which it is known when they were replaced
-        self._left: dict[tuple[int, RelationKey], Order] = {}  # when a relation lost a key by a RENAME, the last time
+        self._left: dict[tuple[int, RelationKey], Order] = {}  # when a relation was last moved from a key
         self._dropped: dict[int, Order] = {}  # when each was the last time
         self._written: list[tuple[int, TableName, RelationKey, Order]] = []
         self._read_at: dict[int, tuple[Order, RelationKey]] = {}
@@ -444,16 +444,16 @@ class _TimelineReader:
             new = _key_after_rename(key, change.other, occurrence)
             self._note(NameEvent(NameEventKind.RENAME, key, occurrence.order[0], new), occurrence)
             self._in_force.pop(key, None)
-            relation.left = key
-            _keep_latest(self._left, (subject, key), occurrence.last)
+            self._leave(relation, key, occurrence)
             self._stand(relation, new, occurrence)
         elif change.other is not None and kind is StatementKind.SWAP:
             second = self._key_of(change.other, occurrence)
             other = self.relations[self._relation_at(second, (change.other, occurrence.namespace))]
             meaning[change.other] = other.number
             self._note(NameEvent(NameEventKind.SWAP, key, occurrence.order[0], second), occurrence)
-            self._stand(relation, second, occurrence)
-            self._stand(other, key, occurrence)
+            for moved, old, new in ((relation, key, second), (other, second, key)):
+                self._leave(moved, old, occurrence)
+                self._stand(moved, new, occurrence)
 
     def _note(self, event: NameEvent, occurrence: Occurrence) -> None:
         """Keeps an event, and that other relations than before have its names now."""
@@ -466,6 +466,10 @@ class _TimelineReader:
         """Keeps an event; of what was not seen to run no more than that a name is there."""
         if event.key.session is None and (occurrence.ran or event.kind is NameEventKind.CREATE):
             self._events.append((occurrence.order, occurrence.last, event))
+
+    def _leave(self, relation: Relation, key: RelationKey, occurrence: Occurrence) -> None:
+        relation.left = key
+        _keep_latest(self._left, (relation.number, key), occurrence.last)
 
     def _stand(self, relation: Relation, key: RelationKey, occurrence: Occurrence, *, named_again: bool = True) -> None:
         relation.key = key

@@ -6,7 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.nights import Names, growing, in_one_run, random_nights, records_of, side_by_side, standing_after
+from tests.support.nights import (
+    Names,
+    growing,
+    in_one_run,
+    random_nights,
+    records_of,
+    side_by_side,
+    standing_after,
+    standing_at,
+)
 
 _SEEDS = range(10)
 """More of them: `tests/hunts/nightly_names.py`."""
@@ -57,6 +66,38 @@ def test_a_nightly_swap_leaves_the_newest_source_alone(swap: str, tmp_path: Path
     expected = [{(source, "t")} for source in ("s0", "s1", "s1", "s2")]
     assert [*standing_after(tmp_path / "nights", growing(parts), dialect)] == expected
     assert [*standing_after(tmp_path / "whole", in_one_run(parts), dialect)] == expected[-1:]
+
+
+_ENDS = {
+    "swap": _SWAPS["swap"],
+    "exchange": _SWAPS["exchange"],
+    "swap, both kept": ("snowflake", "ALTER TABLE n SWAP WITH t"),
+    "three renames": (
+        "postgres",
+        "ALTER TABLE t RENAME TO o",
+        "ALTER TABLE n RENAME TO t",
+        "ALTER TABLE o RENAME TO n",
+        "DROP TABLE n",
+    ),
+    "gone": ("postgres", "DROP TABLE IF EXISTS t", "DROP TABLE n"),
+    "moved away": ("postgres", "ALTER TABLE t RENAME TO u", "DROP TABLE u", "DROP TABLE n"),
+}
+
+
+@pytest.mark.parametrize("end", sorted(_ENDS))
+def test_what_a_name_held_before_is_told_as_of_then(end: str, tmp_path: Path) -> None:
+    """A later run that reads that the name went, or went to another table, takes nothing back of what it held."""
+    dialect, *statements = _ENDS[end]
+    nights = [["CREATE TABLE t AS SELECT x FROM s0"]] + [
+        [f"CREATE OR REPLACE TABLE n AS SELECT x FROM {source}", *statements] for source in ("s1", "s2")
+    ]
+    if end in ("gone", "moved away"):
+        nights = nights[:2]
+    for number, _standing in enumerate(standing_after(tmp_path, growing(records_of(nights)), dialect)):
+        noons = [86_400.0 * (day + 1.5) for day in range(number + 1)]
+        held = [sorted(source for source, table in standing_at(tmp_path, noon) if table == "t") for noon in noons]
+        expected = [[f"s{day}"] for day in range(number + 1)]
+        assert held == ([["s0"], []] if number and end in ("gone", "moved away") else expected)
 
 
 def test_what_rows_were_exchanged_with_may_go_and_the_names_stay_where_they_are(tmp_path: Path) -> None:

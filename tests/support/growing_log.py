@@ -101,8 +101,8 @@ class Said:
     text: str = ""
 
 
-def contributions_in(catalog: Path) -> set[Said]:
-    """Everything that stands in a catalog's file, by the names of its tables."""
+def contributions_in(catalog: Path, at: int | None = None) -> set[Said]:
+    """Everything that stands in a catalog's file, or stood `at` a time (milliseconds), by the names of its tables."""
     connection = sqlite3.connect(f"file:{catalog}?mode=ro", uri=True)
     try:
         names = dict(connection.execute("select id, fqn from entities"))
@@ -110,7 +110,8 @@ def contributions_in(catalog: Path) -> set[Said]:
             "select i.from_id, i.to_id, c.kind, c.key, v.content, i.start, i.last_seen, "
             "(select count(*) from records r where r.contribution_id = c.id) "
             "from intervals i join versions v on v.id = i.version_id join contributions c on c.id = v.contribution_id "
-            'where i."end" is null'
+            'where iif(:at is null, i."end" is null, i.start <= :at and (i."end" is null or i."end" > :at))',
+            {"at": at},
         ).fetchall()
     finally:
         connection.close()

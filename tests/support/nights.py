@@ -132,8 +132,13 @@ def standing_after(
                 state = WorkflowState(store, lease, config, Backfill())
                 stages = stages_of(config, RunOptions(f"run{number}"), target, state, [])
                 lineage_of_log(stages, occurrences_of(log, config, dialect), None)
-            found = contributions_in(folder / "catalog.db")
-            yield {(_table(one.source), _table(one.target)) for one in found}
+            yield standing_at(folder)
+
+
+def standing_at(folder: Path, moment: float | None = None) -> set[Edge]:
+    """What the catalog in a folder says that names held at a moment (seconds since the epoch), None for now."""
+    found = contributions_in(folder / "catalog.db", None if moment is None else round(moment * 1000))
+    return {(_table(one.source), _table(one.target)) for one in found}
 
 
 def in_one_run(parts: Iterable[list[Record]]) -> list[list[Record]]:

@@ -137,13 +137,14 @@ class LineageSummary:
     requests: int
     targets: frozenset[str]
     given_up: frozenset[str]
+    ddl: SchemaEvents
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedShard:
     """What became of a shard: counts, why templates (by fingerprint) are `dead`, the routines that are `processed`.
 
-    And what is filed beside its edges: queries by their masked text, DDL. `requests` and, by their ids, the `entities`
+    And what is filed beside its edges: queries by their masked text. `requests` and, by their ids, the `entities`
     at their ends only where these are asked for; `stood` are the requests whose edges no person rejected.
     """
 
@@ -151,7 +152,6 @@ class PublishedShard:
     dead: Mapping[str, str]
     processed: frozenset[str]
     queries: Mapping[str, RepeatedQuery]
-    ddl: SchemaEvents
     requests: tuple[AddLineageRequest, ...] = ()
     stood: tuple[AddLineageRequest, ...] = ()
     entities: Mapping[str, TableEntity] = field(default_factory=dict)
@@ -176,6 +176,7 @@ def lineage_summary(lineage: SourceLineage, names: ResolvedNames, settings: Sour
         requests=len(lineage.requests),
         targets=frozenset(targets),
         given_up=frozenset(target for _source, target in lineage.given_up),
+        ddl=source.log.ddl_events,
     )
 
 
@@ -186,7 +187,7 @@ def published_shard(lineage: SourceLineage, names: ResolvedNames, published: Pub
     dead = {one.group.template: one.reason for one in outcomes if one.status is StatementEnd.DEAD}
     processed = processed_routines(lineage, outcomes, edges)
     queries = queries_behind(lineage, names.entities, edges)
-    return PublishedShard(counts, dead, processed, queries, lineage.source.log.ddl_events)
+    return PublishedShard(counts, dead, processed, queries)
 
 
 def _mark(relation: Relation) -> bytes:

@@ -201,11 +201,12 @@ class BoundShards:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedShards:
-    """All shards, resolved; `targets`: the ids of the entities that each speaks of."""
+    """All shards, resolved; `targets`: the ids of the entities that each speaks of, `events`: the DDL of each."""
 
     work: ShardWork
     shards: SpillList[ResolvedShard]
     targets: SpillList[frozenset[str]]
+    events: SpillList[SchemaEvents]
     sums: ShardSums
 
 
@@ -276,13 +277,14 @@ class LineageStages:
     def resolve(self, bound: BoundShards, progress: StageProgress) -> ResolvedShards:
         """What all shards say of entities, once what the target lacks was registered. Raises TargetDown."""
         work, sums = bound.work, ShardSums(self.names.settings)
-        resolved = ResolvedShards(work, work.spill(), work.spill(), sums)
+        resolved = ResolvedShards(work, work.spill(), work.spill(), work.spill(), sums)
         registered = bound.names.register(self.names)
         sums.add_registered(registered.made)
 
         def on_result(result: Result[ResolvedShard, LineageSummary]) -> None:
             resolved.shards.append(result.left)
             resolved.targets.append(result.summary.targets)
+            resolved.events.append(result.summary.ddl)
             sums.add_lineage(result.summary)
             progress.advance(len(result.summary.statuses))
 
@@ -296,11 +298,11 @@ class LineageStages:
         Raises TargetDown, ConfigError, LeaseHeld and Interrupted; what was acknowledged until then is remembered.
         """
         work, sums, publishing = resolved.work, resolved.sums, self.publishing
-        queries, events = LogQueries(len(resolved.shards)), work.spill()
+        queries = LogQueries(len(resolved.shards))
         replaced = work.log.replaced(work.found.templates.by_fingerprint.keys())
         progress.expect(sums.requests)
         work.listener.progress = progress
-        scope = publishing.scope(frozenset(sums.complete), replaced)
+        scope = publishing.scope(frozenset(sums.complete), replaced, resolved.events)
         several = (resolved.shards[number].lineage for number in sorted(sums.sharing))
         shared = publishing.publish_shared(several, frozenset(sums.shared), scope)
         sums.add_shared(shared)
@@ -313,11 +315,10 @@ class LineageStages:
             publishing.show(published.requests)
             self._send_events(published, sums)
             queries.add(published.queries)
-            events.append(published.ddl)
 
         work.executor.map(send_shard, resolved.shards, orders, on_result)
         sums.add_withdrawn(publishing.withdraw(sums.targets, scope))
-        return _lineage_result(work.found, sums, self._file_others(resolved, queries, events))
+        return _lineage_result(work.found, sums, self._file_others(resolved, queries))
 
     def _send_events(self, published: PublishedShard, sums: ShardSums) -> None:
         if self.events is not None:
@@ -326,14 +327,12 @@ class LineageStages:
                 progress.advance(sent)
             sums.event_failures += failures
 
-    def _file_others(
-        self, resolved: ResolvedShards, queries: LogQueries, events: SpillList[SchemaEvents]
-    ) -> tuple[str, ...]:
+    def _file_others(self, resolved: ResolvedShards, queries: LogQueries) -> tuple[str, ...]:
         """Files what stands beside the edges; what to warn of where something could not be filed."""
         publishing, sums = self.publishing, resolved.sums
         if not publishing.target.writes:
             return ()
-        warnings = publishing.file_events(events)
+        warnings = publishing.file_events(resolved.events)
         self.names.routines().mark_processed(sums.routines, sums.processed - resolved.work.log.unread())
         for shard in resolved.shards if publishing.dbt is not None else ():
             warnings += publishing.file_project(shard.lineage.source)

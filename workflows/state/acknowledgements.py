@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sqlalchemy import Connection, bindparam, delete, insert, select
 
@@ -104,12 +104,14 @@ class CompleteScope:
 
     `since` None: however early. No statement that was seen since `window` (None: ever) has one of the `ended`
     templates any more: what those said then, however early they began, is said under another key or is not true.
+    `moved`: when what stood under the names of targets lost them, in order, by the target's id.
     """
 
     templates: frozenset[str] = frozenset()
     since: float | None = None
     ended: frozenset[str] = frozenset()
     window: float | None = None
+    moved: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
     def covers(self, contribution_key: ContributionKey, digest: ContributionDigest) -> bool:
         """Whether all that a producer ever said is said again now, or is not true any more."""
@@ -118,3 +120,14 @@ class CompleteScope:
         if contribution_key.key not in self.templates:
             return False
         return self.since is None or (digest.first_seen is not None and digest.first_seen >= self.since)
+
+    def held_until(self, target: str, contribution_key: ContributionKey, digest: ContributionDigest) -> float | None:
+        """When a target's name went from what a producer filled, which says nothing of it any more; None if it did not.
+
+        What was said before `DROP TABLE t` or `ALTER TABLE t SWAP WITH n` was true until then. What an earlier reading
+        of a statement said (`ended`) never was.
+        """
+        if contribution_key.key in self.ended or digest.last_seen is None:
+            return None
+        last = digest.last_seen
+        return next((moment for moment in self.moved.get(target, ()) if moment > last), None)

@@ -25,14 +25,19 @@ SWAPS = {
         "ALTER TABLE aside__dbt_tmp RENAME TO aside",
         "DROP TABLE IF EXISTS aside__dbt_backup CASCADE",
     ),
+    "swapped": (
+        "CREATE OR REPLACE TABLE swapped_new AS SELECT id FROM {source} WHERE id > {night}",
+        "ALTER TABLE swapped SWAP WITH swapped_new",
+        "DROP TABLE swapped_new",
+    ),
     "reader": ("CREATE OR REPLACE TABLE reader AS SELECT id FROM dropped",),
 }
-"""By what has the rows in the end; `aside` stands before the first night."""
+"""By what has the rows in the end; `aside` and `swapped` stand before the first."""
 
 
 def night(number: int) -> str:
     """The records of a night, a second apart."""
-    made = ["CREATE TABLE aside AS SELECT id FROM initial"] if number == 0 else []
+    made = [f"CREATE TABLE {table} AS SELECT id FROM initial" for table in ("aside", "swapped")] if number == 0 else []
     texts = made + [text.format(source=SOURCES[number], night=number) for swap in SWAPS.values() for text in swap]
     return "".join(f"{text},2026-01-0{number + 1} 02:00:{second:02},s{number},\n" for second, text in enumerate(texts))
 
@@ -48,11 +53,24 @@ def test_after_each_run_the_catalog_says_what_the_names_now_hold(spark: SparkSes
         counts = run(tmp_path, run_id=f"night {number}").counts
         assert not counts.dead
         assert counts.records_read_before == log.read_text().count("\n") - 1 - night(number).count("\n")
-        assert held(tmp_path) == {(source, "dropped"), (source, "aside"), ("dropped", "reader")}
-        for table in ("dropped", "aside"):
-            asked = ("explain", f"{table}.id", "--catalog", "catalog.db", "--days", "0")
-            explained = command_line(tmp_path, *asked).output
-            assert [one for one in ("first", "second", "initial") if one in explained] == [source], explained
+        assert held(tmp_path) == {(source, "dropped"), (source, "aside"), (source, "swapped"), ("dropped", "reader")}
+        for table in ("dropped", "aside", "swapped"):
+            assert made_of(tmp_path, table) == [source]
+    for table in ("dropped", "aside", "swapped"):
+        assert made_of(tmp_path, table, "--as-of", "2026-01-02T12:00") == ["first"]
+    changed = ("diff", "--catalog", "catalog.db", "--from", "2026-01-02T12:00", "--to", "2026-01-03T12:00")
+    told = command_line(tmp_path, *changed).output
+    removed = {line.split()[1].rpartition(".")[2] for line in told.splitlines() if "edgeRemoved" in line}
+    replaced = [line.split(".")[-1].split()[0] for line in told.splitlines() if "edgeRemoved" in line]
+    assert removed == {"first"} and sorted(replaced) == ["aside", "dropped", "swapped"]
+
+
+def made_of(folder: Path, table: str, *options: str) -> list[str]:
+    """Out of which tables `ingest explain` says a table's column is."""
+    explained = command_line(
+        folder, "explain", f"{table}.id", "--catalog", "catalog.db", "--days", "0", *options
+    ).output
+    return [one for one in ("first", "second", "initial") if one in explained]
 
 
 def held(folder: Path) -> Edges:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from connectors.openmetadata.client import NAMES, TYPES, file_name_events
@@ -50,6 +50,27 @@ def publish_events_of_shards(
         left = in_parts(bodies, lambda chosen: file_name_events(platform.http, chosen), FailureStage.NAMES, probe)
         failed += [failure for _event, failure in left]
     return loss_warnings("changes of names could not be filed", failed)
+
+
+def moments_of_targets(
+    target: RunTarget, shards: Iterable[SchemaEvents], resolver: Resolver, known: Collection[str]
+) -> dict[str, tuple[float, ...]]:
+    """When what stood under a name lost it, in order, by the id of the entity; of those that are `known`.
+
+    Empty where the catalog does not remember names.
+    """
+    if NAMES not in target.platform.capabilities:
+        return {}
+    wanted, resolver = frozenset(known), resolver.without_columns()
+    moments: dict[str, set[float]] = {}
+    for events in shards:
+        ending = [event for event in events.names if event.time > 0 and event.kind is not NameEventKind.CREATE]
+        found = _entities(ending, resolver)
+        for event in ending:
+            for key in (event.key, event.other):
+                if key in found and found[key].id in wanted:
+                    moments.setdefault(found[key].id, set()).add(event.time)
+    return {identifier: tuple(sorted(times)) for identifier, times in moments.items()}
 
 
 def _renamed_tables(events: Sequence[NameEvent], resolver: Resolver, probe: Probe) -> tuple[list[Json], list[Failure]]:

@@ -296,6 +296,8 @@ class Publisher:
                 continue
             span = latest.widen(before)
             producer = Producer(ProducerKind(contribution_key.kind), contribution_key.key)
-            orders.append(Replacement(batch.target, contribution_key.source, producer, span.first_seen, span.last_seen))
+            held = None if latest.digest else complete.held_until(batch.target.id, contribution_key, before)
+            at = span.first_seen if held is None else held
+            orders.append(Replacement(batch.target, contribution_key.source, producer, at, span.last_seen))
         orders = [replace(order, shared=shared) for order in orders]
         return replace(batch, replacements=(*batch.replacements, *orders))

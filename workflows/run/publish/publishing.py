@@ -13,7 +13,7 @@ from ingestion.model.isolation import Failure, Probe
 from ingestion.model.requests import AddLineageRequest, Replacement, request_of
 from workflows.config import RunConfig
 from workflows.run.bind.binding import LineageSource
-from workflows.run.publish._ddl_events import publish_events_of_shards
+from workflows.run.publish._ddl_events import moments_of_targets, publish_events_of_shards
 from workflows.run.publish.dbt_project import DbtPublishing
 from workflows.run.publish.delivery import Publisher, PublishResult, unanswered_states
 from workflows.run.publish.query_records import LogQueries
@@ -157,15 +157,19 @@ class Publishing:
     names: NameResolution
     dbt: DbtPublishing | None = None
 
-    def scope(self, complete: frozenset[str], replaced: Mapping[str, frozenset[str]]) -> CompleteScope:
-        """What the run knows the whole of: the templates and routines that are `complete` in all its shards.
+    def scope(
+        self, complete: frozenset[str], replaced: Mapping[str, frozenset[str]], shards: Iterable[SchemaEvents]
+    ) -> CompleteScope:
+        """What the run knows the whole of: the templates and routines that are `complete` in all its `shards`.
 
         `replaced`: the templates (by fingerprint) that are no more, each with those of its records now.
         """
         removed = frozenset[str]()
         if self.dbt is not None:
             removed = self.dbt.removed_models(self.state.acknowledged_states(self._sink_name))
-        return self.state.complete_scope(complete | removed, replaced)
+        known = self.state.acknowledged_targets(self._sink_name)
+        moved = moments_of_targets(self.target, shards, self.names.resolver(), known) if known else {}
+        return replace(self.state.complete_scope(complete | removed, replaced), moved=moved)
 
     def publish_shared(
         self, lineages: Iterable[SourceLineage], shared: frozenset[str], scope: CompleteScope
@@ -190,7 +194,8 @@ class Publishing:
         own = [target for target in targets if target not in shared.edges]
         known = self.state.acknowledged_states(self._sink_name, own)
         keys = {one.key for published in known.values() for one in published.digests}
-        own_scope = replace(scope, templates=scope.templates & keys, ended=scope.ended & keys)
+        moved = {target: scope.moved[target] for target in own if target in scope.moved}
+        own_scope = replace(scope, templates=scope.templates & keys, ended=scope.ended & keys, moved=moved)
         return PublishOrder(known, own_scope, shared.within(targets), tells_requests)
 
     def acknowledge(self, done: Mapping[str, PublishedState]) -> None:
