@@ -50,7 +50,7 @@ def _repaired_catalog(file: Path) -> Iterator[str]:
         yield f"{file}: not there"
         return
     # A new identity: what runs believe to have filed in the old one is filed again.
-    found = _salvaged(file, Contents(catalog_tables, _JSON_OF_CATALOG, _is_identity))
+    found = _salvage_damaged(file, Contents(catalog_tables, _JSON_OF_CATALOG, _is_identity))
     if found is None:
         yield f"{file}: whole"
         return
@@ -59,7 +59,7 @@ def _repaired_catalog(file: Path) -> Iterator[str]:
     yield "the next `ingest run` of each workflow files again what its state remembers of the log"
 
 
-def _salvaged(file: Path, contents: Contents) -> Salvage | None:
+def _salvage_damaged(file: Path, contents: Contents) -> Salvage | None:
     """What became of a damaged file; None where nothing is wrong with it, and it is as it was."""
     was_whole = is_whole(file)
     found = salvage(file, contents)
@@ -88,7 +88,7 @@ def _repaired_state(config: RunConfig) -> Iterator[str]:
             raise ValueError(table)
         return False
 
-    found = _salvaged(file, Contents(state_tables, _JSON_OF_STATE, check))
+    found = _salvage_damaged(file, Contents(state_tables, _JSON_OF_STATE, check))
     if found is None:
         yield f"{file}: whole"
         return

@@ -196,8 +196,10 @@ def send_shard(context: PassContext, resolved: ResolvedShard, order: PublishOrde
     """A `resolved` shard published. Raises TargetDown and ConfigError; what was acknowledged until then is noted."""
     lineage, names = resolved.lineage, resolved.names
     known, chunk = order.acknowledged, context.config.sink.config.bulk_sink_batch_size
-    told = context.listener
-    publisher = Publisher(context.target.sink, known, told.on_sending, told.on_acknowledged, chunk, context.options)
+    listener = context.listener
+    publisher = Publisher(
+        context.target.sink, known, listener.on_sending, listener.on_acknowledged, chunk, context.options
+    )
     published = publish_shard(lineage, order, publisher, context.target.platform, context.listener.on_progress)
     shard = published_shard(lineage, names, published)
     if order.tells_requests:

@@ -125,7 +125,7 @@ class _DriverListener:
     progress: StageProgress | None = None
 
     def on_sending(self, states: Mapping[str, PublishedState]) -> None:
-        self.publishing.acknowledge(states)
+        self.on_acknowledged(states)
 
     def on_acknowledged(self, states: Mapping[str, PublishedState]) -> None:
         self.publishing.acknowledge(states)

@@ -160,7 +160,7 @@ def unanswered_states(batches: Iterable[TargetBatch], acknowledged: States) -> d
     for batch in batches:
         known, now = acknowledged.get(batch.target.id), published_state(batch)
         if not _is_known(batch, known, now):
-            found[batch.target.id] = _unanswered(known, now)
+            found[batch.target.id] = _unanswered_state(known, now)
     return found
 
 
@@ -168,11 +168,11 @@ def _is_known(batch: TargetBatch, known: PublishedState | None, now: PublishedSt
     return known is not None and bool(batch.requests) and known.digest == now.digest
 
 
-def _unanswered(known: PublishedState | None, now: PublishedState) -> PublishedState:
+def _unanswered_state(known: PublishedState | None, now: PublishedState) -> PublishedState:
     """No digest is that of what is said `now`: a target may take what it never answers for."""
     digests = dict(known.digests) if known is not None else {}
-    for contribution_key, said in now.digests.items():
-        unanswered = replace(said, digest=UNANSWERED)
+    for contribution_key, sent in now.digests.items():
+        unanswered = replace(sent, digest=UNANSWERED)
         earlier = digests.get(contribution_key)
         digests[contribution_key] = unanswered if earlier is None else unanswered.widen(earlier)
     return PublishedState(now.kind, "", digests)
@@ -204,7 +204,7 @@ class Publisher:
         result = PublishResult()
         isolation = Isolation[str](self.options.failpoints.probe)
         waiting = []
-        said: dict[str, PublishedState] = {}
+        states: dict[str, PublishedState] = {}
         for batch in self._with_withdrawals(batches, complete):
             with isolation.around(FailureStage.PUBLISHING, batch.target.id):
                 now = published_state(batch)
@@ -213,24 +213,26 @@ class Publisher:
                     advance(len(batch.requests))
                 else:
                     waiting.append(self._superseding(batch, now, complete))
-                    said[batch.target.id] = now
+                    states[batch.target.id] = now
             if batch.target.id in isolation.failures:
                 result.give_up(batch.requests, isolation.failures[batch.target.id].reason)
         for chunk in chunks(waiting, self.chunk):
-            self._send(chunk, said, result)
+            self._send(chunk, states, result)
             advance(sum(len(batch.requests) for batch in chunk))
             self.options.failpoints.reach("publish")
         return result
 
-    def _send(self, batches: Sequence[TargetBatch], said: States, result: PublishResult) -> None:
+    def _send(self, batches: Sequence[TargetBatch], states: States, result: PublishResult) -> None:
         with self.options.drain.hold():
             self.options.failpoints.reach("send")
             targets = [batch.target.id for batch in batches]
-            self.on_sending({target: _unanswered(self.acknowledged.get(target), said[target]) for target in targets})
+            self.on_sending(
+                {target: _unanswered_state(self.acknowledged.get(target), states[target]) for target in targets}
+            )
             whole = self._write(batches, result)
             self.options.failpoints.reach("sent")
             taken = [batch for batch in whole if result.has_accepted(batch)]
-            self.on_acknowledged({one.target.id: self._published_state(one, said[one.target.id]) for one in taken})
+            self.on_acknowledged({one.target.id: self._published_state(one, states[one.target.id]) for one in taken})
 
     def _write(self, batches: Sequence[TargetBatch], result: PublishResult) -> list[TargetBatch]:
         """The batches that were written whole.
