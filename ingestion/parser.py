@@ -41,6 +41,7 @@ from ingestion.model.lineage import (
     TableName,
 )
 from ingestion.model.namespaces import Namespace, RelationKey
+from ingestion.model.outcomes import code_of
 from ingestion.parsing.tiers import ParseOutcome
 from ingestion.scripts.statements import ScriptStatement, failure_text, parse_script_statements, script_statements
 
@@ -157,7 +158,7 @@ def given_schemas(schema: Mapping[str, TableSchema]) -> SchemaProvider:
 
 def _error_of(reason: str) -> type[RecordError]:
     known = (ParseTimeout, ParseMemory, ParseCrash, Templated, TooLarge)
-    return next((error for error in known if reason.partition(":")[0] == error.code), Unparsable)
+    return next((error for error in known if code_of(reason) == error.code), Unparsable)
 
 
 def _occurrences(outcomes: Sequence[ParseOutcome]) -> list[Occurrence]:

@@ -373,10 +373,15 @@ _BY_CODE: Mapping[str, Outcome | WriteOutcome] = {outcome.value: outcome for out
 """Of a code that an edge and a statement have, the statement's: a report's reasons are those of statements."""
 
 
+def code_of(reason: str) -> str:
+    """The code of a reason, which more may follow: `ill_formed` of `ill_formed:unbalanced parentheses`."""
+    return reason.partition(":")[0]
+
+
 def meaning_of(reason: str) -> str:
     """What a statement's `reason` means, with or without what follows its code, and what to do; "" for no code of ours.
 
     A state that another version has written may have one that is none any more.
     """
-    outcome = _BY_CODE.get(reason.partition(":")[0])
+    outcome = _BY_CODE.get(code_of(reason))
     return f"{outcome.sentence} {outcome.advice}".rstrip() if outcome is not None else ""

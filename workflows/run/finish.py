@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ingestion.errors import LineageError, ThresholdBreached
-from ingestion.model.outcomes import meaning_of
+from ingestion.model.outcomes import code_of, meaning_of
 from workflows.counts import (
     AGREE,
     NAMES_SHOWN,
@@ -52,7 +52,7 @@ def print_summary(summary: RunSummary, console: Console) -> None:
 
 def _meanings(dead: Tally) -> list[tuple[str, str]]:
     """What the most frequent reasons mean; what follows a code, as in `ill_formed:unbalanced …`, is in the table."""
-    codes = dict.fromkeys(reason.partition(":")[0] for reason, _count in most_frequent(dead, len(dead)))
+    codes = dict.fromkeys(code_of(reason) for reason, _count in most_frequent(dead, len(dead)))
     return [(code, meaning) for code in codes if (meaning := meaning_of(code))][:_REASONS_EXPLAINED]
 
 

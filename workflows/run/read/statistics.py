@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
-from ingestion.model.outcomes import Outcome
+from ingestion.model.outcomes import Outcome, code_of
 from workflows.counts import RunCounts
 from workflows.run.read.statements import NO_RECORD, READ_BEFORE, SEGMENT_WRITTEN
 
@@ -48,7 +48,7 @@ class StatementStatistics:
 
 def _is_malformed(reason: str) -> bool:
     """Whether what is dead for this reason is a record that cannot be read."""
-    return reason.partition(":")[0] == Outcome.MALFORMED_RECORD
+    return code_of(reason) == Outcome.MALFORMED_RECORD
 
 
 def first_of_record() -> Column:
