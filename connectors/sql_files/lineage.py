@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -23,10 +23,12 @@ from connectors.sql_files.dbt_models import (
 from connectors.sql_files.scripts import Script, project_script, read_script, sql_text, sql_texts
 from ingestion.arguments import candidates_text, suggestion
 from ingestion.dialects import dialect_of
+from ingestion.dialects.other_dialects import fitting_types, is_share, mismatch_text, other_dialect
 from ingestion.errors import ConfigError, RecordError
 from ingestion.graph import LineageGraph, lineage_graph
 from ingestion.parser import JSON_VERSION, ColumnEdge, LineageParser, problem_text
 from ingestion.scripts.explanation import Explanation, column_names, columns_called, explain
+from ingestion.statements import split
 
 DEFAULT_DIALECT = "ansi"
 EVERY_COLUMN = "(every column)"
@@ -122,11 +124,12 @@ def script_lineage(sql: str, dialect: str | None, schema: Path | None, timeout_s
 
 
 def _of_script(script: Script, dialect: str, known: Schema, timeout_seconds: float) -> ScriptLineage:
+    notes = tuple(_other_dialect(script.text, dialect))
     try:
         parser = LineageParser(script.text, dialect, known, timeout_seconds)
     except RecordError as error:
         failures = (located_failure(failure, script) for failure in str(error).split("; "))
-        return ScriptLineage(failures=(*script.unread, *failures))
+        return ScriptLineage(failures=(*script.unread, *failures), notes=notes)
     return ScriptLineage(
         sources=tuple(map(str, parser.source_tables)),
         targets=tuple(map(str, parser.target_tables)),
@@ -135,7 +138,18 @@ def _of_script(script: Script, dialect: str, known: Schema, timeout_seconds: flo
         problems=tuple(map(problem_text, parser.problems)),
         failures=(*script.unread, *(located_failure(failure, script) for failure in parser.failures)),
         reads=tuple((str(source), str(target)) for source, target in parser.table_lineage),
+        notes=notes,
     )
+
+
+def _other_dialect(script: str, dialect: str) -> Iterator[str]:
+    """That a share of a script's statements is of another dialect, and which fits."""
+    texts = {statement.text for statement in split(script, dialect)}
+    found = Counter(other.forms for text in texts if (other := other_dialect(text, dialect)) is not None)
+    if is_share(found, len(texts)):
+        fitting = fitting_types(found)
+        mend = f": try --dialect {dialect_of(fitting[0]).name}" if fitting else ""
+        yield f"{mismatch_text(found, len(texts), dialect)}{mend}"
 
 
 def _of_project(project: DbtProject, found: ScriptLineage) -> ScriptLineage:
@@ -149,7 +163,7 @@ def _of_project(project: DbtProject, found: ScriptLineage) -> ScriptLineage:
         targets=(*found.targets, *made),
         failures=(*(str(failure) for failure in project.failures), *found.failures),
         reads=(*found.reads, *python),
-        notes=(*project.notes, *undeclared_reads(project, found.reads).lines()),
+        notes=(*found.notes, *project.notes, *undeclared_reads(project, found.reads).lines()),
     )
 
 

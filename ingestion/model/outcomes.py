@@ -280,6 +280,12 @@ class Outcome(_DescribedCode):
         "Its columns come from more than 500,000 columns of tables, taken together; none of them is told.",
         "Give the run the schemas of its tables: a bare column of a table that is not known may be of each of them.",
     )
+    OTHER_DIALECT = (
+        "other_dialect",
+        _DEAD,
+        "It is written as the SQL of the source cannot be: what its names mean there, nobody knows.",
+        "Name the type that fits under source.serviceConnection.config, or the dialect; then run again.",
+    )
     UNPARSABLE = (
         Unparsable.code,
         _DEAD,

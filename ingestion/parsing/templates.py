@@ -30,6 +30,7 @@ def tier_brought(fingerprint: str) -> str:
 class ParsedTemplate:
     """A distinct statement: its symbolic lineage, or why there is none. `masked` is "" where it cannot be shown.
 
+    `other` are the codes of what shows that it is of another dialect, while it is newly parsed.
     `symbolic` is as the parser's process wrote it (`ingestion.analysis.symbolic.dumps`): it is read where it is bound.
     """
 
@@ -40,6 +41,7 @@ class ParsedTemplate:
     masked: str
     dead: str | None
     timed_out: bool
+    other: tuple[str, ...] = ()
 
     def statement(self) -> Symbolic:
         """The symbolic lineage. Raises Unparsable where its bytes are damaged, ValueError where there is none."""

@@ -6,11 +6,13 @@ The tiers are separate steps, so that the next one is asked outside the process 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from ingestion.dialects.lexing import deeper_than
+from ingestion.dialects.other_dialects import OtherDialect, other_dialect
 from ingestion.errors import ParseCrash, ParseMemory, ParseTimeout, Templated, TooLarge, Unparsable
+from ingestion.model.outcomes import Outcome
 from ingestion.parsing.sandbox.process import Limits, Sandbox
 from ingestion.parsing.sandbox.protocol import ILL_FORMED, ParseReply
 
@@ -81,8 +83,8 @@ class Attempt:
 class ParseOutcome:
     """What became of one request: `symbolic` lineage (`ingestion.analysis.symbolic`) by `tier`, or a `dead_reason`.
 
-    `dead_reason` is "timeout", "memory", "crash", "unparsable", "too_large", "templated" or
-    "ill_formed:<what>".
+    `dead_reason` is "timeout", "memory", "crash", "unparsable", "too_large", "templated", "ill_formed:<what>" or
+    "other_dialect:<by what it shows>"; `other` is what shows that of a text, of one too that was read for all that.
     """
 
     key: str
@@ -90,6 +92,7 @@ class ParseOutcome:
     symbolic: bytes | None
     attempts: tuple[Attempt, ...] = ()
     dead_reason: str | None = None
+    other: OtherDialect | None = None
 
 
 def parse_chunk(requests: Sequence[ParseRequest], sandbox: Sandbox, parser: Parser = Parser.AUTO) -> list[ParseOutcome]:
@@ -99,9 +102,14 @@ def parse_chunk(requests: Sequence[ParseRequest], sandbox: Sandbox, parser: Pars
     """
     outcomes: dict[int, ParseOutcome] = {}
     attempts: dict[int, tuple[Attempt, ...]] = {}
+    others: dict[int, OtherDialect | None] = {}
     for index, request in enumerate(requests):
         if _too_large(request.text, sandbox.limits):
             outcomes[index] = ParseOutcome(request.key, None, None, dead_reason=TooLarge.code)
+            continue
+        others[index] = other = other_dialect(request.text, request.dialect)
+        if other is not None and other.refused:
+            outcomes[index] = ParseOutcome(request.key, None, None, dead_reason=f"{Outcome.OTHER_DIALECT}:{other}")
     for tier in TIERS[parser]:
         waiting = [index for index in range(len(requests)) if index not in outcomes]
         answers = _ask(tier, [requests[index] for index in waiting], sandbox)
@@ -115,7 +123,8 @@ def parse_chunk(requests: Sequence[ParseRequest], sandbox: Sandbox, parser: Pars
             else:
                 failed = Attempt(tier, answer.reason, answer.seconds, answer.detail, answer.line, answer.column)
                 attempts[index] = (*tried, failed)
-    return [outcomes.get(index) or _dead(request, attempts[index]) for index, request in enumerate(requests)]
+    found = [outcomes.get(index) or _dead(request, attempts[index]) for index, request in enumerate(requests)]
+    return [replace(one, other=others[index]) if others.get(index) else one for index, one in enumerate(found)]
 
 
 def _too_large(text: str, limits: Limits) -> bool:

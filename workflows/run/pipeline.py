@@ -31,6 +31,7 @@ from workflows.run.publish.warnings import (
     ahead_of_time,
     history_warnings,
     malformed_warnings,
+    other_dialect_warnings,
     replay_warnings,
     warnings_of,
 )
@@ -200,7 +201,8 @@ def _parse(run: _RunServices, made: _Products, opened: OpenStage) -> _StageResul
     texts = texts_of_the_dead(statements.frame, run.context.state.dead_letters) if extent.dead else {}
     expected, advance = statements.statistics.templates, opened.progress.advance
     templates = run.parsing.parse(statements.frame, expected, texts, advance, known_too=extent.full)
-    return _StageResult((templates,), warnings=replay_warnings(len(texts)))
+    warnings = (*replay_warnings(len(texts)), *other_dialect_warnings(run.config, templates))
+    return _StageResult((templates,), warnings=warnings)
 
 
 def _group(run: _RunServices, made: _Products, opened: OpenStage) -> _StageResult:

@@ -151,6 +151,13 @@ def test_only_hopeless_text_exits_1_with_its_place() -> None:
     assert "secret_literal" not in shown + errors
 
 
+def test_a_script_of_another_dialect_is_told_with_the_one_that_fits() -> None:
+    code, shown, errors = lineage("-", "--dialect", "snowflake", stdin="INSERT INTO `d.s.t` SELECT a FROM `d.s.u`")
+    assert code == 1 and "d.s.t" not in shown
+    assert "1 of 1 distinct statements cannot be SQL of snowflake" in errors
+    assert "they fit BigQuery: try --dialect bigquery" in errors
+
+
 def test_text_without_lineage_says_so() -> None:
     code, shown, _ = lineage("-", stdin="select 1")
 

@@ -11,7 +11,7 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import BinaryType, BooleanType, StringType, StructField, StructType
+from pyspark.sql.types import ArrayType, BinaryType, BooleanType, StringType, StructField, StructType
 
 from ingestion.analysis.analyzer import lineage_with_names
 from ingestion.analysis.symbolic import dumps, loads
@@ -30,9 +30,11 @@ _RESULT_SCHEMA = StructType(
         *(StructField(name, StringType()) for name in ("fingerprint", "dialect", "tier", "masked", "dead")),
         StructField("symbolic", BinaryType()),
         StructField("timed_out", BooleanType()),
+        StructField("other", ArrayType(StringType())),
     ]
 )
 _ARROW_SCHEMA = to_arrow_schema(_RESULT_SCHEMA)
+_UNPARSED = {"timed_out": False, "other": None}
 _TEMPLATES_A_TASK = 2000
 """In a round: some ten seconds of work, which is what a run that is killed loses."""
 _BATCH = 500
@@ -114,6 +116,7 @@ def template_of(row: Mapping[str, Any]) -> ParsedTemplate:
         row["masked"] or "",
         row["dead"],
         row["timed_out"],
+        tuple(row["other"] or ()),
     )
 
 
@@ -175,7 +178,7 @@ class _ParserTask:
 def _failed_row(row: Mapping[str, object], failure: Failure) -> dict[str, object]:
     """A template that was given up on beside the parsers. Its text may be what cannot be masked."""
     key = {"fingerprint": row["fingerprint"], "dialect": row["dialect"]}
-    return {**key, "tier": None, "symbolic": None, "masked": None, "dead": failure.reason, "timed_out": False}
+    return {**key, "tier": None, "symbolic": None, "masked": None, "dead": failure.reason, **_UNPARSED}
 
 
 def parse_request(key: str, row: Mapping[str, object]) -> ParseRequest:
@@ -186,14 +189,17 @@ def parse_request(key: str, row: Mapping[str, object]) -> ParseRequest:
 
 def parsed_row(row: Mapping[str, object], outcome: ParseOutcome) -> dict[str, object]:
     """What a parser task gives of one template: its lineage and its masked text."""
+    refused = outcome.other is not None and outcome.other.refused
     return {
         "fingerprint": row["fingerprint"],
         "dialect": row["dialect"],
         "tier": str(outcome.tier) if outcome.tier else None,
         "symbolic": _complete(outcome.symbolic, row),
-        "masked": _mask(str(row["text"]), str(row["dialect"])),
+        # A dialect that cannot read a text does not know either where its strings are.
+        "masked": None if refused else _mask(str(row["text"]), str(row["dialect"])),
         "dead": outcome.dead_reason,
         "timed_out": any(attempt.reason == ParseTimeout.code for attempt in outcome.attempts),
+        "other": list(outcome.other.forms) if outcome.other is not None else None,
     }
 
 
@@ -217,7 +223,7 @@ def _row_of_segment(row: dict[str, Any]) -> dict[str, object]:
         "symbolic": lineage_with_names(brought, loads(brought)),
         "masked": _mask(str(text), str(row["dialect"])) if text else None,
         "dead": None,
-        "timed_out": False,
+        **_UNPARSED,
     }
 
 

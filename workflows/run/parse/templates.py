@@ -55,13 +55,15 @@ class TemplatesByFingerprint(Mapping[str, ParsedTemplate]):
 class Templates:
     """Distinct statements by fingerprint; `parsed` are those that this run parsed, with what it counted of them.
 
-    `failures` (by fingerprint): why some were given up on after they had been parsed.
+    `failures` (by fingerprint): why some were given up on after they had been parsed. `others`: how many of those that
+    were parsed look as if they were of another dialect, by what shows it (`ingestion.dialects.other_dialects`).
     """
 
     by_fingerprint: TemplatesByFingerprint
     parsed: frozenset[str] = frozenset()
     counts: RunCounts = field(default_factory=RunCounts)
     failures: Mapping[str, Failure] = field(default_factory=dict)
+    others: Mapping[tuple[str, ...], int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,7 @@ class TemplateParsing:
         """
         parsed: SpillMapping[TemplateKey, ParsedTemplate] = SpillMapping(self.held)
         tiers: Counter[str] = Counter()
+        others: Counter[tuple[str, ...]] = Counter()
         timed_out = 0
         waiting: list[ParsedTemplate] = []
         known = () if known_too else self.known.keys()
@@ -101,6 +104,8 @@ class TemplateParsing:
             if template.symbolic is not None:
                 tiers[template.tier] += 1
             timed_out += template.timed_out
+            if template.other:
+                others[template.other] += 1
             waiting.append(template)
             if len(waiting) == _TEMPLATES_AT_ONCE:
                 self.keep(waiting)
@@ -110,4 +115,4 @@ class TemplateParsing:
             self.keep(waiting)
         counts = RunCounts(parsed_by_tier=dict(tiers), timed_out=timed_out)
         fingerprints = frozenset(fingerprint for fingerprint, _dialect in parsed)
-        return Templates(TemplatesByFingerprint((self.known, parsed)), fingerprints, counts)
+        return Templates(TemplatesByFingerprint((self.known, parsed)), fingerprints, counts, others=others)

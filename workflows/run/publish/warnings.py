@@ -12,11 +12,13 @@ from pyspark.sql import functions as F
 
 from connectors.records import UNSUPPORTED
 from ingestion.binding.binder import BoundLog
+from ingestion.dialects.other_dialects import fitting_types, is_share, mismatch_text
 from ingestion.model.lineage import NameKind
 from ingestion.model.outcomes import Outcome
 from workflows.config import RunConfig
 from workflows.config.namespaces import SourceSettings
 from workflows.counts import NAMES_SHOWN, RunCounts, most_frequent
+from workflows.run.parse.templates import Templates
 from workflows.run.read.reader import Statements
 from workflows.run.resolve.entities import RelationEntities
 from workflows.run.resolve.resolution import ResolvedNames
@@ -82,6 +84,18 @@ def replay_warnings(templates: int) -> tuple[str, ...]:
     if not templates:
         return ()
     return (f"the log has the records of {templates} dead templates no more: their masked text was replayed",)
+
+
+def other_dialect_warnings(config: RunConfig, templates: Templates) -> Iterator[str]:
+    """That a share of what was parsed is of another dialect than the source's type, and the type that fits."""
+    source = config.source
+    if source.connection is None or not is_share(templates.others, len(templates.parsed)):
+        return
+    fitting = fitting_types(templates.others)
+    of_source = f"source.type: {fitting[0].lower()}-lineage" if fitting and source.is_database else ""
+    mend = f"set {of_source or 'source.serviceConnection.config.type: ' + fitting[0]}" if fitting else ""
+    mismatch = mismatch_text(templates.others, len(templates.parsed), source.connection.type)
+    yield f"{config.origin}: {mismatch}: {mend or 'check the type of the source'}"
 
 
 def ahead_of_time(statements: int) -> tuple[str, ...]:
