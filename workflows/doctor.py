@@ -9,7 +9,7 @@ import shutil
 import sqlite3
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
@@ -19,6 +19,7 @@ from connectors.catalog.store.database import damage_error
 from connectors.fields import cores
 from connectors.query_log.files import SCHEME
 from connectors.sqlite_files import is_whole
+from ingestion.dialects.dataset_namespaces import NamespaceMap, line_of_map
 from ingestion.errors import LineageError
 from workflows.config import EmbeddedCatalog, RunConfig, Server
 from workflows.runtime.java import archive_file, find_java
@@ -71,6 +72,8 @@ def examine(config: RunConfig | None = None, environment: Mapping[str, str] | No
     ]
     if isinstance(target, EmbeddedCatalog):
         findings.append(catalog_file(target.file))
+        if config and findings[-1].health is Health.OK and target.file.exists():
+            findings += _namespaces(config, target.file)
     else:
         findings.append(_try("target", lambda: _target(target)))
     return findings + (cluster(config, environment) if config else [])
@@ -264,6 +267,28 @@ def _existing_catalog(file: Path) -> Finding:
     if not is_whole(file):
         return Finding("catalog file", Health.FAILED, str(damage_error(file)))
     return Finding("catalog file", Health.OK, str(file))
+
+
+def _namespaces(config: RunConfig, file: Path) -> list[Finding]:
+    """Where tables of OpenLineage's events stand beside those of a service, with the line of YAML that joins them."""
+    from connectors.catalog.questions.file import open_catalog
+    from connectors.catalog.store.lineage.openlineage import unjoined_namespaces
+
+    known = config.namespaces
+    try:
+        with open_catalog(file) as connection:
+            found = unjoined_namespaces(connection, known)
+    except LineageError as error:
+        return [Finding("namespaces", Health.FAILED, str(error))]
+    return [Finding("namespaces", Health.WARNING, _joining(one, found[one], known)) for one in found]
+
+
+def _joining(namespace: str, services: Sequence[str], known: NamespaceMap) -> str:
+    if known.services_of(namespace):
+        return (
+            f"{namespace} is {services[0]} by now; what came before stays in a service of its name till that is deleted"
+        )
+    return f"{namespace} has tables of its own; they join with {line_of_map(namespace, services)}"
 
 
 def _target(server: Server) -> str:

@@ -19,9 +19,11 @@ from openlineage.client.facet_v2 import (
     parent_run,
     schema_dataset,
     sql_job,
+    symlinks_dataset,
 )
 from openlineage.client.serde import Serde
 
+from ingestion.dialects.dataset_namespaces import STORAGE_SCHEMES, NamespaceMap, ServiceAddress
 from ingestion.model.contributions import ColumnEvidence, Contribution, Producer
 from ingestion.model.entities import TableEntity
 from ingestion.model.fqn import quote, split_fqn
@@ -29,8 +31,11 @@ from ingestion.model.isolation import FailureStage, Isolation
 from ingestion.model.lineage import Column
 from ingestion.model.moments import iso_time
 from ingestion.model.requests import AddLineageRequest
+from ingestion.model.storage_paths import location
 
-_PARTS_OF_A_TABLE = 4
+_PARTS_OF_A_TABLE = 3
+_WRITTEN_SCHEMES = {"abfs": "abfss", "wasb": "wasbs"}
+"""The specification's schemes for those that paths are kept under."""
 
 PRODUCER = "https://pypi.org/project/headwater"
 _ERRORS_SHOWN = 100
@@ -41,19 +46,22 @@ _ERRORS_SHOWN = 100
 
 @dataclass(frozen=True, slots=True)
 class DatasetNames:
-    """How datasets are named: `namespace` is that of the tables, such as postgres://host:5432."""
+    """How datasets are named: by the namespaces of their services, or where none is known by the service's name."""
 
-    namespace: str
+    namespaces: NamespaceMap = field(default_factory=NamespaceMap)
 
     def of(self, entity: TableEntity) -> tuple[str, str]:
         """The namespace and the name of an entity; a container's are its store and its path."""
-        parts = split_fqn(entity.fully_qualified_name)
+        service, *parts = split_fqn(entity.fully_qualified_name)
+        address = self.namespaces.services.get(service, ServiceAddress(""))
         if entity.type != "container":
-            return self.namespace, ".".join(map(quote, parts[1:_PARTS_OF_A_TABLE]))
-        store, _, path = "/".join(parts[1:]).partition("/")
-        return (
-            (f"{parts[0]}://{store}", path or "/") if parts[0] != "files" else ("file", f"{store}/{path}".rstrip("/"))
-        )
+            name = address.dataset_name(parts[:_PARTS_OF_A_TABLE])
+            return self.namespaces.namespace_of(service) or service, ".".join(map(quote, name))
+        store, _, path = "/".join(parts).partition("/")
+        if service == "files":
+            return "file", f"{store}/{path}".rstrip("/")
+        scheme = STORAGE_SCHEMES.get(address.type, service)
+        return f"{_WRITTEN_SCHEMES.get(scheme, scheme)}://{store}", path or "/"
 
     def input(self, entity: TableEntity) -> InputDataset:
         """The entity as something that is read."""
@@ -72,9 +80,21 @@ def _column_name(entity: TableEntity, fqn: str) -> str:
 
 
 def _facets(entity: TableEntity) -> dict[str, DatasetFacet]:
-    if not entity.columns:
-        return {}
-    return {"schema": schema_dataset.SchemaDatasetFacet(fields=_fields(entity.columns))}
+    facets: dict[str, DatasetFacet] = {}
+    if entity.columns:
+        facets["schema"] = schema_dataset.SchemaDatasetFacet(fields=_fields(entity.columns))
+    if entity.path and entity.type == "table":
+        facets["symlinks"] = symlinks_dataset.SymlinksDatasetFacet(identifiers=[_location(entity.path)])
+    return facets
+
+
+def _location(path: str) -> symlinks_dataset.Identifier:
+    """Where a table's files are, as another name of it."""
+    scheme, separator, rest = location(path).dotted.partition("://")
+    if not separator or scheme == "file":
+        return symlinks_dataset.Identifier("file", rest or scheme, "LOCATION")
+    store, _, name = rest.partition("/")
+    return symlinks_dataset.Identifier(f"{scheme}://{store}", name or "/", "LOCATION")
 
 
 def _fields(columns: Sequence[Column]) -> list[schema_dataset.SchemaDatasetFacetFields]:

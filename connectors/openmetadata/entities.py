@@ -252,6 +252,7 @@ def table_entity(json: Mapping[str, Any], kind: str = "table") -> TableEntity:
         type=kind,
         columns_complete=extension.get(COLUMNS_COMPLETE, True) is not False,
         filed_from_log=COLUMNS_COMPLETE in extension,
+        path=str(json.get("locationPath") or json.get("storagePath") or ""),
     )
 
 

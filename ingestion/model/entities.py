@@ -45,7 +45,8 @@ class TableEntity:
     A container of files is one too: `type` says so, and it has no database and no schema. `columns_complete` False:
     these are the columns that were met so far, there may be others. `filed_from_log`: it was registered from what a log
     shows of it, and is brought up to date so. `definition` is a view's
-    own SQL as the platform keeps it: not masked, so never for a log or an edge.
+    own SQL as the platform keeps it: not masked, so never for a log or an edge. `path`: where its files are, "" where
+    nothing tells.
     """
 
     id: str
@@ -60,6 +61,7 @@ class TableEntity:
     type: str = "table"
     columns_complete: bool = True
     filed_from_log: bool = False
+    path: str = ""
 
     def __repr__(self) -> str:
         return f"TableEntity({self.fully_qualified_name})"

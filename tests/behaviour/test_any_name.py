@@ -134,7 +134,7 @@ def test_an_event_of_openlineage_names_a_table_as_ours_do_and_means_that_one(
         column = f"c{sign}c"
         ends = [made(platform, f"{kind}{number}{sign}x", column) for kind in ("read", "made")]
         tables = [table for name in ends if (table := search.get_by_fqn(name)) is not None]
-        read, written = ({"namespace": "svc", "name": DatasetNames("svc").of(table)[1]} for table in tables)
+        read, written = ({"namespace": "svc", "name": DatasetNames().of(table)[1]} for table in tables)
         fields = {column: {"inputFields": [{**read, "field": column}]}}
         facets = {"columnLineage": {"_producer": "http://p", "_schemaURL": "http://p", "fields": fields}}
         event = {

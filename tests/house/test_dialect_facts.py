@@ -18,7 +18,6 @@ OF_SYSTEMS = {
     "ingestion.model.engine_names": "the sub-protocols of JDBC URLs",
     "ingestion.parsing.sqlglot.queries.table_functions": "grammars of sqlglot, tried on a text of an unknown dialect",
     "connectors.catalog.store.database": "SQLAlchemy's name of a database",
-    "connectors.catalog.store.lineage": "the systems that OpenLineage's namespaces name",
     "connectors.dbt": "dbt's names of its adapters, and how their macros are written",
     "connectors.postgres": "a connector to one system",
     "connectors.spark.catalog": "a connector to one system",

@@ -228,9 +228,12 @@ def test_schema_prints_json() -> None:
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
-def test_serve_says_where_it_answers_until_a_signal_ends_it(tmp_path: Path, number: int, code: int) -> None:
+def test_serve_says_where_it_answers_until_a_signal_ends_it(
+    tmp_path: Path, workflow_file: Write, minimal: str, number: int, code: int
+) -> None:
+    file = workflow_file(minimal + "headwater: {openLineage: {namespaces: {'hive://meta:1': lake}}}\n")
     program = [sys.executable, "-u", "-c", "from workflows.cli import main; main()", "serve", "--port", "0"]
-    program.append("--openlineage")
+    program += ["--openlineage", "-c", str(file)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "HEADWATER_TOKEN": "tok"}
     running = subprocess.Popen(program, cwd=tmp_path, stdout=subprocess.PIPE, text=True, env=environment)
     assert running.stdout is not None
@@ -240,6 +243,10 @@ def test_serve_says_where_it_answers_until_a_signal_ends_it(tmp_path: Path, numb
         assert requests.get(f"{url}/v1/system/version", headers=headers, timeout=10).status_code == 200
         assert requests.get(f"{url}/v1/system/version", timeout=10).status_code == 401
         assert requests.post(f"{url}/v1/lineage", json={}, headers=headers, timeout=10).status_code == 400
+        told = {"eventTime": "2026-11-20T08:00:00Z", "dataset": {"namespace": "hive://META:1", "name": "sales.orders"}}
+        assert requests.post(f"{url}/v1/lineage", json=told, headers=headers, timeout=10).status_code == 200
+        table = f"{url}/v1/tables/name/lake.default.sales.orders"
+        assert requests.get(table, headers=headers, timeout=10).status_code == 200
         running.send_signal(number)
         assert running.wait(20) == code
     assert [file.name for file in (tmp_path / ".headwater").iterdir()] == ["catalog.db"]

@@ -6,10 +6,13 @@ import os
 import socket
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from connectors.catalog.store.database import open_database
+from connectors.catalog.store.entities.registration import put_one
 from workflows import doctor
 from workflows.config import RunConfig, Server, SparkSettings, load_config
 from workflows.doctor import Health, catalog_file, examine
@@ -152,3 +155,22 @@ def test_a_path_that_only_this_host_has_is_told(
     warnings = [finding.detail for finding in findings if finding.health is Health.WARNING]
     assert bool(findings) is not master.startswith("local")
     assert [str(told) in warning for warning in warnings] == ([True] if told else [])
+
+
+def test_namespaces_that_stand_by_themselves_are_listed_with_the_line_that_joins_them(
+    minimal: str, workflow_file: Write, tmp_path: Path
+) -> None:
+    with closing(open_database(tmp_path / "catalog.db")) as database, database.write() as connection:
+        for name in ("shop", "postgres://db:1", "postgres://shop:5432", "hive://m:1"):
+            kind = "Hive" if name.startswith("hive") else "Postgres"
+            put_one(connection, "databaseService", {"name": name, "serviceType": kind})
+    ours = (
+        f"{{catalog: {{file: '{tmp_path / 'catalog.db'}'}}, openLineage: {{namespaces: {{'postgres://shop': shop}}}}}}"
+    )
+    found = examine(load_config(workflow_file(f"{minimal}headwater: {ours}\n")))
+    told = [one.detail for one in found if one.subject == "namespaces"]
+    assert told == [
+        "postgres://db:1 has tables of its own; they join with "
+        'headwater: {openLineage: {namespaces: {"postgres://db:1": "shop"}}}',
+        "postgres://shop:5432 is shop by now; what came before stays in a service of its name till that is deleted",
+    ]

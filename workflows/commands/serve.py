@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,6 +15,7 @@ from workflows.runtime.error_reporting import shows_errors, without_secrets
 
 if TYPE_CHECKING:
     from connectors.catalog.http.server import CatalogAddress
+    from ingestion.dialects.dataset_namespaces import NamespaceMap
 
 
 TakesOpenLineage = Annotated[
@@ -28,6 +30,16 @@ KeepsRewritten = Annotated[
     typer.Option(
         "--keep-rewritten",
         help="Keep what an OpenLineage job said before it was rewritten; else its newer word ends it.",
+    ),
+]
+NamedServices = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--config",
+        "-c",
+        metavar="FILE",
+        help="The YAML of a run into this catalog: which of its services the namespaces in OpenLineage's events are. "
+        "May be given several times.",
     ),
 ]
 
@@ -50,6 +62,7 @@ def serve(
     openlineage: TakesOpenLineage = False,
     sample_data: KeepsRows = False,
     keep_rewritten: KeepsRewritten = False,
+    config: NamedServices = None,
 ) -> None:
     """Keep the embedded catalog up: the lineage page, and OpenMetadata's REST API, until a signal ends it.
 
@@ -58,6 +71,7 @@ def serve(
       ingest serve
       ingest serve --catalog /var/lib/headwater/catalog.db --port 0
       HEADWATER_TOKEN=... ingest serve --host 0.0.0.0 --openlineage
+      ingest serve --openlineage -c lineage.yaml
     """
     from connectors.catalog.http.server import CatalogConfig
     from connectors.catalog.http.server import serve as serve_catalog
@@ -70,7 +84,7 @@ def serve(
     secret = token_of(token or os.environ.get("HEADWATER_TOKEN"))
     try:
         with without_secrets(Redactor([secret] if secret else [])), interrupted_by_signals():
-            config = CatalogConfig(
+            settings = CatalogConfig(
                 catalog,
                 host,
                 port,
@@ -78,9 +92,10 @@ def serve(
                 openlineage=openlineage,
                 sample_data=sample_data,
                 keep_rewritten=keep_rewritten,
+                namespaces=_namespaces(config or ()),
             )
             collect_seldom()
-            serve_catalog(config, _announce)
+            serve_catalog(settings, _announce)
     except Interrupted as error:
         # What ends a server in good order is no failure to speak of.
         raise typer.Exit(error.exit_code) from None
@@ -88,6 +103,16 @@ def serve(
 
 def _announce(address: CatalogAddress) -> None:
     typer.echo(f"The lineage page is at {address.url.removesuffix('api')}, the REST API at {address.url}")
+
+
+def _namespaces(files: Iterable[str]) -> NamespaceMap:
+    """The namespaces of the services that several YAML files name. Raises ConfigError."""
+    from ingestion.dialects.dataset_namespaces import NamespaceMap
+    from workflows.config import load_config
+
+    maps = [load_config(file, may_lack_log=True).namespaces for file in files]
+    given = {namespace: service for one in maps for namespace, service in one.given.items()}
+    return NamespaceMap(given, {name: address for one in maps for name, address in one.services.items()})
 
 
 def token_of(given: str | None) -> str | None:

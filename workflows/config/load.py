@@ -33,6 +33,7 @@ _OPEN_MAPPINGS = (
     ("source", "serviceConnection", "config"),
     ("headwater", "spark", "conf"),
     ("headwater", "catalogServices"),
+    ("headwater", "openLineage", "namespaces"),
     ("workflowConfig", "openMetadataServerConfig", "extraHeaders"),
 )
 _MAX_BYTES = 4 << 20

@@ -149,7 +149,7 @@ class _RunServices:
                 names,
                 Binding(config, settings, source.planner, state.remember, probe),
                 Publishing(config, options, target, state, names, dbt),
-                EventSink.of(config, options, state),
+                EventSink.of(config, options, state, target.platform),
             ),
         )
 

@@ -11,8 +11,9 @@ from pydantic import ValidationError
 from connectors.catalog.contract.errors import ApiError, bad_request
 from connectors.catalog.contract.openlineage_models import DatasetEvent, JobEvent, RunEvent, event_model
 from connectors.catalog.http._context import ERRORS, NO_CONDITION, Store, reply, with_warning
-from connectors.catalog.store.lineage.openlineage import file_event
+from connectors.catalog.store.lineage.openlineage import FiledEvent, Intake, file_event
 from connectors.catalog.store.lineage.rejections import rejected_names
+from ingestion.dialects.dataset_namespaces import line_of_map
 from ingestion.model.lineage import Json
 
 router = APIRouter(prefix="/api/v1/openlineage", tags=["openlineage"], responses=ERRORS, dependencies=[NO_CONDITION])
@@ -29,11 +30,12 @@ _MAX_EDGES = 10_000
 """Edges of one batch beyond which its other events are to be sent again."""
 
 
-def _is_superseding(request: Request) -> bool:
-    return not request.app.state.keep_rewritten
+def _intake(request: Request) -> Intake:
+    intake: Intake = request.app.state.intake
+    return intake
 
 
-Superseding = Annotated[bool, Depends(_is_superseding)]
+Taking = Annotated[Intake, Depends(_intake)]
 Document = Annotated[dict[str, Any], Body(json_schema_extra={"anyOf": EVENTS})]
 
 DEFAULT_ENDPOINT = APIRouter(prefix="/api/v1", tags=["openlineage"], responses=ERRORS, dependencies=[NO_CONDITION])
@@ -41,25 +43,27 @@ DEFAULT_ENDPOINT = APIRouter(prefix="/api/v1", tags=["openlineage"], responses=E
 
 
 @router.post("/lineage")
-def file(store: Store, superseding: Superseding, document: Document) -> Response:
+def file(store: Store, intake: Taking, document: Document) -> Response:
     """Files one event, of a run, a job or a dataset."""
     try:
         event = event_model(document).model_validate(document)
     except ValidationError as error:
         raise bad_request(f"{_location(error)} is not valid") from error
     with store.write() as connection:
-        given = file_event(connection, event, superseding=superseding)
-        rejected = rejected_names(connection, given)
-    return _reply({"status": "success", "lineageEdgesCreated": len(given)}, rejected)
+        filed = file_event(connection, event, intake)
+        rejected = rejected_names(connection, filed.given)
+    answer = {"status": "success", "lineageEdgesCreated": len(filed.given), **_joining_lines([filed])}
+    return _reply(answer, rejected)
 
 
 @router.post("/lineage/batch")
 def file_many(
-    store: Store, superseding: Superseding, events: Annotated[list[dict[str, Any]], Body(max_length=10_000)]
+    store: Store, intake: Taking, events: Annotated[list[dict[str, Any]], Body(max_length=10_000)]
 ) -> Response:
     """Files many events; each is filed or refused by itself."""
     refused: list[dict[str, Any]] = []
     edges = 0
+    taken: list[FiledEvent] = []
     rejected: list[Json] = []
     for number, item in enumerate(events):
         if edges > _MAX_EDGES:
@@ -68,9 +72,10 @@ def file_many(
         try:
             event = event_model(item).model_validate(item)
             with store.write() as connection:
-                given = file_event(connection, event, superseding=superseding)
-                rejected += rejected_names(connection, given)
-            edges += len(given)
+                filed = file_event(connection, event, intake)
+                rejected += rejected_names(connection, filed.given)
+            edges += len(filed.given)
+            taken.append(FiledEvent(unjoined=filed.unjoined))
         except ValidationError as error:
             refused.append({"index": number, "reason": f"{_location(error)} is not valid", "retriable": False})
         except ApiError as error:
@@ -78,11 +83,18 @@ def file_many(
     summary = {"received": len(events), "successful": len(events) - len(refused), "failed": len(refused)}
     status = "success" if not refused else "partial_success" if len(refused) < len(events) else "failure"
     answer = {"status": status, "summary": summary, "failed_events": refused, "lineageEdgesCreated": edges}
-    return _reply(answer, list({(one["from"], one["to"]): one for one in rejected}.values()))
+    return _reply(answer | _joining_lines(taken), list({(one["from"], one["to"]): one for one in rejected}.values()))
 
 
 def _reply(answer: Json, rejected: list[Json]) -> Response:
     return with_warning(reply(answer | ({"rejected": rejected} if rejected else {})), rejected)
+
+
+def _joining_lines(taken: list[FiledEvent]) -> Json:
+    """The namespaces whose tables stand by themselves, with the line of YAML that would join each to a service."""
+    found = {namespace: services for filed in taken for namespace, services in filed.unjoined.items()}
+    lines = [{"namespace": one, "line": line_of_map(one, found[one])} for one in sorted(found)]
+    return {"unjoined": lines} if lines else {}
 
 
 def _location(error: ValidationError) -> str:

@@ -37,6 +37,7 @@ from connectors.catalog.http._unsupported_endpoints import router as unsupported
 from connectors.catalog.http._usage import router as usage
 from connectors.catalog.http._versions import router as versions
 from connectors.catalog.store.database import Database
+from connectors.catalog.store.lineage.openlineage import Intake
 from connectors.sqlite_files import StoreDamaged
 from ingestion.errors import TargetDown
 
@@ -79,12 +80,12 @@ def create_app(
     *,
     openlineage: bool = False,
     sample_data: bool = False,
-    keep_rewritten: bool = False,
+    intake: Intake | None = None,
 ) -> FastAPI:
     """The application over `database`, reporting `version` to clients.
 
     With `openlineage` it takes run events at the default endpoint of OpenLineage's clients too, with `sample_data` it
-    keeps the rows of data that clients send, with `keep_rewritten` what jobs said before they were rewritten.
+    keeps the rows of data that clients send; `intake` is how it takes run events.
     """
     routers = (*_ROUTERS, *((DEFAULT_ENDPOINT,) if openlineage else ()))
     app = _Catalog(
@@ -100,7 +101,7 @@ def create_app(
     app.state.database = database
     app.state.version = version
     app.state.sample_data = sample_data
-    app.state.keep_rewritten = keep_rewritten
+    app.state.intake = intake or Intake()
     app.add_exception_handler(ApiError, _api_error)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http_error)

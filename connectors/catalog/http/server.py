@@ -15,7 +15,9 @@ import uvicorn
 from connectors.catalog.http.app import create_app
 from connectors.catalog.http.middleware import LOOPBACK, AccessMiddleware, AccessRules
 from connectors.catalog.store.database import Database, open_database
+from connectors.catalog.store.lineage.openlineage import Intake
 from connectors.web_server import STOP_SECONDS, HttpProtocol, listen, server_thread, url_of
+from ingestion.dialects.dataset_namespaces import NamespaceMap
 from ingestion.errors import ConfigError, TargetDown
 
 _ENDINGS = (signal.SIGINT, signal.SIGTERM)
@@ -29,7 +31,7 @@ class CatalogConfig:
     `version` is what clients are told: they insist on their own major and minor version. With `openlineage` run
     events are taken at /api/v1/lineage too, where OpenLineage's clients post by default. With `sample_data` rows of
     data are kept and answered; without it they are refused. With `keep_rewritten` what an OpenLineage job said before
-    it was rewritten does not end with its newer word.
+    it was rewritten does not end with its newer word. `namespaces` are those of the services in run events.
     """
 
     file: Path
@@ -42,6 +44,7 @@ class CatalogConfig:
     openlineage: bool = False
     sample_data: bool = False
     keep_rewritten: bool = False
+    namespaces: NamespaceMap = field(default_factory=NamespaceMap)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +132,7 @@ def _server(config: CatalogConfig, database: Database) -> uvicorn.Server:
         config.version,
         openlineage=config.openlineage,
         sample_data=config.sample_data,
-        keep_rewritten=config.keep_rewritten,
+        intake=Intake(config.namespaces, superseding=not config.keep_rewritten),
     )
     settings = uvicorn.Config(
         AccessMiddleware(app, rules),

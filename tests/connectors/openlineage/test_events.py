@@ -19,6 +19,7 @@ from openlineage.client.facet_v2 import (
     parent_run,
     schema_dataset,
     sql_job,
+    symlinks_dataset,
 )
 from openlineage.client.serde import Serde
 from pytest_httpserver import HTTPServer
@@ -33,6 +34,7 @@ from connectors.openlineage import (
     open_emitter,
     outcome_event,
 )
+from ingestion.dialects.dataset_namespaces import NamespaceMap, ServiceAddress
 from ingestion.errors import ConfigError, TargetDown
 from ingestion.model.contributions import ColumnEvidence, Contribution, Producer, ProducerKind
 from ingestion.model.entities import TableEntity
@@ -43,12 +45,13 @@ from tests.support.catalog_contents import opened
 FACETS = {
     "columnLineage": column_lineage_dataset.ColumnLineageDatasetFacet,
     "schema": schema_dataset.SchemaDatasetFacet,
+    "symlinks": symlinks_dataset.SymlinksDatasetFacet,
     "sql": sql_job.SQLJobFacet,
     "jobType": job_type_job.JobTypeJobFacet,
     "parent": parent_run.ParentRunFacet,
     "extractionError": extraction_error_run.ExtractionErrorRunFacet,
 }
-ORIGIN = Origin("shop.nightly", "r1", "shop", "postgres", DatasetNames("postgres://db:5432"))
+ORIGIN = Origin("shop.nightly", "r1", "shop", "postgres", DatasetNames(NamespaceMap({"postgres://db:5432": "shop"})))
 
 
 def table(name: str, *columns: str) -> TableEntity:
@@ -109,6 +112,53 @@ def test_one_event_for_each_producer_with_all_its_inputs() -> None:
     assert [(one["namespace"], one["name"]) for one in second["inputs"]] == [("s3://lake", "raw/o.parquet")]
 
 
+@pytest.mark.parametrize(
+    ("kind", "options", "entity", "expected"),
+    [
+        ("Glue", {"awsConfig": {"awsRegion": "eu-west-1", "assumeRoleArn": "arn:aws:iam::12:role/r"}},
+         "s.default.sales.orders", ("arn:aws:glue:eu-west-1:12", "table/sales/orders")),
+        ("Hive", {"hostPort": "meta:9083"}, "s.default.sales.orders", ("hive://meta:9083", "sales.orders")),
+        ("Mysql", {"hostPort": "db"}, "s.default.web.orders", ("mysql://db:3306", "web.orders")),
+        ("Postgres", {}, "s.shop.public.orders", ("s", "shop.public.orders")),
+        ("Snowflake", {"account": "ACME-PROD"}, "s.DB.S.ORDERS", ("snowflake://ACME-PROD", "DB.S.ORDERS")),
+        ("Spark", {"hostPort": "h:10001"}, "s.default.sales.orders", ("spark://h:10001", "sales.orders")),
+        ("Spark", {"hostPort": "h:10001"}, "s.ice.sales.orders", ("spark://h:10001", "ice.sales.orders")),
+        ("Synapse", {"hostPort": "w:1433"}, "s.pool.dbo.orders", ("sqlserver://w:1433", "dbo.orders")),
+        ("Teradata", {"hostPort": "td"}, "s.default.fin.orders", ("teradata://td:1025", "fin.orders")),
+    ],
+)  # fmt: skip
+def test_a_table_is_called_as_its_platform_has_it(
+    kind: str, options: dict[str, Any], entity: str, expected: tuple[str, str]
+) -> None:
+    names = DatasetNames(NamespaceMap({}, {"s": ServiceAddress(kind, options)}))
+    assert names.of(replace(ORDERS, fully_qualified_name=entity)) == expected
+
+
+def test_each_service_of_a_run_has_its_own_namespace() -> None:
+    given = NamespaceMap({"snowflake://acme-prod": "wh"}, {"shop": ServiceAddress("Postgres", {"hostPort": "db:5432"})})
+    there = replace(DAILY, fully_qualified_name="wh.DB.S.DAILY")
+    assert [DatasetNames(given).of(one) for one in (ORDERS, there)] == [
+        ("postgres://db:5432", "db.public.orders"),
+        ("snowflake://acme-prod", "DB.S.DAILY"),
+    ]
+
+
+def test_a_table_over_files_goes_by_their_place_too() -> None:
+    facets = DatasetNames().input(replace(ORDERS, path="s3://lake/sales/orders?sig=canary")).facets or {}
+    (other,) = Serde.to_dict(facets["symlinks"])["identifiers"]
+    assert other == {"namespace": "s3://lake", "name": "sales/orders", "type": "LOCATION"}
+
+
+def test_containers_are_called_by_the_scheme_of_their_store() -> None:
+    of_azure = replace(LAKE, fully_qualified_name='abfs."raw@acc.dfs.core.windows.net/x"')
+    named = replace(LAKE, fully_qualified_name='lake_prod."lake/x"')
+    names = DatasetNames(NamespaceMap({}, {"lake_prod": ServiceAddress("S3")}))
+    assert [names.of(one) for one in (of_azure, named)] == [
+        ("abfss://raw@acc.dfs.core.windows.net", "x"),
+        ("s3://lake", "x"),
+    ]
+
+
 def test_columns_with_their_transformations_and_what_bears_on_the_whole() -> None:
     facet = events()[0]["outputs"][0]["facets"]["columnLineage"]
     assert set(facet["fields"]) == {"oid", "n"}
@@ -143,7 +193,9 @@ def test_the_statement_its_dialect_and_the_run_it_belongs_to() -> None:
 
 
 def test_every_facet_is_of_its_published_version_and_has_no_key_that_it_does_not_know() -> None:
-    everything = [*events(), json.loads(Serde.to_json(outcome_event(ORIGIN, RunResult(9, {"timeout": 2}), 3_000.0)))]
+    over_files = {**ENTITIES, ORDERS.id: replace(ORDERS, path="s3://lake/orders")}
+    sent = [json.loads(Serde.to_json(job.event)) for job in job_runs(REQUESTS, over_files, ORIGIN)]
+    everything = [*sent, json.loads(Serde.to_json(outcome_event(ORIGIN, RunResult(9, {"timeout": 2}), 3_000.0)))]
     seen = set()
     for event in everything:
         uuid.UUID(event["run"]["runId"])

@@ -126,9 +126,10 @@ class OpenLineage(Model):
     namespace: Text | None = Field(
         default=None, description="The namespace of the jobs; the service's name if left out."
     )
-    dataset_namespace: Text | None = Field(
-        default=None,
-        description="The namespace of the tables, such as postgres://host:5432; made of the connection if left out.",
+    namespaces: dict[str, Text] = Field(
+        default_factory=dict,
+        description="Which service each namespace of tables is: {postgres://host:5432: shop}; `*` in one is any text. "
+        "The first of a service is what its tables go out under, left out, that of its connection.",
     )
 
     @model_validator(mode="after")

@@ -14,6 +14,7 @@ from connectors.fields import NO_EFFECT, Bool, FieldContext, MisfitCollector, Mo
 from connectors.sinks import SINK_TYPES, ConfiguredSink, sink_settings
 from connectors.source_settings import LineageConfig
 from connectors.sources import OWN_TYPES, source_settings
+from ingestion.dialects.dataset_namespaces import NamespaceMap, ServiceAddress
 from ingestion.model.engine_names import EngineNameRules
 from ingestion.parsing.sandbox.process import Limits
 from workflows.config.models.headwater import Headwater, OpenLineage, SparkSettings, State
@@ -180,14 +181,11 @@ class RunConfig(Model):
         return self.headwater.open_lineage.namespace or self.source.service_name
 
     @property
-    def dataset_namespace(self) -> str:
-        """OpenLineage's namespace of the tables."""
+    def namespaces(self) -> NamespaceMap:
+        """OpenLineage's namespaces of the tables of services: as they are given, and by the source's connection."""
         connection = self.source.connection
-        if connection is None or "hostPort" not in connection.options:
-            implied = self.source.service_name
-        else:
-            implied = f"{connection.type.lower()}://{connection.options['hostPort']}"
-        return self.headwater.open_lineage.dataset_namespace or implied
+        known = {self.source.service_name: ServiceAddress(connection.type, connection.options)} if connection else {}
+        return NamespaceMap(self.headwater.open_lineage.namespaces, known)
 
     @property
     def without_effect(self) -> tuple[str, ...]:

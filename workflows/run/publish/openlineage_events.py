@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from connectors.openlineage import (
     DatasetNames,
@@ -19,8 +19,12 @@ from connectors.openlineage import (
     open_emitter,
     outcome_event,
 )
+from connectors.openmetadata.client import Platform
+from connectors.openmetadata.entities import Collection, get_by_name
+from ingestion.dialects.dataset_namespaces import ServiceAddress
 from ingestion.model.contributions import Producer
 from ingestion.model.entities import TableEntity
+from ingestion.model.fqn import build_fqn, split_fqn
 from ingestion.model.isolation import Failure, FailureStage, Isolation, in_parts
 from ingestion.model.requests import AddLineageRequest
 from workflows.config import RunConfig
@@ -40,16 +44,18 @@ class EventSink:
     origin: Origin
     state: WorkflowState
     options: RunOptions
+    platform: Platform
+    _addresses: dict[str, ServiceAddress | None] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, config: RunConfig, options: RunOptions, state: WorkflowState) -> EventSink | None:
+    def of(cls, config: RunConfig, options: RunOptions, state: WorkflowState, platform: Platform) -> EventSink | None:
         """The configured one, None where no events are wanted or the run only shows what it would do."""
         transport = config.headwater.open_lineage.transport
         if not transport or options.dry_run:
             return None
-        dialect, names = config.source.dialect or "", DatasetNames(config.dataset_namespace)
+        dialect, names = config.source.dialect or "", DatasetNames(config.namespaces)
         origin = Origin(config.workflow, options.run_id, config.job_namespace, dialect, names)
-        return cls(config, origin, state, options)
+        return cls(config, origin, state, options, platform)
 
     def send(
         self, requests: Sequence[AddLineageRequest], entities: Mapping[str, TableEntity]
@@ -59,7 +65,8 @@ class EventSink:
         Raises TargetDown and ConfigError.
         """
         isolation = Isolation[Producer](self.options.failpoints.probe)
-        jobs = list(job_runs(requests, entities, self.origin, isolation))
+        origin = replace(self.origin, names=self._names(entities.values()))
+        jobs = list(job_runs(requests, entities, origin, isolation))
         known = self.state.acknowledged_states(self._name, [job.key for job in jobs])
         news = [job for job in jobs if not _is_known(job.digest, known.get(job.key))]
         failures = list(isolation.failures.values())
@@ -69,6 +76,22 @@ class EventSink:
             failures += [failure for _job, failure in left]
             self.options.failpoints.reach("events")
         return len(news) - len(failures) + len(isolation.failures), tuple(failures)
+
+    def _names(self, entities: Iterable[TableEntity]) -> DatasetNames:
+        """How these are named: what the YAML does not tell of their services the catalog may."""
+        services = {(entity.type, split_fqn(entity.fully_qualified_name)[0]) for entity in entities}
+        known = {name: self._address(kind, name) for kind, name in services}
+        found = {name: address for name, address in known.items() if address is not None}
+        return DatasetNames(self.config.namespaces.with_services(found))
+
+    def _address(self, kind: str, service: str) -> ServiceAddress | None:
+        if service not in self._addresses:
+            collection = Collection.STORAGE_SERVICES if kind == "container" else Collection.DATABASE_SERVICES
+            document = get_by_name(self.platform.http, collection, build_fqn(service)) or {}
+            config = (document.get("connection") or {}).get("config") or {}
+            kind = document.get("serviceType") or ""
+            self._addresses[service] = ServiceAddress(kind, config) if kind else None
+        return self._addresses[service]
 
     def _emit(self, jobs: Sequence[JobRun]) -> None:
         with self._emitter() as emitter:
@@ -89,7 +112,6 @@ class EventSink:
         parts = (
             Transport(self.config.headwater.open_lineage.transport).location,
             self.config.job_namespace,
-            self.config.dataset_namespace,
         )
         return f"events {hashlib.sha256(repr(parts).encode()).hexdigest()[:32]}"
 

@@ -10,7 +10,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC
 from typing import Any
-from urllib.parse import urlsplit
 
 from sqlalchemy import Connection, select
 from sqlalchemy.dialects.sqlite import insert as upsert
@@ -39,6 +38,16 @@ from connectors.catalog.store.lineage.inserts import Content, ContributionRow, S
 from connectors.catalog.store.lineage.writer import LineageWriter
 from connectors.catalog.store.schema import entities, load_outcomes
 from ingestion.dialects import DIALECTS, dialect_of
+from ingestion.dialects.connection_types import OTHER_DATABASE, service_type
+from ingestion.dialects.dataset_namespaces import (
+    SERVICE_KINDS,
+    SERVICE_TYPES,
+    UNKNOWN_DATABASE,
+    NamespaceMap,
+    ServiceAddress,
+    namespace_key,
+    scheme_of,
+)
 from ingestion.errors import ConfigError, Unparsable
 from ingestion.model import fqn
 from ingestion.model.digests import digest
@@ -47,23 +56,6 @@ from ingestion.model.lineage import Json
 from ingestion.model.storage_paths import normal_path
 from ingestion.statements.masking import QueryMasker
 
-_SERVICE_TYPES: Mapping[str, str] = {
-    "athena": "Athena",
-    "awsathena": "Athena",
-    "bigquery": "BigQuery",
-    "databricks": "Databricks",
-    "hive": "Hive",
-    "mssql": "Mssql",
-    "mysql": "Mysql",
-    "oracle": "Oracle",
-    "postgres": "Postgres",
-    "postgresql": "Postgres",
-    "redshift": "Redshift",
-    "snowflake": "Snowflake",
-    "sqlserver": "Mssql",
-    "trino": "Trino",
-    "unitycatalog": "UnityCatalog",
-}
 _STORAGE_TYPES: Mapping[str, str] = {
     "abfs": "ADLS",
     "abfss": "ADLS",
@@ -79,7 +71,6 @@ _STORAGE_TYPES: Mapping[str, str] = {
 }
 # the platform's name for each standardised type
 _PLATFORM_TYPES: Mapping[str, str] = {"INTEGER": "BIGINT", "FLOAT": "DOUBLE", "GEOGRAPHY": "GEOGRAPHY"}
-_DEFAULT = "default"
 
 WROTE_NOTHING = ("ABORT", "FAIL")
 COMPLETE, FAILED = "complete", "failed"
@@ -99,121 +90,252 @@ _Fields = dict[_Key, list[tuple[str, str | None, Transformation]]]
 # OpenLineage's datasets as entities: found where they are known, registered where they are not.
 
 
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """How events are taken: which services `namespaces` are; `superseding`: what a job that was rewritten says since
+    then ends what it said before.
+    """
+
+    namespaces: NamespaceMap = field(default_factory=NamespaceMap)
+    superseding: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class FiledEvent:
+    """The edges that an event gave, and the namespaces in it whose tables stand beside those of a service.
+
+    `unjoined`: by namespace the services of its kind.
+    """
+
+    given: tuple[ContributionRow, ...] = ()
+    unjoined: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Location:
+    """Where a dataset's table is: the namespace, its service (None where none is known), the parts of its name."""
+
+    namespace: str
+    name: str
+    service: str | None
+    address: ServiceAddress
+
+    @property
+    def is_joined(self) -> bool:
+        """Whether it is a service that others speak of too."""
+        return self.service is not None and not _is_namespace(self.service)
+
+    @property
+    def parts(self) -> list[str]:
+        """The parts of the name that count on its platform."""
+        return self.address.table_parts(fqn.written_parts(self.name))
+
+
 @dataclass(slots=True)
 class _Datasets:
     """Entities for datasets, within one transaction; each dataset is resolved once."""
 
     connection: Connection
     registration: Registration
+    intake: Intake
+    unjoined: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    _map: NamespaceMap | None = None
     _resolved: dict[tuple[str, str], EntityRow] = field(default_factory=dict)
 
     def entity(self, dataset: Dataset, named: set[str]) -> EntityRow:
         """The entity of a dataset, with the columns that its schema has or that lineage names."""
-        namespace, name, path = _identity(dataset)
-        key = (namespace, name)
+        locations, path = self._locations(dataset), _path_of(dataset)
+        key = (locations[0].namespace, locations[0].name)
         columns = _dataset_columns(dataset, named)
-        row = self._resolved.get(key)
-        if row is None:
-            row = self._stored_entity(path) if path else None
-            row = row or self._table_known(namespace, name)
-        if row is None or columns:
-            row = self._register(row, key, path, columns)
+        stored = self._stored_entity(path) if path else None
+        row = self._resolved.get(key) or self._find(locations, stored)
+        learned = path if stored is None else None
+        if row is None or columns or (learned and row.path is None and row.type == "table"):
+            row = self._register(row, locations[0], learned, columns)
         self._resolved[key] = row
+        if row.type == "table" and _is_namespace(fqn.split(row.fqn)[0]):
+            self._note_unjoined(locations[0].namespace)
         return row
 
     def known_entity(self, dataset: Dataset) -> EntityRow | None:
         """The entity of a dataset, None where there is none yet."""
-        namespace, name, path = _identity(dataset)
-        stored = self._stored_entity(path) if path else None
-        return stored or self._table_known(namespace, name)
+        path = _path_of(dataset)
+        return self._find(self._locations(dataset), self._stored_entity(path) if path else None)
+
+    def _find(self, locations: list[_Location], stored: EntityRow | None) -> EntityRow | None:
+        """The table that a dataset is by one of its names; else what is `stored` at its path, unless a service is known
+        that it is a new table of.
+        """
+        tables = (self._table_known(location) for location in locations if location.service is not None)
+        found = next((row for row in tables if row is not None), None)
+        return stored if found is None and not locations[0].is_joined else found
 
     def _stored_entity(self, path: str) -> EntityRow | None:
         where = (entities.c.path == normal_path(path), entities.c.deleted.is_(False))
         stored = entities.c.type.in_(("container", "table"))
         return self.connection.execute(select(entities).where(*where, stored).order_by(entities.c.type)).first()
 
-    def _table_known(self, namespace: str, name: str) -> EntityRow | None:
-        service = self._service(namespace)
-        parts = [part.casefold() for part in fqn.written_parts(name)]
-        if service is None or _is_storage(namespace):
-            return None
+    def _table_known(self, location: _Location) -> EntityRow | None:
+        """The table of a name: the one that is written so, else the only one that is in another case."""
+        assert location.service is not None
+        parts = [fqn.encode_name(part) for part in location.parts]
+        folded = [part.casefold() for part in parts]
         where = (
             entities.c.type == "table",
-            entities.c.service_folded == service.casefold(),
-            entities.c.name_folded == parts[-1],
+            entities.c.service_folded == location.service.casefold(),
+            entities.c.name_folded == folded[-1],
             entities.c.deleted.is_(False),
         )
         rows = self.connection.execute(select(entities).where(*where)).all()
-        fitting = [row for row in rows if fqn.split(row.fqn_folded)[-len(parts) :] == parts]
+        exact = [row for row in rows if fqn.split(row.fqn)[-len(parts) :] == parts]
+        if len(exact) == 1 or location.address.keeps_case:
+            return exact[0] if len(exact) == 1 else None
+        fitting = [row for row in rows if fqn.split(row.fqn_folded)[-len(parts) :] == folded]
         return fitting[0] if len(fitting) == 1 else None
 
-    def _service(self, namespace: str) -> str | None:
-        """The service of a namespace: the one of its name, or the one that connects to its address."""
-        if find(self.connection, "databaseService", fqn.quote(namespace)) is not None:
-            return namespace
-        address = urlsplit(namespace).netloc.rpartition("@")[2].casefold()
-        if not address:
-            return None
-        services = select(entities).where(entities.c.type == "databaseService", entities.c.deleted.is_(False))
-        for row in self.connection.execute(services.order_by(entities.c.fqn)):
-            config = (loads(row.document).get("connection") or {}).get("config") or {}
-            if str(config.get("hostPort") or "").casefold() == address:
-                return fqn.split(row.fqn)[0]
-        return None
+    def _locations(self, dataset: Dataset) -> list[_Location]:
+        """Where the table of a dataset may be, the likeliest first: by the names of tables that it goes by, then its
+        own. What is known of a service goes before what is not."""
+        symlinks = dataset.facets.symlinks if dataset.facets is not None else None
+        others = (symlinks.identifiers if symlinks is not None else None) or ()
+        names = [(other.namespace, other.name) for other in others if other.type == "TABLE"]
+        names.append((dataset.namespace, dataset.name))
+        found = [location for name in names for location in self._locations_of(*name)]
+        tables = [one for one in found if one.service is not None] or [
+            one for one in found if not _is_storage(one.namespace)
+        ]
+        return tables or found[-1:]
 
-    def _register(
-        self, row: EntityRow | None, key: tuple[str, str], path: str | None, columns: list[Json]
-    ) -> EntityRow:
-        kind, request = self._request(row, key, path)
+    def _locations_of(self, namespace: str, name: str) -> list[_Location]:
+        known = self._namespaces()
+        services = known.services_of(namespace)
+        found = [
+            _Location(namespace, name, service, known.services.get(service, ServiceAddress(_type_of(namespace))))
+            for service in services
+        ]
+        if len(found) > 1:  # an address of several services: which one is it that has the table?
+            found = [location for location in found if self._table_known(location) is not None]
+        if len(found) == 1:
+            return found
+        own = next((one for one in known.services if _is_named_by(one, namespace)), None)
+        return [_Location(namespace, name, own, ServiceAddress(_type_of(namespace)))]
+
+    def _namespaces(self) -> NamespaceMap:
+        if self._map is None:
+            self._map = self.intake.namespaces.with_services(_service_addresses(self.connection))
+        return self._map
+
+    def _register(self, row: EntityRow | None, location: _Location, path: str | None, columns: list[Json]) -> EntityRow:
+        kind, request = self._request(row, location, path)
         if kind == "container":
             request["dataModel"] = {"columns": columns}
-        else:
+        elif columns or row is None:
             request["columns"] = columns
         done = self.registration.put(BY_TYPE[kind], request)
         stored = find(self.connection, kind, done.fqn)
         assert stored is not None
         return stored
 
-    def _request(self, row: EntityRow | None, key: tuple[str, str], path: str | None) -> tuple[str, Json]:
+    def _request(self, row: EntityRow | None, location: _Location, path: str | None) -> tuple[str, Json]:
         if row is not None:
-            document = loads(row.document)
-            if row.type == "container":
-                request: Json = {"name": document["name"], "service": document["service"]["fullyQualifiedName"]}
-                if document.get("parent"):
-                    request["parent"] = document["parent"]
-                return row.type, request
-            return row.type, {
-                "name": document["name"],
-                "databaseSchema": document["databaseSchema"]["fullyQualifiedName"],
-            }
-        namespace, name = key
-        if _is_storage(namespace):
+            return _request_again(row, path)
+        namespace = location.namespace
+        if location.service is None and _is_storage(namespace):
             service = self._make("storageService", namespace, {"serviceType": _STORAGE_TYPES[_scheme(namespace)]})
-            return "container", {"name": name, "service": service, "fullPath": path}
-        known = self._service(namespace)
-        kind = {"serviceType": _SERVICE_TYPES.get(_scheme(namespace), "CustomDatabase")}
-        service = fqn.quote(known) if known is not None else self._make("databaseService", namespace, kind)
-        parts = fqn.written_parts(name)
-        database, schema = [_DEFAULT, _DEFAULT, *parts[:-1]][-2:]
+            return "container", {"name": location.name, "service": service, "fullPath": path}
+        service = self._service(location)
+        *above, table = map(fqn.encode_name, location.parts)
+        database, schema = [*self._default_database(location, above), *above][-2:]
         parent = self._make("database", database, {"service": service})
-        parent = self._make("databaseSchema", ".".join([*parts[:-3], schema]), {"database": parent})
-        request = {"name": parts[-1], "databaseSchema": parent}
+        parent = self._make("databaseSchema", ".".join([*above[:-2], schema]), {"database": parent})
+        request = {"name": table, "databaseSchema": parent}
         if path:
             request["locationPath"] = path
         return "table", request
+
+    def _service(self, location: _Location) -> str:
+        """The service of a new table; where none is known that the namespace is, one of the namespace's own name."""
+        name = location.service or location.namespace
+        if find(self.connection, "databaseService", fqn.quote(name)) is not None:
+            return fqn.quote(name)
+        self._map = None
+        return self._make("databaseService", name, {"serviceType": service_type(location.address.type)})
+
+    def _note_unjoined(self, namespace: str) -> None:
+        if namespace not in self.unjoined:
+            others = _services_alike(namespace, self._namespaces().services)
+            self.unjoined |= {namespace: others} if others else {}
+
+    def _default_database(self, location: _Location, above: list[str]) -> list[str]:
+        """Where a new table is whose name does not say: in the service's only database, else in one without a name."""
+        if location.service is None or len(above) > 1:
+            return [UNKNOWN_DATABASE] * 2
+        inside = (entities.c.type == "database", entities.c.service_folded == location.service.casefold())
+        names = self.connection.execute(select(entities.c.fqn).where(*inside, entities.c.deleted.is_(False))).scalars()
+        databases = [fqn.split(name)[-1] for name in names]
+        return [databases[0] if len(databases) == 1 else UNKNOWN_DATABASE, UNKNOWN_DATABASE][: 2 - len(above)]
 
     def _make(self, kind: str, name: str, request: Json) -> str:
         return self.registration.put(BY_TYPE[kind], {"name": name, **request}).fqn
 
 
-def _identity(dataset: Dataset) -> tuple[str, str, str | None]:
-    """Namespace and name of the table that a dataset is, and the path where it is stored."""
-    path = _path(dataset.namespace, dataset.name) if _is_storage(dataset.namespace) else None
-    symlinks = dataset.facets.symlinks if dataset.facets is not None else None
-    for other in (symlinks.identifiers if symlinks is not None else None) or ():
-        if other.type == "TABLE" and not _is_storage(other.namespace):
-            return other.namespace, other.name, path
-    return dataset.namespace, dataset.name, path
+def _services_alike(namespace: str, services: Mapping[str, ServiceAddress]) -> tuple[str, ...]:
+    """The services of the kind of a namespace which is none of them: one of them it may be, if somebody says so."""
+    of_kind = {service_type(kind) for kind in SERVICE_KINDS.get(scheme_of(namespace), ())}
+    return tuple(
+        sorted(name for name, address in services.items() if address.type in of_kind and not _is_namespace(name))
+    )
+
+
+def unjoined_namespaces(connection: Connection, namespaces: NamespaceMap) -> dict[str, tuple[str, ...]]:
+    """The namespaces that have tables of their own in the catalog, and by each the services that it may be: that which
+    it is by now, else those of its kind. One whose kind no service is of stands for itself.
+    """
+    known = namespaces.with_services(_service_addresses(connection))
+    found: dict[str, tuple[str, ...]] = {}
+    for name in sorted(known.services):
+        if _is_namespace(name):
+            others = known.services_of(name) or _services_alike(name, known.services)
+            found |= {name: others} if others else {}
+    return found
+
+
+def _service_addresses(connection: Connection) -> dict[str, ServiceAddress]:
+    """The database services of the catalog, by name."""
+    services = select(entities).where(entities.c.type == "databaseService", entities.c.deleted.is_(False))
+    found = {}
+    for row in connection.execute(services.order_by(entities.c.fqn)):
+        document = loads(row.document)
+        config = (document.get("connection") or {}).get("config") or {}
+        found[fqn.split(row.fqn)[0]] = ServiceAddress(document.get("serviceType") or OTHER_DATABASE, config)
+    return found
+
+
+def _request_again(row: EntityRow, path: str | None) -> tuple[str, Json]:
+    """The request that brings an entity up to date."""
+    document = loads(row.document)
+    if row.type == "container":
+        request: Json = {"name": document["name"], "service": document["service"]["fullyQualifiedName"]}
+        if document.get("parent"):
+            request["parent"] = document["parent"]
+        return row.type, request
+    request = {"name": document["name"], "databaseSchema": document["databaseSchema"]["fullyQualifiedName"]}
+    if path and row.path is None:
+        request["locationPath"] = path
+    return row.type, request
+
+
+def _is_namespace(service: str) -> bool:
+    """Whether a service goes by the namespace of a dataset, as one that no map gave to another."""
+    return "://" in service or scheme_of(service) in SERVICE_TYPES
+
+
+def _is_named_by(service: str, namespace: str) -> bool:
+    return service == namespace or (_is_namespace(service) and namespace_key(service) == namespace_key(namespace))
+
+
+def _type_of(namespace: str) -> str:
+    return SERVICE_TYPES.get(scheme_of(namespace), OTHER_DATABASE)
 
 
 def _scheme(namespace: str) -> str:
@@ -222,6 +344,10 @@ def _scheme(namespace: str) -> str:
 
 def _is_storage(namespace: str) -> bool:
     return _scheme(namespace) in _STORAGE_TYPES
+
+
+def _path_of(dataset: Dataset) -> str | None:
+    return _path(dataset.namespace, dataset.name) if _is_storage(dataset.namespace) else None
 
 
 def _path(namespace: str, name: str) -> str:
@@ -250,12 +376,12 @@ def _dataset_columns(dataset: Dataset, named: set[str]) -> list[Json]:
 # Whether runs wrote what they were to write, and how many rows.
 
 
-def _file_load_outcomes(connection: Connection, event: RunEvent) -> None:
+def _file_load_outcomes(connection: Connection, event: RunEvent, intake: Intake) -> None:
     """Files what became of a run for each table that it was to write; of tables that nobody knows nothing."""
     failed = event.eventType in WROTE_NOTHING
     if not failed and event.eventType != "COMPLETE":
         return
-    datasets = _Datasets(connection, Registration(connection, _moment_of(event), replace=False))
+    datasets = _Datasets(connection, Registration(connection, _moment_of(event), replace=False), intake)
     rows: list[dict[str, Any]] = []
     for output in event.outputs:
         row = datasets.known_entity(output)
@@ -285,14 +411,14 @@ def _moment_of(event: RunEvent) -> int:
 # OpenLineage's assertions about data as tests of tables and columns, each with its result.
 
 
-def _file_assertions(connection: Connection, event: RunEvent) -> None:
+def _file_assertions(connection: Connection, event: RunEvent, intake: Intake) -> None:
     """Files the tests that an event tells of; the same event twice counts once. Containers have no tests."""
     tested = [dataset for dataset in (*event.inputs, *event.outputs) if dataset.assertions]
     if not tested or event.eventType not in _TESTS_ENDED:
         return
     at = _moment_of(event)
     registration = Registration(connection, at, replace=False)
-    datasets = _Datasets(connection, registration)
+    datasets = _Datasets(connection, registration, intake)
     filed = []
     for dataset in tested:
         row = datasets.entity(dataset, {one.column for one in dataset.assertions if one.column is not None})
@@ -336,21 +462,19 @@ def _register_test(registration: Registration, table: EntityRow, one: Assertion)
 # Run events as contributions.
 
 
-def file_event(connection: Connection, event: Event, *, superseding: bool = True) -> tuple[ContributionRow, ...]:
+def file_event(connection: Connection, event: Event, intake: Intake) -> FiledEvent:
     """Files what an event says about datasets; what it says of each edge. The same event twice counts once.
 
-    What is told of a dataset without a job is its columns, and what they are made from by its own word. `superseding`:
-    what a job that was rewritten says since then ends what it said before.
+    What is told of a dataset without a job is its columns, and what they are made from by its own word.
     """
     if isinstance(event, DatasetEvent):
-        return _file(connection, _as_run(event), superseding=superseding)
+        return _file(connection, _as_run(event), intake)
     if isinstance(event, JobEvent):
-        static = _static_run(event, event.job, event.inputs, event.outputs)
-        return _file(connection, static, superseding=superseding)
-    _file_assertions(connection, event)
-    given = () if event.eventType in WROTE_NOTHING else _file(connection, event, superseding=superseding)
-    _file_load_outcomes(connection, event)
-    return given
+        return _file(connection, _static_run(event, event.job, event.inputs, event.outputs), intake)
+    _file_assertions(connection, event, intake)
+    filed = FiledEvent() if event.eventType in WROTE_NOTHING else _file(connection, event, intake)
+    _file_load_outcomes(connection, event, intake)
+    return filed
 
 
 def _as_run(event: DatasetEvent) -> RunEvent:
@@ -373,16 +497,16 @@ def _input_fields(facet: ColumnLineage | None) -> Iterator[InputField]:
         yield from facet.dataset or ()
 
 
-def _file(connection: Connection, event: RunEvent, *, superseding: bool) -> tuple[ContributionRow, ...]:
+def _file(connection: Connection, event: RunEvent, intake: Intake) -> FiledEvent:
     if not event.outputs:
-        return ()
+        return FiledEvent()
     named = _named_fields(event)
     if len({(d.namespace, d.name) for d in event.inputs} | set(named)) * len(event.outputs) > _MAX_EDGES:
         raise ApiError(413, f"the event has more than {_MAX_EDGES} pairs of an input and an output: send smaller ones")
     now = tick(connection)
     at = _moment_of(event)
     registration = Registration(connection, at, replace=False)
-    datasets = _Datasets(connection, registration)
+    datasets = _Datasets(connection, registration, intake)
     inputs = {(d.namespace, d.name): d for d in event.inputs}
     for key in named:
         inputs.setdefault(key, Dataset(namespace=key[0], name=key[1]))
@@ -396,16 +520,16 @@ def _file(connection: Connection, event: RunEvent, *, superseding: bool) -> tupl
     edges = [
         ((source, target), columns)
         for target, facet in targets
-        for source, columns in _edges(sources, facet, named_only=len(targets) > 1)
+        for source, columns in _edges(sources, (target, facet), named_only=len(targets) > 1)
         if columns or source.id != target.id  # many agents list what they write among their inputs
     ]
     text = _masked_text(event) if edges else None
-    slots = (_slot_of(event, at),) if superseding else ()
+    slots = (_slot_of(event, at),) if intake.superseding else ()
     given = tuple(replace(_contribution(event, *edge, at, text), slots=slots) for edge in edges)
     for contribution in given:
         writer.add(contribution)
     writer.finish()
-    return given
+    return FiledEvent(given, datasets.unjoined)
 
 
 def _slot_of(event: RunEvent, at: int) -> JobSlot:
@@ -452,13 +576,27 @@ def _masked_alike(query: str) -> str | None:
 
 
 def _edges(
-    sources: dict[_Key, EntityRow], facet: ColumnLineage | None, *, named_only: bool
+    sources: dict[_Key, EntityRow], output: tuple[EntityRow, ColumnLineage | None], *, named_only: bool
 ) -> Iterable[tuple[EntityRow, list[Json]]]:
     """The inputs of one output: all of the run's, but only those its facet names where a run has several outputs."""
+    target, facet = output
     fields = _fields(facet)
+    written = _column_names(target) if fields else {}
     for key, row in sources.items():
         if key in fields or facet is None or not named_only:
-            yield row, _columns(fields.get(key, ()))
+            read = _column_names(row) if key in fields else {}
+            yield row, _columns(fields.get(key, ()), (read, written))
+
+
+def _column_names(row: EntityRow) -> dict[str, str]:
+    """The columns of an entity by their names in no case: agents write them as a query does, not as the table has it.
+
+    Where two differ in case alone there is no such name.
+    """
+    names: dict[str, list[str]] = defaultdict(list)
+    for column in columns_of.of_document(loads(row.document)):
+        names[column["name"].casefold()].append(column["name"])
+    return {folded: written[0] for folded, written in names.items() if len(written) == 1}
 
 
 def _fields(facet: ColumnLineage | None) -> _Fields:
@@ -479,13 +617,19 @@ def _transformations(one: InputField, default: str) -> list[Transformation]:
     return one.transformations or [Transformation(type=default)]
 
 
-def _columns(fields: Iterable[tuple[str, str | None, Transformation]]) -> list[Json]:
+def _columns(
+    fields: Iterable[tuple[str, str | None, Transformation]], known: tuple[Mapping[str, str], Mapping[str, str]]
+) -> list[Json]:
+    def path(name: str, names: Mapping[str, str]) -> str:
+        encoded = fqn.encode_name(name)
+        return columns_of.path_of(names.get(encoded.casefold(), encoded))
+
     columns: dict[str, Json] = {}
     for source, target, how in fields:
         kind = "INDIRECT" if how.type.upper() == "INDIRECT" or target is None else "DIRECT"
         column: Json = {
-            "from": [columns_of.path_of(fqn.encode_name(source))],
-            "to": columns_of.path_of(fqn.encode_name(target)) if target is not None else None,
+            "from": [path(source, known[0])],
+            "to": path(target, known[1]) if target is not None else None,
             "type": kind,
         }
         if how.subtype:

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from connectors.catalog.http.server import CatalogConfig, running_catalog
+from ingestion.dialects.dataset_namespaces import NamespaceMap, ServiceAddress
 from tests.support.http_client import Client
-from tests.support.lineage_statements import graph, pairs, said, send
+from tests.support.lineage_statements import edges_of, graph, pairs, said, send
 from tests.support.literal_forms import filled
 
 
@@ -235,3 +236,100 @@ class TestEventsWithoutARun:
         for body in ({}, {"dataset": {"name": "canary"}}, {"job": "canary"}, {"run": {"runId": ["canary"]}}):
             status, answer = client.post("/openlineage/lineage", body)
             assert (status, "canary" in str(answer)) == (400, False)
+
+
+SNOWFLAKE = {"name": "wh", "serviceType": "Snowflake", "connection": {"config": {"account": "ACME-PROD"}}}
+AIRFLOW, DBT = "snowflake://acme-prod", "snowflake://ACME-PROD"
+HIVE = {"identifiers": [{"namespace": "hive://meta:9083", "name": "sales.orders", "type": "TABLE"}]}
+
+
+def filed(client: Client, schema: str, name: str, *columns: str) -> Any:
+    """A table as a log's names registered it."""
+    known = [{"name": column, "dataType": "INT"} for column in columns]
+    return client.made("/tables", {"name": name, "databaseSchema": schema, "columns": known})
+
+
+def passed(namespace: str, source: str, target: str, column: str, job: str) -> Any:
+    """An event of one column that is handed on."""
+    lineage = {"fields": {column: {"inputFields": [field(namespace, source, column, IDENTITY)]}}}
+    datasets = [dataset(namespace, source, column)], [dataset(namespace, target, column, columnLineage=lineage)]
+    return event(*datasets, job={"namespace": "jobs", "name": job, "facets": {}})
+
+
+class TestOneGraphWithTheLog:
+    def test_agents_and_the_log_are_witnesses_of_one_edge(self, client: Client) -> None:
+        client.made("/services/databaseServices", SNOWFLAKE)
+        client.made("/databases", {"name": "DB", "service": "wh"})
+        client.made("/databaseSchemas", {"name": "MARTS", "database": "wh.DB"})
+        source, target = (filed(client, "wh.DB.MARTS", name, "ID") for name in ("ORDERS", "DAILY"))
+        send(client, said(source, target, "ID>ID"))
+        for namespace, names, job in (
+            (AIRFLOW, ("DB.MARTS.ORDERS", "DB.MARTS.DAILY"), "airflow"),
+            (DBT, ("db.marts.orders", "db.marts.daily"), "dbt"),
+        ):
+            answer = post(client, passed(namespace, *names, "ID" if job == "airflow" else "id", job))
+            assert answer == {"status": "success", "lineageEdgesCreated": 1}
+        assert len(client.get("/tables", limit=10)[1]["data"]) == 2
+        assert pairs(client.edge(source, target)) == ["ID>ID"]
+        (edge,) = graph(client, target)["edges"]
+        witnesses = {(one["producer"]["kind"], one["producer"]["key"]) for one in edge["contributions"]}
+        assert witnesses == {("query", "q"), ("openlineage", "jobs/airflow"), ("openlineage", "jobs/dbt")}
+
+    def test_names_that_differ_in_case_alone_are_the_one_that_is_written_so(self, shop: Client) -> None:
+        filed(shop, "shop.main.public", "Orders", "a"), filed(shop, "shop.main.public", "orders", "a")
+        post(shop, passed("postgres://h:1", "main.public.Orders", "main.public.t", "a", "j"))
+        (source,) = [
+            node["name"] for node in graph(shop, table(shop, "shop.main.public.t"))["nodes"] if node["name"] != "t"
+        ]
+        assert source == "Orders"
+
+    def test_the_table_that_a_symlink_names_goes_before_the_path(self, tmp_path: Path) -> None:
+        names = NamespaceMap({"hive://meta:9083": "lake"}, {"lake": ServiceAddress("Hive")})
+        with running_catalog(CatalogConfig(tmp_path / "c.db", port=0, namespaces=names)) as address:
+            client = Client(address.url)
+            at = "file", "/warehouse/sales.db/orders"
+            post(client, event([dataset(*at, "a")], [dataset(PG, "d.p.before", "a")]))
+            post(client, event([dataset(*at, "a", symlinks=HIVE)], [dataset(PG, "d.p.t", "a")]))
+            assert table(client, "lake.default.sales.orders")["serviceType"] == "Hive"
+            container = client.get("/containers", limit=5)[1]["data"]
+            assert [one["fullPath"] for one in container] == ["file:///warehouse/sales.db/orders"]
+
+    def test_a_path_that_was_learned_of_a_table_is_that_table(self, shop: Client) -> None:
+        known = filed(shop, "shop.main.public", "orders", "a")
+        link = {"identifiers": [{"namespace": "postgresql://h:1", "name": "public.orders", "type": "TABLE"}]}
+        at = "s3a://lake", "orders"
+        post(shop, event([dataset(*at, "a", symlinks=link)], [dataset("postgres://h:1", "main.public.t", "a")]))
+        post(shop, event([dataset(*at, "a")], [dataset("postgres://h:1", "main.public.u", "a")]))
+        assert {target for source, target in edges_of(graph(shop, known)) if source == "orders"} == {"t", "u"}
+        assert shop.get("/containers", limit=5)[1]["data"] == []
+
+    def test_the_database_of_a_new_table_is_the_only_one_that_its_service_has(self, shop: Client) -> None:
+        post(shop, passed("postgres://h:1", "other.a", "other.b", "a", "j"))
+        assert table(shop, "shop.main.other.a")["service"]["name"] == "shop"
+
+    def test_one_namespace_in_several_spellings_is_one_service(self, client: Client) -> None:
+        for number, namespace in enumerate(("postgres://db:5432", "postgresql://DB", "postgres://u@db:5432")):
+            post(client, passed(namespace, "d.p.s", f"d.p.t{number}", "a", f"j{number}"))
+        (service,) = client.get("/services/databaseServices", limit=5)[1]["data"]
+        assert service["name"] == "postgres://db:5432"
+
+    def test_what_cannot_be_joined_is_told_with_the_line_that_would(self, client: Client) -> None:
+        client.made("/services/databaseServices", SNOWFLAKE)
+        other = passed("snowflake://xy12345.eu-west-1.aws", "d.s.a", "d.s.b", "a", "j")
+        for _ in range(2):
+            (told,) = post(client, other)["unjoined"]
+            assert told["line"] == (
+                'headwater: {openLineage: {namespaces: {"snowflake://xy12345.eu-west-1.aws": "wh"}}}'
+            )
+        batch = client.post("/openlineage/lineage/batch", [other, passed(PG, "d.p.s", "d.p.t", "a", "j")])[1]
+        assert [one["namespace"] for one in batch["unjoined"]] == ["snowflake://xy12345.eu-west-1.aws"]
+
+    def test_an_address_of_several_services_is_the_one_that_has_the_table(self, client: Client) -> None:
+        for name, project in (("b1", "p1"), ("b2", "p2")):
+            client.made("/services/databaseServices", {"name": name, "serviceType": "BigQuery"})
+            client.made("/databases", {"name": project, "service": name})
+            client.made("/databaseSchemas", {"name": "d", "database": f"{name}.{project}"})
+        known = filed(client, "b2.p2.d", "t", "a")
+        post(client, passed("bigquery", "p2.d.t$20260101", "p2.d.T", "a", "j"))
+        assert {target for _, target in edges_of(graph(client, known))} == {"T"}  # it keeps the case of names
+        assert table(client, "bigquery.p2.d.T")["service"]["name"] == "bigquery"

@@ -1,0 +1,290 @@
+"""What OpenLineage calls the systems that hold datasets: the namespace of a service by its connection, the parts of a
+table's name, and which namespaces are two spellings of one.
+
+By its naming specification; what agents write otherwise is each from the agent's own source.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any
+
+from ingestion.dialects import dialect_of
+from ingestion.dialects.connection_types import CONNECTION_TYPES
+from ingestion.dialects.definition import Fold
+
+UNKNOWN_DATABASE = "default"
+"""What a database is called of which nobody knows the name, or where a platform has none above its schemas."""
+_GLUE = "arn:aws:glue:"
+_OVER_GLUE = ("glue", "awsathena")
+_SPARK_CATALOG = "spark_catalog"
+_SNOWFLAKE_HOST = ".snowflakecomputing.com"
+_REDSHIFT_HOST = re.compile(r"([^.]+)\.[^.]+\.([^.]+)\.redshift(?:-serverless)?\.amazonaws\.com(?:\.cn)?")
+_ARN_ACCOUNT = re.compile(r"arn:[\w-]+:iam::(\d+):")
+_AS_AGENTS_SAY, _FIRST_REGION = ".us-west-1.aws", ".us-west-2.aws"
+"""Where an account names no region it is in the first one, for which agents write one that Snowflake does not have."""
+_TABLE_PARTS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetNaming:
+    """How the tables of one system are called: the scheme of its namespaces, and the port that is meant where none is
+    given; how many `parts` a name has; whether a catalog that goes without saying is left out (`optional_catalog`)."""
+
+    scheme: str
+    port: int = 0
+    parts: int = 3
+    optional_catalog: bool = False
+
+
+_NAMINGS: Mapping[str, DatasetNaming] = {
+    "Athena": DatasetNaming("awsathena"),
+    "AzureSQL": DatasetNaming("mssql", 1433),
+    "BigQuery": DatasetNaming("bigquery"),
+    "Cassandra": DatasetNaming("cassandra", 9042, 2),
+    "Clickhouse": DatasetNaming("clickhouse", parts=2),
+    "Cockroach": DatasetNaming("postgres", 26257),
+    "Databricks": DatasetNaming("unitycatalog", 443),
+    "Db2": DatasetNaming("db2", 50000),
+    "DeltaLake": DatasetNaming("spark", optional_catalog=True),
+    "Doris": DatasetNaming("mysql", 9030, 2),
+    "Glue": DatasetNaming("glue", parts=2),
+    "Greenplum": DatasetNaming("postgres", 5432),
+    "Hive": DatasetNaming("hive", parts=2),
+    "Iceberg": DatasetNaming("spark", optional_catalog=True),
+    "Impala": DatasetNaming("impala", parts=2),
+    "MariaDB": DatasetNaming("mysql", 3306, 2),
+    "MicrosoftFabric": DatasetNaming("fabric-warehouse"),
+    "Mssql": DatasetNaming("mssql", 1433),
+    "Mysql": DatasetNaming("mysql", 3306, 2),
+    "Oracle": DatasetNaming("oracle", 1521),
+    "Postgres": DatasetNaming("postgres", 5432),
+    "Redshift": DatasetNaming("redshift", 5439),
+    "SingleStore": DatasetNaming("mysql", 3306, 2),
+    "Snowflake": DatasetNaming("snowflake"),
+    "Spark": DatasetNaming("spark", optional_catalog=True),
+    "StarRocks": DatasetNaming("mysql", 9030, 2),
+    "Synapse": DatasetNaming("sqlserver", 1433, 2),
+    "Teradata": DatasetNaming("teradata", 1025, 2),
+    "Timescale": DatasetNaming("postgres", 5432),
+    "Trino": DatasetNaming("trino", 8080),
+    "UnityCatalog": DatasetNaming("unitycatalog", 443),
+}
+
+_SCHEMES: Mapping[str, str] = {
+    "abfs": "abfss",
+    "athena": "awsathena",
+    "databricks": "unitycatalog",
+    "gcs": "gs",
+    "mariadb": "mysql",
+    "postgresql": "postgres",
+    "s3a": "s3",
+    "s3n": "s3",
+    "sqlserver": "mssql",
+    "unity-catalog": "unitycatalog",
+    "wasb": "wasbs",
+}
+"""Schemes that agents write, by what the specification has for them."""
+_PORTS: Mapping[str, int] = {
+    **{naming.scheme: naming.port for naming in _NAMINGS.values()},
+    "mysql": 3306,
+    "postgres": 5432,
+}
+
+SERVICE_KINDS: Mapping[str, tuple[str, ...]] = {
+    scheme: tuple(kind for kind, naming in _NAMINGS.items() if _SCHEMES.get(naming.scheme, naming.scheme) == scheme)
+    for scheme in dict.fromkeys(_SCHEMES.get(naming.scheme, naming.scheme) for naming in _NAMINGS.values())
+}
+"""The types of the services whose namespaces have a scheme."""
+_OF_SEVERAL: Mapping[str, str] = {
+    "mssql": "Mssql",
+    "mysql": "Mysql",
+    "postgres": "Postgres",
+    "spark": "Spark",
+    "unitycatalog": "UnityCatalog",
+}
+SERVICE_TYPES: Mapping[str, str] = {
+    scheme: _OF_SEVERAL.get(scheme, kinds[0]) for scheme, kinds in SERVICE_KINDS.items()
+}
+"""The type of a service that is known by its namespace alone."""
+
+STORAGE_SCHEMES: Mapping[str, str] = {"ADLS": "abfss", "GCS": "gs", "S3": "s3"}
+"""The scheme of the paths in a storage service, by its type."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceAddress:
+    """A service of a catalog: its type, and its connection's own keys."""
+
+    type: str
+    options: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def naming(self) -> DatasetNaming:
+        """How its tables are called."""
+        kind = next((one for one in CONNECTION_TYPES if one.lower() == self.type.lower()), self.type)
+        return _NAMINGS.get(kind, DatasetNaming(kind.lower()))
+
+    @property
+    def keeps_case(self) -> bool:
+        """Whether names that differ in case alone are two tables there."""
+        known = any(one.lower() == self.type.lower() for one in CONNECTION_TYPES)
+        return known and dialect_of(self.type).relations.bare is Fold.KEEP
+
+    def namespaces(self) -> tuple[str, ...]:
+        """Its namespace, then others that agents write for it; none where the connection does not tell it."""
+        naming, options = self.naming, self.options
+        if naming.scheme == "bigquery":
+            return ("bigquery",)
+        if naming.scheme == "snowflake":
+            account = options.get("account")
+            return (f"snowflake://{_snowflake_account(str(account))}",) if account else ()
+        region = _text(options, "awsConfig", "awsRegion")
+        if naming.scheme == "awsathena":
+            return (f"awsathena://athena.{region}.amazonaws.com",) if region else ()
+        if naming.scheme == "glue":
+            account = _ARN_ACCOUNT.match(_text(options, "awsConfig", "assumeRoleArn"))
+            return (f"{_GLUE}{region}:{account[1]}",) if region and account else ()
+        address = str(options.get("hostPort") or "").strip().rpartition("://")[2]
+        if not address:
+            return ()
+        if naming.scheme == "redshift":
+            return (f"redshift://{_redshift_cluster(_with_port(address, naming.port))}",)
+        if naming.scheme == "unitycatalog":
+            # what runs on Databricks itself names no host
+            return (f"unitycatalog://{address.removesuffix(f':{naming.port}')}", "unity-catalog")
+        return (f"{naming.scheme}://{_with_port(address, naming.port)}",)
+
+    def dataset_name(self, parts: Sequence[str]) -> list[str]:
+        """The parts of a table's name out of its database, schema and own name, as they are written."""
+        *above, schema, table = parts
+        if self.naming.scheme == "glue":
+            return [f"table/{schema}/{table}"]
+        hidden = self.naming.optional_catalog and above[-1:] in ([UNKNOWN_DATABASE], [_SPARK_CATALOG])
+        return [schema, table] if self.naming.parts < _TABLE_PARTS or hidden else [*above, schema, table]
+
+    def table_parts(self, parts: Sequence[str]) -> list[str]:
+        """The reverse: schema and table, with the database where the name has one that counts here."""
+        *above, table = parts
+        if self.naming.scheme in _OVER_GLUE and table.startswith("table/") and not above:
+            return table.split("/")[1:]
+        if self.naming.scheme == "bigquery":
+            table = table.partition("$")[0]  # a partition of it
+        hidden = self.naming.optional_catalog and above[:1] == [_SPARK_CATALOG]
+        return [*(above[-1:] if hidden or self.naming.parts < _TABLE_PARTS else above), table]
+
+
+# What is two spellings of one.
+
+
+def namespace_key(namespace: str) -> str:
+    """One spelling for all that are known to mean the same: of scheme, host, port and account, in any case."""
+    lowered = namespace.strip().rstrip("/").lower()
+    if lowered.startswith(_GLUE):
+        return lowered
+    scheme, separator, rest = lowered.partition("://")
+    scheme = _SCHEMES.get(scheme, scheme)
+    if not separator:
+        return scheme
+    address = rest.rpartition("@")[2] if scheme not in ("abfss", "wasbs") else rest
+    if scheme == "snowflake":
+        account = _snowflake_account(address).replace("_", "-")
+        return f"{scheme}://{account.replace(_AS_AGENTS_SAY, _FIRST_REGION)}"
+    if _REDSHIFT_HOST.match(address) and scheme in ("redshift", "postgres"):
+        scheme = "redshift"
+        address = _redshift_cluster(_with_port(address, _PORTS[scheme]))
+    return f"{scheme}://{_with_port(address, _PORTS.get(scheme, 0))}"
+
+
+def scheme_of(namespace: str) -> str:
+    """The scheme of a namespace, by the specification."""
+    key = namespace_key(namespace)
+    return "glue" if key.startswith(_GLUE) else key.partition("://")[0]
+
+
+def _with_port(address: str, port: int) -> str:
+    host, _, after = address.rpartition(":")
+    return address if not port or (host and after.isdigit()) else f"{address}:{port}"
+
+
+def _redshift_cluster(address: str) -> str:
+    """`shop.c7x.eu-west-1.redshift.amazonaws.com:5439` is `shop.eu-west-1:5439`."""
+    return _REDSHIFT_HOST.sub(r"\1.\2", address)
+
+
+def _snowflake_account(account: str) -> str:
+    """An account as Airflow and dbt-ol complete it: without a cloud it is one of AWS."""
+    name = account.strip().rpartition("://")[2].partition("/")[0]
+    if name.lower().endswith(_SNOWFLAKE_HOST):
+        name = name[: -len(_SNOWFLAKE_HOST)].removesuffix(".privatelink")
+    locator, *after = name.split(".")
+    if not after:
+        return name if "-" in name or "_" in name else f"{name}{_AS_AGENTS_SAY}"
+    return ".".join([locator, *after, *(["aws"] if len(after) == 1 else [])])
+
+
+def _text(options: Mapping[str, Any], *path: str) -> str:
+    value: Any = options
+    for key in path:
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value if isinstance(value, str) else ""
+
+
+# Namespaces and services, both ways.
+
+
+@dataclass(frozen=True, slots=True)
+class NamespaceMap:
+    """Which namespace is which service: as it was `given` (a `*` in a namespace is any text), and by the addresses of
+    `services`. What is given goes before what an address tells."""
+
+    given: Mapping[str, str] = field(default_factory=dict)
+    services: Mapping[str, ServiceAddress] = field(default_factory=dict)
+
+    def namespace_of(self, service: str) -> str | None:
+        """What a service is called; None where nothing tells it."""
+        return next(self._namespaces(service), None)
+
+    def services_of(self, namespace: str) -> tuple[str, ...]:
+        """The services that a namespace may mean, the reverse of it: several where its address is that of several."""
+        key = namespace_key(namespace)
+        for names_it in (self._is_given, self._is_of_pattern, self._is_its_address):
+            found = tuple(dict.fromkeys(service for service in self._all() if names_it(service, key)))
+            if found:
+                return found
+        return ()
+
+    def with_services(self, services: Mapping[str, ServiceAddress]) -> NamespaceMap:
+        """The same with other services; of one that it has too, whichever address tells a namespace."""
+        own = {name: one for name, one in self.services.items() if name not in services or one.namespaces()}
+        return NamespaceMap(self.given, {**services, **own})
+
+    def _all(self) -> Iterator[str]:
+        yield from self.given.values()
+        yield from self.services
+
+    def _namespaces(self, service: str) -> Iterator[str]:
+        yield from (namespace for namespace, name in self.given.items() if name == service and "*" not in namespace)
+        if service in self.services:
+            yield from self.services[service].namespaces()
+
+    def _is_given(self, service: str, key: str) -> bool:
+        return any(name == service and namespace_key(namespace) == key for namespace, name in self.given.items())
+
+    def _is_of_pattern(self, service: str, key: str) -> bool:
+        patterns = (namespace for namespace, name in self.given.items() if name == service and "*" in namespace)
+        return any(fnmatchcase(key, namespace_key(pattern)) for pattern in patterns)
+
+    def _is_its_address(self, service: str, key: str) -> bool:
+        return service in self.services and key in map(namespace_key, self.services[service].namespaces())
+
+
+def line_of_map(namespace: str, services: Sequence[str]) -> str:
+    """The line of YAML that says which service a namespace is; of several the first, and which others it may be."""
+    entry = f"{{{json.dumps(namespace, ensure_ascii=False)}: {json.dumps(services[0], ensure_ascii=False)}}}"
+    others = f"  # or {', '.join(services[1:])}" if len(services) > 1 else ""
+    return f"headwater: {{openLineage: {{namespaces: {entry}}}}}{others}"
