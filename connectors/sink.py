@@ -66,7 +66,11 @@ class WriteResult:
 
 @dataclass(frozen=True, slots=True)
 class EdgeCounts:
-    """Edges by outcome; `replaced` counts what ended; `column_edges` is what the accepted requests hold."""
+    """Edges by outcome; `replaced` counts what ended; `column_edges` is what the accepted requests hold.
+
+    The last four count what the target cannot hold: edges whose hops through temporary tables are left out, or that
+    are said to be read from something else; column edges; views and procedures that cannot be marked as done.
+    """
 
     new: int = 0
     merged: int = 0
@@ -74,6 +78,10 @@ class EdgeCounts:
     replaced: int = 0
     rejected: int = 0
     column_edges: int = 0
+    without_hops: int = 0
+    other_source: int = 0
+    refused_columns: int = 0
+    unmarked: int = 0
 
     def __add__(self, other: EdgeCounts) -> EdgeCounts:
         return EdgeCounts(*map(sum, zip(astuple(self), astuple(other), strict=True)))

@@ -12,6 +12,7 @@ from pathlib import Path
 from connectors.openmetadata.client import CatalogSearch, Platform, connect
 from connectors.openmetadata.connection import Connection
 from connectors.openmetadata.http import Http, RetryPolicy
+from connectors.openmetadata.versions import check_version
 from connectors.private_files import private_folder
 from connectors.scratch import scratch_folder
 from connectors.sink import DryRunSink, Sink, SinkRun
@@ -51,6 +52,7 @@ def server_version(server: Server) -> str:
         http.close()
     if not isinstance(answer, dict) or "version" not in answer:
         raise TargetDown(f"{server.host_port} does not answer as an OpenMetadata: is hostPort right?")
+    check_version(str(answer["version"]), strict=server.enable_version_validation)
     return str(answer["version"])
 
 

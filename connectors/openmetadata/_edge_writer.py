@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from connectors.openmetadata.client import Platform
 from connectors.openmetadata.edges import (
     HeldEdge,
     delete_edge,
@@ -22,7 +23,7 @@ from connectors.openmetadata.edges import (
     stored_edge,
 )
 from connectors.openmetadata.entities import Collection, mark_processed
-from connectors.openmetadata.http import Http, NotFound, ServerFailed
+from connectors.openmetadata.http import BadRequest, Http, NotFound, ServerFailed
 from connectors.sink import EdgeCounts, TargetBatch, WriteReport, WriteResult
 from ingestion.errors import Rejected
 from ingestion.model.contributions import ProducerKind
@@ -41,6 +42,9 @@ Owned = Callable[[LineageDetails], bool]
 
 _ROUNDS = 5
 _CONTESTED = "other writers change this edge as fast as it is written; run again when they are done"
+_REFUSALS = 8
+"""How many columns of an edge a platform may refuse one by one, before it gets none of them."""
+
 _STALE_SECONDS = 0.5
 """What was read longer ago is read again before an edge is made: the longer ago, the likelier it is there by now."""
 
@@ -171,7 +175,8 @@ def _write(http: Http, edge: EntitiesEdge, intent: _Intent) -> _EdgeWrite:
         # all calls of one attempt together are what is retried: a patch whose answer was lost may have been applied,
         # and only reading again tells
         refusals = _Refusals()
-        for _ in range(_ROUNDS):
+        rounds = 0
+        while rounds < _ROUNDS:
             begun = http.timing.monotonic()
             stored = _read(http, edge)
             found.append(stored)
@@ -179,33 +184,61 @@ def _write(http: Http, edge: EntitiesEdge, intent: _Intent) -> _EdgeWrite:
             if operations is not None and not operations:
                 last = written[-1] if written else None
                 return _EdgeWrite(_outcome(found[0], stored, intent.changed), refusals.refused, last, max(gaps))
-            if operations is not None:
-                answer = http.attempt(patch_edge(edge.from_entity, edge.to_entity, operations))
-                refusals.note(operations, answer)
-            elif http.timing.monotonic() - begun <= _STALE_SECONDS:
-                http.attempt(put_edge(edge))
-            else:
-                continue
-            written.append(http.timing.monotonic())
-            gaps.append(written[-1] - begun)
+            if operations is None and http.timing.monotonic() - begun > _STALE_SECONDS:
+                rounds += 1
+            elif _send(http, edge, operations, refusals):
+                rounds += 1
+                written.append(http.timing.monotonic())
+                gaps.append(written[-1] - begun)
         raise _ContestedEdge(_CONTESTED)
 
     return http.retrying(attempt)
+
+
+def _send(http: Http, edge: EntitiesEdge, operations: Operations | None, refusals: _Refusals) -> bool:
+    """One call: the edge as a whole (`operations` None) or what changes in it; False where a column kept it out."""
+    if operations is None:
+        columns = tuple(one for one in edge.lineage_details.columns_lineage if one.key not in refusals.refused)
+        asked, details = columns, replace(edge.lineage_details, columns_lineage=columns)
+        call = put_edge(replace(edge, lineage_details=details))
+    else:
+        asked = tuple(mapping for operation in operations for mapping in _mappings(operation))
+        call = patch_edge(edge.from_entity, edge.to_entity, operations)
+    try:
+        answer = http.attempt(call)
+    except BadRequest as error:
+        if not asked:
+            raise
+        refusals.leave_out(asked, str(error))
+        return False
+    if operations is not None:
+        refusals.note(asked, answer)
+    return True
 
 
 @dataclass(slots=True)
 class _Refusals:
     """Which columns the platform does not take: those that the answer to a patch that adds them does not have.
 
-    Where its answers do not tell, those that are still missing when they were added twice.
+    Where its answers do not tell, those that are still missing when they were added twice. One that is older than its
+    versions of late 2025 takes nothing of an edge then, and names one of them: it is left out, at last all are.
     """
 
     refused: Refused = frozenset()
     _tried: Refused = frozenset()
+    _times: int = 0
 
-    def note(self, operations: Operations, answer: Any) -> None:
+    def leave_out(self, columns: Sequence[ColumnLineage], message: str) -> None:
+        """Takes in that nothing of these was taken, and what was said of it."""
+        self._times += 1
+        names = {name for one in columns for name in (*one.from_columns, one.to_column) if name in message}
+        # of names that begin alike the message has the longest
+        name = max(names, key=len, default="") if self._times <= _REFUSALS else ""
+        self.refused |= {one.key for one in columns if not name or name in (*one.from_columns, one.to_column)}
+
+    def note(self, columns: Sequence[ColumnLineage], answer: Any) -> None:
         """Takes in what was asked for and answered."""
-        asked = frozenset(mapping.key for operation in operations for mapping in _mappings(operation))
+        asked = frozenset(one.key for one in columns)
         details = answer.get("columnsLineage") if isinstance(answer, dict) else None
         if isinstance(details, list):
             self.refused |= asked - {mapping.key for mapping in LineageDetails.from_json(answer).columns_lineage}
@@ -278,9 +311,9 @@ class Redefinition:
         """Whether a stored edge is the word of what was defined anew."""
         return (self.view and _of_view(details)) or _of_routines(self.routines)(details)
 
-    def covers(self, request: AddLineageRequest) -> bool:
-        """Whether the edge of a request is of what was defined anew."""
-        source = request.edge.lineage_details.source
+    def covers(self, edge: EntitiesEdge) -> bool:
+        """Whether an edge is of what was defined anew."""
+        source = edge.lineage_details.source
         return (self.view and source == EdgeSource.VIEW) or (bool(self.routines) and source in QUERIES)
 
 
@@ -304,12 +337,14 @@ def redefinition_of(batch: TargetBatch) -> Redefinition:
 class _Done:
     """One request, and what was done to its edge; `reason` where nothing could be.
 
-    `redefinition` is what its batch defines again.
+    `edge`: as the platform can hold it, without what `losses` count. `redefinition` is what its batch defines again.
     """
 
     request: AddLineageRequest
+    edge: EntitiesEdge
+    losses: EdgeCounts
     redefinition: Redefinition
-    write: _EdgeWrite | None
+    write: _EdgeWrite | None = None
     reason: str = ""
 
     @property
@@ -320,8 +355,9 @@ class _Done:
 class PlainWriter:
     """Writes the batches of different targets side by side, on so many threads."""
 
-    def __init__(self, http: Http, threads: int) -> None:
-        self._http = http
+    def __init__(self, platform: Platform, threads: int) -> None:
+        self._http = platform.http
+        self._features = platform.features
         self._threads = threads
 
     def write(self, batches: Sequence[TargetBatch]) -> WriteReport:
@@ -349,15 +385,13 @@ class PlainWriter:
     def _write_batch(self, batch: TargetBatch) -> list[_Done]:
         """The requests into one target, one after the other."""
         redefinition = redefinition_of(batch)
-        return [
-            _attempt(request, redefinition, partial(self._write_one, request, redefinition))
-            for request in batch.requests
-        ]
+        fitted = ((request, *self._features.fit(request.edge)) for request in batch.requests)
+        return [self._write_one(_Done(request, edge, lost, redefinition)) for request, edge, lost in fitted]
 
-    def _write_one(self, request: AddLineageRequest, redefinition: Redefinition) -> _EdgeWrite:
-        if redefinition.covers(request):
-            return _redefine_edge(self._http, request.edge, redefinition.owns)
-        return _merge_edge(self._http, request.edge)
+    def _write_one(self, one: _Done) -> _Done:
+        if one.redefinition.covers(one.edge):
+            return _attempt(one, partial(_redefine_edge, self._http, one.edge, one.redefinition.owns))
+        return _attempt(one, partial(_merge_edge, self._http, one.edge))
 
     def _confirm(self, done: list[_Done], pool: ThreadPoolExecutor) -> list[_Done]:
         """The same, each read again until it stands as it was written, or given up on."""
@@ -373,8 +407,7 @@ class PlainWriter:
 
     def _check(self, one: _Done) -> _Done:
         assert one.write is not None
-        restore = partial(_restore_edge, self._http, one.request.edge, one.write, one.redefinition.owns)
-        return _attempt(one.request, one.redefinition, restore)
+        return _attempt(one, partial(_restore_edge, self._http, one.edge, one.write, one.redefinition.owns))
 
     def _wait(self, writes: Sequence[_EdgeWrite]) -> None:
         timing = self._http.timing
@@ -401,9 +434,26 @@ class PlainWriter:
         except (Rejected, ServerFailed) as error:
             logger.warning("%s: its earlier lineage stays: %s", batch.name, error)
             return written
-        if redefinition.finishes_view:
-            _finish_view(self._http, batch)
-        return written + WriteReport(counts=EdgeCounts(replaced=deleted))
+        unmarked = redefinition.finishes_view and not self._finish_view(batch)
+        return written + WriteReport(counts=EdgeCounts(replaced=deleted, unmarked=int(unmarked)))
+
+    def _finish_view(self, batch: TargetBatch) -> bool:
+        """Tells the platform that a view's lineage is done; False where its version cannot be told.
+
+        A view that is gone by now is no error.
+        """
+        view = batch.target
+        if view.type != "table":
+            return True
+        if not self._features.processed:
+            return False
+        try:
+            mark_processed(self._http, Collection.TABLES, view.id)
+        except NotFound:
+            return True
+        except (Rejected, ServerFailed) as error:
+            logger.warning("%s: not marked as processed: %s", batch.name, error)
+        return True
 
 
 def _delete_stale_edges(http: Http, target: EntityReference, kept: frozenset[str], owned: Owned) -> int:
@@ -419,31 +469,18 @@ def _delete_stale_edges(http: Http, target: EntityReference, kept: frozenset[str
         source = around.nodes.get(edge.from_id)
         if edge.to_id != target.id or edge.from_id in kept or source is None:
             continue
-        # read again: a graph comes from a search index, which may lag behind the edge itself
+        # read again: newer versions keep graphs for a while, and forget one when an edge is put, not when it is patched
         stored = get_edge(http, source, target)
         if stored is not None and owned(stored.details):
             deleted += delete_edge(http, source, target)
     return deleted
 
 
-def _finish_view(http: Http, batch: TargetBatch) -> None:
-    """Tells the platform that a view's lineage is done; a view that is gone by now is no error."""
-    view = batch.target
-    if view.type != "table" or not view.fully_qualified_name:
-        return
+def _attempt(one: _Done, action: Callable[[], _EdgeWrite]) -> _Done:
     try:
-        mark_processed(http, Collection.TABLES, view.fully_qualified_name)
-    except NotFound:
-        return
+        return replace(one, write=action())
     except (Rejected, ServerFailed) as error:
-        logger.warning("%s: not marked as processed: %s", batch.name, error)
-
-
-def _attempt(request: AddLineageRequest, redefinition: Redefinition, action: Callable[[], _EdgeWrite]) -> _Done:
-    try:
-        return _Done(request, redefinition, action())
-    except (Rejected, ServerFailed) as error:
-        return _Done(request, redefinition, None, str(error))
+        return replace(one, write=None, reason=str(error))
 
 
 def _result(one: _Done) -> WriteReport:
@@ -455,6 +492,7 @@ def _result(one: _Done) -> WriteReport:
         merged=outcome is WriteOutcome.MERGED,
         unchanged=outcome is WriteOutcome.UNCHANGED,
         replaced=outcome is WriteOutcome.REPLACED,
-        column_edges=len(one.request.edge.lineage_details.columns_lineage) - refused,
+        column_edges=len(one.edge.lineage_details.columns_lineage) - refused,
+        refused_columns=refused,
     )
-    return WriteReport((WriteResult(one.request, outcome, refused_columns=refused),), counts)
+    return WriteReport((WriteResult(one.request, outcome, refused_columns=refused),), counts + one.losses)

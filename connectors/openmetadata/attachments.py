@@ -19,7 +19,7 @@ from connectors.openmetadata.entities import (
     pages,
     put,
 )
-from connectors.openmetadata.http import Call, Http, Params, path_of
+from connectors.openmetadata.http import Call, Http, NotAllowed, NotFound, Params, path_of
 from ingestion.model.entities import EntityReference
 from ingestion.model.fqn import build_fqn, decode_name, encode_name
 from ingestion.model.lineage import Json
@@ -97,7 +97,7 @@ def describe(platform: Platform, described: TableAttributes, classification: str
             path = f"/columns/{number}"
             operations += _operations(column, path, attributes, classification, overwrite=overwrite)
     if operations:
-        path = f"{Collection.TABLES}/name/{path_of(described.fqn)}"
+        path = f"{Collection.TABLES}/{path_of(str(table['id']))}"
         platform.http.send(Call("PATCH", path, body=operations, answered=False))
     return bool(operations)
 
@@ -287,16 +287,31 @@ def file_queries(platform: Platform, service: str, queries: Sequence[QueryRecord
     """Files queries that are new, or have new users or tables; how many. What is stored of a query is never lost."""
     filed = 0
     at_once = _QUERIES_AT_ONCE_IN_BULK if client.LOOKUP in platform.capabilities else _QUERIES_AT_ONCE
+    find = _stored_queries if platform.features.queries_by_checksum else _queries_by_name
+    in_bulk = platform.features.queries_in_bulk
     for start in range(0, len(queries), at_once):
         batch = queries[start : start + at_once]
-        stored = _stored_queries(platform.http, service, [_checksum(query.query) for query in batch])
+        stored = find(platform.http, service, [_checksum(query.query) for query in batch])
         news = [query for query in (_with(query, stored.get(_checksum(query.query))) for query in batch) if query]
-        if news:
-            path = f"{Collection.QUERIES}/bulk"
-            body = [query.to_json() for query in news]
-            platform.http.send(Call("PUT", path, {"async": "false", "overrideMetadata": "false"}, body))
+        in_bulk = in_bulk and _file_in_bulk(platform.http, news)
+        if not in_bulk:
+            for query in news:
+                platform.http.send(Call("PUT", str(Collection.QUERIES), body=query.to_json()))
         filed += len(news)
     return filed
+
+
+def _file_in_bulk(http: Http, queries: Sequence[QueryRecord]) -> bool:
+    """Files the queries in one call; False where the platform has no such call."""
+    if not queries:
+        return True
+    body = [query.to_json() for query in queries]
+    params = {"async": "false", "overrideMetadata": "false"}
+    try:
+        http.send(Call("PUT", f"{Collection.QUERIES}/bulk", params, body))
+    except (NotAllowed, NotFound):
+        return False
+    return True
 
 
 def _checksum(text: str) -> str:
@@ -315,6 +330,14 @@ def _with(query: QueryRecord, stored: Json | None) -> QueryRecord | None:
     if whole and stored.get("processedLineage"):
         return None
     return replace(query, used_in=tuple(used_in[key] for key in sorted(used_in)), users=tuple(sorted(users)))
+
+
+def _queries_by_name(http: Http, service: str, checksums: Sequence[str]) -> Mapping[str, Json]:
+    """As `_stored_queries`, where the index of queries has no checksums to look for: one by one."""
+    named = (
+        (key, get_by_name(http, Collection.QUERIES, build_fqn(service, key), ("queryUsedIn",))) for key in checksums
+    )
+    return {key: found for key, found in named if found is not None}
 
 
 def _stored_queries(http: Http, service: str, checksums: Sequence[str]) -> Mapping[str, Json]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from connectors.openmetadata.connection import Connection
 from connectors.openmetadata.entities import PAGE, Collection, get_by_name, table_entity
-from connectors.openmetadata.http import Call, Http, NotOpenMetadata, Params, RetryPolicy, Timing
+from connectors.openmetadata.http import BadRequest, Call, Http, NotOpenMetadata, Params, RetryPolicy, Timing
+from connectors.openmetadata.versions import VersionFeatures, check_version, features_of
 from connectors.sink import EdgeCounts
 from ingestion.errors import ConfigError, Rejected, RetryableError, TargetDown
 from ingestion.model.digests import digest
@@ -35,9 +35,6 @@ FIELD_SEARCH_SIZE = 10
 _VIEW_FIELDS = ["schemaDefinition", "fullyQualifiedName", "tableType", "processedLineage", "updatedAt", "extension"]
 
 Result = TypeVar("Result")
-logger = logging.getLogger(__name__)
-
-SPOKEN_VERSION = "2.0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +48,11 @@ class Platform:
     version: str
     capabilities: frozenset[str] = frozenset()
     store: str = ""
+
+    @property
+    def features(self) -> VersionFeatures:
+        """What its version has of what not all have."""
+        return features_of(self.version)
 
     def close(self) -> None:
         self.http.close()
@@ -230,13 +232,13 @@ def _hits(answer: Any) -> Json:
 def connect(connection: Connection, policy: RetryPolicy | None = None, timing: Timing | None = None) -> Platform:
     """The platform, asked for its version and what it offers. `policy` and `timing` are of its calls.
 
-    Raises ConfigError (no platform at that URL, a version that is not spoken, a token that is refused) and
+    Raises ConfigError (no platform at that URL, a version that is too old, a token that is refused) and
     TargetDown.
     """
     http = Http(connection, policy, timing)
     try:
         version = _version(http)
-        _check_version(version, strict=connection.validate_version)
+        check_version(version, strict=connection.validate_version)
         offer = _server_capabilities(http)
         return Platform(http, version, offer.capabilities, offer.store)
     except BaseException:
@@ -252,6 +254,7 @@ class CatalogSearch:
         self._http = platform.http
         self._bulk = LOOKUP in platform.capabilities
         self._columns = columns
+        self._definitions = True
 
     def without_columns(self) -> CatalogSearch:
         return CatalogSearch(self._platform, columns=False)
@@ -260,8 +263,17 @@ class CatalogSearch:
         return _or_down(lambda: _field_search(self._http, pattern))
 
     def get_by_fqn(self, fqn: str) -> TableEntity | None:
-        found = _or_down(lambda: get_by_name(self._http, Collection.TABLES, fqn, ("columns", "schemaDefinition")))
+        found = _or_down(lambda: self._table(fqn))
         return None if found is None else table_entity(found)
+
+    def _table(self, fqn: str) -> Json | None:
+        if self._definitions:
+            try:
+                return get_by_name(self._http, Collection.TABLES, fqn, ("columns", "schemaDefinition"))
+            except BadRequest:
+                # not every version takes it among the fields that are asked for; it is told of all the same
+                self._definitions = False
+        return get_by_name(self._http, Collection.TABLES, fqn, ("columns",))
 
     def bulk_lookup(self, service: str, names: Sequence[PartialName]) -> Sequence[Sequence[TableEntity]] | None:
         if not self._bulk:
@@ -289,15 +301,6 @@ def _version(http: Http) -> str:
     if not isinstance(answer, dict) or "version" not in answer:
         raise ConfigError("hostPort does not lead to an OpenMetadata: it knows no /v1/system/version")
     return str(answer["version"])
-
-
-def _check_version(version: str, *, strict: bool) -> None:
-    if version == SPOKEN_VERSION or version.startswith(f"{SPOKEN_VERSION}."):
-        return
-    message = f"the platform is version {version[:40]}, and {SPOKEN_VERSION} is spoken here"
-    if strict:
-        raise ConfigError(f"{message}: set enableVersionValidation: false to try all the same")
-    logger.warning("%s; going on, since enableVersionValidation is false", message)
 
 
 def _or_down(action: Callable[[], Result]) -> Result:

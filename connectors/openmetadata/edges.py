@@ -58,12 +58,8 @@ def get_edge(http: Http, source: EntityReference, target: EntityReference) -> He
 
 
 def put_edge(edge: EntitiesEdge) -> Call:
-    """The call that writes an edge, by the names of its ends where both are known. It replaces all details."""
-    source, target = edge.from_entity, edge.to_entity
-    if not (source.fully_qualified_name and target.fully_qualified_name):
-        return Call("PUT", "lineage", body={"edge": edge.to_json()}, answered=False)
-    path = path_of(source.type, "name", source.fully_qualified_name, target.type, "name", target.fully_qualified_name)
-    return Call("PUT", f"lineage/{path}", body=edge.lineage_details.to_json(), answered=False)
+    """The call that writes an edge, by the ids of its ends, as every version takes it. It replaces all details."""
+    return Call("PUT", "lineage", body={"edge": edge.to_json()}, answered=False)
 
 
 def patch_edge(source: EntityReference, target: EntityReference, operations: Sequence[Json]) -> Call:

@@ -224,13 +224,13 @@ def delete_each(http: Http, collection: Collection, identifiers: Sequence[str]) 
     return len(identifiers)
 
 
-def mark_processed(http: Http, collection: Collection, fqn: str) -> None:
-    """Sets processedLineage on a view or procedure (by FQN), so that the next run may leave it out.
+def mark_processed(http: Http, collection: Collection, identifier: str) -> None:
+    """Sets processedLineage on a view or procedure (`identifier`), so that the next run may leave it out.
 
     Raises Rejected, ServerFailed, ConfigError and TargetDown.
     """
     operation = {"op": "add", "path": "/processedLineage", "value": True}
-    http.send(Call("PATCH", f"{collection}/name/{path_of(fqn)}", body=[operation], answered=False))
+    http.send(Call("PATCH", f"{collection}/{path_of(identifier)}", body=[operation], answered=False))
 
 
 def table_entity(json: Mapping[str, Any], kind: str = "table") -> TableEntity:

@@ -56,6 +56,14 @@ class NotFound(Rejected):
     """The platform says, in its own words, that there is no such thing."""
 
 
+class BadRequest(Rejected):
+    """The platform understands the call, and not what it says (400)."""
+
+
+class NotAllowed(Rejected):
+    """The platform has something at that path, and no such call (405)."""
+
+
 class ServerFailed(RetryableError):
     """The target is there and answers 5xx: it may be this very call that it cannot bear."""
 
@@ -81,8 +89,8 @@ class _Response:
 def _interpret(answer: _Response, redact: Callable[[str], str]) -> Any:
     """The JSON value of an answer, None where it has no body.
 
-    Raises NotFound, Rejected (4xx), ConfigError (401 and redirects), TargetDown (507), RetryableError (429, other 5xx,
-    bodies that are not JSON).
+    Raises NotFound, BadRequest, NotAllowed, Rejected (other 4xx), ConfigError (401 and redirects), TargetDown (507),
+    RetryableError (429, other 5xx, bodies that are not JSON).
 
     Messages carry what the server says, shortened and through `redact`, and nothing of what it was sent.
     """
@@ -109,7 +117,8 @@ def _interpret(answer: _Response, redact: Callable[[str], str]) -> Any:
         if message is None:
             raise NotOpenMetadata(f"{answer.call}: HTTP 404, but not from the platform; check hostPort")
         raise NotFound(f"not found{_tail(message)}")
-    raise Rejected(f"HTTP {answer.status}{_tail(message)}")
+    refusal = {400: BadRequest, 405: NotAllowed}.get(answer.status, Rejected)
+    raise refusal(f"HTTP {answer.status}{_tail(message)}")
 
 
 def _value(answer: _Response) -> Any:

@@ -118,8 +118,8 @@ def _apply_to_table(platform: Platform, table: str, changes: list[TagChange]) ->
         after = _labels(before, list(of_column))
         if after != before:
             operations.append({"op": "add", "path": f"{pointer}/tags", "value": after})
-    if operations:
-        call = Call("PATCH", f"{Collection.TABLES}/name/{path_of(table)}", body=operations, answered=False)
+    if operations and stored is not None:
+        call = Call("PATCH", f"{Collection.TABLES}/{path_of(str(stored['id']))}", body=operations, answered=False)
         platform.http.send(call)
 
 

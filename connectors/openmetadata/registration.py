@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -31,6 +32,9 @@ _SERVICES = {
     "databaseService": Collection.DATABASE_SERVICES,
     "storageService": Collection.STORAGE_SERVICES,
 }
+
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,5 +91,16 @@ def _put_if_missing(platform: Platform, group: str, request: Json) -> bool:
     fqn = f"{request[_PARENTS[group]]}.{own}" if group in _PARENTS else own
     if get_by_name(platform.http, collection, fqn) is not None:
         return False
-    put(platform.http, collection, body)
+    put(platform.http, collection, body | _service_type(platform, request))
     return True
+
+
+def _service_type(platform: Platform, request: Json) -> Json:
+    """The type of a database service, where the platform's version lacks the one that is asked for."""
+    wanted = str(request.get("serviceType", ""))
+    found = platform.features.service_type(wanted)
+    if found == wanted:
+        return {}
+    version = platform.features.name
+    logger.warning("%s is registered as %s: %s has no %s", request["name"], found, version, wanted)
+    return {"serviceType": found}

@@ -55,7 +55,7 @@ class RestSink:
             whole = all(request.contributions for request in batch.requests)
             (bulk if self._bulk and whole else plain).append(batch)
         written = self._write_bulk(bulk) if bulk else WriteReport()
-        written += PlainWriter(self._platform.http, self._threads).write(plain)
+        written += PlainWriter(self._platform, self._threads).write(plain)
         by_edge = {result.request.key: result for result in written.results}
         results = tuple(by_edge[request.key] for batch in batches for request in batch.requests)
         return WriteReport(results, written.counts)

@@ -259,8 +259,8 @@ class ShardSums:
         self.dead |= shard.dead
         self.processed |= shard.processed
 
-    def add_withdrawn(self, counts: EdgeCounts) -> None:
-        """What became of what nothing is said of any more."""
+    def add_edges(self, counts: EdgeCounts) -> None:
+        """What became of edges, and of what is marked beside them, that is of no one shard."""
         self._counts += RunCounts(edges=counts)
 
     def counts(self) -> RunCounts:

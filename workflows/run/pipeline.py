@@ -380,7 +380,7 @@ def run_stages(config: RunConfig, options: RunOptions, progress: Progress, begun
         counts=counts,
         seconds_by_stage=progress.seconds_by_stage,
         where_to_look=_where_to_look(config, options, target, counts),
-        warnings=(*warnings_of(config, counts, before), *warnings),
+        warnings=(*warnings_of(config, counts, before), *warnings, *target.platform.features.losses(counts.edges)),
         dry_run=options.dry_run,
     )
 

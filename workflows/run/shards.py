@@ -16,6 +16,7 @@ from typing import Any
 
 from pyspark import SparkContext
 
+from connectors.sink import EdgeCounts
 from connectors.source import Schemas
 from connectors.spark.history import TRUNCATION_ADVICE
 from ingestion.binding.timeline import SchemaEvents
@@ -317,7 +318,7 @@ class LineageStages:
             queries.add(published.queries)
 
         work.executor.map(send_shard, resolved.shards, orders, on_result)
-        sums.add_withdrawn(publishing.withdraw(sums.targets, scope))
+        sums.add_edges(publishing.withdraw(sums.targets, scope))
         return _lineage_result(work.found, sums, self._file_others(resolved, queries))
 
     def _send_events(self, published: PublishedShard, sums: ShardSums) -> None:
@@ -333,7 +334,8 @@ class LineageStages:
         if not publishing.target.writes:
             return ()
         warnings = publishing.file_events(resolved.events)
-        self.names.routines().mark_processed(sums.routines, sums.processed - resolved.work.log.unread())
+        unmarked = self.names.routines().mark_processed(sums.routines, sums.processed - resolved.work.log.unread())
+        sums.add_edges(EdgeCounts(unmarked=unmarked))
         for shard in resolved.shards if publishing.dbt is not None else ():
             warnings += publishing.file_project(shard.lineage.source)
         return (*warnings, *publishing.file_queries(queries))

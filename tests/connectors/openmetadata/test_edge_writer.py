@@ -109,13 +109,14 @@ def test_what_another_put_in_its_place_over_http_is_mended(catalog: str, monkeyp
     monkeypatch.setattr(edge_writer, "SETTLING_SECONDS", 0.05)
     theirs = {"columnsLineage": [{"fromColumns": ["s.d.p.source.b"], "toColumn": "s.d.p.mended.b"}]}
     writer = Writer(catalog, "a")
-    put = "/api/v1/lineage/table/name/s.d.p.source/table/name/s.d.p.mended"
+    by_name = "/api/v1/lineage/table/name/s.d.p.source/table/name/s.d.p.mended"
+    put = "/api/v1/lineage"
     patch = f"/api/v1/lineage/table/{writer.entity('source').id}/table/{writer.entity('mended').id}"
-    plan = Plan(lambda path, number: followed_by(put, theirs) if path in (put, patch) and number == 1 else None)
+    plan = Plan(lambda path, number: followed_by(by_name, theirs) if path in (put, patch) and number == 1 else None)
     with misbehaving(catalog, plan) as url:
-        written = Writer(url, "a").write(["mended", "other"])
-    assert (plan.calls[put], plan.calls[patch]) == (1, 2)
-    assert [result.outcome for result in written.results] == [WriteOutcome.NEW, WriteOutcome.NEW]
+        results = [*Writer(url, "a").write(["mended"]).results, *Writer(url, "a").write(["other"]).results]
+    assert (plan.calls[put], plan.calls[patch]) == (2, 2)
+    assert [result.outcome for result in results] == [WriteOutcome.NEW, WriteOutcome.NEW]
     assert (writer.stored("mended"), writer.stored("other")) == ({"a", "b"}, {"a"})
 
 

@@ -61,8 +61,9 @@ class FakeOpenMetadata:
         if match := re.fullmatch(r"/lineage/getLineageEdge/(\w+)/(\w+)", path):
             stored = self.edges.get((match[1], match[2]))
             return not_found() if stored is None else (200, {}, json.dumps({"edge": {**stored, "createdAt": 1}}))
-        if match := re.fullmatch(r"/lineage/table/name/s\.d\.p\.(\w+)/table/name/s\.d\.p\.(\w+)", path):
-            self.edges[match[1], match[2]] = body
+        if path == "/lineage":
+            edge = body["edge"]
+            self.edges[edge["fromEntity"]["id"], edge["toEntity"]["id"]] = edge["lineageDetails"]
             return 200, {}, ""
         if match := re.fullmatch(r"/lineage/table/(\w+)/table/(\w+)", path):
             return self._change(method, (match[1], match[2]), body)
@@ -206,7 +207,7 @@ def test_only_view_edges_of_the_view_itself_are_deleted_and_only_after_the_new_o
     puts = [number for number, call in enumerate(server.calls) if call.startswith("PUT /lineage")]
     assert [server.calls[number] for number in deletes] == ["DELETE /lineage/table/b/table/v"]
     assert max(puts) < min(deletes)
-    assert server.calls[-1] == "PATCH /tables/name/s.d.p.v"
+    assert server.calls[-1] == "PATCH /tables/v"
 
 
 def test_a_view_defined_anew_over_nothing_loses_all_of_its_view_edges(
@@ -223,7 +224,7 @@ def test_an_edge_that_the_server_cannot_bear_is_given_up_on_and_the_others_are_w
     answer = server._answer
 
     def poisoned(method: str, path: str, body: Any) -> Answer:
-        if "poison" in path:
+        if "poison" in f"{path} {body}":
             return 500, {}, json.dumps({"code": 500, "message": "NullPointerException"})
         return answer(method, path, body)
 

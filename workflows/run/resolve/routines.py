@@ -82,18 +82,26 @@ class RoutineResolver:
             if refused and found[key] is None:
                 isolation.failures.setdefault(key, refused[0][2])
 
-    def mark_processed(self, entities: RoutineEntities, keys: Iterable[str]) -> None:
-        """Tells the catalog that the lineage of these is done, so that the next run may leave them out."""
-        processed = set(keys)
-        names = {key: reference.fully_qualified_name for key, reference in entities.references.items()}
-        open_ones = {name for key, name in names.items() if key not in processed}  # of a package, one may be left
-        for name in sorted({name for name in names.values() if name} - open_ones):
-            self._mark(name)
+    def mark_processed(self, entities: RoutineEntities, keys: Iterable[str]) -> int:
+        """Tells the catalog that the lineage of these is done, so that the next run may leave them out.
 
-    def _mark(self, name: str) -> None:
+        How many are done and a catalog of its version cannot be told so.
+        """
+        processed = set(keys)
+        references = entities.references
+        open_ones = {references[key].id for key in references if key not in processed}  # of a package, one may be left
+        done = {one.id: one for one in references.values() if one.id not in open_ones}
+        if not self.platform.features.processed:
+            return len(done)
+        for identifier in sorted(done):
+            self._mark(done[identifier])
+        return 0
+
+    def _mark(self, routine: EntityReference) -> None:
         try:
-            mark_processed(self.platform.http, Collection.PROCEDURES, name)
+            mark_processed(self.platform.http, Collection.PROCEDURES, routine.id)
         except (Rejected, ServerFailed) as error:
+            name = routine.fully_qualified_name or routine.id
             logger.warning("%s: not marked as processed: %s", name, error)
 
     def _stored_entity(self, key: str) -> Json | None:

@@ -1,0 +1,167 @@
+"""The writer against servers that have the calls and fields of one version of OpenMetadata, and no others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import pytest
+
+from connectors.openmetadata.attachments import file_queries
+from connectors.openmetadata.client import CatalogSearch, Platform, connect, views
+from connectors.openmetadata.connection import Connection
+from connectors.openmetadata.entities import Collection, QueryRecord, TableDefinition
+from connectors.openmetadata.registration import register
+from connectors.openmetadata.sink import RestSink
+from connectors.sink import WriteReport, target_batches
+from ingestion.model.contributions import ColumnEvidence, Contribution, Producer, ProducerKind
+from ingestion.model.entities import TableEntity
+from ingestion.model.lineage import Column, Subtype, TableName, Transformation
+from ingestion.model.namespaces import Namespace
+from ingestion.model.outcomes import WriteOutcome
+from ingestion.model.requests import AddLineageRequest, EdgeSource, Replacement, request_of
+from ingestion.resolution import Resolved, Resolver, SearchScope
+from tests.connectors.openmetadata.conftest import VirtualTime
+from tests.support.openmetadata_stub import Minor, StubPlatform, served
+
+COLUMNS = (Column("id", "integer"), Column("amount", "numeric(12,2)"), Column("amount_net", "numeric(12,2)"))
+
+
+@dataclass(frozen=True)
+class Shop:
+    """A platform with a few tables of a shop, and the client that talks to it."""
+
+    stub: StubPlatform
+    platform: Platform
+
+    def table(self, name: str) -> TableEntity:
+        found = Resolver(CatalogSearch(self.platform), SearchScope("shop")).resolve(TableName((name,)), Namespace())
+        assert isinstance(found, Resolved), found
+        return found.entity
+
+    def said(self, source: str, target: str, *columns: str, of: str = EdgeSource.QUERY) -> AddLineageRequest:
+        """A request that columns of one table come unchanged into those of the same name."""
+        ends = self.table(source), self.table(target)
+        evidence = tuple(
+            ColumnEvidence(
+                (f"{ends[0].fully_qualified_name}.{column}",),
+                f"{ends[1].fully_qualified_name}.{column}",
+                Transformation(Subtype.IDENTITY),
+            )
+            for column in columns
+        )
+        producer = Producer(ProducerKind.VIEW if of == EdgeSource.VIEW else ProducerKind.QUERY, "q1")
+        return request_of(
+            ends[0].reference, ends[1].reference, [Contribution(producer, of, "INSERT INTO t SELECT ?", evidence)]
+        )
+
+    def write(self, *requests: AddLineageRequest, replacing: tuple[Replacement, ...] = ()) -> WriteReport:
+        return RestSink(self.platform, "run", threads=2).write(target_batches(requests, replacing))
+
+    def columns(self, source: str, target: str) -> list[str]:
+        edge = self.stub.edges[self.table(source).id, self.table(target).id]
+        return sorted(mapping["toColumn"].rpartition(".")[2] for mapping in edge["columnsLineage"])
+
+
+@pytest.fixture
+def shop(request: pytest.FixtureRequest, virtual_time: VirtualTime) -> Iterator[Shop]:
+    minor: Minor = request.param
+    stub = StubPlatform(minor)
+    with served(stub) as url:
+        platform = connect(Connection(url, jwt_token="us"), timing=virtual_time.timing)
+        view = TableDefinition("shop.db.public", "v_sales", COLUMNS, "View", "SELECT * FROM orders")
+        plain = [TableDefinition("shop.db.public", name, COLUMNS) for name in ("orders", "sales")]
+        made = register(
+            platform,
+            {
+                "services": [{"type": "databaseService", "name": "shop", "serviceType": "StarRocks"}],
+                "databases": [{"name": "db", "service": "shop"}],
+                "schemas": [{"name": "public", "database": "shop.db"}],
+                "tables": [one.to_json() | {"extension": {"own": True}} for one in (*plain, view)],
+            },
+        )
+        assert made == 6
+        yield Shop(stub, platform)
+        platform.close()
+
+
+each_kind = pytest.mark.parametrize("shop", [(1, 5), (1, 9), (1, 12)], ids=["1.5", "1.9", "1.12"], indirect=True)
+
+
+@each_kind
+def test_an_edge_is_written_merged_and_left_alone(shop: Shop) -> None:
+    assert shop.write(shop.said("orders", "sales", "id")).counts.new == 1
+    assert shop.write(shop.said("orders", "sales", "id")).counts.unchanged == 1
+    assert shop.write(shop.said("orders", "sales", "amount")).counts.merged == 1
+    assert shop.columns("orders", "sales") == ["amount", "id"]
+    service = shop.stub.entities["services/databaseServices"]["shop"]["serviceType"]
+    assert service == ("StarRocks" if shop.stub.minor >= (1, 12) else "CustomDatabase")
+
+
+@each_kind
+def test_a_column_that_the_server_does_not_know_costs_itself_and_not_the_edge(shop: Shop) -> None:
+    """`amount_gross` is not there; `amount` begins as a longer name does that is."""
+    wanted = shop.said("orders", "sales", "id", "amount", "amount_gross")
+    written = shop.write(wanted)
+    assert (written.counts.new, written.counts.column_edges, written.counts.refused_columns) == (1, 2, 1)
+    assert shop.columns("orders", "sales") == ["amount", "id"]
+    assert shop.write(wanted).results[0].outcome is WriteOutcome.UNCHANGED
+    more = shop.write(shop.said("orders", "sales", "amount_net", "gone", "gone_too"))
+    assert (more.counts.merged, more.counts.refused_columns) == (1, 2)
+    assert shop.columns("orders", "sales") == ["amount", "amount_net", "id"]
+
+
+@pytest.mark.parametrize("shop", [(1, 9)], indirect=True)
+def test_an_edge_of_too_many_unknown_columns_is_written_without_any(shop: Shop) -> None:
+    written = shop.write(shop.said("orders", "sales", "id", *(f"c{number}" for number in range(100))))
+    assert (written.counts.new, written.counts.refused_columns) == (1, 101)
+    assert shop.columns("orders", "sales") == []
+    assert len([call for call in shop.stub.received if (call.method, call.status) == ("PUT", 400)]) < 12
+
+
+@each_kind
+def test_what_a_version_cannot_hold_of_an_edge_is_left_out_and_counted(shop: Shop) -> None:
+    request = shop.said("orders", "sales", "id", of=EdgeSource.CROSS_DATABASE)
+    through = replace(request.contributions[0], temp_lineage_tables=(("orders", "tmp"), ("tmp", "sales")))
+    counts = shop.write(replace(request, contributions=(through,))).counts
+    old = shop.stub.minor < (1, 7)
+    assert (counts.new, counts.without_hops, counts.other_source) == (1, 1, int(old))
+    ((_ends, edge),) = shop.stub.edges.items()
+    assert edge["source"] == ("QueryLineage" if old else "CrossDatabaseLineage")
+    assert ("createdBy" in edge) is not old
+
+
+@each_kind
+def test_a_view_is_redefined_and_marked_where_there_is_such_a_mark(shop: Shop) -> None:
+    order = Replacement(shop.table("v_sales").reference)
+    shop.write(shop.said("orders", "v_sales", "id", of=EdgeSource.VIEW), replacing=(order,))
+    written = shop.write(shop.said("sales", "v_sales", "id", of=EdgeSource.VIEW), replacing=(order,))
+    assert (written.counts.new, written.counts.replaced) == (1, 1)
+    assert written.counts.unmarked == int(shop.stub.minor < (1, 6))
+    (view,) = views(shop.platform.http, "shop")
+    assert view.get("processedLineage", False) is (shop.stub.minor >= (1, 6))
+
+
+@each_kind
+def test_queries_are_filed_and_lose_nothing_that_is_stored_of_them(shop: Shop) -> None:
+    def record(text: str, table: str, user: str) -> QueryRecord:
+        return QueryRecord(text, "shop", (shop.table(table).reference,), date=1_700_000_000.0, users=(user,))
+
+    assert file_queries(shop.platform, "shop", [record("SELECT ?", "orders", "ann"), record("x", "sales", "bo")]) == 2
+    assert file_queries(shop.platform, "shop", [record("SELECT ?", "sales", "bo"), record("x", "sales", "bo")]) == 1
+    stored = {one["query"]: one for one in shop.stub.entities["queries"].values()}
+    tables = {shop.table(name).id for name in ("orders", "sales")}
+    assert {one["id"] for one in stored["SELECT ?"]["queryUsedIn"]} == tables
+    assert stored["SELECT ?"]["usedBy"] == ["ann", "bo"]
+    bulk = [call for call in shop.stub.received if call.path == f"{Collection.QUERIES}/bulk"]
+    assert [call.status for call in bulk] == ([200, 200] if shop.stub.minor >= (1, 12) else [])
+
+
+@pytest.mark.parametrize("shop", [(1, 11)], indirect=True)
+def test_where_a_patch_is_too_early_for_a_call_it_is_done_without(shop: Shop) -> None:
+    records = [QueryRecord(f"SELECT {number}", "shop") for number in range(120)]
+    shop.stub.received.clear()
+    assert file_queries(shop.platform, "shop", records) == 120
+    assert len(shop.stub.entities["queries"]) == 120
+    refused = [call for call in shop.stub.received if call.status in (404, 405) and call.method != "GET"]
+    assert [call.path for call in refused] == [f"{Collection.QUERIES}/bulk"]
