@@ -628,6 +628,8 @@ class FunctionColumns:
         """The column that is surely called `name`, whatever its case."""
         (called,) = spellings(self.names(), (name,))
         found = next((entry[1] for entry in self.entries if isinstance(entry, tuple) and entry[0] == called), None)
+        if found is None and not self.declared and name == self.label:
+            return self.value
         return self.fields.find(name) if found is None and self.fields is not None else found
 
     def all(self) -> list[Entry]:
@@ -637,8 +639,11 @@ class FunctionColumns:
         return [*self.fields.entries, *self.entries[1:]]
 
     def guesses(self, name: str) -> list[ColumnValue]:
-        """The columns that may be called `name`: none unprefixed, as its rows are seldom more than one column."""
-        return []
+        """The columns that may be called `name`: of a function that only its definition tells of, any.
+
+        Of the others none, as their rows are seldom more than one column.
+        """
+        return [self.value] if self.tables and self.open else []
 
     def field(self, name: str) -> ColumnValue:
         """What a name that is no declared column means: a field of what the rows are, where that is known.

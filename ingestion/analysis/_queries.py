@@ -188,7 +188,8 @@ class QueryAnalysis:
             if source.name is not None and self.table(source.name).columns is not None:
                 rows, alias = self.table(source.name), alias or source.label  # its body is known
         else:
-            rows = self.query(source, scope if relation.lateral else scope.parent, scope.view)
+            correlated = relation.lateral or self._reads_array(source, scope)
+            rows = self.query(source, scope if correlated else scope.parent, scope.view)
         if relation.named_by is not None:
             columns = self.table(relation.named_by).columns
             rows = _as_rows(self.sources, rows)
@@ -202,6 +203,16 @@ class QueryAnalysis:
             rows = pivot_rows(scope, _as_rows(self.sources, rows), pivot, ScopedRelation(relation, rows, alias))
             alias = pivot.alias or alias
         return rows, alias
+
+    def _reads_array(self, query: Query, scope: Scope) -> bool:
+        """Whether a query in FROM reads an array of what stands before it, as Impala's may.
+
+        `SELECT v.m FROM lib.books b, (SELECT MAX(pages) AS m FROM b.works) v`.
+        """
+        if not self.dialect.arrays_in_from or not isinstance(query, Select):
+            return False
+        names = (one.source for one in query.relations if isinstance(one.source, TableName))
+        return any(scope.item(name) is None and scope.array(name) is not None for name in names)
 
     def _function(self, function: TableFunction, relation: RelationSource, scope: Scope) -> FunctionColumns:
         """The rows of a table function: x is made of t.xs in `FROM t, UNNEST(t.xs) AS x`.
@@ -217,7 +228,8 @@ class QueryAnalysis:
         tables = {function.name: None} if function.name is not None else {}
         if len(values) == 1 and function.label.upper() in ELEMENTS:
             self._as_element(value, values[0], self.sources)
-        rows = FunctionColumns(self.sources, value, columns, relation.alias or function.label, tables)
+        label = self.dialect.collection_column or relation.alias or function.label
+        rows = FunctionColumns(self.sources, value, columns, label, tables)
         lengths = [_length_of(each) for number, each in enumerate(values) if number not in function.fixed]
         for length in lengths:
             act(rows.indirect, length, FILTER)

@@ -199,6 +199,7 @@ SPARK_FAMILY = (
         output_names_in_having=True,
         row_generators=False,
         arrays_in_from=True,
+        fields_unnested=True,
     ),
 )
 
@@ -460,6 +461,7 @@ _ORACLE = Dialect(
     output_names_in_group_by=False,
     output_names_in_having=False,
     sequence_values=True,
+    collection_column="COLUMN_VALUE",
 )
 
 _ORACLE_FAMILY = (

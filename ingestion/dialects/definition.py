@@ -188,6 +188,7 @@ class Dialect:
     windows_over_relations: bool = False  # FROM TUMBLE(t, ts, ...): the rows of t, with window_start and window_end
     row_generators: bool = False  # SELECT EXPLODE(m): columns that the function names
     range_column: str = ""  # the column of the table function RANGE
+    collection_column: str = ""  # the column of a collection of plain values
     values_column: str = "col{}"  # the columns of VALUES (1, 2) AS v
     values_column_first: int = 1
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
+from typing import TypeAlias
 
 from ingestion.dialects.definition import keywords
 
@@ -156,6 +157,8 @@ TEXTS = keywords(
 """Functions whose result is a text."""
 OBJECT_BUILDERS = keywords("JSON_BUILD_OBJECT JSONB_BUILD_OBJECT OBJECT_CONSTRUCT OBJECT_CONSTRUCT_KEEP_NULL")
 """Functions of names and values in turn: OBJECT_CONSTRUCT('k', a)."""
+OBJECT_CHANGES = keywords("OBJECT_INSERT STRUCT_CONCAT STRUCT_INSERT STRUCT_UPDATE")
+"""Functions that give their first argument with more fields, or other ones of the same names."""
 STRUCTS = OBJECT_BUILDERS | keywords("JSON_OBJECT NAMED_STRUCT ROW STRUCT STRUCT_PACK")
 """Functions of a value with fields."""
 TO_JSON = keywords("PARSE_JSON ROW_TO_JSON TO_ARRAY TO_JSON TO_JSONB TO_JSON_STRING TO_OBJECT TO_VARIANT")
@@ -186,17 +189,60 @@ TABLE_FUNCTIONS = keywords(
     "JSON_ARRAY_ELEMENTS_TEXT JSONB_ARRAY_ELEMENTS_TEXT JSON_TO_RECORDSET JSONB_TO_RECORDSET JSON_TO_RECORD "
     "JSONB_TO_RECORD REGEXP_MATCHES REGEXP_SPLIT_TO_TABLE STRING_SPLIT OPENJSON JSON_TABLE XMLTABLE "
     "STRING_TO_TABLE ZEROS SEQUENCE EXPLODE POSEXPLODE EXPLODE_OUTER INLINE STACK JSON_TUPLE PARSE_URL_TUPLE "
+    "JSON_TREE TD_STRTOK_SPLIT_TO_TABLE "
     "UNNEST_TOKENS ROWS_FROM NODES VALUES JSON_OBJECT_KEYS JSONB_OBJECT_KEYS JSONB_PATH_QUERY "
     "GENERATE_SUBSCRIPTS GENERATE_DATE_ARRAY RESULT_SCAN EXPLODE_BITMAP EXPLODE_JSON_ARRAY_DOUBLE "
     "EXPLODE_JSON_ARRAY_INT EXPLODE_JSON_ARRAY_JSON EXPLODE_JSON_ARRAY_STRING EXPLODE_JSON_OBJECT EXPLODE_MAP "
     "EXPLODE_NUMBERS EXPLODE_SPLIT EXPLODE_VARIANT_ARRAY EXPLODE_BITMAP_OUTER EXPLODE_JSON_ARRAY_DOUBLE_OUTER "
     "EXPLODE_JSON_ARRAY_INT_OUTER EXPLODE_JSON_ARRAY_JSON_OUTER EXPLODE_JSON_ARRAY_STRING_OUTER "
     "EXPLODE_JSON_OBJECT_OUTER EXPLODE_MAP_OUTER EXPLODE_NUMBERS_OUTER EXPLODE_SPLIT_OUTER "
-    "EXPLODE_VARIANT_ARRAY_OUTER POSEXPLODE_OUTER UNNEST_BITMAP"
+    "EXPLODE_VARIANT_ARRAY_OUTER POSEXPLODE_OUTER UNNEST_BITMAP VARIANT_EXPLODE VARIANT_EXPLODE_OUTER"
 )
 """Table functions of the systems themselves, which read nothing but their arguments."""
-NAMED_RELATIONS = keywords("QUERY_TABLE")
-"""Table functions that give the rows of the relation that a string names."""
+_Columns: TypeAlias = dict[str, tuple[str, ...]]
+_EACH = keywords("JSONB_EACH JSONB_EACH_TEXT JSON_EACH JSON_EACH_TEXT")
+_ELEMENTS = keywords("JSONB_ARRAY_ELEMENTS JSONB_ARRAY_ELEMENTS_TEXT JSON_ARRAY_ELEMENTS JSON_ARRAY_ELEMENTS_TEXT")
+_JSON_PAIRS: _Columns = {name: ("key", "value") if name in _EACH else ("value",) for name in _EACH | _ELEMENTS}
+_NODE = ("key", "value", "type", "atom", "id", "parent", "fullkey", "path")
+_JSON_NODES: _Columns = {"JSON_EACH": _NODE, "JSON_TREE": _NODE}
+_FLATTENED = ("SEQ", "KEY", "PATH", "INDEX", "VALUE", "THIS")
+_SPLIT = ("SEQ", "INDEX", "VALUE")
+_TRANSACT_ROWS: _Columns = {
+    "GENERATE_SERIES": ("value",),
+    "OPENJSON": ("key", "value", "type"),
+    "STRING_SPLIT": ("value",),
+}
+_VARIANT = ("pos", "key", "value")
+_VARIANT_ROWS: _Columns = {"VARIANT_EXPLODE": _VARIANT, "VARIANT_EXPLODE_OUTER": _VARIANT}
+_FUNCTION_COLUMNS: dict[str, _Columns] = {
+    **dict.fromkeys(("postgres", "cockroach", "greenplum", "materialize", "risingwave"), _JSON_PAIRS),
+    **dict.fromkeys(("tsql", "fabric"), _TRANSACT_ROWS),
+    **dict.fromkeys(("databricks", "spark"), _VARIANT_ROWS),
+    "clickhouse": {"NUMBERS": ("number",), "ZEROS": ("zero",)},
+    "duckdb": _JSON_NODES,
+    "snowflake": {
+        "EXPLODE": _FLATTENED,
+        "FLATTEN": _FLATTENED,
+        "SPLIT_TO_TABLE": _SPLIT,
+        "STRTOK_SPLIT_TO_TABLE": _SPLIT,
+    },
+    "sqlite": {**_JSON_NODES, "GENERATE_SERIES": ("value",)},
+    "teradata": {"STRTOK_SPLIT_TO_TABLE": ("outkey", "tokennum", "token")},
+    "trino": {"SEQUENCE": ("sequential_number",)},
+}
+
+
+def columns_of_function(name: str, dialect: str, arguments: int) -> tuple[str, ...]:
+    """The columns that a table function of the system itself has by its manual; () where they are not of its name.
+
+    `STRING_SPLIT(a, ',')` has the column value, `STRING_SPLIT(a, ',', 1)` has ordinal as well.
+    """
+    columns = _FUNCTION_COLUMNS.get(dialect, {}).get(name, ())
+    return (*columns, "ordinal") if name == "STRING_SPLIT" and columns and arguments > 2 else columns
+
+
+NAMED_RELATIONS = keywords("GRAPH_TABLE QUERY_TABLE")
+"""Table functions that give rows of what is named: the relation in a string, a graph."""
 TIME_WINDOWS = keywords("TUMBLE HOP")
 """Table functions that give the rows of a relation, with the bounds of the windows that they fall into."""
 ONE_ROW_FUNCTIONS = keywords("JSONB_TO_RECORD JSON_TO_RECORD JSON_TUPLE PARSE_URL_TUPLE")
@@ -283,7 +329,7 @@ _TRINO_EFFECTS = _by_name(
             "EVALUATE_CLASSIFIER_PREDICTIONS GEOMETRIC_MEAN GEOMETRY_UNION_AGG LEARN_CLASSIFIER "
             "LEARN_LIBSVM_CLASSIFIER LEARN_LIBSVM_REGRESSOR LEARN_REGRESSOR MAP_AGG MAP_UNION MAP_UNION_SUM MERGE "
             "MULTIMAP_AGG NOISY_AVG_GAUSSIAN NOISY_SUM_GAUSSIAN NUMERIC_HISTOGRAM QDIGEST_AGG REDUCE_AGG "
-            "RESERVOIR_SAMPLE SET_UNION SPATIAL_PARTITIONING"
+            "RELIABILITY_DISTRIBUTION RESERVOIR_SAMPLE SET_UNION SKETCH_KLL SPATIAL_PARTITIONING"
         ),
         Effect.COUNT: (
             "CHECKSUM KHYPERLOGLOG_AGG MAKE_SET_DIGEST MERGE_SET_DIGEST NOISY_APPROX_DISTINCT_SFM NOISY_APPROX_SET_SFM "
@@ -335,10 +381,12 @@ _POSTGRES_EFFECTS = _by_name(
 # Beside PostgreSQL's.
 _COCKROACH_EFFECTS = _by_name(
     {
-        Effect.AGGREGATE: "CONCAT_AGG SQRDIFF XOR_AGG",
+        Effect.AGGREGATE: "ARRAY_CAT_AGG CONCAT_AGG FINAL_STDDEV FINAL_VARIANCE SQRDIFF SUM_INT XOR_AGG",
         Effect.HASH: "CRC32IEEE FNV32 FNV32A FNV64 FNV64A",
     }
 )
+# Beside PostgreSQL's; its FIRST_VALUE aggregates where no window is.
+_RISINGWAVE_EFFECTS = _by_name({Effect.AGGREGATE: "FIRST_VALUE INTERNAL_LAST_SEEN_VALUE LAST_VALUE"})
 # Beside PostgreSQL's.
 _MATERIALIZE_EFFECTS = _by_name({Effect.AGGREGATE: "LIST_AGG MAP_AGG"})
 # Beside PostgreSQL's.
@@ -445,7 +493,8 @@ _EXASOL_EFFECTS = _by_name(
 _TERADATA_EFFECTS = _by_name(
     {
         Effect.AGGREGATE: (
-            "AGGGEOMINTERSECTION AGGGEOMUNION AVE AVERAGE CSUM JSON_PUBLISH MAVG MAXIMUM MINIMUM MLINREG MSUM UDFCONCAT"
+            "AGGGEOMINTERSECTION AGGGEOMUNION AVE AVERAGE BOTTOM CSUM DELTA_T JSON_PUBLISH MAVG MAXIMUM "
+            "MINIMUM MLINREG MSUM UDFCONCAT"
         ),
         Effect.HASH: "HASHBAKAMP",
     }
@@ -578,7 +627,7 @@ DIALECT_EFFECTS: dict[str, dict[str, Effect]] = {
     **dict.fromkeys(("athena", "presto", "trino"), _TRINO_EFFECTS),
     **dict.fromkeys(("doris", "starrocks"), _DORIS_EFFECTS),
     **dict.fromkeys(("fabric", "tsql"), _TSQL_EFFECTS),
-    **dict.fromkeys(("greenplum", "postgres", "risingwave"), _POSTGRES_EFFECTS),
+    **dict.fromkeys(("greenplum", "postgres"), _POSTGRES_EFFECTS),
     **dict.fromkeys(("hive", "impala"), _HIVE_EFFECTS),
     **dict.fromkeys(("mariadb", "mysql"), _MYSQL_EFFECTS),
     "bigquery": _BIGQUERY_EFFECTS,
@@ -587,6 +636,7 @@ DIALECT_EFFECTS: dict[str, dict[str, Effect]] = {
     "databricks": _SPARK_EFFECTS | _DATABRICKS_EFFECTS,
     "db2": _DB2_EFFECTS,
     "druid": _DRUID_EFFECTS,
+    "informix": _by_name({Effect.AGGREGATE: "RANGE"}),
     "duckdb": _DUCKDB_EFFECTS,
     "exasol": _EXASOL_EFFECTS,
     "materialize": _POSTGRES_EFFECTS | _MATERIALIZE_EFFECTS,
@@ -594,6 +644,7 @@ DIALECT_EFFECTS: dict[str, dict[str, Effect]] = {
     "pinot": _PINOT_EFFECTS,
     "questdb": _POSTGRES_EFFECTS | _QUESTDB_EFFECTS,
     "redshift": _POSTGRES_EFFECTS | _REDSHIFT_EFFECTS,
+    "risingwave": _POSTGRES_EFFECTS | _RISINGWAVE_EFFECTS,
     "saphana": _HANA_EFFECTS,
     "singlestore": _MYSQL_EFFECTS | _SINGLESTORE_EFFECTS,
     "snowflake": _SNOWFLAKE_EFFECTS,

@@ -49,6 +49,20 @@ CONFLICTS: list[Case] = [
         {},
         "hired.day>crew.seen hired.extra>crew.pay hired.no>crew.no rates.gross>crew.pay",
     ),
+    (
+        "bigquery",
+        "MERGE d.crew t USING d.hired h ON t.no = h.no WHEN NOT MATCHED THEN INSERT VALUES (no, UPPER(label), DEFAULT)",
+        {"d.crew": {"no": "INT64", "full_name": "STRING", "since": "DATE"}},
+        "d.hired.label>d.crew.full_name d.hired.no>d.crew.no",
+    ),
+    ("mysql", "INSERT INTO crew (no, pay) SELECT no, DEFAULT(pay) FROM hired", {}, "hired.no>crew.no"),
+    (
+        "teradata",
+        "UPDATE crew SET pay = pay + extra WHERE no = 1 ELSE INSERT INTO crew (no, pay) VALUES (1, 2)",
+        {},
+        "crew.extra>crew.pay crew.pay>crew.pay",
+    ),
+    ("postgres", "UPDATE crew SET pays[1] = h.pay FROM hired h WHERE h.no = crew.no", {}, "hired.pay>crew.pays"),
     ("postgres", "UPDATE crew SET label = gone.label FROM hired h WHERE h.no = crew.no", {}, ""),
     ("snowflake", "UPDATE crew SET label = gone.label FROM hired h WHERE h.no = crew.no", {}, ""),
 ]
@@ -127,6 +141,37 @@ RELATIONS: list[Case] = [
         {},
         "lib.books.no>o.no lib.books.works>o.page",
     ),
+    (
+        "impala",
+        "INSERT INTO o (no, longest) SELECT b.no, v.m FROM lib.books b, (SELECT MAX(pages) AS m FROM b.works) v",
+        {},
+        "lib.books.no>o.no lib.books.works>o.longest",
+    ),
+    (
+        "bigquery",
+        "INSERT INTO d.o (no, label) SELECT g.no, b.label FROM GRAPH_TABLE(d.g MATCH (a:Author)-[w:Wrote]->(b:Book) "
+        "WHERE a.no > 3 RETURN a.no, COUNT(*) AS n) AS g JOIN d.books b ON b.no = g.no",
+        {},
+        "d.books.label>d.o.label",
+    ),
+    (
+        "oracle",
+        "INSERT INTO o (no) SELECT no FROM GRAPH_TABLE (library MATCH (a IS author) -[w]->{1,3} (b) COLUMNS (b.no))",
+        {},
+        "",
+    ),
+    (
+        "bigquery",
+        "CREATE TABLE d.o AS FROM d.books |> SELECT no, label |> CALL d.ranked(3) AS r |> SELECT r.place",
+        {},
+        "d.books.label>d.o.place d.books.no>d.o.place",
+    ),
+    (
+        "postgres",
+        "INSERT INTO o (a, b, c) SELECT j.*, b.label FROM books b JOIN loans l USING (no) AS j, shops WHERE j.no > 1",
+        {"books": {"no": "INT", "label": "TEXT"}, "loans": {"no": "INT"}, "shops": {"k": "INT"}},
+        "books.label>o.b books.no>o.a",
+    ),
     ("duckdb", "CREATE TABLE o AS SELECT no FROM query_table('lib.books')", {}, "lib.books.no>o.no"),
     ("duckdb", "CREATE MACRO o(t) AS TABLE SELECT no FROM query_table(t)", {}, ""),
     (
@@ -147,6 +192,52 @@ RELATIONS: list[Case] = [
         {},
         "b.no>o.no",
     ),
+]
+
+FUNCTION_ROWS: list[Case] = [
+    (
+        "tsql",
+        "INSERT INTO o (a, b) SELECT no, value FROM s CROSS APPLY STRING_SPLIT(s.words, ',')",
+        {},
+        "s.no>o.a s.words>o.b",
+    ),
+    (
+        "tsql",
+        "INSERT INTO o (a, b) SELECT w.* FROM s CROSS APPLY STRING_SPLIT(s.words, ',', 1) w",
+        {},
+        "s.words>o.a s.words>o.b",
+    ),
+    ("tsql", "INSERT INTO o (a) SELECT [key] FROM s CROSS APPLY OPENJSON(s.doc)", {}, "s.doc>o.a"),
+    ("postgres", "INSERT INTO o (a, b) SELECT key, value FROM s, json_each(s.doc)", {}, "s.doc>o.a s.doc>o.b"),
+    ("postgres", "INSERT INTO o (a) SELECT value FROM s, jsonb_array_elements(s.doc)", {}, "s.doc>o.a"),
+    (
+        "postgres",
+        "INSERT INTO o (a, b) SELECT e.v, ordinality FROM s, jsonb_array_elements(s.doc) WITH ORDINALITY AS e(v)",
+        {},
+        "s.doc>o.a s.doc>o.b",
+    ),
+    ("sqlite", "INSERT INTO o (a) SELECT atom FROM s, json_tree(s.doc) WHERE type = 'text'", {}, "s.doc>o.a"),
+    ("duckdb", "INSERT INTO o (a) SELECT value FROM s, json_each(s.doc)", {}, "s.doc>o.a"),
+    ("snowflake", "INSERT INTO o (a) SELECT index FROM s, TABLE(SPLIT_TO_TABLE(s.words, ','))", {}, "s.words>o.a"),
+    ("snowflake", "INSERT INTO o (a) SELECT key FROM s, TABLE(FLATTEN(s.doc)) f", {}, "s.doc>o.a"),
+    ("databricks", "INSERT INTO o (a) SELECT value FROM s, LATERAL variant_explode(s.doc)", {}, "s.doc>o.a"),
+    ("oracle", "INSERT INTO o (a) SELECT column_value FROM s, TABLE(s.words)", {}, "s.words>o.a"),
+    (
+        "oracle",
+        "INSERT INTO o (a, b) SELECT j.x, j.y FROM s, JSON_TABLE(s.doc FORMAT JSON, '$' COLUMNS (x NUMBER PATH '$.x', "
+        "NESTED '$.ys[*]' COLUMNS (y VARCHAR2(9) FORMAT JSON WITH WRAPPER PATH '$'))) j",
+        {},
+        "s.doc>o.a s.doc>o.b",
+    ),
+    (
+        "teradata",
+        "INSERT INTO o (a) SELECT token FROM s, TABLE (STRTOK_SPLIT_TO_TABLE(s.no, s.words, ',') "
+        "RETURNS (outkey INTEGER, tokennum INTEGER, token VARCHAR(9))) AS d",
+        {},
+        "s.no>o.a s.words>o.a",
+    ),
+    ("postgres", "INSERT INTO o (a) SELECT x FROM s, lib.rows_of(s.no)", {}, "s.no>o.a? s.x>o.a?"),
+    ("postgres", "INSERT INTO o (a) SELECT s.x FROM s, lib.rows_of(s.no)", {}, "s.x>o.a"),
 ]
 
 
@@ -249,6 +340,37 @@ COLUMNS: list[Case] = [
         "shelves.no>o.no",
     ),
     ("duckdb", "CREATE TABLE o AS SELECT [x, y][2] AS z FROM s", {}, "s.y>o.z"),
+    ("duckdb", "CREATE TABLE o AS SELECT [x, y, z][-2] AS w FROM s", {}, "s.y>o.w"),
+    ("duckdb", "CREATE TABLE o AS SELECT {'p': x, 'q': y}['q'] AS w FROM s", {}, "s.y>o.w"),
+    ("duckdb", "CREATE TABLE o AS SELECT struct_extract({'p': x, 'q': y}, 'p') AS w FROM s", {}, "s.x>o.w"),
+    (
+        "duckdb",
+        "CREATE TABLE o AS SELECT q.r.k, q.r.l FROM (SELECT struct_insert({'k': x}, l := y) AS r FROM s) q",
+        {},
+        "s.x>o.k s.y>o.l",
+    ),
+    (
+        "duckdb",
+        "CREATE TABLE o AS SELECT q.r.k FROM (SELECT struct_update({'k': x, 'l': y}, k := z) AS r FROM s) q",
+        {},
+        "s.z>o.k",
+    ),
+    (
+        "snowflake",
+        "CREATE TABLE o AS SELECT r:l AS w FROM (SELECT OBJECT_INSERT(OBJECT_CONSTRUCT('k', x), 'l', y) AS r FROM s)",
+        {},
+        "s.y>o.w",
+    ),
+    ("duckdb", "CREATE TABLE o AS SELECT COLUMNS(c -> c <> 'box') FROM (SELECT no, box FROM s)", {}, "s.no>o.no"),
+    (
+        "clickhouse",
+        "INSERT INTO o (a, b) SELECT * EXCEPT (z) APPLY(quantile(0.5)) FROM s",
+        {"s": {"x": "Int8", "y": "Int8", "z": "Int8"}},
+        "s.x>o.a s.y>o.b",
+    ),
+    ("teradata", "INSERT INTO o (a) SELECT no WHERE no > 1 GROUP BY no FROM s", {}, "s.no>o.a"),
+    ("tsql", "INSERT INTO o (doc) SELECT x FROM (SELECT a, b FROM s FOR XML PATH) q (x)", {}, "s.a>o.doc s.b>o.doc"),
+    ("tsql", "INSERT INTO o (doc) SELECT a, b FROM s FOR JSON AUTO", {}, "s.a>o.doc s.b>o.doc"),
     (
         "bigquery",
         "UPDATE d.o t SET t.addr.city = s.town, b = s.b FROM d.s s WHERE s.no = t.no",
@@ -326,4 +448,9 @@ def test_a_name_under_from_means_what_the_dialect_takes_it_for(case: Case) -> No
 
 @pytest.mark.parametrize("case", COLUMNS)
 def test_words_and_names_that_are_no_columns_are_none(case: Case) -> None:
+    assert _edges(case) == case[-1]
+
+
+@pytest.mark.parametrize("case", FUNCTION_ROWS)
+def test_columns_of_a_function_are_those_that_its_manual_names(case: Case) -> None:
     assert _edges(case) == case[-1]

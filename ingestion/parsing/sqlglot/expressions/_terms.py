@@ -20,7 +20,7 @@ from ingestion.analysis.roles import (
     TRANSFORMED,
     WINDOW,
 )
-from ingestion.dialects.functions import OBJECT_BUILDERS, TO_JSON
+from ingestion.dialects.functions import OBJECT_BUILDERS, OBJECT_CHANGES, TO_JSON
 from ingestion.dialects.methods import is_method
 from ingestion.parsing.sqlglot.expressions._functions import behaviours_of
 from ingestion.parsing.sqlglot.expressions.stars import star_of
@@ -388,6 +388,8 @@ def _built_fields(w: ExpressionWriter, node: exp.Expr) -> _Own | None:
         return tuple(
             (_key(w, item.this), item.expression) for item in node.expressions if type(item) is exp.JSONKeyValue
         )
+    if kind is exp.ObjectInsert:
+        return _changed_fields(w, "OBJECT_INSERT", [node.this, node.args["key"], node.args["value"]])
     if kind is exp.StarMap:
         return (("*", node.this),)
     if kind is exp.Anonymous:
@@ -396,12 +398,36 @@ def _built_fields(w: ExpressionWriter, node: exp.Expr) -> _Own | None:
             return tuple((_key(w, given[at]), given[at + 1]) for at in range(0, len(given), 2))
         if name == "ROW":
             return tuple((f"f{number + 1}", item) for number, item in enumerate(given))
+        if name in OBJECT_CHANGES:
+            return _changed_fields(w, name, given)
     return None
 
 
+def _changed_fields(w: ExpressionWriter, name: str, given: list[exp.Expr]) -> _Own | None:
+    """`STRUCT_INSERT({'p': a}, z := b)`, `OBJECT_INSERT(OBJECT_CONSTRUCT('p', a), 'z', b)`, `STRUCT_CONCAT(s, t)`."""
+    first = _built_fields(w, given[0]) if given else None
+    if first is None:
+        return None
+    if name == "OBJECT_INSERT":
+        changes: _Own | None = ((_key(w, given[1]), given[2]),) if len(given) > 2 else None
+    elif name == "STRUCT_CONCAT":
+        others = [_built_fields(w, other) for other in given[1:]]
+        changes = tuple(field for other in others for field in other or ()) if None not in others else None
+    else:
+        changes = tuple(_struct_fields(w, given[1:]))
+    if changes is None or _UNKNOWN_FIELD in dict(changes):
+        return None
+    return tuple((dict(first) | dict(changes)).items())
+
+
 def _is_builder(node: exp.Expr) -> bool:
+    if type(node) is exp.ObjectInsert:
+        return _is_builder(node.this)
     if type(node) is exp.Anonymous:
-        return str(node.this).upper() in OBJECT_BUILDERS | {"ROW"}
+        name = str(node.this).upper()
+        return name in OBJECT_BUILDERS | {"ROW"} or (
+            name in OBJECT_CHANGES and bool(node.expressions) and _is_builder(node.expressions[0])
+        )
     return isinstance(node, exp.Struct | exp.JSONObject | exp.StarMap | exp.Tuple)
 
 
@@ -516,6 +542,7 @@ def _bracket(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: i
     chosen = _element_of(this, inside)
     if chosen is not None:
         return w.write(chosen, TRANSFORMED[role], outer_precedence)
+    _name_fields(w, this)
     path = _path_of(w, inside[0]) if len(inside) == 1 else ()
     if not path and isinstance(this, exp.Struct | exp.Tuple):
         path = (POSITION,)
@@ -531,10 +558,25 @@ def _element_of(node: exp.Expr, inside: list[exp.Expr]) -> exp.Expr | None:
     """The element b of `[a, b][2]`; None where the array or the number is not written out."""
     while type(node) is exp.Paren:
         node = node.this
-    if type(node) is not exp.Array or len(inside) != 1 or type(inside[0]) is not exp.Literal:
+    index = inside[0] if len(inside) == 1 else None
+    from_end = type(index) is exp.Neg
+    if index is not None and from_end:
+        index = index.this
+    if type(node) is not exp.Array or type(index) is not exp.Literal or not index.name.isdigit():
         return None
-    number = inside[0].name  # sqlglot counts from 0 in every dialect
-    return node.expressions[int(number)] if number.isdigit() and int(number) < len(node.expressions) else None
+    number = int(index.name) - from_end  # sqlglot counts from 0 in every dialect: the last, -1, is its -2
+    if number >= len(node.expressions) + from_end or (from_end and not number):
+        return None
+    elements: list[exp.Expr] = node.expressions
+    return elements[-number if from_end else number]
+
+
+def _name_fields(w: ExpressionWriter, node: exp.Expr) -> None:
+    """Have the fields of a struct that is built here named before a string may mean them: `{'p': a}['p']`."""
+    while type(node) is exp.Paren:
+        node = node.this
+    if type(node) is exp.Struct:
+        tuple(_struct_fields(w, node.expressions))
 
 
 def _path_of(w: ExpressionWriter, node: exp.Expr | None) -> tuple[str, ...]:
@@ -553,6 +595,7 @@ def _path_of(w: ExpressionWriter, node: exp.Expr | None) -> tuple[str, ...]:
 def _extract(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     """STRUCT_EXTRACT(struct, 'field'), GET(object, 'field')."""
     key = node.args["expression"]
+    _name_fields(w, node.args["this"])
     path = _path_of(w, key)
     w.parts.append("GET(" if type(node) is exp.GetExtract else "STRUCT_EXTRACT(")
     if path:

@@ -236,8 +236,9 @@ def _condition_of_names(node: exp.Expr, variables: set[str]) -> str | None:
         return _one_of_names(node.expressions)
     if type(node.args.get("expression")) is not exp.Literal:
         return None
-    if isinstance(node, exp.EQ):
-        return _one_of_names([node.expression])
+    if isinstance(node, exp.EQ | exp.NEQ):
+        same = _one_of_names([node.expression])
+        return same if isinstance(node, exp.EQ) else rf"\A(?!{same})"
     if isinstance(node, exp.StartsWith):
         return rf"\A{re.escape(node.expression.name)}"
     return _pattern(node) if isinstance(node, _LIKENESS) else None

@@ -22,8 +22,15 @@ from ingestion.analysis.form import (
     Values,
 )
 from ingestion.analysis.roles import ATOM, CONDITIONAL, TRANSFORMATION
-from ingestion.dialects import Dialect, fold
-from ingestion.dialects.functions import INLINES, NAMED_RELATIONS, ONE_ROW_FUNCTIONS, REMOTE_QUERIES, TABLE_FUNCTIONS
+from ingestion.dialects import Dialect, fold, fold_column
+from ingestion.dialects.functions import (
+    INLINES,
+    NAMED_RELATIONS,
+    ONE_ROW_FUNCTIONS,
+    REMOTE_QUERIES,
+    TABLE_FUNCTIONS,
+    columns_of_function,
+)
 from ingestion.model.lineage import NameKind, TableName
 from ingestion.model.storage_paths import location
 from ingestion.parsing.sqlglot.expressions.names import (
@@ -285,11 +292,12 @@ def translate_function(
     known = _known_by_name(node, function)
     given = [] if is_reader(function) else _arguments(node, function)
     arguments = tuple(_argument(queries, argument, name) for argument in given)
-    own = _own_columns(queries, function)
+    own = _own_columns(queries, function) or _system_columns(queries, name, len(given))
     if name == "RANGE" and queries.names.dialect.range_column:
         own = ((queries.names.dialect.range_column, "BIGINT"),)
     if isinstance(function, exp.Explode) and queries.names.dialect.row_generators and not columns:
         own = tuple((each, None) for each in names_of_generated(function))
+    columns = _numbered_columns(node, function, columns, own or ((alias or name.lower(), None),))
     several = type(function) is exp.Unnest or bool(node.args.get("rows_from"))
     aligned = len(columns) if several and len(arguments) > 1 else 0
     offset = node.args.get("offset") or function.args.get("offset")
@@ -316,7 +324,7 @@ def _known_by_name(node: exp.Expr, function: exp.Expr) -> TableName | None:
 
 
 def _named_relation(queries: QueryContext, function: exp.Expr) -> TableName | TableFunction:
-    """DuckDB: the table of `query_table('web.t')`; of a parameter's name nobody knows here what it reads."""
+    """DuckDB: the table of `query_table('web.t')`; what a parameter, or a graph, reads nobody knows here."""
     given = function.expressions
     if len(given) == 1 and type(given[0]) is exp.Literal and given[0].name.replace(".", "").isidentifier():
         return queries.names.table(exp.to_table(given[0].name))
@@ -399,6 +407,25 @@ def _arguments(node: exp.Expr, function: exp.Expr) -> list[exp.Expr]:
             ):
                 found.append(item)
     return found
+
+
+def _system_columns(queries: QueryContext, name: str, arguments: int) -> tuple[tuple[str, TypeRule], ...]:
+    dialect = queries.names.dialect
+    named = columns_of_function(name, dialect.name, arguments)
+    return tuple((fold_column(column, dialect, quoted=False), None) for column in named)
+
+
+def _numbered_columns(
+    node: exp.Expr, function: exp.Expr, columns: tuple[str, ...], own: tuple[tuple[str, TypeRule], ...]
+) -> tuple[str, ...]:
+    """The column list with what PostgreSQL's WITH ORDINALITY calls the rows' numbers where the list does not."""
+    if (
+        not node.args.get("ordinality")
+        and function.args.get("offset") is not True
+        and node.args.get("offset") is not True
+    ):
+        return columns
+    return (*columns, *(name for name, _ in own[len(columns) :]), "ordinality")
 
 
 def _fixed_arguments(arguments: list[exp.Expr], function: str) -> tuple[int, ...]:

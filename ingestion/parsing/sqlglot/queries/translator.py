@@ -13,12 +13,13 @@ from ingestion.analysis.form import (
     MatchedNames,
     Projection,
     Query,
+    QuerySlot,
     Select,
     SetOperation,
     Star,
     Values,
 )
-from ingestion.analysis.roles import ATOM, FILTER, GROUP_BY, IDENTITY, JOIN
+from ingestion.analysis.roles import ATOM, FILTER, GROUP_BY, IDENTITY, JOIN, TRANSFORMATION
 from ingestion.dialects.keywords import reserved_words
 from ingestion.errors import Unparsable
 from ingestion.model.lineage import Problem
@@ -34,6 +35,7 @@ from ingestion.parsing.sqlglot.queries.projections import (
 from ingestion.parsing.sqlglot.queries.relations import match_rows, translate_relations
 
 _NO_EXPRESSIONS = ("from_", "joins", "laterals", "with_")
+_DOCUMENTS = ("JSON", "XML")
 _NO_EXPRESSION = Expression(("?",), (), ATOM)
 
 
@@ -154,6 +156,15 @@ class QueryTranslator:
         return Select(tuple(translate_projections(self, returning.expressions)), relations)
 
     def _select(self, node: exp.Expr, outer: tuple[CommonTable, ...] = ()) -> Select:
+        """A SELECT; T-SQL's FOR JSON and FOR XML put all of its rows together to one value."""
+        clause = node.args.get("for_")
+        rows = self._select_of_rows(node, outer)
+        if clause is None or str(clause.args.get("kind")).upper() not in _DOCUMENTS:
+            return rows
+        document = Expression((0,), (QuerySlot(rows, TRANSFORMATION),), ATOM)
+        return Select((Projection("", document),))
+
+    def _select_of_rows(self, node: exp.Expr, outer: tuple[CommonTable, ...]) -> Select:
         if node.args.get("connect") is None:
             return self._plain_select(node, outer)
         around = self.names.reserved

@@ -12,10 +12,13 @@ from ingestion.parsing.sqlglot.repairs.edits import Repair
 
 _LOCKED = keywords("select sel with insert ins update upd delete del merge")
 _PHASES = keywords("group having qualify order sample union intersect minus except expand with ;")
+_ROWS = keywords("from select")
+_QUERY_ENDS = keywords("select sel union intersect minus except expand ;")
 _ORDERED = keywords("hash partition local order dimension using")
 _CHANGED = keywords("final old new")
 _ENDS = keywords("order limit offset")
 _ON_EVENT = keywords("null error default empty true false unknown keep omit")
+_WRAPPING = keywords("with without")
 _EVENTS = keywords("empty error mismatch")
 _SPECS = keywords("both leading trailing")
 _CLAUSES = keywords(
@@ -66,7 +69,9 @@ def _conditions_first(code: Code) -> Iterator[Edit]:
     for where in range(1, len(code)):
         if code.word(where) != "where":
             continue
-        from_ = next((n for n in code.outside(where + 1) if code.word(n) in _PHASES or code.word(n) == "from"), None)
+        from_ = next(
+            (n for n in code.outside(where + 1) if code.word(n) in _QUERY_ENDS or code.word(n) == "from"), None
+        )
         if from_ is None or code.word(from_) != "from":
             continue
         if any(code.word(n) in ("delete", "update") for n in range(where)):
@@ -75,6 +80,14 @@ def _conditions_first(code: Code) -> Iterator[Edit]:
         last = end if end is not None else _end_around(code, from_)
         yield code.start_of(where), code.start_of(where), f"{code.between(from_, last)} "
         yield code.edit(from_, last - 1)
+
+
+def _upserts(code: Code) -> Iterator[Edit]:
+    """UPDATE t SET … WHERE k = 1 ELSE INSERT INTO t VALUES (…): what is inserted are values by the manual."""
+    if code.word(0) == "update":
+        start = next((n for n in code.outside(1) if code.stands(n, "else", "insert")), None)
+        if start is not None:
+            yield code.edit(start, len(code) - 1)
 
 
 def _end_around(code: Code, number: int) -> int:
@@ -97,9 +110,15 @@ def _table_operators(code: Code) -> Iterator[Edit]:
 def _table_function(code: Code, opening: int) -> Iterator[Edit]:
     """TABLE (f(s.a) RETURNS (b INTEGER)) AS d [(b)] HASH BY c LOCAL ORDER BY e."""
     closing = code.closing(opening)
+    if code.word(opening + 1) == "strtok_split_to_table":  # sqlglot knows one of two arguments
+        yield code.edit(opening + 1, opening + 1, "TD_STRTOK_SPLIT_TO_TABLE")
     returns = next((n for n in code.outside(opening + 1, closing) if code.word(n) == "returns"), None)
     if returns is not None:
         yield code.edit(returns, closing - 1)
+        alias = closing + 1 + (code.word(closing + 1) == "as")
+        if code.is_name(alias) and code.word(alias + 1) != "(":
+            named = (code.between(first, first + 1) for first, _ in code.items(returns + 2, code.closing(returns + 1)))
+            yield code.end_of(alias), code.end_of(alias), f" ({', '.join(named)})"
     for number in code.outside(closing + 1):
         if code.word(number) in _CLAUSES:
             return
@@ -209,8 +228,32 @@ def _trimmed_text(code: Code) -> Iterator[Edit]:
             yield code.edit(number + 2, from_)
 
 
+def _named_joins(code: Code) -> Iterator[Edit]:
+    """PostgreSQL: JOIN b USING (k) AS x, where x has the merged columns alone: `x.k` is k, `x.*` is k."""
+    for number in range(1, len(code) - 4):
+        if not code.stands(number, "using", "("):
+            continue
+        as_ = code.closing(number + 1) + 1
+        if code.word(as_) != "as" or not code.is_name(as_ + 1) or code.word(as_ + 2) == "(":
+            continue
+        yield code.edit(as_, as_ + 1)
+        merged = code.between(number + 2, as_ - 1)
+        for index in range(len(code) - 2):
+            if index != as_ + 1 and code.name(index) == code.name(as_ + 1) and code.word(index + 1) == ".":
+                star = code.word(index + 2) == "*"
+                yield code.edit(index, index + 2, merged if star else code.between(index + 2, index + 3))
+
+
+def _defaults(code: Code) -> Iterator[Edit]:
+    """MySQL: DEFAULT(a) is what a has where nothing is given, and no value of any row."""
+    if code.word(0) not in ("create", "alter"):
+        for number in range(1, len(code) - 3):
+            if code.stands(number, "default", "(") and code.closing(number + 1) == number + 3:
+                yield code.edit(number, number + 3, "NULL")
+
+
 def _column_events(code: Code) -> Iterator[Edit]:
-    """JSON_TABLE: DEFAULT 'n' ON EMPTY, ERROR ON ERROR; XMLTABLE: PASSING BY REF d AS "x": what moves no value."""
+    """JSON_TABLE: DEFAULT 'n' ON EMPTY, FORMAT JSON; XMLTABLE: PASSING BY REF d AS "x": what moves no value."""
     for number in range(len(code) - 3):
         word = code.word(number)
         if word in ("json_table", "xmltable") and code.word(number + 1) == "(":
@@ -231,6 +274,19 @@ def _without_events(code: Code, opening: int, closing: int) -> Iterator[Edit]:
             yield code.edit(first, index + 1)
         elif code.word(index) == "exists" and code.word(index + 1) in ("path", ",", ")"):
             yield code.edit(index, index)
+        elif code.word(index) == "nested" and code.is_string(index + 1):
+            yield code.edit(index, index, "NESTED PATH")
+        elif code.stands(index, "format", "json"):
+            yield code.edit(index, index + 1)
+        elif code.word(index) in _WRAPPING:
+            wrapper = next((n for n in range(index + 1, min(index + 4, closing)) if code.word(n) == "wrapper"), None)
+            if wrapper is not None:
+                yield code.edit(index, wrapper)
+        elif code.is_string(index) and code.word(index + 1) == "as" and code.is_name(index + 2):
+            yield code.edit(index + 1, index + 2)  # a path's name
+        elif code.word(index) == "passing":
+            columns = next((n for n in code.outside(index, closing) if code.word(n) == "columns"), closing)
+            yield code.edit(index, columns - 1)
 
 
 def _plain_document(code: Code, opening: int, closing: int) -> Iterator[Edit]:
@@ -306,9 +362,24 @@ def _piped_columns(code: Code) -> Iterator[Edit]:
         last = (end or _end_around(code, number + 2)) - 1
         if verb == "window":
             yield code.edit(number + 2, number + 2, "EXTEND")
+        elif verb == "call":
+            yield from _called_function(code, number, last)
         elif verb in _PIPE_STARS:
             items = ", ".join(_star_item(code, verb, first, until) for first, until in code.items(number + 3, last + 1))
             yield code.edit(number + 2, last, f"SELECT * {_PIPE_STARS[verb]} ({items})")
+
+
+def _called_function(code: Code, pipe: int, last: int) -> Iterator[Edit]:
+    """|> CALL f(1) AS x: the rows of f, whose first argument are the rows before it: FROM f((query), 1) AS x."""
+    opening = next((n for n in range(pipe + 3, last + 1) if code.word(n) == "("), None)
+    around = [n for n in range(pipe) if code.word(n) == "(" and code.closing(n) > pipe]
+    begin = next((n for n in code.outside(around[-1] + 1 if around else 0, pipe) if code.word(n) in _ROWS), None)
+    if opening is None or begin is None:
+        return
+    given = code.between(opening + 1, code.closing(opening))
+    rows = f"(SELECT * FROM ({code.between(begin, pipe)}))"
+    call = f"{code.between(pipe + 3, opening)}({rows}{', ' if given else ''}{given})"
+    yield code.edit(begin, last, f"FROM {call} {code.between(code.after(opening), last + 1)}")
 
 
 def _star_item(code: Code, verb: str, first: int, until: int) -> str:
@@ -317,6 +388,36 @@ def _star_item(code: Code, verb: str, first: int, until: int) -> str:
     if verb == "rename" and until == first + 2:
         return f"{code.between(first, first + 1)} AS {code.between(first + 1, until)}"
     return code.between(first, until)
+
+
+def _graph_rows(code: Code) -> Iterator[Edit]:
+    """GRAPH_TABLE (g MATCH (a IS p) COLUMNS (a.n AS x)), GRAPH g MATCH (a:p) RETURN a.n AS x: rows with those columns.
+
+    Which tables a graph is made of stands in its definition alone.
+    """
+    for number in range(len(code) - 3):
+        if code.stands(number, "graph_table", "("):
+            closing = code.closing(number + 1)
+            yield code.edit(number, closing, f"({_graph_query(code, number + 2, closing)})")
+    if code.word(0) == "graph" and code.is_name(1):
+        last = next((n for n in code.outside(1) if code.word(n) == ";"), len(code)) - 1
+        yield code.edit(0, last, _graph_query(code, 1, last + 1))
+
+
+def _graph_query(code: Code, first: int, end: int) -> str:
+    """A query of the columns that the last RETURN or COLUMNS of a graph's query names, up to a token."""
+    clauses = [n for n in code.outside(first, end) if code.word(n) in ("columns", "return")]
+    names: list[str] = []
+    if clauses:
+        begin = clauses[-1] + 1 + (code.word(clauses[-1] + 1) in ("distinct", "all"))
+        if code.word(clauses[-1]) == "columns":
+            begin, end = begin + 1, code.closing(begin)
+        else:
+            end = next((n for n in code.outside(begin, end) if code.word(n) in _ENDS), end)
+        named = [until - 1 for _, until in code.items(begin, end)]
+        names = [code.between(last, last + 1) for last in named if code.is_name(last)]
+    columns = ", ".join(f"graph_rows.{name}" for name in names)
+    return f"SELECT {columns or '*'} FROM GRAPH_TABLE() AS graph_rows"
 
 
 def _rows_of_changes(code: Code) -> Iterator[Edit]:
@@ -336,26 +437,28 @@ def _rows_of_changes(code: Code) -> Iterator[Edit]:
 
 
 CLAUSE_REPAIRS: dict[str, tuple[Repair, ...]] = {
-    "bigquery": (_piped_columns,),
+    "bigquery": (_piped_columns, _graph_rows),
     "databricks": (_at_version, _piped_columns),
     "db2": (_column_events, _rows_of_changes),
-    "duckdb": (_ordered_pivots,),
+    "duckdb": (_ordered_pivots, _graph_rows),
     "fabric": (_changed_keys,),
-    "mariadb": (_column_events,),
-    "mysql": (_column_events,),
-    "oracle": (_column_events, _pivoted_xml, _at_zone),
+    "mariadb": (_column_events, _defaults),
+    "mysql": (_column_events, _defaults),
+    "oracle": (_column_events, _pivoted_xml, _at_zone, _graph_rows),
     "greenplum": (_trimmed_text, _column_events),
-    "postgres": (_trimmed_text, _column_events),
+    "postgres": (_trimmed_text, _column_events, _graph_rows, _named_joins),
     "spark": (_at_version, _piped_columns),
     "teradata": (
         _locking,
         _numbered_ranges,
         _conditions_first,
+        _upserts,
         _table_operators,
         _expanded_periods,
         _bounds,
         _at_zone,
         _column_events,
     ),
+    "trino": (_column_events,),
     "tsql": (_changed_keys,),
 }

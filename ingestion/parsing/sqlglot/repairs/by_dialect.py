@@ -68,7 +68,10 @@ _HEAD = 20
 _MOST_PASSES = 4
 """Of edits within what another edit moves, as those of a query in a query are."""
 # UPDATE LOW_PRIORITY t SET …: sqlglot takes LOW_PRIORITY for the table and t for its alias.
-_PRIORITY = re.compile(r"\A(?:update|replace)\s++(?:low_priority|delayed|ignore)\b", re.IGNORECASE)
+# SELECT DEFAULT(a): DEFAULT would be a column whose alias is a.
+_PRIORITY = re.compile(
+    r"\A(?:update|replace)\s++(?:low_priority|delayed|ignore)\b|\bdefault\s*+\(\s*+[\w`]++\s*+\)", re.IGNORECASE
+)
 _SPARK_NEEDS = re.compile(
     r"\bwith\s+schema\s+evolution\b|\bflow\s+auto\s+cdc\b|\bview\b.{0,400}?\boptions\s*\(|\btemp(?:orary)?\s+view\s+\S+\s+using\b|"
     r"\bcopy\s++into\s.{0,400}?\bby\s++(?:position|name)\b",
@@ -197,7 +200,11 @@ def _applied_function(code: Code, number: int) -> Iterator[Edit]:
     before = code.opening(number - 1)
     if code.word(before - 1) == "columns" and code.is_name(before + 1):
         return  # COLUMNS(a, b) APPLY f
-    if code.is_name(number + 1):
+    with_parameters = number + 2 if code.is_name(number + 2) and code.word(number + 3) == "(" else number + 1
+    if code.word(with_parameters + 1) == "(":  # APPLY(quantile(0.9)), APPLY quantile(0.9)
+        last = code.closing(number + 1) if with_parameters == number + 2 else code.closing(number + 2)
+        yield code.edit(number + 1, last, f"({ANY_FUNCTION})")
+    elif code.is_name(number + 1):
         yield code.edit(number + 1, number + 1, f"({code.between(number + 1, number + 2)})")
     elif code.stands(number + 2, code.word(number + 2), "-", ">"):
         end = code.closing(number + 1)

@@ -67,7 +67,12 @@ def _column_name(queries: QueryTranslator, node: exp.Expr) -> str:
 
 
 def _assigned_name(queries: QueryTranslator, node: exp.Expr, relations: Iterable[RelationSource]) -> str:
-    """The column on the left of an assignment: addr of `SET addr.city = 'x'` and `SET t.addr.city = 'x'`."""
+    """The column on the left of an assignment: addr of `SET addr.city = 'x'` and `SET t.addr.city = 'x'`.
+
+    PostgreSQL's `SET xs[1] = 1` sets xs.
+    """
+    while type(node) is exp.Bracket:
+        node = node.this
     parts = queries.names.column_parts(node) if type(node) is exp.Column else ()
     if type(node) is exp.Dot:
         path = list(node.flatten())
@@ -98,10 +103,14 @@ def _assignments(
         left, right = node.this, node.expression
         if type(left) in (exp.Tuple, exp.Paren):
             yield from _multiple(queries, left, right, relations)
-        elif type(right) is exp.Column and not right.args.get("table") and right.name.lower() == "default":
+        elif _is_default(right):
             continue
         else:
             yield Projection(_assigned_name(queries, left, relations), queries.expression(right))
+
+
+def _is_default(node: exp.Expr) -> bool:
+    return type(node) is exp.Column and not node.args.get("table") and node.name.lower() == "default"
 
 
 def _multiple(
@@ -225,7 +234,7 @@ def _assigned_columns(nodes: list[exp.Expr]) -> Iterator[exp.Expr]:
             right = node.expression
             if type(node.this) is exp.Tuple:
                 yield from node.this.expressions
-            elif not (type(right) is exp.Column and not right.args.get("table") and right.name.lower() == "default"):
+            elif not _is_default(right):
                 yield node.this
 
 
@@ -633,7 +642,8 @@ def _insert_branch(branch: _Branch, action: exp.Expr) -> WriteForm:
         tuple(_column_name(branch.queries, item) for item in this.expressions) if isinstance(this, exp.Tuple) else None
     )
     if not isinstance(values, exp.Expr) and isinstance(this, exp.Tuple) and _calls_values(this):
-        columns, values = None, exp.Tuple(expressions=this.expressions[0].expressions)
+        cells = [exp.Null() if _is_default(cell) else cell for cell in this.expressions[0].expressions]
+        columns, values = None, exp.Tuple(expressions=cells)
     if not isinstance(values, exp.Expr):  # INSERT *, and by position INSERT ROW: the target itself is not in the star
         if isinstance(this, exp.Tuple) and _is_named_star(this.expressions):
             return WriteForm(replace(target, by_name=True), branch.select((Star(),), action))
