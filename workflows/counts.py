@@ -12,7 +12,7 @@ import json
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -204,3 +204,41 @@ def loss_warnings(what: str, failures: Iterable[Failure]) -> tuple[str, ...]:
     """A warning of how many were given up on, and the first reason of it; none where none were."""
     locations = [failure.location for failure in failures]
     return (f"{len(locations)} {what} ({locations[0]})",) if locations else ()
+
+
+@dataclass(frozen=True, slots=True)
+class EventReport:
+    """How many events were `sent`, why others could not be; which the receiver `refused`, by their runs; and of which
+    producers edges of columns were left out, with how many.
+    """
+
+    sent: int = 0
+    failures: tuple[Failure, ...] = ()
+    refused: Mapping[str, str] = field(default_factory=dict)
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+    def __add__(self, other: EventReport) -> EventReport:
+        return EventReport(
+            self.sent + other.sent,
+            self.failures + other.failures,
+            {**self.refused, **other.refused},
+            {**self.left_out, **other.left_out},
+        )
+
+    def warnings(self) -> tuple[str, ...]:
+        """What to tell a person of it."""
+        found = list(loss_warnings("events could not be made or sent", self.failures))
+        if self.refused:
+            named = some_of(sorted(self.refused.values()))
+            found.append(f"{len(self.refused)} OpenLineage events were refused, the others were sent: {named}")
+        if self.left_out:
+            named = some_of([f"{name} ({count})" for name, count in sorted(self.left_out.items())])
+            total = sum(self.left_out.values())
+            found.append(f"{total} edges of columns are more than the OpenLineage receiver takes in an event: {named}")
+        return tuple(found)
+
+
+def some_of(names: Sequence[str]) -> str:
+    """The first of several names, and how many more there are."""
+    more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
+    return ", ".join(names[:NAMES_SHOWN]) + more

@@ -23,6 +23,7 @@ from openlineage.client.facet_v2 import (
 )
 from openlineage.client.serde import Serde
 
+from connectors.openlineage.receivers import EventLimits
 from ingestion.dialects.dataset_namespaces import STORAGE_SCHEMES, NamespaceMap, ServiceAddress
 from ingestion.model.contributions import ColumnEvidence, Contribution, Producer
 from ingestion.model.entities import TableEntity
@@ -53,10 +54,10 @@ class DatasetNames:
     def of(self, entity: TableEntity) -> tuple[str, str]:
         """The namespace and the name of an entity; a container's are its store and its path."""
         service, *parts = split_fqn(entity.fully_qualified_name)
-        address = self.namespaces.services.get(service, ServiceAddress(""))
         if entity.type != "container":
-            name = address.dataset_name(parts[:_PARTS_OF_A_TABLE])
-            return self.namespaces.namespace_of(service) or service, ".".join(map(quote, name))
+            namespace, name = self.namespaces.dataset(service, parts[:_PARTS_OF_A_TABLE])
+            return namespace, ".".join(map(quote, name))
+        address = self.namespaces.services.get(service, ServiceAddress(""))
         store, _, path = "/".join(parts).partition("/")
         if service == "files":
             return "file", f"{store}/{path}".rstrip("/")
@@ -109,13 +110,17 @@ def _fields(columns: Sequence[Column]) -> list[schema_dataset.SchemaDatasetFacet
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Whose events these are: the workflow as a job and its run, the dialect of its SQL, how datasets are named."""
+    """Whose events these are: the workflow as a job and its run, the dialect of its SQL, how datasets are named.
+
+    `limits`: what their receiver takes.
+    """
 
     workflow: str
     run_id: str
     namespace: str
     dialect: str
     names: DatasetNames
+    limits: EventLimits = field(default_factory=EventLimits)
 
     @property
     def run_uuid(self) -> str:
@@ -141,11 +146,16 @@ class RunResult:
 
 @dataclass(frozen=True, slots=True)
 class JobRun:
-    """A producer's event; `key` names the producer, `digest` is the same for the same content."""
+    """What a producer says as events of one job: several where a receiver does not take it in one.
+
+    `key` names the producer, `digest` is the same for the same content, `left_out` counts the edges of columns that no
+    event of the receiver's size could hold.
+    """
 
     key: str
     digest: str
-    event: RunEvent
+    events: tuple[RunEvent, ...]
+    left_out: int = 0
 
 
 def job_runs(
@@ -154,7 +164,7 @@ def job_runs(
     origin: Origin,
     isolation: Isolation[Producer] | None = None,
 ) -> Iterator[JobRun]:
-    """An event for each producer, in the order of their names. `entities` has both ends of every request, by id.
+    """The events of each producer, in the order of their names. `entities` has both ends of every request, by id.
 
     The run id follows from the content: an event that is sent again is the same event. `isolation` gets the producers
     of which no event can be made.
@@ -194,11 +204,15 @@ def outcome_event(origin: Origin, outcome: RunResult, at: float) -> RunEvent:
     )
 
 
+_Edge = tuple[TableEntity, TableEntity, Contribution]
+"""Its source, its target, and what is said of it."""
+
+
 @dataclass(slots=True)
 class _ProducerEdges:
     """What one producer says: of each edge its ends and the contribution."""
 
-    edges: list[tuple[TableEntity, TableEntity, Contribution]] = field(default_factory=list)
+    edges: list[_Edge] = field(default_factory=list)
 
     @property
     def last_seen(self) -> float:
@@ -213,27 +227,47 @@ class _ProducerEdges:
 
 
 def _job_run(producer: Producer, produced: _ProducerEdges, origin: Origin) -> JobRun:
-    name = f"{producer.kind}.{producer.key}"
-    inputs = {source.id: source for source, _, _ in produced.edges}
-    outputs = {target.id: target for _, target, _ in produced.edges}
-    facets: dict[str, JobFacet] = {"jobType": _job_type(str(producer.kind).upper())}
-    if produced.latest.sql_query:
-        facets["sql"] = sql_job.SQLJobFacet(query=produced.latest.sql_query, dialect=origin.dialect)
-    event = RunEvent(
-        eventTime=iso_time(produced.last_seen),
-        eventType=RunState.COMPLETE,
-        run=Run(str(uuid.UUID(int=0)), {"parent": origin.parent}),
-        job=Job(origin.namespace, name, facets),
-        inputs=[origin.names.input(inputs[key]) for key in sorted(inputs)],
-        outputs=[
-            origin.names.output(outputs[key], columnLineage=_column_lineage(outputs[key], produced, origin.names))
-            for key in sorted(outputs)
-        ],
-        producer=PRODUCER,
-    )
-    digest = _digest(event)
-    event.run.runId = str(uuid.uuid5(uuid.NAMESPACE_URL, f"{PRODUCER}/{origin.workflow}/{name}/{digest}"))
-    return JobRun(name, digest, event)
+    job = _Job(f"{producer.kind}.{producer.key}", str(producer.kind).upper(), produced.latest.sql_query, origin)
+    events, digests, left_out = [], [], 0
+    for event, lost in _events_within(job, produced):
+        digest = _digest(event)
+        event.run.runId = str(uuid.uuid5(uuid.NAMESPACE_URL, f"{PRODUCER}/{origin.workflow}/{job.name}/{digest}"))
+        events.append(event)
+        digests.append(digest)
+        left_out += lost
+    whole = digests[0] if len(digests) == 1 else hashlib.sha256(" ".join(digests).encode()).hexdigest()
+    return JobRun(job.name, whole, tuple(events), left_out)
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """What all events of a producer have of it."""
+
+    name: str
+    kind: str
+    sql: str | None
+    origin: Origin
+
+    def event(self, produced: _ProducerEdges) -> RunEvent:
+        """One with these edges; its run has no id yet."""
+        names = self.origin.names
+        inputs = {source.id: source for source, _, _ in produced.edges}
+        outputs = {target.id: target for _, target, _ in produced.edges}
+        facets: dict[str, JobFacet] = {"jobType": _job_type(self.kind)}
+        if self.sql:
+            facets["sql"] = sql_job.SQLJobFacet(query=self.sql, dialect=self.origin.dialect)
+        return RunEvent(
+            eventTime=iso_time(produced.last_seen),
+            eventType=RunState.COMPLETE,
+            run=Run(str(uuid.UUID(int=0)), {"parent": self.origin.parent}),
+            job=Job(self.origin.namespace, self.name, facets),
+            inputs=[names.input(inputs[key]) for key in sorted(inputs)],
+            outputs=[
+                names.output(outputs[key], columnLineage=_column_lineage(outputs[key], produced, names))
+                for key in sorted(outputs)
+            ],
+            producer=PRODUCER,
+        )
 
 
 def _digest(event: RunEvent) -> str:
@@ -241,6 +275,115 @@ def _digest(event: RunEvent) -> str:
     content = json.loads(Serde.to_json(event))
     del content["run"]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+# An event that is more than its receiver takes: split by its outputs, then by its inputs, then without details.
+
+
+def _events_within(job: _Job, produced: _ProducerEdges) -> Iterator[tuple[RunEvent, int]]:
+    """Events that the receiver takes, and how many edges of columns had to be left out of each."""
+    limits = job.origin.limits
+    if limits.pairs and len(groups := _by_inputs(produced)) > 1:
+        for group in groups:
+            yield from _events_within(job, group)
+        return
+    event = job.event(produced)
+    if not _is_beyond(event, limits):
+        yield event, 0
+    elif halves := _halves(produced):
+        for half in halves:
+            yield from _events_within(job, half)
+    else:
+        yield event, _reduce(event, limits)
+
+
+def _is_beyond(event: RunEvent, limits: EventLimits) -> bool:
+    inputs, outputs = event.inputs or [], event.outputs or []
+    return (
+        (limits.links is not None and len(inputs) * len(outputs) > limits.links)
+        or (limits.columns is not None and sum(map(_column_edges, outputs)) > limits.columns)
+        or (limits.size is not None and len(Serde.to_json(event).encode()) > limits.size)
+    )
+
+
+def _lineage_of(output: OutputDataset) -> column_lineage_dataset.ColumnLineageDatasetFacet:
+    facet = (output.facets or {})["columnLineage"]
+    assert isinstance(facet, column_lineage_dataset.ColumnLineageDatasetFacet)
+    return facet
+
+
+def _column_edges(output: OutputDataset) -> int:
+    facet = _lineage_of(output)
+    return sum(len(made.inputFields) for made in facet.fields.values()) + len(facet.dataset or ())
+
+
+def _by_inputs(produced: _ProducerEdges) -> list[_ProducerEdges]:
+    """The edges apart by outputs that are not made of the same inputs."""
+    inputs: dict[str, set[str]] = {}
+    for source, target, _ in produced.edges:
+        inputs.setdefault(target.id, set()).add(source.id)
+    groups: dict[tuple[str, ...], _ProducerEdges] = {}
+    for edge in produced.edges:
+        groups.setdefault(tuple(sorted(inputs[edge[1].id])), _ProducerEdges()).edges.append(edge)
+    return [groups[key] for key in sorted(groups)]
+
+
+def _halves(produced: _ProducerEdges) -> list[_ProducerEdges]:
+    """Those of one half of the outputs, and of the other; of one output by the inputs. None where there is one each."""
+    for end_of in (_output_of, _input_of):
+        keys = sorted(set(map(end_of, produced.edges)))
+        if len(keys) > 1:
+            first = set(keys[: len(keys) // 2])
+            halves = _ProducerEdges(), _ProducerEdges()
+            for edge in produced.edges:
+                halves[end_of(edge) not in first].edges.append(edge)
+            return list(halves)
+    return []
+
+
+def _input_of(edge: _Edge) -> str:
+    return edge[0].id
+
+
+def _output_of(edge: _Edge) -> str:
+    return edge[1].id
+
+
+def _reduce(event: RunEvent, limits: EventLimits) -> int:
+    """Takes the details out of an event of two datasets until it is small enough; how many edges of columns went."""
+    assert event.outputs
+    output = event.outputs[0]
+    facet = _lineage_of(output)
+    before = _column_edges(output)
+    for reduction in (_without_expressions, _without_schemas, _without_sql, _without_influences):
+        if _is_beyond(event, limits):
+            reduction(event)
+    while facet.fields and _is_beyond(event, limits):
+        kept = list(facet.fields)[: len(facet.fields) * 9 // 10]
+        facet.fields = {name: facet.fields[name] for name in kept}
+    return before - _column_edges(output)
+
+
+def _without_expressions(event: RunEvent) -> None:
+    for output in event.outputs or ():
+        facet = _lineage_of(output)
+        for one in (*(one for made in facet.fields.values() for one in made.inputFields), *(facet.dataset or ())):
+            for transformation in one.transformations or ():
+                transformation.description = ""
+
+
+def _without_schemas(event: RunEvent) -> None:
+    for dataset in (*(event.inputs or ()), *(event.outputs or ())):
+        (dataset.facets or {}).pop("schema", None)
+
+
+def _without_sql(event: RunEvent) -> None:
+    (event.job.facets or {}).pop("sql", None)
+
+
+def _without_influences(event: RunEvent) -> None:
+    for output in event.outputs or ():
+        _lineage_of(output).dataset = []
 
 
 def _column_lineage(

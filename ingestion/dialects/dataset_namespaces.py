@@ -95,6 +95,9 @@ _PORTS: Mapping[str, int] = {
     "postgres": 5432,
 }
 
+_BY_SCHEME: Mapping[str, DatasetNaming] = {
+    naming.scheme: naming for naming in reversed(list(_NAMINGS.values())) if naming.scheme not in _SCHEMES
+}
 SERVICE_KINDS: Mapping[str, tuple[str, ...]] = {
     scheme: tuple(kind for kind, naming in _NAMINGS.items() if _SCHEMES.get(naming.scheme, naming.scheme) == scheme)
     for scheme in dict.fromkeys(_SCHEMES.get(naming.scheme, naming.scheme) for naming in _NAMINGS.values())
@@ -159,13 +162,16 @@ class ServiceAddress:
             return (f"unitycatalog://{address.removesuffix(f':{naming.port}')}", "unity-catalog")
         return (f"{naming.scheme}://{_with_port(address, naming.port)}",)
 
-    def dataset_name(self, parts: Sequence[str]) -> list[str]:
-        """The parts of a table's name out of its database, schema and own name, as they are written."""
+    def dataset_name(self, parts: Sequence[str], namespace: str) -> list[str]:
+        """The parts of a table's name out of its database, schema and own name, as they are written there."""
         *above, schema, table = parts
-        if self.naming.scheme == "glue":
+        naming, scheme = self.naming, scheme_of(namespace)
+        if scheme != namespace_key(naming.scheme):  # what a person gave it may be another's: that of its Glue, or Hive
+            naming = _BY_SCHEME.get(scheme, naming)
+        if scheme == "glue":
             return [f"table/{schema}/{table}"]
-        hidden = self.naming.optional_catalog and above[-1:] in ([UNKNOWN_DATABASE], [_SPARK_CATALOG])
-        return [schema, table] if self.naming.parts < _TABLE_PARTS or hidden else [*above, schema, table]
+        hidden = naming.optional_catalog and above[-1:] in ([UNKNOWN_DATABASE], [_SPARK_CATALOG])
+        return [schema, table] if naming.parts < _TABLE_PARTS or hidden else [*above, schema, table]
 
     def table_parts(self, parts: Sequence[str]) -> list[str]:
         """The reverse: schema and table, with the database where the name has one that counts here."""
@@ -257,6 +263,11 @@ class NamespaceMap:
             if found:
                 return found
         return ()
+
+    def dataset(self, service: str, parts: Sequence[str]) -> tuple[str, list[str]]:
+        """The namespace of a service's table, that of its name where none is known, and the parts of its name there."""
+        namespace = self.namespace_of(service) or service
+        return namespace, self.services.get(service, ServiceAddress("")).dataset_name(parts, namespace)
 
     def with_services(self, services: Mapping[str, ServiceAddress]) -> NamespaceMap:
         """The same with other services; of one that it has too, whichever address tells a namespace."""

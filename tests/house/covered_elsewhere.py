@@ -120,10 +120,7 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
         "connectors.dbt.settings",
         "connectors.dbt.source",
     ),
-    "connectors/openlineage/test_events.py": (
-        "connectors.openlineage.emitter",
-        "workflows.run.publish.openlineage_events",
-    ),
+    "connectors/openlineage/test_events.py": ("connectors.openlineage.emitter",),
     "behaviour/test_views.py": (
         "connectors.openmetadata.definitions",
         "workflows.run.read.definitions",

@@ -18,7 +18,7 @@ from ingestion.model.isolation import Failure
 from ingestion.model.outcomes import Outcome, ProblemKind, StatementEnd
 from ingestion.model.requests import AddLineageRequest
 from workflows.config.namespaces import SourceSettings
-from workflows.counts import AGREE, ONLY_ENGINE, ONLY_LOG, RunCounts
+from workflows.counts import AGREE, ONLY_ENGINE, ONLY_LOG, EventReport, RunCounts
 from workflows.run.parse.templates import Templates
 from workflows.run.publish.publishing import PublishedLineage, SharedLineage
 from workflows.run.publish.query_records import RepeatedQuery, queries_behind
@@ -223,7 +223,7 @@ class ShardSums:
         self.met: set[str] = set()
         self.dead: dict[str, str] = {}
         self.failures: dict[str, Failure] = {}
-        self.event_failures: tuple[Failure, ...] = ()
+        self.events = EventReport()
         self.incomplete = 0
 
     def add_registered(self, made: int) -> None:

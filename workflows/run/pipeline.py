@@ -338,7 +338,7 @@ def _run_all(run: _RunServices, progress: Progress) -> tuple[RunCounts, tuple[st
             made = made.taken_by(STAGES[number:])
     events = run.lineage.events
     if events is not None and counts.statements:
-        events.conclude(counts)
+        warnings = (*warnings, *events.conclude(counts))
     return counts, warnings
 
 

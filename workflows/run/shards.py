@@ -324,9 +324,9 @@ class LineageStages:
     def _send_events(self, published: PublishedShard, sums: ShardSums) -> None:
         if self.events is not None:
             with self.progress.stage("events") as progress:
-                sent, failures = self.events.send(published.stood, published.entities)
-                progress.advance(sent)
-            sums.event_failures += failures
+                report = self.events.send(published.stood, published.entities)
+                progress.advance(report.sent)
+            sums.events += report
 
     def _file_others(self, resolved: ResolvedShards, queries: LogQueries) -> tuple[str, ...]:
         """Files what stands beside the edges; what to warn of where something could not be filed."""
@@ -345,7 +345,7 @@ def _lineage_result(found: Occurrences, sums: ShardSums, filed: tuple[str, ...])
     templates = found.templates
     warnings = (
         *sums.doubtful.warnings(),
-        *loss_warnings("events could not be made or sent", sums.event_failures),
+        *sums.events.warnings(),
         *loss_warnings("routines could not be filed", sums.routines.failures.values()),
         *filed,
         *([TRUNCATION_ADVICE] if sums.incomplete else []),

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import sys
 import uuid
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from types import ModuleType, SimpleNamespace
+from typing import Any, cast
 
 import attr
 import pytest
+from openlineage.client import OpenLineageClient
 from openlineage.client.facet_v2 import (
     column_lineage_dataset,
     extraction_error_run,
@@ -26,6 +29,8 @@ from pytest_httpserver import HTTPServer
 
 from connectors.openlineage import (
     DatasetNames,
+    Emitter,
+    EventLimits,
     JobRun,
     Origin,
     RunResult,
@@ -35,7 +40,7 @@ from connectors.openlineage import (
     outcome_event,
 )
 from ingestion.dialects.dataset_namespaces import NamespaceMap, ServiceAddress
-from ingestion.errors import ConfigError, TargetDown
+from ingestion.errors import ConfigError, Rejected, TargetDown
 from ingestion.model.contributions import ColumnEvidence, Contribution, Producer, ProducerKind
 from ingestion.model.entities import TableEntity
 from ingestion.model.lineage import Column, Subtype, Transformation
@@ -92,7 +97,7 @@ REQUESTS = [
 
 
 def events(requests_: list[AddLineageRequest] = REQUESTS) -> list[dict[str, Any]]:
-    return [json.loads(Serde.to_json(job.event)) for job in job_runs(requests_, ENTITIES, ORIGIN)]
+    return [json.loads(Serde.to_json(job.events[0])) for job in job_runs(requests_, ENTITIES, ORIGIN)]
 
 
 def facets_in(event: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -141,6 +146,20 @@ def test_each_service_of_a_run_has_its_own_namespace() -> None:
         ("postgres://db:5432", "db.public.orders"),
         ("snowflake://acme-prod", "DB.S.DAILY"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "namespace", "expected"),
+    [
+        ("Athena", "arn:aws:glue:eu-west-1:12", "table/sales/orders"),
+        ("Spark", "hive://meta:9083", "sales.orders"),
+        ("Trino", "hive://meta:9083", "sales.orders"),
+        ("Postgres", "postgresql://db", "lake.sales.orders"),
+    ],
+)
+def test_a_name_is_written_as_the_namespace_has_it_that_was_given(kind: str, namespace: str, expected: str) -> None:
+    names = DatasetNames(NamespaceMap({namespace: "s"}, {"s": ServiceAddress(kind)}))
+    assert names.of(replace(ORDERS, fully_qualified_name="s.lake.sales.orders")) == (namespace, expected)
 
 
 def test_a_table_over_files_goes_by_their_place_too() -> None:
@@ -194,7 +213,7 @@ def test_the_statement_its_dialect_and_the_run_it_belongs_to() -> None:
 
 def test_every_facet_is_of_its_published_version_and_has_no_key_that_it_does_not_know() -> None:
     over_files = {**ENTITIES, ORDERS.id: replace(ORDERS, path="s3://lake/orders")}
-    sent = [json.loads(Serde.to_json(job.event)) for job in job_runs(REQUESTS, over_files, ORIGIN)]
+    sent = [json.loads(Serde.to_json(job.events[0])) for job in job_runs(REQUESTS, over_files, ORIGIN)]
     everything = [*sent, json.loads(Serde.to_json(outcome_event(ORIGIN, RunResult(9, {"timeout": 2}), 3_000.0)))]
     seen = set()
     for event in everything:
@@ -220,9 +239,9 @@ def test_equal_content_is_the_same_run_and_other_content_another() -> None:
         return next(job_runs(requests_, ENTITIES, origin))
 
     again = first(list(reversed(REQUESTS)), replace(ORIGIN, run_id="r2"))
-    assert (again.digest, again.event.run.runId) == (first(REQUESTS).digest, first(REQUESTS).event.run.runId)
+    assert (again.digest, again.events[0].run.runId) == (first(REQUESTS).digest, first(REQUESTS).events[0].run.runId)
     other = first([said(ORDERS, column("orders.total", "daily.oid"))])
-    assert other.event.run.runId != again.event.run.runId
+    assert other.events[0].run.runId != again.events[0].run.runId
 
 
 def test_a_catalog_takes_the_events_and_says_the_same(tmp_path: Path) -> None:
@@ -232,7 +251,7 @@ def test_a_catalog_takes_the_events_and_says_the_same(tmp_path: Path) -> None:
         with open_emitter(Transport(transport)) as emitter:
             for _ in range(2):
                 for job in job_runs(REQUESTS[:2], ENTITIES, ORIGIN):
-                    emitter.emit(job.event)
+                    emitter.emit(job.events[0])
         found = {(source.split(".")[-1], target.split(".")[-1]) for source, target in catalog.edges()}
         assert found == {("orders", "daily"), ("cities", "daily")}
         assert {(a, b) for _s, a, _t, b in catalog.column_edges()} == {("oid", "oid"), ("total", "n")}
@@ -242,11 +261,94 @@ def test_events_go_to_a_file(tmp_path: Path) -> None:
     file = tmp_path / "events.jsonl"
     with open_emitter(Transport({"type": "file", "log_file_path": str(file), "append": True})) as emitter:
         for job in job_runs(REQUESTS, ENTITIES, ORIGIN):
-            emitter.emit(job.event)
+            emitter.emit(job.events[0])
     assert [json.loads(line)["job"]["name"] for line in file.read_text().splitlines()] == ["query.f1", "query.f2"]
 
 
-@pytest.mark.parametrize(("status", "expected"), [(401, ConfigError), (422, ConfigError), (503, TargetDown)])
+def into(number: int, *sources: TableEntity, columns: int = 0) -> list[AddLineageRequest]:
+    """What one statement writes into a table of that number, `columns` of it from each of its sources."""
+    target = table(f"t{number}")
+    requests_ = []
+    for source in sources:
+        evidence = tuple(
+            ColumnEvidence((f"{source.fully_qualified_name}.c{one}",), f"{target.fully_qualified_name}.c{one}",
+                           Transformation(Subtype.IDENTITY), expression="c" * 20)
+            for one in range(columns)
+        )  # fmt: skip
+        contribution = Contribution(
+            Producer(ProducerKind.QUERY, "wide"), "QueryLineage", "INSERT", evidence, "sqlglot", 1.0, 1.0, 2.0, ("0",)
+        )
+        requests_.append(request_of(source.reference, target.reference, [contribution]))
+    return requests_
+
+
+def split(requests_: list[AddLineageRequest], limits: EventLimits) -> tuple[JobRun, list[dict[str, Any]]]:
+    """The one job of the requests, and its events as they are sent."""
+    known = [table(name) for name in ("orders", "cities", *(f"t{number}" for number in range(4)))]
+    (job,) = job_runs(requests_, {one.id: one for one in known}, replace(ORIGIN, limits=limits))
+    return job, [json.loads(Serde.to_json(event)) for event in job.events]
+
+
+def columns_in(event: dict[str, Any]) -> int:
+    facets = [output["facets"]["columnLineage"] for output in event["outputs"]]
+    return sum(len(made["inputFields"]) for facet in facets for made in facet["fields"].values())
+
+
+WIDE = [one for number in range(4) for one in into(number, ORDERS, CITIES, columns=30)]
+
+
+@pytest.mark.parametrize(
+    ("limits", "events_made"),
+    [
+        (EventLimits(), 1),
+        (EventLimits(links=8), 1),
+        (EventLimits(links=4), 2),
+        (EventLimits(links=1), 8),
+        (EventLimits(columns=120), 2),
+        (EventLimits(columns=30), 8),
+        (EventLimits(size=40_000), 2),
+    ],
+)
+def test_an_event_that_is_too_much_is_split_by_its_outputs_then_by_its_inputs(
+    limits: EventLimits, events_made: int
+) -> None:
+    job, sent = split(WIDE, limits)
+    assert (len(sent), job.left_out, {event["job"]["name"] for event in sent}) == (events_made, 0, {"query.wide"})
+    assert len({event["run"]["runId"] for event in sent}) == events_made
+    assert sum(map(columns_in, sent)) == 4 * 2 * 30
+    assert all(len(event["inputs"]) * len(event["outputs"]) <= (limits.links or 8) for event in sent)
+    assert all(columns_in(event) <= (limits.columns or 240) for event in sent)
+    again, same = split(list(reversed(WIDE)), limits)
+    assert ([one["run"]["runId"] for one in same], again.digest) == ([one["run"]["runId"] for one in sent], job.digest)
+
+
+def test_what_no_event_can_hold_goes_without_details_first_and_what_is_left_out_counts() -> None:
+    whole = len(json.dumps(split(into(0, ORDERS, columns=200), EventLimits())[1][0]))
+    job, (event,) = split(into(0, ORDERS, columns=200), EventLimits(size=whole - 3_000))
+    assert (job.left_out, columns_in(event)) == (0, 200)
+    assert "c" * 20 not in json.dumps(event)
+    for limits in (EventLimits(size=20_000), EventLimits(columns=150)):
+        job, (event,) = split(into(0, ORDERS, columns=200), limits)
+        assert (job.left_out + columns_in(event), 0 < job.left_out < 150) == (200, True)
+
+
+def test_outputs_of_other_inputs_go_apart_where_a_receiver_links_all_inputs_with_all_outputs() -> None:
+    both = [*into(0, ORDERS), *into(1, CITIES), *into(2, ORDERS)]
+    (whole,) = split(both, EventLimits())[1]
+    assert len(whole["inputs"]) * len(whole["outputs"]) == 6
+    apart = split(both, EventLimits(pairs=True))[1]
+    found = [[[one["name"].split(".")[-1] for one in event[end]] for end in ("inputs", "outputs")] for event in apart]
+    assert sorted((source, sorted(targets)) for (source,), targets in found) == [
+        ("cities", ["t1"]),
+        ("orders", ["t0", "t2"]),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [(400, Rejected), (401, ConfigError), (403, ConfigError), (404, ConfigError), (405, ConfigError),
+     (413, Rejected), (422, Rejected), (429, TargetDown), (503, TargetDown)],
+)  # fmt: skip
 def test_a_receiver_that_refuses_or_fails_is_told_without_the_key(
     httpserver: HTTPServer, status: int, expected: type[Exception]
 ) -> None:
@@ -256,17 +358,72 @@ def test_a_receiver_that_refuses_or_fails_is_told_without_the_key(
         "auth": {"type": "api_key", "apiKey": "key-canary-7"},
     }  # fmt: skip
     with open_emitter(Transport(options)) as emitter, pytest.raises(expected) as caught:
-        emitter.emit(next(job_runs(REQUESTS, ENTITIES, ORIGIN)).event)
+        emitter.emit(next(job_runs(REQUESTS, ENTITIES, ORIGIN)).events[0])
     assert "key-canary-7" not in str(caught.value) + repr(Transport(options))
 
 
 def test_a_receiver_that_is_not_there_is_down() -> None:
     options = {"type": "http", "url": "http://127.0.0.1:9", "retry": {"total": 0}, "timeout": 1}
     with open_emitter(Transport(options)) as emitter, pytest.raises(TargetDown):
-        emitter.emit(next(job_runs(REQUESTS, ENTITIES, ORIGIN)).event)
+        emitter.emit(next(job_runs(REQUESTS, ENTITIES, ORIGIN)).events[0])
 
 
 @pytest.mark.parametrize("options", [{"type": "pigeon"}, {"type": "http"}, {"type": "file"}])
 def test_a_transport_that_is_none_is_told_before_anything_is_sent(options: dict[str, str]) -> None:
     with pytest.raises(ConfigError, match=r"headwater\.openLineage"), open_emitter(Transport(options)):
         pass
+
+
+class _OfGoogle(Exception):
+    """As google.api_core has it: a status of HTTP as `code`."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__("canary")
+        self.code = code
+
+
+def _of_boto(status: int) -> RuntimeError:
+    """As the transport to DataZone has it: another error, caused by a client's with the answer."""
+    cause = Exception("canary")
+    cause.response = {"ResponseMetadata": {"HTTPStatusCode": status}}  # type: ignore[attr-defined]
+    error = RuntimeError("canary")
+    error.__cause__ = cause
+    return error
+
+
+class NoCredentialsError(Exception):
+    """As botocore names it."""
+
+
+def _without_credentials() -> RuntimeError:
+    error = RuntimeError("canary")
+    error.__cause__ = NoCredentialsError("canary")
+    return error
+
+
+@pytest.mark.parametrize(
+    ("raised", "expected", "told"),
+    [
+        (_OfGoogle(400), Rejected, "400"),
+        (_OfGoogle(403), ConfigError, "403"),
+        (_OfGoogle(429), TargetDown, "429"),
+        (_of_boto(400), Rejected, "400"),
+        (_of_boto(403), ConfigError, "403"),
+        (_of_boto(500), TargetDown, "500"),
+        (_without_credentials(), ConfigError, "credentials"),
+        (RuntimeError("canary"), TargetDown, "RuntimeError"),
+        (ModuleNotFoundError("canary", name="boto3"), ConfigError, "boto3"),
+    ],
+)
+def test_errors_of_other_clients_are_ours(
+    monkeypatch: pytest.MonkeyPatch, raised: Exception, expected: type[Exception], told: str
+) -> None:
+    class Client:
+        def emit(self, _event: object) -> None:
+            raise raised
+
+    of_google = SimpleNamespace(GoogleAPIError=_OfGoogle)
+    monkeypatch.setitem(sys.modules, "google.api_core.exceptions", cast(ModuleType, of_google))
+    with pytest.raises(expected, match=told) as caught:
+        Emitter(cast(OpenLineageClient, Client()), "there").emit(next(job_runs(REQUESTS, ENTITIES, ORIGIN)).events[0])
+    assert "canary" not in str(caught.value)

@@ -84,12 +84,16 @@ def test_the_dead_are_replayed_and_what_others_say_of_the_same_tables_stays(
 
 
 def test_a_run_that_is_killed_while_its_tasks_publish_goes_on_where_it_was(spark: SparkSession, tmp_path: Path) -> None:
-    configuration(tmp_path, templatesAtOnce=1)
+    sent = {"transport": {"type": "file", "log_file_path": str(tmp_path / "events.jsonl"), "append": True}}
+    configuration(tmp_path, templatesAtOnce=1, openLineage=sent)
     write_log(tmp_path / "log" / "1.csv", rows_of(APART))
-    for place in ("sent:1", "publish:2", "commit:1"):
+    for place in ("sent:1", "publish:2", "events:2", "commit:1"):
         ending = in_a_fork(spark, lambda place=place: run(tmp_path, failpoints=Failpoints(f"{place}:kill")))
         assert ending.code == -signal.SIGKILL, (place, ending.sentence)
     counts = run(tmp_path).counts
     assert conserved(counts) == (len(APART), {}, {})
     assert (counts.edges.new, counts.edges.unchanged) == (0, len(APART))
     assert edges_in(tmp_path) == of_log("alpha", "beta", "gamma", "delta")
+    told = [json.loads(line) for line in (tmp_path / "events.jsonl").read_text().splitlines()]
+    runs = {(one["outputs"][0]["name"].split(".")[-1], one["run"]["runId"]) for one in told if one["outputs"]}
+    assert sorted(target for target, _run in runs) == ["alpha", "beta", "delta", "gamma"]

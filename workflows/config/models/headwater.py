@@ -11,6 +11,7 @@ from cronsim import CronSim, CronSimError
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
 from connectors.fields import (
+    Bool,
     ExistingFile,
     FilePath,
     Misfits,
@@ -130,6 +131,21 @@ class OpenLineage(Model):
         default_factory=dict,
         description="Which service each namespace of tables is: {postgres://host:5432: shop}; `*` in one is any text. "
         "The first of a service is what its tables go out under, left out, that of its connection.",
+    )
+
+    max_event_bytes: Positive | None = Field(
+        default=None, description="Bytes of one event; left out, what the receiver is known to take."
+    )
+    max_event_links: Positive | None = Field(
+        default=None, description="Inputs times outputs of one event; left out, what the receiver is known to take."
+    )
+    max_event_columns: Positive | None = Field(
+        default=None, description="Edges of columns in one event; left out, what the receiver is known to take."
+    )
+    outcome: Bool | None = Field(
+        default=None,
+        description="Whether the workflow's own run goes out too, an event without inputs and outputs; left out, where "
+        "the receiver takes such.",
     )
 
     @model_validator(mode="after")

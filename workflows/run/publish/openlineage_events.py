@@ -7,28 +7,35 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
+from functools import partial
+
+from openlineage.client.event_v2 import RunEvent
 
 from connectors.openlineage import (
     DatasetNames,
     Emitter,
+    EventLimits,
     JobRun,
     Origin,
     RunResult,
     Transport,
     job_runs,
+    limits_of,
     open_emitter,
     outcome_event,
 )
 from connectors.openmetadata.client import Platform
 from connectors.openmetadata.entities import Collection, get_by_name
 from ingestion.dialects.dataset_namespaces import ServiceAddress
+from ingestion.errors import Rejected
 from ingestion.model.contributions import Producer
 from ingestion.model.entities import TableEntity
 from ingestion.model.fqn import build_fqn, split_fqn
-from ingestion.model.isolation import Failure, FailureStage, Isolation, in_parts
+from ingestion.model.isolation import FailureStage, Isolation, in_parts
 from ingestion.model.requests import AddLineageRequest
 from workflows.config import RunConfig
-from workflows.counts import RunCounts
+from workflows.config.models.headwater import OpenLineage
+from workflows.counts import EventReport, RunCounts, some_of
 from workflows.runtime.options import RunOptions
 from workflows.state.acknowledgements import PublishedState
 from workflows.state.workflow_state import WorkflowState
@@ -54,28 +61,28 @@ class EventSink:
         if not transport or options.dry_run:
             return None
         dialect, names = config.source.dialect or "", DatasetNames(config.namespaces)
-        origin = Origin(config.workflow, options.run_id, config.job_namespace, dialect, names)
+        limits = _limits(config.headwater.open_lineage)
+        origin = Origin(config.workflow, options.run_id, config.job_namespace, dialect, names, limits)
         return cls(config, origin, state, options, platform)
 
-    def send(
-        self, requests: Sequence[AddLineageRequest], entities: Mapping[str, TableEntity]
-    ) -> tuple[int, tuple[Failure, ...]]:
-        """How many events were sent, one for each producer, and why others could not be.
-
-        Raises TargetDown and ConfigError.
-        """
+    def send(self, requests: Sequence[AddLineageRequest], entities: Mapping[str, TableEntity]) -> EventReport:
+        """Sends the events of each producer. Raises TargetDown and ConfigError."""
         isolation = Isolation[Producer](self.options.failpoints.probe)
         origin = replace(self.origin, names=self._names(entities.values()))
         jobs = list(job_runs(requests, entities, origin, isolation))
         known = self.state.acknowledged_states(self._name, [job.key for job in jobs])
         news = [job for job in jobs if not _is_known(job.digest, known.get(job.key))]
-        failures = list(isolation.failures.values())
+        failures, refused = list(isolation.failures.values()), dict[str, str]()
+        emit = partial(self._emit, refused)
         for start in range(0, len(news), _EVENTS_AT_ONCE):
             with self.options.drain.hold():
-                left = in_parts(news[start : start + _EVENTS_AT_ONCE], self._emit, FailureStage.EVENTS, isolation.probe)
+                left = in_parts(news[start : start + _EVENTS_AT_ONCE], emit, FailureStage.EVENTS, isolation.probe)
             failures += [failure for _job, failure in left]
             self.options.failpoints.reach("events")
-        return len(news) - len(failures) + len(isolation.failures), tuple(failures)
+        made = sum(len(job.events) for job in news)
+        failed = len(failures) - len(isolation.failures)
+        left_out = {job.key: job.left_out for job in news if job.left_out}
+        return EventReport(max(0, made - failed - len(refused)), tuple(failures), refused, left_out)
 
     def _names(self, entities: Iterable[TableEntity]) -> DatasetNames:
         """How these are named: what the YAML does not tell of their services the catalog may."""
@@ -93,16 +100,33 @@ class EventSink:
             self._addresses[service] = ServiceAddress(kind, config) if kind else None
         return self._addresses[service]
 
-    def _emit(self, jobs: Sequence[JobRun]) -> None:
+    def _emit(self, refused: dict[str, str], jobs: Sequence[JobRun]) -> None:
+        """Adds to `refused` the events that the receiver refuses, by their runs; their jobs are not acknowledged."""
+        taken = []
         with self._emitter() as emitter:
             for job in jobs:
-                emitter.emit(job.event)
-        self.state.acknowledge(self._name, {job.key: PublishedState("job", job.digest, {}) for job in jobs})
+                reasons = {}
+                for event in job.events:
+                    try:
+                        emitter.emit(event)
+                    except Rejected as error:
+                        reasons[event.run.runId] = _refusal(job, event, str(error))
+                refused |= reasons
+                if not reasons:
+                    taken.append(job)
+        self.state.acknowledge(self._name, {job.key: PublishedState("job", job.digest, {}) for job in taken})
 
-    def conclude(self, counts: RunCounts) -> None:
-        """Tells what became of the run. Raises TargetDown and ConfigError."""
-        with self._emitter() as emitter:
-            emitter.emit(outcome_event(self.origin, RunResult(counts.statements, counts.dead), time.time()))
+    def conclude(self, counts: RunCounts) -> tuple[str, ...]:
+        """Tells what became of the run, where that is wanted; what to warn of. Raises TargetDown and ConfigError."""
+        wanted = self.config.headwater.open_lineage.outcome
+        if not (self.origin.limits.outcome if wanted is None else wanted):
+            return ()
+        try:
+            with self._emitter() as emitter:
+                emitter.emit(outcome_event(self.origin, RunResult(counts.statements, counts.dead), time.time()))
+        except Rejected as error:
+            return (f"the OpenLineage receiver refuses the event of the run itself ({error}): set outcome: false",)
+        return ()
 
     def _emitter(self) -> AbstractContextManager[Emitter]:
         return open_emitter(Transport(self.config.headwater.open_lineage.transport))
@@ -118,3 +142,19 @@ class EventSink:
 
 def _is_known(digest: str, known: PublishedState | None) -> bool:
     return known is not None and known.digest == digest
+
+
+def _refusal(job: JobRun, event: RunEvent, reason: str) -> str:
+    """An event as a person is told of it."""
+    return f"{job.key} into {some_of([one.name for one in event.outputs or ()])} ({reason})"
+
+
+def _limits(settings: OpenLineage) -> EventLimits:
+    """What the receiver takes: as it is given, else as it is known of it."""
+    known = limits_of(settings.transport)
+    return replace(
+        known,
+        size=settings.max_event_bytes or known.size,
+        links=settings.max_event_links or known.links,
+        columns=settings.max_event_columns or known.columns,
+    )
