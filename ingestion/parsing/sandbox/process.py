@@ -132,7 +132,8 @@ class _Process:
         except subprocess.TimeoutExpired:
             self._popen.kill()
         self.kill()
-        if self.exit_code == OUT_OF_MEMORY_EXIT:
+        # Rust aborts where it is refused memory, and has no exception for that.
+        if self.exit_code in (OUT_OF_MEMORY_EXIT, -signal.SIGABRT):
             return ParseMemory("the parser was refused memory")
         if self.exit_code == -signal.SIGALRM:
             return ParseTimeout("the parser overran its time")

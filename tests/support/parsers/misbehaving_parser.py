@@ -75,6 +75,7 @@ ACTIONS = {
     "keep": _keep,
     "swallow": _swallow_memory_error,
     "segfault": lambda _: ctypes.string_at(0),
+    "abort": lambda _: os.abort(),  # Rust's way where it is refused memory
     "exit": lambda code: os._exit(int(code)),
     "sleep": lambda seconds: time.sleep(float(seconds)),
     "stop": _stop,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from sqlfluff.core.parser import Parser
 
 from ingestion.analysis.analyzer import analyze
 from ingestion.analysis.form import Select, Star
 from ingestion.errors import Unparsable
 from ingestion.model.lineage import StatementLineage
 from ingestion.model.outcomes import ProblemKind
-from ingestion.parsing.fallback import sqlfluff_tier
+from ingestion.parsing.fallback import _sqlfluff_tree, sqlfluff_tier
 from ingestion.parsing.fallback.sqlfluff_tier import parse
 from ingestion.parsing.sqlglot import tier as sqlglot_tier
 
@@ -45,6 +46,22 @@ BOTH = [
     "CREATE TABLE t AS SELECT sum(v) OVER (PARTITION BY w ORDER BY u) AS r FROM s ORDER BY u",
     "SELECT a FROM s ORDER BY 1",
 ]
+
+
+def test_the_compiled_parser_reads_what_the_other_one_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    cut = [text.replace(" FROM", " FROM (", 1) for text in BOTH]
+    found: list[list[StatementLineage | str]] = []
+    for parser in (_sqlfluff_tree._PARSER, Parser):
+        monkeypatch.setattr(_sqlfluff_tree, "_PARSER", parser)
+        found.append([read_or_refused(text) for text in (*BOTH, *cut)])
+    assert found[0] == found[1]
+
+
+def read_or_refused(text: str) -> StatementLineage | str:
+    try:
+        return lineage(text)
+    except Unparsable as error:
+        return str(error)
 
 
 @pytest.mark.parametrize("text", BOTH)

@@ -82,6 +82,7 @@ def test_answers_come_in_order_from_one_warm_process(sandbox: Sandbox) -> None:
         ("stop", "timeout"),
         ("hog 100000", "memory"),
         ("swallow", "memory"),
+        ("abort", "memory"),
         ("segfault", "crash"),
         ("exit 3", "crash"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -9,13 +10,14 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from connectors.sink import TargetBatch, WriteReport, WriteResult, target_batches
-from ingestion.errors import TargetDown
+from ingestion.errors import Interrupted, TargetDown
 from ingestion.model.contributions import Contribution, Producer, ProducerKind
 from ingestion.model.entities import EntityReference
 from ingestion.model.outcomes import WriteOutcome
 from ingestion.model.requests import AddLineageRequest, Replacement, request_of
 from workflows.run.publish.delivery import Publisher
 from workflows.runtime.options import RunOptions
+from workflows.runtime.signals import GracefulShutdown
 from workflows.state.acknowledgements import CompleteScope, PublishedState
 
 TARGET = EntityReference("t", "table", "t", "svc.db.public.t")
@@ -100,6 +102,47 @@ def test_an_order_to_end_a_word_is_no_part_of_what_is_remembered() -> None:
         unchanged.append(deliverer.deliver(target_batches(requests), ALL, lambda _count: None).counts.unchanged)
         assert len(sink.ended) == (len(unchanged) == 2)
     assert unchanged == [0, 0, 1]
+
+
+class Answering(RecordingSink):
+    """A sink that counts what it is given in each call, and while it answers the second one a signal comes."""
+
+    def __init__(self, drain: GracefulShutdown | None = None) -> None:
+        super().__init__()
+        self.calls: list[int] = []
+        self._drain = drain
+
+    def write(self, batches: Sequence[TargetBatch]) -> WriteReport:
+        self.calls.append(sum(len(batch.requests) for batch in batches))
+        if self._drain is not None and len(self.calls) == 2:
+            self._drain.receive(signal.SIGTERM)
+        return super().write(batches)
+
+
+def test_a_signal_waits_for_one_call_of_a_target_with_very_many_sources_and_they_are_sent_again() -> None:
+    many = says(LOAD, *(f"s{number}" for number in range(5_000)))
+    known: dict[str, PublishedState] = {}
+    drain = GracefulShutdown()
+    signalled, again, unchanged = Answering(drain), Answering(), Answering()
+    with pytest.raises(Interrupted):
+        Publisher(signalled, {}, known.update, known.update, 100, RunOptions("r", drain=drain)).deliver(
+            target_batches(many), ALL, lambda _count: None
+        )
+    assert signalled.calls == [2_000, 2_000]
+    for sink in (again, unchanged):
+        publisher = Publisher(sink, dict(known), known.update, known.update, 100, RunOptions("r"))
+        result = publisher.deliver(target_batches(many), ALL, lambda _count: None)
+        assert len(result.edges) == len(many)
+    assert (again.calls, len(again.ended)) == ([5_000], 1)  # which of them it has taken, nobody knows
+    assert (unchanged.calls, unchanged.ended) == ([], [])
+
+
+def test_what_makes_room_goes_in_one_call_with_what_it_makes_room_for() -> None:
+    many = says(LOAD, *(f"s{number}" for number in range(5_000)))
+    sink, known = Answering(), dict[str, PublishedState]()
+    batches = target_batches(many, [Replacement(TARGET)])
+    Publisher(sink, {}, known.update, known.update, 100, RunOptions("r")).deliver(batches, ALL, lambda _count: None)
+    assert sink.calls == [5_000]
 
 
 def test_what_it_says_again_ends_nothing() -> None:
