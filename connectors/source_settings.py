@@ -64,6 +64,12 @@ class LineageConfig(Model):
     has_engine_names: ClassVar[bool] = False
     """Whether its names are those of an engine over many sources (`headwater.sparkNames`)."""
 
+    names_services: ClassVar[bool] = False
+    """Whether a name of four parts begins with its service, whichever that is."""
+
+    is_whole: ClassVar[bool] = False
+    """Whether what it has now is all that it says: what it had before and has no more is not true any more."""
+
     type: Literal["DatabaseLineage"] = Field(default="DatabaseLineage", description="The kind of workflow.")
     query_log_file_path: InputLocation | None = Field(
         default=None,

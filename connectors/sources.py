@@ -20,6 +20,7 @@ _ROOMS: Mapping[str, str] = {
     "query-log-lineage": "connectors.query_log",
     "spark-history-lineage": "connectors.spark",
     "dbt": "connectors.dbt",
+    "edge-list": "connectors.edge_list",
     "postgres-lineage": "connectors.postgres",
     "timescale-lineage": "connectors.postgres",
     "greenplum-lineage": "connectors.postgres",

@@ -289,7 +289,7 @@ class Resolver:
         self._search = _RememberedSearch(search)
         self._scope = scope
         self._catalogs = {name.casefold(): target for name, target in scope.catalogs.items()}
-        self._services = scope.rules.services
+        self._services, self._any_service = scope.rules.services, scope.rules.any_service
 
     @property
     def counts(self) -> LookupCounts:
@@ -362,7 +362,7 @@ class Resolver:
             return Unresolved(Outcome.TOO_MANY_PARTS, name.dotted)
         padded = ("",) * (QUALIFIED_PARTS + 1 - len(name.parts)) + name.parts
         server, database, schema, table = (part or None for part in padded)
-        if server in self._services:
+        if server is not None and (self._any_service or server in self._services):
             return [_lookup(server, PartialName(database, schema, table or ""), ())]
         default, path = self._defaults(namespace)
         target = self._catalogs.get((server or database or default or "").casefold())

@@ -48,11 +48,13 @@ class MalformedLineage(ValueError):
 class EngineLineage:
     """How rows tell lineage: `read` takes the values of `columns` ("" for none).
 
-    It gives None where nothing is written, and raises MalformedLineage.
+    It gives None where nothing is written, and raises MalformedLineage. `verbatim`: no word stands for no value, so
+    that a table may be called NULL.
     """
 
     columns: tuple[str, ...]
     read: Callable[[Sequence[str]], StatementLineage | None]
+    verbatim: bool = False
 
 
 @dataclass(frozen=True, slots=True)

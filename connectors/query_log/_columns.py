@@ -40,11 +40,15 @@ _ENDS = frozenset({"status", "failure"})
 
 @dataclass(frozen=True, slots=True)
 class ReadingHints:
-    """What is known of a log besides its columns: the service's connection type, the zone of its times, a mapping."""
+    """What is known of a log besides its columns: the service's connection type, the zone of its times, a mapping.
+
+    `profile`: by which it is to be read, and no other.
+    """
 
     connection_type: str | None = None
     zone: tzinfo = UTC
     columns: Mapping[str, LogColumn] = field(default_factory=dict)
+    profile: ExportProfile | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +94,10 @@ def column_reading(names: Sequence[str], samples: Sequence[Sequence[str]], hints
     """How columns of these `plain_name`s are read; None where none of them holds a text.
 
     `samples`: some values of each column, which show that a column holds no text. Raises ConfigError where a mapped
-    column is not among them.
+    column is not among them, or those are not that the given profile needs.
     """
+    if hints.profile is not None:
+        return _reading_by(hints.profile, names)
     mapped = {name: one for name, one in hints.columns.items() if one.column is not None}
     for name, one in mapped.items():
         _check_mapped(name, one.column or "", names)
@@ -105,6 +111,14 @@ def column_reading(names: Sequence[str], samples: Sequence[Sequence[str]], hints
         reading = ColumnReading(candidate, tuple(names), fields, _units(candidate, names, fields), hints.zone)
         return _with_mapping(reading, hints.columns)
     return None
+
+
+def _reading_by(profile: ExportProfile, names: Sequence[str]) -> ColumnReading:
+    """What the profile reads of these columns, and nothing that others would take them for."""
+    if not any(mark <= set(names) for mark in profile.marks):
+        needed = " and ".join(sorted(profile.marks[0]))
+        raise ConfigError(f"{profile.name} needs columns such as {needed}; there are {listing(names)}")
+    return ColumnReading(profile, tuple(names), {})
 
 
 def _tells_something(

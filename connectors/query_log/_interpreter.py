@@ -185,11 +185,12 @@ def _edges(
     nothing = [""] * len(statuses)
     positions = map(reading.position, lineage.columns)
     recorded_columns = [nothing if at is None else columns[at] for at in positions]
+    nulls = frozenset[str]() if lineage.verbatim else _NULLS
     found: list[bytes | None] = []
     for row, (status, *values) in enumerate(zip(statuses, *recorded_columns, strict=True)):
         recorded = None
         try:
-            recorded = lineage.read(["" if value in _NULLS else value for value in values]) if status is None else None
+            recorded = lineage.read(["" if value in nulls else value for value in values]) if status is None else None
         except MalformedLineage as error:
             if "text" not in reading.fields:
                 problems[row] = str(error)

@@ -104,7 +104,7 @@ class QueryLogOptions:
     `path`: a file, a directory, a glob; a path or any URI that Spark reads. `table`: one of the session's catalogs.
     `jdbc`: the options of Spark's JDBC source, secrets in clear. `timezone` (IANA name) counts for times that the log
     gives without a zone. `connection_type` is the service's, which decides between exporters of the same columns.
-    `columns`: where the user says that a record's fields are.
+    `columns`: where the user says that a record's fields are. `profile`: by which it is to be read, and no other.
     """
 
     path: str | None = None
@@ -113,6 +113,7 @@ class QueryLogOptions:
     columns: Mapping[str, LogColumn] = field(default_factory=dict)
     table: str | None = None
     jdbc: Mapping[str, str] = field(default_factory=dict, repr=False)
+    profile: ExportProfile | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +182,7 @@ def open_query_log(spark: SparkSession, options: QueryLogOptions) -> QueryLogInp
 
     Raises ConfigError where there is no such file or table, or none is a query log.
     """
-    hints = ReadingHints(options.connection_type, _zone(options.timezone), options.columns)
+    hints = ReadingHints(options.connection_type, _zone(options.timezone), options.columns, options.profile)
     if options.jdbc:
         return QueryLogInput(spark, tables=(read_jdbc(spark, options.jdbc, hints),))
     if options.table is not None:

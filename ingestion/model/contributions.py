@@ -16,6 +16,9 @@ from ingestion.model.lineage import DIRECT_SUBTYPES, Json, LineageType, Transfor
 JOBS_KEPT = 20
 """Names of jobs that a contribution carries at most."""
 
+DOUBTFUL = 0.4
+"""The confidence of what only tokens were read of: at it or below, an edge is no more than possible."""
+
 _ENCODER = JSONEncoder(sort_keys=True)
 _TRUTH = {True: "true", False: "false"}
 _DIRECT = f'"{LineageType.DIRECT}"'
@@ -31,6 +34,7 @@ class ProducerKind(StrEnum):
     EXTERNAL_TABLE = "external_table"
     PLAN = "plan"
     ENGINE = "engine"
+    EDGE_LIST = "edge_list"
     MANUAL = "manual"
 
 

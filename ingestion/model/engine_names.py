@@ -122,13 +122,15 @@ class PathRule:
 class EngineNameRules:
     """The rules. `catalogs` has the first parts of a name and what stands for them; the longest wins.
 
-    `service` is the source's own: names that belong to it carry no service.
+    `service` is the source's own: names that belong to it carry no service. `any_service`: a name of four parts begins
+    with its service, whether a rule speaks of that or not.
     """
 
     catalogs: Mapping[Parts, Parts] = field(default_factory=dict)
     jdbc: tuple[JdbcRule, ...] = ()
     paths: tuple[PathRule, ...] = ()
     service: str = ""
+    any_service: bool = False
 
     def table(self, name: Parts) -> Parts | None:
         """The place of a table by its catalog, namespaces and own name; None without a rule for it."""
@@ -174,6 +176,10 @@ class EngineNameRules:
         to = [*self.catalogs.values(), *(rule.to for rule in self.jdbc)]
         to += [rule.to for rule in self.paths if len(rule.to) > 1]
         return frozenset(parts[0] for parts in to) - {self.service}
+
+    def names_service(self, part: str) -> bool:
+        """Whether the first of four parts is the name of a service."""
+        return bool(part) and (self.any_service or part in self.services)
 
     def _rule_of(self, path: str) -> PathRule | None:
         found = [rule for rule in self.paths if rule.below(path) is not None]

@@ -254,6 +254,7 @@ class StatementLineage:
 
     `unused` are columns that the statement names and nothing that it gives depends on (a WITH item's column that nobody
     reads): no lineage, but the statement breaks without them. `functions` are the user's that its expressions call.
+    `witness`: who says so, of an edge that stands in a list; `doubted`: not for certain, though it is of whole tables.
     """
 
     kind: StatementKind
@@ -263,6 +264,8 @@ class StatementLineage:
     problems: tuple[Problem, ...] = ()
     unused: tuple[ColumnRef, ...] = ()
     functions: tuple[TableName, ...] = ()
+    witness: str = ""
+    doubted: bool = False
 
     @property
     def sources(self) -> tuple[TableName, ...]:

@@ -17,13 +17,20 @@ ENGINE_TIER = "engine"
 REPORTED = f"{ENGINE_TIER}-"
 """How the fingerprint of what an engine recorded begins: who says so is not who says the same of a plan."""
 
+LIST_TIER = "list"
+"""The tier of what a list of edges says, in which somebody wrote it."""
+
+LISTED = f"{LIST_TIER}-"
+"""How the fingerprint of what a list says begins."""
+
 TemplateKey = tuple[str, str]
 """Fingerprint and dialect."""
 
 
 def tier_brought(fingerprint: str) -> str:
     """The tier of lineage that a connector brought."""
-    return ENGINE_TIER if fingerprint.startswith(REPORTED) else PLAN_TIER
+    tiers = {REPORTED: ENGINE_TIER, LISTED: LIST_TIER}
+    return next((tier for beginning, tier in tiers.items() if fingerprint.startswith(beginning)), PLAN_TIER)
 
 
 @dataclass(frozen=True, slots=True)

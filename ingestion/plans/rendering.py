@@ -60,6 +60,8 @@ def render(lineage: StatementLineage) -> str:
             problems=_sort(map(_problem, lineage.problems)),
             unused=_sort(map(_column_ref, lineage.unused)),
             functions=_sort(map(_name, lineage.functions)),
+            witness=lineage.witness,
+            doubted=lineage.doubted,
         )
     )
 

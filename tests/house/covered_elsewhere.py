@@ -14,6 +14,7 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
         "connectors.catalog.questions.entities",
         "connectors.catalog.questions.sql",
     ),
+    "workflows/run/test_edge_list.py": ("connectors.edge_list.settings", "connectors.edge_list.source"),
     "connectors/spark/test_kinds.py": ("ingestion.plans._delta_log",),
     "connectors/sql_files/test_metrics.py": (
         "connectors.catalog.answer.metrics",

@@ -1,7 +1,8 @@
-"""`ingest export`: a catalog's lineage as one page that opens from disk, or as JSON."""
+"""`ingest export`: a catalog's lineage as one page that opens from disk, as JSON, or as a list of edges."""
 
 from __future__ import annotations
 
+import io
 import json
 from datetime import datetime
 from pathlib import Path
@@ -30,6 +31,10 @@ Page = Annotated[
     Path | None, typer.Option("--html", metavar="FILE", help="Write the explorer with the lineage inside.")
 ]
 Graph = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the graph; - is standard output.")]
+EdgeList = Annotated[
+    Path | None,
+    typer.Option("--csv", metavar="FILE", help="Write a row for each edge of columns; - is standard output."),
+]
 Tables = Annotated[
     list[str] | None,
     typer.Option(metavar="NAME", help="Only the surroundings of this table (service.database.schema.table)."),
@@ -51,6 +56,7 @@ def export(
     catalog: CatalogFile = DEFAULT_CATALOG,
     html: Page = None,
     as_json: Graph = None,
+    as_csv: EdgeList = None,
     table: Tables = None,
     upstream: Hops = 100,
     downstream: Hops = 100,
@@ -69,17 +75,21 @@ def export(
       ingest export --html lineage.html
       ingest export --html sofa.html --table mimic.mimic.mimiciii_derived.sofa --downstream 0
       ingest export --json - --as-of 2026-01-31 | jq '.edges | length'
+      ingest export --csv edges.csv
       ingest export --html changes.html --compare 2026-11-01
       ingest export --html pull_request.html --manifest base.json head.json
     """
-    if html is None and as_json is None:
-        raise ConfigError("nothing to write: give --html FILE or --json FILE")
+    if html is None and as_json is None and as_csv is None:
+        raise ConfigError("nothing to write: give --html FILE, --json FILE or --csv FILE")
+    if as_csv is not None and (compare is not None or manifest is not None):
+        raise ConfigError("--csv lists the edges of one moment: leave out --compare and --manifest")
     if manifest is not None:
         document = _manifest_document(manifest, dialect)
     else:
         steps = [(name, upstream, downstream) for name in table or ()]
         document = _catalog_document(catalog, steps, (as_of, days), compare)
-    _write_document(document, html, as_json, ", ".join(table or ()) or f"Lineage of {catalog.name}")
+    title = ", ".join(table or ()) or f"Lineage of {catalog.name}"
+    _write_document(document, (html, as_json, as_csv), title)
 
 
 def _catalog_document(
@@ -94,15 +104,27 @@ def _catalog_document(
     return catalog_document(catalog, scope) if compare is None else compared_document(catalog, scope, millis(compare))
 
 
-def _write_document(document: Json, html: Path | None, as_json: Path | None, title: str) -> None:
+def _write_document(document: Json, to: tuple[Path | None, Path | None, Path | None], title: str) -> None:
     from connectors.catalog.page.html import self_contained_page
 
+    html, as_json, as_csv = to
     if html is not None:
         _write(html, self_contained_page(document, "Lineage" if "compared" in document else title))
     if as_json is not None:
         _write(as_json, json.dumps(document, indent=1, ensure_ascii=False) + "\n")
-    if _STANDARD_OUTPUT not in (html, as_json):
+    if as_csv is not None:
+        _write(as_csv, _edge_list(document))
+    if _STANDARD_OUTPUT not in (html, as_json, as_csv):
         typer.echo(f"{len(document['nodes'])} tables, {len(document['edges'])} edges between them")
+
+
+def _edge_list(document: Json) -> str:
+    from connectors.catalog.page.export import edge_rows
+    from connectors.edge_rows import write_rows
+
+    text = io.StringIO()
+    write_rows(edge_rows(document), text)
+    return text.getvalue()
 
 
 def _manifest_document(manifests: tuple[Path, Path], dialect: str | None) -> Json:

@@ -63,6 +63,8 @@ def _outline(statement: BoundStatement) -> BoundStatement:
         tuple(Flow(flow.target, ()) for flow in lineage.flows),
         lineage.changes,
         problems=lineage.problems,
+        witness=lineage.witness,
+        doubted=lineage.doubted,
     )
     occurrence = replace(statement.occurrence, symbolic=_nothing_of(lineage.kind), names=None)
     return BoundStatement(occurrence, outline, statement.meaning, statement.columns_at)

@@ -223,6 +223,7 @@ def _bind(run: _RunServices, made: _Products, opened: OpenStage) -> _StageResult
         texts_in(statements.frame),
         lambda current: replaced_templates(statements.frame, state.past, current, state.window),
         lambda: unread_routines(statements.frame) if of_routines else frozenset[str](),
+        run.config.lineage.is_whole and not statements.counts.dead_total,
     )
     spark = statements.frame.sparkSession.sparkContext
     return _StageResult((run.lineage.bind(made[Occurrences], log, spark, opened),))

@@ -109,13 +109,15 @@ class LogFacts:
     """What else a log tells: the columns of live databases, and what must be asked of its records.
 
     `texts` are those of templates, `replaced` the templates that are no more with those of their records now (given
-    those that are), `unread` the routines of which not every statement could be read.
+    those that are), `unread` the routines of which not every statement could be read. `whole`: all that the source
+    says was read in this run, and what it does not say is not true any more.
     """
 
     live_columns: Schemas
     texts: Texts
     replaced: Callable[[Collection[str]], Mapping[str, frozenset[str]]]
     unread: Callable[[], frozenset[str]]
+    whole: bool = False
 
 
 @dataclass(slots=True)
@@ -303,7 +305,8 @@ class LineageStages:
         replaced = work.log.replaced(work.found.templates.by_fingerprint.keys())
         progress.expect(sums.requests)
         work.listener.progress = progress
-        scope = publishing.scope(frozenset(sums.complete), replaced, resolved.events)
+        complete = frozenset(sums.complete) | (publishing.published_keys() if work.log.whole else frozenset())
+        scope = publishing.scope(complete, replaced, resolved.events)
         several = (resolved.shards[number].lineage for number in sorted(sums.sharing))
         shared = publishing.publish_shared(several, frozenset(sums.shared), scope)
         sums.add_shared(shared)

@@ -116,7 +116,8 @@ class WorkflowState:
         self._latest = time.time() + SECONDS_A_DAY  # clocks differ, and zones are mistaken
         written = self._journal.present_files()
         with store.read() as connection:
-            self._segments = self._journal.segments(connection)
+            # what a whole source said before is not to be bound beside what it says now
+            self._segments = [] if config.lineage.is_whole else self._journal.segments(connection)
             self.position = self._possible(position_of(connection, lease.workflow) or Watermark())
             self.templates = remembered_templates(
                 connection, lease.workflow, self.parsing, config.headwater.templates_at_once
@@ -124,7 +125,7 @@ class WorkflowState:
             self.dead_letters = tuple(dead_letters_of(connection, lease.workflow))
             self._files = files_read(connection, lease.workflow)
         self._journal.remove_unnamed(written, self._segments)
-        self._starts_over = extent.full or self.position.version != self._version
+        self._starts_over = extent.full or config.lineage.is_whole or self.position.version != self._version
         self.past = self._past()
 
     def _possible(self, position: Watermark) -> Watermark:
@@ -254,6 +255,8 @@ class WorkflowState:
             return list(dead_letters_of(connection, self._lease.workflow))
 
     def _store_journal(self, connection: Connection, checkpoint: RunCheckpoint, newest: float | None) -> None:
+        if self._config.lineage.is_whole:
+            return
         segments = self._journal.without_small_files(checkpoint.segments)
         if self.past.rereads:
             self._journal.drop_records(connection, segments)

@@ -20,6 +20,7 @@ _LINES = 12
 _BY_HAND = "(no statement: entered by hand)"
 _WITHOUT_TEXT = {
     "engine": "(no statement: recorded by the engine itself)",
+    "edge_list": "(no statement: a list of edges has it)",
     "plan": "(no statement: a plan)",
 }
 

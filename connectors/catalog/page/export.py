@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from sqlalchemy import Connection, select
 
@@ -22,9 +23,13 @@ from connectors.catalog.questions.file import open_catalog
 from connectors.catalog.store.database import now_millis
 from connectors.catalog.store.lineage.window import Window, window
 from connectors.catalog.store.schema import entities
+from connectors.edge_rows import ColumnWord, EdgeRow, producer_text, rows_of, table_text
 from ingestion.errors import ConfigError
-from ingestion.model.lineage import Json
+from ingestion.model.lineage import Json, LineageType
 from ingestion.model.moments import minute_text
+
+_LISTED = frozenset({"table", "container"})
+
 
 # One moment.
 
@@ -66,6 +71,46 @@ def _asked_by_name(scope: ExportScope) -> Iterator[None]:
     except ApiError as error:
         names = ", ".join(step.entity for step in scope.steps)
         raise ConfigError(f"{names}: not in this catalog; give the name with service, database and schema") from error
+
+
+# As a list of edges.
+
+
+def edge_rows(document: Json) -> Iterator[EdgeRow]:
+    """What a document of a catalog says of tables and of files, row by row; other entities no list has."""
+    names = {node["id"]: _name(node) for node in document["nodes"] if node["type"] in _LISTED}
+    for edge in document["edges"]:
+        if edge["from"] in names and edge["to"] in names:
+            source, target = names[edge["from"]], names[edge["to"]]
+            for one in edge["contributions"]:
+                witness = producer_text(one["producer"]["kind"], one["producer"].get("key") or "")
+                columns = (_column_word(column, source.fqn, target.fqn) for column in one.get("columns") or ())
+                confidence = one.get("confidence")
+                yield from rows_of(
+                    (source.text, target.text), witness, columns, 1.0 if confidence is None else confidence
+                )
+
+
+class _Name(NamedTuple):
+    fqn: str
+    text: str
+
+
+def _name(node: Json) -> _Name:
+    fqn = node["fullyQualifiedName"]
+    return _Name(fqn, node.get("fullPath") or table_text(fqn))
+
+
+def _column_word(column: Json, source: str, target: str) -> ColumnWord:
+    return ColumnWord(
+        [name.removeprefix(f"{source}.") for name in column["from"]],
+        (column.get("to") or "").removeprefix(f"{target}."),
+        column.get("subtype") or "",
+        bool(column.get("masking")),
+        column.get("expression") or "",
+        column.get("certain") is not False,
+        column.get("type") != LineageType.INDIRECT,
+    )
 
 
 # Two moments.

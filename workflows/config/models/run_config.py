@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, Union
@@ -139,7 +140,10 @@ class RunConfig(Model):
     @property
     def name_rules(self) -> EngineNameRules:
         """The rules that names of an engine over many sources go by."""
-        return self.headwater.spark_names.rules(self.source.service_name)
+        rules = self.headwater.spark_names.rules(self.source.service_name)
+        # of the type, which the configuration that goes to tasks still has
+        names_services = source_settings(self.source.type.lower()).names_services
+        return replace(rules, service=self.source.service_name, any_service=True) if names_services else rules
 
     @property
     def spark_catalogs(self) -> tuple[str, ...]:

@@ -171,6 +171,11 @@ class Publishing:
         moved = moments_of_targets(self.target, shards, self.names.resolver(), known) if known else {}
         return replace(self.state.complete_scope(complete | removed, replaced), moved=moved)
 
+    def published_keys(self) -> frozenset[str]:
+        """The keys of all producers of which anything was published."""
+        published = self.state.acknowledged_states(self._sink_name).values()
+        return frozenset(key.key for state in published for key in state.digests)
+
     def publish_shared(
         self, lineages: Iterable[SourceLineage], shared: frozenset[str], scope: CompleteScope
     ) -> SharedLineage:

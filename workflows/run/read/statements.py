@@ -25,16 +25,17 @@ from pyspark.sql.types import (
 )
 
 from connectors.records import MALFORMED_EDGES, RECORD_SCHEMA, UNSUPPORTED, RecordWork
+from ingestion.analysis.symbolic import loads
 from ingestion.dialects import dialect_of, fold
 from ingestion.dialects.cursor import Code
 from ingestion.dialects.definition import keywords
 from ingestion.dialects.lexing import tokens
 from ingestion.dialects.unfilled_templates import template_in_code
 from ingestion.errors import Templated, TooLarge, Unparsable
-from ingestion.model.lineage import StatementKind
+from ingestion.model.lineage import StatementKind, StatementLineage
 from ingestion.model.outcomes import Outcome
 from ingestion.parsing.targets import written_tables
-from ingestion.parsing.templates import REPORTED
+from ingestion.parsing.templates import LISTED, REPORTED
 from ingestion.plans.rendering import plan_fingerprint
 from ingestion.statements import Classification, StatementText, classify, holds_sql, split
 from ingestion.statements.classification import BLOCKS
@@ -597,7 +598,9 @@ def _edges_row(edges: bytes) -> Row:
     """What the row of an engine's own lineage has of its own: a statement beside those of the text."""
     if edges == MALFORMED_EDGES:
         return {"dead": Outcome.MALFORMED_LINEAGE}
-    return {"fingerprint": f"{REPORTED}{plan_fingerprint(edges)}", "symbolic": edges}
+    lineage = loads(edges)
+    listed = isinstance(lineage, StatementLineage) and lineage.witness
+    return {"fingerprint": f"{LISTED if listed else REPORTED}{plan_fingerprint(edges)}", "symbolic": edges}
 
 
 def _record_columns(records: pa.RecordBatch, dialects: Sequence[str], digests: Digests) -> dict[str, pa.Array]:

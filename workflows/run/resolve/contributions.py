@@ -8,14 +8,21 @@ from functools import partial
 
 from ingestion.binding.binder import BoundLog
 from ingestion.binding.temporary_tables import PersistedFlow, RelationReference, reachable_relations
-from ingestion.model.contributions import ColumnEvidence, Contribution, Producer, ProducerKind, join_contributions
+from ingestion.model.contributions import (
+    DOUBTFUL,
+    ColumnEvidence,
+    Contribution,
+    Producer,
+    ProducerKind,
+    join_contributions,
+)
 from ingestion.model.digests import digest
 from ingestion.model.entities import ColumnFqns, EntityReference, TableEntity
 from ingestion.model.isolation import Failure, FailureStage, Isolation, Probe
 from ingestion.model.job_slots import UNKNOWN, JobSlot
 from ingestion.model.lineage import NameKind
 from ingestion.model.requests import AddLineageRequest, EdgeSource, request_of
-from ingestion.parsing.templates import ENGINE_TIER, PLAN_TIER, ParsedTemplate
+from ingestion.parsing.templates import ENGINE_TIER, LIST_TIER, PLAN_TIER, ParsedTemplate
 from workflows.run.bind.binding import is_view
 from workflows.run.group.occurrences import OccurrenceGroup
 from workflows.run.group.runs import Runner
@@ -23,7 +30,7 @@ from workflows.run.group.runs import Runner
 EdgeKey = tuple[str, str]
 """Ids of the entities that an edge joins."""
 
-_CONFIDENCE = {"sqlglot": 1.0, PLAN_TIER: 1.0, ENGINE_TIER: 1.0, "sqlfluff": 0.8, "sqlparse": 0.4}
+_CONFIDENCE = {"sqlglot": 1.0, PLAN_TIER: 1.0, ENGINE_TIER: 1.0, LIST_TIER: 1.0, "sqlfluff": 0.8, "sqlparse": DOUBTFUL}
 _DEFINED = frozenset({ProducerKind.VIEW, ProducerKind.PROCEDURE})
 _LESS_SURE = 0.5
 """Factor where a flow's columns are not all resolved: a star over an unknown schema, or hops beyond the limit."""
@@ -94,6 +101,8 @@ class ContributionBuilder:
         confidence = _CONFIDENCE[template.tier]
         if flow.too_deep or flow.content.stars:
             confidence *= _LESS_SURE
+        if self.log.statements[flow.statement].lineage.doubted:
+            confidence = DOUBTFUL
         return source, partial(
             Contribution,
             producer=producer,
@@ -164,6 +173,9 @@ class ContributionBuilder:
     def _producer(
         self, flow: PersistedFlow, group: OccurrenceGroup, template: ParsedTemplate, target: TableEntity
     ) -> tuple[Producer, EdgeSource]:
+        witness = self.log.statements[flow.statement].lineage.witness
+        if witness:
+            return Producer(ProducerKind.EDGE_LIST, witness), EdgeSource.MANUAL
         if is_view(self.log, flow):
             return Producer(ProducerKind.VIEW, target.fully_qualified_name), EdgeSource.VIEW
         if group.routine:

@@ -118,7 +118,7 @@ class Registrar:
     def _parents(self, key: RelationKey) -> tuple[str, str, str]:
         """The service, database and schema that a table belongs to."""
         outside = key.parts[0] if len(key.parts) > QUALIFIED_PARTS else ""
-        service = outside if outside in self.engine_names.services else self.service
+        service = outside if self.engine_names.names_service(outside) else self.service
         return service, key.database or self.database, key.schema or self.schema
 
     def _add(self, groups: dict[str, dict[str, Json]], key: RelationKey, shape: _Shape) -> None:
@@ -242,9 +242,9 @@ def _observed_columns(
 
 
 def _certain_sources(content: FlowSources) -> set[tuple[int, str]]:
-    """The relations and columns that are surely read."""
+    """The relations and columns that are surely there: what comes of one may be unknown, and what it is not."""
     uses = [*content.columns.values(), content.indirect]
-    certain = (use.sources[0] for references in uses for use in references if use.certain)
+    certain = (use.sources[0] for references in uses for use in references if len(use.sources) == 1)
     return {(column.relation, column.column) for column in certain}
 
 

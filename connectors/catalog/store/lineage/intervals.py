@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from connectors.catalog.store.entities.name_events import NameLifetime
+from ingestion.model.contributions import ProducerKind
 from ingestion.model.requests import EdgeSource
 
 
@@ -28,12 +29,17 @@ class Subject:
 
     @property
     def manual(self) -> bool:
-        return self.kind == "manual" or self.source == "Manual"
+        return self.kind == "manual" or (self.source == "Manual" and not self._is_listed)
 
     @property
     def declared(self) -> bool:
         """Whether it tells what a table is to be made of, and not what was seen written into it."""
-        return self.manual or self.kind == "wire" or self.source == EdgeSource.DBT
+        return self.manual or self.kind == "wire" or self.source == EdgeSource.DBT or self._is_listed
+
+    @property
+    def _is_listed(self) -> bool:
+        """A list of edges is read again, and ends what it has no more, which nothing but a hand does to a hand's."""
+        return self.kind == ProducerKind.EDGE_LIST
 
 
 @dataclass(frozen=True, slots=True)

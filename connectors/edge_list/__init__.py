@@ -1,0 +1,1 @@
+"""Lists of edges that people keep in spreadsheets, as a source."""

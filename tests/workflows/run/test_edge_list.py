@@ -1,0 +1,160 @@
+"""A list of edges in a run: what is exported of its catalog is what it says, and what it has no more ends."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import random
+from dataclasses import astuple, replace
+from pathlib import Path
+
+import pytest
+
+from connectors.edge_rows import HEADER, ColumnWord, EdgeRow, name_text, rows_of, write_rows
+from ingestion.model.lineage import DIRECT_SUBTYPES, Subtype
+from tests.support.growing_log import SPARK
+from tests.support.run_in_session import command_line, run
+
+pytestmark = pytest.mark.spark
+
+LETTERS = "abZ9 .\"'`:=+-@,;\n\té名[]()*?"
+EXPRESSIONS = (
+    *("", "SUM(s.a.kilos)", "-s.a.kilos", "CASE WHEN s.a.x > ? THEN ? END", "COALESCE(x, ?) || ?"),
+    *('CAST("a b" AS VARCHAR(20))', "x::numeric(10, 2)", "?", "x IN (?)", "DATE_TRUNC(?, t.day)"),
+)
+SETTINGS = f"""\
+source:
+  type: edge-list
+  serviceName: shop
+  serviceConnection: {{config: {{type: Postgres}}}}
+  sourceConfig: {{config: {{type: DatabaseLineage, edgeListPath: edges.csv}}}}
+sink: {{type: metadata-rest, config: {{}}}}
+workflowConfig: {{successThreshold: 0, openMetadataServerConfig: {{hostPort: embedded}}}}
+headwater:
+  spark: {{master: "local[2]", conf: {json.dumps(SPARK)}}}
+  catalog: {{file: catalog.db}}
+  deadLetters: dead.jsonl
+  state: {{url: state.db}}
+"""
+
+
+def odd_rows() -> list[EdgeRow]:
+    """Edges between tables and columns with names that need care wherever they are written."""
+    chance = random.Random(37)
+
+    def name() -> str:
+        while not (made := "".join(chance.choices(LETTERS, k=chance.randint(1, 7)))).strip(" *"):
+            pass
+        return made
+
+    names = ["NULL", "?", "None", "=1+1", "select", *{name().casefold() for _ in range(30)}]
+    tables = [name_text((chance.choice(("shop", "hub", "a.b")), "db", chance.choice("st"), one)) for one in names]
+    tables.append("s3://bucket/in/orders")
+    found: list[EdgeRow] = []
+    for _ in range(60):
+        ends = (chance.choice(tables), chance.choice(tables))
+        who = chance.choice(("ann", "query 12ab", "=who"))
+        words = [_word(chance, names) for _ in range(chance.randint(0, 3))]
+        confidence = chance.choice((0.4, 1.0))
+        if ends[0] != ends[1]:
+            found += rows_of(ends, who, words, confidence)
+    return found
+
+
+def _word(chance: random.Random, names: list[str]) -> ColumnWord:
+    subtype = chance.choice(list(Subtype))
+    direct = subtype in DIRECT_SUBTYPES
+    source, target = (chance.choice([one for one in names if '"' not in one and "." not in one]) for _ in "ab")
+    return ColumnWord(
+        [source],
+        target if direct else chance.choice((target, "")),
+        subtype,
+        masking=chance.random() < 0.2,
+        expression=chance.choice(EXPRESSIONS),
+        certain=chance.random() < 0.7,
+        direct=direct,
+    )
+
+
+def written(folder: Path, rows: list[EdgeRow]) -> str:
+    out = io.StringIO()
+    write_rows(rows, out)
+    (folder / "lineage.yaml").write_text(SETTINGS)
+    (folder / "edges.csv").write_text(out.getvalue(), newline="")
+    return out.getvalue()
+
+
+def exported(folder: Path) -> str:
+    done = command_line(folder, "export", "--catalog", "catalog.db", "--csv", "-")
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def test_a_list_comes_out_of_a_catalog_as_it_went_in_and_ends_what_it_has_no_more(
+    tmp_path: Path, spark: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = odd_rows()
+    text = written(tmp_path, rows)
+
+    summary = run(tmp_path)
+
+    assert summary.counts.dead == {}
+    assert summary.counts.published == summary.counts.records_read
+    assert set(summary.counts.parsed_by_tier) == {"list"}
+    assert exported(tmp_path) == text
+
+    # an expression is another, some rows are gone, and the catalog says neither any more
+    edited = [replace(row, expression="upper(other)") if row.source_column else row for row in rows[10:]]
+    text = written(tmp_path, edited)
+    assert run(tmp_path).counts.dead == {}
+    assert exported(tmp_path) == text
+
+    # a row that cannot be read may be one of those that are there: nothing ends
+    kept = written(tmp_path, edited[5:])
+    (tmp_path / "edges.csv").write_text(kept + 'a.b,,,,,,,,"hm",\n', newline="")
+    summary = run(tmp_path)
+    assert summary.counts.dead == {"malformed_record:target is missing": 1}
+    assert exported(tmp_path) == text
+    [letter] = [json.loads(line) for line in (tmp_path / "dead.jsonl").read_text().splitlines()]
+    assert letter["source_id"] == f"edges.csv:{kept.count(chr(10)) + 1}"
+
+
+LISTS = {
+    "edges.csv": "﻿Source Table;Target Table;Comment\nmart.a;mart.b;é\n".encode(),
+    "latin.csv": "From,To,From Column,To Column,Rule\nmart.b,mart.c,größe,preis,größe * 'x'\n".encode("latin-1"),
+    "wide.csv": "upstream\tdownstream\nmart.c\tmart.d\n".encode("utf-16"),
+}
+
+
+def test_a_list_is_read_as_a_spreadsheet_wrote_it(
+    tmp_path: Path, spark: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, content in LISTS.items():
+        (tmp_path / "lists").mkdir(exist_ok=True)
+        (tmp_path / "lists" / name).write_bytes(content)
+    (tmp_path / "lineage.yaml").write_text(SETTINGS.replace("edges.csv", "lists"))
+
+    assert run(tmp_path).counts.published == 3
+
+    rows = [EdgeRow(*row) for row in csv.reader(io.StringIO(exported(tmp_path)))]
+    assert astuple(rows[0]) == HEADER
+    assert [(row.source, row.target, row.target_column, row.expression) for row in rows[1:]] == [
+        ("shop.default.mart.a", "shop.default.mart.b", "", ""),
+        ("shop.default.mart.b", "shop.default.mart.c", "preis", "größe * ?"),
+        ("shop.default.mart.c", "shop.default.mart.d", "", ""),
+    ]
+    assert {row.witness for row in rows[1:]} == {"edge list"}
+
+
+def test_a_list_without_its_columns_is_refused_by_the_file_and_what_is_there(
+    tmp_path: Path, spark: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "lineage.yaml").write_text(SETTINGS)
+    (tmp_path / "edges.csv").write_text("Source,Goal\na,b\n")
+    done = command_line(tmp_path, "run", "-c", "lineage.yaml")
+    assert done.exit_code == 2
+    assert "edges.csv: a list of edges needs columns such as source and target; there are source, goal" in done.output
