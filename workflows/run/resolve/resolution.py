@@ -157,7 +157,9 @@ class Registrar:
             "name": encode_name(path.partition("://")[2] or path),
             "service": build_fqn(service),
             "fullPath": path,
-            "dataModel": {"columns": [column_request(column) for column in shape.columns]},
+            "dataModel": {
+                "columns": [column_request(Column(encode_name(one.name), one.type)) for one in shape.columns]
+            },
         }
 
     def _type_of(self, service: str) -> str:
