@@ -448,11 +448,12 @@ class _Inliner:
     def _real_flows(self, contents: dict[int, FlowSources]) -> Iterator[PersistedFlow]:
         for index, node in enumerate(self._flows):
             target = self._log.statements[node.statement].meaning[node.written.name]
-            if target in self._inlined or index not in contents or self._log.relations[target].unmade:
-                continue
             left = self._log.left_behind.get((node.statement, node.written.name))
-            sets_columns = node.written.mode is WriteMode.UPDATE and not contents[index].stars
             meant = target if left is None else left
+            unmade = self._log.relations[target].unmade or self._log.relations[meant].unmade
+            if target in self._inlined or index not in contents or unmade:
+                continue
+            sets_columns = node.written.mode is WriteMode.UPDATE and not contents[index].stars
             yield PersistedFlow(node.statement, meant, contents[index], sets_columns, left is not None)
 
 

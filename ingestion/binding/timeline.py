@@ -255,7 +255,7 @@ def read_timeline(
     if len(isolation.failures) > failed:
         return None
     reader.close()
-    left = reader.left_behind(meanings)
+    left = reader.left_behind(meanings)  # may need a relation more
     return Timeline(tuple(reader.relations), tuple(meanings), tuple(altered), reader.events(), unbound, left)
 
 
@@ -293,7 +293,7 @@ class _TimelineReader:
         # when a relation got a key, first and last
         self._named: dict[tuple[int, RelationKey], tuple[float, float]] = {}
         self._followed: set[int] = set()  # of which it is known when they were replaced
-        self._left: dict[tuple[int, RelationKey], Order] = {}  # when a relation was last moved from a key
+        self._left: dict[tuple[int, RelationKey], Order] = {}  # when a relation last lost a key
         self._dropped: dict[int, Order] = {}  # when each was the last time
         self._written: list[tuple[int, TableName, RelationKey, Order]] = []
         self._read_at: dict[int, tuple[Order, RelationKey]] = {}
@@ -352,6 +352,7 @@ class _TimelineReader:
             relation.note_gone_columns()
         replaced = {state.key for state in final if state.relation is None}
         present = {*self._in_force.values()}
+        moments = self._moments_of_keys()
         for relation in self.relations:
             gone = relation.dropped is not None or (relation.created is not None and relation.key in replaced)
             relation.stands = self._in_force.get(relation.key) == relation.number
@@ -359,20 +360,51 @@ class _TimelineReader:
             if gone and relation.number not in present:
                 self._end(relation)
             relation.made = relation.made or self._dropped.get(relation.number)
-            changed = self._changed.get(relation.key)
-            left = self._left.get((relation.number, relation.key))
-            relation.since = left if relation.gone and left is not None else changed
             relation.named, relation.given = self._named.get((relation.number, relation.key), (0.0, 0.0))
+            relation.since = self._changed_owner(relation, moments.get(relation.key, ()))
         self._supersede()
 
+    def _moments_of_keys(self) -> dict[RelationKey, list[Order]]:
+        """When each key got another relation, or none, as far as the events tell."""
+        found: dict[RelationKey, list[Order]] = {}
+        for order, last, event in self._events:
+            for key in (event.key, event.other) if event.kind is not NameEventKind.CREATE else ():
+                if key is not None:
+                    found.setdefault(key, []).extend((order, last))
+        return found
+
+    def _changed_owner(self, relation: Relation, moments: Iterable[Order]) -> Order | None:
+        """When the name of a relation last got to another, or to none; of one that is gone, when it lost it.
+
+        What is made again while its earlier self has another name is in that no more: something else took the name.
+        """
+        left = self._left.get((relation.number, relation.key))
+        if relation.gone and left is not None:
+            return left
+        made = relation.made if relation.created is not None else None
+        if relation.gone and made is not None and 0 < relation.given < made[0]:
+            return min([made, *(when for when in moments if when[0] > relation.given)])
+        return self._changed.get(relation.key)
+
     def left_behind(self, meanings: Sequence[Mapping[TableName, int]]) -> dict[tuple[int, TableName], int]:
-        """What now has the names of relations that were written into and are gone, by statement and name."""
+        """What now has the names of relations that were written into and are gone, by statement and name.
+
+        Of what was made once more since, under another name, and is gone, nothing has what was written before that:
+        n of `ALTER TABLE n SWAP WITH t; INSERT INTO n …; DROP TABLE n`, when a later night makes n and swaps it back.
+        """
         found = {}
+        nothing: Relation | None = None
         for number, name, key, last in self._written:
             relation = self.relations[meanings[number][name]]
-            gone = relation.gone or (relation.made is not None and last < relation.made)
-            if gone and key in self._in_force and key.session is None:
+            made_again = relation.made is not None and last < relation.made
+            if key.session is not None or not (relation.gone or made_again):
+                continue
+            if key in self._in_force:
                 found[number, name] = self._in_force[key]
+            elif made_again and relation.gone and not relation.vacated and key != relation.key:
+                nothing = nothing or self._new(key, (name, self._occurrences[number].namespace))
+                nothing.unmade = nothing.superseded = True
+                found[number, name] = nothing.number
         return found
 
     def events(self) -> tuple[NameEvent, ...]:
@@ -436,6 +468,7 @@ class _TimelineReader:
             self._note(NameEvent(NameEventKind.DROP, key, occurrence.order[0]), occurrence)
             relation.dropped = occurrence.order
             _keep_latest(self._dropped, subject, occurrence.last)
+            _keep_latest(self._left, (subject, key), occurrence.last)
             self._in_force.pop(key, None)
         elif kind is StatementKind.ALTER_TABLE:
             relation.alterations.append((occurrence.order, change))
@@ -473,6 +506,9 @@ class _TimelineReader:
 
     def _stand(self, relation: Relation, key: RelationKey, occurrence: Occurrence, *, named_again: bool = True) -> None:
         relation.key = key
+        current = self._in_force.get(key)
+        if named_again and current is not None and current != relation.number:
+            _keep_latest(self._left, (current, key), occurrence.last)
         self._in_force[key] = relation.number
         if occurrence.states is not None:
             self._followed.add(relation.number)

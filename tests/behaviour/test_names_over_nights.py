@@ -29,6 +29,74 @@ def test_after_each_night_the_catalog_says_what_the_names_hold(tmp_path: Path) -
     assert [*standing_after(tmp_path / "nights", growing(parts))] == expected
 
 
+_MADE_AGAIN_WITHOUT_ITS_RENAME = [
+    ["CREATE OR REPLACE TABLE stg AS SELECT x FROM s0", "ALTER TABLE stg RENAME TO kept", "DROP TABLE IF EXISTS stg"],
+    [
+        "DROP TABLE IF EXISTS kept",
+        "CREATE OR REPLACE TABLE stg AS SELECT x FROM s0",
+        "CREATE TABLE IF NOT EXISTS kept AS SELECT x FROM s1",
+        "DROP TABLE IF EXISTS stg",
+    ],
+]
+_ROUND_AND_REPLACED = [
+    [
+        "CREATE OR REPLACE TABLE p AS SELECT x FROM s2",
+        "ALTER TABLE p RENAME TO q",
+        "ALTER TABLE q RENAME TO r",
+        "ALTER TABLE r RENAME TO p",
+        "DROP TABLE IF EXISTS r",
+        "CREATE OR REPLACE TABLE p AS SELECT x FROM s1",
+    ],
+    ["INSERT INTO p SELECT x FROM s3"],
+]
+_MADE_AGAIN_AND_SWAPPED_BACK = [
+    [
+        "CREATE TABLE u AS SELECT x FROM s2",
+        "ALTER TABLE u RENAME TO v",
+        "CREATE TABLE u AS SELECT x FROM s1",
+        "ALTER TABLE u SWAP WITH v",
+    ],
+    ["INSERT INTO v SELECT x FROM s0", "CREATE OR REPLACE TABLE v AS SELECT x FROM s1"],
+    [
+        "DROP TABLE IF EXISTS v",
+        "ALTER TABLE u RENAME TO v",
+        "CREATE TABLE u AS SELECT x FROM s1",
+        "ALTER TABLE v SWAP WITH u",
+        "DROP TABLE IF EXISTS v",
+    ],
+]
+_MADE_AGAIN_WHERE_IT_WAS = [
+    [
+        "CREATE OR REPLACE TABLE f AS SELECT x FROM s0",
+        "CREATE OR REPLACE TABLE e AS SELECT x FROM s1",
+        "ALTER TABLE f RENAME TO g",
+        "INSERT INTO e SELECT x FROM s2",
+        "ALTER TABLE e RENAME TO f",
+    ],
+    [
+        "DROP TABLE IF EXISTS g",
+        "CREATE OR REPLACE TABLE f AS SELECT x FROM s0",
+        "CREATE OR REPLACE TABLE e AS SELECT x FROM s1",
+        "DROP TABLE IF EXISTS f",
+        "INSERT INTO e SELECT x FROM s2",
+    ],
+    [
+        "CREATE TABLE f AS SELECT x FROM s1",
+        "CREATE OR REPLACE TABLE e AS SELECT x FROM s0",
+        "DROP TABLE IF EXISTS e",
+    ],
+]
+
+
+def test_what_is_made_again_where_it_was_made_has_no_other_name_that_it_had(tmp_path: Path) -> None:
+    longer = [_MADE_AGAIN_AND_SWAPPED_BACK, _MADE_AGAIN_WHERE_IT_WAS]
+    nights = side_by_side([*longer, [*_MADE_AGAIN_WITHOUT_ITS_RENAME, []], [*_ROUND_AND_REPLACED, []]])
+    expected = [*Names().edges_after(nights)]
+    parts = records_of(nights)
+    assert [*standing_after(tmp_path / "whole", in_one_run(parts))] == expected[-1:]
+    assert [*standing_after(tmp_path / "nights", growing(parts))] == expected
+
+
 def test_runs_that_see_only_their_own_night_miss_nothing(tmp_path: Path) -> None:
     """They cannot know that the table of an IF NOT EXISTS stood already: only there the catalog says too much."""
     nights = side_by_side([random_nights(seed) for seed in _SEEDS])

@@ -86,6 +86,7 @@ def _renamed_tables(events: Sequence[NameEvent], resolver: Resolver, probe: Prob
                 isolation.probe(FailureStage.NAMES, new)
                 table = TableDefinition(_schema_fqn(found[old], new), new.table, found[old].columns)
                 requests.append({**table.to_json(), **_MARKS})
+                found[new] = found[old]  # which may have moved on from there: a to b, b to c
     return requests, list(isolation.failures.values())
 
 
