@@ -117,14 +117,17 @@ def _set_expression(code: Code, name: str, value: tuple[int, int], variables: Va
         variables.fill(name, f"SELECT {made_of}")
 
 
-def _select_into(code: Code, indices: tuple[int, int, int], variables: Variables) -> None:
-    """`SELECT a, b INTO x, y FROM t`; `indices` are those of SELECT, of INTO and of the statement's end."""
+def _select_into(code: Code, indices: tuple[int, int, int], variables: Variables) -> list[RoutineStep]:
+    """`SELECT a, b INTO x, y FROM t`; `indices` are those of SELECT, of INTO and of the statement's end.
+
+    What it changes of a trigger's row: `SELECT p.price INTO NEW.price FROM p`.
+    """
     select, into, until = indices
     first = into + 2 if code.word(into + 1) == "strict" else into + 1
     rest = code.find(first, frozenset({"from", "where", ";"}))
     head = with_parameters(code, select, _without_bulk(code, into), variables)
     tail = with_parameters(code, rest, until, variables) if rest < until else ""
-    _fill_names(code, (first, min(rest, until)), f"{head} {tail}".strip(), variables)
+    return _fill_names(code, (first, min(rest, until)), f"{head} {tail}".strip(), variables)
 
 
 def _without_bulk(code: Code, into: int) -> int:
@@ -132,20 +135,38 @@ def _without_bulk(code: Code, into: int) -> int:
     return into - 2 if code.words(into - 2, 2) == ("bulk", "collect") else into
 
 
-def _fill_names(code: Code, listed: tuple[int, int], query: str, variables: Variables) -> None:
+def _fill_names(code: Code, listed: tuple[int, int], query: str, variables: Variables) -> list[RoutineStep]:
     """Fills the variables `listed` with the columns of a query by position; one alone may be a record of it."""
-    names = [code.name(end - 1) for _begin, end in code.items(*listed)]
-    if len(names) == 1 and (variables.is_row(names[0]) or _gives_a_row(query, code)):
+    items = [(begin + (code.word(begin) == ":"), end) for begin, end in code.items(*listed)]
+    names = [code.name(end - 1) for _begin, end in items]
+    changed = {
+        code.name(end - 1): code.tokens[end - 1].text for begin, end in items if _is_changed(code, begin, variables)
+    }
+    if (
+        len(names) == 1
+        and changed
+        and (names[0] not in column_queries(query, names, code) or _gives_a_row(query, code))
+    ):
+        return [variables.change("", None)]
+    if len(names) == 1 and not changed and (variables.is_row(names[0]) or _gives_a_row(query, code)):
         variables.record(names[0], query)
-        return
+        return []
     found = column_queries(query, names, code)
     for name in names:
+        if name in changed:
+            continue
         if name in found:
             variables.fill(name, found[name])
         elif len(names) == 1:
             variables.record(name, query)
         else:
             variables.declare(name)
+    return [variables.change(text, f"({found[name]})" if name in found else None) for name, text in changed.items()]
+
+
+def _is_changed(code: Code, index: int, variables: Variables) -> bool:
+    """Whether what is assigned to at `index` is a column of a trigger's row, or the row."""
+    return index < len(code.tokens) and variables.is_changeable(code.name(index))
 
 
 def _gives_a_row(query: str, code: Code) -> bool:
@@ -441,7 +462,11 @@ class _Reader:
             self.index = self.code.find(self.index, frozenset({"is", "as", ";"})) + 1
             return
         control = _CONTROL.get(word)
-        if control is not None:
+        row = self.index + (word == ":")  # Oracle's :NEW
+        if _is_changed(self.code, row, self.variables):
+            self._change_row(row, self._end(row))
+            self._skip()
+        elif control is not None:
             control(self)
         elif word in _STATEMENT_VERBS:
             self._statement(self.index)
@@ -525,11 +550,38 @@ class _Reader:
     def _set(self) -> None:
         """SET x = value, in the dialects whose variables are set so; anything else that is SET is no variable."""
         name = self.index + 1 + (self.code.word(self.index + 1) == "@")
-        if self.code.word(name + 1) == "=" or self.code.words(name + 1, 2) == (":", "="):
+        if _is_changed(self.code, name + (self.code.word(name) == "("), self.variables):
+            self._set_row(name)
+        elif self.code.word(name + 1) == "=" or self.code.words(name + 1, 2) == (":", "="):
             value = name + 2 if self.code.word(name + 1) == "=" else name + 3
             self._assign(name, value)
         else:
             self._skip()
+
+    def _set_row(self, first: int) -> None:
+        """`SET NEW.a = 1, NEW.b = NEW.c`, and Db2's `SET (n.a, n.b) = (…)`."""
+        until = self._end(first)
+        if self.code.word(first) == "(":
+            closing = self.code.closing(first)
+            columns = [self.code.tokens[end - 1].text for _begin, end in self.code.items(first + 1, closing)]
+            value = with_parameters(self.code, closing + 2, until, self.variables)
+            self.steps.append(self.variables.change(f"({', '.join(columns)})", value))
+        else:
+            for begin, end in self.code.items(first, until):
+                if _is_changed(self.code, begin, self.variables):
+                    self._change_row(begin, end)
+        self.index = until + 1
+
+    def _change_row(self, first: int, until: int) -> None:
+        """`NEW.total := NEW.price * NEW.qty`; of `NEW := r` it is not known which column gets what."""
+        equals = self.code.find(first, frozenset({"="}), until)
+        if self.code.word(first + 1) != "." or equals >= until:
+            if equals < until:
+                self.steps.append(self.variables.change("", None))
+            return
+        value = with_parameters(self.code, equals + 1, until, self.variables)
+        self.steps.append(self.variables.change(self.code.tokens[first + 2].text, value))
+        self.variables.fill_field(self.code.name(first), self.code.name(first + 2), f"SELECT {value}")
 
     def _let(self) -> None:
         """Snowflake's LET name [type] := value, or LET name CURSOR FOR query."""
@@ -555,7 +607,7 @@ class _Reader:
         if called:
             self.steps.append(RoutineStep(calls=called))
         elif into < until and self.code.word(into) == "into":
-            _select_into(self.code, (self.index, into, until), self.variables)
+            self.steps += _select_into(self.code, (self.index, into, until), self.variables)
         self.index = until + 1
 
     def _fetch(self) -> None:
@@ -565,7 +617,7 @@ class _Reader:
         query = self.variables.query_of(self.code.name(_without_bulk(self.code, into) - 1))
         if query is not None and into < until:
             listed = into + 1, self.code.find(into, _LIMIT, until)
-            _fill_names(self.code, listed, query, self.variables)
+            self.steps += _fill_names(self.code, listed, query, self.variables)
         self.index = until + 1
 
     def _open(self) -> None:

@@ -111,7 +111,7 @@ class KnownRoutines:
         rules, table = dialect_of(self.dialect), trigger.routine.table
         if "." not in table and trigger.parts[1]:
             table = f"{quote_name(trigger.parts[1], rules)}.{table}"
-        steps = function_steps(function.text, rules, table)
+        steps = function_steps(function.text, rules, table, before=trigger.routine.before)
         return replace(function, routine=replace(function.routine, steps=steps))
 
     def _inner(self, known: KnownRoutine, step: RoutineStep) -> KnownRoutine | None:

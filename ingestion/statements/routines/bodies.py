@@ -48,7 +48,7 @@ _TRIGGER_HEAD = 60
 class _Trigger:
     """`table` as it is written, with its `parts`; either a `body` or the function that it `runs`.
 
-    `rows` are its names for the new and the old row.
+    `rows` are its names for the new and the old row; `before`: it runs before the row is written, and may change it.
     """
 
     name: tuple[str, ...]
@@ -57,6 +57,7 @@ class _Trigger:
     body: str = ""
     runs: tuple[str, ...] = ()
     rows: tuple[str, ...] = TRIGGER_ROWS
+    before: bool = False
 
 
 def _read_trigger(code: Code, at: int) -> _Trigger | None:
@@ -71,16 +72,18 @@ def _read_trigger(code: Code, at: int) -> _Trigger | None:
         return None
     table = code.between(on, after)
     rows = _row_names(code, after)
+    # Oracle's compound trigger tells in its sections when they run.
+    before = "before" in code.words(index, on - index) or code.word(index) == "for"
     for index in range(after, len(code.tokens)):
         word = code.word(index)
         if word == "execute" and code.word(index + 1) in ("function", "procedure"):
             runs, _end = code.dotted_name(index + 2)
-            return _Trigger((*parts[:-1], f"{parts[-1]}.{name[-1]}"), table, parts, runs=runs)
+            return _Trigger((*parts[:-1], f"{parts[-1]}.{name[-1]}"), table, parts, runs=runs, before=before)
         if code.dialect.separator is Separator.GO:
             if word == "as" and code.word(index - 1) != "execute":
                 return _Trigger(name, table, parts, code.text[code.start_of(index + 1) :])
         elif word in _BODY and code.word(index - 1) not in ("or", "after", "before", "of", "instead"):
-            return _Trigger(name, table, parts, code.text[code.start_of(index) :], rows=rows)
+            return _Trigger(name, table, parts, code.text[code.start_of(index) :], rows=rows, before=before)
     return None
 
 
@@ -90,15 +93,15 @@ def _steps_of_trigger(trigger: _Trigger, dialect: Dialect) -> tuple[RoutineStep,
         return (RoutineStep(calls=trigger.runs),)
     if dialect.separator is Separator.GO:
         return read_steps(_with_table(Code.of(trigger.body, dialect), trigger.table), dialect, Variables())
-    return _bind(trigger.body, dialect, _variables(trigger.table, trigger.rows), trigger.table)
+    return _bind(trigger.body, dialect, _variables(trigger.table, trigger.rows, before=trigger.before), trigger.table)
 
 
-def function_steps(text: str, dialect: Dialect, table: str) -> tuple[RoutineStep, ...]:
-    """What a trigger's function, which `text` defines, does for the rows of one table."""
+def function_steps(text: str, dialect: Dialect, table: str, *, before: bool) -> tuple[RoutineStep, ...]:
+    """What a trigger's function, which `text` defines, does for the rows of one table, `before` they are written."""
     header = read_header(text, dialect)
     if header is None or not header.readable:
         return ()
-    variables = _variables(table, TRIGGER_ROWS)
+    variables = _variables(table, TRIGGER_ROWS, before=before)
     for parameter in header.parameters:
         variables.declare(parameter)
     return _bind(header.body, dialect, variables, table)
@@ -120,8 +123,8 @@ def _row_names(code: Code, index: int) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _variables(table: str, rows: tuple[str, ...]) -> Variables:
-    variables = Variables()
+def _variables(table: str, rows: tuple[str, ...], *, before: bool) -> Variables:
+    variables = Variables(table=table, changeable=frozenset(map(str.casefold, rows)) if before else frozenset())
     for row in rows:
         variables.record(row, f"SELECT * FROM {table}", replaces=True)
     return variables
@@ -217,7 +220,7 @@ class Routine:
     """A routine: its name as its definition has it, and what it does. `language` is "" where it is SQL.
 
     `path` is the search path that it sets for itself, `package` the package that it is part of, `table` the one that it
-    is a trigger of, as it is written.
+    is a trigger of, as it is written, which `before` its rows are written may change them.
     """
 
     kind: str
@@ -227,6 +230,7 @@ class Routine:
     path: tuple[str, ...] = ()
     package: str = ""
     table: str = ""
+    before: bool = False
 
 
 def routines_in(text: str, dialect: Dialect | str) -> tuple[Routine, ...]:
@@ -294,7 +298,8 @@ def _named_procedure(code: Code) -> str:
 def _trigger(trigger: _Trigger | None, dialect: Dialect) -> Routine | None:
     if trigger is None:
         return None
-    return Routine("trigger", trigger.name, _steps_of_trigger(trigger, dialect), table=trigger.table)
+    steps = _steps_of_trigger(trigger, dialect)
+    return Routine("trigger", trigger.name, steps, table=trigger.table, before=trigger.before)
 
 
 def _steps_of_program(header: Header, dialect: Dialect) -> tuple[RoutineStep, ...]:
@@ -340,6 +345,6 @@ def trigger_runs(definitions: Sequence[Definition], dialect: str) -> tuple[Trigg
         schema, name = ("", *routine.steps[0].calls)[-2:]
         function = functions.get((definition.full_name[0], schema, name))
         if function is not None:
-            steps = function_steps(function.text, dialect_of(dialect), routine.table)
+            steps = function_steps(function.text, dialect_of(dialect), routine.table, before=routine.before)
             found.append(TriggerRun(definition.full_name, function.full_name, steps))
     return tuple(found)

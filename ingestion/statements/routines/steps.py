@@ -11,6 +11,7 @@ from ingestion.dialects import Dialect, dialect_of
 from ingestion.dialects.cursor import Code
 from ingestion.dialects.definition import DollarQuotes, Separator, keywords
 from ingestion.dialects.lexing import CLOSING, DOLLAR, NAME, STRING, WORD, tokens
+from ingestion.model.outcomes import Outcome
 
 _PREFIXES = frozenset({"n", "e", "r", "q", "nq"})
 
@@ -126,7 +127,8 @@ class Variables:
     `queries` has the query of each record and cursor, `values` the query of a variable that was filled once,
     `texts` its constant text, `fields` the queries of a record's fields that were filled by themselves, `rows` the
     names that were declared as rows. A variable that is filled twice stands for neither. `unmarked`: names stand for
-    them without a mark in a dialect that has marks too, as the parameters of Snowflake's functions do.
+    them without a mark in a dialect that has marks too, as the parameters of Snowflake's functions do. `table` is the
+    one whose rows a trigger may change before they are written, under the names of `changeable`; "" where none is.
     """
 
     unmarked: bool = False
@@ -136,6 +138,18 @@ class Variables:
     texts: dict[str, str | None] = field(default_factory=dict)
     fields: dict[str, dict[str, str | None]] = field(default_factory=dict)
     rows: set[str] = field(default_factory=set)
+    table: str = ""
+    changeable: frozenset[str] = frozenset()
+
+    def is_changeable(self, name: str) -> bool:
+        """Whether a name is the row that a trigger may change: NEW of `NEW.total := NEW.price * NEW.qty`."""
+        return name.casefold() in self.changeable
+
+    def change(self, column: str, value: str | None) -> RoutineStep:
+        """What a trigger does that gives a column of its row a value; None for all columns, which no text lists."""
+        if value is None:
+            return RoutineStep(problem=Outcome.WHOLE_ROWS)
+        return RoutineStep(f"UPDATE {self.table} SET {column} = {value}")
 
     def declare_row(self, name: str) -> None:
         """A name that is a row, whatever it is filled from."""
