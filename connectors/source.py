@@ -97,6 +97,10 @@ class SourceRecords(Protocol):
         """By whom they were exported, and how many files or tables of each."""
 
     @property
+    def lacking(self) -> tuple[str, ...]:
+        """What their exports leave out that a run needs, in words, with the key that names it."""
+
+    @property
     def files(self) -> Files: ...
 
     def records(self) -> DataFrame: ...
@@ -113,6 +117,7 @@ class FrameOfRecords:
     files: Files = field(default_factory=NoFiles)
     size: float = math.inf
     exporters: Mapping[str, int] = field(default_factory=dict)
+    lacking: tuple[str, ...] = ()
 
     def records(self) -> DataFrame:
         return self.frame

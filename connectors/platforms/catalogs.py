@@ -6,7 +6,7 @@ As "Lineage Workflow Through Query Logs" and "Usage Workflow Through Query Logs"
 
 from __future__ import annotations
 
-from connectors.platforms.profile import ExportProfile, marks
+from connectors.platforms.profile import MILLISECONDS, ExportProfile, marks
 
 OPENMETADATA = ExportProfile(
     name="OpenMetadata query log",
@@ -18,8 +18,10 @@ OPENMETADATA = ExportProfile(
         "user": ("user_name",),
         "database": ("database_name",),
         "schema": ("schema_name",),
+        "duration": ("duration",),
         "failure": ("aborted",),
     },
+    units={"duration": MILLISECONDS},
 )
 
 DATAHUB = ExportProfile(

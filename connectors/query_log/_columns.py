@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, tzinfo
 
@@ -31,6 +31,8 @@ def _holds_text(values: Sequence[str]) -> bool:
     return not given or not all(_NO_TEXT.fullmatch(value.strip()) for value in given)
 
 
+TIME, OUTCOME = "time", "outcome"
+_TIMES = frozenset({"start_time", "end_time"})
 _ENDS = frozenset({"status", "failure"})
 """Fields of which every column counts that is there: each may tell of a failure."""
 
@@ -56,7 +58,8 @@ class ColumnReading:
     """How an input's columns are read: a record's field to the positions of its columns in `names`.
 
     Of several the first that holds something counts. `units`: seconds in one unit, by position; `zones` likewise.
-    `constants`: what a field is in all records. `mapped`: the fields whose columns the user named.
+    `constants`: what a field is in all records. `mapped`: the fields whose columns the user named. `lacking`: of what
+    the exporter can tell, and a run needs of each record, what it leaves out here: TIME, OUTCOME.
     """
 
     profile: ExportProfile
@@ -67,6 +70,7 @@ class ColumnReading:
     zones: Mapping[int, tzinfo] = field(default_factory=dict)
     constants: Mapping[str, str] = field(default_factory=dict)
     mapped: frozenset[str] = frozenset()
+    lacking: tuple[str, ...] = ()
 
     def position(self, name: str) -> int | None:
         return self.names.index(name) if name in self.names else None
@@ -109,7 +113,8 @@ def column_reading(names: Sequence[str], samples: Sequence[Sequence[str]], hints
         if not _tells_something(candidate, fields, names, texts):
             continue
         reading = ColumnReading(candidate, tuple(names), fields, _units(candidate, names, fields), hints.zone)
-        return _with_mapping(reading, hints.columns)
+        reading = _with_mapping(reading, hints.columns)
+        return replace(reading, lacking=tuple(_lacking(reading)))
     return None
 
 
@@ -119,6 +124,15 @@ def _reading_by(profile: ExportProfile, names: Sequence[str]) -> ColumnReading:
         needed = " and ".join(sorted(profile.marks[0]))
         raise ConfigError(f"{profile.name} needs columns such as {needed}; there are {listing(names)}")
     return ColumnReading(profile, tuple(names), {})
+
+
+def _lacking(reading: ColumnReading) -> Iterator[str]:
+    given, can_tell = {*reading.fields, *reading.constants}, reading.profile.columns
+    if given.isdisjoint(_TIMES) and not can_tell.keys().isdisjoint(_TIMES):
+        yield TIME
+    states = reading.profile.states
+    if given.isdisjoint(_ENDS) and not can_tell.keys().isdisjoint(_ENDS) and states.keys().isdisjoint(reading.names):
+        yield OUTCOME
 
 
 def _tells_something(

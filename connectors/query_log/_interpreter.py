@@ -143,8 +143,7 @@ def interpret(columns: Columns, lines: list[int], malformed: list[Malformed], re
     for name in ("start_time", "end_time"):
         if name in reading.fields:
             found[name], wrong = _times(name, columns, reading)
-            called = reading.names[reading.fields[name][0]]
-            problems |= dict.fromkeys(wrong, f"{called} is no time")
+            problems |= {row: f"{reading.names[position]} is no time" for row, position in wrong.items()}
     for position in reading.fields.get("duration", ())[:1]:
         unit = reading.units.get(position, 1.0)
         found["duration"] = [parse_duration(value, unit) for value in columns[position]]
@@ -221,15 +220,17 @@ def _number(value: str) -> int | None:
         return None
 
 
-def _times(name: str, columns: Columns, reading: ColumnReading) -> tuple[list[float | None], list[int]]:
+def _times(name: str, columns: Columns, reading: ColumnReading) -> tuple[list[float | None], dict[int, int]]:
+    """The time of each row, and by row the column's position that holds what is no time."""
     first, *others = reading.fields[name]
-    times, wrong = _times_of(first, columns, reading)
+    times, of_first = _times_of(first, columns, reading)
+    wrong = dict.fromkeys(of_first, first)
     for position in others:
         if None not in times:
             break
         later, also_wrong = _times_of(position, columns, reading)
         times = [one if one is not None else other for one, other in zip(times, later, strict=True)]
-        wrong = [at for at in {*wrong, *also_wrong} if times[at] is None]
+        wrong = {at: of for at, of in {**dict.fromkeys(also_wrong, position), **wrong}.items() if times[at] is None}
     return times, wrong
 
 

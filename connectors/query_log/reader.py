@@ -20,7 +20,7 @@ from pyspark.sql.types import LongType, StringType, StructField, StructType
 from connectors.platforms.index import PROFILES
 from connectors.platforms.job_names import job_of
 from connectors.platforms.profile import ExportProfile
-from connectors.query_log._columns import ReadingHints
+from connectors.query_log._columns import OUTCOME, TIME, ReadingHints
 from connectors.query_log._interpreter import ARROW_SCHEMA, clean_text
 from connectors.query_log._spark_tables import (
     TableRead,
@@ -51,6 +51,12 @@ SPLIT_RECORD_SCHEMA = StructType(
 )
 """Rows that have a piece of a text each, those with a key."""
 
+_LACKING = {
+    TIME: "no column tells when a statement ran: all count as seen now, and none lies outside a window; export one, or"
+    " name it under headwater.queryLogColumns.time",
+    OUTCOME: "no column tells how a statement ended: those that failed count as run; export one, or name it under"
+    " headwater.queryLogColumns.status",
+}
 _BY_NAME = {profile.name: profile for profile in PROFILES}
 
 
@@ -138,6 +144,18 @@ class QueryLogInput:
         for table in self.tables:
             names[table.reading.profile.name] += len(table.files or "1")
         return dict(names.most_common())
+
+    @property
+    def lacking(self) -> tuple[str, ...]:
+        readings = [part.layout.reading for part in self.texts if part.layout is not None]
+        readings += [table.reading for table in self.tables]
+        found = [what for reading in readings if reading is not None for what in reading.lacking]
+        counts = {what: found.count(what) for what in _LACKING if what in found}
+        among = len(readings)
+        return tuple(
+            f"in {'the log' if number == among else f'{number} of {among} files of the log'} {_LACKING[what]}"
+            for what, number in counts.items()
+        )
 
     @property
     def files(self) -> NoFiles:

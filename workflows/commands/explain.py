@@ -22,6 +22,7 @@ from workflows.commands.options import (
     end_with,
     millis,
     print_answer,
+    tell_left_out,
 )
 from workflows.runtime.error_reporting import shows_errors
 
@@ -75,6 +76,7 @@ def explain(
 
         when = When(millis(as_of) if as_of else None, days)
         answer = explain_in_file(catalog or DEFAULT_CATALOG, column, when)
+        tell_left_out(catalog or DEFAULT_CATALOG, when)
     else:
         from connectors.sql_files.lineage import SqlOptions, explain_in_sql
 

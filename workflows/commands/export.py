@@ -21,6 +21,7 @@ from workflows.commands.options import (
     Days,
     SqlDialect,
     millis,
+    tell_left_out,
 )
 from workflows.runtime.error_reporting import shows_errors
 
@@ -83,11 +84,15 @@ def export(
         raise ConfigError("nothing to write: give --html FILE, --json FILE or --csv FILE")
     if as_csv is not None and (compare is not None or manifest is not None):
         raise ConfigError("--csv lists the edges of one moment: leave out --compare and --manifest")
+    from connectors.catalog.questions.answer import When
+
     if manifest is not None:
         document = _manifest_document(manifest, dialect)
     else:
         steps = [(name, upstream, downstream) for name in table or ()]
         document = _catalog_document(catalog, steps, (as_of, days), compare)
+        if compare is None:
+            tell_left_out(catalog, When(millis(as_of) if as_of else None, days))
     title = ", ".join(table or ()) or f"Lineage of {catalog.name}"
     _write_document(document, (html, as_json, as_csv), title)
 

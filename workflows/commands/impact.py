@@ -20,6 +20,7 @@ from workflows.commands.options import (
     SqlDialect,
     millis,
     print_answer,
+    tell_left_out,
 )
 from workflows.runtime.error_reporting import shows_errors
 
@@ -76,6 +77,7 @@ def impact(
         if output == "markdown":
             raise ConfigError("--format markdown is for --sql, --ddl and --diff")
         print_answer(impact_in_file(catalog, name, when), IMPACT, output, (budget, cursor))
+        tell_left_out(catalog, when)
         return
     from connectors.catalog.answer.changes import PROPOSED_CHANGE
     from connectors.catalog.questions.proposed_change.question import ChangeOptions, proposed_change
@@ -85,6 +87,7 @@ def impact(
     options = ChangeOptions(sql, ddl, between, dialect, default_schema, PARSER_SECONDS)
     answer = proposed_change(catalog, options, when)
     print_answer(answer, PROPOSED_CHANGE, output)
+    tell_left_out(catalog, when)
     if answer.content.breaks:
         raise typer.Exit(BREAKING)
     if answer.cut or not answer.content.complete:

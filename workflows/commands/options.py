@@ -13,7 +13,7 @@ from workflows.runtime.logs import LogFormat
 
 if TYPE_CHECKING:
     from connectors.catalog.answer.rendering import Renderings
-    from connectors.catalog.questions.answer import Answer
+    from connectors.catalog.questions.answer import Answer, When
 
 Content = TypeVar("Content")
 BREAKING = 4
@@ -72,6 +72,15 @@ def print_answer(
         typer.echo(render_page(answer, how, *page))
     else:
         typer.echo(render(answer, how, form), nl=False)
+
+
+def tell_left_out(catalog: Path, when: When) -> None:
+    """Tells what was seen too long ago to be in the answer, on standard error."""
+    from connectors.catalog.questions.file import left_out
+
+    note = left_out(catalog, when)
+    if note:
+        typer.echo(f"note: {note}", err=True)
 
 
 def end_with(failures: Sequence[str]) -> None:

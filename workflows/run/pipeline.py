@@ -34,6 +34,7 @@ from workflows.run.publish.warnings import (
     other_dialect_warnings,
     replay_warnings,
     warnings_of,
+    window_warnings,
 )
 from workflows.run.read.called_routines import unread_routines
 from workflows.run.read.journal_frames import replaced_templates
@@ -188,6 +189,8 @@ def _read(run: _RunServices, made: _Products, opened: OpenStage) -> _StageResult
         *ahead_of_time(statements.statistics.ahead),
         *malformed_warnings(statements),
         *history_warnings(statements),
+        *window_warnings(run.config, statements),
+        *statements.lacking,
     )
     return _StageResult((statements,), counts, warnings)
 

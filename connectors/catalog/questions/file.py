@@ -9,15 +9,18 @@ from pathlib import Path
 
 from sqlalchemy import Connection, func, or_, select
 
+from connectors.catalog.questions.answer import When
 from connectors.catalog.store.database import Database, damage_error, open_database
 from connectors.catalog.store.entities.entities import EntityRow, any_rows_of
 from connectors.catalog.store.indexes import COLUMN
 from connectors.catalog.store.lineage.column_names import column_names
+from connectors.catalog.store.lineage.window import edges_before, window
 from connectors.catalog.store.schema import entities, search_names, search_vocabulary
 from connectors.sqlite_files import is_whole
 from ingestion.arguments import candidates_text
 from ingestion.errors import ConfigError
 from ingestion.model import fqn
+from ingestion.model.moments import minute_text
 
 _LINEAGE_TYPES = ("table", "container")
 
@@ -115,3 +118,14 @@ def near_name(connection: Connection, name: str) -> str:
     by_end = {".".join(fqn.split(full)[-depth:]): None for full in names for depth in (1, 2)}
     close = get_close_matches(name, by_end, 1)
     return f"; did you mean {close[0]}?" if close else ""
+
+
+def left_out(file: Path, when: When) -> str:
+    """What of a catalog the window of a question hides, and the option that shows it; "" where it hides nothing."""
+    with open_catalog(file) as connection:
+        span = window(connection, when.as_of, when.days)
+        edges = edges_before(connection, span)
+    if not edges or span.since is None:
+        return ""
+    were = "edge of the catalog was" if edges == 1 else "edges of the catalog were"
+    return f"{edges:,} {were} last seen before {minute_text(span.since)} and left out: --days 0 has them all"

@@ -158,3 +158,37 @@ def test_a_time_is_found_and_one_that_is_not_understood_is_named(column: str) ->
     good, bad = sorted(read_export(as_csv(["sql_text", column], rows)), key=lambda one: one["problem"] or "")
     assert good["start_time"] == 1795168800.0
     assert bad["problem"] == f"{column.lower()} is no time"
+
+
+@pytest.mark.parametrize(
+    ("header", "hints", "lacking"),
+    [
+        (["sql_text", "created", "state"], {}, ()),
+        (["sql_text", "state"], {}, ("time",)),
+        (["sql_text", "created"], {}, ("outcome",)),
+        (["sql_text"], {}, ("time", "outcome")),
+        (["sql_text", "moment"], {"start_time": LogColumn("moment"), "status": LogColumn(value="ok")}, ()),
+        (["query_text", "database_name", "schema_name"], {}, ("time", "outcome")),
+        # The general log of MySQL has times, and never tells how a statement ended.
+        (["event_time", "user_host", "thread_id", "server_id", "command_type", "argument"], {}, ()),
+    ],
+)
+def test_a_log_says_what_it_does_not_tell(header: list[str], hints: dict[str, LogColumn], lacking: tuple[str]) -> None:
+    values = {"created": "2026-11-20 08:00:00", "moment": "2026-11-20 08:00:00", "command_type": "Query"}
+    row = tuple(values.get(name, "select 1 from t") for name in header)
+    reading = layout_of(as_csv(header, [row]), hints=ReadingHints(columns=hints)).reading
+    assert reading is not None and reading.lacking == lacking
+
+
+def test_the_column_that_holds_no_time_is_named_where_several_may() -> None:
+    rows = [("insert into a select 1", "", "soon"), ("insert into b select 1", "2026-11-20 08:00:00", "soon")]
+    header = ["command", "start_time", "submit_time", "resource_class", "request_id"]
+    hints = ReadingHints("Synapse")
+    problems = {one["problem"] for one in read_export(as_csv(header, [(*row, "c", "q") for row in rows]), hints=hints)}
+    assert problems == {None, "submit_time is no time"}
+
+
+def test_a_duration_of_openmetadata_is_in_milliseconds() -> None:
+    header = ["query_text", "database_name", "schema_name", "duration"]
+    (record,) = read_export(as_csv(header, [("insert into a select 1", "d", "s", "2500")]))
+    assert record["duration"] == 2.5

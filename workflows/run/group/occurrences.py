@@ -34,8 +34,8 @@ class OccurrenceGroup:
     `read_in_this_run` of the `count` runs were read by this run of the workflow, the others by earlier ones. `jobs` are
     at most JOBS_KEPT names of what ran them, `runners` tell who ran them when. `routine` is the routine
     (database.schema.name) that they are part of; `already_published` marks a definition whose lineage an earlier run
-    published. `states`: what stood under its names, where that changes; `last`: when
-    the last run was, in the order of all last runs.
+    published. `states`: what stood under its names, where that changes; `last`: when the last run was, in the order of
+    all last runs; `latest`: when the newest run of the whole log was, 0 where none has a time.
     """
 
     template: str
@@ -56,6 +56,7 @@ class OccurrenceGroup:
     read_in_this_run: int = 0
     states: NameStates | None = None
     last: tuple[float, int] | None = None
+    latest: float = 0.0
 
     @property
     def ended(self) -> tuple[float, int]:
@@ -101,6 +102,7 @@ class GroupedRuns:
             self.namespaces.append(shared.setdefault(namespace, namespace))
             if runs.routine is not None:
                 self.routines[number] = shared.setdefault(runs.routine, runs.routine)
+        self._latest = max((last[0] for last, _number in ends), default=0.0)
         self._positions = _ranks([number for *_moment, number in sorted(moments)])
         moments.clear()
         # Of those that ended at once, in the order of their beginning.
@@ -119,7 +121,10 @@ class GroupedRuns:
         """The occurrences of these numbers, in the order of time."""
         ordered = sorted(numbers, key=self._positions.__getitem__)
         return tuple(
-            _occurrence(self._tallies[self._keys[number]], self._positions[number], self._last[number])
+            replace(
+                _occurrence(self._tallies[self._keys[number]], self._positions[number], self._last[number]),
+                latest=self._latest,
+            )
             for number in ordered
         )
 

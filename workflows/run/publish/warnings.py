@@ -4,6 +4,7 @@ it.
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from connectors.records import UNSUPPORTED
 from ingestion.binding.binder import BoundLog
 from ingestion.dialects.other_dialects import fitting_types, is_share, mismatch_text
 from ingestion.model.lineage import NameKind
+from ingestion.model.moments import minute_text
 from ingestion.model.outcomes import Outcome
 from workflows.config import RunConfig
 from workflows.config.namespaces import SourceSettings
@@ -41,7 +43,7 @@ _OPEN = frozenset({Outcome.NO_DEFAULT_SCHEMA, Outcome.UNRESOLVED, Outcome.AMBIGU
 
 def warnings_of(config: RunConfig, counts: RunCounts, before: RecordedRun | None) -> tuple[str, ...]:
     """What a person should look into; `before` is the last run of the workflow that came to its end, None if none."""
-    warnings = [*_nothing_read(config, counts), *_left_out(config, counts), *_nothing_published(counts, before)]
+    warnings = [*_nothing_read(config, counts), *_nothing_published(counts, before)]
     if counts.unresolved:
         named = ", ".join(f"{name} {count}" for name, count in most_frequent(counts.unresolved_names, NAMES_SHOWN))
         warnings.append(f"{counts.unresolved} names are not in the catalog, most often {named}")
@@ -66,17 +68,23 @@ def _nothing_read(config: RunConfig, counts: RunCounts) -> list[str]:
     return []
 
 
-def _left_out(config: RunConfig, counts: RunCounts) -> list[str]:
-    """What the window has left out, without which a short window looks like a log without lineage."""
-    outside = counts.skipped.get(Outcome.OUTSIDE_WINDOW, 0)
-    if not outside:
-        return []
+def window_warnings(config: RunConfig, statements: Statements) -> Iterator[str]:
+    """What the window has left out, and older than when: a short one looks like a log without lineage."""
+    outside = statements.counts.skipped.get(Outcome.OUTSIDE_WINDOW, 0)
+    if not outside or statements.window is None:
+        return
+    begin, end = statements.window
     days = config.lineage.query_log_duration
     window = f"the {days} days up to the newest record" if days is not None else "what came since the last run"
-    return [
-        f"{outside} of {counts.statements} statements are outside the window ({window}): set queryLogDuration, "
-        "or read a stretch again with --since and --until"
-    ]
+    if math.isfinite(end):
+        window = f"up to {_moment(end)}"
+    older = f"; it begins at {_moment(begin)}" if math.isfinite(begin) else ""
+    of_all = f"{outside} of {statements.counts.statements} statements are outside the window ({window}{older})"
+    yield f"{of_all}: set queryLogDuration, or read a stretch again with --since and --until"
+
+
+def _moment(seconds: float) -> str:
+    return minute_text(int(seconds * 1000))
 
 
 def replay_warnings(templates: int) -> tuple[str, ...]:

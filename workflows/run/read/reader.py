@@ -86,6 +86,7 @@ class Statements:
     of the whole changes its session's defaults; `with_lineage`: how many they are at most. `files` are those of a Spark
     history, `live_columns` the columns of the live database or of Spark's catalogs. The files `written` have all that
     the journal is to have of the frame, None where that is to be packed (into the `folder`, where there is one).
+    `window`: from when to when statements count (seconds since the epoch); `lacking`: what the log does not tell.
     """
 
     frame: DataFrame
@@ -97,6 +98,8 @@ class Statements:
     live_columns: Mapping[RelationKey, tuple[Column, ...]] = field(default_factory=dict)
     written: tuple[str, ...] | None = None
     folder: Path | None = None
+    window: tuple[float, float] | None = None
+    lacking: tuple[str, ...] = ()
 
     def segments(self) -> list[Segment]:
         """What the journal is to have of what this run read."""
@@ -143,7 +146,17 @@ def _read_statements(
         changes = bool(statistics.session_changes) or any_session_change(past.journal)
         with_lineage = statistics.with_lineage + sum(segment.statements for segment in past.journal)
         yield Statements(
-            frame, whole, statistics, changes, with_lineage, records.files, definitions.columns, written, folder
+            frame,
+            whole,
+            statistics,
+            changes,
+            with_lineage,
+            records.files,
+            definitions.columns,
+            written,
+            folder,
+            window=_window(statistics, config.lineage, past),
+            lacking=records.lacking,
         )
 
 
@@ -218,10 +231,10 @@ def _within(
 
     Of more records than the limit the oldest are taken, so that a later run goes on where this one ended.
     """
-    if statistics.newest is None:
+    window = _window(statistics, wanted, past)
+    if window is None or statistics.newest is None:
         return statements
-    newest = statistics.newest if past.newest is None else max(statistics.newest, past.newest)
-    begin, end = past.between or (_window_begin(newest, wanted, past), float("inf"))
+    begin, end = window
     if statistics.records <= wanted.result_limit and (
         statistics.oldest is None or begin <= statistics.oldest <= statistics.newest < end
     ):
@@ -238,6 +251,14 @@ def _within(
         return marked
     limit = F.struct(*(F.lit(last["at"][name]).alias(name) for name in RECORD_ORDER))
     return _skipping(marked, ~outside & (at > limit), Outcome.OVER_LIMIT)
+
+
+def _window(statistics: StatementStatistics, wanted: LineageConfig, past: ReadState) -> tuple[float, float] | None:
+    """From when to when statements count, None where none has a time that could be outside."""
+    if statistics.newest is None:
+        return None
+    newest = statistics.newest if past.newest is None else max(statistics.newest, past.newest)
+    return past.between or (_window_begin(newest, wanted, past), float("inf"))
 
 
 def _window_begin(newest: float, wanted: LineageConfig, past: ReadState) -> float:

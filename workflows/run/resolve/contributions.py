@@ -98,6 +98,9 @@ class ContributionBuilder:
         first, last = self.log.relations[flow.target].sightings(
             group.first_seen, group.ended, left_behind=flow.left_behind
         )
+        if group.ran and not last:
+            # To the catalog what has no time is seen now: of an old log it would move the window past all else.
+            first = last = group.latest
         confidence = _CONFIDENCE[template.tier]
         if flow.too_deep or flow.content.stars:
             confidence *= _LESS_SURE

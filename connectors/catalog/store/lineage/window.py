@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, Select, func, select, union_all
+from sqlalchemy import Connection, Select, except_, func, select, union_all
 
 from connectors.catalog.store.database import now_millis
 from connectors.catalog.store.indexes import OBSERVED
@@ -55,6 +55,18 @@ def window(connection: Connection, as_of: int | None, days: int | None) -> Windo
     days = DEFAULT_DAYS if days is None else days
     since = until - days * DAY if days else None
     return Window(Moment(as_of, since), since, until)
+
+
+def edges_before(connection: Connection, span: Window) -> int:
+    """How many edges (pairs of entities) the window hides: what tells of them was last seen before it begins."""
+    if span.since is None:
+        return 0
+    at_any_age, in_window = (
+        select(intervals.c.from_id, intervals.c.to_id).select_from(dated_contributions).where(moment.holds())
+        for moment in (Moment(span.moment.as_of), span.moment)
+    )
+    hidden = except_(at_any_age, in_window).subquery()
+    return connection.scalar(select(func.count()).select_from(hidden)) or 0
 
 
 def _newest(connection: Connection, as_of: int | None) -> int | None:

@@ -52,13 +52,20 @@ def test_a_month_of_jobs_is_read_whole_and_failed_ones_are_not_published(spark: 
 
 def test_a_window_that_is_asked_for_says_what_it_left_out(spark: SparkSession, tmp_path: Path) -> None:
     rows = [f"insert into d{day} select a from s,2026-01-{day:02}" for day in (1, 29, 30)]
+    rows += ["insert into undated select a from s,"]
     (tmp_path / "log.csv").write_text("\n".join(["query,start_time", *rows]))
     configured(tmp_path, "Postgres", "log.csv")
     summary = run(tmp_path, "queryLogDuration=2")
-    assert (summary.counts.published, summary.counts.skipped) == (2, {"outside_window": 1})
-    assert [warning.partition(":")[0] for warning in summary.warnings] == [
-        "1 of 3 statements are outside the window (the 2 days up to the newest record)"
-    ]
+    assert (summary.counts.published, summary.counts.skipped) == (3, {"outside_window": 1})
+    window, outcome = summary.warnings
+    assert window.startswith(
+        "1 of 4 statements are outside the window (the 2 days up to the newest record; it begins at 2026-01-28 00:00)"
+    )
+    # Told once, whatever the number of records: what failed cannot be told from what ran.
+    assert outcome.startswith("in the log no column tells how a statement ended") and "queryLogColumns" in outcome
+    # What has no time is seen by the newest record, and moves no window of the catalog.
+    newest = 1769731200000
+    assert {one.last for one in contributions_in(tmp_path / "catalog.db")} == {newest - 86_400_000, newest}
 
 
 def test_connections_and_changes_of_the_database_in_mysqls_log_hold(spark: SparkSession, tmp_path: Path) -> None:

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from connectors.catalog.store.lineage.window import DAY, window
+from connectors.catalog.questions.answer import When
+from connectors.catalog.questions.file import left_out
+from connectors.catalog.store.lineage.window import DAY, edges_before, window
 from tests.support.made_catalog import MadeCatalog
 
 ORDERS, SALES, DAILY = "s.d.p.orders", "s.d.p.sales", "s.d.p.daily"
@@ -31,3 +33,23 @@ def test_a_statement_of_the_future_does_not_hide_the_others(tmp_path: Path, targ
     with catalog.database.read() as connection:
         span = window(connection, None, None)
     assert (span.since, span.until) == (OLD - 30 * DAY, OLD)
+
+
+def test_what_the_window_hides_is_counted_and_told_with_the_option_that_shows_it(tmp_path: Path) -> None:
+    catalog = MadeCatalog(tmp_path / "c.db")
+    catalog.add_tables({ORDERS: [], SALES: [], DAILY: []})
+    seen = ((ORDERS, SALES, OLD - 40 * DAY), (ORDERS, DAILY, OLD - 40 * DAY), (ORDERS, DAILY, OLD))
+    catalog.add_edges(
+        [
+            (source, target, {"producer": {"kind": "query", "key": key * 8}, "firstSeen": at, "lastSeen": at})
+            for key, (source, target, at) in zip("abc", seen, strict=True)
+        ]
+    )
+    with catalog.database.read() as connection:
+        asked = ((None, None), (None, 0), (None, 50), (OLD, None), (OLD - 35 * DAY, None))
+        counts = [edges_before(connection, window(connection, *when)) for when in asked]
+    assert counts == [1, 0, 0, 1, 0]
+    assert left_out(tmp_path / "c.db", When(days=0)) == ""
+    assert left_out(tmp_path / "c.db", When()) == (
+        "1 edge of the catalog was last seen before 2023-10-15 22:13 and left out: --days 0 has them all"
+    )
