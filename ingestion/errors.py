@@ -3,7 +3,7 @@
 LineageError
 ├─ ConfigError          fix the configuration           exit 2
 ├─ RecordError          skip this record, go on
-│   ├─ ParseTimeout  ParseMemory  ParseCrash  Unparsable  Templated  TooLarge
+│   ├─ ParseTimeout  ParseMemory  ParseCrash  Unparsable  Templated  TooLarge  TooManySteps
 │   └─ Rejected         the target refused it (4xx)
 ├─ ParserUnavailable    no parser process comes up      exit 1
 ├─ RetryableError       try again
@@ -82,6 +82,12 @@ class TooLarge(RecordError):
     """The text is beyond what any parser is given (bytes)."""
 
     code = "too_large"
+
+
+class TooManySteps(RecordError):
+    """A stage after parsing was stopped: the statement has more to it than one may."""
+
+    code = "too_many_steps"
 
 
 class Rejected(RecordError):

@@ -21,6 +21,7 @@ from ingestion.analysis.roles import (
 )
 from ingestion.dialects.types import field_type, rule_type, standard_type, widest
 from ingestion.model.lineage import MOST_EXPRESSION, Column, ColumnRef, TableName
+from ingestion.model.steps import take_steps
 
 # Values in the making: what a column of a relation is made of, as keys that compose by integer arithmetic.
 #
@@ -184,6 +185,7 @@ class ColumnSources:
         if not columns:
             return ColumnValue((), None).known_as(name)
         found = tuple(columns)
+        take_steps(len(found))
         number = self._numbers.get((found, doubtful))
         if number is None:
             number = self._numbers[found, doubtful] = len(self.all)
@@ -200,6 +202,7 @@ def combine(values: Iterable[tuple[int, ColumnValue]]) -> dict[int, None]:
         row = COMPOSED[role]
         for key in value.keys:
             keys[key & ~ROLE_MASK | row[key & ROLE_MASK]] = None
+    take_steps(len(keys))
     return keys
 
 

@@ -34,6 +34,7 @@ from ingestion.analysis.form import (
 from ingestion.analysis.roles import COMPOSED, IDENTITY, is_direct
 from ingestion.analysis.scope import AnalysisContext, Scope
 from ingestion.dialects import Dialect
+from ingestion.model.steps import take_steps
 
 _OF_KEYS = (OutputNames.BEFORE_COLUMNS, OutputNames.AFTER_COLUMNS)
 
@@ -70,6 +71,7 @@ def evaluate(scope: Scope, expression: Expression) -> ColumnValue:
         inputs.append(value)
     if alone and type(slots[0]) is FieldSlot and slots[0].role == IDENTITY:
         return inputs[0]
+    take_steps(len(keys))
     made = ColumnValue(keys, expression, inputs)
     made.origins = origins or None
     if expression.fields is not None:

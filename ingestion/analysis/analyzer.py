@@ -32,6 +32,7 @@ from ingestion.model.lineage import (
     WriteMode,
 )
 from ingestion.model.outcomes import ProblemKind
+from ingestion.model.steps import take_steps
 
 _IDENTITY = Transformation(Subtype.IDENTITY)
 
@@ -329,6 +330,7 @@ def _references_of(analysis: QueryAnalysis, value: ColumnValue) -> tuple[Referen
         if current.branches:
             stack.extend(reversed(current.branches))
             continue
+        take_steps(len(current.keys))
         for key in current.keys:
             if key not in found:
                 role = key & ROLE_MASK

@@ -28,6 +28,7 @@ from ingestion.model.lineage import (
     WriteMode,
 )
 from ingestion.model.namespaces import RelationKey
+from ingestion.model.steps import take_steps
 
 DEPTH_LIMIT = 20
 """Hops through inlined relations that are followed; what lies deeper is reported, not guessed."""
@@ -84,22 +85,22 @@ EMPTY = FlowSources({}, frozenset(), frozenset(), frozenset(), frozenset(), 0)
 
 def merge_contents(contents: Iterable[FlowSources]) -> FlowSources:
     """The union: what a relation holds after several writes."""
-    columns: dict[str, frozenset[RelationReference]] = {}
-    merged = EMPTY
-    for content in contents:
+    given = tuple(contents)
+    columns: dict[str, set[RelationReference]] = {}
+    for content in given:
         for name, references in content.columns.items():
-            columns[name] = columns.get(name, frozenset()) | references
-        merged = FlowSources(
-            columns,
-            merged.indirect | content.indirect,
-            merged.sources | content.sources,
-            merged.hops | content.hops,
-            merged.via | content.via,
-            max(merged.depth, content.depth),
-            tuple(dict.fromkeys((*merged.stars, *content.stars))),
-            merged.assumed | content.assumed,
-        )
-    return merged
+            take_steps(len(references))
+            columns.setdefault(name, set()).update(references)
+    return FlowSources(
+        {name: frozenset(references) for name, references in columns.items()},
+        frozenset().union(*(content.indirect for content in given)),
+        frozenset().union(*(content.sources for content in given)),
+        frozenset().union(*(content.hops for content in given)),
+        frozenset().union(*(content.via for content in given)),
+        max((content.depth for content in given), default=0),
+        tuple(dict.fromkeys(star for content in given for star in content.stars)),
+        frozenset().union(*(content.assumed for content in given)),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +143,7 @@ def _read_through(content: FlowSources, inlined: _InlinedTables) -> FlowSources:
 def _with_few_texts(references: Iterable[RelationReference]) -> frozenset[RelationReference]:
     """References of one column, those alone without their texts that differ in nothing else and are too many."""
     found = frozenset(references)
+    take_steps(sum(len(reference.sources) for reference in found))
     if len(found) <= _MOST_TEXTS:
         return found
     plain = {reference: replace(reference, expression="") for reference in found}

@@ -11,8 +11,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Generic, TypeVar
 
-from ingestion.errors import LineageError, RecordError, RetryableError
+from ingestion.errors import LineageError, RecordError, RetryableError, TooManySteps
 from ingestion.model.outcomes import Outcome
+from ingestion.model.steps import begin_steps
 
 Key = TypeVar("Key")
 Item = TypeVar("Item")
@@ -47,15 +48,16 @@ def no_probe(_stage: FailureStage, _subject: object) -> None:
 @dataclass(frozen=True, slots=True)
 class Failure:
     """Why a statement, name or edge was given up on; `location` is the exception's type and its line, nothing of its
-    message, which may quote a statement."""
+    message, which may quote a statement. `overran`: it took more steps than one may."""
 
     stage: FailureStage
     location: str
+    overran: bool = False
 
     @property
     def reason(self) -> Outcome:
         """What a statement or an edge ends as on which the stage failed."""
-        return Outcome[f"{self.stage.name}_FAILED"]
+        return Outcome.TOO_MANY_STEPS if self.overran else Outcome[f"{self.stage.name}_FAILED"]
 
 
 class Isolation(Generic[Key]):
@@ -76,22 +78,25 @@ class Isolation(Generic[Key]):
 class _Boundary(AbstractContextManager[None], Generic[Key]):
     """One block, of the hundred thousands in a run: no generator stands behind it."""
 
-    __slots__ = ("_failures", "_key", "_stage")
+    __slots__ = ("_failures", "_key", "_stage", "_steps_around")
 
     def __init__(self, failures: dict[Key, Failure], stage: FailureStage, key: Key) -> None:
         self._failures = failures
         self._stage = stage
         self._key = key
+        self._steps_around: int | None = None
 
     def __enter__(self) -> None:
-        return None
+        self._steps_around = begin_steps()
 
     def __exit__(
         self, _kind: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None
     ) -> bool:
+        begin_steps(self._steps_around)
         if not isinstance(error, Exception) or _ends_a_run(error):
             return False
-        self._failures.setdefault(self._key, Failure(self._stage, line_of_error(error)))
+        failure = Failure(self._stage, line_of_error(error), isinstance(error, TooManySteps))
+        self._failures.setdefault(self._key, failure)
         return True
 
 

@@ -10,7 +10,16 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Self
 
-from ingestion.errors import ParseCrash, ParseMemory, ParseTimeout, Rejected, Templated, TooLarge, Unparsable
+from ingestion.errors import (
+    ParseCrash,
+    ParseMemory,
+    ParseTimeout,
+    Rejected,
+    Templated,
+    TooLarge,
+    TooManySteps,
+    Unparsable,
+)
 
 
 class StatementEnd(StrEnum):
@@ -285,6 +294,12 @@ class Outcome(_DescribedCode):
         _DEAD,
         "It is written as the SQL of the source cannot be: what its names mean there, nobody knows.",
         "Name the type that fits under source.serviceConnection.config, or the dialect; then run again.",
+    )
+    TOO_MANY_STEPS = (
+        TooManySteps.code,
+        _DEAD,
+        "A stage after parsing was stopped at 1,000,000 steps, one for each column that a value of it may be of.",
+        "Give the run the schemas of its tables: a bare column of a table that is not known may be of each of them.",
     )
     UNPARSABLE = (
         Unparsable.code,

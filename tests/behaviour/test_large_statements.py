@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from ingestion.model import steps
 from tests.behaviour.harness import Warehouse, catalog_with, publish
 from workflows.run.resolve import lineage
 
@@ -24,3 +25,27 @@ def test_a_statement_with_more_edges_than_one_may_have_is_dead_and_the_others_st
         assert outcome.outcomes == (("dead" if ended else "published", ended), ("published", ""))
         others = {("public.x", "public.wide"), ("public.y", "public.wide")} if not ended else set()
         assert set(outcome.edges) == {("public.x", "public.small"), *others}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "INSERT INTO wide SELECT c1, c2, c3, c4 FROM p, q, r, s",  # each may be of each of them
+        "INSERT INTO wide SELECT v AS a, v AS b, v + 1 AS c, v + 2 AS d FROM (SELECT a + b + c + d AS v FROM p) n",
+        "CREATE TEMP TABLE n AS SELECT a + b + c + d AS v FROM p; INSERT INTO wide SELECT v, v, v, v FROM n",
+    ],
+)
+def test_a_statement_of_too_many_steps_is_dead_and_the_others_stand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    names = ("wide", "x", "small")
+    with catalog_with(tmp_path / "c.db", {f"svc.db.public.{one}": ["a", "b", "c", "d"] for one in names}) as (
+        platform,
+        _,
+    ):
+        monkeypatch.setattr(steps, "MOST_STEPS", 14)
+        log = [*text.split("; "), SMALL]
+        outcome = publish(platform, log, Warehouse())
+        assert ("dead", "too_many_steps") in outcome.outcomes
+        assert outcome.outcomes[-1] == ("published", "")
+        assert set(outcome.edges) == {("public.x", "public.small")}
