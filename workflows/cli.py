@@ -25,6 +25,7 @@ from workflows.commands.schedule import schedule
 from workflows.commands.serve import serve
 from workflows.commands.validate import validate
 from workflows.commands.why import why
+from workflows.commands.witnesses import witnesses
 
 _HELP = """Table and column lineage from the query logs that a data platform already writes.
 
@@ -44,6 +45,7 @@ Examples:
   ingest impact --sql change.sql                what breaks if this runs (exit 4)
   ingest diff --from 2026-11-01                 what changed since, and what it breaks (exit 4)
   ingest why mart.daily.revenue                 what upstream may have made it wrong
+  ingest witnesses                              where log, engine, OpenLineage and dbt differ
   ingest correct reject a.x b.y --reason "..."  what a person knows better than the log
   ingest policy check pii.yaml                  tags that follow the data (exit 4)
   ingest lineage model.sql --dialect snowflake  one file's lineage, at once
@@ -93,6 +95,7 @@ _COMMANDS = (
     impact,
     diff,
     why,
+    witnesses,
     doctor,
     lineage,
     explain,

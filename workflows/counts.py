@@ -27,8 +27,8 @@ REPORT_VERSION = 1
 NAMES_SHOWN = 5
 """Of those that a warning or a line of the summary is about."""
 Tally = Mapping[str, int]
-AGREE, ONLY_ENGINE, ONLY_LOG = "agree", "only_engine", "only_log"
-"""Who says so: the engine itself and what was read off the log, or one of them."""
+AGREE, ONLY_ENGINE, ONLY_LOG, SILENT = "agree", "only_engine", "only_log", "silent"
+"""Who says so: the engine itself and what was read off the log, or one of them; or the engine does not speak of it."""
 _EDGE_ENDS = (WriteOutcome.NEW, WriteOutcome.MERGED, WriteOutcome.UNCHANGED, WriteOutcome.REPLACED)
 
 

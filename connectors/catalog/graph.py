@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 from connectors.catalog.store.lineage import reads
 from connectors.catalog.store.lineage.reads import NOW, Moment, StoredEdge, edges_of
 from connectors.catalog.store.lineage.recency import with_unseen
+from connectors.catalog.store.lineage.verdicts import with_verdicts
 from ingestion.model.moments import Unseen, earliest_unseen
 from ingestion.walk import TABLE, Budget, ColumnNode, EdgeIndex, Hop, Hops, Walk, Way, strongest_ways
 
@@ -22,13 +23,15 @@ StoredWay = Way[ColumnNode, StoredEdge]
 class CatalogGraph:
     """Edges between columns, and between tables of which nothing more is known, at one moment; by ids of entities.
 
-    What is read once is kept for the next walk. `truncated`: a walk ended at its budget.
+    What is read once is kept for the next walk. `truncated`: a walk ended at its budget. `judged`: with the verdict of
+    witnesses on each edge, as those that the moment leaves out by it always have.
     """
 
-    def __init__(self, connection: Connection, moment: Moment = NOW) -> None:
+    def __init__(self, connection: Connection, moment: Moment = NOW, *, judged: bool = False) -> None:
         self.truncated = False
-        self.upstream = EdgeIndex(partial(_edges, connection, moment, upstream=True), upstream=True)
-        self.downstream = EdgeIndex(partial(_edges, connection, moment, upstream=False), upstream=False)
+        read = partial(_edges, connection, moment, judged=judged or moment.witnesses is not None)
+        self.upstream = EdgeIndex(partial(read, upstream=True), upstream=True)
+        self.downstream = EdgeIndex(partial(read, upstream=False), upstream=False)
 
     def reached_from(self, start: ColumnNode) -> list[StoredWay]:
         """Everything downstream of `start`, the nearest first, each by the strongest tie."""
@@ -67,9 +70,13 @@ def unseen_on(way: StoredWay) -> Unseen | None:
     return earliest_unseen(hop.edge.unseen for hop in way.hops)
 
 
-def _edges(connection: Connection, moment: Moment, tables: list[str], *, upstream: bool) -> Iterator[StoredEdge]:
+def _edges(
+    connection: Connection, moment: Moment, tables: list[str], *, upstream: bool, judged: bool
+) -> Iterator[StoredEdge]:
     found = reads.contributions_around(connection, tables, upstream=upstream, moment=moment)
     found = with_unseen(connection, found, moment)
+    if judged:
+        found = with_verdicts(connection, found, moment)
     return (edge for views in found.values() for view in views for edge in edges_of(view))
 
 

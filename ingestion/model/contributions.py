@@ -38,6 +38,10 @@ class ProducerKind(StrEnum):
     MANUAL = "manual"
 
 
+OBSERVED: tuple[str, ...] = (ProducerKind.QUERY, ProducerKind.PLAN, ProducerKind.ENGINE, "openlineage")
+"""Kinds of producers whose word is an observation that ages; others state what holds until it is taken back."""
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Producer:
     """`key` tells producers of a kind apart: a query's fingerprint, a view's FQN, a job's name. Never a literal."""

@@ -12,6 +12,7 @@ from typing import Any
 from ingestion.model.fqn import split_fqn
 from ingestion.model.lineage import Json
 from ingestion.model.moments import Unseen, latest_unseen
+from ingestion.model.witnesses import Verdict
 from ingestion.walk import Hop, Walk, tie_of
 
 _EXPLANATION_VERSION = 1
@@ -38,7 +39,8 @@ class ExplainedHop:
     """One source column's part in a column; `statements` are numbers (from 1) of the explanation's statements.
 
     `expression` is masked and over the source's table, "" where the value is taken as it is. `within`: the source is a
-    column of the same table. `unseen`: none of the statements was seen any more since a newer one came.
+    column of the same table. `unseen`: none of the statements was seen any more since a newer one came. `verdict`: who
+    says so and who tells otherwise, None where one witness alone speaks of the table.
     """
 
     source: str
@@ -50,6 +52,7 @@ class ExplainedHop:
     statements: tuple[int, ...]
     within: bool = False
     unseen: Unseen | None = None
+    verdict: Verdict | None = None
 
     @property
     def direct(self) -> bool:
@@ -178,6 +181,11 @@ class _HopReader:
         }
         self._contributions: dict[str, list[tuple[bool, Mapping[str, Any]]]] = {}
         self._made: dict[str, dict[_Origin, set[str]]] = {}
+        self._verdicts = {
+            (one["from"], one["to"], one["type"]): Verdict.from_json(one)
+            for edge in document["edges"]
+            for one in edge.get("verdicts") or ()
+        }
         for edge in document["edges"]:
             within = edge["from"] == edge["to"]
             self._contributions.setdefault(edge["to"], []).extend((within, one) for one in edge["contributions"])
@@ -188,6 +196,7 @@ class _HopReader:
     def of(self, column: str) -> tuple[ExplainedHop, ...]:
         """The hops into a column: direct ones first, each once with all the statements that make it."""
         found: dict[tuple[str, str, str, bool, str, bool, bool], dict[int, Unseen | None]] = {}
+        verdicts: dict[tuple[str, str], Verdict | None] = {}
         for within, contribution, one in self._uses(column):
             number = self._number(contribution)
             subtype, expression = one["subtype"] or "", one["expression"] or ""
@@ -196,8 +205,15 @@ class _HopReader:
                 key = source, one["type"], subtype, one["masking"], expression, one["certain"], within
                 numbers = found.setdefault(key, {})
                 numbers[number] = latest_unseen((unseen, numbers.get(number, unseen)))
+                verdicts.setdefault(key[:2], self._verdicts.get((source, one["to"], one["type"])))
         hops = [
-            ExplainedHop(*key[:-1], tuple(numbers), within=key[-1], unseen=latest_unseen(numbers.values()))
+            ExplainedHop(
+                *key[:-1],
+                tuple(numbers),
+                within=key[-1],
+                unseen=latest_unseen(numbers.values()),
+                verdict=verdicts[key[:2]],
+            )
             for key, numbers in found.items()
         ]
         return tuple(sorted(hops, key=lambda hop: (hop.unseen is not None, not hop.direct)))
@@ -237,14 +253,19 @@ def _origin(contribution: Mapping[str, Any]) -> _Origin:
 
 
 def _hop_json(hop: ExplainedHop) -> Json:
-    return {
+    written: Json = {
         "source": hop.source,
         "subtype": hop.subtype,
         "masking": hop.masking,
         "expression": hop.expression,
         "certain": hop.certain,
         "statements": list(hop.statements),
-    } | ({"not_seen": hop.unseen.to_json()} if hop.unseen is not None else {})
+    }
+    if hop.unseen is not None:
+        written["not_seen"] = hop.unseen.to_json()
+    if hop.verdict is not None:
+        written |= {"seen_by": list(hop.verdict.seen_by), "not_by": list(hop.verdict.not_by)}
+    return written
 
 
 def _parts(name: str) -> list[str]:

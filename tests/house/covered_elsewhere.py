@@ -15,6 +15,11 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
         "connectors.catalog.questions.sql",
     ),
     "workflows/run/test_edge_list.py": ("connectors.edge_list.settings", "connectors.edge_list.source"),
+    "connectors/catalog/store/lineage/test_verdicts.py": (
+        "connectors.catalog.answer.witnesses",
+        "connectors.catalog.questions.witnesses",
+        "workflows.commands.witnesses",
+    ),
     "connectors/spark/test_kinds.py": ("ingestion.plans._delta_log",),
     "connectors/sql_files/test_metrics.py": (
         "connectors.catalog.answer.metrics",

@@ -19,6 +19,7 @@ from workflows.commands.options import (
     ParserSeconds,
     SchemaFile,
     SqlDialect,
+    Witnesses,
     end_with,
     millis,
     print_answer,
@@ -50,12 +51,14 @@ def explain(
     timeout: ParserSeconds = PARSER_SECONDS,
     budget: Budget = None,
     cursor: Cursor = None,
+    witness: Witnesses = None,
 ) -> None:
     """Print the chain of expressions behind a column, back to the base columns.
 
     Direct sources are what the value is made of; indirect ones only have a say in it: they filter, join, group or
-    sort. Numbers in brackets name the statement behind each hop. --as-of and --days are for a catalog. Exit code 1 if
-    a statement could not be read.
+    sort. Numbers in brackets name the statement behind each hop. Where more than one witness tells of a table, each hop
+    says who has it and who tells otherwise. --as-of, --days and --witness are for a catalog. Exit code 1 if a statement
+    could not be read.
 
     \b
     Examples:
@@ -64,17 +67,20 @@ def explain(
       ingest explain daily.revenue job.sql --dialect spark --schema tables.sql
       ingest explain shop.public.daily.revenue --catalog other.db --as-of 2026-01-31 --format json
       ingest explain shop.public.daily.revenue --format text --budget 1000
+      ingest explain shop.public.daily.revenue --witness engine --witness '!log'
     """
     from connectors.catalog.answer.explanation import explanation
     from connectors.catalog.questions.answer import Answer, When
+    from ingestion.model.witnesses import WitnessFilter
 
-    if sql is not None and (catalog, as_of, days) != (None, None, None):
-        raise ConfigError("give either FILE.sql, DIR or -, or what is asked of a catalog: --catalog, --as-of, --days")
+    if sql is not None and (catalog, as_of, days, witness) != (None, None, None, None):
+        asked = "--catalog, --as-of, --days, --witness"
+        raise ConfigError(f"give either FILE.sql, DIR or -, or what is asked of a catalog: {asked}")
     failures: tuple[str, ...] = ()
     if sql is None:
         from connectors.catalog.questions.explain import explain_in_file  # not needed for SQL files, and slow to load
 
-        when = When(millis(as_of) if as_of else None, days)
+        when = When(millis(as_of) if as_of else None, days, WitnessFilter.of(witness or ()))
         answer = explain_in_file(catalog or DEFAULT_CATALOG, column, when)
         tell_left_out(catalog or DEFAULT_CATALOG, when)
     else:

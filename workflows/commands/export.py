@@ -6,7 +6,7 @@ import io
 import json
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,10 +20,14 @@ from workflows.commands.options import (
     CatalogFile,
     Days,
     SqlDialect,
+    Witnesses,
     millis,
     tell_left_out,
 )
 from workflows.runtime.error_reporting import shows_errors
+
+if TYPE_CHECKING:
+    from connectors.catalog.questions.answer import When
 
 _STANDARD_OUTPUT = Path("-")
 
@@ -66,6 +70,7 @@ def export(
     compare: Compare = None,
     manifest: Manifests = None,
     dialect: SqlDialect = None,
+    witness: Witnesses = None,
 ) -> None:
     """Write a catalog's lineage to a file, or what changed in it, or between two manifests of dbt's.
 
@@ -77,6 +82,7 @@ def export(
       ingest export --html sofa.html --table mimic.mimic.mimiciii_derived.sofa --downstream 0
       ingest export --json - --as-of 2026-01-31 | jq '.edges | length'
       ingest export --csv edges.csv
+      ingest export --html disputed.html --witness disputed
       ingest export --html changes.html --compare 2026-11-01
       ingest export --html pull_request.html --manifest base.json head.json
     """
@@ -84,29 +90,34 @@ def export(
         raise ConfigError("nothing to write: give --html FILE, --json FILE or --csv FILE")
     if as_csv is not None and (compare is not None or manifest is not None):
         raise ConfigError("--csv lists the edges of one moment: leave out --compare and --manifest")
-    from connectors.catalog.questions.answer import When
-
     if manifest is not None:
+        if witness:
+            raise ConfigError("--witness is for a catalog: no manifest says who tells of an edge")
         document = _manifest_document(manifest, dialect)
     else:
         steps = [(name, upstream, downstream) for name in table or ()]
-        document = _catalog_document(catalog, steps, (as_of, days), compare)
+        when = _when(as_of, days, witness)
+        document = _catalog_document(catalog, steps, when, compare)
         if compare is None:
-            tell_left_out(catalog, When(millis(as_of) if as_of else None, days))
+            tell_left_out(catalog, when)
     title = ", ".join(table or ()) or f"Lineage of {catalog.name}"
     _write_document(document, (html, as_json, as_csv), title)
 
 
-def _catalog_document(
-    catalog: Path, steps: list[tuple[str, int, int]], when: tuple[datetime | None, int | None], compare: datetime | None
-) -> Json:
-    """`steps` as of a moment and within so many days (`when`); `compare`: beside what it was then."""
+def _catalog_document(catalog: Path, steps: list[tuple[str, int, int]], when: When, compare: datetime | None) -> Json:
+    """`steps` as they are `when`; `compare`: beside what it was then."""
     from connectors.catalog.page.export import ExportScope, catalog_document, compared_document
     from connectors.catalog.picture.neighbourhood import NeighbourhoodStep
 
-    as_of, days = when
-    scope = ExportScope(tuple(NeighbourhoodStep(*step) for step in steps), millis(as_of) if as_of else None, days)
+    scope = ExportScope(tuple(NeighbourhoodStep(*step) for step in steps), when)
     return catalog_document(catalog, scope) if compare is None else compared_document(catalog, scope, millis(compare))
+
+
+def _when(as_of: datetime | None, days: int | None, witness: list[str] | None) -> When:
+    from connectors.catalog.questions.answer import When
+    from ingestion.model.witnesses import WitnessFilter
+
+    return When(millis(as_of) if as_of else None, days, WitnessFilter.of(witness or ()))
 
 
 def _write_document(document: Json, to: tuple[Path | None, Path | None, Path | None], title: str) -> None:

@@ -18,6 +18,7 @@ from workflows.commands.options import (
     Cursor,
     Days,
     SqlDialect,
+    Witnesses,
     millis,
     print_answer,
     tell_left_out,
@@ -52,6 +53,7 @@ def impact(
     days: Days = None,
     budget: Budget = None,
     cursor: Cursor = None,
+    witness: Witnesses = None,
 ) -> None:
     """List everything downstream of a table or a column, or of a change that is proposed, with the path to each.
 
@@ -62,14 +64,16 @@ def impact(
     Examples:
       ingest impact shop.orders.total
       ingest impact shop.orders --format text --budget 1000
+      ingest impact shop.orders.total --witness engine
       ingest impact --sql migrations/V7__totals.sql --format markdown
       ingest impact --diff base/models head/models --dialect snowflake
     """
     from connectors.catalog.questions.answer import When
+    from ingestion.model.witnesses import WitnessFilter
 
     if sum(one is not None for one in (name, sql, ddl, between)) != 1:
         raise ConfigError("give one of: a name, --sql FILE, --ddl TEXT, --diff BASE HEAD")
-    when = When(millis(as_of) if as_of else None, days)
+    when = When(millis(as_of) if as_of else None, days, WitnessFilter.of(witness or ()))
     if name is not None:
         from connectors.catalog.answer.changes import IMPACT
         from connectors.catalog.questions.impact import impact_in_file
@@ -82,6 +86,8 @@ def impact(
     from connectors.catalog.answer.changes import PROPOSED_CHANGE
     from connectors.catalog.questions.proposed_change.question import ChangeOptions, proposed_change
 
+    if witness:
+        raise ConfigError("--witness is for what is downstream of a name")
     if output in ("csv", "text"):
         raise ConfigError(f"--format {output} is for what is downstream of a name")
     options = ChangeOptions(sql, ddl, between, dialect, default_schema, PARSER_SECONDS)

@@ -36,6 +36,15 @@ LogLines = Annotated[LogFormat, typer.Option("--log-format", help="How log lines
 
 CatalogFile = Annotated[Path, typer.Option("--catalog", metavar="FILE", help="The catalog's file.")]
 AsOf = Annotated[datetime | None, typer.Option("--as-of", help="As it was then (UTC).", formats=FORMATS)]
+Witnesses = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--witness",
+        metavar="NAME",
+        help="Only edges that log, engine, openlineage, dbt, file, person or tool says; '!log': that it does not say; "
+        "disputed: of which one tells otherwise. Can be repeated: all must hold.",
+    ),
+]
 Days = Annotated[int | None, typer.Option(min=0, help="Observations of so many days; 0 is any age. Usually 30.")]
 
 SqlDialect = Annotated[

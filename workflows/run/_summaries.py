@@ -4,21 +4,25 @@ and what concerns them all.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from connectors.sink import EdgeCounts
 from ingestion.binding.relations import Relation
 from ingestion.binding.timeline import SchemaEvents
-from ingestion.model.contributions import Contribution, ProducerKind
+from ingestion.model.contributions import OBSERVED, Contribution, ProducerKind
 from ingestion.model.digests import digest
 from ingestion.model.entities import TableEntity
 from ingestion.model.isolation import Failure
+from ingestion.model.lineage import LineageType
 from ingestion.model.outcomes import Outcome, ProblemKind, StatementEnd
 from ingestion.model.requests import AddLineageRequest
+from ingestion.model.witnesses import ALWAYS, Column, TargetWords, Verdict, Witness, Word, witness_of
+from ingestion.walk import DIRECT, Hop, Walk
 from workflows.config.namespaces import SourceSettings
-from workflows.counts import AGREE, ONLY_ENGINE, ONLY_LOG, EventReport, RunCounts
+from workflows.counts import AGREE, ONLY_ENGINE, ONLY_LOG, SILENT, EventReport, RunCounts
 from workflows.run.parse.templates import Templates
 from workflows.run.publish.publishing import PublishedLineage, SharedLineage
 from workflows.run.publish.query_records import RepeatedQuery, queries_behind
@@ -28,8 +32,7 @@ from workflows.run.resolve.lineage import SourceLineage, StatementOutcome, proce
 from workflows.run.resolve.resolution import ResolvedNames
 from workflows.run.resolve.routines import RoutineEntities
 
-Edge = tuple[str, ...]
-"""What is compared: the ends of an edge, its target last."""
+_BY_HAND = (Witness.PERSON, Witness.FILE)
 
 
 # Where what the engine recorded itself and what was read off the log say the same, and where not.
@@ -37,30 +40,92 @@ Edge = tuple[str, ...]
 
 def _compared_edges(requests: Iterable[AddLineageRequest]) -> Counter[str]:
     """Edges between tables by who says so: into those tables alone of which the engine says anything."""
-    return _compare(requests, lambda request, _contribution: {request.key})
+    engine: set[tuple[str, str]] = set()
+    others: set[tuple[str, str]] = set()
+    for request in requests:
+        witnesses = {witness_of(one.producer.kind, one.source) for one in request.contributions}
+        if Witness.ENGINE in witnesses:
+            engine.add(request.key)
+        if witnesses - {Witness.ENGINE, *_BY_HAND}:
+            others.add(request.key)
+    known = {target for _, target in engine}
+    log = {edge for edge in others if edge[1] in known}
+    return +Counter({AGREE: len(engine & log), ONLY_ENGINE: len(engine - log), ONLY_LOG: len(log - engine)})
 
 
-def _compared_columns(requests: Iterable[AddLineageRequest]) -> Counter[str]:
-    """Likewise of columns that others are certainly made of, into those tables of whose columns the engine speaks."""
-    return _compare(
-        requests, lambda request, contribution: {(*pair, request.to_entity.id) for pair in _pairs(contribution)}
-    )
-
-
-def _compare(
-    requests: Iterable[AddLineageRequest], edges_of: Callable[[AddLineageRequest, Contribution], set[Edge]]
-) -> Counter[str]:
-    engine: set[Edge] = set()
-    others: list[tuple[AddLineageRequest, Contribution]] = []
+def _compared_columns(requests: Collection[AddLineageRequest]) -> Counter[str]:
+    """Of columns that others are certainly made of, by the verdict of the engine; none where it tells of no columns."""
+    if not any(_tells_columns(one) for request in requests for one in request.contributions):
+        return Counter()
+    words: dict[str, list[Word]] = defaultdict(list)
     for request in requests:
         for contribution in request.contributions:
-            if contribution.producer.kind is ProducerKind.ENGINE:
-                engine.update(edges_of(request, contribution))
-            elif contribution.producer.kind is not ProducerKind.MANUAL:
-                others.append((request, contribution))
-    known = {edge[-1] for edge in engine}
-    log = {edge for request, one in others if request.to_entity.id in known for edge in edges_of(request, one)}
-    return +Counter({AGREE: len(engine & log), ONLY_ENGINE: len(engine - log), ONLY_LOG: len(log - engine)})
+            words[request.to_entity.id] += _words(request, contribution)
+    linked = _Links(requests)
+    counted: Counter[str] = Counter()
+    for some in words.values():
+        target = TargetWords(some)
+        counted.update(_engine_verdict(target.verdict(word, linked)) for word in target.pairs())
+    return Counter({kind: count for kind, count in counted.items() if kind})
+
+
+def _tells_columns(contribution: Contribution) -> bool:
+    return contribution.producer.kind is ProducerKind.ENGINE and any(one.publishable for one in contribution.columns)
+
+
+def _engine_verdict(verdict: Verdict) -> str:
+    """What the engine says to an edge; "" for one that neither it nor anything that was read of statements has."""
+    others = set(verdict.seen_by) - {Witness.ENGINE, *_BY_HAND}
+    if Witness.ENGINE in verdict.seen_by:
+        return AGREE if others else ONLY_ENGINE
+    if not others:
+        return ""
+    return ONLY_LOG if Witness.ENGINE in verdict.not_by else SILENT
+
+
+def _words(request: AddLineageRequest, contribution: Contribution) -> Iterator[Word]:
+    """What a contribution says, in full names of columns."""
+    first, last = contribution.first_seen, contribution.last_seen
+    dated = contribution.producer.kind in OBSERVED and first is not None and last is not None
+    word = Word(
+        witness_of(contribution.producer.kind, contribution.source),
+        request.from_entity.id,
+        None,
+        None,
+        span=((first or 0) * 1000, (last or 0) * 1000) if dated else ALWAYS,
+        whole=contribution.confidence >= 1,
+    )
+    if not contribution.columns:
+        yield word
+    for one in contribution.columns:
+        direct = one.transformation.type is LineageType.DIRECT
+        for column in one.from_columns:
+            yield word._replace(path=column, to=one.to_column or None, direct=direct, certain=one.certain)
+
+
+class _Links:
+    """Whether columns are stations of one way, by what these requests say of values."""
+
+    def __init__(self, requests: Iterable[AddLineageRequest]) -> None:
+        self._requests = requests
+
+    @cached_property
+    def _upstream(self) -> Mapping[str, set[str]]:
+        found: dict[str, set[str]] = defaultdict(set)
+        for request in self._requests:
+            for source, to in (pair for one in request.contributions for pair in _pairs(one)):
+                found[to].add(source)
+        return found
+
+    def __call__(self, some: Iterable[Column], column: Column) -> bool:
+        others = {name for _, name in some}
+        return bool(others & self._behind({column[1]})) or column[1] in self._behind(others)
+
+    def _behind(self, names: Iterable[str]) -> Set[str]:
+        def hops(some: Sequence[str]) -> Iterator[Hop[str, None]]:
+            return (Hop(one, source, DIRECT, None) for one in some for source in self._upstream.get(one, ()))
+
+        return Walk(names, hops).finish().arrivals.keys()
 
 
 def _pairs(contribution: Contribution) -> Iterable[tuple[str, str]]:

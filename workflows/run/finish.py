@@ -18,6 +18,7 @@ from workflows.counts import (
     NAMES_SHOWN,
     ONLY_ENGINE,
     ONLY_LOG,
+    SILENT,
     RunSummary,
     Tally,
     most_frequent,
@@ -81,14 +82,25 @@ def _rows(summary: RunSummary) -> Iterator[tuple[str, str, str]]:
     yield "  unchanged", f"{counts.edges.unchanged:,}", ""
     yield "  replaced", f"{counts.edges.replaced:,}", ""
     yield "column edges", f"{counts.edges.column_edges:,}", ""
-    for label, tally in (("engine edges", counts.engine_edges), ("engine columns", counts.engine_columns)):
+    for label, tally, words in (
+        ("engine edges", counts.engine_edges, _edge_agreement),
+        ("engine columns", counts.engine_columns, _column_agreement),
+    ):
         if tally:
-            yield label, f"{tally.get(AGREE, 0) + tally.get(ONLY_ENGINE, 0):,}", _agreement(tally)
+            yield label, f"{tally.get(AGREE, 0) + tally.get(ONLY_ENGINE, 0):,}", words(tally)
     stages = ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in summary.seconds_by_stage.items())
     yield "seconds", f"{summary.ended - summary.started:.1f}", stages
 
 
-def _agreement(tally: Tally) -> str:
+def _column_agreement(tally: Tally) -> str:
+    agree, otherwise, silent = (tally.get(kind, 0) for kind in (AGREE, ONLY_LOG, SILENT))
+    return (
+        f"of {agree + otherwise + silent:,} of ours it confirms {agree:,}, has others in place of {otherwise:,}, does "
+        f"not speak of {silent:,}; {tally.get(ONLY_ENGINE, 0):,} only the engine's"
+    )
+
+
+def _edge_agreement(tally: Tally) -> str:
     words = {AGREE: "agree", ONLY_ENGINE: "only the engine's", ONLY_LOG: "only ours"}
     return ", ".join(f"{tally.get(kind, 0):,} {word}" for kind, word in words.items())
 

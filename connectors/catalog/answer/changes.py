@@ -52,9 +52,14 @@ def _reached_row(one: ReachedNode) -> Row:
     how = how_text(last.type, last.subtype, masking=False, certain=True)
     parts = Name(one.name), f" [{kind}, {hops} hop{'' if hops == 1 else 's'}] {how} of ", Name(last.source)
     cells = "impacted", Name(one.name), kind, hops, how, Name(last.source)
-    if one.unseen is None:
-        return Row(parts, cells)
-    return Row((*parts, f" ({one.unseen})"), (*cells, str(one.unseen)))
+    doubts = _doubts(one)
+    return Row((*parts, *(f" ({doubt})" for doubt in doubts)), (*cells, *doubts))
+
+
+def _doubts(one: ReachedNode) -> tuple[str, ...]:
+    """What stands against the way: that it was not seen any more, that somebody tells otherwise of a hop."""
+    unseen = (str(one.unseen),) if one.unseen is not None else ()
+    return (*unseen, f"not by: {', '.join(one.disputed_by)}") if one.disputed_by else unseen
 
 
 def _impact_lines(found: Impact) -> Iterator[str]:
@@ -63,7 +68,7 @@ def _impact_lines(found: Impact) -> Iterator[str]:
     for one in found.reached:
         path = one.path
         via = f"  via {' -> '.join(path[1:-1])}" if len(path) > len(("from", "to")) else ""
-        apart = f"  ({one.unseen})" if one.unseen is not None else ""
+        apart = "".join(f"  ({doubt})" for doubt in _doubts(one))
         yield f"  {one.strength.lower():8} {one.name}{'' if one.column else ' (every row)'}{via}{apart}"
     titles = {"notSeen": "not seen any more"}
     kinds = ", ".join(f"{count} {titles.get(kind, kind)}" for kind, count in counts.items() if kind != "entities")

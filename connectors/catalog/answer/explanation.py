@@ -7,7 +7,7 @@ from functools import partial
 
 from connectors.catalog.answer.pages import AnswerRows, NumberedTexts, Row, fact
 from connectors.catalog.answer.rendering import Renderings
-from connectors.catalog.answer.writing import Name, bold, dim, how_text
+from connectors.catalog.answer.writing import Name, bold, dim, how_text, with_verdict
 from ingestion.model.moments import minute_text
 from ingestion.scripts.explanation import ExplainedHop, ExplainedStatement, Explanation
 
@@ -53,6 +53,7 @@ def _hop_row(column: str, hop: ExplainedHop, found: Explanation, texts: Numbered
     statements = [found.statements[number - 1] for number in hop.statements]
     numbers = " ".join(texts.statement(one.text, one.producer, one.jobs, one.last_seen) for one in statements)
     how = how_text(hop.type, hop.subtype, masking=hop.masking, certain=hop.certain, unseen=hop.unseen)
+    how = with_verdict(how, hop.verdict)
     return texts.edge((column, hop.source), how, hop.expression, numbers)
 
 
@@ -105,6 +106,8 @@ def _hop_line(hop: ExplainedHop, *, again: bool, full: bool) -> str:
         how.append("not certain")
     if hop.unseen is not None:
         how.append(str(hop.unseen))
+    if hop.verdict is not None:
+        how.append(str(hop.verdict))
     numbers = "".join(f" [{number}]" for number in hop.statements)
     cut = not full and len(hop.expression) > _CHARACTERS
     shown = f"{hop.expression[:_CHARACTERS]}…" if cut else hop.expression

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from connectors.catalog.answer.pages import AnswerRows, NumberedTexts, Row, fact
-from connectors.catalog.answer.writing import Name, how_text, quoted_text, text_lines, visible_text
+from connectors.catalog.answer.writing import Name, how_text, quoted_text, text_lines, visible_text, with_verdict
 from connectors.catalog.questions.answer import moment_text
 from connectors.catalog.questions.entities import EntityDescription, SearchHits, TableContext, TestResult, TestResults
 from connectors.catalog.questions.lineage import CatalogEdge, LineageEdges, Paths, SeenEdge
 from connectors.catalog.questions.sql import ReadEdge, ReadTable, SqlReading, UnresolvedName
 from ingestion.model.moments import Unseen, latest_unseen
+from ingestion.model.witnesses import Verdict
 from ingestion.walk import DIRECT
 
 # Names, tables and columns, tests.
@@ -115,20 +116,20 @@ def _edge_rows(seen: Iterable[SeenEdge], texts: NumberedTexts) -> list[Row]:
     """A row an edge, in the order given; what several statements tell is told once, with all of their numbers."""
     numbers: dict[CatalogEdge, dict[str, None]] = {}
     unseen: dict[CatalogEdge, list[Unseen | None]] = {}
+    verdicts: dict[CatalogEdge, Verdict | None] = {}
     for one in seen:
         text = one.view.content.get("sql") or ""
         number = texts.statement(text, one.view.kind, one.view.jobs, one.view.last_seen)
         numbers.setdefault(one.edge, {})[number] = None
         unseen.setdefault(one.edge, []).append(one.unseen)
-    return [
-        _catalog_edge_row(edge, latest_unseen(unseen[edge]), " ".join(seen_in), texts)
-        for edge, seen_in in numbers.items()
-    ]
-
-
-def _catalog_edge_row(edge: CatalogEdge, unseen: Unseen | None, numbers: str, texts: NumberedTexts) -> Row:
-    how = how_text(edge.type, edge.subtype, masking=edge.masking, certain=edge.certain, unseen=unseen)
-    return texts.edge((edge.target, edge.source), how, edge.expression, numbers)
+        verdicts.setdefault(one.edge, one.verdict)
+    rows = []
+    for edge, seen_in in numbers.items():
+        latest = latest_unseen(unseen[edge])
+        how = how_text(edge.type, edge.subtype, masking=edge.masking, certain=edge.certain, unseen=latest)
+        how = with_verdict(how, verdicts[edge])
+        rows.append(texts.edge((edge.target, edge.source), how, edge.expression, " ".join(seen_in)))
+    return rows
 
 
 # A text of SQL beside what the catalog knows of it.

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 from ingestion.model.moments import Unseen
+from ingestion.model.witnesses import Verdict
 
 _PLAIN = re.compile(r"[\w.$#*-]+")
 _FENCE = re.compile(r"`{3,}|~{3,}")
@@ -127,6 +128,11 @@ def how_text(type_: str, subtype: str, *, masking: bool, certain: bool, unseen: 
     if unseen is not None:
         words.append(str(unseen))
     return ", ".join(words)
+
+
+def with_verdict(how: str, verdict: Verdict | None) -> str:
+    """The same with who says so and who tells otherwise, where more than one witness speaks."""
+    return how if verdict is None else f"{how}, {verdict}"
 
 
 def bold(text: str) -> str:

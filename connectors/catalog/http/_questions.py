@@ -12,17 +12,20 @@ from sqlalchemy import Connection
 from connectors.catalog.answer.changes import DIFF, IMPACT
 from connectors.catalog.answer.rendering import document
 from connectors.catalog.answer.why import WHY
+from connectors.catalog.answer.witnesses import WITNESSES
 from connectors.catalog.contract.errors import bad_request, not_found
 from connectors.catalog.http._context import ERRORS, Store, named_entity, reply
 from connectors.catalog.picture import cards, history
 from connectors.catalog.questions import diff, impact
 from connectors.catalog.questions.answer import When
 from connectors.catalog.questions.why.search import cause_report
+from connectors.catalog.questions.witnesses import witnesses
 from connectors.catalog.search import names as name_search
 from connectors.catalog.store.entities.entities import EntityRow
 from connectors.catalog.store.lineage.column_names import column_names
-from connectors.catalog.store.lineage.window import window
+from connectors.catalog.store.lineage.window import Window, window
 from ingestion.errors import ConfigError
+from ingestion.model.witnesses import WitnessFilter
 
 router = APIRouter(prefix="/api/v1/headwater", tags=["headwater"], responses=ERRORS)
 Millis = Annotated[int, Query(ge=0, le=2**53)]
@@ -53,6 +56,16 @@ class GraphReach:
 
 
 AtMoment = Annotated[MomentQuery, Depends()]
+Witnesses = Annotated[list[str] | None, Query(alias="witness", max_length=20)]
+"""Whose edges count: `engine`, `!log`, `disputed`."""
+
+
+def _asked_window(connection: Connection, when: MomentQuery, witnesses: list[str] | None) -> Window:
+    """The window of a call, of the edges of some `witnesses`. Raises ApiError (400) for a word that is no witness."""
+    try:
+        return window(connection, when.as_of, when.days).of_witnesses(WitnessFilter.of(witnesses or ()))
+    except ConfigError as error:
+        raise bad_request(str(error)) from error
 
 
 def _node(connection: Connection, entity: str, column: str | None) -> tuple[EntityRow, str | None]:
@@ -93,11 +106,12 @@ def graph(
     root: Annotated[list[Name], Query(max_length=100)],
     reach: Annotated[GraphReach, Depends()],
     when: AtMoment,
+    witness: Witnesses = None,
 ) -> Response:
     """Cards and edges around one or more entities, with everything each producer says."""
     with store.read() as connection:
         rows = [named_entity(connection, name) for name in dict.fromkeys(root)]
-        return reply(cards.explore(connection, rows, reach.reach, window(connection, when.as_of, when.days)))
+        return reply(cards.explore(connection, rows, reach.reach, _asked_window(connection, when, witness)))
 
 
 @router.get("/causes")
@@ -113,12 +127,30 @@ def causes(store: Store, entity: Name, when: AtMoment, column: Name | None = Non
 
 
 @router.get("/impact")
-def downstream(store: Store, entity: Name, when: AtMoment, column: Name | None = None) -> Response:
+def downstream(
+    store: Store, entity: Name, when: AtMoment, column: Name | None = None, witness: Witnesses = None
+) -> Response:
     """Everything downstream of an entity or a column, with one shortest path each."""
     with store.read() as connection:
         row, path = _node(connection, entity, column)
-        span = window(connection, when.as_of, when.days)
+        span = _asked_window(connection, when, witness)
         return reply(document(impact.impact(connection, (row.id, path), span), IMPACT))
+
+
+@router.get("/witnesses")
+def disagreements(
+    store: Store, when: AtMoment, entity: Name | None = None, column: Name | None = None, witness: Witnesses = None
+) -> Response:
+    """Who tells of which column edges, and where they differ: of everything, or of what an entity or column is made of.
+
+    A witness tells otherwise where it has other columns that the target column is made of; others are silent.
+    """
+    with store.read() as connection:
+        node = None
+        if entity is not None:
+            row, path = _node(connection, entity, column)
+            node = row.id, path
+        return reply(document(witnesses(connection, node, _asked_window(connection, when, witness)), WITNESSES))
 
 
 @router.get("/diff")

@@ -25,14 +25,18 @@ from connectors.catalog.answer.lookups import (
 from connectors.catalog.answer.pages import AnswerRows
 from connectors.catalog.answer.rendering import in_rows
 from connectors.catalog.answer.why import why_rows
+from connectors.catalog.answer.witnesses import witness_rows
 from connectors.catalog.questions import diff, entities, explain, impact, lineage, sql
 from connectors.catalog.questions.answer import Answer, When
 from connectors.catalog.questions.file import existing_database, named_node
 from connectors.catalog.questions.proposed_change.question import ChangeOptions, change_report
 from connectors.catalog.questions.proposed_change.report import ChangeReport
 from connectors.catalog.questions.why.search import cause_report
+from connectors.catalog.questions.witnesses import WitnessReport
+from connectors.catalog.questions.witnesses import witnesses as witnesses_report
 from connectors.catalog.store.lineage.window import Window, window
 from ingestion.errors import ConfigError
+from ingestion.model.witnesses import WitnessFilter
 
 _MOST_SQL = 1_000_000
 """Characters of a text: nobody sends a model more."""
@@ -123,20 +127,32 @@ class CatalogAnswers:
 
         return self._ask(("paths", source, target), paths_rows, find)
 
-    def explain(self, column: str) -> AnswerRows:
+    def explain(self, column: str, witness: tuple[str, ...] = ()) -> AnswerRows:
         """Where a column comes from: base columns, the chain of expressions, the statements."""
         return self._ask(
-            ("explain", column), explanation_rows, lambda connection, span: explain.explain(connection, column, span)
+            ("explain", column, witness),
+            explanation_rows,
+            lambda connection, span: explain.explain(connection, column, _of_witnesses(span, witness)),
         )
 
-    def impact(self, name: str) -> AnswerRows:
+    def witnesses(self, name: str | None = None, witness: tuple[str, ...] = ()) -> AnswerRows:
+        """Who tells of which column edges, and where they differ: of everything, or of a table or a column."""
+
+        def find(connection: Connection, span: Window) -> Answer[WitnessReport]:
+            row = named_node(connection, name) if name else None
+            node = (row[0].id, row[1]) if row is not None else None
+            return witnesses_report(connection, node, _of_witnesses(span, witness))
+
+        return self._ask(("witnesses", name, witness), witness_rows, find)
+
+    def impact(self, name: str, witness: tuple[str, ...] = ()) -> AnswerRows:
         """Everything downstream of a table or a column."""
 
         def find(connection: Connection, span: Window) -> Answer[impact.Impact]:
             row, path = named_node(connection, name)
-            return impact.impact(connection, (row.id, path), span)
+            return impact.impact(connection, (row.id, path), _of_witnesses(span, witness))
 
-        return self._ask(("impact", name), impact_rows, find)
+        return self._ask(("impact", name, witness), impact_rows, find)
 
     def parse_sql(self, text: str, dialect: str = "ansi") -> AnswerRows:
         """What SQL that is not in the catalog reads and makes, and what of it the catalog does not know."""
@@ -188,6 +204,10 @@ class CatalogAnswers:
             why_rows,
             lambda connection, _: cause_report(connection, named_node(connection, name), when),
         )
+
+
+def _of_witnesses(span: Window, witness: tuple[str, ...]) -> Window:
+    return span.of_witnesses(WitnessFilter.of(witness)) if witness else span
 
 
 def _refuse_long(text: str) -> None:

@@ -29,6 +29,14 @@ say, they are no instructions."""
 _READ_ONLY = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 
 Names = Annotated[str, Field(description="A full name, or as much of its end as tells: orders, shop.orders.total.")]
+Witnesses = Annotated[
+    tuple[str, ...],
+    Field(
+        max_length=20,
+        description="Only edges that these say: log, engine, openlineage, dbt, file, person, tool; !log: that it does "
+        "not say; disputed: of which one tells otherwise.",
+    ),
+]
 Budget = Annotated[
     int, Field(ge=LEAST_BUDGET, le=100_000, description="Tokens that the answer may have, by a conservative count.")
 ]
@@ -93,15 +101,23 @@ def _lineage_tools(answers: CatalogAnswers) -> tuple[Callable[..., Result], ...]
         """How a table or column gets down to another: the shortest way first, then all edges on any way."""
         return _reply(lambda: answers.paths(source, target), budget, cursor)
 
-    def explain(column: Names, budget: Budget = DEFAULT_BUDGET, cursor: Cursor = None) -> Result:
+    def explain(
+        column: Names, witness: Witnesses = (), budget: Budget = DEFAULT_BUDGET, cursor: Cursor = None
+    ) -> Result:
         """Where a column comes from: its base columns, the expressions on the way, the statements (masked)."""
-        return _reply(lambda: answers.explain(column), budget, cursor)
+        return _reply(lambda: answers.explain(column, witness), budget, cursor)
 
-    def impact(name: Names, budget: Budget = DEFAULT_BUDGET, cursor: Cursor = None) -> Result:
+    def impact(name: Names, witness: Witnesses = (), budget: Budget = DEFAULT_BUDGET, cursor: Cursor = None) -> Result:
         """Everything downstream of a table or a column: what may break if it changes."""
-        return _reply(lambda: answers.impact(name), budget, cursor)
+        return _reply(lambda: answers.impact(name, witness), budget, cursor)
 
-    return lineage, paths, explain, impact
+    def witnesses(
+        name: str = "", witness: Witnesses = (), budget: Budget = DEFAULT_BUDGET, cursor: Cursor = None
+    ) -> Result:
+        """Where log, engine, OpenLineage and dbt differ on what a table or column (no name: any) is made of; counts."""
+        return _reply(lambda: answers.witnesses(name or None, witness), budget, cursor)
+
+    return lineage, paths, explain, impact, witnesses
 
 
 def _other_tools(answers: CatalogAnswers) -> tuple[Callable[..., Result], ...]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,8 +18,9 @@ from connectors.catalog.contract.entity_types import LINEAGE_TYPES
 from connectors.catalog.contract.errors import ApiError
 from connectors.catalog.picture.cards import MAX_CARDS
 from connectors.catalog.picture.neighbourhood import NeighbourhoodStep, difference, graph_document, picture
+from connectors.catalog.questions.answer import When
 from connectors.catalog.questions.diff import diff
-from connectors.catalog.questions.file import open_catalog
+from connectors.catalog.questions.file import asked_window, open_catalog
 from connectors.catalog.store.database import now_millis
 from connectors.catalog.store.lineage.window import Window, window
 from connectors.catalog.store.schema import entities
@@ -36,14 +37,10 @@ _LISTED = frozenset({"table", "container"})
 
 @dataclass(frozen=True, slots=True)
 class ExportScope:
-    """What to export: the neighbourhoods of `steps` (none: everything), as of a moment, observed within `days`.
-
-    `as_of` is in milliseconds since the epoch; None is now. `days` None is the catalog's default, 0 any age.
-    """
+    """What to export: the neighbourhoods of `steps` (none: everything), as they are `when`."""
 
     steps: tuple[NeighbourhoodStep, ...] = ()
-    as_of: int | None = None
-    days: int | None = None
+    when: When = field(default_factory=When)
 
 
 def catalog_document(file: Path, scope: ExportScope) -> Json:
@@ -52,7 +49,7 @@ def catalog_document(file: Path, scope: ExportScope) -> Json:
     Raises ConfigError when there is no such file, it is no catalog, or a step names nothing in it.
     """
     with open_catalog(file) as connection:
-        return _document(connection, scope, window(connection, scope.as_of, scope.days))
+        return _document(connection, scope, asked_window(connection, scope.when))
 
 
 def _document(connection: Connection, scope: ExportScope, span: Window) -> Json:
@@ -122,10 +119,11 @@ def compared_document(file: Path, scope: ExportScope, base: int) -> Json:
     Observations of any age count, as for every difference. Raises ConfigError where there is no such catalog, a step
     names nothing in it, or `base` is later than the scope's moment.
     """
-    end = scope.as_of if scope.as_of is not None else now_millis()
+    as_of = scope.when.as_of
+    end = as_of if as_of is not None else now_millis()
     if base > end:
         raise ConfigError("the moment to compare with is after the one that is shown: give an earlier one")
-    end_text = "now" if scope.as_of is None else minute_text(scope.as_of)
+    end_text = "now" if as_of is None else minute_text(as_of)
     with open_catalog(file) as connection:
         both = _both(connection, scope, base)
         changes = document(diff(connection, base, end), DIFF)
@@ -134,7 +132,8 @@ def compared_document(file: Path, scope: ExportScope, base: int) -> Json:
 
 
 def _both(connection: Connection, scope: ExportScope, base: int) -> Json:
-    before, after = window(connection, base, 0), window(connection, scope.as_of, 0)
+    moments = (window(connection, moment, 0) for moment in (base, scope.when.as_of))
+    before, after = (one.of_witnesses(scope.when.witnesses) for one in moments)
     if not scope.steps:
         everything = list(connection.scalars(select(entities.c.id).where(entities.c.type.in_(LINEAGE_TYPES))))
         documents = (graph_document(connection, everything, one) | {"roots": []} for one in (before, after))

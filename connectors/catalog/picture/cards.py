@@ -17,12 +17,14 @@ from connectors.catalog.store.entities.entities import EntityRow, any_rows_of
 from connectors.catalog.store.entities.tests import tests_of
 from connectors.catalog.store.entities.usage import uses
 from connectors.catalog.store.lineage import reads
-from connectors.catalog.store.lineage.reads import ContributionView, Moment, Seen
+from connectors.catalog.store.lineage.reads import ContributionView, Moment, Seen, VerdictKey
 from connectors.catalog.store.lineage.recency import with_unseen
+from connectors.catalog.store.lineage.verdicts import with_verdicts
 from connectors.catalog.store.lineage.window import Window
 from ingestion.metrics.report import FILED_ENTITY
 from ingestion.model.fqn import build_fqn, encode_name
 from ingestion.model.lineage import Json
+from ingestion.model.witnesses import Verdict, witness_of
 from ingestion.walk import Walk
 
 _LISTS = ("users", "filters", "variant")
@@ -138,7 +140,8 @@ class _Walk:
         """Every edge between the entities that were taken in."""
         found = reads.contributions_around(self._connection, self.inside, upstream=False, moment=self._moment)
         inside = {edge: views for edge, views in found.items() if edge[1] in self.inside}
-        return with_unseen(self._connection, inside, self._moment)
+        seen = with_unseen(self._connection, inside, self._moment)
+        return with_verdicts(self._connection, seen, self._moment)
 
 
 def _hidden_neighbours(connection: Connection, inside: set[str], moment: Moment) -> dict[str, dict[str, int]]:
@@ -208,7 +211,21 @@ def _edge(
     edge: tuple[str, str], views: list[ContributionView], rows: dict[str, EntityRow], times: dict[int, Seen]
 ) -> Json:
     names = rows[edge[0]].fqn, rows[edge[1]].fqn
-    return {"from": edge[0], "to": edge[1], "contributions": [contribution(one, names, times) for one in views]}
+    answer: Json = {"from": edge[0], "to": edge[1], "contributions": [contribution(one, names, times) for one in views]}
+    verdicts = {key: verdict for one in views for key, verdict in one.verdicts.items()}
+    return answer | ({"verdicts": _verdicts(verdicts, names)} if verdicts else {})
+
+
+def _verdicts(verdicts: Mapping[VerdictKey, Verdict], names: tuple[str, str]) -> list[Json]:
+    """Who says what of an edge, and who tells otherwise; both ends without a column where only tables are known."""
+
+    def full_name(table: str, path: str | None) -> str | None:
+        return f"{table}.{path}" if path is not None else None
+
+    return [
+        {"from": full_name(names[0], path), "to": full_name(names[1], to), "type": type_, **verdict.to_json()}
+        for (path, to, type_), verdict in verdicts.items()
+    ]
 
 
 def contribution(one: ContributionView, names: tuple[str, str], times: dict[int, Seen]) -> Json:
@@ -216,6 +233,7 @@ def contribution(one: ContributionView, names: tuple[str, str], times: dict[int,
     seen = times.get(one.contribution_id)
     answer: Json = {
         "producer": {"kind": one.kind, "key": one.key},
+        "witness": witness_of(one.kind, one.source),
         "source": one.source,
         "since": one.start,
         "firstSeen": seen.first if seen is not None else one.start,

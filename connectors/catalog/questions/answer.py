@@ -7,16 +7,21 @@ from datetime import UTC, datetime
 from typing import Generic, TypeVar
 
 from ingestion.model.moments import LAST_DATE
+from ingestion.model.witnesses import WitnessFilter
 
 Content = TypeVar("Content")
 
 
 @dataclass(frozen=True, slots=True)
 class When:
-    """`as_of` in milliseconds since the epoch, None for now; `days` of observations, 0 for any age."""
+    """`as_of` in milliseconds since the epoch, None for now; `days` of observations, 0 for any age.
+
+    `witnesses`: whose edges count, None for everybody's.
+    """
 
     as_of: int | None = None
     days: int | None = None
+    witnesses: WitnessFilter | None = None
 
 
 @dataclass(frozen=True, slots=True)

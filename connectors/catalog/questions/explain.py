@@ -10,9 +10,9 @@ from connectors.catalog.graph import CatalogGraph
 from connectors.catalog.picture.cards import MAX_CARDS
 from connectors.catalog.picture.neighbourhood import graph_document
 from connectors.catalog.questions.answer import Answer, When
-from connectors.catalog.questions.file import named_node, open_catalog
+from connectors.catalog.questions.file import asked_window, named_node, open_catalog
 from connectors.catalog.store.lineage.column_names import column_names
-from connectors.catalog.store.lineage.window import Window, window
+from connectors.catalog.store.lineage.window import Window
 from ingestion.errors import ConfigError
 from ingestion.scripts.explanation import Explanation
 from ingestion.scripts.explanation import explain as explain_in_document
@@ -24,7 +24,7 @@ _CUT = f"more than {MAX_CARDS} tables are upstream of it: ask of a column that i
 def explain_in_file(file: Path, column: str, when: When) -> Answer[Explanation]:
     """The explanation of a column in a catalog's file. Raises ConfigError where it is not there or not just one."""
     with open_catalog(file) as connection:
-        return explain(connection, column, window(connection, when.as_of, when.days))
+        return explain(connection, column, asked_window(connection, when))
 
 
 def explain(connection: Connection, column: str, span: Window) -> Answer[Explanation]:

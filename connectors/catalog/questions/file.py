@@ -14,7 +14,7 @@ from connectors.catalog.store.database import Database, damage_error, open_datab
 from connectors.catalog.store.entities.entities import EntityRow, any_rows_of
 from connectors.catalog.store.indexes import COLUMN
 from connectors.catalog.store.lineage.column_names import column_names
-from connectors.catalog.store.lineage.window import edges_before, window
+from connectors.catalog.store.lineage.window import Window, edges_before, window
 from connectors.catalog.store.schema import entities, search_names, search_vocabulary
 from connectors.sqlite_files import is_whole
 from ingestion.arguments import candidates_text
@@ -44,6 +44,11 @@ def open_catalog(file: Path) -> Iterator[Connection]:
             if is_whole(file):
                 raise
             raise damage_error(file) from error
+
+
+def asked_window(connection: Connection, when: When) -> Window:
+    """The window that a question looks through."""
+    return window(connection, when.as_of, when.days).of_witnesses(when.witnesses)
 
 
 def named_node(connection: Connection, name: str) -> tuple[EntityRow, str | None]:

@@ -10,11 +10,12 @@ from sqlalchemy import Connection
 
 from connectors.catalog.graph import CatalogGraph, StoredHop, StoredWay, unseen_on
 from connectors.catalog.questions.answer import Answer, When
-from connectors.catalog.questions.file import named_node, open_catalog
+from connectors.catalog.questions.file import asked_window, named_node, open_catalog
 from connectors.catalog.store.entities.entities import EntityRow, any_rows_of
-from connectors.catalog.store.lineage.window import Window, window
+from connectors.catalog.store.lineage.window import Window
 from ingestion.model.lineage import Json
 from ingestion.model.moments import Unseen
+from ingestion.model.witnesses import Verdict, Witness
 from ingestion.walk import STRENGTHS, ColumnNode
 
 _CUT = "the walk was cut short: ask of one column, or of what is nearer"
@@ -22,18 +23,24 @@ _CUT = "the walk was cut short: ask of one column, or of what is nearer"
 
 @dataclass(frozen=True, slots=True)
 class ImpactHop:
-    """One step downstream by full names, and how it is made."""
+    """One step downstream by full names, and how it is made.
+
+    `verdict`: who says so and who tells otherwise, None where one witness alone speaks of the target.
+    """
 
     source: str
     target: str
     type: str
     subtype: str = ""
     expression: str = ""
+    verdict: Verdict | None = None
 
     def to_json(self) -> Json:
         """The same as JSON."""
         optional = {"subtype": self.subtype, "expression": self.expression}
-        return {"from": self.source, "to": self.target, "type": self.type} | {k: v for k, v in optional.items() if v}
+        written: Json = {"from": self.source, "to": self.target, "type": self.type}
+        written |= {key: value for key, value in optional.items() if value}
+        return written | (self.verdict.to_json() if self.verdict is not None else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +61,12 @@ class ReachedNode:
     @property
     def name(self) -> str:
         return self.column or self.table
+
+    @property
+    def disputed_by(self) -> tuple[Witness, ...]:
+        """Who tells otherwise of a hop on the way."""
+        against = {one for hop in self.hops if hop.verdict is not None for one in hop.verdict.not_by}
+        return tuple(one for one in Witness if one in against)
 
     @property
     def path(self) -> tuple[str, ...]:
@@ -99,12 +112,12 @@ def impact_in_file(file: Path, name: str, when: When) -> Answer[Impact]:
     """Everything downstream of a table or column. Raises ConfigError for a name that is not there, or not just one."""
     with open_catalog(file) as connection:
         row, path = named_node(connection, name)
-        return impact(connection, (row.id, path), window(connection, when.as_of, when.days))
+        return impact(connection, (row.id, path), asked_window(connection, when))
 
 
 def impact(connection: Connection, start: ColumnNode, span: Window) -> Answer[Impact]:
     """The same of the node `start` of an open catalog, as it is within the window `span`."""
-    graph = CatalogGraph(connection, span.moment)
+    graph = CatalogGraph(connection, span.moment, judged=True)
     ways = graph.reached_from(start)
     rows = any_rows_of(connection, {start[0]} | {way.node[0] for way in ways})
     hops = {key: _impact_hop(hop, rows) for key, hop in {id(hop): hop for way in ways for hop in way.hops}.items()}
@@ -115,7 +128,7 @@ def impact(connection: Connection, start: ColumnNode, span: Window) -> Answer[Im
 
 def _impact_hop(hop: StoredHop, rows: Mapping[str, EntityRow]) -> ImpactHop:
     source, target = _name(hop.start, rows), _name(hop.end, rows)
-    return ImpactHop(source, target, hop.strength, hop.edge.subtype, hop.edge.expression)
+    return ImpactHop(source, target, hop.strength, hop.edge.subtype, hop.edge.expression, hop.edge.verdict)
 
 
 def _reached_node(way: StoredWay, row: EntityRow, hops: Mapping[int, ImpactHop]) -> ReachedNode:

@@ -13,6 +13,7 @@ from connectors.catalog.questions.answer import Answer
 from connectors.catalog.store.entities.entities import any_rows_of
 from connectors.catalog.store.lineage.reads import ContributionView, Moment, StoredEdge
 from ingestion.model.moments import Unseen
+from ingestion.model.witnesses import Verdict
 from ingestion.walk import DIRECT, Budget, ColumnNode, EdgeIndex, Hop, Walk, strongest_ways
 
 UP, DOWN = "upstream", "downstream"
@@ -38,11 +39,15 @@ class CatalogEdge:
 
 @dataclass(frozen=True, slots=True)
 class SeenEdge:
-    """An edge and the contribution that tells of it; `unseen`: not any more since a newer one came."""
+    """An edge and the contribution that tells of it; `unseen`: not any more since a newer one came.
+
+    `verdict`: who says it and who tells otherwise, None where one witness alone speaks of the target.
+    """
 
     edge: CatalogEdge
     view: ContributionView
     unseen: Unseen | None = None
+    verdict: Verdict | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +102,7 @@ class _Names:
             target = f"{target}.{EVERY}"
         masking = edge.column is not None and bool(edge.column.get("masking"))
         known = CatalogEdge(target, source, edge.type, edge.subtype, masking, edge.certain, edge.expression)
-        return SeenEdge(known, edge.view, edge.unseen)
+        return SeenEdge(known, edge.view, edge.unseen, edge.verdict)
 
 
 def lineage(
@@ -105,7 +110,7 @@ def lineage(
 ) -> Answer[LineageEdges]:
     """Every column edge within `depth` hops (0: all there are), the nearest first."""
     upstream = direction == UP
-    graph, names = CatalogGraph(connection, moment), _Names(connection, [start[0]])
+    graph, names = CatalogGraph(connection, moment, judged=True), _Names(connection, [start[0]])
     index = graph.upstream if upstream else graph.downstream
 
     def hops(nodes: Sequence[ColumnNode]) -> Iterator[StoredHop]:
@@ -136,7 +141,7 @@ def _order(hop: StoredHop, names: _Names) -> tuple[bool, str, str, int]:
 def paths(connection: Connection, start: ColumnNode, end: ColumnNode, moment: Moment) -> Answer[Paths]:
     """The shortest of the strongest ways from `start` down to `end`, and every edge on any way between them."""
     names = _Names(connection, [start[0], end[0]])
-    onward, whole = _hops_between(CatalogGraph(connection, moment).upstream, start, end)
+    onward, whole = _hops_between(CatalogGraph(connection, moment, judged=True).upstream, start, end)
     cut = () if whole else (_CUT,)
     ends = names.of(start), names.of(end)
 

@@ -28,6 +28,7 @@ from connectors.catalog.store.schema import (
     usage_records,
 )
 from ingestion.model import fqn
+from ingestion.model.contributions import OBSERVED
 from ingestion.model.lineage import Json
 
 ENTITY, COLUMN = "entity", "column"
@@ -55,8 +56,6 @@ _LABEL_INDEXES = (
     "create index if not exists attributes_exists on attributes (entity_id, at, value) where name = 'exists'",
 )
 
-# what these producers say is an observation that ages; the others state what holds until it is taken back
-OBSERVED = ("query", "plan", "engine", "openlineage")
 PRODUCER = "producer"
 _NAMELESS = ("query", "plan", "wire")
 """Producers whose keys are digests."""

@@ -86,9 +86,9 @@ def test_each_row_is_accounted_for(summary: RunSummary) -> None:
 
 
 def test_the_run_counts_where_engine_and_log_agree(summary: RunSummary) -> None:
-    """Of ORDERS and COPIED into DAILY, and of CALENDAR, of which the engine knows nothing; OTHER is not compared."""
+    """Of ORDERS and COPIED into DAILY, and of CALENDAR, of which the engine knows nothing. It has no OTHER."""
     assert summary.counts.engine_edges == {"agree": 1, "only_engine": 1, "only_log": 1}
-    assert summary.counts.engine_columns == {"agree": 1, "only_engine": 2, "only_log": 2}
+    assert summary.counts.engine_columns == {"agree": 1, "only_engine": 2, "only_log": 2, "silent": 1}
 
 
 def test_each_says_its_own_of_an_edge(summary: RunSummary, folder: Path) -> None:
@@ -113,6 +113,23 @@ def test_explain_shows_who_says_what(summary: RunSummary, folder: Path) -> None:
     assert f"{ours[-3:]} query, sqlglot, last seen 2026-11-20 08:00" in lines
     assert f"{theirs[-3:]} engine, last seen 2026-11-20 08:03" in lines
     assert "(no statement: recorded by the engine itself)" in lines
+    assert "direct, aggregation, seen by: log; not by: engine" in ours
+    assert "direct, transformation, seen by: engine; not by: log" in theirs
+    done = command_line(folder, "explain", "SALES.DAILY.TOTAL", "--witness", "engine", "--catalog", "catalog.db")
+    assert "made of: shop.SHOP.SALES.COPIED.TOTAL, shop.SHOP.SALES.ORDERS.PRICE" in done.output.splitlines()
+
+
+def test_where_the_engine_and_the_log_differ_is_a_list(summary: RunSummary, folder: Path) -> None:
+    done = command_line(folder, "witnesses", "--catalog", "catalog.db", "--format", "csv")
+    assert done.exit_code == 0, done.output
+    shop = "shop.SHOP.SALES"
+    assert done.stdout.replace(f"{shop}.", "").splitlines() == [
+        "target,source,seen by,not by,instead",
+        "DAILY.DAY,CALENDAR.DAY,log,engine,ORDERS.DAY",
+        "DAILY.TOTAL,COPIED.TOTAL,engine,log,ORDERS.AMOUNT",
+        'DAILY.TOTAL,ORDERS.AMOUNT,log,engine,"COPIED.TOTAL, ORDERS.PRICE"',
+        "DAILY.TOTAL,ORDERS.PRICE,engine,log,ORDERS.AMOUNT",
+    ]
 
 
 def test_a_second_run_reads_nothing_again(summary: RunSummary, folder: Path) -> None:
@@ -125,4 +142,5 @@ def test_the_summary_says_it_in_a_line(summary: RunSummary) -> None:
     print_summary(summary, console)
     lines = [" ".join(line.split()) for line in console.export_text().splitlines()]
     assert "engine edges 2 1 agree, 1 only the engine's, 1 only ours" in lines
-    assert "engine columns 3 1 agree, 2 only the engine's, 2 only ours" in lines
+    columns = "of 4 of ours it confirms 1, has others in place of 2, does not speak of 1; 2 only the engine's"
+    assert f"engine columns 3 {columns}" in lines

@@ -16,7 +16,6 @@ from connectors.catalog.contract.bulk_models import StatementLoad
 from connectors.catalog.contract.errors import not_found
 from connectors.catalog.store.database import loads
 from connectors.catalog.store.entities.entities import any_rows_of
-from connectors.catalog.store.indexes import OBSERVED
 from connectors.catalog.store.rows import thousands_of
 from connectors.catalog.store.schema import (
     contributions,
@@ -26,6 +25,7 @@ from connectors.catalog.store.schema import (
     statement_loads,
     versions,
 )
+from ingestion.model.contributions import OBSERVED
 from ingestion.model.lineage import Json
 
 _DAY = 86_400_000

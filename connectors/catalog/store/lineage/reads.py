@@ -12,7 +12,6 @@ from sqlalchemy import ColumnElement, Connection, and_, case, exists, func, or_,
 from connectors.catalog.store.database import loads
 from connectors.catalog.store.entities import columns as columns_of
 from connectors.catalog.store.entities import name_events
-from connectors.catalog.store.indexes import OBSERVED
 from connectors.catalog.store.lineage.rejections import rejected_columns, without_rejected_columns
 from connectors.catalog.store.rows import IDS, bind_ids, thousands_of
 from connectors.catalog.store.schema import (
@@ -24,9 +23,10 @@ from connectors.catalog.store.schema import (
     statement_texts,
     versions,
 )
-from ingestion.model.contributions import JOBS_KEPT
+from ingestion.model.contributions import JOBS_KEPT, OBSERVED
 from ingestion.model.lineage import Json
 from ingestion.model.moments import Unseen
+from ingestion.model.witnesses import Verdict, WitnessFilter
 from ingestion.walk import DIRECT, TABLE, ColumnNode
 
 _BETWEEN_JOBS = "\x1f"
@@ -40,15 +40,21 @@ JOBS = (
 """What ran a contribution, as `jobs_in` reads it."""
 
 _TEXTS = select(statement_texts.c.digest, statement_texts.c.text).where(statement_texts.c.digest.in_(IDS))
+VerdictKey = tuple[str | None, str | None, str]
+"""Of an edge between two entities: the path of its source and of its target, and its type."""
 _WIRE_FIRST = case((contributions.c.kind == "wire", 0), else_=1)
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """When lineage is read: as of a time (None: now), observations not older than `since` (None: any age)."""
+    """When lineage is read: as of a time (None: now), observations not older than `since` (None: any age).
+
+    And whose: of the edges of that time those that the filter of `witnesses` admits (None: all).
+    """
 
     as_of: int | None = None
     since: int | None = None
+    witnesses: WitnessFilter | None = None
 
     def holds(self) -> ColumnElement[bool]:
         """The condition on an interval (and its contribution) that it is in force at this moment."""
@@ -84,7 +90,8 @@ class ContributionView:
 
     `first_edge` is what it was told of, whose names may have moved since.
     `unseen`: by its target column (None: all of them), what of it was not seen since a newer statement came; only where
-    that was asked for.
+    that was asked for. `verdicts`: who says an edge of it and who tells otherwise, by its source and target column and
+    its type; only where that was asked for, and more than one witness speaks of the target.
     """
 
     version_id: int
@@ -100,6 +107,7 @@ class ContributionView:
     jobs: tuple[str, ...] = ()
     first_edge: tuple[str, str] = ("", "")
     unseen: Mapping[str | None, Unseen] = field(default_factory=dict)
+    verdicts: Mapping[VerdictKey, Verdict] = field(default_factory=dict)
 
     @property
     def edge(self) -> tuple[str, str]:
@@ -278,6 +286,15 @@ class StoredEdge(NamedTuple):
     def unseen(self) -> Unseen | None:
         """Since when it is not seen any more, where a newer statement came since."""
         return self.view.unseen.get(self.target[1])
+
+    @property
+    def verdict_key(self) -> VerdictKey:
+        return self.source[1], self.target[1], self.type
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """Who says it and who tells otherwise; None where one witness alone speaks of its target."""
+        return self.view.verdicts.get(self.verdict_key)
 
     @property
     def subtype(self) -> str:

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 
 from sqlalchemy import Connection, func, select
 
-from connectors.catalog.store.indexes import OBSERVED
 from connectors.catalog.store.lineage.reads import ContributionView, Moment, contributions_around
 from connectors.catalog.store.rows import IDS, bind_ids, thousands_of
 from connectors.catalog.store.schema import contributions, dated_contributions, intervals
+from ingestion.model.contributions import OBSERVED
 from ingestion.model.moments import Unseen
 
 _HALF_A_DAY = 43_200_000

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection, Select, except_, func, select, union_all
 
 from connectors.catalog.store.database import now_millis
-from connectors.catalog.store.indexes import OBSERVED
 from connectors.catalog.store.lineage.reads import Moment
 from connectors.catalog.store.schema import (
     attributes,
@@ -19,7 +18,9 @@ from connectors.catalog.store.schema import (
     sightings,
     versions,
 )
+from ingestion.model.contributions import OBSERVED
 from ingestion.model.lineage import Json
+from ingestion.model.witnesses import WitnessFilter
 
 DAY = 86_400_000
 DEFAULT_DAYS = 30
@@ -37,6 +38,10 @@ class Window:
     moment: Moment
     since: int | None
     until: int
+
+    def of_witnesses(self, witnesses: WitnessFilter | None) -> Window:
+        """The same, of the edges that a filter admits."""
+        return replace(self, moment=replace(self.moment, witnesses=witnesses))
 
     def answer(self) -> Json:
         """The window as clients are told it."""

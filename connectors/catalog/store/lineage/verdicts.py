@@ -1,0 +1,140 @@
+"""Who says each edge of a catalog, and who tells its target column otherwise; and what a reader leaves out by that.
+
+A target that one witness alone speaks of is told from the others by a look at the kinds of its producers: only where
+two of them do, all that is said of it is read.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+from sqlalchemy import Connection, select
+
+from connectors.catalog.store.lineage.reads import (
+    ContributionView,
+    Moment,
+    StoredEdge,
+    VerdictKey,
+    contributions_around,
+    edges_of,
+)
+from connectors.catalog.store.lineage.recency import with_unseen
+from connectors.catalog.store.rows import IDS, bind_ids, thousands_of
+from connectors.catalog.store.schema import contributions, dated_contributions, intervals
+from ingestion.model.contributions import OBSERVED
+from ingestion.model.lineage import Json
+from ingestion.model.witnesses import ALWAYS, Column, TargetWords, Verdict, Witness, WitnessFilter, Word, witness_of
+from ingestion.walk import DIRECT, Budget, ColumnNode, EdgeIndex, Hop, Walk
+
+_BUDGET = Budget(nodes=500)
+"""Columns that are looked at for a way between two: where there are more, none of them is told to contradict."""
+
+
+def with_verdicts(
+    connection: Connection, found: Mapping[tuple[str, str], Sequence[ContributionView]], moment: Moment
+) -> dict[tuple[str, str], list[ContributionView]]:
+    """What was `found` at a moment, with the verdicts on its edges; without those that the moment's filter refuses."""
+    targets = {target for _, target in found}
+    words = words_into(connection, contested_targets(connection, targets, moment), moment)
+    linked = Links(connection, moment)
+    judged: dict[tuple[str, str], list[ContributionView]] = {}
+    for edge, views in found.items():
+        own = words.get(edge[1])
+        kept = views if own is None else [_judge(view, own, linked) for view in views]
+        if moment.witnesses is not None:
+            kept = [one for view in kept if (one := _admitted_part(view, moment.witnesses)) is not None]
+        if kept:
+            judged[edge] = list(kept)
+    return judged
+
+
+def contested_targets(connection: Connection, targets: Iterable[str] | None, moment: Moment) -> list[str]:
+    """Of some `targets` (None: of all entities) those that two witnesses or more speak of."""
+    speaking = select(intervals.c.to_id, contributions.c.kind, contributions.c.source).select_from(dated_contributions)
+    speaking = speaking.where(moment.holds()).distinct()
+    found: dict[str, set[Witness]] = defaultdict(set)
+    if targets is None:
+        rows = [connection.execute(speaking).all()]
+    else:
+        some = speaking.where(intervals.c.to_id.in_(IDS))
+        rows = [connection.execute(some, bind_ids(ids)).all() for ids in thousands_of(sorted(set(targets)))]
+    for target, kind, source in (row for several in rows for row in several):
+        found[target].add(witness_of(kind, source))
+    return sorted(target for target, witnesses in found.items() if len(witnesses) > 1)
+
+
+def words_into(connection: Connection, targets: Iterable[str], moment: Moment) -> dict[str, TargetWords]:
+    """All that is said at a moment of what each of the `targets` is made of."""
+    around = contributions_around(connection, targets, upstream=True, moment=moment)
+    found: dict[str, list[Word]] = defaultdict(list)
+    for (_, target), views in with_unseen(connection, around, moment).items():
+        found[target] += (_word_of(edge) for view in views for edge in edges_of(view))
+    return {target: TargetWords(words) for target, words in found.items()}
+
+
+def _word_of(edge: StoredEdge) -> Word:
+    """An edge as a word of its witness."""
+    view = edge.view
+    return Word(
+        witness_of(view.kind, view.source),
+        edge.source[0],
+        edge.source[1],
+        edge.target[1],
+        edge.type == DIRECT,
+        edge.certain,
+        (view.start, view.last_seen) if view.kind in OBSERVED else ALWAYS,
+        (view.content.get("confidence") or 1.0) >= 1.0,
+        edge.unseen is None,
+    )
+
+
+def _judge(view: ContributionView, words: TargetWords, linked: Links) -> ContributionView:
+    verdicts = {edge.verdict_key: words.verdict(_word_of(edge), linked) for edge in edges_of(view)}
+    return replace(view, verdicts=verdicts)
+
+
+def _admitted_part(view: ContributionView, wanted: WitnessFilter) -> ContributionView | None:
+    """What of a word the filter lets through; None where that is nothing."""
+    alone = Verdict((witness_of(view.kind, view.source),))
+    admitted = {edge.verdict_key for edge in edges_of(view) if wanted.admits(edge.verdict or alone)}
+    columns = view.content.get("columns") or ()
+    if not columns:
+        return view if admitted else None
+    kept = list(_admitted_columns(columns, admitted))
+    return replace(view, content={**view.content, "columns": kept}) if kept else None
+
+
+def _admitted_columns(columns: Iterable[Json], admitted: set[VerdictKey]) -> Iterator[Json]:
+    for column in columns:
+        end, type_ = column.get("to"), column.get("type") or DIRECT
+        paths = [path for path in column["from"] if (path, end, type_) in admitted]
+        if paths:
+            yield column if len(paths) == len(column["from"]) else {**column, "from": paths}
+
+
+class Links:
+    """Whether columns are stations of one way: by values, through whatever tables, whoever says so."""
+
+    def __init__(self, connection: Connection, moment: Moment) -> None:
+        self._index = EdgeIndex(partial(_giving_edges, connection, moment), upstream=True)
+
+    def __call__(self, some: Iterable[Column], column: Column) -> bool:
+        """Whether `column` is upstream of one of `some`, or one of them of it; also where that is not known."""
+        others = tuple(some)
+        return self._leads((column,), others) or self._leads(others, (column,))
+
+    def _leads(self, starts: Iterable[ColumnNode], ends: Iterable[ColumnNode]) -> bool:
+        wanted = set(ends)
+        walk = Walk(starts, self._hops, _BUDGET)
+        return any(wanted.intersection(walk.frontier) for _ in walk.levels()) or walk.truncated
+
+    def _hops(self, nodes: Sequence[ColumnNode]) -> Iterator[Hop[ColumnNode, StoredEdge]]:
+        return (hop for hop in self._index.hops(nodes) if hop.strength == DIRECT and hop.end[1] is not None)
+
+
+def _giving_edges(connection: Connection, moment: Moment, tables: list[str]) -> Iterator[StoredEdge]:
+    found = contributions_around(connection, tables, upstream=True, moment=moment)
+    return (edge for views in found.values() for view in views for edge in edges_of(view))
