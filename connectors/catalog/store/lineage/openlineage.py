@@ -4,6 +4,7 @@ without one meet in one graph.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -73,6 +74,11 @@ _STORAGE_TYPES: Mapping[str, str] = {
 _PLATFORM_TYPES: Mapping[str, str] = {"INTEGER": "BIGINT", "FLOAT": "DOUBLE", "GEOGRAPHY": "GEOGRAPHY"}
 
 WROTE_NOTHING = ("ABORT", "FAIL")
+_URI = re.compile(r"[a-z][\w+.-]*:/", re.IGNORECASE)
+
+_OVER_FILES = ("hive", "spark")
+"""Whose tables go by their warehouse's path, where Spark has no metastore."""
+
 COMPLETE, FAILED = "complete", "failed"
 
 _TEST_PLATFORM = "openlineage"
@@ -281,7 +287,11 @@ class _Datasets:
 
 def _services_alike(namespace: str, services: Mapping[str, ServiceAddress]) -> tuple[str, ...]:
     """The services of the kind of a namespace which is none of them: one of them it may be, if somebody says so."""
-    of_kind = {service_type(kind) for kind in SERVICE_KINDS.get(scheme_of(namespace), ())}
+    over_files = _scheme(namespace.replace(":/", "://")) in _STORAGE_TYPES
+    kinds = [
+        kind for one in (_OVER_FILES if over_files else [scheme_of(namespace)]) for kind in SERVICE_KINDS.get(one, ())
+    ]
+    of_kind = set(map(service_type, kinds))
     return tuple(
         sorted(name for name, address in services.items() if address.type in of_kind and not _is_namespace(name))
     )
@@ -327,7 +337,7 @@ def _request_again(row: EntityRow, path: str | None) -> tuple[str, Json]:
 
 def _is_namespace(service: str) -> bool:
     """Whether a service goes by the namespace of a dataset, as one that no map gave to another."""
-    return "://" in service or scheme_of(service) in SERVICE_TYPES
+    return _URI.match(service) is not None or scheme_of(service) in SERVICE_TYPES
 
 
 def _is_named_by(service: str, namespace: str) -> bool:
@@ -582,10 +592,15 @@ def _edges(
     target, facet = output
     fields = _fields(facet)
     written = _column_names(target) if fields else {}
+    # One table may go by two names: Airflow spells it in its facets as its query does, among its inputs as it is.
+    named: dict[str, list[_Key]] = defaultdict(list)
     for key, row in sources.items():
-        if key in fields or facet is None or not named_only:
-            read = _column_names(row) if key in fields else {}
-            yield row, _columns(fields.get(key, ()), (read, written))
+        named[row.id].append(key)
+    for keys in named.values():
+        row = sources[keys[-1]]
+        found = [one for key in keys for one in fields.get(key, ())]
+        if found or facet is None or not named_only:
+            yield row, _columns(found, (_column_names(row) if found else {}, written))
 
 
 def _column_names(row: EntityRow) -> dict[str, str]:

@@ -333,3 +333,18 @@ class TestOneGraphWithTheLog:
         post(client, passed("bigquery", "p2.d.t$20260101", "p2.d.T", "a", "j"))
         assert {target for _, target in edges_of(graph(client, known))} == {"T"}  # it keeps the case of names
         assert table(client, "bigquery.p2.d.T")["service"]["name"] == "bigquery"
+
+    def test_a_table_that_an_event_spells_in_two_ways_is_one_input(self, client: Client) -> None:
+        lineage = {"fields": {"id": {"inputFields": [field(AIRFLOW, "DB.marts.orders", "id", IDENTITY)]}}}
+        inputs, outputs = [dataset(AIRFLOW, "DB.MARTS.ORDERS")], [dataset(AIRFLOW, "DB.MARTS.D", columnLineage=lineage)]
+        assert post(client, event(inputs, outputs))["lineageEdgesCreated"] == 1
+        names = f"{AIRFLOW}.DB.MARTS.ORDERS", f"{AIRFLOW}.DB.MARTS.D"
+        assert pairs(client.edge(*(table(client, name) for name in names))) == ["id>id"]
+
+    def test_the_warehouse_of_a_spark_without_a_metastore_may_be_a_service_over_files(self, client: Client) -> None:
+        client.made("/services/databaseServices", {"name": "lake", "serviceType": "Hive"})
+        link = {"identifiers": [{"namespace": "file:/data/wh", "name": "sales.orders", "type": "TABLE"}]}
+        told = event([dataset("file", "/data/wh/sales.db/orders", "a", symlinks=link)], [dataset(PG, "d.p.t", "a")])
+        (unjoined,) = post(client, told)["unjoined"]
+        assert unjoined["line"] == 'headwater: {openLineage: {namespaces: {"file:/data/wh": "lake"}}}'
+        assert table(client, "file:/data/wh.default.sales.orders")["locationPath"] == "file:///data/wh/sales.db/orders"
