@@ -7,9 +7,9 @@ A sink is a room: its `settings` has a model `Settings`, its `sink` a context ma
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
-from typing import ClassVar, Generic, Protocol, TypeVar
+from typing import ClassVar, Generic, Protocol, TypeVar, runtime_checkable
 
 from pydantic import ConfigDict, Field
 
@@ -20,14 +20,22 @@ from ingestion.model.requests import AddLineageRequest, Replacement
 
 Catalog = TypeVar("Catalog", covariant=True)
 
+UNANSWERED = "?"
+"""In place of a digest or a receipt of what was sent and not answered for: none is the same."""
+
 
 @dataclass(frozen=True, slots=True)
 class TargetBatch:
-    """All requests into one target, and what they replace there: sent together, the replacements last."""
+    """All requests into one target, and what they replace there: sent together, the replacements last.
+
+    `receipts`: of edges that the sink made in earlier runs, by the id of their source, how it left them; UNANSWERED for
+    one that was sent and never answered for.
+    """
 
     target: EntityReference
     requests: tuple[AddLineageRequest, ...] = ()
     replacements: tuple[Replacement, ...] = ()
+    receipts: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -47,12 +55,17 @@ class TargetBatch:
 
 @dataclass(frozen=True, slots=True)
 class WriteResult:
-    """The outcome of one request; `reason` when it was rejected, `refused_columns` when some were not taken."""
+    """The outcome of one request; `reason` when it was rejected, `refused_columns` when some were not taken.
+
+    `receipt`: how the sink left an edge that holds its own words alone; "" where others speak of it too, or where the
+    target tells them apart.
+    """
 
     request: AddLineageRequest
     outcome: WriteOutcome
     reason: str = ""
     refused_columns: int = 0
+    receipt: str = ""
 
     @property
     def refusal(self) -> str:
@@ -66,7 +79,8 @@ class WriteResult:
 
 @dataclass(frozen=True, slots=True)
 class EdgeCounts:
-    """Edges by outcome; `replaced` counts what ended; `column_edges` is what the accepted requests hold.
+    """Edges by outcome; `replaced` counts what ended, `removed` edges of which nothing is said any more; `column_edges`
+    is what the accepted requests hold.
 
     The last four count what the target cannot hold: edges whose hops through temporary tables are left out, or that
     are said to be read from something else; column edges; views and procedures that cannot be marked as done.
@@ -77,6 +91,7 @@ class EdgeCounts:
     unchanged: int = 0
     replaced: int = 0
     rejected: int = 0
+    removed: int = 0
     column_edges: int = 0
     without_hops: int = 0
     other_source: int = 0
@@ -144,6 +159,35 @@ class Sink(Protocol):
 
         Raises TargetDown and ConfigError when nothing more can be written; what was written until then stays.
         """
+
+
+@dataclass(frozen=True, slots=True)
+class PresentEdge:
+    """An edge that a sink made in an earlier run. `is_ours`: it is as the sink left it, nobody else has changed it."""
+
+    source: EntityReference
+    target: EntityReference
+    is_ours: bool
+
+    @property
+    def name(self) -> str:
+        """For messages."""
+        names = (one.fully_qualified_name or one.id for one in (self.source, self.target))
+        return " -> ".join(names)
+
+
+@runtime_checkable
+class EdgeRemover(Protocol):
+    """A sink that can tell an edge that it made from all others, and take it back."""
+
+    def present_edges(self, target: EntityReference, receipts: Mapping[str, str]) -> Sequence[PresentEdge]:
+        """Those edges into `target` that are still there, of the `receipts` that it gave (by the id of the source).
+
+        Raises TargetDown and ConfigError.
+        """
+
+    def remove_edge(self, edge: PresentEdge) -> str:
+        """Takes an edge back; why it stays, "" where it is gone. Raises TargetDown and ConfigError."""
 
 
 class DryRunSink:

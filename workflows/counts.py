@@ -132,8 +132,8 @@ def report(summary: RunSummary, exit_code: int = 0) -> dict[str, Any]:
     `version`, `run_id`, `workflow`, `dry_run`, `exit_code`, `started` and `ended` (ISO, UTC), `seconds`,
     `seconds_by_stage`, `success_percent`, `where_to_look` ({label: location}), `warnings`, and `counts`: every field of
     RunCounts under its own name, each tally with its most frequent name first, and of the edges `edges_new`,
-    `edges_merged`, `edges_unchanged`, `edges_replaced` and `column_edges`; `reasons`: what each reason in them means,
-    and what to do about it.
+    `edges_merged`, `edges_unchanged`, `edges_replaced`, `edges_removed` and `column_edges`; `reasons`: what each reason
+    in them means, and what to do about it.
     """
     return {
         "version": REPORT_VERSION,
@@ -187,6 +187,7 @@ def _counts_to_json(counts: RunCounts) -> dict[str, Any]:
     return {
         **{f.name: _as_json(getattr(counts, f.name)) for f in fields(RunCounts) if f.name != "edges"},
         **{f"edges_{name}": getattr(edges, name) for name in _EDGE_ENDS},
+        "edges_removed": edges.removed,
         "column_edges": edges.column_edges,
     }
 

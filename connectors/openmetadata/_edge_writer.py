@@ -24,7 +24,7 @@ from connectors.openmetadata.edges import (
 )
 from connectors.openmetadata.entities import Collection, mark_processed
 from connectors.openmetadata.http import BadRequest, Http, NotFound, ServerFailed
-from connectors.sink import EdgeCounts, TargetBatch, WriteReport, WriteResult
+from connectors.sink import UNANSWERED, EdgeCounts, TargetBatch, WriteReport, WriteResult
 from ingestion.errors import Rejected
 from ingestion.model.contributions import ProducerKind
 from ingestion.model.entities import EntityReference
@@ -75,13 +75,16 @@ class _ContestedEdge(ServerFailed):
 class _EdgeWrite:
     """What was done to an edge, and the columns that the server did not take.
 
-    `written` is when it was last written (None: it stood as it is), `gap` the seconds from reading it until then.
+    `found` and `left`: as it was read first and last (None: it is not there). `written` is when it was last written
+    (None: it stood as it is), `gap` the seconds from reading it until then.
     """
 
     outcome: WriteOutcome
     refused: Refused = frozenset()
     written: float | None = None
     gap: float = 0.0
+    found: HeldEdge | None = None
+    left: HeldEdge | None = None
 
 
 def _merge_edge(http: Http, edge: EntitiesEdge) -> _EdgeWrite:
@@ -116,7 +119,7 @@ def _restore_edge(http: Http, edge: EntitiesEdge, done: _EdgeWrite, owned: Owned
         return [] if owned(stored.details) else additions(stored, edge.lineage_details, refused | done.refused)
 
     mended = _write(http, edge, _Intent(plan, done.outcome, makes=False))
-    return replace(mended, outcome=done.outcome, refused=mended.refused | done.refused)
+    return replace(mended, outcome=done.outcome, refused=mended.refused | done.refused, found=done.found)
 
 
 def additions(stored: HeldEdge, wanted: LineageDetails, refused: Refused = frozenset()) -> Operations:
@@ -183,7 +186,8 @@ def _write(http: Http, edge: EntitiesEdge, intent: _Intent) -> _EdgeWrite:
             operations = intent.operations(stored, refusals.refused)
             if operations is not None and not operations:
                 last = written[-1] if written else None
-                return _EdgeWrite(_outcome(found[0], stored, intent.changed), refusals.refused, last, max(gaps))
+                outcome = _outcome(found[0], stored, intent.changed)
+                return _EdgeWrite(outcome, refusals.refused, last, max(gaps), found[0], stored)
             if operations is None and http.timing.monotonic() - begun > _STALE_SECONDS:
                 rounds += 1
             elif _send(http, edge, operations, refusals):
@@ -252,6 +256,42 @@ def _mappings(operation: Mapping[str, Any]) -> list[ColumnLineage]:
         return []
     value = operation["value"]
     return [ColumnLineage.from_json(mapping) for mapping in (value if isinstance(value, list) else [value])]
+
+
+def _receipt(write: _EdgeWrite, wanted: LineageDetails, known: str) -> str:
+    """How an edge is left that holds our words alone, "" where it does not.
+
+    `known`: the receipt of an earlier run. One that was sent and not answered for is ours where it says just that.
+    """
+    if write.left is None:
+        return ""
+    sent = replace(wanted, columns_lineage=tuple(one for one in wanted.columns_lineage if one.key not in write.refused))
+    before = write.found
+    unanswered = known == UNANSWERED and before is not None and _says_just(before, sent)
+    if before is not None and not unanswered and known != before.receipt:
+        return ""
+    base = sent if before is None or unanswered else before.details
+    return write.left.receipt if _is_within(write.left, base, sent) else ""
+
+
+def _says_just(stored: HeldEdge, sent: LineageDetails) -> bool:
+    """Whether an edge says what was sent and nothing else; its text tells it from another's."""
+    alike = set(stored.details.columns_lineage) == set(sent.columns_lineage)
+    return alike and bool(sent.sql_query) and _is_within(stored, sent, sent)
+
+
+def _is_within(stored: HeldEdge, one: LineageDetails, other: LineageDetails) -> bool:
+    """Whether an edge says nothing that neither of these says."""
+    details, both = stored.details, (one, other)
+    columns = {mapping for each in both for mapping in each.columns_lineage}
+    pipelines = {each.pipeline.id for each in both if each.pipeline is not None}
+    return (
+        set(details.columns_lineage) <= columns
+        and details.sql_query in {each.sql_query for each in both}
+        and details.source in {str(each.source) for each in both}
+        and details.description in {each.description for each in both}
+        and (details.pipeline is None or details.pipeline.id in pipelines)
+    )
 
 
 def _outcome(before: HeldEdge | None, after: HeldEdge | None, changed: WriteOutcome) -> WriteOutcome:
@@ -421,7 +461,7 @@ class PlainWriter:
         """What the batch's requests came to, after what they replace is gone."""
         written = WriteReport()
         for one in done:
-            written += _result(one)
+            written += _result(one, batch.receipts.get(one.request.from_entity.id, ""))
         redefinition = redefinition_of(batch)
         if not redefinition:
             return written
@@ -483,7 +523,8 @@ def _attempt(one: _Done, action: Callable[[], _EdgeWrite]) -> _Done:
         return replace(one, write=None, reason=str(error))
 
 
-def _result(one: _Done) -> WriteReport:
+def _result(one: _Done, known: str) -> WriteReport:
+    """What is told of a request; `known` is the receipt of its edge that an earlier run got."""
     if one.write is None:
         return WriteReport((WriteResult(one.request, WriteOutcome.REJECTED, one.reason),), EdgeCounts(rejected=1))
     outcome, refused = one.write.outcome, len(one.write.refused)
@@ -495,4 +536,6 @@ def _result(one: _Done) -> WriteReport:
         column_edges=len(one.edge.lineage_details.columns_lineage) - refused,
         refused_columns=refused,
     )
-    return WriteReport((WriteResult(one.request, outcome, refused_columns=refused),), counts + one.losses)
+    receipt = _receipt(one.write, one.edge.lineage_details, known)
+    result = WriteResult(one.request, outcome, refused_columns=refused, receipt=receipt)
+    return WriteReport((result,), counts + one.losses)

@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from connectors.openmetadata.http import Call, Http, NotFound, path_of
+from ingestion.model.digests import digest
 from ingestion.model.entities import EntityReference
 from ingestion.model.lineage import Json
 from ingestion.model.requests import EntitiesEdge, LineageDetails
 
+_STAMPS = ("createdAt", "createdBy", "updatedAt", "updatedBy")
+
 
 @dataclass(frozen=True, slots=True)
 class HeldEdge:
-    """An edge as the platform holds it; `has_columns` tells an empty list of columns from none at all."""
+    """An edge as the platform holds it; `has_columns` tells an empty list of columns from none at all.
+
+    `stamps`: who made and changed it, and when, where the platform says so.
+    """
 
     details: LineageDetails
     has_columns: bool
+    stamps: tuple[str, ...] = field(default=(), compare=False)
+
+    @property
+    def receipt(self) -> str:
+        """What no edge has that was changed since, or made by another."""
+        content = self.details.to_json()
+        if self.details.pipeline is not None:
+            content["pipeline"] = self.details.pipeline.id  # its name may change, and the edge does not
+        return digest(json.dumps(content, sort_keys=True), *self.stamps, size=32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +64,8 @@ def stored_edge(answer: Any) -> HeldEdge | None:
     edge = answer.get("edge") if isinstance(answer, dict) else None
     if not isinstance(edge, dict):
         return None
-    return HeldEdge(LineageDetails.from_json(edge), isinstance(edge.get("columnsLineage"), list))
+    stamps = tuple(str(edge.get(name, "")) for name in _STAMPS)
+    return HeldEdge(LineageDetails.from_json(edge), isinstance(edge.get("columnsLineage"), list), stamps)
 
 
 def get_edge(http: Http, source: EntityReference, target: EntityReference) -> HeldEdge | None:

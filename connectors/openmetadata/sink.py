@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
 from connectors.openmetadata import client
 from connectors.openmetadata._edge_writer import PlainWriter, redefinition_of
 from connectors.openmetadata.client import Platform
+from connectors.openmetadata.edges import delete_edge, get_edge, graph
 from connectors.openmetadata.http import ServerFailed
 from connectors.openmetadata.settings import Settings
-from connectors.sink import EdgeCounts, SinkRun, TargetBatch, WriteReport, WriteResult
+from connectors.sink import EdgeCounts, PresentEdge, SinkRun, TargetBatch, WriteReport, WriteResult
 from ingestion.errors import Rejected
+from ingestion.model.entities import EntityReference
 from ingestion.model.lineage import Json
 from ingestion.model.outcomes import WriteOutcome
 from ingestion.model.requests import AddLineageRequest, EdgeSource
@@ -59,6 +61,29 @@ class RestSink:
         by_edge = {result.request.key: result for result in written.results}
         results = tuple(by_edge[request.key] for batch in batches for request in batch.requests)
         return WriteReport(results, written.counts)
+
+    def present_edges(self, target: EntityReference, receipts: Mapping[str, str]) -> Sequence[PresentEdge]:
+        """As of an EdgeRemover; an edge that the platform cannot be asked for now counts as another's."""
+        http = self._platform.http
+        around = graph(http, target, upstream=1, downstream=0)
+        found = []
+        for edge in around.upstream if around is not None else ():
+            source = around.nodes.get(edge.from_id) if around is not None else None
+            if source is None or edge.to_id != target.id or edge.from_id not in receipts:
+                continue
+            stored = get_edge(http, source, target)
+            if around is not None and stored is not None:
+                is_ours = stored.receipt == receipts[edge.from_id]
+                found.append(PresentEdge(source, around.nodes[target.id], is_ours))
+        return found
+
+    def remove_edge(self, edge: PresentEdge) -> str:
+        """As of an EdgeRemover."""
+        try:
+            delete_edge(self._platform.http, edge.source, edge.target)
+        except (Rejected, ServerFailed) as error:
+            return str(error)
+        return ""
 
     def _write_bulk(self, batches: Sequence[TargetBatch]) -> WriteReport:
         """One bulk call; when it is refused, its halves, until only what is refused is left."""

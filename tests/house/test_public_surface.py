@@ -14,6 +14,7 @@ SURFACE = {
     "connectors.sink": {
         *("TargetBatch", "WriteResult", "EdgeCounts", "WriteReport", "Sink", "target_batches"),
         *("Catalog", "DryRunSink", "SinkRun", "SinkSettings"),
+        *("EdgeRemover", "PresentEdge", "UNANSWERED"),
     },
 }
 

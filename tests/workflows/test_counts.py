@@ -83,7 +83,7 @@ def test_the_report_has_every_count_and_is_json() -> None:
     ]
     assert content["version"] == 1
     assert content["started"] == "1970-01-01T00:00:00.000+00:00"
-    edges = {"edges_new", "edges_merged", "edges_unchanged", "edges_replaced", "column_edges"}
+    edges = {"edges_new", "edges_merged", "edges_unchanged", "edges_replaced", "edges_removed", "column_edges"}
     assert set(content["counts"]) == {f.name for f in fields(RunCounts)} - {"edges"} | edges
     assert list(content["counts"]["unresolved_names"]) == ["y", "x"]
     assert content["where_to_look"] == {"catalog": "ingest serve"}

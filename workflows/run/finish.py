@@ -81,6 +81,8 @@ def _rows(summary: RunSummary) -> Iterator[tuple[str, str, str]]:
     yield "  merged", f"{counts.edges.merged:,}", ""
     yield "  unchanged", f"{counts.edges.unchanged:,}", ""
     yield "  replaced", f"{counts.edges.replaced:,}", ""
+    if counts.edges.removed:
+        yield "  removed", f"{counts.edges.removed:,}", ""
     yield "column edges", f"{counts.edges.column_edges:,}", ""
     for label, tally, words in (
         ("engine edges", counts.engine_edges, _edge_agreement),

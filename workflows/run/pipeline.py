@@ -13,6 +13,7 @@ from typing import TypeVar, cast
 from pyspark.sql import SparkSession
 
 from connectors.dbt.model_statements import DbtProject
+from connectors.sink import EdgeCounts
 from connectors.source import OpenSource
 from ingestion.analysis.symbolic import Symbolic
 from ingestion.dialects import dialect_of
@@ -27,6 +28,7 @@ from workflows.run.parse.templates import TemplateParsing, Templates
 from workflows.run.publish.dbt_project import DbtPublishing
 from workflows.run.publish.openlineage_events import EventSink
 from workflows.run.publish.publishing import Publishing
+from workflows.run.publish.stale_edges import RunEnd
 from workflows.run.publish.warnings import (
     ahead_of_time,
     history_warnings,
@@ -241,6 +243,23 @@ def _publish(run: _RunServices, made: _Products, opened: OpenStage) -> _StageRes
     return _StageResult((result,), result.counts, result.warnings)
 
 
+def _has_published(run: _RunServices, made: _Products) -> bool:
+    return made.get(LineageResult) is not None and not run.options.dry_run
+
+
+def _remove_stale_edges(run: _RunServices, made: _Products, opened: OpenStage) -> _StageResult:
+    statements, lineage, state = made[Statements], made[LineageResult], run.context.state
+    removal = run.lineage.publishing.stale_edges()
+    if removal is None:
+        return _StageResult()
+    last = statements.statistics.last
+    newest = max(filter(None, (state.past.newest, last[0] if last is not None else None)), default=None)
+    end = RunEnd(statements.counts + lineage.counts, lineage, newest, run.config.workflow_config.success_threshold)
+    removed, warnings = removal.remove(end)
+    opened.progress.advance(removed)
+    return _StageResult((), RunCounts(edges=EdgeCounts(removed=removed)), warnings)
+
+
 def _known_loads(made: _Products) -> int:
     statistics = made[Statements].statistics
     return statistics.failed_loads + statistics.measured_loads
@@ -315,6 +334,7 @@ STAGES = (
     _Stage("bind", (Statements, Occurrences), (BoundShards,), _bind, _has_lineage),
     _Stage("resolve", (BoundShards,), (ResolvedShards,), _resolve, _has_lineage),
     _Stage("publish", (ResolvedShards,), (LineageResult,), _publish, _has_lineage),
+    _Stage("stale edges", (Statements, LineageResult), (), _remove_stale_edges, _has_published),
     _Stage("loads", (Statements, LineageResult), (), _file_loads, _has_loads),
     _Stage("metrics", (SparkSession, Statements, LineageResult), (QueryChanges,), _measure, _wants_metrics),
     _Stage("remember", (Statements, LineageResult, QueryChanges), (), _remember, _is_remembered),

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from sqlalchemy import Connection, bindparam, delete, insert, select
+from sqlalchemy import ColumnElement, Connection, Table, bindparam, delete, insert, select
 
-from workflows.state.store import VALUES_AT_ONCE, acknowledged
+from workflows.state.store import VALUES_AT_ONCE, acknowledged, written_edges
 
 _KEY = ("workflow", "sink", "target")
 _FORGET = delete(acknowledged).where(*(acknowledged.c[name] == bindparam(f"of_{name}") for name in _KEY))
-UNANSWERED = "?"
-"""In place of the digest of what was sent and not answered for: no digest is the same."""
+_FORGET_EDGES = delete(written_edges).where(*(written_edges.c[name] == bindparam(f"of_{name}") for name in _KEY))
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -46,40 +45,86 @@ class ContributionDigest:
 
 
 @dataclass(frozen=True, slots=True)
+class WrittenEdge:
+    """An edge that holds nobody's words but ours: its `receipt`, and who says it; nobody does it any more if none."""
+
+    receipt: str
+    producers: frozenset[ContributionKey]
+
+
+@dataclass(frozen=True, slots=True)
 class PublishedState:
-    """Everything that was said of one target, as a digest, and each producer's digest. `kind` is the target's type."""
+    """Everything that was said of one target, as a digest, and each producer's digest. `kind` is the target's type.
+
+    `edges`: those into it that a sink has given a receipt for, by the id of the source.
+    """
 
     kind: str
     digest: str
     digests: Mapping[ContributionKey, ContributionDigest]
+    edges: Mapping[str, WrittenEdge] = field(default_factory=dict)
 
 
 def acknowledgements(
     connection: Connection, workflow: str, sink: str, targets: Collection[str] | None = None
 ) -> dict[str, PublishedState]:
     """What `sink` has acknowledged, by the id of the target; of these `targets`, None for all."""
+    edges = _edges_of_targets(connection, workflow, sink, targets)
     where = acknowledged.c.workflow == workflow, acknowledged.c.sink == sink
-    if targets is None:
-        queries = [select(acknowledged).where(*where)]
-    else:
-        ordered = sorted(targets)
-        some = (ordered[start : start + VALUES_AT_ONCE] for start in range(0, len(ordered), VALUES_AT_ONCE))
-        queries = [select(acknowledged).where(*where, acknowledged.c.target.in_(part)) for part in some]
     return {
         row.target: PublishedState(
             row.kind,
             row.digest,
             {ContributionKey(*entry[:3]): ContributionDigest(*entry[3:]) for entry in json.loads(row.digests)},
+            edges.get(row.target, {}),
         )
-        for query in queries
-        for row in connection.execute(query)
+        for chosen in _choices(acknowledged, targets)
+        for row in connection.execute(select(acknowledged).where(*where, *chosen))
     }
+
+
+def _edges_of_targets(
+    connection: Connection, workflow: str, sink: str, targets: Collection[str] | None
+) -> dict[str, dict[str, WrittenEdge]]:
+    where = written_edges.c.workflow == workflow, written_edges.c.sink == sink
+    found: dict[str, dict[str, WrittenEdge]] = {}
+    for chosen in _choices(written_edges, targets):
+        for row in connection.execute(select(written_edges).where(*where, *chosen)):
+            producers = frozenset(ContributionKey(*entry) for entry in json.loads(row.producers))
+            found.setdefault(row.target, {})[row.source] = WrittenEdge(row.receipt, producers)
+    return found
+
+
+def _choices(table: Table, targets: Collection[str] | None) -> Iterator[tuple[ColumnElement[bool], ...]]:
+    """Conditions that choose the rows of these `targets` (None: of all), so many at once as a store takes."""
+    if targets is None:
+        yield ()
+        return
+    ordered = sorted(targets)
+    for start in range(0, len(ordered), VALUES_AT_ONCE):
+        yield (table.c.target.in_(ordered[start : start + VALUES_AT_ONCE]),)
 
 
 def acknowledged_targets(connection: Connection, workflow: str, sink: str) -> list[str]:
     """The ids of the targets of which `sink` has acknowledged anything, in order."""
     where = acknowledged.c.workflow == workflow, acknowledged.c.sink == sink
     return sorted(connection.scalars(select(acknowledged.c.target).where(*where)))
+
+
+def targets_of_written_edges(connection: Connection, workflow: str, sink: str) -> list[str]:
+    """The ids of the targets of edges that `sink` has given a receipt for, in order."""
+    where = written_edges.c.workflow == workflow, written_edges.c.sink == sink
+    return sorted(connection.scalars(select(written_edges.c.target).where(*where).distinct()))
+
+
+def forget_edges(connection: Connection, workflow: str, sink: str, target: str, sources: Collection[str]) -> None:
+    """Forgets what was written into a target of `sink` from these `sources`."""
+    key = {"workflow": workflow, "sink": sink, "target": target}
+    where = (
+        *(written_edges.c[name] == value for name, value in key.items()),
+        written_edges.c.source == bindparam("of"),
+    )
+    connection.execute(delete(written_edges).where(*where), [{"of": source} for source in sorted(sources)])
 
 
 def acknowledge(connection: Connection, workflow: str, sink: str, done: Mapping[str, PublishedState]) -> None:
@@ -90,8 +135,18 @@ def acknowledge(connection: Connection, workflow: str, sink: str, done: Mapping[
         for target, one in sorted(done.items())
     ]
     if rows:
-        connection.execute(_FORGET, [{f"of_{name}": row[name] for name in _KEY} for row in rows])
+        keys = [{f"of_{name}": row[name] for name in _KEY} for row in rows]
+        connection.execute(_FORGET, keys)
         connection.execute(insert(acknowledged), rows)
+        connection.execute(_FORGET_EDGES, keys)
+    edges = [
+        {"workflow": workflow, "sink": sink, "target": target, "source": source, "receipt": edge.receipt}
+        | {"producers": json.dumps([[key.kind, key.key, key.source] for key in sorted(edge.producers)])}
+        for target, one in sorted(done.items())
+        for source, edge in sorted(one.edges.items())
+    ]
+    if edges:
+        connection.execute(insert(written_edges), edges)
 
 
 def _entry(key: ContributionKey, digest: ContributionDigest) -> list[str | float | None]:

@@ -51,7 +51,7 @@ from workflows.state._damage import state_lost
 
 # The tables, and how an older store becomes one of this version.
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 metadata = MetaData()
 
 meta = Table("headwater_meta", metadata, Column("key", String(64), primary_key=True), Column("value", Text))
@@ -125,6 +125,17 @@ acknowledged = Table(
     Column("kind", String(64), nullable=False),  # the target's type
     Column("digest", String(64), nullable=False),  # of everything that was said of it
     Column("words", Text, key="digests", nullable=False),  # who said it, since when, and a digest of it, as JSON
+)
+
+written_edges = Table(
+    "headwater_written_edge",
+    metadata,
+    Column("workflow", String(255), primary_key=True),
+    Column("sink", String(128), primary_key=True),
+    Column("target", String(128), primary_key=True),
+    Column("source", String(128), primary_key=True),  # the entity that the edge comes from
+    Column("receipt", String(64), nullable=False),  # how the sink left it
+    Column("producers", Text, nullable=False),  # who says it, as JSON
 )
 
 log_files = Table(
@@ -205,6 +216,11 @@ MIGRATIONS: Mapping[int, Sequence[str]] = {
     ),
     2: ("alter table headwater_journal add column file text",),
     3: _LOG_QUERIES,
+    4: (
+        "create table headwater_written_edge (workflow varchar(255) not null, sink varchar(128) not null, "
+        "target varchar(128) not null, source varchar(128) not null, receipt varchar(64) not null, "
+        "producers text not null, primary key (workflow, sink, target, source))",
+    ),
 }
 """The statements that make a store of a version one of the next; every version before this one has an entry."""
 

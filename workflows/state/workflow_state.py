@@ -20,6 +20,8 @@ from workflows.state.acknowledgements import (
     acknowledge,
     acknowledged_targets,
     acknowledgements,
+    forget_edges,
+    targets_of_written_edges,
 )
 from workflows.state.dead_letters import DeadLetter, dead_letters_of, drop_resolved_dead_letters, file_dead_letters
 from workflows.state.journal import (
@@ -202,6 +204,17 @@ class WorkflowState:
         with self._store.read() as connection:
             found = acknowledgements(connection, self._lease.workflow, sink, targets)
         return {target: replace(known, digest="") for target, known in found.items()} if self._extent.full else found
+
+    def targets_of_written_edges(self, sink: str) -> list[str]:
+        """The targets of edges that the sink can take back, in order."""
+        with self._store.read() as connection:
+            return targets_of_written_edges(connection, self._lease.workflow, sink)
+
+    def forget_edges(self, sink: str, target: str, sources: Collection[str]) -> None:
+        """Forgets edges into a target that the sink has taken back, or that are another's. Raises LeaseHeld."""
+        with self._store.write() as connection:
+            self._lease.confirm(connection)
+            forget_edges(connection, self._lease.workflow, sink, target, sources)
 
     def acknowledge(self, sink: str, done: Mapping[str, PublishedState]) -> None:
         """Keeps what the sink has acknowledged. Raises LeaseHeld where another run has taken over."""

@@ -3,86 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pytest
 
 from connectors.openmetadata.attachments import file_queries
-from connectors.openmetadata.client import CatalogSearch, Platform, connect, views
-from connectors.openmetadata.connection import Connection
-from connectors.openmetadata.entities import Collection, QueryRecord, TableDefinition
-from connectors.openmetadata.registration import register
-from connectors.openmetadata.sink import RestSink
-from connectors.sink import WriteReport, target_batches
-from ingestion.model.contributions import ColumnEvidence, Contribution, Producer, ProducerKind
-from ingestion.model.entities import TableEntity
-from ingestion.model.lineage import Column, Subtype, TableName, Transformation
-from ingestion.model.namespaces import Namespace
+from connectors.openmetadata.client import views
+from connectors.openmetadata.entities import Collection, QueryRecord
 from ingestion.model.outcomes import WriteOutcome
-from ingestion.model.requests import AddLineageRequest, EdgeSource, Replacement, request_of
-from ingestion.resolution import Resolved, Resolver, SearchScope
+from ingestion.model.requests import EdgeSource, Replacement
 from tests.connectors.openmetadata.conftest import VirtualTime
-from tests.support.openmetadata_stub import Minor, StubPlatform, served
-
-COLUMNS = (Column("id", "integer"), Column("amount", "numeric(12,2)"), Column("amount_net", "numeric(12,2)"))
-
-
-@dataclass(frozen=True)
-class Shop:
-    """A platform with a few tables of a shop, and the client that talks to it."""
-
-    stub: StubPlatform
-    platform: Platform
-
-    def table(self, name: str) -> TableEntity:
-        found = Resolver(CatalogSearch(self.platform), SearchScope("shop")).resolve(TableName((name,)), Namespace())
-        assert isinstance(found, Resolved), found
-        return found.entity
-
-    def said(self, source: str, target: str, *columns: str, of: str = EdgeSource.QUERY) -> AddLineageRequest:
-        """A request that columns of one table come unchanged into those of the same name."""
-        ends = self.table(source), self.table(target)
-        evidence = tuple(
-            ColumnEvidence(
-                (f"{ends[0].fully_qualified_name}.{column}",),
-                f"{ends[1].fully_qualified_name}.{column}",
-                Transformation(Subtype.IDENTITY),
-            )
-            for column in columns
-        )
-        producer = Producer(ProducerKind.VIEW if of == EdgeSource.VIEW else ProducerKind.QUERY, "q1")
-        return request_of(
-            ends[0].reference, ends[1].reference, [Contribution(producer, of, "INSERT INTO t SELECT ?", evidence)]
-        )
-
-    def write(self, *requests: AddLineageRequest, replacing: tuple[Replacement, ...] = ()) -> WriteReport:
-        return RestSink(self.platform, "run", threads=2).write(target_batches(requests, replacing))
-
-    def columns(self, source: str, target: str) -> list[str]:
-        edge = self.stub.edges[self.table(source).id, self.table(target).id]
-        return sorted(mapping["toColumn"].rpartition(".")[2] for mapping in edge["columnsLineage"])
+from tests.support.openmetadata_shop import Shop, shop_of
 
 
 @pytest.fixture
 def shop(request: pytest.FixtureRequest, virtual_time: VirtualTime) -> Iterator[Shop]:
-    minor: Minor = request.param
-    stub = StubPlatform(minor)
-    with served(stub) as url:
-        platform = connect(Connection(url, jwt_token="us"), timing=virtual_time.timing)
-        view = TableDefinition("shop.db.public", "v_sales", COLUMNS, "View", "SELECT * FROM orders")
-        plain = [TableDefinition("shop.db.public", name, COLUMNS) for name in ("orders", "sales")]
-        made = register(
-            platform,
-            {
-                "services": [{"type": "databaseService", "name": "shop", "serviceType": "StarRocks"}],
-                "databases": [{"name": "db", "service": "shop"}],
-                "schemas": [{"name": "public", "database": "shop.db"}],
-                "tables": [one.to_json() | {"extension": {"own": True}} for one in (*plain, view)],
-            },
-        )
-        assert made == 6
-        yield Shop(stub, platform)
-        platform.close()
+    with shop_of(request.param, virtual_time.timing) as found:
+        yield found
 
 
 each_kind = pytest.mark.parametrize("shop", [(1, 5), (1, 9), (1, 12)], ids=["1.5", "1.9", "1.12"], indirect=True)

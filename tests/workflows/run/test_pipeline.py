@@ -28,6 +28,7 @@ def test_the_list_can_be_printed() -> None:
         "bind: Statements, Occurrences -> BoundShards\n"
         "resolve: BoundShards -> ResolvedShards\n"
         "publish: ResolvedShards -> LineageResult\n"
+        "stale edges: Statements, LineageResult -> -\n"
         "loads: Statements, LineageResult -> -\n"
         "metrics: SparkSession, Statements, LineageResult -> QueryChanges\n"
         "remember: Statements, LineageResult, QueryChanges -> -"

@@ -19,6 +19,7 @@ from connectors.fields import (
     NotNegative,
     OrEmpty,
     PathAlone,
+    Percent,
     Positive,
     Text,
     TimeZone,
@@ -155,6 +156,21 @@ class OpenLineage(Model):
         return self
 
 
+class StaleEdges(Model):
+    """`headwater.staleEdges`: when edges go that a run wrote to an OpenMetadata and that nothing says any more."""
+
+    after_days: Positive | None = Field(
+        default=None,
+        description="Days, back from the log's newest record: what no query has said since then nothing says any more. "
+        "Left out, only what was said anew, withdrawn or rewritten goes.",
+    )
+    most_percent: Percent = Field(
+        default=20,
+        description="Nothing goes where more than so many per cent of the edges that the workflow wrote would; 0 keeps "
+        "all, 100 asks for no such care.",
+    )
+
+
 class Schedule(Model):
     """`headwater.schedule`: when to run; `jitter` and `timeout` in seconds."""
 
@@ -236,6 +252,10 @@ class Headwater(Model):
     )
     open_lineage: Annotated[OpenLineage, OrEmpty] = Field(
         default_factory=OpenLineage, description="A second sink: OpenLineage's run events."
+    )
+    stale_edges: Annotated[StaleEdges, OrEmpty] = Field(
+        default_factory=StaleEdges,
+        description="In an OpenMetadata: when edges go that nothing says any more, and that nobody else has changed.",
     )
     schedule: Annotated[Schedule, OrEmpty] = Field(
         default_factory=Schedule, description="When `ingest schedule` runs it."

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from connectors.sink import EdgeCounts, Sink, TargetBatch, WriteReport
+from connectors.sink import UNANSWERED, EdgeCounts, Sink, TargetBatch, WriteReport
 from ingestion.model.contributions import Contribution, Producer, ProducerKind
 from ingestion.model.digests import digest
 from ingestion.model.entities import EntityReference
@@ -18,11 +18,11 @@ from workflows.run.resolve.contributions import EdgeKey
 from workflows.run.resolve.lineage import EdgeOutcome
 from workflows.runtime.options import RunOptions
 from workflows.state.acknowledgements import (
-    UNANSWERED,
     CompleteScope,
     ContributionDigest,
     ContributionKey,
     PublishedState,
+    WrittenEdge,
 )
 
 _MOST_COLUMNS = 50_000
@@ -136,10 +136,11 @@ def _digest(texts: Iterable[str]) -> str:
 
 @dataclass(slots=True)
 class PublishResult:
-    """What became of each edge, by its ends, and the sums."""
+    """What became of each edge, by its ends, and the sums; `receipts` of those that the sink can take back."""
 
     edges: dict[EdgeKey, EdgeOutcome] = field(default_factory=dict)
     counts: EdgeCounts = field(default_factory=EdgeCounts)
+    receipts: dict[EdgeKey, str] = field(default_factory=dict)
 
     def add(self, report: WriteReport) -> None:
         """What the sink tells of a chunk."""
@@ -147,6 +148,8 @@ class PublishResult:
         for result in report.results:
             reason = None if result.accepted else result.refusal
             self.edges[result.request.key] = EdgeOutcome(reason)
+            if result.receipt:
+                self.receipts[result.request.key] = result.receipt
 
     def give_up(self, requests: Sequence[AddLineageRequest], reason: str) -> None:
         """What could not be said."""
@@ -178,6 +181,12 @@ def unanswered_states(batches: Iterable[TargetBatch], acknowledged: States) -> d
     return found
 
 
+def _ended_producers(batch: TargetBatch) -> frozenset[ContributionKey]:
+    """Who is ordered to have said something no longer."""
+    named = ((order.producer, order.source) for order in batch.replacements)
+    return frozenset(ContributionKey(str(who.kind), who.key, str(source)) for who, source in named if who is not None)
+
+
 def _is_known(batch: TargetBatch, known: PublishedState | None, now: PublishedState) -> bool:
     return known is not None and bool(batch.requests) and known.digest == now.digest
 
@@ -189,7 +198,7 @@ def _unanswered_state(known: PublishedState | None, now: PublishedState) -> Publ
         unanswered = replace(sent, digest=UNANSWERED)
         earlier = digests.get(contribution_key)
         digests[contribution_key] = unanswered if earlier is None else unanswered.widen(earlier)
-    return PublishedState(now.kind, "", digests)
+    return PublishedState(now.kind, "", digests, known.edges if known is not None else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +235,7 @@ class Publisher:
                     result.pass_over(batch)
                     advance(len(batch.requests))
                 else:
-                    waiting.append(self._superseding(batch, now, complete))
+                    waiting.append(self._with_receipts(self._superseding(batch, now, complete)))
                     states[batch.target.id] = now
             if batch.target.id in isolation.failures:
                 result.give_up(batch.requests, isolation.failures[batch.target.id].reason)
@@ -253,7 +262,10 @@ class Publisher:
 
     def _acknowledge(self, batches: Sequence[TargetBatch], states: States, result: PublishResult) -> None:
         taken = [batch for batch in batches if result.has_accepted(batch)]
-        self.on_acknowledged({one.target.id: self._published_state(one, states[one.target.id]) for one in taken})
+        done = {one.target.id: self._published_state(one, states[one.target.id]) for one in taken}
+        self.on_acknowledged(
+            {one.target.id: replace(done[one.target.id], edges=self._edges(one, result)) for one in taken}
+        )
 
     def _write(self, batches: Sequence[TargetBatch], result: PublishResult) -> list[TargetBatch]:
         """The batches that were written whole.
@@ -277,15 +289,39 @@ class Publisher:
                 result.give_up([request], isolation.failures[request.key].reason)
         return []
 
+    def _with_receipts(self, batch: TargetBatch) -> TargetBatch:
+        """The batch with what is known of the edges that earlier runs made."""
+        known = self.acknowledged.get(batch.target.id)
+        if known is None:
+            return batch
+        receipts = {source: edge.receipt for source, edge in known.edges.items()}
+        for request in batch.requests:
+            before = (known.digests.get(_key_of(contribution)) for contribution in request.contributions)
+            if any(one is not None and one.digest == UNANSWERED for one in before):
+                receipts.setdefault(request.from_entity.id, UNANSWERED)
+        return replace(batch, receipts=receipts)
+
+    def _edges(self, batch: TargetBatch, result: PublishResult) -> dict[str, WrittenEdge]:
+        """The edges that hold our words alone, and who says them now."""
+        known = self.acknowledged.get(batch.target.id)
+        ended = _ended_producers(batch)
+        edges = {
+            source: replace(edge, producers=edge.producers - ended)
+            for source, edge in (known.edges.items() if known is not None else ())
+        }
+        for request in batch.requests:
+            source = request.from_entity.id
+            before = edges.pop(source, None)
+            if receipt := result.receipts.get(request.key):
+                now = frozenset(map(_key_of, request.contributions))
+                edges[source] = WrittenEdge(receipt, now | (before.producers if before is not None else frozenset()))
+        return edges
+
     def _published_state(self, batch: TargetBatch, now: PublishedState) -> PublishedState:
         """What stands now: what was said in this run, and what was said before and not ended."""
         known = self.acknowledged.get(batch.target.id)
         digests = dict(now.digests)
-        ended = {
-            ContributionKey(str(r.producer.kind), r.producer.key, str(r.source))
-            for r in batch.replacements
-            if r.producer
-        }
+        ended = _ended_producers(batch)
         for contribution_key, earlier in known.digests.items() if known is not None else ():
             if contribution_key in digests:
                 digests[contribution_key] = digests[contribution_key].widen(earlier)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from connectors.openmetadata.client import Platform, rejected_edges
-from connectors.sink import EdgeCounts, TargetBatch, target_batches
+from connectors.sink import EdgeCounts, EdgeRemover, TargetBatch, target_batches
 from ingestion.binding.timeline import SchemaEvents
 from ingestion.model.entities import EntityReference
 from ingestion.model.isolation import Failure, Probe
@@ -17,6 +17,7 @@ from workflows.run.publish._ddl_events import moments_of_targets, publish_events
 from workflows.run.publish.dbt_project import DbtPublishing
 from workflows.run.publish.delivery import Publisher, PublishResult, unanswered_states
 from workflows.run.publish.query_records import LogQueries
+from workflows.run.publish.stale_edges import StaleEdgeRemoval
 from workflows.run.resolve.contributions import EdgeKey
 from workflows.run.resolve.lineage import (
     EdgeOutcome,
@@ -226,6 +227,13 @@ class Publishing:
         known = self.state.acknowledged_states(self._sink_name, targets)
         chunk = self.config.sink.config.bulk_sink_batch_size
         return Publisher(self.target.sink, known, self.acknowledge, self.acknowledge, chunk, self.options)
+
+    def stale_edges(self) -> StaleEdgeRemoval | None:
+        """What takes back edges that nothing says any more; None where there is none, or the sink cannot tell them."""
+        sink = self.target.sink
+        if not isinstance(sink, EdgeRemover) or not self.state.targets_of_written_edges(self._sink_name):
+            return None
+        return StaleEdgeRemoval(self.config.headwater.stale_edges, sink, self._sink_name, self.state, self.options)
 
     def file_events(self, shards: Sequence[SchemaEvents]) -> tuple[str, ...]:
         """Files changes of names and types, of all shards; what to warn of where some could not be filed."""

@@ -1,0 +1,180 @@
+"""Edges on an OpenMetadata that runs wrote and that nothing says any more: they go, and nobody else's do."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+
+from connectors.openmetadata.edges import put_edge
+from connectors.openmetadata.http import Timing
+from connectors.openmetadata.sink import RestSink
+from connectors.sink import EdgeCounts, WriteReport, target_batches
+from ingestion.errors import TargetDown
+from ingestion.model.requests import AddLineageRequest
+from tests.support.openmetadata_shop import Shop, shop_of
+from workflows.config import StaleEdges
+from workflows.counts import RunCounts
+from workflows.run.publish.delivery import Publisher
+from workflows.run.publish.stale_edges import RunEnd, StaleEdgeRemoval
+from workflows.run.remember.checkpoint import LineageResult
+from workflows.runtime.options import RunOptions
+from workflows.state.acknowledgements import CompleteScope, PublishedState
+
+DAY = 86_400.0
+GOOD = RunCounts(records_read=9, statements=9, published=9, edges=EdgeCounts(new=1))
+ALL = StaleEdges(mostPercent=100)
+
+
+@dataclass
+class Workflow:
+    """Runs of one workflow onto a shop, and what they remember."""
+
+    shop: Shop
+    states: dict[str, PublishedState] = field(default_factory=dict)
+
+    def targets_of_written_edges(self, _sink: str) -> list[str]:
+        return sorted(target for target, state in self.states.items() if state.edges)
+
+    def acknowledged_states(self, _sink: str, targets: Collection[str]) -> Mapping[str, PublishedState]:
+        return {target: self.states[target] for target in targets}
+
+    def forget_edges(self, _sink: str, target: str, sources: Collection[str]) -> None:
+        kept = {source: edge for source, edge in self.states[target].edges.items() if source not in sources}
+        self.states[target] = replace(self.states[target], edges=kept)
+
+    @property
+    def sink(self) -> RestSink:
+        return RestSink(self.shop.platform, "run", threads=2)
+
+    def publish(self, *requests: AddLineageRequest, sink: Any = None, knows: Collection[str] = ()) -> None:
+        """A run that says this, and knows all that the producers of these keys say."""
+        options, known = RunOptions("r"), dict(self.states)
+        publisher = Publisher(sink or self.sink, known, self.states.update, self.states.update, 100, options)
+        publisher.deliver(target_batches(requests), CompleteScope(frozenset(knows)), lambda _count: None)
+
+    def remove(
+        self, settings: StaleEdges = ALL, counts: RunCounts = GOOD, newest: float | None = None, **lineage: Any
+    ) -> tuple[int, tuple[str, ...]]:
+        """What goes at the end of a run."""
+        removal = StaleEdgeRemoval(settings, self.sink, "catalog", self, RunOptions("r"))
+        return removal.remove(RunEnd(counts, LineageResult(**lineage), newest, 90))
+
+    @property
+    def edges(self) -> set[tuple[str, str]]:
+        """What stands, by the names of the ends."""
+        names = {one["id"]: one["name"] for one in self.shop.stub.entities["tables"].values()}
+        return {(names[source], names[target]) for source, target in self.shop.stub.edges}
+
+
+@pytest.fixture(params=[(1, 6), (1, 12)], ids=["1.6", "1.12"])
+def workflow(request: pytest.FixtureRequest) -> Iterator[Workflow]:
+    waited = [0.0]
+    timing = Timing(sleep=lambda seconds: waited.append(waited[-1] + seconds), monotonic=lambda: waited[-1])
+    with shop_of(request.param, timing) as shop:
+        yield Workflow(shop)
+
+
+def test_what_its_producer_says_no_more_goes_and_what_another_still_says_stays(workflow: Workflow) -> None:
+    said = workflow.shop.said
+    workflow.publish(said("orders", "sales", "id"), said("v_sales", "sales", "amount"))
+    workflow.publish(said("orders", "sales", "id", key="q2"))
+    assert workflow.remove() == (0, ())
+    workflow.publish(said("orders", "sales", "id"), knows={"q1"})  # and v_sales no more
+    assert workflow.remove() == (1, ())
+    assert workflow.edges == {("orders", "sales")}
+    assert workflow.remove() == (0, ())
+    workflow.publish(knows={"q1"})
+    assert workflow.remove() == (0, ())  # q2 says it
+    workflow.publish(knows={"q2"})
+    assert workflow.remove() == (1, ())
+    assert workflow.edges == set()
+
+
+def test_an_edge_that_another_made_or_changed_is_not_ours(workflow: Workflow) -> None:
+    """One stood before us, one was added to since, one was described by hand."""
+    shop, said = workflow.shop, workflow.shop.said
+    theirs = said("orders", "sales", "amount", key="theirs")
+    shop.platform.http.send(put_edge(theirs.edge))
+    workflow.publish(said("orders", "sales", "id"), said("v_sales", "sales", "id"), said("orders", "v_sales", "id"))
+    shop.write(said("v_sales", "sales", "amount", key="theirs"))
+    described = shop.stub.edges[shop.table("orders").id, shop.table("v_sales").id]
+    described |= {"description": "ask Ann"}
+    workflow.publish(knows={"q1"})
+    removed, warnings = workflow.remove()
+    assert (removed, [text[:40] for text in warnings]) == (0, ["2 edges that this workflow says no more "])
+    assert len(workflow.edges) == 3
+    assert workflow.remove() == (0, ())  # told once
+
+
+def test_an_edge_that_is_made_again_by_another_is_theirs_where_the_platform_tells_who_made_it(
+    workflow: Workflow,
+) -> None:
+    request = workflow.shop.said("orders", "sales", "id")
+    workflow.publish(request)
+    workflow.shop.platform.http.send(put_edge(request.edge))
+    workflow.publish(knows={"q1"})
+    assert workflow.remove()[0] == (1 if workflow.shop.stub.minor < (1, 7) else 0)
+
+
+def test_what_a_log_has_not_had_for_days_goes_where_that_is_asked_for(workflow: Workflow) -> None:
+    said, now = workflow.shop.said, 100 * DAY
+    workflow.publish(said("orders", "sales", "id", at=now - 40 * DAY), said("v_sales", "sales", "id", key="q2", at=now))
+    assert workflow.remove(newest=now) == (0, ())
+    assert workflow.remove(StaleEdges(afterDays=41, mostPercent=100), newest=now) == (0, ())
+    assert workflow.remove(StaleEdges(afterDays=30, mostPercent=100)) == (0, ())  # a log without times
+    assert workflow.remove(StaleEdges(afterDays=30, mostPercent=100), newest=now) == (1, ())
+    assert workflow.edges == {("v_sales", "sales")}
+
+
+@pytest.mark.parametrize(
+    ("counts", "lineage", "settings", "told"),
+    [
+        (replace(GOOD, edges=EdgeCounts(new=1, rejected=2)), {}, ALL, "2 edges were refused"),
+        (replace(GOOD, published=8, dead={"timeout": 1}), {}, ALL, "88.9 % of the statements"),
+        (GOOD, {"failures": {"f": None}}, ALL, "1 distinct statements failed"),
+        (RunCounts(), {}, ALL, "found no lineage"),
+        (replace(GOOD, edges=EdgeCounts()), {}, ALL, "found no lineage"),
+        (GOOD, {}, StaleEdges(mostPercent=49), "1 of 2 edges"),
+        (GOOD, {}, StaleEdges(mostPercent=0), "staleEdges.mostPercent (0)"),
+    ],
+)
+@pytest.mark.parametrize("workflow", [(1, 6)], indirect=True)
+def test_nothing_goes_where_the_run_may_not_have_seen_all(
+    workflow: Workflow, counts: RunCounts, lineage: dict[str, Any], settings: StaleEdges, told: str
+) -> None:
+    said = workflow.shop.said
+    workflow.publish(said("orders", "sales", "id"), said("v_sales", "sales", "id"))
+    workflow.publish(said("orders", "sales", "id"), knows={"q1"})
+    removed, (warning,) = workflow.remove(settings, counts, **lineage)
+    assert (removed, len(workflow.edges)) == (0, 2)
+    assert told in warning
+    assert workflow.remove() == (1, ())  # by the next run that has
+
+
+def test_what_was_written_and_never_answered_for_is_known_again(workflow: Workflow) -> None:
+    class Killed(RestSink):
+        def write(self, batches: Any) -> WriteReport:
+            super().write(batches)
+            raise TargetDown("no answer")
+
+    shop, said = workflow.shop, workflow.shop.said
+    shop.platform.http.send(put_edge(said("v_sales", "sales", "id", key="theirs").edge))
+    both = said("orders", "sales", "id"), said("v_sales", "sales", "id")
+    with pytest.raises(TargetDown):
+        workflow.publish(*both, sink=Killed(shop.platform, "run"))
+    assert not workflow.targets_of_written_edges("")
+    workflow.publish(*both)
+    workflow.publish(knows={"q1"})
+    assert workflow.remove() == (1, ())
+    assert workflow.edges == {("v_sales", "sales")}
+
+
+def test_an_edge_that_is_gone_by_now_is_no_loss(workflow: Workflow) -> None:
+    workflow.publish(workflow.shop.said("orders", "sales", "id"))
+    workflow.shop.stub.edges.clear()
+    workflow.publish(knows={"q1"})
+    assert workflow.remove() == (0, ())
+    assert not workflow.targets_of_written_edges("")
