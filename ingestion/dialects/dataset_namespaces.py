@@ -103,6 +103,8 @@ SERVICE_KINDS: Mapping[str, tuple[str, ...]] = {
     for scheme in dict.fromkeys(_SCHEMES.get(naming.scheme, naming.scheme) for naming in _NAMINGS.values())
 }
 """The types of the services whose namespaces have a scheme."""
+KINDS_OVER_FILES = (*SERVICE_KINDS["hive"], *SERVICE_KINDS["spark"])
+"""The types of the services that go by their warehouse's path, where Spark has no metastore."""
 _OF_SEVERAL: Mapping[str, str] = {
     "mssql": "Mssql",
     "mysql": "Mysql",

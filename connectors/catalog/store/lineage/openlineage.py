@@ -41,6 +41,7 @@ from connectors.catalog.store.schema import entities, load_outcomes
 from ingestion.dialects import DIALECTS, dialect_of
 from ingestion.dialects.connection_types import OTHER_DATABASE, service_type
 from ingestion.dialects.dataset_namespaces import (
+    KINDS_OVER_FILES,
     SERVICE_KINDS,
     SERVICE_TYPES,
     UNKNOWN_DATABASE,
@@ -75,9 +76,6 @@ _PLATFORM_TYPES: Mapping[str, str] = {"INTEGER": "BIGINT", "FLOAT": "DOUBLE", "G
 
 WROTE_NOTHING = ("ABORT", "FAIL")
 _URI = re.compile(r"[a-z][\w+.-]*:/", re.IGNORECASE)
-
-_OVER_FILES = ("hive", "spark")
-"""Whose tables go by their warehouse's path, where Spark has no metastore."""
 
 COMPLETE, FAILED = "complete", "failed"
 
@@ -287,10 +285,8 @@ class _Datasets:
 
 def _services_alike(namespace: str, services: Mapping[str, ServiceAddress]) -> tuple[str, ...]:
     """The services of the kind of a namespace which is none of them: one of them it may be, if somebody says so."""
-    over_files = _scheme(namespace.replace(":/", "://")) in _STORAGE_TYPES
-    kinds = [
-        kind for one in (_OVER_FILES if over_files else [scheme_of(namespace)]) for kind in SERVICE_KINDS.get(one, ())
-    ]
+    over_files = namespace.partition(":/")[0].casefold() in _STORAGE_TYPES
+    kinds = KINDS_OVER_FILES if over_files else SERVICE_KINDS.get(scheme_of(namespace), ())
     of_kind = set(map(service_type, kinds))
     return tuple(
         sorted(name for name, address in services.items() if address.type in of_kind and not _is_namespace(name))
