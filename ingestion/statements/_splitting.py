@@ -338,8 +338,14 @@ _OPENS_BLOCK = re.compile(
     r"|(?:\A|;)\s*+(?:\w++\s*+:\s*+)?+(?:if|while|loop|for|repeat)\b",
     re.IGNORECASE,
 )
-_FETCHES = re.compile(r"\bfetch\b[^;]{0,200}?\binto\s++@", re.IGNORECASE)
-"""How T-SQL takes a row of a cursor into variables."""
+FILLS_VARIABLES = re.compile(
+    r"\bfetch\b[^;]{0,200}?\binto\s++@|\bselect\s++(?:top\b[^@;]{0,20})?@\w++\s*+=[^;]{0,2000}?\bfrom\b"
+    r"|@\w++[^;@=]{0,60}=\s*+\(\s*+select\b",
+    re.IGNORECASE,
+)
+"""How T-SQL takes a row of a cursor, or what a query gives, into variables."""
+WRITES = re.compile(r"\b(?:insert|update|delete|merge|into)\b", re.IGNORECASE)
+"""What a script may do with them."""
 _OTHER_LANGUAGE = re.compile(r"\s*+%(?!sql\b)\w")
 """How a notebook's cell begins that is not SQL."""
 _SEPARATOR_LINES = {
@@ -413,16 +419,22 @@ def _prepare(text: str, dialect: Dialect) -> str:
 
 def _spans(text: str, dialect: Dialect) -> Iterator[tuple[int, int]]:
     for start, end, delimiter in _batches(text, dialect):
-        if dialect.separator is Separator.GO and _FETCHES.search(text, start, end):
-            yield from _with_whole_cursors(text, dialect, [*_statement_spans(text, dialect, (start, end), delimiter)])
+        if dialect.separator is Separator.GO and _fills_variables(text, start, end):
+            yield from _with_whole_scripts(text, dialect, [*_statement_spans(text, dialect, (start, end), delimiter)])
         else:
             yield from _statement_spans(text, dialect, (start, end), delimiter)
 
 
-def _with_whole_cursors(text: str, dialect: Dialect, spans: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+def _fills_variables(text: str, start: int, end: int) -> bool:
+    filled = FILLS_VARIABLES.search(text, start, end)
+    return filled is not None and WRITES.search(text, filled.end(), end) is not None
+
+
+def _with_whole_scripts(text: str, dialect: Dialect, spans: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """The spans of T-SQL's statements in a batch, all of them one from the first DECLARE on.
 
-    What a cursor is fetched into is what the statements behind it write. Behind a USE names mean others.
+    What a cursor is fetched into is what the statements behind it write, and what `SELECT @v = a FROM t` gives. Behind
+    a USE names mean others.
     """
     verbs = [next((token.text.lower() for token in tokens(text, dialect, *span)), "") for span in spans]
     first = verbs.index("declare") if "declare" in verbs else len(spans)

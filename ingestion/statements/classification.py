@@ -14,6 +14,7 @@ from ingestion.dialects.lexing import COMMENT, HINT, WORD, Token, lexicon_of, to
 from ingestion.model.lineage import StatementKind as Kind
 from ingestion.model.outcomes import Outcome
 from ingestion.statements import session_changes
+from ingestion.statements._splitting import FILLS_VARIABLES, WRITES
 from ingestion.statements.cleaning import redefined_view
 from ingestion.statements.session_changes import SessionChange
 
@@ -360,7 +361,6 @@ _BLOCK_WORDS = CONTROL_FLOW | {"begin"}
 _BARE_CALL = re.compile(r"(?:[\w$#@]++|\[[^\]]*+\]|\.)++(?:\s*+;?\s*+\Z|\s++(?:@\w++\s*+[=,;]|@\w++\s*+\Z|N?'|-?\d))")
 """T-SQL runs a procedure without EXEC where its name begins a batch."""
 _CURSOR = re.compile(r"\bcursor\b")
-_FETCHES = re.compile(r"\bfetch\b[^;]{0,200}?\binto\s++@")
 _BEGIN = re.compile(r"\bbegin\b")
 _SEPARATOR = re.compile(";")
 
@@ -440,9 +440,9 @@ def _begin(statement: _Examined) -> Classification:
 
 
 def _declare(statement: _Examined) -> Classification:
-    """DECLARE a cursor or a variable; with a BEGIN behind it a block, and where a cursor's rows are taken."""
-    takes_rows = statement.dialect.separator is Separator.GO and statement.has(_FETCHES)
-    if takes_rows or statement.has(_BEGIN) or (statement.dialect.declare_opens_script and statement.has(_SEPARATOR)):
+    """DECLARE a cursor or a variable; with a BEGIN behind it a block, and where queries fill what is written."""
+    goes_on = statement.dialect.separator is Separator.GO and statement.has(FILLS_VARIABLES) and statement.has(WRITES)
+    if goes_on or statement.has(_BEGIN) or (statement.dialect.declare_opens_script and statement.has(_SEPARATOR)):
         return _BLOCK
     return _skip_for(Outcome.CURSOR if statement.has(_CURSOR) else Outcome.VARIABLE)
 

@@ -54,6 +54,11 @@ ORACLE = "CREATE PROCEDURE p IS {} BEGIN {} END;"
                  "  INSERT INTO tgt (x, y) VALUES (@v, @w)\n  FETCH NEXT FROM c INTO @v, @w\nEND\nCLOSE c"),
         ("tsql", "DECLARE @v INT, @w INT; DECLARE @c CURSOR; SET @c = CURSOR FOR SELECT a, b FROM src; OPEN @c;"
                  " FETCH @c INTO @v, @w; INSERT INTO tgt (x, y) VALUES (@v, @w);"),
+        ("tsql", "DECLARE @v INT, @w INT; SELECT @v = a, @w = b FROM src; INSERT INTO tgt (x, y) VALUES (@v, @w)"),
+        ("tsql", "DECLARE @v INT, @w INT = (SELECT MAX(b) FROM src)\nSELECT TOP 1 @v = a FROM src\n"
+                 "INSERT INTO tgt (x) SELECT @v\nUPDATE tgt SET y = @w"),
+        ("tsql", "DECLARE @v INT, @w INT;\nSET @v = (SELECT a FROM src);\nSET @w = ( SELECT b FROM src);\n"
+                 "MERGE tgt USING s ON s.k = tgt.k WHEN MATCHED THEN UPDATE SET x = @v, y = @w;"),
     ],
 )  # fmt: skip
 def test_what_a_row_was_filled_from_reaches_what_is_written_with_it(dialect: str, text: str) -> None:
@@ -93,6 +98,18 @@ def test_a_variable_is_made_of_what_its_value_is_made_of() -> None:
 def test_a_record_that_is_written_as_a_whole_by_an_update_is_told() -> None:
     steps = block_steps("DECLARE r src%ROWTYPE; BEGIN SELECT * INTO r FROM src; UPDATE t SET ROW = r; END;", "oracle")
     assert [step.problem for step in steps] == [Outcome.WHOLE_ROWS]
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("DECLARE @n INT\nSELECT @n = COUNT(*) FROM s\nPRINT @n", 2),
+        ("DECLARE @n INT; SET @n = 1; INSERT INTO t SELECT a FROM s WHERE k = @n", 3),
+        ("SELECT @n = COUNT(*) FROM s; INSERT INTO t VALUES (@n)", 2),
+    ],
+)
+def test_a_batch_stays_apart_where_no_query_fills_what_is_written(text: str, count: int) -> None:
+    assert len([*split(text, "tsql")]) == count
 
 
 def test_a_batch_is_whole_from_its_declarations_on_where_a_cursor_is_fetched() -> None:
