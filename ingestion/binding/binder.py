@@ -172,9 +172,20 @@ class RelationSchemas:
         return {
             name: None
             if self._timeline.relations[relation].creator == number
-            else self.schema_at(relation, order, altered.get(relation))
+            else self._schema_read_at(relation, order, altered.get(relation))
             for name, relation in meaning.items()
         }
+
+    def _schema_read_at(self, number: int, order: Order, altered: Collection[Order] | None) -> Schema | None:
+        """The columns that a statement of that time may name; those that it drops among them.
+
+        `ALTER TABLE w ALTER COLUMN b TYPE text USING (a || k), DROP COLUMN a` reads what it drops.
+        """
+        schema = self.schema_at(number, order, altered)
+        changes = self._timeline.relations[number].alterations
+        if schema is None or not any(when == order and change.dropped_columns for when, change in changes):
+            return schema
+        return _widen(schema, self.schema_at(number, (order[0], order[1] - 1), altered) or ())
 
     def schema_at(self, number: int, order: Order, altered: Collection[Order] | None = None) -> Schema | None:
         """The columns of a relation at a moment, None if they are not (all) known.

@@ -52,6 +52,11 @@ SCRIPTS = {
         f"{W}; ALTER TABLE w DROP COLUMN a; ALTER TABLE w RENAME COLUMN b TO a; CREATE TABLE fin AS SELECT a FROM w",
         "t1.b->w.a t1.k->w.k w.a->fin.a",
     ),
+    "a column that the same statement reads and drops": (
+        "postgres",
+        f"{W}; ALTER TABLE w ALTER COLUMN b TYPE text USING (a || k), DROP COLUMN a",
+        "t1.a->w.a t1.b->w.b t1.k->w.k w.a->w.b w.k->w.b",
+    ),
     "a column that was read before it went": (
         "postgres",
         "CREATE TABLE fin AS SELECT a, b FROM t1; ALTER TABLE t1 DROP COLUMN a",
