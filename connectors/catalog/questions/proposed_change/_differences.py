@@ -145,7 +145,8 @@ def _columns(sides: Sides, name: str, before: TableState, after: TableState) -> 
 
 
 def _columns_named(sides: Sides, name: str, before: TableState, after: TableState) -> Iterator[TableDifference]:
-    """What `ALTER TABLE t DROP COLUMN a` or another `CREATE TABLE t` ends, where queries alone tell of t's columns.
+    """What `ALTER TABLE t DROP COLUMN a`, `ADD COLUMN b` or another `CREATE TABLE t` does, where queries alone tell of
+    t's columns.
 
     Nothing lists all that such a table has, so that no list could lack one of them.
     """
@@ -154,6 +155,12 @@ def _columns_named(sides: Sides, name: str, before: TableState, after: TableStat
         if was != to:
             yield TableDifference(ChangeKind.COLUMN_RENAMED, _node(sides, name, was), f"now {to}")
     added = sides.after.given.get(name, set()) - sides.before.given.get(name, set())
+    if name not in sides.after.created:
+        seen = {column.name.casefold() for column in sides.columns_seen(name)}
+        others = {one.casefold() for one in (*after.renamed.values(), *sides.after.needed.get(name, ()))} | seen
+        for column in sorted(added):
+            if column.casefold() not in others:
+                yield TableDifference(ChangeKind.COLUMN_ADDED, (name, column))
     kept = {*after.renamed, *added, *sides.before.needed.get(name, ())}
     folded = {column.casefold() for column in kept} | sides.after.types.get(name, {}).keys()
     gone = set(sides.after.needed.get(name, ()))

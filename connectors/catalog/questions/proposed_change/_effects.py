@@ -13,6 +13,7 @@ from connectors.catalog.store.lineage.reads import ColumnDependency
 from connectors.sql_files.scripts import Script
 from ingestion.binding.binder import BoundLog
 from ingestion.dialects import Dialect
+from ingestion.model.fqn import split_fqn
 from ingestion.model.lineage import Column, WriteMode
 from ingestion.model.moments import earliest_unseen
 from ingestion.model.namespaces import Namespace
@@ -179,7 +180,9 @@ def effects_of_added(
             _bind_text(text, sides.tables, near, more, rebinding) for more in ({}, {name: (*known, *columns)})
         )
         kind, why = EffectKind.UNCERTAIN, "the statement behind it cannot be read again"
-        if known and not after.unknown:
+        if not known and not after.unknown:
+            why = _doubt(before.log, name, columns)
+        elif not after.unknown:
             kind, why = EffectKind.BREAKS, _trouble(before.log, after.log, rebinding.dialect)
         for target in dict.fromkeys(one.target[0] for one in own) if why else ():
             path = tuple(one for one in own if one.target[0] == target and one.source[0] == name)[:1]
@@ -215,6 +218,26 @@ def _trouble(before: BoundLog, after: BoundLog, dialect: Dialect) -> str:
     for target, count, wanted in _counts(after):
         if count < wanted and target not in short:
             return f"an INSERT without a list of columns gives {count} of {wanted}"
+    return ""
+
+
+def _doubt(log: BoundLog, name: str, columns: tuple[Column, ...]) -> str:
+    """Why the statement may fail with a new column of a table of which queries alone tell what it has; "" where it
+    cannot.
+
+    `INSERT INTO u SELECT * FROM t` gives one more then; in `SELECT day FROM t JOIN s` a `day` of both is ambiguous.
+    """
+    added = {column.name.casefold() for column in columns}
+    table = split_fqn(name)[-1].casefold()
+    for meaning, flow in ((one.meaning, flow) for one in log.statements for flow in one.lineage.flows):
+        stars = (meaning.get(output.star.table, -1) for output in flow.outputs if output.star is not None)
+        starred = any(number >= 0 and log.relations[number].key.table.casefold() == table for number in stars)
+        if starred and flow.target is not None and flow.target.mode in _APPENDING and not flow.target.by_name:
+            return "it takes all columns that there are, by their order"
+        read = (source for use in flow.references() if len(use.sources) > 1 for source in use.sources)
+        named = next((source.column for source in read if source.column.casefold() in added), "")
+        if named:
+            return f"{named} may be ambiguous then"
     return ""
 
 

@@ -207,6 +207,10 @@ SEEN = {
     "raw.clicks": {"page": "unknown", "visitor": "unknown"},
     "core.pages": {"page": "text"},
     "mart.pages": {"page": "text"},
+    "raw.hits": {"page": "unknown"},
+    "mart.hits": {"page": "text"},
+    "core.visits": {"page": "text"},
+    "raw.users": {"name": "unknown"},
 }
 SEEN_CASES: dict[str, tuple[set[str], int]] = {
     "ALTER TABLE raw.clicks DROP COLUMN page": ({"breaks core.pages.page", "breaks mart.pages.page"}, 4),
@@ -216,7 +220,10 @@ SEEN_CASES: dict[str, tuple[set[str], int]] = {
         {"column dropped: raw.clicks.pagee", "s.shop.raw.clicks.pagee is not in this catalog"},
         1,
     ),
-    "ALTER TABLE raw.clicks ADD COLUMN seen date": (set(), 0),
+    "ALTER TABLE raw.clicks ADD COLUMN seen date": ({"column added: raw.clicks.seen"}, 0),
+    "ALTER TABLE raw.clicks ADD COLUMN page text": (set(), 0),
+    "ALTER TABLE raw.hits ADD COLUMN seen date": ({"may break mart.hits"}, 1),
+    "ALTER TABLE raw.hits ADD COLUMN at date": ({"may break core.visits", "may break mart.hits"}, 1),
     "ALTER TABLE raw.clicks ADD COLUMN seen date; ALTER TABLE raw.clicks DROP COLUMN seen": (set(), 0),
     "DROP TABLE raw.clicks; CREATE TABLE raw.clicks (visitor unknown, seen date)": (
         {"breaks core.pages.page", "breaks mart.pages.page"},
@@ -232,8 +239,10 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Path:
     fills = (
         "CREATE TABLE core.pages AS SELECT page FROM raw.clicks",
         "INSERT INTO mart.pages SELECT * FROM core.pages",
+        "INSERT INTO mart.hits SELECT * FROM raw.hits",
+        "INSERT INTO core.visits SELECT h.page FROM raw.hits h JOIN raw.users u ON at > 1",
     )
-    publish(file, SEEN, fills, seen=frozenset({"raw.clicks"}))
+    publish(file, SEEN, fills, seen=frozenset({"raw.clicks", "raw.hits", "raw.users"}))
     return file
 
 
