@@ -10,7 +10,10 @@ import pytest
 from selenium.webdriver.common.by import By
 
 from connectors.catalog.http.server import CatalogConfig, running_catalog
+from connectors.catalog.page.export import ExportScope, catalog_document
+from connectors.catalog.page.html import self_contained_page
 from tests.support.browser import DOWN, ENTER, ESCAPE, LEFT, RIGHT
+from tests.support.disputed_catalog import SHOP, disputed_catalog
 from tests.support.http_client import Client
 from tests.support.sample_catalog import fill, name
 from tests.support.served_page import ServedPage, served_page
@@ -204,6 +207,31 @@ def test_filters_leave_out_schemas_producers_the_unsure_and_the_old(orchard: Ser
     assert page.wires() == 0
     page.button("reset")
     assert page.wires("both") == 1 and page.wires("table") == 1
+
+
+def test_links_are_narrowed_by_who_says_them_and_each_tells_who_does_not(orchard: ServedPage, tmp_path: Path) -> None:
+    document = catalog_document(disputed_catalog(tmp_path / "catalog.db"), ExportScope())
+    file = tmp_path / "disputed.html"
+    file.write_text(self_contained_page(document, "Disputed"), "utf-8")
+    page = orchard.page
+    page.open(f"file://{file}#t=9.9.{SHOP}.daily&w=disputed", 3)
+    assert page.wires() == 2
+    page.driver.find_element(By.CSS_SELECTOR, "#filters summary").click()
+    assert page.text("#filter-count") == "1"
+    options = "return [...document.getElementById('witness').options].map((one) => one.value)"
+    assert page.js(options) == ["", "disputed", "engine", "!engine", "log", "!log"]
+    choose = "const [e, value] = [document.getElementById('witness'), arguments[0]]; e.value = value;"
+    choose += "e.dispatchEvent(new Event('change'))"
+    for asked, wires in (("engine", 1), ("!engine", 3), ("", 4)):
+        page.js(choose, asked)
+        assert page.wires() == wires, asked
+    page.open(f"file://{file}#t=1.0.{SHOP}.daily&w=engine&e={SHOP}.orders%0Aprice%09{SHOP}.daily%0Atotal", 2)
+    page.until(lambda: page.texts("#panel .pill.disputed") == ["not by log"], "who does not say so")
+    assert "seen by engine" in page.texts("#panel .pill")
+    page.click(page.column("daily", "total"))
+    page.until(lambda: page.texts("#chain .how"), "the chain")
+    hows = {"direct, identity, seen by: engine; not by: log", "direct, identity, seen by: log; not by: engine"}
+    assert hows == set(page.texts("#chain .how"))
 
 
 def test_as_of_a_time_before_the_lineage_there_is_none(orchard: ServedPage) -> None:

@@ -1,5 +1,7 @@
 // Switches over what is shown: kinds of links, schemas, producers, confidence, age, and the moment that is looked at.
 import { byId, html } from "../base/dom.mjs";
+import { EVERYTHING } from "../graph/model.mjs";
+import { witnessesOf } from "../graph/witnesses.mjs";
 
 const DAY = 86_400_000;
 
@@ -25,6 +27,10 @@ export function filters(view, live, changed) {
     byId("confidence-value").textContent = `${event.target.value} %`;
     changed("links");
   });
+  byId("witness").addEventListener("change", (event) => {
+    view().filter.witness = event.target.value;
+    changed("links");
+  });
   byId("since").addEventListener("change", (event) => {
     view().filter.since = event.target.value ? Date.parse(`${event.target.value}T00:00:00Z`) : null;
     changed("links");
@@ -39,7 +45,7 @@ export function filters(view, live, changed) {
   });
   byId("days-field").hidden = !live;
   byId("reset").addEventListener("click", () => {
-    const usual = { direct: true, indirect: true, tables: true, producers: [], confidence: 0, since: null };
+    const usual = { ...EVERYTHING, producers: [] };
     const again = view().asOf !== null || view().days !== null;
     Object.assign(view(), { filter: usual, hiddenSchemas: [], asOf: null, days: null });
     changed(again ? "graph" : "links");
@@ -59,6 +65,7 @@ export function showFilters(view, graph, changed) {
   byId("columns").value = view.columns;
   byId("confidence").value = Math.round(filter.confidence * 100);
   byId("confidence-value").textContent = `${Math.round(filter.confidence * 100)} %`;
+  showWitnesses(filter.witness, witnessesOf(graph));
   byId("since").value = filter.since === null ? "" : new Date(filter.since).toISOString().slice(0, 10);
   byId("as-of").value = view.asOf === null ? "" : new Date(view.asOf).toISOString().slice(0, 16);
   byId("days").value = view.days === null ? "" : String(view.days);
@@ -89,12 +96,22 @@ export function showFilters(view, graph, changed) {
   byId("filter-count").hidden = !active;
 }
 
+/** What the links can be narrowed to by witnesses, where there are several. */
+function showWitnesses(chosen, witnesses) {
+  const options = [["", "(does not matter)"], ["disputed", "disputed: one has others in its place"]];
+  for (const name of witnesses) options.push([name, `seen by ${name}`], [`!${name}`, `not seen by ${name}`]);
+  if (!options.some(([value]) => value === chosen)) options.push([chosen, chosen]);
+  byId("witness").replaceChildren(...options.map(([value, text]) => html("option", { value }, text)));
+  byId("witness").value = chosen;
+  byId("witness-field").hidden = witnesses.length < 2 && !chosen;
+}
+
 function activeCount({ filter, hiddenSchemas, asOf, days }) {
   const kinds = ["direct", "indirect", "tables"].filter((kind) => !filter[kind]).length;
   return (
     kinds +
     hiddenSchemas.length +
-    [filter.producers.length, filter.confidence, filter.since !== null, asOf !== null, days !== null].filter(Boolean)
+    [filter.producers.length, filter.witness, filter.confidence, filter.since !== null, asOf !== null, days !== null].filter(Boolean)
       .length
   );
 }

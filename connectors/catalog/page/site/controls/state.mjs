@@ -1,4 +1,5 @@
 // The view in the address: what is shown, pinned and filtered, so that a link shows the same picture.
+import { EVERYTHING } from "../graph/model.mjs";
 
 const NUMBER = /^\d+(\.\d+)?$/;
 
@@ -17,7 +18,7 @@ export function emptyView() {
     hiddenSchemas: [],
     area: null, // {level, service}: schemas or services in place of tables
     query: "", // a search whose results are shown in place of a picture
-    filter: { direct: true, indirect: true, tables: true, producers: [], confidence: 0, since: null },
+    filter: { ...EVERYTHING, producers: [] },
   };
 }
 
@@ -55,6 +56,7 @@ export function written(view) {
   const off = ["direct", "indirect", "tables"].filter((kind) => !view.filter[kind]);
   if (off.length) out.set("off", off.join("."));
   if (view.filter.producers.length) out.set("by", view.filter.producers.join("."));
+  if (view.filter.witness) out.set("w", view.filter.witness);
   if (view.filter.confidence) out.set("sure", view.filter.confidence);
   if (view.filter.since !== null) out.set("since", view.filter.since);
   return out.toString();
@@ -95,6 +97,7 @@ export function readView(hash) {
   view.query = given.get("q") ?? "";
   for (const kind of (given.get("off") ?? "").split(".")) if (kind in view.filter) view.filter[kind] = false;
   view.filter.producers = (given.get("by") ?? "").split(".").filter(Boolean);
+  if (/^!?[a-z]+$/.test(given.get("w") ?? "")) view.filter.witness = given.get("w");
   view.filter.confidence = Math.min(1, number("sure") ?? 0);
   view.filter.since = number("since");
   return view;

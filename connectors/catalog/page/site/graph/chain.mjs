@@ -1,6 +1,7 @@
 // Where a column comes from: the chain of expressions back to base columns, as `ingest explain` tells it.
 import { when } from "../base/dom.mjs";
 import { cardNamed, keyOf, originOf, stillUnseen, unseenText } from "./model.mjs";
+import { verdictIn, verdictText } from "./witnesses.mjs";
 
 const WITHOUT_TEXT = {
   engine: "(no statement: recorded by the engine itself)",
@@ -40,12 +41,13 @@ class HopReader {
     for (const { id, fqn, columns } of graph.cards.values()) {
       for (const { path } of columns) this.places.set(`${fqn}.${path}`, { card: id, entity: fqn, path });
     }
-    for (const { to, contributions } of graph.edges) {
+    for (const edge of graph.edges) {
+      const { to, contributions } = edge;
       if (!this.#into.has(to)) {
         this.#into.set(to, []);
         this.#made.set(to, new Map());
       }
-      this.#into.get(to).push(...contributions);
+      this.#into.get(to).push(...contributions.map((contribution) => ({ contribution, edge })));
       for (const one of contributions) this.#note(this.#made.get(to), one);
     }
   }
@@ -59,7 +61,7 @@ class HopReader {
   /** Direct ones first, each once with the numbers of all the statements that make it. */
   hopsInto(column) {
     const found = new Map();
-    for (const [contribution, one] of this.#uses(column)) {
+    for (const [contribution, one, edge] of this.#uses(column)) {
       const number = this.#number(contribution);
       for (const source of one.from) {
         const hop = {
@@ -71,7 +73,10 @@ class HopReader {
           certain: one.certain !== false,
         };
         const key = JSON.stringify(hop);
-        if (!found.has(key)) found.set(key, { ...hop, direct: hop.type === "DIRECT", statements: [], unseen: one.notSeen ?? null });
+        if (!found.has(key)) {
+          const verdict = verdictIn(edge, source, one.to ?? null, hop.type);
+          found.set(key, { ...hop, direct: hop.type === "DIRECT", statements: [], unseen: one.notSeen ?? null, verdict });
+        }
         const known = found.get(key);
         known.unseen = stillUnseen(known.unseen, one.notSeen);
         if (!known.statements.includes(number)) known.statements.push(number);
@@ -86,10 +91,10 @@ class HopReader {
     const made = this.#made.get(table) ?? new Map();
     const constant = ![...made.values()].some((columns) => columns.has(column));
     const uses = [];
-    for (const contribution of this.#into.get(table) ?? []) {
+    for (const { contribution, edge } of this.#into.get(table) ?? []) {
       const given = constant || made.get(originOf(contribution)).has(column);
       for (const one of contribution.columns) {
-        if (one.to === column || (!one.to && given)) uses.push([contribution, one]);
+        if (one.to === column || (!one.to && given)) uses.push([contribution, one, edge]);
       }
     }
     return uses;
@@ -173,6 +178,7 @@ export function howOf(hop) {
   if (hop.masking) words.push("masked");
   if (!hop.certain) words.push("not certain");
   if (hop.unseen) words.push(unseenText(hop.unseen));
+  if (hop.verdict) words.push(verdictText(hop.verdict));
   return words.filter(Boolean).join(", ");
 }
 

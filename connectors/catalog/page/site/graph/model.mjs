@@ -1,5 +1,6 @@
 // The graph as the page knows it: cards, and links between columns with all that is said of them.
 import { when } from "../base/dom.mjs";
+import { admits, verdictOf } from "./witnesses.mjs";
 
 /** A column's key; the empty path stands for the table as a whole (every row, every column). */
 export function keyOf(card, path) {
@@ -133,7 +134,15 @@ export function keyNamed(graph, { entity, path }) {
 }
 
 /** Which of the things that are said count. */
-export const EVERYTHING = { direct: true, indirect: true, tables: true, producers: [], confidence: 0, since: null };
+export const EVERYTHING = {
+  direct: true,
+  indirect: true,
+  tables: true,
+  producers: [],
+  witness: "",
+  confidence: 0,
+  since: null,
+};
 
 function counts(contribution, filter) {
   if (filter.producers.length && !filter.producers.includes(contribution.producer.kind)) return false;
@@ -160,7 +169,9 @@ export function linksOf(graph, filter = EVERYTHING) {
       }
     }
   }
-  return [...links.values()];
+  const found = [...links.values()];
+  for (const link of found) link.verdict = verdictOf(link, [link.fromCard, link.toCard].map((id) => graph.cards.get(id)));
+  return found.filter((link) => admits(filter.witness, link.verdict));
 }
 
 function say(links, from, to, said) {

@@ -5,6 +5,7 @@ import { kindOf, partsOf, readable, splitKey, unquoted, unseenText, visible } fr
 import { verdictButtons } from "./corrections.mjs";
 import { metricRows, tagRows } from "./labels.mjs";
 import { sqlElement } from "./sql.mjs";
+import { witnessPills } from "./witnesses.mjs";
 
 const KIND_NAMES = { direct: "direct", indirect: "indirect", both: "direct and indirect", table: "tables only" };
 const SUBTYPES = {
@@ -60,6 +61,7 @@ export function edgePanel(graph, links, act) {
           "p",
           { class: "pills" },
           pill(kindOf(link)),
+          ...witnessPills(link),
           link.certain ? null : html("span", { class: "pill unsure" }, "not certain"),
           link.folded ? html("span", { class: "pill folded" }, "◆ through temporary tables") : null,
           link.unseen ? html("span", { class: "pill unsure" }, unseenText(link.unseen)) : null,

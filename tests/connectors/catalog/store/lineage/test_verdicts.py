@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -18,48 +16,13 @@ from connectors.catalog.questions.file import asked_window, open_catalog
 from connectors.catalog.questions.impact import impact_in_file
 from connectors.catalog.questions.witnesses import witnesses_in_file
 from ingestion.model.witnesses import WitnessFilter
-from tests.support.made_catalog import MadeCatalog
+from tests.support.disputed_catalog import SHOP, disputed_catalog
 from workflows.cli import app
-
-SHOP = "shop.main.public"
-TABLES = {
-    "orders": ("amount", "price", "day"),
-    "calendar": ("day",),
-    "recent": ("day",),
-    "daily": ("total", "day"),
-    "report": ("total",),
-    "alone": ("total",),
-}
-
-
-def edge(kind: str, start: str, end: str, *pairs: str, **more: Any) -> tuple[str, str, dict[str, Any]]:
-    """`amount>total` for each pair of columns."""
-    columns = [
-        {"from": [f"{SHOP}.{start}.{a}"], "to": f"{SHOP}.{end}.{b}", "subtype": "IDENTITY"}
-        for a, b in (pair.split(">") for pair in pairs)
-    ]
-    says = {"producer": {"kind": kind, "key": f"{kind} {start} {end}"}, "columns": columns, **more}
-    return f"{SHOP}.{start}", f"{SHOP}.{end}", says
-
-
-EDGES = [
-    edge("query", "orders", "daily", "amount>total", "day>day"),
-    edge("engine", "orders", "daily", "price>total"),
-    # recent is a view of calendar, through which the engine looks
-    edge("view", "calendar", "recent", "day>day", source="ViewLineage"),
-    edge("query", "recent", "report", "day>total"),
-    edge("engine", "calendar", "report", "day>total"),
-    edge("query", "daily", "alone", "total>total"),
-]
 
 
 @pytest.fixture(scope="module")
-def file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    made = MadeCatalog(tmp_path_factory.mktemp("verdicts") / "catalog.db")
-    made.add_tables({f"{SHOP}.{name}": columns for name, columns in TABLES.items()})
-    made.add_edges(EDGES)
-    made.close()
-    yield made.file
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return disputed_catalog(tmp_path_factory.mktemp("verdicts") / "catalog.db")
 
 
 def only(*asked: str) -> When:
