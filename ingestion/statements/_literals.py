@@ -34,7 +34,7 @@ class Role(Enum):
     """
 
     IDENTIFIER = "identifier"
-    STRUCTURE = "structure"  # a type's length, a position in GROUP BY or ORDER BY
+    STRUCTURE = "structure"  # a type's length, a position in GROUP BY or ORDER BY, whether tables are swapped
     NAME = "name"  # a path, a field, a column to be, SQL to be run
     ALIAS = "alias"  # AS 'x' in the list of a SELECT
 
@@ -123,6 +123,8 @@ def _string_role(words: Sequence[str], index: int, dialect: Dialect) -> Role | N
     """What the string at `index` is for; None for a value."""
     if _is_option_of_files(words, index):
         return Role.NAME
+    if words[0] == "alter" and _tells_of_replacing(words, index):
+        return Role.STRUCTURE
     if words[index] == PREFIXED_MARK:  # E'...', N'...': what stands before the prefix counts
         index -= 1
     before = words[index - 1] if index else ";"
@@ -145,6 +147,12 @@ def _is_option_of_files(words: Sequence[str], index: int) -> bool:
             options = words[at] == "(" and words[at - 1] == "options"
             return options and (words[0] == "create" or "directory" in words[max(0, at - 10) : at])
     return False
+
+
+def _tells_of_replacing(words: Sequence[str], index: int) -> bool:
+    """Whether the string at `index` is a property of Doris's REPLACE WITH TABLE: it says whether tables are swapped."""
+    head = words[: min(index, _LONGEST_FROM)]
+    return "properties" in head and any(head[at : at + 3] == ["replace", "with", "table"] for at in range(len(head)))
 
 
 def _names_after_operator(words: Sequence[str], index: int, dialect: Dialect) -> bool:
@@ -447,8 +455,8 @@ def scan(text: str, lexicon: Lexicon) -> Scan:
 
 
 def is_structure(literal: str) -> bool:
-    """Whether a number is one that a type's length or a list's position can be."""
-    return literal.isdigit() and len(literal) <= _LONGEST_LENGTH
+    """Whether a literal is a number that a type's length or a list's position can be, or a property's yes or no."""
+    return (literal.isdigit() and len(literal) <= _LONGEST_LENGTH) or literal.strip("'\"").lower() in ("true", "false")
 
 
 def kept_literals(words: Sequence[str], dialect: Dialect) -> list[UnchangedLiteral]:

@@ -39,6 +39,7 @@ KEPT = (
     _KeptText("strings behind AS in a SELECT's list", "they name columns; behind any other AS they are masked"),
     _KeptText("lengths of types, positions in GROUP BY and ORDER BY", "with others a statement does something else"),
     _KeptText("which element of a list that is written there is picked", "another number is another column"),
+    _KeptText("true or false of REPLACE WITH TABLE's property swap", "it says whether two tables are exchanged"),
     _KeptText("hints, without their literals", "they change how a statement runs; comments go"),
     _KeptText("what SET search_path, schema, catalog, role and database name", "later names mean what they say"),
     _KeptText("paths and URLs read or written", "nothing else names a file; user, password, query and signature go"),

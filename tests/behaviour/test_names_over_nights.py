@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from ingestion import LineageParser
+from ingestion.statements.fingerprints import fingerprint
 from tests.support.nights import (
     Names,
     growing,
@@ -118,6 +120,7 @@ _SWAPS = {
         "DROP TABLE t__dbt_backup",
     ),
     "swap": ("snowflake", "ALTER TABLE n SWAP WITH t", "DROP TABLE n"),
+    "replaced": ("doris", "ALTER TABLE t REPLACE WITH TABLE n PROPERTIES('swap' = 'false')"),
     "exchange": ("clickhouse", "EXCHANGE TABLES n AND t", "DROP TABLE n"),
     "together": ("mysql", "RENAME TABLE t TO o, n TO t", "DROP TABLE o"),
     "procedure": ("tsql", "EXEC sp_rename 't', 'o'", "EXEC sp_rename 'n', 't'", "DROP TABLE o"),
@@ -166,6 +169,16 @@ def test_what_a_name_held_before_is_told_as_of_then(end: str, tmp_path: Path) ->
         held = [sorted(source for source, table in standing_at(tmp_path, noon) if table == "t") for noon in noons]
         expected = [[f"s{day}"] for day in range(number + 1)]
         assert held == ([["s0"], []] if number and end in ("gone", "moved away") else expected)
+
+
+def test_a_log_may_both_exchange_tables_and_replace_one_by_another() -> None:
+    texts = [
+        f"ALTER TABLE d.t REPLACE WITH TABLE n PROPERTIES('swap' = '{swap}')" for swap in ("true", "false", "false")
+    ]
+    assert len({fingerprint(text, "doris") for text in texts}) == 2
+    made = "CREATE TABLE d.n AS SELECT x FROM s; CREATE TABLE d.t AS SELECT y FROM u"
+    found = [{f"{a}->{b}" for a, b in LineageParser(f"{made}; {text}", "doris").column_lineage} for text in texts[:2]]
+    assert found == [{"s.x->d.t.x", "u.y->d.n.y"}, {"s.x->d.t.x", "u.y->d.t.y"}]
 
 
 def test_what_rows_were_exchanged_with_may_go_and_the_names_stay_where_they_are(tmp_path: Path) -> None:

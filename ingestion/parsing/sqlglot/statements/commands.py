@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ from ingestion.parsing.sqlglot.statements.definitions import behind_altered
 from ingestion.parsing.sqlglot.statements.writes import star_from
 from ingestion.parsing.token_names import relation_name
 
+_NO_SWAP = re.compile(r"(['\"])swap\1\s*=\s*(['\"])false\2", re.IGNORECASE)
 _WITHOUT_LINEAGE = keywords(
     "add analyze analyse attach audit backup begin call check checkpoint close cluster comment commit "
     "deallocate declare deny desc describe detach discard do explain fetch flush get grant help invalidate "
@@ -146,11 +148,13 @@ def _alter(words: Words) -> Command | None:
     if words.take("set", "schema"):
         schema = words.name()
         return _moved_name(table, schema) if schema is not None and words.is_at_end else None
-    if words.take("swap", "with") or words.take("replace", "with", "table"):
+    if words.take("swap", "with"):
         other = words.name()
         return (
             Command(StatementKind.SWAP, (), (TableChange(StatementKind.SWAP, table, other=other),)) if other else None
         )
+    if words.take("replace", "with", "table"):
+        return _replaced_by(words, table)
     if words.take("rename"):
         words.take("to") or words.take("as")
         other = words.name()
@@ -163,6 +167,21 @@ def _alter(words: Words) -> Command | None:
         if found is not None:
             return found
     return None
+
+
+def _replaced_by(words: Words, table: TableName) -> Command | None:
+    """Doris: ALTER TABLE a REPLACE WITH TABLE b, which exchanges them; with PROPERTIES('swap' = 'false') b is called a
+    from then on, and what a was is dropped.
+    """
+    named = words.name()
+    if named is None:
+        return None
+    other = renamed_table(table, named)  # a bare name is in the database of the first
+    if not _NO_SWAP.search(words.code.text):
+        return Command(StatementKind.SWAP, (), (TableChange(StatementKind.SWAP, table, other=other),))
+    dropped = TableChange(StatementKind.DROP, table)
+    renamed = TableChange(StatementKind.RENAME, other, other=table)
+    return Command(StatementKind.RENAME, (), (dropped, renamed))
 
 
 def _renamed_together(words: Words, first: TableName) -> Command | None:
