@@ -15,6 +15,7 @@ import pytest
 import requests
 from typer.testing import CliRunner
 
+from ingestion.statements.masking import KEPT
 from workflows.cli import app
 
 Write = Callable[..., Path]
@@ -202,7 +203,9 @@ def test_the_shipped_sample_is_valid(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_doctor_exits_by_what_it_finds(workflow_file: Write, tmp_path: Path) -> None:
     workflow_file()
 
-    assert ingest("doctor")[0] == 0
+    code, shown, _ = ingest("doctor")
+    assert code == 0
+    assert shown.splitlines()[-len(KEPT) :] == [f"  {kept.what}: {kept.why}" for kept in KEPT]
     code, shown, _ = ingest("doctor", env={"PATH": str(tmp_path), "JAVA_HOME": ""})
     assert code == 2
     assert "failed   Java" in shown

@@ -12,6 +12,7 @@ import pytest
 import yaml
 from pyspark.sql import SparkSession
 
+from ingestion.dialects.lexing import STRING, tokens
 from tests.support import live_postgres as live
 from tests.support.catalog_contents import Catalog, opened
 from workflows.config import load_config
@@ -39,6 +40,8 @@ class Runs:
     before: Edges
     after: Edges
     procedures: list[dict[str, Any]]
+    literals: frozenset[str]
+    left: bytes
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +60,11 @@ def runs(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Runs:
         anew = f"CREATE VIEW {live.DERIVED}.{REDEFINED} AS SELECT icustay_id, los AS icp FROM mimiciii.icustays"
         session.execute(anew.encode())
         second, after, procedures = _run(folder, socket)
-    return Runs(dependencies, first, second, before, after, procedures)
+        views = session.execute("SELECT definition FROM pg_views WHERE schemaname = %s", [live.DERIVED]).fetchall()
+    texts = (token.text[1:-1] for (text,) in views for token in tokens(text, "postgres") if token.kind == STRING)
+    literals = frozenset(text for text in texts if len(text) > 6 and not text.replace("_", "a").isalnum())
+    left = b"".join(path.read_bytes() for path in folder.iterdir() if path.is_file())
+    return Runs(dependencies, first, second, before, after, procedures, literals, left)
 
 
 def _run(folder: Path, socket: Path) -> tuple[RunCounts, Edges, list[dict[str, Any]]]:
@@ -90,6 +97,12 @@ def test_every_view_and_procedure_reads_exactly_the_tables_that_the_server_depen
     reads = {view: set(tables) for view, tables in runs.dependencies.items()}
     assert len(reads) == 83
     assert _into(runs.before) == reads
+
+
+def test_nothing_that_is_left_holds_a_literal_of_a_view_or_a_procedure(runs: Runs) -> None:
+    assert len(runs.literals) > 50
+    assert [text for text in sorted(runs.literals) if text.encode() in runs.left] == []
+    assert b"p4ss-word-of-reader" not in runs.left.replace(b"password: p4ss-word-of-reader", b"")
 
 
 def test_the_trigger_s_rows_go_where_it_puts_them_column_by_column(runs: Runs) -> None:
