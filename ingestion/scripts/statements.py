@@ -42,6 +42,7 @@ _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _OPENED_IN = re.compile(r"(opened in line )(\d+)")
 _WITHOUT_LINEAGE = frozenset(
     {
+        Outcome.CALL,
         Outcome.COMMENT,
         Outcome.CURSOR,
         Outcome.DDL_OTHER,
@@ -232,10 +233,19 @@ def _is_without_lineage(text: str, dialect: Dialect) -> bool:
 def _steps(text: str, dialect: Dialect) -> Iterator[RoutineStep]:
     reason = classify(text, dialect).skip_reason
     if reason in BLOCKS:
-        yield from block_steps(text, dialect)
+        for step in block_steps(text, dialect):
+            yield from _steps_of_made(step, dialect)
         return
     routines = routines_in(text, dialect) if reason is Outcome.ROUTINE_DEFINITION else ()
     if not routines:
         yield RoutineStep(text)
     for routine in routines:
-        yield from (step for step in routine.steps if classify(step.text, dialect).skip_reason is not Outcome.SELECT)
+        for step in routine.steps:
+            if classify(step.text, dialect).skip_reason is not Outcome.SELECT:
+                yield from _steps_of_made(step, dialect)
+
+
+def _steps_of_made(step: RoutineStep, dialect: Dialect) -> Iterator[RoutineStep]:
+    """A step; of a routine that it makes, as EXECUTE IMMEDIATE 'CREATE PROCEDURE …' does, the steps of that."""
+    made = bool(step.text) and classify(step.text, dialect).skip_reason is Outcome.ROUTINE_DEFINITION
+    yield from _steps(step.text, dialect) if made else (step,)

@@ -16,6 +16,7 @@ from ingestion.statements.cleaning import (
     clean,
     unescape_line_ends,
     unwrap_executable_comments,
+    with_compiled_branches,
     without_client_commands,
 )
 
@@ -411,7 +412,7 @@ def _lines_before(text: str, cleaned: str, dialect: Dialect) -> int:
 
 def _prepare(text: str, dialect: Dialect) -> str:
     if dialect.sqlplus_commands:
-        text = _without_sqlplus_commands(text)
+        text = with_compiled_branches(_without_sqlplus_commands(text), dialect)
     if "\\" in text or dialect.stage_names or dialect.prefixed_escapes:
         text = unescape_line_ends(without_client_commands(text, dialect), dialect)
     return unwrap_executable_comments(text) if dialect.separator is Separator.DELIMITER else text

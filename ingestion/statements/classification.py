@@ -228,6 +228,10 @@ _MOVES_PARTITIONS = re.compile(
     r"\b(?:replace|attach)\s+part(?:ition)?\s[^;]{0,300}\bfrom\b|\bmove\s+part[^;]{0,300}\bto\s+table\b"
 )
 _MUTATES = re.compile(r"\btable\s+\S+\s+(?:on\s+cluster\s+\S+\s+)?(?:update|delete)\b")
+# ALTER FUNCTION f(int) OWNER TO a, ALTER PACKAGE p COMPILE: no body.
+_BODY = re.compile(
+    r"\b(?:begin|do|modify\s+as|(?:as|is)\s*+(?:[$']|(?:select|with|insert|update|delete|merge|begin)\b))"
+)
 _NEW_BODY = re.compile(r"\bmodify\s+as\b")
 _APPENDS = re.compile(r"\bappend\s+from\b")
 
@@ -256,6 +260,9 @@ def _create(statement: _Examined) -> Classification:
         if word == "aggregate":  # of functions that are there, but for one with a body of its own
             function = next(words, None)
             return _ROUTINE if function is not None and function.text.lower() == "function" else _OTHER
+        if word == "package":  # what a package has is declared without its body
+            body = next(words, None)
+            return _ROUTINE if body is not None and body.text.lower() == "body" else _OTHER
         plain = _of_dialect(statement.dialect, word) or _BY_OBJECT.get(word)
         if plain is not None:
             return plain
@@ -294,7 +301,7 @@ def _alter(statement: _Examined) -> Classification:
     if words[1:2] == ["application"] or (words[1:2] == ["task"] and not statement.has(_NEW_BODY)):
         return _OTHER
     if set(words[1:4]) & _ROUTINES:
-        return _ROUTINE
+        return _ROUTINE if statement.dialect.separator is Separator.GO or statement.has(_BODY) else _OTHER
     if redefined_view(statement.text, statement.dialect) is not None:
         return _parse_as(Kind.CREATE_VIEW)
     relation = next(

@@ -5,6 +5,7 @@ it.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
 
@@ -27,6 +28,8 @@ _SNOWSQL_COMMAND = re.compile(
     r"(?m)^[ \t]*+!(?i:abort|connect|define|edit|exit|help|history|load|options|pause|print|queries|quit|rehash"
     r"|result|set|source|spool|system|variables)\b(?!\()[^\r\n]*+"
 )
+_DIRECTIVE = re.compile(r"(?i:\$(?:if|then|elsif|else|end|error)\b)")
+_LINES = re.compile(r"[^\n]++")
 _FROM_CLIENT = re.compile(r"\bfrom\s+(?:local\s+)?stdin\b", re.IGNORECASE)
 # A script that was cut off ends in its rows, without the backslash and dot that end them.
 _COPIED_ROWS = re.compile(
@@ -114,6 +117,62 @@ def without_client_commands(text: str, dialect: Dialect) -> str:
     if "\\" not in text or not _META_COMMAND.search(text):
         return text
     return _outside_quotes(_META_COMMAND.pattern, text, lexicon_of(dialect))
+
+
+def with_compiled_branches(text: str, dialect: Dialect) -> str:
+    """A PL/SQL text without the directives that choose what is compiled: `$IF a $THEN x $ELSE y $END` is x.
+
+    Who compiles chooses; of branches that hold whole statements each may be meant, as of an IF. Lines stay.
+    """
+    if _DIRECTIVE.search(text) is None:
+        return text
+    level = _ConditionalPart()
+    around: list[_ConditionalPart] = []
+    done = 0
+    for found in _quoted_or(_DIRECTIVE.pattern, lexicon_of(dialect)).finditer(text):
+        if found.lastgroup:
+            continue
+        level.add(text[done : found.start()])
+        done = found.end()
+        word = found.group().lower()
+        if word in ("$if", "$error"):
+            around.append(level)
+            level = _ConditionalPart(counts=word == "$if", condition=True)
+        elif word == "$end" and around:
+            inner, level = level, around.pop()
+            level.add(inner.compiled_text())
+        else:
+            level.next(condition=word == "$elsif")
+    level.add(text[done:])
+    for outer in reversed(around):  # what never ends
+        outer.add(level.compiled_text())
+        level = outer
+    return level.compiled_text()
+
+
+@dataclass(slots=True)
+class _ConditionalPart:
+    """The branches of one $IF, or the text itself; what a condition has is replaced by its line ends."""
+
+    counts: bool = True
+    condition: bool = False
+    branches: list[str] = field(default_factory=lambda: [""])
+
+    def add(self, text: str) -> None:
+        self.branches[-1] += _LINES.sub("", text) if self.condition else text
+
+    def next(self, *, condition: bool) -> None:
+        if not condition:
+            self.branches.append("")
+        self.condition = condition
+
+    def compiled_text(self) -> str:
+        head, *branches = self.branches
+        if not branches or not self.counts:
+            return head
+        if any(";" in branch for branch in branches):
+            return head + "".join(branches)
+        return head + branches[0] + "".join(_LINES.sub("", branch) for branch in branches[1:])
 
 
 def unwrap_executable_comments(text: str) -> str:

@@ -156,6 +156,12 @@ RELATIONS: list[Case] = [
     ),
     (
         "oracle",
+        "INSERT INTO o (no) SELECT no FROM compared(books, lib.loans, COLUMNS(no, label))",
+        {},
+        "books.*>o.no lib.loans.*>o.no",
+    ),
+    (
+        "oracle",
         "INSERT INTO o (no) SELECT no FROM GRAPH_TABLE (library MATCH (a IS author) -[w]->{1,3} (b) COLUMNS (b.no))",
         {},
         "",

@@ -71,7 +71,7 @@ class FormGrammar:
         for table in tables[1:]:
             other = BASES[table]
             common = [name for name in other if seen.count(name) == 1]
-            how = self._random.choice(self._sides())
+            how = self._random.choice(self._sides(last=table == tables[-1]))
             natural = len(common) == len(set(seen) & set(other)) and self._random.random() < 0.35
             keys = common if natural else self._random.sample(common, self._random.randint(0, len(common)))
             hidden = how in ("SEMI", "ANTI")
@@ -89,11 +89,12 @@ class FormGrammar:
             seen += [name for name in other if name not in keys]
         return _Joined(text, names, width, tuple(merged))
 
-    def _sides(self) -> tuple[str, ...]:
-        sides = ("", "LEFT", "RIGHT", "")
-        if self._engine is MARIADB:
-            return sides
-        return (*sides, "FULL", "SEMI", "ANTI") if self._engine is DUCKDB else (*sides, "FULL")
+    def _sides(self, *, last: bool) -> tuple[str, ...]:
+        """How a table may be joined: what a FULL JOIN alone gives a row, the next join may never let through."""
+        sides: tuple[str, ...] = ("", "LEFT", "RIGHT", "")
+        if self._engine is DUCKDB:
+            sides = (*sides, "SEMI", "ANTI")
+        return (*sides, "FULL") if last and self._engine is not MARIADB else sides
 
     def _items(self, joined: _Joined) -> tuple[str, int]:
         table = self._random.choice(sorted(joined.names))
@@ -189,7 +190,7 @@ class FormGrammar:
                 (f"{table} UNPIVOT INCLUDE NULLS (q FOR m IN ({', '.join(turned)}))", len(kept) + 2),
                 (f"(UNPIVOT {table} ON COLUMNS(* EXCLUDE ({', '.join(kept)})) INTO NAME m VALUE q)", len(kept) + 2),
                 (f"(PIVOT {table} ON {turned[0]} IN (1, 2) USING sum({value}) GROUP BY {group})", 3),
-                (f"(PIVOT {table} ON {turned[0]} IN (1, 2, 3) USING max({value}))", len(rest) + 3),
+                (f"(PIVOT {table} ON {turned[0]} IN (1, 2) USING max({value}))", len(rest) + 2),
                 (f"{table} PIVOT (sum({value}) FOR {turned[0]} IN (1, 2))", len(rest) + 2),
                 (f"{table} PIVOT (sum({value}) AS t, min({value}) AS l FOR {turned[0]} IN (1, 2))", len(rest) + 4),
             ]

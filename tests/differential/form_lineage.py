@@ -41,6 +41,10 @@ def compare(number: int, script: Script, engine: Engine, runner: Runner, found: 
         found.refused.append(f"{number}: {statement}")
         return
     direct, told = _said(script, engine)
+    for _ in range(_MORE):  # rows that meet in two columns are few
+        if not direct - moved:
+            break
+        moved |= _moved(random, script, runner)[0]
     found.statements += 1
     found.moved += len(moved)
     found.claims += len(direct)
@@ -73,7 +77,7 @@ def _moved(random: Random, script: Script, runner: Runner) -> tuple[set[_Pair], 
     fillings: list[Filling] = []
     sources: list[str] = []
     for _ in range(_ROUNDS):
-        first = random_filling(random, script)
+        first = _meeting(random, script)
         fillings.append(first)
         sources.append("")
         for table, columns in script.bases.items():
@@ -91,6 +95,18 @@ def _moved(random: Random, script: Script, runner: Runner) -> tuple[set[_Pair], 
     return found, any(one is not None for one in left)
 
 
+def _meeting(random: Random, script: Script) -> Filling:
+    """A filling in which rows meet in several columns at once."""
+    filling = dict(random_filling(random, script))
+    for table, columns in script.bases.items():
+        for number, column in enumerate(columns):
+            if column in ("j", "u"):
+                filling[table] = tuple(
+                    (*row[:number], random.choice((1, 2, 1, 2, None)), *row[number + 1 :]) for row in filling[table]
+                )
+    return filling
+
+
 def _other(script: Script, before: Contents, after: Contents) -> Iterator[str]:
     for number, column in enumerate(script.made[TARGET]):
         if before[TARGET][number] != after[TARGET][number]:
@@ -98,3 +114,4 @@ def _other(script: Script, before: Contents, after: Contents) -> Iterator[str]:
 
 
 _ROUNDS = 4
+_MORE = 8

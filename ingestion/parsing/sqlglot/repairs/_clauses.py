@@ -420,6 +420,20 @@ def _graph_query(code: Code, first: int, end: int) -> str:
     return f"SELECT {columns or '*'} FROM GRAPH_TABLE() AS graph_rows"
 
 
+def _table_arguments(code: Code) -> Iterator[Edit]:
+    """Oracle: FROM f(t, COLUMNS(a, b)) calls a function with the rows of t, and names of columns."""
+    for number in range(2, len(code) - 2):
+        if not code.stands(number, ",", "columns", "("):
+            continue
+        opening = next((n for n in range(number - 1, 0, -1) if code.word(n) == "(" and code.closing(n) > number), 0)
+        if not code.is_name(opening - 1):
+            continue
+        yield code.edit(number, code.closing(number + 2))
+        for first, until in code.items(opening + 1, number):
+            if code.dotted_name(first)[1] == until:
+                yield code.edit(first, until - 1, f"(SELECT * FROM {code.between(first, until)})")
+
+
 def _rows_of_changes(code: Code) -> Iterator[Edit]:
     """Db2: FROM FINAL TABLE (INSERT …), OLD TABLE (DELETE …): a change in WITH that returns its rows."""
     for number in range(1, len(code) - 3):
@@ -444,7 +458,7 @@ CLAUSE_REPAIRS: dict[str, tuple[Repair, ...]] = {
     "fabric": (_changed_keys,),
     "mariadb": (_column_events, _defaults),
     "mysql": (_column_events, _defaults),
-    "oracle": (_column_events, _pivoted_xml, _at_zone, _graph_rows),
+    "oracle": (_column_events, _pivoted_xml, _at_zone, _graph_rows, _table_arguments),
     "greenplum": (_trimmed_text, _column_events),
     "postgres": (_trimmed_text, _column_events, _graph_rows, _named_joins),
     "spark": (_at_version, _piped_columns),

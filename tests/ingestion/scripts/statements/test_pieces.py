@@ -20,3 +20,9 @@ def test_a_statement_that_cannot_be_taken_apart_costs_itself_alone(monkeypatch: 
         ScriptStatement(2, problem="internal_error:IndexError"),
         ScriptStatement(4, "insert into u select b from v", column=1),
     ]
+
+
+def test_what_a_statement_that_is_run_as_a_text_defines_is_taken_apart_too() -> None:
+    script = "begin execute immediate 'create procedure p is begin insert into t (a) select a from s; end;'; end;\n/"
+    found = [one.text for one in script_statements(script, dialect_of("oracle"))]
+    assert found == ["insert into t (a) select a from s"]

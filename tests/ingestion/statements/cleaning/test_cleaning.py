@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from ingestion.statements import clean
+from ingestion.dialects import dialect_of
+from ingestion.statements import clean, split
+from ingestion.statements.cleaning import with_compiled_branches
 
 
 @pytest.mark.parametrize(
@@ -40,3 +42,24 @@ def test_escaped_line_ends_inside_strings_stay() -> None:
 
 def test_a_text_with_real_lines_keeps_the_escapes_of_its_comments() -> None:
     assert clean("select a -- c:\\new\n from t", "postgres") == "select a -- c:\\new\n from t"
+
+
+@pytest.mark.parametrize(
+    ("text", "compiled"),
+    [
+        ("return $if a < 21 $then clob $else json $end;", "return  clob ;"),
+        ("$IF a $THEN x $ELSIF b $THEN y $END z", " x  z"),
+        ("$if a\n $then insert 1;\n $else insert 2;\n $end", "\n insert 1;\n  insert 2;\n "),
+        ("$if a $then x $if b $then y $else z $end $end", " x  y  "),
+        ("$error 'no ' || a $end x", " x"),
+        ("select '$if a $then' from $$b", "select '$if a $then' from $$b"),
+        ("$if a $then x", " x"),
+    ],
+)
+def test_of_what_is_compiled_on_a_condition_one_part_is_read_or_each_whole_statement(text: str, compiled: str) -> None:
+    assert with_compiled_branches(text, dialect_of("oracle")) == compiled
+
+
+def test_a_package_that_is_compiled_on_conditions_is_one_statement() -> None:
+    script = "create package body p as\n$if a $then procedure q is begin null; end; $end\nend;\n/\nselect 1 from dual;"
+    assert [(one.line, one.text[:12]) for one in split(script, "oracle")] == [(1, "create packa"), (5, "select 1 fro")]
