@@ -12,11 +12,15 @@ from dataclasses import astuple, dataclass, fields
 from typing import TextIO
 
 from ingestion.model.contributions import DOUBTFUL, ProducerKind
+from ingestion.model.entities import EntityReference
 from ingestion.model.fqn import split_fqn
 from ingestion.model.lineage import LineageType, Subtype
 
 CERTAIN, POSSIBLE = "certain", "possible"
 YES = "yes"
+
+STORAGE_SCHEMES = frozenset({"s3", "gs", "abfs", "abfss", "wasb", "wasbs", "hdfs", "dbfs", "file"})
+"""What a storage service is called that was made of a path."""
 
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 """How a cell begins that a spreadsheet runs as a formula; a quote before it makes it a text, and is no part of it."""
@@ -49,6 +53,11 @@ class EdgeRow:
     def edge(self) -> tuple[str, str, str]:
         """Of which edge it is, and who says so."""
         return self.source, self.target, self.witness
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """In the order of the header."""
+        return astuple(self)
 
 
 HEADER = tuple(one.name for one in fields(EdgeRow))
@@ -108,8 +117,19 @@ def write_rows(rows: Iterable[EdgeRow], out: TextIO) -> int:
     kept = [row for row in distinct if row.source_column or row.edge not in with_columns]
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(HEADER)
-    writer.writerows([map(as_text, astuple(row)) for row in kept])
+    writer.writerows([map(as_text, row.cells) for row in kept])
     return len(kept)
+
+
+def read_rows(given: Iterable[str]) -> Iterator[EdgeRow]:
+    """The rows of what `write_rows` wrote. Raises ValueError for anything else."""
+    lines = csv.reader(given)
+    if tuple(next(lines, ())) != HEADER:
+        raise ValueError("no header of a list of edges")
+    for cells in lines:
+        if len(cells) != len(HEADER):
+            raise ValueError("a row of another width")
+        yield EdgeRow(*map(without_mark, cells))
 
 
 def as_text(cell: str) -> str:
@@ -128,6 +148,17 @@ def without_mark(cell: str) -> str:
 def table_text(fqn: str) -> str:
     """A table's stored full name as a cell has it: a part in double quotes where it must be, in it they are doubled."""
     return name_text(split_fqn(fqn))
+
+
+def entity_text(entity: EntityReference) -> str:
+    """A table or a container of files as a cell has it: of the latter the path, where its service tells the scheme."""
+    fqn = entity.fully_qualified_name or entity.id
+    if entity.type != "container":
+        return table_text(fqn)
+    service, *_folders, name = split_fqn(fqn)
+    if name.startswith("/"):
+        return name
+    return f"{service}://{name}" if service in STORAGE_SCHEMES else table_text(fqn)
 
 
 def name_text(parts: Iterable[str]) -> str:

@@ -1,6 +1,6 @@
 """What a sink is opened with, what it takes, and what it tells of it.
 
-A sink is a room: its `settings` has a model `Settings`, its `sink` a context manager `open_sink(settings, run)`, and
+A sink is a room: its `settings` has a model as `SETTINGS`, its `sink` a context manager `open_sink(settings, run)`, and
 `connectors.sinks` a line with its name.
 """
 
@@ -14,6 +14,7 @@ from typing import ClassVar, Generic, Protocol, TypeVar, runtime_checkable
 from pydantic import ConfigDict, Field
 
 from connectors.fields import Model, Positive
+from ingestion.model.contributions import Contribution
 from ingestion.model.entities import EntityReference
 from ingestion.model.outcomes import WriteOutcome
 from ingestion.model.requests import AddLineageRequest, Replacement
@@ -30,12 +31,17 @@ class TargetBatch:
 
     `receipts`: of edges that the sink made in earlier runs, by the id of their source, how it left them; UNANSWERED for
     one that was sent and never answered for.
+
+    For a sink with keys: `ended` are those of what it wrote before and is to take away, `superseded` those of what the
+    requests say and is not true any more.
     """
 
     target: EntityReference
     requests: tuple[AddLineageRequest, ...] = ()
     replacements: tuple[Replacement, ...] = ()
     receipts: Mapping[str, str] = field(default_factory=dict)
+    ended: frozenset[str] = frozenset()
+    superseded: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:
@@ -144,11 +150,14 @@ class SinkRun(Generic[Catalog]):
     """The run that a sink is opened for, with its `catalog`, open, in which the ends of all edges were found.
 
     `name`: what is sent again under the same name counts once. `threads`: how many targets may be written at a time.
+    `service`: the source's own, and the type of its connection, "" where that is not known.
     """
 
     name: str
     threads: int
     catalog: Catalog
+    service: str = ""
+    service_type: str = ""
 
 
 class Sink(Protocol):
@@ -188,6 +197,19 @@ class EdgeRemover(Protocol):
 
     def remove_edge(self, edge: PresentEdge) -> str:
         """Takes an edge back; why it stays, "" where it is gone. Raises TargetDown and ConfigError."""
+
+
+@runtime_checkable
+class KeyedSink(Sink, Protocol):
+    """A sink whose target holds what stands now, and does not know what is not said any more: it is told by keys.
+
+    `is_empty`: nothing stands there, whatever it has acknowledged.
+    """
+
+    is_empty: bool
+
+    def keys(self, request: AddLineageRequest, contribution: Contribution) -> Iterable[str]:
+        """By what each thing that it writes of a contribution is known again, so that it can be taken away."""
 
 
 class DryRunSink:

@@ -16,6 +16,9 @@ from connectors.sink import Sink, SinkRun, SinkSettings
 
 _ROOMS: Mapping[str, str] = {
     "metadata-rest": "connectors.openmetadata",
+    "edge-file": "connectors.edge_file",
+    "datahub-rest": "connectors.datahub.rest",
+    "datahub-file": "connectors.datahub.file",
 }
 
 SINK_TYPES = tuple(_ROOMS)
@@ -24,7 +27,7 @@ SINK_TYPES = tuple(_ROOMS)
 
 def sink_settings(sink_type: str) -> type[SinkSettings]:
     """The model of a sink's `config`."""
-    found: type[SinkSettings] = import_module(f"{_ROOMS[sink_type]}.settings").Settings
+    found: type[SinkSettings] = import_module(f"{_ROOMS[sink_type]}.settings").SETTINGS
     return found
 
 

@@ -93,7 +93,12 @@ def open_target(config: RunConfig, run_id: str, *, dry_run: bool) -> Iterator[Ru
 
 
 def _sink(config: RunConfig, run_id: str, platform: Platform, *, sends: bool) -> AbstractContextManager[Sink]:
-    return config.sink.open(SinkRun(run_id, config.lineage.threads, platform)) if sends else nullcontext(DryRunSink())
+    if not sends:
+        return nullcontext(DryRunSink())
+    connection = config.source.connection
+    service_type = connection.type if connection is not None else ""
+    run = SinkRun(run_id, config.lineage.threads, platform, config.source.service_name, service_type)
+    return config.sink.open(run)
 
 
 @contextmanager

@@ -25,3 +25,6 @@ class Settings(SinkSettings):
 
     def identity(self, catalog: str) -> str:
         return catalog
+
+
+SETTINGS = Settings

@@ -14,6 +14,15 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
         "connectors.catalog.questions.entities",
         "connectors.catalog.questions.sql",
     ),
+    "connectors/datahub/test_delivery.py": (
+        "connectors.datahub.file.settings",
+        "connectors.datahub.file.sink",
+        "connectors.datahub.rest.settings",
+        "connectors.datahub.rest.sink",
+        "connectors.datahub.settings",
+    ),
+    "connectors/edge_file/test_sink.py": ("connectors.edge_file.settings",),
+    "workflows/run/publish/delivery/test_written_keys.py": ("workflows.run.publish._written_keys",),
     "workflows/run/test_edge_list.py": ("connectors.edge_list.settings", "connectors.edge_list.source"),
     "connectors/catalog/store/lineage/test_verdicts.py": (
         "connectors.catalog.answer.witnesses",

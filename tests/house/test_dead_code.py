@@ -14,7 +14,7 @@ HANDED_ON = ["@router.*", "@suite_router.*", "@app.*", "@policy.*"]
 
 WIRE_MODELS = re.compile(
     r"connectors/catalog/contract/\w*models\.py|workflows/config/models/\w+\.py"
-    r"|connectors/(?:fields|source_settings|sink|\w+/settings)\.py|ingestion/model/outcomes\.py"
+    r"|connectors/(?:fields|source_settings|sink|(?:\w+/)+settings)\.py|ingestion/model/outcomes\.py"
 )
 """Their fields are those of the contract and of the YAML, read by us or not; rows of outcomes go by their code."""
 

@@ -19,6 +19,7 @@ OF_SYSTEMS = {
     "ingestion.parsing.sqlglot.queries.table_functions": "grammars of sqlglot, tried on a text of an unknown dialect",
     "connectors.catalog.store.database": "SQLAlchemy's name of a database",
     "connectors.dbt": "dbt's names of its adapters, and how their macros are written",
+    "connectors.platforms.datahub_platforms": "DataHub's names of its platforms",
     "connectors.postgres": "a connector to one system",
     "connectors.spark.catalog": "a connector to one system",
     "connectors.spark": "a connector to one system",

@@ -13,7 +13,7 @@ SURFACE = {
     "connectors.records": {"RECORD_SCHEMA", "UNSUPPORTED", "MALFORMED_EDGES", "RecordWork", "RecordReading"},
     "connectors.sink": {
         *("TargetBatch", "WriteResult", "EdgeCounts", "WriteReport", "Sink", "target_batches"),
-        *("Catalog", "DryRunSink", "SinkRun", "SinkSettings"),
+        *("Catalog", "DryRunSink", "KeyedSink", "SinkRun", "SinkSettings"),
         *("EdgeRemover", "PresentEdge", "UNANSWERED"),
     },
 }

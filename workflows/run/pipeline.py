@@ -128,6 +128,8 @@ class _RunServices:
         if project is not None and config.dbt is not None:
             dbt = DbtPublishing(project, config.dbt, config.source.service_name, settings, config.registers_tables)
         names = NameResolution(config, settings, target, probe)
+        publishing = Publishing(config, options, target, state, names, dbt)
+        publishing.forget_what_is_gone()
 
         def keep(templates: Sequence[ParsedTemplate]) -> None:
             # Whatever becomes of this run, the next one need not parse them.
@@ -151,7 +153,7 @@ class _RunServices:
                 progress,
                 names,
                 Binding(config, settings, source.planner, state.remember, probe),
-                Publishing(config, options, target, state, names, dbt),
+                publishing,
                 EventSink.of(config, options, state, target.platform),
             ),
         )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Table, bindparam, delete, insert, select
 
@@ -28,19 +29,23 @@ class ContributionKey:
 class ContributionDigest:
     """What a producer says now, as a digest, and from when to when it ever spoke (seconds since the epoch).
 
-    "" for nothing any more, UNANSWERED for what may be there or not. None where a record had no time.
+    "" for nothing any more, UNANSWERED for what may be there or not. None where a record had no time. `written`: the
+    keys of what stands of it, for a sink that has such.
     """
 
     digest: str
     first_seen: float | None
     last_seen: float | None
+    written: frozenset[str] = frozenset()
 
     def widen(self, earlier: ContributionDigest) -> ContributionDigest:
         """The same digest, of a producer that has spoken before."""
         first = [time for time in (self.first_seen, earlier.first_seen) if time is not None]
         last = [time for time in (self.last_seen, earlier.last_seen) if time is not None]
-        return ContributionDigest(
-            self.digest, min(first) if len(first) == 2 else None, max(last) if len(last) == 2 else None
+        return replace(
+            self,
+            first_seen=min(first) if len(first) == 2 else None,
+            last_seen=max(last) if len(last) == 2 else None,
         )
 
 
@@ -75,7 +80,7 @@ def acknowledgements(
         row.target: PublishedState(
             row.kind,
             row.digest,
-            {ContributionKey(*entry[:3]): ContributionDigest(*entry[3:]) for entry in json.loads(row.digests)},
+            dict(map(_read_entry, json.loads(row.digests))),
             edges.get(row.target, {}),
         )
         for chosen in _choices(acknowledged, targets)
@@ -149,8 +154,20 @@ def acknowledge(connection: Connection, workflow: str, sink: str, done: Mapping[
         connection.execute(insert(written_edges), edges)
 
 
-def _entry(key: ContributionKey, digest: ContributionDigest) -> list[str | float | None]:
-    return [key.kind, key.key, key.source, digest.digest, digest.first_seen, digest.last_seen]
+def forget_acknowledged(connection: Connection, workflow: str, sink: str) -> int:
+    """Forgets what `sink` has acknowledged; of how many targets that was."""
+    where = acknowledged.c.workflow == workflow, acknowledged.c.sink == sink
+    return connection.execute(delete(acknowledged).where(*where)).rowcount
+
+
+def _entry(key: ContributionKey, digest: ContributionDigest) -> list[object]:
+    found: list[object] = [key.kind, key.key, key.source, digest.digest, digest.first_seen, digest.last_seen]
+    return [*found, sorted(digest.written)] if digest.written else found
+
+
+def _read_entry(entry: Sequence[Any]) -> tuple[ContributionKey, ContributionDigest]:
+    kind, key, source, digest, first, last, *written = entry
+    return ContributionKey(kind, key, source), ContributionDigest(digest, first, last, frozenset(*written))
 
 
 @dataclass(frozen=True, slots=True)

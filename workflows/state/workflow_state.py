@@ -20,6 +20,7 @@ from workflows.state.acknowledgements import (
     acknowledge,
     acknowledged_targets,
     acknowledgements,
+    forget_acknowledged,
     forget_edges,
     targets_of_written_edges,
 )
@@ -127,6 +128,7 @@ class WorkflowState:
             self.dead_letters = tuple(dead_letters_of(connection, lease.workflow))
             self._files = files_read(connection, lease.workflow)
         self._journal.remove_unnamed(written, self._segments)
+        self._says_again = False
         self._starts_over = extent.full or config.lineage.is_whole or self.position.version != self._version
         self.past = self._past()
 
@@ -175,7 +177,7 @@ class WorkflowState:
     def must_rebind(self) -> bool:
         """Whether lineage may come out differently although nothing new was read."""
         changed = self.position.settings != self._settings or self.position.version != self._version
-        return changed or bool(self.position.to_retry) or self._extent != Backfill()
+        return changed or self._says_again or bool(self.position.to_retry) or self._extent != Backfill()
 
     def complete_scope(self, templates: frozenset[str], replaced: Mapping[str, frozenset[str]]) -> CompleteScope:
         """What a run that bound these templates over the whole journal knows the whole of.
@@ -215,6 +217,12 @@ class WorkflowState:
         with self._store.write() as connection:
             self._lease.confirm(connection)
             forget_edges(connection, self._lease.workflow, sink, target, sources)
+
+    def forget_acknowledged(self, sink: str) -> None:
+        """Of a sink that holds nothing any more: all is said to it again. Raises LeaseHeld like `acknowledge`."""
+        with self._store.write() as connection:
+            self._lease.confirm(connection)
+            self._says_again = forget_acknowledged(connection, self._lease.workflow, sink) > 0
 
     def acknowledge(self, sink: str, done: Mapping[str, PublishedState]) -> None:
         """Keeps what the sink has acknowledged. Raises LeaseHeld where another run has taken over."""
@@ -309,5 +317,6 @@ def _settings_digest(config: RunConfig) -> str:
     parts = (
         config.source.service_name, wanted, ours.defaults, sorted(ours.catalog_services.items()),
         ours.register_tables, config.target, files, config.spark_catalogs,
+        *(() if config.sink.config.writes_to_catalog else (config.sink.type, config.sink.config.identity(""))),
     )  # fmt: skip
     return digest(repr(parts))

@@ -158,3 +158,32 @@ def test_a_list_without_its_columns_is_refused_by_the_file_and_what_is_there(
     done = command_line(tmp_path, "run", "-c", "lineage.yaml")
     assert done.exit_code == 2
     assert "edges.csv: a list of edges needs columns such as source and target; there are source, goal" in done.output
+
+
+def test_a_run_writes_a_file_that_holds_what_stands_now(
+    tmp_path: Path, spark: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = odd_rows()[:40]
+    text = written(tmp_path, rows)
+    to_file = "{type: edge-file, config: {path: out/edges.csv}}"
+    (tmp_path / "lineage.yaml").write_text(SETTINGS.replace("{type: metadata-rest, config: {}}", to_file))
+    out = tmp_path / "out" / "edges.csv"
+
+    assert run(tmp_path).counts.edges.new == len({(row.source, row.target) for row in rows})
+    assert out.read_bytes().decode() == text
+
+    # what is edited and what is gone leaves the file, and nothing is done twice
+    edited = [replace(row, certainty="possible") for row in rows[7:]]
+    out_of_list = io.StringIO()
+    write_rows(edited, out_of_list)
+    (tmp_path / "edges.csv").write_text(out_of_list.getvalue(), newline="")
+    assert run(tmp_path).counts.edges.replaced
+    assert out.read_bytes().decode() == out_of_list.getvalue()
+    again = run(tmp_path).counts.edges
+    assert (again.new, again.replaced) == (0, 0)
+
+    # a file that is gone is written whole, although all of it was acknowledged
+    out.unlink()
+    run(tmp_path)
+    assert out.read_bytes().decode() == out_of_list.getvalue()

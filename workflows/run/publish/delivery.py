@@ -7,13 +7,14 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from connectors.sink import UNANSWERED, EdgeCounts, Sink, TargetBatch, WriteReport
+from connectors.sink import UNANSWERED, EdgeCounts, KeyedSink, Sink, TargetBatch, WriteReport
 from ingestion.model.contributions import Contribution, Producer, ProducerKind
 from ingestion.model.digests import digest
 from ingestion.model.entities import EntityReference
 from ingestion.model.isolation import FailureStage, Isolation
 from ingestion.model.lineage import Json
 from ingestion.model.requests import AddLineageRequest, Replacement
+from workflows.run.publish._written_keys import KeyChange, key_of
 from workflows.run.resolve.contributions import EdgeKey
 from workflows.run.resolve.lineage import EdgeOutcome
 from workflows.runtime.options import RunOptions
@@ -77,7 +78,7 @@ def published_state(batch: TargetBatch) -> PublishedState:
         contents_of_request = ["{}"]  # where a request said something beside its contributions: earlier digests have it
         for contribution in request.contributions:
             one = _SourcedContribution.of(request.from_entity.id, contribution, texts)
-            digests.setdefault(_key_of(contribution), []).append(one)
+            digests.setdefault(key_of(contribution), []).append(one)
             contents_of_request += [one.meaning, one.sightings]
         contents.append("\0".join((*request.key, *contents_of_request)))
     contents.sort()
@@ -105,11 +106,6 @@ class _SourcedContribution:
             texts[text] = digest(text)
         meaning = contribution.meaning_text({"sqlQuery": texts[text] if text else None})
         return cls(source, meaning, contribution.sightings_text(), contribution.first_seen, contribution.last_seen)
-
-
-def _key_of(contribution: Contribution) -> ContributionKey:
-    producer = contribution.producer
-    return ContributionKey(str(producer.kind), producer.key, str(contribution.source))
 
 
 def _digest_of(found: Sequence[_SourcedContribution]) -> ContributionDigest:
@@ -245,7 +241,9 @@ class Publisher:
             self.options.failpoints.reach("publish")
         return result
 
-    def _send(self, batches: Sequence[TargetBatch], states: States, result: PublishResult) -> None:
+    def _send(self, given: Sequence[TargetBatch], states: States, result: PublishResult) -> None:
+        changes = self._key_changes(given)
+        batches = [changes[one.target.id].applied_to(one) if changes else one for one in given]
         calls = [batches] if len(batches) > 1 else [(part,) for part in _parts(batches[0])]
         whole: list[TargetBatch] = []
         for number, call in enumerate(calls, 1):  # a signal waits for the answer to one call, not to all of them
@@ -254,18 +252,32 @@ class Publisher:
                     self.options.failpoints.reach("send")
                     targets = [batch.target.id for batch in batches]
                     known = self.acknowledged
-                    self.on_sending({one: _unanswered_state(known.get(one), states[one]) for one in targets})
+                    unanswered = {one: _unanswered_state(known.get(one), states[one]) for one in targets}
+                    self.on_sending(
+                        {
+                            one: changes[one].while_unanswered(state) if changes else state
+                            for one, state in unanswered.items()
+                        }
+                    )
                 whole += self._write(call, result)
                 if number == len(calls):
                     self.options.failpoints.reach("sent")
-                    self._acknowledge(whole if len(calls) == 1 else batches, states, result)
+                    stand = self._states_of(whole if len(calls) == 1 else batches, states, result)
+                    self.on_acknowledged(
+                        {one: changes[one].once_taken(state) if changes else state for one, state in stand.items()}
+                    )
 
-    def _acknowledge(self, batches: Sequence[TargetBatch], states: States, result: PublishResult) -> None:
+    def _states_of(self, batches: Sequence[TargetBatch], states: States, result: PublishResult) -> States:
+        """What stands of those that were taken."""
         taken = [batch for batch in batches if result.has_accepted(batch)]
         done = {one.target.id: self._published_state(one, states[one.target.id]) for one in taken}
-        self.on_acknowledged(
-            {one.target.id: replace(done[one.target.id], edges=self._edges(one, result)) for one in taken}
-        )
+        return {one.target.id: replace(done[one.target.id], edges=self._edges(one, result)) for one in taken}
+
+    def _key_changes(self, batches: Sequence[TargetBatch]) -> dict[str, KeyChange]:
+        """What the batches change in a sink with keys, by the target's id; nothing of another."""
+        if not isinstance(self.sink, KeyedSink):
+            return {}
+        return {one.target.id: KeyChange.of(one, self.acknowledged.get(one.target.id), self.sink) for one in batches}
 
     def _write(self, batches: Sequence[TargetBatch], result: PublishResult) -> list[TargetBatch]:
         """The batches that were written whole.
@@ -281,10 +293,11 @@ class Publisher:
         if len(batches) > 1:
             middle = len(batches) // 2
             return self._write(batches[:middle], result) + self._write(batches[middle:], result)
+        only = replace(batches[0], replacements=(), ended=frozenset())
         for request in batches[0].requests:
             with isolation.around(FailureStage.PUBLISHING, request.key):
                 isolation.probe(FailureStage.PUBLISHING, request)
-                result.add(self.sink.write([TargetBatch(batches[0].target, (request,))]))
+                result.add(self.sink.write([replace(only, requests=(request,))]))
             if request.key in isolation.failures:
                 result.give_up([request], isolation.failures[request.key].reason)
         return []

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from connectors.openmetadata.client import Platform, rejected_edges
-from connectors.sink import EdgeCounts, EdgeRemover, TargetBatch, target_batches
+from connectors.sink import EdgeCounts, EdgeRemover, KeyedSink, TargetBatch, target_batches
 from ingestion.binding.timeline import SchemaEvents
 from ingestion.model.entities import EntityReference
 from ingestion.model.isolation import Failure, Probe
@@ -157,6 +157,11 @@ class Publishing:
     state: WorkflowState
     names: NameResolution
     dbt: DbtPublishing | None = None
+
+    def forget_what_is_gone(self) -> None:
+        """Of a sink whose target is not there any more nothing is acknowledged. Raises LeaseHeld."""
+        if isinstance(self.target.sink, KeyedSink) and self.target.sink.is_empty:
+            self.state.forget_acknowledged(self._sink_name)
 
     def scope(
         self, complete: frozenset[str], replaced: Mapping[str, frozenset[str]], shards: Iterable[SchemaEvents]
