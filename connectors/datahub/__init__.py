@@ -1,0 +1,1 @@
+"""DataHub, over REST or by a file that its own ingestion takes."""

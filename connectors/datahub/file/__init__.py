@@ -1,0 +1,1 @@
+"""A file of proposals that DataHub ingests."""

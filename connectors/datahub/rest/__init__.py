@@ -1,0 +1,1 @@
+"""DataHub over REST, by its own emitter."""

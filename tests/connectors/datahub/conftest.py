@@ -1,0 +1,128 @@
+"""A small model of DataHub: aspects, and what proposals make of them by the rules of JSON Patch."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import jsonpatch
+import pytest
+from datahub.metadata.urns import DatasetUrn, QueryUrn, SchemaFieldUrn
+
+from connectors.datahub.changes import Changes
+from connectors.datahub.names import DatahubNames
+from connectors.sink import TargetBatch
+from ingestion.model.contributions import ColumnEvidence, Contribution, Producer, ProducerKind
+from ingestion.model.entities import EntityReference
+from ingestion.model.lineage import Subtype, Transformation
+from ingestion.model.requests import EdgeSource, request_of
+
+SOURCE = EntityReference("1", "table", "orders", "shop.db.s.orders")
+TARGET = EntityReference("2", "table", "daily", "shop.db.s.daily")
+SOURCE_URN, TARGET_URN = (
+    f"urn:li:dataset:(urn:li:dataPlatform:postgres,db.s.{name},PROD)" for name in ("orders", "daily")
+)
+
+
+@dataclass
+class Model:
+    """Aspects by entity; an upstream is kept by its dataset, an edge of columns by the four parts of its key."""
+
+    aspects: dict[str, dict[str, Any]] = field(default_factory=lambda: defaultdict(dict))
+
+    def take(self, proposals: Iterable[dict[str, Any]]) -> None:
+        """Proposals as a file has them. Fails where one is none that DataHub can take."""
+        for one in proposals:
+            content, aspects = one["aspect"]["json"], self.aspects[one["entityUrn"]]
+            if one["changeType"] == "UPSERT":
+                QueryUrn.from_string(one["entityUrn"])
+                for subject in content.get("subjects", ()):
+                    _check_urn(subject["entity"])
+                aspects[one["aspectName"]] = content
+                continue
+            assert (one["changeType"], one["aspectName"]) == ("PATCH", "upstreamLineage")
+            DatasetUrn.from_string(one["entityUrn"])
+            empty: dict[str, Any] = {"upstreams": {}, "fineGrainedLineages": {}}
+            aspect = aspects.setdefault(one["aspectName"], empty)
+            for step in content:
+                self._patch(aspect, step)
+
+    def _patch(self, aspect: dict[str, Any], step: dict[str, Any]) -> None:
+        assert step["op"] in ("add", "remove")
+        kind, *parts = (part.replace("~1", "/").replace("~0", "~") for part in step["path"].split("/")[1:])
+        if kind == "upstreams":
+            (dataset,) = parts
+            DatasetUrn.from_string(dataset)
+            assert step["op"] == "remove" or step["value"]["dataset"] == dataset
+        else:
+            _operation, downstream, query, upstream = parts
+            _check_urn(downstream)
+            _check_urn(upstream)
+            assert query == "NONE" or QueryUrn.from_string(query)
+            assert step["op"] == "remove" or 0 <= step["value"]["confidenceScore"] <= 1
+        within = aspect[kind]
+        for part in parts[:-1]:
+            within = within.setdefault(part, {})
+        jsonpatch.apply_patch(aspect, [step], in_place=True)
+
+    @property
+    def upstreams(self) -> dict[str, Any]:
+        return self.aspects[TARGET_URN].get("upstreamLineage", {}).get("upstreams", {})
+
+    @property
+    def columns(self) -> set[tuple[str, str, str, float]]:
+        """Transformation, downstream and upstream field, and confidence."""
+        found = self.aspects[TARGET_URN].get("upstreamLineage", {}).get("fineGrainedLineages", {})
+        return {
+            (operation, _field(to), _field(source), value["confidenceScore"])
+            for operation, by_target in found.items()
+            for to, by_query in by_target.items()
+            for by_source in by_query.values()
+            for source, value in by_source.items()
+        }
+
+
+def _check_urn(urn: str) -> None:
+    if urn.startswith("urn:li:schemaField:"):
+        DatasetUrn.from_string(SchemaFieldUrn.from_string(urn).parent)
+    else:
+        DatasetUrn.from_string(urn)
+
+
+def _field(urn: str) -> str:
+    return SchemaFieldUrn.from_string(urn).field_path
+
+
+def contribution(
+    *columns: ColumnEvidence, key: str = "12ab", sql: str = "INSERT INTO daily ?", **more: Any
+) -> Contribution:
+    return Contribution(Producer(ProducerKind.QUERY, key), EdgeSource.QUERY, sql, columns, **more)
+
+
+def column(
+    source: str, target: str, expression: str = "", subtype: Subtype = Subtype.TRANSFORMATION, certain: bool = True
+) -> ColumnEvidence:
+    to = f"{TARGET.fully_qualified_name}.{target}" if target else ""
+    return ColumnEvidence(
+        (f"{SOURCE.fully_qualified_name}.{source}",), to, Transformation(subtype), expression, certain
+    )
+
+
+def batch(*said: Contribution, ended: Iterable[str] = ()) -> TargetBatch:
+    requests = (request_of(SOURCE, TARGET, said),) if said else ()
+    return TargetBatch(TARGET, requests, ended=frozenset(ended))
+
+
+@pytest.fixture
+def changes() -> Changes:
+    return Changes(DatahubNames("shop", "Postgres"))
+
+
+def in_files(proposals: Iterable[Any]) -> list[dict[str, Any]]:
+    """Proposals as they stand in a file."""
+    from connectors.datahub.file.sink import as_in_files
+
+    return [json.loads(json.dumps(as_in_files(one))) for one in proposals]
