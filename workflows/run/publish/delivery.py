@@ -309,7 +309,7 @@ class Publisher:
             return batch
         receipts = {source: edge.receipt for source, edge in known.edges.items()}
         for request in batch.requests:
-            before = (known.digests.get(_key_of(contribution)) for contribution in request.contributions)
+            before = (known.digests.get(key_of(contribution)) for contribution in request.contributions)
             if any(one is not None and one.digest == UNANSWERED for one in before):
                 receipts.setdefault(request.from_entity.id, UNANSWERED)
         return replace(batch, receipts=receipts)
@@ -326,7 +326,7 @@ class Publisher:
             source = request.from_entity.id
             before = edges.pop(source, None)
             if receipt := result.receipts.get(request.key):
-                now = frozenset(map(_key_of, request.contributions))
+                now = frozenset(map(key_of, request.contributions))
                 edges[source] = WrittenEdge(receipt, now | (before.producers if before is not None else frozenset()))
         return edges
 
