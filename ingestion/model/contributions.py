@@ -30,6 +30,7 @@ class ProducerKind(StrEnum):
 
     QUERY = "query"
     VIEW = "view"
+    DBT = "dbt"
     PROCEDURE = "procedure"
     EXTERNAL_TABLE = "external_table"
     PLAN = "plan"

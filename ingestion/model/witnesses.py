@@ -45,6 +45,7 @@ class Witness(StrEnum):
 _BY_KIND: Mapping[str, Witness] = {
     ProducerKind.QUERY: Witness.LOG,
     ProducerKind.VIEW: Witness.LOG,
+    ProducerKind.DBT: Witness.DBT,
     ProducerKind.PROCEDURE: Witness.LOG,
     ProducerKind.EXTERNAL_TABLE: Witness.LOG,
     ProducerKind.PLAN: Witness.LOG,

@@ -18,6 +18,7 @@ class SourceSettings:
     """What the names of the log mean where it does not say, and which lineage is wanted.
 
     `two_level`: the platform has no schemas below databases, so a session's database is what stands for a schema.
+    `dbt_models`: definitions that no log has are models of a dbt project.
     """
 
     default_database: str
@@ -28,6 +29,7 @@ class SourceSettings:
     override_views: bool = True
     inline_temporary: bool = True
     supersede_rewritten: bool = True
+    dbt_models: bool = False
 
     @property
     def defaults(self) -> NamespaceDefaults:
@@ -62,6 +64,7 @@ def source_settings(config: RunConfig, live_database: str | None) -> SourceSetti
         override_views=config.lineage.override_view_lineage,
         inline_temporary=config.lineage.enable_temp_table_lineage,
         supersede_rewritten=config.headwater.supersede_rewritten,
+        dbt_models=config.dbt is not None,
     )
 
 

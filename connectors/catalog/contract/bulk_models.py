@@ -16,7 +16,17 @@ from ingestion.model.job_slots import DAYS_KEPT, SLOTS_KEPT
 Digest = Annotated[str, StringConstraints(min_length=8, max_length=128, pattern="^[0-9a-fA-F]+$")]
 
 ProducerKind = Literal[
-    "query", "view", "procedure", "external_table", "plan", "engine", "edge_list", "manual", "openlineage", "wire"
+    "query",
+    "view",
+    "dbt",
+    "procedure",
+    "external_table",
+    "plan",
+    "engine",
+    "edge_list",
+    "manual",
+    "openlineage",
+    "wire",
 ]
 
 

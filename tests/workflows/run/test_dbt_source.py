@@ -107,6 +107,8 @@ def test_a_project_is_published_and_follows_its_manifest(spark: SparkSession, tm
         assert ("main.stg_customers", "changed_at", "snapshots.customer_history", "dbt_valid_from") in edges
         assert ("main_raw.raw_orders", "bean", "main_marts.audit", "dearest") not in edges
         assert not any("stg_beans" in name or "order_lines" in name for edge in edges for name in edge)
+        (edge,) = catalog.get("headwater/graph", root="roastery.roastery.main.stg_orders", downstream=0)["edges"]
+        assert [(one["producer"]["kind"], one["witness"]) for one in edge["contributions"]] == [("dbt", "dbt")]
         orders = table(catalog, "main_marts.orders")
         assert orders["description"] == "One row an order, with what it earned."
         columns = {column["name"]: column for column in orders["columns"]}

@@ -251,7 +251,7 @@ class DbtPublishing:
         """The keys of models that earlier runs of the workflow published, and that the project has no more."""
         here = {name.casefold() for name in self.names.values()}
         published = {
-            key.key for state in acknowledged.values() for key in state.digests if key.kind == ProducerKind.VIEW
+            key.key for state in acknowledged.values() for key in state.digests if key.kind == ProducerKind.DBT
         }
         return frozenset(key for key in published if key.casefold() not in here)
 

@@ -31,7 +31,7 @@ EdgeKey = tuple[str, str]
 """Ids of the entities that an edge joins."""
 
 _CONFIDENCE = {"sqlglot": 1.0, PLAN_TIER: 1.0, ENGINE_TIER: 1.0, LIST_TIER: 1.0, "sqlfluff": 0.8, "sqlparse": DOUBTFUL}
-_DEFINED = frozenset({ProducerKind.VIEW, ProducerKind.PROCEDURE})
+_DEFINED = frozenset({ProducerKind.VIEW, ProducerKind.DBT, ProducerKind.PROCEDURE})
 _LESS_SURE = 0.5
 """Factor where a flow's columns are not all resolved: a star over an unknown schema, or hops beyond the limit."""
 _UNSIGNED = (1 << 64) - 1
@@ -59,6 +59,7 @@ class ContributionBuilder:
     entities: Mapping[int, TableEntity]
     routines: Mapping[str, EntityReference] = field(default_factory=dict)
     superseding: bool = False
+    dbt_models: bool = False
     _lost: Mapping[int, Callable[[str], bool]] = field(init=False)
     _column_fqns: dict[str, ColumnFqns] = field(init=False, default_factory=dict)
 
@@ -180,7 +181,8 @@ class ContributionBuilder:
         if witness:
             return Producer(ProducerKind.EDGE_LIST, witness), EdgeSource.MANUAL
         if is_view(self.log, flow):
-            return Producer(ProducerKind.VIEW, target.fully_qualified_name), EdgeSource.VIEW
+            kind = ProducerKind.DBT if self.dbt_models and not group.ran else ProducerKind.VIEW
+            return Producer(kind, target.fully_qualified_name), EdgeSource.VIEW
         if group.routine:
             return Producer(ProducerKind.PROCEDURE, group.routine), EdgeSource.QUERY
         names = [self.log.relations[number].key for number in (*flow.content.sources, flow.target)]

@@ -111,8 +111,14 @@ def _proofs(
     """What each flow proves, and why statements were given up on; of one that fails in a flow, none counts."""
     isolation = Isolation[Order](source.probe)
     known = entities.resolved, routines.references
+    wanted = source.settings
     builder = ContributionBuilder(
-        source.log, source.bound, source.templates, *known, superseding=source.settings.supersede_rewritten
+        source.log,
+        source.bound,
+        source.templates,
+        *known,
+        superseding=wanted.supersede_rewritten,
+        dbt_models=wanted.dbt_models,
     )
     proofs: list[_Proof] = []
     for flow in source.flows:

@@ -18,6 +18,7 @@ from connectors.catalog.questions.proposed_change.report import ChangeKind
 from connectors.catalog.questions.tables import LocalTables
 from connectors.catalog.store.lineage.reads import ColumnDependency
 from ingestion.dialects.types import standard_type, widest
+from ingestion.model.contributions import ProducerKind
 from ingestion.model.lineage import Column
 from ingestion.policies import ValueFlow, value_flow
 from ingestion.walk import DIRECT, ColumnNode
@@ -25,6 +26,7 @@ from ingestion.walk import DIRECT, ColumnNode
 _GONE = TableState(exists=False)
 
 _QUALIFIER = re.compile(r"(?:(?<![\w$])[\w$]++|\"[^\"]*+\"|`[^`]*+`)\s*+\.\s*+(?=[\w$\"`])")
+_DEFINITIONS = (ProducerKind.VIEW, ProducerKind.DBT)
 _HARMLESS = ("PII.None", "PII.NonSensitive")
 _SENSITIVE = ("PII", "PersonalData")
 _Key = tuple[object, ...]
@@ -226,7 +228,7 @@ def _of_definition(sides: Sides, name: str, before: list[ColumnDependency]) -> l
     """What the definition said that the change replaces."""
     if name in sides.before.defined:
         return sides.before.dependencies.get(name, [])
-    views = [one for one in before if one.producer == "view"]
+    views = [one for one in before if one.producer in _DEFINITIONS]
     return views if name in sides.after.views and views else before
 
 
