@@ -210,13 +210,14 @@ def loss_warnings(what: str, failures: Iterable[Failure]) -> tuple[str, ...]:
 @dataclass(frozen=True, slots=True)
 class EventReport:
     """How many events were `sent`, why others could not be; which the receiver `refused`, by their runs; and of which
-    producers edges of columns were left out, with how many.
+    producers edges of columns were left out, with how many. `unnamed`: the services whose namespace nothing tells.
     """
 
     sent: int = 0
     failures: tuple[Failure, ...] = ()
     refused: Mapping[str, str] = field(default_factory=dict)
     left_out: Mapping[str, int] = field(default_factory=dict)
+    unnamed: frozenset[str] = frozenset()
 
     def __add__(self, other: EventReport) -> EventReport:
         return EventReport(
@@ -224,6 +225,7 @@ class EventReport:
             self.failures + other.failures,
             {**self.refused, **other.refused},
             {**self.left_out, **other.left_out},
+            self.unnamed | other.unnamed,
         )
 
     def warnings(self) -> tuple[str, ...]:
@@ -236,6 +238,11 @@ class EventReport:
             named = some_of([f"{name} ({count})" for name, count in sorted(self.left_out.items())])
             total = sum(self.left_out.values())
             found.append(f"{total} edges of columns are more than the OpenLineage receiver takes in an event: {named}")
+        if self.unnamed:
+            found.append(
+                f"OpenLineage's events call tables by their service where nothing tells its namespace: "
+                f"{some_of(sorted(self.unnamed))}; name it in headwater.openLineage.namespaces"
+            )
         return tuple(found)
 
 

@@ -64,6 +64,11 @@ class DatasetNames:
         scheme = STORAGE_SCHEMES.get(address.type, service)
         return f"{_WRITTEN_SCHEMES.get(scheme, scheme)}://{store}", path or "/"
 
+    def services_without_namespace(self, entities: Iterable[TableEntity]) -> frozenset[str]:
+        """The services of these tables that nothing tells the namespace of."""
+        services = {split_fqn(one.fully_qualified_name)[0] for one in entities if one.type != "container"}
+        return frozenset(service for service in services if self.namespaces.namespace_of(service) is None)
+
     def input(self, entity: TableEntity) -> InputDataset:
         """The entity as something that is read."""
         namespace, name = self.of(entity)

@@ -135,6 +135,15 @@ class ServiceAddress:
         return _NAMINGS.get(kind, DatasetNaming(kind.lower()))
 
     @property
+    def address(self) -> dict[str, Any]:
+        """Of its connection what tells its namespaces, none of it a secret."""
+        found: dict[str, Any] = {key: _text(self.options, key).rpartition("@")[2] for key in ("account", "hostPort")}
+        found["awsConfig"] = {
+            key: text for key in ("assumeRoleArn", "awsRegion") if (text := _text(self.options, "awsConfig", key))
+        }
+        return {key: value for key, value in found.items() if value}
+
+    @property
     def keeps_case(self) -> bool:
         """Whether names that differ in case alone are two tables there."""
         known = any(one.lower() == self.type.lower() for one in CONNECTION_TYPES)

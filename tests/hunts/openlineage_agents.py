@@ -163,12 +163,14 @@ def run_logs(root: Path) -> None:
         called([*program, str(configured(log, root))], root, PYTHONPATH=str(REPOSITORY))
 
 
-def speak(agents: Agents, root: Path) -> None:
-    """Has the agents send their events to the catalog, which knows the services by the YAML of the logs."""
+def speak(agents: Agents, root: Path, *, told: bool) -> None:
+    """Has the agents send their events to the catalog, which is `told` the services' addresses by the YAML of the logs,
+    or knows them by the run over these.
+    """
     maps = [load_config(configured(log, root)).namespaces for log in LOGS]
     known = NamespaceMap(
         {name: service for one in maps for name, service in one.given.items()},
-        {name: address for one in maps for name, address in one.services.items()},
+        {name: address for one in maps for name, address in one.services.items()} if told else {},
     )
     config = CatalogConfig(root / "catalog.db", port=0, openlineage=True, namespaces=known)
     with running_catalog(config) as address:
@@ -276,7 +278,10 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder).resolve()
             print("the log first" if log_first else "the agents first")
-            steps = [lambda root=root: run_logs(root), lambda root=root: speak(agents, root)]
+            steps = [
+                lambda root=root: run_logs(root),
+                lambda root=root, told=not log_first: speak(agents, root, told=told),
+            ]
             for step in steps if log_first else reversed(steps):
                 step()
             found += differences(agents, root)

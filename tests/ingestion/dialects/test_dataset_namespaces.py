@@ -122,3 +122,9 @@ def test_the_line_that_would_join_a_namespace() -> None:
 
 def test_a_login_is_no_part_of_a_namespace() -> None:
     assert namespace_key("postgres://u:secret@db:5432") == "postgres://db:5432"
+
+
+def test_of_a_connection_its_address_is_told_and_no_secret() -> None:
+    of_aws = {"awsRegion": "r", "awsSecretAccessKey": "canary"}
+    options = {"hostPort": "u:canary@db:1", "password": "canary", "awsConfig": of_aws}
+    assert ServiceAddress("Postgres", options).address == {"hostPort": "db:1", "awsConfig": {"awsRegion": "r"}}

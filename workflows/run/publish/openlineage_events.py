@@ -82,7 +82,8 @@ class EventSink:
         made = sum(len(job.events) for job in news)
         failed = len(failures) - len(isolation.failures)
         left_out = {job.key: job.left_out for job in news if job.left_out}
-        return EventReport(max(0, made - failed - len(refused)), tuple(failures), refused, left_out)
+        unnamed = origin.names.services_without_namespace(entities.values()) if news else frozenset[str]()
+        return EventReport(max(0, made - failed - len(refused)), tuple(failures), refused, left_out, unnamed)
 
     def _names(self, entities: Iterable[TableEntity]) -> DatasetNames:
         """How these are named: what the YAML does not tell of their services the catalog may."""

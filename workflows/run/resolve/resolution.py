@@ -6,12 +6,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 
+from connectors.openmetadata.client import TABLES
 from connectors.openmetadata.entities import COLUMNS_COMPLETE, TableDefinition, column_request
 from connectors.openmetadata.registration import register_each
 from ingestion.binding.binder import BoundLog
 from ingestion.binding.relations import Order, Relation, RelationIdentity
 from ingestion.binding.temporary_tables import FlowSources, PersistedFlow
 from ingestion.dialects.connection_types import OTHER_DATABASE, service_type
+from ingestion.dialects.dataset_namespaces import ServiceAddress
 from ingestion.model.engine_names import EngineNameRules
 from ingestion.model.entities import TableEntity
 from ingestion.model.fqn import build_fqn, encode_name
@@ -55,7 +57,7 @@ class Registrar:
     """Where new tables belong: below this service, in this database where the log names none.
 
     What `engine_names` gives to another service is made there. `isolation` gets the relations (by number) of which no
-    request can be made.
+    request can be made. `address` is that of the service, for a catalog that keeps it.
     """
 
     service: str
@@ -64,6 +66,7 @@ class Registrar:
     schema: str
     engine_names: EngineNameRules = field(default_factory=EngineNameRules)
     isolation: Isolation[int] = field(default_factory=Isolation)
+    address: Mapping[str, str] = field(default_factory=dict)
 
     def facts(self, source: LineageSource, entities: RelationEntities) -> list[RelationFacts]:
         """What is known of each relation of a log that has an entity or could have one."""
@@ -134,6 +137,8 @@ class Registrar:
             "name": service,
             "serviceType": self.service_type if service == self.service else self._type_of(service),
         }
+        if service == self.service and self.address:
+            groups["services"][service]["connection"] = {"config": self.address}
         groups["databases"][database_fqn] = {"name": encode_name(database), "service": build_fqn(service)}
         groups["schemas"][schema_fqn] = {"name": encode_name(schema), "database": database_fqn}
         table = TableDefinition(
@@ -390,7 +395,19 @@ class NameResolution:
             settings.default_schema,
             config.name_rules,
             Isolation(self._probe),
+            self._address,
         )
+
+    @property
+    def _address(self) -> Mapping[str, str]:
+        """Where the source is, for Headwater's own catalog, which tells by it whose tables an OpenLineage event names.
+
+        A platform's service is what its own connector connects by.
+        """
+        connection = self._config.source.connection
+        if connection is None or TABLES not in self._target.platform.capabilities:
+            return {}
+        return ServiceAddress(connection.type, connection.options).address
 
     @property
     def _service_type(self) -> str:

@@ -320,6 +320,9 @@ class Registration:
             document.setdefault("processedLineage", True)
         if self.replace:
             return
+        if row.type in SERVICE_TYPES and document.get("connection") and stored.get("connection"):
+            config = {**stored["connection"]["config"], **document["connection"]["config"]}
+            document["connection"] = {"config": config}
         for key, value in stored.items():
             document.setdefault(key, value)
         known, given = columns_of.of_document(stored), columns_of.of_document(document)

@@ -178,3 +178,12 @@ def test_the_event_of_the_run_itself_can_be_left_out(sink: Callable[..., EventSi
     receiver.answers = {own: 422}
     (told,) = sink().conclude(counts)
     assert "outcome: false" in told
+
+
+def test_a_service_whose_namespace_nothing_tells_is_named_once(
+    sink: Callable[..., EventSink], receiver: Receiver
+) -> None:
+    unknown = [written("other.db.s.x", f"other.db.s.{name}") for name in ("y", "z")]
+    (told,) = (send(sink(), unknown[:1]) + send(sink(), unknown)).warnings()
+    assert "other; name it in headwater.openLineage.namespaces" in told
+    assert receiver.taken[0]["outputs"][0]["namespace"] == "other"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from sqlalchemy import select
 
 from connectors.catalog.contract.entity_types import BY_TYPE
-from connectors.catalog.store.database import open_database
+from connectors.catalog.store.database import loads, open_database
 from connectors.catalog.store.entities.registration import Registration
 from connectors.catalog.store.schema import entities, entity_labels, query_uses
 from ingestion.model.lineage import Json
@@ -76,3 +77,16 @@ def contents(
         rows = {name: [tuple(row) for row in connection.execute(wanted)] for name, wanted in found.items()}
     database.close()
     return rows
+
+
+def test_an_address_that_a_run_tells_changes_nothing_else_of_a_connection(tmp_path: Path) -> None:
+    known = {"hostPort": "old:1", "username": "u", "password": "canary"}
+    with closing(open_database(tmp_path / "catalog.db")) as database, database.write() as connection:
+        for replace, config in ((True, known), (False, {"hostPort": "h:1"})):
+            registration = Registration(connection, replace=replace)
+            request = {"name": "shop", "serviceType": "Postgres", "connection": {"config": config}}
+            registration.put(BY_TYPE["databaseService"], request)
+            registration.finish()
+        row = connection.execute(select(entities).where(entities.c.fqn == "shop")).one()
+    told = loads(row.document)["connection"]["config"]
+    assert told == {"type": "Postgres", "hostPort": "h:1", "username": "u", "password": "*********"}
