@@ -310,3 +310,8 @@ def line_of_map(namespace: str, services: Sequence[str]) -> str:
     entry = f"{{{json.dumps(namespace, ensure_ascii=False)}: {json.dumps(services[0], ensure_ascii=False)}}}"
     others = f"  # or {', '.join(services[1:])}" if len(services) > 1 else ""
     return f"headwater: {{openLineage: {{namespaces: {entry}}}}}{others}"
+
+
+def line_of_database(database: str) -> str:
+    """The line of YAML that says in which database a log's names stand."""
+    return f"headwater: {{defaults: {{database: {json.dumps(database, ensure_ascii=False)}}}}}"

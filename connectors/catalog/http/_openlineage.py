@@ -13,7 +13,6 @@ from connectors.catalog.contract.openlineage_models import DatasetEvent, JobEven
 from connectors.catalog.http._context import ERRORS, NO_CONDITION, Store, reply, with_warning
 from connectors.catalog.store.lineage.openlineage import FiledEvent, Intake, file_event
 from connectors.catalog.store.lineage.rejections import rejected_names
-from ingestion.dialects.dataset_namespaces import line_of_map
 from ingestion.model.lineage import Json
 
 router = APIRouter(prefix="/api/v1/openlineage", tags=["openlineage"], responses=ERRORS, dependencies=[NO_CONDITION])
@@ -91,9 +90,9 @@ def _reply(answer: Json, rejected: list[Json]) -> Response:
 
 
 def _joining_lines(taken: list[FiledEvent]) -> Json:
-    """The namespaces whose tables stand by themselves, with the line of YAML that would join each to a service."""
-    found = {namespace: services for filed in taken for namespace, services in filed.unjoined.items()}
-    lines = [{"namespace": one, "line": line_of_map(one, found[one])} for one in sorted(found)]
+    """The namespaces whose tables stand by themselves, with the line of YAML that would join each."""
+    found = {namespace: line for filed in taken for namespace, line in filed.unjoined.items()}
+    lines = [{"namespace": namespace, "line": found[namespace]} for namespace in sorted(found)]
     return {"unjoined": lines} if lines else {}
 
 

@@ -47,6 +47,8 @@ from ingestion.dialects.dataset_namespaces import (
     UNKNOWN_DATABASE,
     NamespaceMap,
     ServiceAddress,
+    line_of_database,
+    line_of_map,
     namespace_key,
     scheme_of,
 )
@@ -55,6 +57,7 @@ from ingestion.model import fqn
 from ingestion.model.digests import digest
 from ingestion.model.job_slots import JobSlot, RunDays
 from ingestion.model.lineage import Json
+from ingestion.model.namespaces import QUALIFIED_PARTS
 from ingestion.model.storage_paths import normal_path
 from ingestion.statements.masking import QueryMasker
 
@@ -106,13 +109,13 @@ class Intake:
 
 @dataclass(frozen=True, slots=True)
 class FiledEvent:
-    """The edges that an event gave, and the namespaces in it whose tables stand beside those of a service.
+    """The edges that an event gave, and the namespaces in it whose tables stand beside those of a log.
 
-    `unjoined`: by namespace the services of its kind.
+    `unjoined`: by namespace the line of YAML that would join them.
     """
 
     given: tuple[ContributionRow, ...] = ()
-    unjoined: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    unjoined: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +145,7 @@ class _Datasets:
     connection: Connection
     registration: Registration
     intake: Intake
-    unjoined: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    unjoined: dict[str, str] = field(default_factory=dict)
     _map: NamespaceMap | None = None
     _resolved: dict[tuple[str, str], EntityRow] = field(default_factory=dict)
 
@@ -158,7 +161,9 @@ class _Datasets:
             row = self._register(row, locations[0], learned, columns)
         self._resolved[key] = row
         if row.type == "table" and _is_namespace(fqn.split(row.fqn)[0]):
-            self._note_unjoined(locations[0].namespace)
+            self._note_namespace(locations[0].namespace)
+        elif row.type == "table" and locations[0].is_joined:
+            self._note_database(locations[0])
         return row
 
     def known_entity(self, dataset: Dataset) -> EntityRow | None:
@@ -265,10 +270,16 @@ class _Datasets:
         self._map = None
         return self._make("databaseService", name, {"serviceType": service_type(location.address.type)})
 
-    def _note_unjoined(self, namespace: str) -> None:
-        if namespace not in self.unjoined:
-            others = _services_alike(namespace, self._namespaces().services)
-            self.unjoined |= {namespace: others} if others else {}
+    def _note_namespace(self, namespace: str) -> None:
+        if namespace not in self.unjoined and (others := _services_alike(namespace, self._namespaces().services)):
+            self.unjoined[namespace] = line_of_map(namespace, others)
+
+    def _note_database(self, location: _Location) -> None:
+        """A log whose database nobody named may mean the same table."""
+        database, *inside = [UNKNOWN_DATABASE, *location.parts][-QUALIFIED_PARTS:]
+        guessed = replace(location, name=".".join(map(fqn.quote, [UNKNOWN_DATABASE, *inside])))
+        if database != UNKNOWN_DATABASE and self._table_known(guessed) is not None:
+            self.unjoined[location.namespace] = line_of_database(database)
 
     def _default_database(self, location: _Location, above: list[str]) -> list[str]:
         """Where a new table is whose name does not say: in the service's only database, else in one without a name."""

@@ -348,3 +348,12 @@ class TestOneGraphWithTheLog:
         (unjoined,) = post(client, told)["unjoined"]
         assert unjoined["line"] == 'headwater: {openLineage: {namespaces: {"file:/data/wh": "lake"}}}'
         assert table(client, "file:/data/wh.default.sales.orders")["locationPath"] == "file:///data/wh/sales.db/orders"
+
+    def test_a_log_whose_database_nobody_named_is_told_of_the_line_that_names_it(self, shop: Client) -> None:
+        shop.made("/databases", {"name": "default", "service": "shop"})
+        shop.made("/databaseSchemas", {"name": "web", "database": "shop.default"})
+        filed(shop, "shop.default.web", "orders", "a")
+        for _ in range(2):
+            (told,) = post(shop, passed("postgres://h:1", "live.web.orders", "live.web.t", "a", "j"))["unjoined"]
+            assert told == {"namespace": "postgres://h:1", "line": 'headwater: {defaults: {database: "live"}}'}
+        assert "unjoined" not in post(shop, passed("postgres://h:1", "live.web.u", "live.web.v", "a", "j"))
