@@ -256,6 +256,50 @@ def passed(namespace: str, source: str, target: str, column: str, job: str) -> A
     return event(*datasets, job={"namespace": "jobs", "name": job, "facets": {}})
 
 
+def runs_of(job: str, columns: str) -> list[Any]:
+    """A run a day of a job that fills x out of a column: which, a letter a day tells."""
+    events = []
+    for day, column in enumerate(columns, 1):
+        lineage = {"fields": {"x": {"inputFields": [field(PG, "d.p.s", column, IDENTITY)]}}}
+        outputs = [dataset(PG, "d.p.t", "x", columnLineage=lineage)]
+        one = event([dataset(PG, "d.p.s", "a b")], outputs, job={"namespace": "n", "name": job, "facets": {}})
+        events.append({**one, "eventTime": f"2026-11-{day:02}T02:00:00Z", "run": {"runId": f"{job}-{day}"}})
+    return events
+
+
+class TestJobsThatWereRewritten:
+    def told(self, client: Client, **moment: Any) -> list[str]:
+        """What x is made of."""
+        status, body = client.get("/headwater/graph", root=f"{PG}.d.p.t", upstream=1, days=0, **moment)
+        assert status == 200, body
+        said_so = [one for edge in body["edges"] for one in edge["contributions"]]
+        read = {column for one in said_so for pair in one["columns"] for column in pair["from"]}
+        return sorted(".".join(column.split(".")[-2:]) for column in read)
+
+    def test_the_newer_word_of_a_job_supersedes_the_older(self, client: Client) -> None:
+        events = runs_of("rewritten", "aaaaabbb")
+        status, body = client.post("/openlineage/lineage/batch", events[5:] + events[:5])  # in whatever order
+        assert (status, body["summary"]["failed"]) == (200, 0)
+        assert self.told(client) == ["s.b"]
+        assert self.told(client, asOf=1_793_707_200_000) == ["s.a"]
+
+    def test_words_that_both_come_stay(self, client: Client) -> None:
+        for one in runs_of("both", "abababab"):
+            post(client, one)
+        assert self.told(client) == ["s.a", "s.b"]
+
+    def test_another_job_supersedes_nothing_nor_does_any_where_that_is_turned_off(
+        self, client: Client, tmp_path: Path
+    ) -> None:
+        for one in [*runs_of("first", "aaaaa"), *runs_of("second", "bbbbbbbb")[5:]]:
+            post(client, one)
+        assert self.told(client) == ["s.a", "s.b"]
+        with running_catalog(CatalogConfig(tmp_path / "kept.db", port=0, keep_rewritten=True)) as address:
+            keeping = Client(address.url)
+            keeping.post("/openlineage/lineage/batch", runs_of("rewritten", "aaaaabbb"))
+            assert self.told(keeping) == ["s.a", "s.b"]
+
+
 class TestOneGraphWithTheLog:
     def test_agents_and_the_log_are_witnesses_of_one_edge(self, client: Client) -> None:
         client.made("/services/databaseServices", SNOWFLAKE)
