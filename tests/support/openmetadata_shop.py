@@ -30,6 +30,7 @@ class Shop:
 
     stub: StubPlatform
     platform: Platform
+    url: str
 
     def table(self, name: str) -> TableEntity:
         found = Resolver(CatalogSearch(self.platform), SearchScope("shop")).resolve(TableName((name,)), Namespace())
@@ -80,5 +81,5 @@ def shop_of(minor: Minor, timing: Timing) -> Iterator[Shop]:
             },
         )
         assert made == 6
-        yield Shop(stub, platform)
+        yield Shop(stub, platform, url)
         platform.close()

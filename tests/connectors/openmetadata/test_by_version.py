@@ -8,11 +8,16 @@ from dataclasses import replace
 import pytest
 
 from connectors.openmetadata.attachments import file_queries
-from connectors.openmetadata.client import views
+from connectors.openmetadata.client import connect, views
+from connectors.openmetadata.connection import Connection
 from connectors.openmetadata.entities import Collection, QueryRecord
+from connectors.openmetadata.http import RetryPolicy
+from connectors.openmetadata.sink import RestSink
+from connectors.sink import target_batches
 from ingestion.model.outcomes import WriteOutcome
 from ingestion.model.requests import EdgeSource, Replacement
 from tests.connectors.openmetadata.conftest import VirtualTime
+from tests.support.fault_server import Fault, Plan, half_a_body, html, misbehaving, nested, refused_with, reset
 from tests.support.openmetadata_shop import Shop, shop_of
 
 
@@ -102,3 +107,22 @@ def test_where_a_patch_is_too_early_for_a_call_it_is_done_without(shop: Shop) ->
     assert len(shop.stub.entities["queries"]) == 120
     refused = [call for call in shop.stub.received if call.status in (404, 405) and call.method != "GET"]
     assert [call.path for call in refused] == [f"{Collection.QUERIES}/bulk"]
+
+
+@pytest.mark.parametrize("shop", [(1, 6)], indirect=True)
+def test_faults_on_the_way_lose_nothing_and_write_nothing_twice(shop: Shop, virtual_time: VirtualTime) -> None:
+    faults: list[Fault] = [reset, half_a_body, refused_with(503), html, refused_with(429, Retry_After="1"), nested]
+
+    def every_other(path: str, number: int) -> Fault | None:
+        return faults.pop() if number % 2 and faults and "lineage" in path else None
+
+    ends = ("orders", "sales"), ("sales", "v_sales"), ("orders", "v_sales")
+    requests = [shop.said(*pair, "id", "amount") for pair in ends]
+    with misbehaving(shop.url, Plan(every_other)) as url:
+        connection = Connection(url, jwt_token="us", read_seconds=0.3)
+        platform = connect(connection, RetryPolicy(attempts=12), virtual_time.timing)
+        written = RestSink(platform, "run", threads=1).write(target_batches(requests))
+        platform.close()
+    assert (written.counts.new, written.counts.rejected, faults) == (3, 0, [])
+    assert all(shop.columns(*pair) == ["amount", "id"] for pair in ends)
+    assert shop.write(*requests).counts.unchanged == 3

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from contextlib import closing
+from dataclasses import dataclass, replace
+from itertools import count
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from connectors.openmetadata.client import connect
+from connectors.openmetadata.connection import Connection
 from connectors.openmetadata.edges import put_edge
-from connectors.openmetadata.http import Timing
+from connectors.openmetadata.http import Call, Timing
 from connectors.openmetadata.sink import RestSink
 from connectors.sink import EdgeCounts, WriteReport, target_batches
 from ingestion.errors import TargetDown
@@ -21,9 +28,17 @@ from workflows.run.publish.delivery import Publisher
 from workflows.run.publish.stale_edges import RunEnd, StaleEdgeRemoval
 from workflows.run.remember.checkpoint import LineageResult
 from workflows.runtime.options import RunOptions
-from workflows.state.acknowledgements import CompleteScope, PublishedState
+from workflows.state.acknowledgements import (
+    CompleteScope,
+    PublishedState,
+    acknowledge,
+    acknowledgements,
+    forget_edges,
+    targets_of_written_edges,
+)
+from workflows.state.store import StateStore, open_state
 
-DAY = 86_400.0
+CATALOG, DAY = "catalog", 86_400.0
 GOOD = RunCounts(records_read=9, statements=9, published=9, edges=EdgeCounts(new=1))
 ALL = StaleEdges(mostPercent=100)
 
@@ -33,17 +48,23 @@ class Workflow:
     """Runs of one workflow onto a shop, and what they remember."""
 
     shop: Shop
-    states: dict[str, PublishedState] = field(default_factory=dict)
+    store: StateStore
 
-    def targets_of_written_edges(self, _sink: str) -> list[str]:
-        return sorted(target for target, state in self.states.items() if state.edges)
+    def targets_of_written_edges(self, sink: str) -> list[str]:
+        with self.store.read() as connection:
+            return targets_of_written_edges(connection, "w", sink)
 
-    def acknowledged_states(self, _sink: str, targets: Collection[str]) -> Mapping[str, PublishedState]:
-        return {target: self.states[target] for target in targets}
+    def acknowledged_states(self, sink: str, targets: Collection[str] | None = None) -> dict[str, PublishedState]:
+        with self.store.read() as connection:
+            return acknowledgements(connection, "w", sink, targets)
 
-    def forget_edges(self, _sink: str, target: str, sources: Collection[str]) -> None:
-        kept = {source: edge for source, edge in self.states[target].edges.items() if source not in sources}
-        self.states[target] = replace(self.states[target], edges=kept)
+    def forget_edges(self, sink: str, target: str, sources: Collection[str]) -> None:
+        with self.store.write() as connection:
+            forget_edges(connection, "w", sink, target, sources)
+
+    def acknowledge(self, states: Mapping[str, PublishedState]) -> None:
+        with self.store.write() as connection:
+            acknowledge(connection, "w", CATALOG, states)
 
     @property
     def sink(self) -> RestSink:
@@ -51,15 +72,15 @@ class Workflow:
 
     def publish(self, *requests: AddLineageRequest, sink: Any = None, knows: Collection[str] = ()) -> None:
         """A run that says this, and knows all that the producers of these keys say."""
-        options, known = RunOptions("r"), dict(self.states)
-        publisher = Publisher(sink or self.sink, known, self.states.update, self.states.update, 100, options)
+        known = self.acknowledged_states(CATALOG)
+        publisher = Publisher(sink or self.sink, known, self.acknowledge, self.acknowledge, 1, RunOptions("r"))
         publisher.deliver(target_batches(requests), CompleteScope(frozenset(knows)), lambda _count: None)
 
     def remove(
         self, settings: StaleEdges = ALL, counts: RunCounts = GOOD, newest: float | None = None, **lineage: Any
     ) -> tuple[int, tuple[str, ...]]:
         """What goes at the end of a run."""
-        removal = StaleEdgeRemoval(settings, self.sink, "catalog", self, RunOptions("r"))
+        removal = StaleEdgeRemoval(settings, self.sink, CATALOG, self, RunOptions("r"))
         return removal.remove(RunEnd(counts, LineageResult(**lineage), newest, 90))
 
     @property
@@ -70,11 +91,11 @@ class Workflow:
 
 
 @pytest.fixture(params=[(1, 6), (1, 12)], ids=["1.6", "1.12"])
-def workflow(request: pytest.FixtureRequest) -> Iterator[Workflow]:
+def workflow(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Workflow]:
     waited = [0.0]
     timing = Timing(sleep=lambda seconds: waited.append(waited[-1] + seconds), monotonic=lambda: waited[-1])
-    with shop_of(request.param, timing) as shop:
-        yield Workflow(shop)
+    with shop_of(request.param, timing) as shop, closing(open_state(str(tmp_path / "state.db"))) as store:
+        yield Workflow(shop, store)
 
 
 def test_what_its_producer_says_no_more_goes_and_what_another_still_says_stays(workflow: Workflow) -> None:
@@ -165,11 +186,52 @@ def test_what_was_written_and_never_answered_for_is_known_again(workflow: Workfl
     both = said("orders", "sales", "id"), said("v_sales", "sales", "id")
     with pytest.raises(TargetDown):
         workflow.publish(*both, sink=Killed(shop.platform, "run"))
-    assert not workflow.targets_of_written_edges("")
+    assert not workflow.targets_of_written_edges(CATALOG)
     workflow.publish(*both)
     workflow.publish(knows={"q1"})
     assert workflow.remove() == (1, ())
     assert workflow.edges == {("v_sales", "sales")}
+
+
+def _end_at_change(workflow: Workflow, now: tuple[AddLineageRequest, ...], at: int) -> None:
+    """A run in a process of its own, with its own connections, that kills itself once the platform took a change."""
+    try:
+        platform = connect(Connection(workflow.shop.url, jwt_token="us"), timing=workflow.shop.platform.http.timing)
+        changes, send = count(1), platform.http._exchange
+
+        def exchange(call: Call) -> Any:
+            answered = send(call)
+            if call.method != "GET" and next(changes) == at:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return answered
+
+        platform.http._exchange = exchange  # type: ignore[method-assign]
+        with closing(open_state(workflow.store.location)) as store:
+            run = Workflow(replace(workflow.shop, platform=platform), store)
+            run.publish(*now, knows={"q1", "q2"})
+            run.remove()
+    finally:
+        os._exit(1)
+
+
+@pytest.mark.parametrize("at", [1, 2, 3, 4])
+@pytest.mark.parametrize("workflow", [(1, 6)], indirect=True)
+def test_a_run_that_is_killed_while_it_writes_or_removes_leaves_nothing_behind(workflow: Workflow, at: int) -> None:
+    """Killed at its n-th change of the platform: the next runs write what is missing, and take back what is stale."""
+    said = workflow.shop.said
+    workflow.publish(said("orders", "sales", "id"), said("sales", "v_sales", "id", key="q2"))
+    now = said("v_sales", "sales", "id"), said("orders", "v_sales", "id", key="q2")
+
+    process = os.fork()
+    if process == 0:
+        _end_at_change(workflow, now, at)
+    assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == -signal.SIGKILL
+    workflow.publish(*now, knows={"q1", "q2"})
+    workflow.remove()
+    assert workflow.edges == {("v_sales", "sales"), ("orders", "v_sales")}
+    workflow.publish(knows={"q1", "q2"})
+    assert workflow.remove()[0] == 2
+    assert workflow.edges == set()
 
 
 def test_an_edge_that_is_gone_by_now_is_no_loss(workflow: Workflow) -> None:
@@ -177,4 +239,4 @@ def test_an_edge_that_is_gone_by_now_is_no_loss(workflow: Workflow) -> None:
     workflow.shop.stub.edges.clear()
     workflow.publish(knows={"q1"})
     assert workflow.remove() == (0, ())
-    assert not workflow.targets_of_written_edges("")
+    assert not workflow.targets_of_written_edges(CATALOG)
