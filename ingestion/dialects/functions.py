@@ -687,8 +687,16 @@ _EXTREMES = keywords(
 )
 # Vertica's ARGMAX_AGG(b, a).
 _EXTREMES_LAST = keywords("ARGMAX_AGG ARGMIN_AGG")
+# Teradata's CSUM(a, b) adds up a in the order of b, MSUM(a, 3, b) over three rows in it.
+_IN_ORDER = keywords("CSUM MAVG MDIFF MSUM")
 WITH_USES = (
-    _FIRST_KNOWN | _WITH_ZERO | _CHOICES | _EXTREMES | _EXTREMES_LAST | {"DECODE", "ISNULL", "NULLIF", "PIVOTFIRST"}
+    _FIRST_KNOWN
+    | _WITH_ZERO
+    | _CHOICES
+    | _EXTREMES
+    | _EXTREMES_LAST
+    | _IN_ORDER
+    | {"DECODE", "ISNULL", "NULLIF", "PIVOTFIRST"}
 )
 
 
@@ -705,6 +713,8 @@ def argument_uses(name: str, arguments: int) -> tuple[ArgumentUse, ...]:
         return (ArgumentUse.VALUE, ArgumentUse.ORDER)
     if name in _EXTREMES_LAST and arguments == 2:
         return (ArgumentUse.ORDER, ArgumentUse.VALUE)
+    if name in _IN_ORDER and arguments > 1:
+        return (ArgumentUse.VALUE, *(ArgumentUse.ORDER,) * (arguments - 1))
     if name == "NULLIF" and arguments == 2:
         return (ArgumentUse.BOTH, ArgumentUse.CONDITION)
     if name == "DECODE" and arguments > 2:

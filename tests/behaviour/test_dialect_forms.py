@@ -374,6 +374,7 @@ COLUMNS: list[Case] = [
         {"s": {"x": "Int8", "y": "Int8", "z": "Int8"}},
         "s.x>o.a s.y>o.b",
     ),
+    ("teradata", "INSERT INTO o (a) SELECT CSUM(amt, day) FROM s", {}, "s.amt>o.a"),
     ("teradata", "INSERT INTO o (a) SELECT no WHERE no > 1 GROUP BY no FROM s", {}, "s.no>o.a"),
     ("tsql", "INSERT INTO o (doc) SELECT x FROM (SELECT a, b FROM s FOR XML PATH) q (x)", {}, "s.a>o.doc s.b>o.doc"),
     ("tsql", "INSERT INTO o (doc) SELECT a, b FROM s FOR JSON AUTO", {}, "s.a>o.doc s.b>o.doc"),

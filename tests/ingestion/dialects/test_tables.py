@@ -37,6 +37,7 @@ USED_IN = {
     "tsql": "IIF ISNULL",
     "clickhouse": "IF ARGMAX ARGMIN",
     "duckdb": "ARG_MAX ARG_MAX_NULL ARG_MAX_NULLS_LAST ARG_MIN ARG_MIN_NULL ARG_MIN_NULLS_LAST",
+    "teradata": "CSUM MAVG MDIFF MSUM",
     "vertica": "ARGMAX_AGG ARGMIN_AGG",
 }
 """One system that has each function whose arguments do not all do the same."""

@@ -199,11 +199,11 @@ def write_function(w: ExpressionWriter, node: exp.Expr, role: int, outer_precede
         first = node.args["expressions"][:1] if name == "VALUES" else []
         if first and type(first[0]) is exp.Identifier:  # MySQL: VALUES(a) is the incoming row's a
             return w.slot(("excluded", w.names.column(first[0])), role, outer_precedence)
-        uses = argument_uses(name, len(node.args["expressions"])) if type(node) is exp.Anonymous else ()
-        if uses:
-            return _by_argument(w, node, role, uses)
         qualified = called_name(node).upper() if type(node.parent) is exp.Dot else name
         known = behaviours.by_name(type(node), qualified, len(node.args["expressions"]))
+        uses = argument_uses(name, len(node.args["expressions"])) if type(node) is exp.Anonymous else ()
+        if uses:
+            return _by_argument(w, node, role, known.inner[role], uses)
     if name in behaviours.multiplying:
         w.queries.generators += _row_deciding(w, node)
     worded = write_in_dialect(w, node, known.inner[role]) if known.name is not None and known is by_kind else None
@@ -226,17 +226,18 @@ def _row_deciding(w: ExpressionWriter, node: exp.Expr) -> Iterator[Expression]:
             yield w.inner(item, FILTER)
 
 
-def _by_argument(w: ExpressionWriter, node: exp.Expr, role: int, uses: tuple[ArgumentUse, ...]) -> TypeRule:
-    """A function that does not do the same with all of its arguments, and has no node of its own: ZEROIFNULL(a)."""
+def _by_argument(w: ExpressionWriter, node: exp.Expr, role: int, inner: int, uses: tuple[ArgumentUse, ...]) -> TypeRule:
+    """A function that does not do the same with all of its arguments, and has no node of its own: ZEROIFNULL(a).
+
+    Its values play the role `inner`: of CSUM(a, b) a is aggregated.
+    """
     w.parts.append(called_name(node) + "(")
     for number, (item, use) in enumerate(zip(node.args["expressions"], uses, strict=True)):
         if number:
             w.parts.append(", ")
         start = len(w.slots)
-        w.write(
-            item,
-            TRANSFORMED[role] if use in (ArgumentUse.VALUE, ArgumentUse.BOTH) else COMPOSED[role][ARGUMENT_ROLES[use]],
-        )
+        is_value = use in (ArgumentUse.VALUE, ArgumentUse.BOTH)
+        w.write(item, inner if is_value else COMPOSED[role][ARGUMENT_ROLES[use]])
         if use is ArgumentUse.BOTH:
             w.also(start, COMPOSED[role][CONDITIONAL])
     w.parts.append(")")
