@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Table, bindparam, delete, insert, select
@@ -51,10 +51,13 @@ class ContributionDigest:
 
 @dataclass(frozen=True, slots=True)
 class WrittenEdge:
-    """An edge that holds nobody's words but ours: its `receipt`, and who says it; nobody does it any more if none."""
+    """An edge that holds nobody's words but ours: its `receipt`, and who says it; nobody does it any more if none.
+
+    Each producer with when it said it last (seconds since the epoch), None where a record had no time.
+    """
 
     receipt: str
-    producers: frozenset[ContributionKey]
+    producers: Mapping[ContributionKey, float | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +98,7 @@ def _edges_of_targets(
     found: dict[str, dict[str, WrittenEdge]] = {}
     for chosen in _choices(written_edges, targets):
         for row in connection.execute(select(written_edges).where(*where, *chosen)):
-            producers = frozenset(ContributionKey(*entry) for entry in json.loads(row.producers))
+            producers = {ContributionKey(*entry[:3]): entry[3] for entry in json.loads(row.producers)}
             found.setdefault(row.target, {})[row.source] = WrittenEdge(row.receipt, producers)
     return found
 
@@ -146,7 +149,7 @@ def acknowledge(connection: Connection, workflow: str, sink: str, done: Mapping[
         connection.execute(_FORGET_EDGES, keys)
     edges = [
         {"workflow": workflow, "sink": sink, "target": target, "source": source, "receipt": edge.receipt}
-        | {"producers": json.dumps([[key.kind, key.key, key.source] for key in sorted(edge.producers)])}
+        | {"producers": json.dumps([[*astuple(key), edge.producers[key]] for key in sorted(edge.producers)])}
         for target, one in sorted(done.items())
         for source, edge in sorted(one.edges.items())
     ]

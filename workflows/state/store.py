@@ -135,7 +135,7 @@ written_edges = Table(
     Column("target", String(128), primary_key=True),
     Column("source", String(128), primary_key=True),  # the entity that the edge comes from
     Column("receipt", String(64), nullable=False),  # how the sink left it
-    Column("producers", Text, nullable=False),  # who says it, as JSON
+    Column("producers", Text, nullable=False),  # who says it, and when last, as JSON
 )
 
 log_files = Table(

@@ -108,6 +108,15 @@ class _SourcedContribution:
         return cls(source, meaning, contribution.sightings_text(), contribution.first_seen, contribution.last_seen)
 
 
+def _last_seen(contributions: Iterable[Contribution]) -> dict[ContributionKey, float | None]:
+    """When each of their producers said it last; None where that is not known of all that it says."""
+    found: dict[ContributionKey, float | None] = {}
+    for one in contributions:
+        last, other = one.last_seen, found.get(key_of(one), one.last_seen)
+        found[key_of(one)] = None if last is None or other is None else max(last, other)
+    return found
+
+
 def _digest_of(found: Sequence[_SourcedContribution]) -> ContributionDigest:
     digest = _digest(sorted(one.source + one.meaning for one in found))
     first = [one.first for one in found if one.first is not None]
@@ -319,15 +328,15 @@ class Publisher:
         known = self.acknowledged.get(batch.target.id)
         ended = _ended_producers(batch)
         edges = {
-            source: replace(edge, producers=edge.producers - ended)
+            source: replace(edge, producers={key: at for key, at in edge.producers.items() if key not in ended})
             for source, edge in (known.edges.items() if known is not None else ())
         }
         for request in batch.requests:
             source = request.from_entity.id
             before = edges.pop(source, None)
             if receipt := result.receipts.get(request.key):
-                now = frozenset(map(key_of, request.contributions))
-                edges[source] = WrittenEdge(receipt, now | (before.producers if before is not None else frozenset()))
+                earlier = before.producers if before is not None else {}
+                edges[source] = WrittenEdge(receipt, {**earlier, **_last_seen(request.contributions)})
         return edges
 
     def _published_state(self, batch: TargetBatch, now: PublishedState) -> PublishedState:

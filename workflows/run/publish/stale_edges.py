@@ -145,13 +145,14 @@ class StaleEdgeRemoval:
 
 def _is_current(edge: WrittenEdge, known: PublishedState, since: float | None) -> bool:
     """Whether anybody says it still; what logs have not had `since` then is not said any more."""
-    return any(_is_recent(producer, known, since) for producer in edge.producers)
+    return any(_is_recent(producer, last, known, since) for producer, last in edge.producers.items())
 
 
-def _is_recent(producer: ContributionKey, known: PublishedState, since: float | None) -> bool:
+def _is_recent(producer: ContributionKey, last: float | None, known: PublishedState, since: float | None) -> bool:
+    """`last`: when it said so; a definition that said other things later, and not this, was another by then."""
     digest = known.digests.get(producer)
     if digest is None or not digest.digest:
         return False
-    if since is None or digest.last_seen is None or producer.kind not in _SEEN_IN_LOGS:
+    if since is None or last is None or last >= since:
         return True
-    return digest.last_seen >= since
+    return producer.kind not in _SEEN_IN_LOGS and digest.last_seen in (None, last)

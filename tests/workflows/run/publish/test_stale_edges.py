@@ -20,7 +20,7 @@ from connectors.openmetadata.http import Call, Timing
 from connectors.openmetadata.sink import RestSink
 from connectors.sink import EdgeCounts, WriteReport, target_batches
 from ingestion.errors import TargetDown
-from ingestion.model.requests import AddLineageRequest
+from ingestion.model.requests import AddLineageRequest, EdgeSource
 from tests.support.openmetadata_shop import Shop, shop_of
 from workflows.config import StaleEdges
 from workflows.counts import RunCounts
@@ -148,6 +148,18 @@ def test_what_a_log_has_not_had_for_days_goes_where_that_is_asked_for(workflow: 
     assert workflow.remove(StaleEdges(afterDays=30, mostPercent=100)) == (0, ())  # a log without times
     assert workflow.remove(StaleEdges(afterDays=30, mostPercent=100), newest=now) == (1, ())
     assert workflow.edges == {("v_sales", "sales")}
+
+
+@pytest.mark.parametrize("workflow", [(1, 6)], indirect=True)
+def test_a_definition_ages_where_a_later_one_says_something_else(workflow: Workflow) -> None:
+    """Both are in the log: what the view says now is what its later definition says."""
+    said, now, aging = workflow.shop.said, 100 * DAY, StaleEdges(afterDays=30, mostPercent=100)
+    older = said("orders", "v_sales", "id", of=EdgeSource.VIEW, at=now - 40 * DAY)
+    workflow.publish(older)
+    assert workflow.remove(aging, newest=now) == (0, ())
+    workflow.publish(older, said("sales", "v_sales", "id", of=EdgeSource.VIEW, at=now))
+    assert workflow.remove(aging, newest=now) == (1, ())
+    assert workflow.edges == {("sales", "v_sales")}
 
 
 @pytest.mark.parametrize(
