@@ -92,6 +92,11 @@ class Changes:
         except Rejected:
             return []
 
+    def column_edges(self, request: AddLineageRequest, superseded: frozenset[str]) -> int:
+        """How many edges of columns it writes of a request. Raises Rejected where an end of it has no name there."""
+        keys = {key for one in request.contributions for key in self._keys(request, one) if key.column}
+        return sum(key.text() not in superseded for key in keys)
+
     def proposals(self, batch: TargetBatch) -> list[Proposal]:
         """What the batch changes, queries first. Raises Rejected where an end of it has no name there."""
         patches: dict[str, DatasetPatchBuilder] = {}

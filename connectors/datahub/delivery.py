@@ -53,7 +53,13 @@ class DatahubSink:
                 middle = len(batches) // 2
                 return self.write(batches[:middle]) + self.write(batches[middle:])
             return self._write_parts(batches[0], str(error))
-        return WriteReport() if not batches else sum(map(_report_of, batches), WriteReport())
+        return sum((self._report_of(batch) for batch in batches), WriteReport())
+
+    def _report_of(self, batch: TargetBatch) -> WriteReport:
+        """What was written of a batch: not all that is said of columns has a place in DataHub."""
+        results = tuple(WriteResult(request, WriteOutcome.STORED) for request in batch.requests)
+        columns = sum(self.changes.column_edges(request, batch.superseded) for request in batch.requests)
+        return WriteReport(results, EdgeCounts(new=len(results), replaced=len(batch.ended), column_edges=columns))
 
     def _write_parts(self, batch: TargetBatch, reason: str) -> WriteReport:
         """What can be written of one that was refused. What it was to end stays: the new truth is not whole."""
@@ -71,8 +77,3 @@ class DatahubSink:
 
 def _part(batch: TargetBatch, request: AddLineageRequest) -> TargetBatch:
     return replace(batch, requests=(request,), replacements=(), ended=frozenset())
-
-
-def _report_of(batch: TargetBatch) -> WriteReport:
-    results = tuple(WriteResult(request, WriteOutcome.STORED) for request in batch.requests)
-    return WriteReport(results, EdgeCounts(new=len(results), replaced=len(batch.ended), column_edges=batch.columns))

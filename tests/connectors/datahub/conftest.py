@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import jsonpatch
 import pytest
 from datahub.metadata.urns import DatasetUrn, QueryUrn, SchemaFieldUrn
+from pytest_httpserver import HTTPServer
+from werkzeug import Request, Response
 
 from connectors.datahub.changes import Changes
 from connectors.datahub.names import DatahubNames
+from connectors.datahub.rest import settings as rest_settings
 from connectors.sink import TargetBatch
 from ingestion.model.contributions import ColumnEvidence, Contribution, Producer, ProducerKind
 from ingestion.model.entities import EntityReference
@@ -114,6 +117,53 @@ def column(
 def batch(*said: Contribution, ended: Iterable[str] = ()) -> TargetBatch:
     requests = (request_of(SOURCE, TARGET, said),) if said else ()
     return TargetBatch(TARGET, requests, ended=frozenset(ended))
+
+
+@dataclass
+class Service:
+    """The metadata service: what it took; `refuses` gives the status for a body, None where it is taken."""
+
+    server: HTTPServer
+    model: Model = field(default_factory=Model)
+    door: int = 200
+    statuses: list[int] = field(default_factory=list)
+    refused: str = "db.s.bad"
+    unanswered: int = 0
+    calls: int = 0
+    tokens: set[str | None] = field(default_factory=set)
+
+    def config(self, request: Request) -> Response:
+        self.tokens.add(request.headers.get("Authorization"))
+        return Response(json.dumps({"noCode": "true"}), self.door)
+
+    def aspects(self, request: Request) -> Response:
+        body = request.get_json()
+        self.calls += 1
+        if self.statuses:
+            return Response(json.dumps({"message": "no"}), self.statuses.pop(0))
+        if self.refused in json.dumps(body):
+            return Response(json.dumps({"message": "unknown urn", "stackTrace": "at x"}), 400)
+        self.model.take(map(_as_in_files, body["proposals"]))
+        if self.unanswered:
+            self.unanswered -= 1
+            return Response("", 502)
+        return Response("{}", 200)
+
+    def settings(self, **more: Any) -> rest_settings.DatahubRestSettings:
+        given = {"server": self.server.url_for("").rstrip("/"), "token": "canary-token", "retry_max_times": 0}
+        return rest_settings.DatahubRestSettings.model_validate({**given, **more})
+
+
+def _as_in_files(proposal: dict[str, Any]) -> dict[str, Any]:
+    return {**proposal, "aspect": {"json": json.loads(proposal["aspect"]["value"])}}
+
+
+@pytest.fixture
+def service(httpserver: HTTPServer) -> Iterator[Service]:
+    made = Service(httpserver)
+    httpserver.expect_request("/config").respond_with_handler(made.config)
+    httpserver.expect_request("/aspects", query_string="action=ingestProposalBatch").respond_with_handler(made.aspects)
+    return made
 
 
 @pytest.fixture

@@ -7,14 +7,10 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pytest_httpserver import HTTPServer
-from werkzeug import Request, Response
 
 from connectors.datahub.changes import Changes
 from connectors.datahub.file import settings as file_settings
@@ -25,53 +21,21 @@ from connectors.sink import SinkRun, TargetBatch
 from ingestion.errors import ConfigError, TargetDown
 from ingestion.model.entities import EntityReference
 from ingestion.model.requests import request_of
-from tests.connectors.datahub.conftest import SOURCE, SOURCE_URN, Model, batch, column, contribution, in_files
+from tests.connectors.datahub.conftest import (
+    SOURCE,
+    SOURCE_URN,
+    Model,
+    Service,
+    batch,
+    column,
+    contribution,
+    in_files,
+)
 
 RUN = SinkRun("run", 1, object(), "shop", "Postgres")
 SAID = contribution(column("total", "gmv", "SUM(o.total)"))
 BAD = EntityReference("3", "table", "bad", "shop.db.s.bad")
 UNNAMED = EntityReference("4", "table", "x", "hub.db.s.x")
-
-
-@dataclass
-class Service:
-    """The metadata service: what it took; `refuses` gives the status for a body, None where it is taken."""
-
-    server: HTTPServer
-    model: Model = field(default_factory=Model)
-    door: int = 200
-    statuses: list[int] = field(default_factory=list)
-    refused: str = "db.s.bad"
-    tokens: set[str | None] = field(default_factory=set)
-
-    def config(self, request: Request) -> Response:
-        self.tokens.add(request.headers.get("Authorization"))
-        return Response(json.dumps({"noCode": "true"}), self.door)
-
-    def aspects(self, request: Request) -> Response:
-        body = request.get_json()
-        if self.statuses:
-            return Response(json.dumps({"message": "no"}), self.statuses.pop(0))
-        if self.refused in json.dumps(body):
-            return Response(json.dumps({"message": "unknown urn", "stackTrace": "at x"}), 400)
-        self.model.take(map(_as_in_files, body["proposals"]))
-        return Response("{}", 200)
-
-    def settings(self, **more: Any) -> rest_settings.DatahubRestSettings:
-        given = {"server": self.server.url_for("").rstrip("/"), "token": "canary-token", "retry_max_times": 0}
-        return rest_settings.DatahubRestSettings.model_validate({**given, **more})
-
-
-def _as_in_files(proposal: dict[str, Any]) -> dict[str, Any]:
-    return {**proposal, "aspect": {"json": json.loads(proposal["aspect"]["value"])}}
-
-
-@pytest.fixture
-def service(httpserver: HTTPServer) -> Iterator[Service]:
-    made = Service(httpserver)
-    httpserver.expect_request("/config").respond_with_handler(made.config)
-    httpserver.expect_request("/aspects", query_string="action=ingestProposalBatch").respond_with_handler(made.aspects)
-    return made
 
 
 def test_batches_go_by_the_emitters_calls_with_the_token(service: Service) -> None:
