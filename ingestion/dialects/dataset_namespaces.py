@@ -24,6 +24,8 @@ _OVER_GLUE = ("glue", "awsathena")
 _SPARK_CATALOG = "spark_catalog"
 _SNOWFLAKE_HOST = ".snowflakecomputing.com"
 _REDSHIFT_HOST = re.compile(r"([^.]+)\.[^.]+\.([^.]+)\.redshift(?:-serverless)?\.amazonaws\.com(?:\.cn)?")
+_LOOPBACK = re.compile(r"(?:localhost|127(?:\.\d+){3}|\[::1\])(?::\d+)?$", re.IGNORECASE)
+"""Of each machine another: whose it is in an event nobody knows."""
 _ARN_ACCOUNT = re.compile(r"arn:[\w-]+:iam::(\d+):")
 _AS_AGENTS_SAY, _FIRST_REGION = ".us-west-1.aws", ".us-west-2.aws"
 """Where an account names no region it is in the first one, for which agents write one that Snowflake does not have."""
@@ -164,7 +166,7 @@ class ServiceAddress:
             account = _ARN_ACCOUNT.match(_text(options, "awsConfig", "assumeRoleArn"))
             return (f"{_GLUE}{region}:{account[1]}",) if region and account else ()
         address = str(options.get("hostPort") or "").strip().rpartition("://")[2]
-        if not address:
+        if not address or _LOOPBACK.match(address):
             return ()
         if naming.scheme == "redshift":
             return (f"redshift://{_redshift_cluster(_with_port(address, naming.port))}",)

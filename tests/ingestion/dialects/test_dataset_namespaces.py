@@ -88,6 +88,13 @@ def test_an_address_of_several_services_means_each() -> None:
     assert two.services_of("bigquery") == ("a", "b")
 
 
+@pytest.mark.parametrize("address", ["127.0.0.1:5432", "LOCALHOST", "[::1]:5432", "localhost:5432"])
+def test_an_address_of_this_machine_alone_is_that_of_no_service_unless_it_is_given(address: str) -> None:
+    known = {"pg": ServiceAddress("Postgres", {"hostPort": address})}
+    assert NamespaceMap({}, known).services_of(f"postgres://{address}") == ()
+    assert NamespaceMap({f"postgres://{address}": "pg"}, known).services_of(f"postgres://{address}") == ("pg",)
+
+
 def test_an_address_that_the_source_lacks_is_taken_from_the_catalog() -> None:
     source = NamespaceMap({}, {"pg": ServiceAddress("Postgres", {"hostPort": "db:1"}), "s": ServiceAddress("Hive")})
     catalog = {
