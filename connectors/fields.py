@@ -72,8 +72,9 @@ class Model(BaseModel):
 class FieldContext:
     """What the fields of one document are checked with: the context of its validation.
 
-    Paths are relative to the working directory, or to the `directory` of the document. `secrets` collects what must
-    never be shown. `may_lack_log`: a log that is gone is no problem.
+    Paths are relative to the working directory, or to the `directory` of the document: the first where something is
+    counts, and what is nowhere yet is made in the working directory. `secrets` collects what must never be shown.
+    `may_lack_log`: a log that is gone is no problem.
     """
 
     origin: str = ""
@@ -207,6 +208,22 @@ def _path(text: str, _info: ValidationInfo) -> Path:
     return Path(text).expanduser()
 
 
+def _kept_file(text: str, info: ValidationInfo) -> Path:
+    """A file that a run makes, or goes on with where an earlier one made it: here, or beside the configuration.
+
+    Whoever asks for it from another folder is to get it, and not an empty one.
+    """
+    here, *others = FieldContext.of(info).candidates(text)
+    if not here.exists():
+        return next((other for other in others if other.exists()), here)
+    return here
+
+
+def _kept_location(text: str, info: ValidationInfo) -> str:
+    """The same of what may be a URL too."""
+    return text if "://" in text else str(_kept_file(text, info))
+
+
 def existing_file(name: str | Path, info: ValidationInfo) -> Path:
     """The file of this name. Raises ValueError where there is none."""
     reading = FieldContext.of(info)
@@ -273,6 +290,8 @@ def _moment(value: str, _info: ValidationInfo) -> datetime:
 
 
 FilePath = Annotated[Path, from_text(_path)]
+KeptFile = Annotated[Path, from_text(_kept_file)]
+KeptLocation = Annotated[str, from_text(_kept_location)]
 ExistingFile = Annotated[Path, from_text(existing_file)]
 InputLocation = Annotated[str, from_text(input_location)]
 Moment = Annotated[datetime, from_text(_moment)]

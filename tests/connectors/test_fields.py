@@ -13,6 +13,8 @@ from connectors.fields import (
     FieldContext,
     FilePath,
     InputLocation,
+    KeptFile,
+    KeptLocation,
     MisfitCollector,
     Misfits,
     Model,
@@ -33,6 +35,8 @@ class Outer(Model):
     file: ExistingFile | None = None
     log: InputLocation | None = None
     out: FilePath = Field(default=Path("x"))
+    kept: KeptFile | None = None
+    state: KeptLocation | None = None
     at: Moment | None = None
 
 
@@ -83,3 +87,20 @@ def test_a_copy_with_another_value_leaves_the_first_as_it_is() -> None:
     assert (first.inner.number, second.inner.number, second.upper) == (1, 7, "A")
     with pytest.raises(ValidationError, match="frozen"):
         first.upper = "B"  # type: ignore[misc]
+
+
+def test_what_a_run_left_is_found_from_another_folder_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here, then beside the configuration; what is nowhere yet is made here."""
+    here, beside = tmp_path / "here", tmp_path / "beside"
+    here.mkdir()
+    beside.mkdir()
+    monkeypatch.chdir(here)
+    assert read(beside, kept="c.db", state="s.db").kept == Path("c.db")
+    for name in ("c.db", "s.db"):
+        (beside / name).touch()
+    found = read(beside, kept="c.db", state="s.db")
+    assert (found.kept, found.state) == (beside / "c.db", str(beside / "s.db"))
+    (here / "c.db").touch()
+    assert read(beside, kept="c.db").kept == Path("c.db")
+    assert read(beside, state="postgresql://u@h/d").state == "postgresql://u@h/d"
+    assert read(beside, kept=str(here / "none.db")).kept == here / "none.db"

@@ -13,7 +13,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, mod
 from connectors.fields import (
     Bool,
     ExistingFile,
-    FilePath,
+    KeptFile,
+    KeptLocation,
     Misfits,
     Model,
     NotNegative,
@@ -99,7 +100,7 @@ class Defaults(Model):
 class State(Model):
     """`headwater.state`: where progress is kept, a file or a SQLAlchemy URL, and under which name."""
 
-    url: Text | None = Field(
+    url: KeptLocation | None = Field(
         default=None,
         repr=False,
         description="A file, or postgresql://user@host/database where machines share it; "
@@ -109,7 +110,7 @@ class State(Model):
         default=None,
         description="The name that progress is kept under; ingestionPipelineFQN, or else serviceName and type.",
     )
-    folder: Text | None = Field(
+    folder: KeptLocation | None = Field(
         default=None,
         description="A folder that every host of a cluster sees under this path: large logs are remembered there. Left "
         "out, beside the file of url where Spark is local, and else in the database itself.",
@@ -240,14 +241,14 @@ class Headwater(Model):
         description="Distinct statements that are bound and published in memory; more go in batches of a quarter, what "
         "hangs together in several of them.",
     )
-    dead_letters: FilePath = Field(
+    dead_letters: KeptFile = Field(
         default=Path(".headwater/dead_letters.jsonl"),
         description="Where statements that were given up on are kept, masked, with the reason.",
     )
     state: Annotated[State, OrEmpty] = Field(
         default_factory=State, description="Where a run keeps what the next one goes on from."
     )
-    metrics_file: FilePath | None = Field(
+    metrics_file: KeptFile | None = Field(
         default=None, description="Where a run writes Prometheus metrics for a textfile collector."
     )
     open_lineage: Annotated[OpenLineage, OrEmpty] = Field(

@@ -11,6 +11,7 @@ from connectors.fields import (
     NO_EFFECT,
     Bool,
     FilePath,
+    KeptFile,
     MisfitCollector,
     Misfits,
     Model,
@@ -131,7 +132,7 @@ class Server(Model):
 class EmbeddedCatalog(Model):
     """`headwater.catalog`, used where hostPort is `embedded`."""
 
-    file: FilePath = Field(
+    file: KeptFile = Field(
         default=DEFAULT_CATALOG, description="The embedded catalog's file; made where there is none."
     )
     port: Port = Field(default=0, description="The loopback port it answers on during a run; 0 takes a free one.")
