@@ -24,6 +24,8 @@ _TOLERANCE = 86_400_000.0
 """Milliseconds by which two observations may miss each other: a load of the night stands in one export at its start,
 in another at its end."""
 
+MOST_HOPS = 10
+"""Of a way between two stations: no engine looks through more views, and each dispute is looked into."""
 Column = tuple[str, str]
 """A table, by name or id, and the path of a column in it."""
 Linked = Callable[[Iterable[Column], Column], bool]

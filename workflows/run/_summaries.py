@@ -19,7 +19,7 @@ from ingestion.model.isolation import Failure
 from ingestion.model.lineage import LineageType
 from ingestion.model.outcomes import Outcome, ProblemKind, StatementEnd
 from ingestion.model.requests import AddLineageRequest
-from ingestion.model.witnesses import ALWAYS, Column, TargetWords, Verdict, Witness, Word, witness_of
+from ingestion.model.witnesses import ALWAYS, MOST_HOPS, Column, TargetWords, Verdict, Witness, Word, witness_of
 from ingestion.walk import DIRECT, Hop, Walk
 from workflows.config.namespaces import SourceSettings
 from workflows.counts import AGREE, ONLY_ENGINE, ONLY_LOG, SILENT, EventReport, RunCounts
@@ -125,7 +125,7 @@ class _Links:
         def hops(some: Sequence[str]) -> Iterator[Hop[str, None]]:
             return (Hop(one, source, DIRECT, None) for one in some for source in self._upstream.get(one, ()))
 
-        return Walk(names, hops).finish().arrivals.keys()
+        return Walk(names, hops).finish(MOST_HOPS).arrivals.keys()
 
 
 def _pairs(contribution: Contribution) -> Iterable[tuple[str, str]]:

@@ -28,13 +28,13 @@ from connectors.catalog.answer.why import why_rows
 from connectors.catalog.answer.witnesses import witness_rows
 from connectors.catalog.questions import diff, entities, explain, impact, lineage, sql
 from connectors.catalog.questions.answer import Answer, When
-from connectors.catalog.questions.file import existing_database, named_node
+from connectors.catalog.questions.file import asked_window, existing_database, named_node
 from connectors.catalog.questions.proposed_change.question import ChangeOptions, change_report
 from connectors.catalog.questions.proposed_change.report import ChangeReport
 from connectors.catalog.questions.why.search import cause_report
 from connectors.catalog.questions.witnesses import WitnessReport
 from connectors.catalog.questions.witnesses import witnesses as witnesses_report
-from connectors.catalog.store.lineage.window import Window, window
+from connectors.catalog.store.lineage.window import Window
 from ingestion.errors import ConfigError
 from ingestion.model.witnesses import WitnessFilter
 
@@ -91,7 +91,7 @@ class CatalogAnswers:
     def _read(self) -> Iterator[tuple[Connection, Window]]:
         with self._database.read() as connection:
             connection.exec_driver_sql("pragma query_only = on")
-            yield connection, window(connection, self._when.as_of, self._when.days)
+            yield connection, asked_window(connection, self._when)
 
     def search(self, words: str) -> AnswerRows:
         """Tables and columns by words of their names; without one every table."""

@@ -26,7 +26,17 @@ from connectors.catalog.store.rows import IDS, bind_ids, thousands_of
 from connectors.catalog.store.schema import contributions, dated_contributions, intervals
 from ingestion.model.contributions import OBSERVED
 from ingestion.model.lineage import Json
-from ingestion.model.witnesses import ALWAYS, Column, TargetWords, Verdict, Witness, WitnessFilter, Word, witness_of
+from ingestion.model.witnesses import (
+    ALWAYS,
+    MOST_HOPS,
+    Column,
+    TargetWords,
+    Verdict,
+    Witness,
+    WitnessFilter,
+    Word,
+    witness_of,
+)
 from ingestion.walk import DIRECT, Budget, ColumnNode, EdgeIndex, Hop, Walk
 
 _BUDGET = Budget(nodes=500)
@@ -129,7 +139,7 @@ class Links:
     def _leads(self, starts: Iterable[ColumnNode], ends: Iterable[ColumnNode]) -> bool:
         wanted = set(ends)
         walk = Walk(starts, self._hops, _BUDGET)
-        return any(wanted.intersection(walk.frontier) for _ in walk.levels()) or walk.truncated
+        return any(wanted.intersection(walk.frontier) for _ in walk.levels(MOST_HOPS)) or walk.truncated
 
     def _hops(self, nodes: Sequence[ColumnNode]) -> Iterator[Hop[ColumnNode, StoredEdge]]:
         return (hop for hop in self._index.hops(nodes) if hop.strength == DIRECT and hop.end[1] is not None)

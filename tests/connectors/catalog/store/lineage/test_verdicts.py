@@ -127,3 +127,7 @@ def test_rows_for_models_have_the_verdict_and_take_the_filter(file: Path) -> Non
         assert "[identity, seen by: log; not by: engine]" in answers.lineage("daily.total").page().text
         assert "(not by: engine)" in answers.impact("orders.amount").page().text
         assert "engine has ~orders.price" in answers.witnesses("daily").page().text
+    with CatalogAnswers(file, only("engine")) as answers:
+        assert [row.cells[2] for row in answers.lineage("daily").rows if row.cells[0] == "edge"] == [
+            f"{SHOP}.orders.price"
+        ]
