@@ -166,7 +166,7 @@ def _columns_named(sides: Sides, name: str, before: TableState, after: TableStat
     kept = {*after.renamed, *added, *sides.before.needed.get(name, ())}
     folded = {column.casefold() for column in kept} | sides.after.types.get(name, {}).keys()
     gone = set(sides.after.needed.get(name, ()))
-    if name in sides.after.created and after.columns:
+    if after.columns and (name in sides.after.created or after.replaced):
         folded |= {column.name.casefold() for column in after.columns}
         gone |= {column.name for column in sides.columns_seen(name)}
     for column in sorted(gone):

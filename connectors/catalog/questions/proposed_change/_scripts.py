@@ -201,6 +201,7 @@ class TableState:
     """A table after a script: None are the columns that are not known; `renamed` leads from a column's old name.
 
     `new_name` is what a table that is gone is called now, `former_name` what one that took this name was called.
+    `replaced`: the columns stand in the place of all that there were, also where none of those is listed anywhere.
     """
 
     exists: bool
@@ -208,6 +209,7 @@ class TableState:
     renamed: dict[str, str] = field(default_factory=dict)
     new_name: str = ""
     former_name: str = ""
+    replaced: bool = False
 
 
 @dataclass(slots=True)
@@ -282,10 +284,15 @@ def _add_relations(script: BoundScript, effects: ScriptEffects, names: TableName
             effects.created.add(label)
         changed = relation.creator is not None or relation.alterations or relation.key != relation.born
         if changed and relation.dropped is None and not relation.superseded:
-            columns = _replaced_columns(relation) or script.log.schemas.get(relation.number)
+            replaced = _replaced_columns(relation)
+            columns = replaced or script.log.schemas.get(relation.number)
             former = names.table_name(relation.born) if relation.key != relation.born else ""
             state = TableState(
-                exists=True, columns=columns, renamed=renamed.get(relation.number, {}), former_name=former
+                exists=True,
+                columns=columns,
+                renamed=renamed.get(relation.number, {}),
+                former_name=former,
+                replaced=bool(replaced),
             )
             effects.states[label] = state
     for name in script.dropped:

@@ -254,6 +254,15 @@ def test_effects_of_a_change_to_a_table_that_nothing_lists_the_columns_of(seen: 
     assert (4 if report.breaks else 0 if report.complete else 1) == code
 
 
+def test_columns_that_are_replaced_go_though_queries_alone_tell_of_them(seen: Path) -> None:
+    dropped = asked(seen, "ALTER TABLE raw.clicks DROP COLUMN page")
+    assert dropped.breaks
+    replaced = asked(seen, "ALTER TABLE raw.clicks REPLACE COLUMNS (other int)", "spark")
+    assert replaced.breaks and set(lines(dropped)) <= set(lines(replaced))
+    kept = asked(seen, "ALTER TABLE raw.clicks REPLACE COLUMNS (page string, other int)", "spark")
+    assert not kept.breaks
+
+
 def test_folders_that_end_the_same_columns_differ_in_nothing(seen: Path, tmp_path: Path) -> None:
     dropped = "ALTER TABLE raw.clicks DROP COLUMN gone; ALTER TABLE raw.clicks RENAME COLUMN old TO page"
     base = folder(tmp_path / "base", a=dropped)
