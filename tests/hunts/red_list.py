@@ -109,7 +109,7 @@ def _files(folder: Path) -> Iterator[tuple[Path, bytes]]:
 
 def _is_in_path(canary: str, text: str) -> bool:
     """Whether it is in the path of a file, which names a container of the catalog: of gs://b/x, x."""
-    return re.search(rf"\b(?:s3a?|gs|abfss?|wasbs?|hdfs)://[^'\"@?]*{canary}", text) is not None
+    return re.search(rf"(?:\b(?:s3a?|gs|abfss?|wasbs?|hdfs)://|'/(?:s3|gs|az)/)[^'\"@?]*{canary}", text) is not None
 
 
 def canaries(trial: Trial) -> Iterator[Seen]:
