@@ -23,7 +23,7 @@ _GLUE = "arn:aws:glue:"
 _OVER_GLUE = ("glue", "awsathena")
 _SPARK_CATALOG = "spark_catalog"
 _SNOWFLAKE_HOST = ".snowflakecomputing.com"
-_REDSHIFT_HOST = re.compile(r"([^.]+)\.[^.]+\.([^.]+)\.redshift(?:-serverless)?\.amazonaws\.com(?:\.cn)?")
+_REDSHIFT_HOST = re.compile(r"\b([\w-]++)\.[\w-]++\.([\w-]++)\.redshift(?:-serverless)?\.amazonaws\.com(?:\.cn)?")
 _LOOPBACK = re.compile(r"(?:localhost|127(?:\.\d+){3}|\[::1\])(?::\d+)?$", re.IGNORECASE)
 """Of each machine another: whose it is in an event nobody knows."""
 _ARN_ACCOUNT = re.compile(r"arn:[\w-]+:iam::(\d+):")

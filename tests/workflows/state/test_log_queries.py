@@ -58,7 +58,8 @@ def test_the_key_of_literals_is_made_once(store: StateStore, url: str) -> None:
 
 def test_a_store_of_the_version_before_gets_the_tables(store: StateStore, url: str) -> None:
     with store.write() as connection:
-        for table in ("headwater_log_query", "headwater_log_query_use", "headwater_log_metric"):
+        later = "headwater_written_edge"  # of the version after those
+        for table in ("headwater_log_query", "headwater_log_query_use", "headwater_log_metric", later):
             connection.execute(text(f"drop table {table}"))
         connection.execute(update(meta).where(meta.c.key == "schema").values(value="3"))
     again = open_state(url)
