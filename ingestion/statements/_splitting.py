@@ -34,11 +34,10 @@ _NOT_ROUTINE = keywords(
 _BEFORE_COLUMN = keywords(", . = < ( select and or by on where not")
 
 
-def _statement_ends(text: str, dialect: Dialect, start: int, end: int) -> Iterator[int]:
-    """The positions, between `start` and `end`, of the semicolons that end a statement."""
-    blocks = _OpenBlocks(dialect)
+def _statement_ends(text: str, blocks: _OpenBlocks, start: int, end: int) -> Iterator[int]:
+    """The positions, between `start` and `end`, of the semicolons that end a statement; `blocks` is told all tokens."""
     before, word, position = "", "", start
-    for token in tokens(text, dialect, start, end):
+    for token in tokens(text, blocks.dialect, start, end):
         after = token.text.lower() if token.kind != NAME else '"'
         if word and blocks.see(before, word, after):
             yield position
@@ -63,6 +62,7 @@ class _OpenBlocks:
     label: str = ""  # what stands before the colon of `name: BEGIN`
     macro: bool = False  # Teradata's: what stands in its parentheses are statements
     whole_batch: bool = False  # T-SQL: a routine reaches to the end of its batch
+    last: str = ""  # the token that was seen last
 
     @property
     def _transact(self) -> bool:
@@ -70,6 +70,7 @@ class _OpenBlocks:
 
     def see(self, before: str, word: str, after: str) -> bool:
         """Takes one token; True when it is a semicolon that ends the statement."""
+        self.last = word
         # OPENROWSET('provider', 'place'; 'user'; 'password'): semicolons between arguments end nothing.
         if word == ";" and ((self._transact and after[:1] == "'") or (self.macro and self.parentheses > 0)):
             return False
@@ -276,6 +277,8 @@ _BLOCK = re.compile(
     r"(?:procedure|function|package|trigger|type|library))\b",
     re.IGNORECASE,
 )
+_TO_END_OF_COMMENTS = re.compile(r"(?:[^*]|\*(?!/))*+\*/(?:\s*+/\*(?:[^*]|\*(?!/))*+\*/)*+\s*+")
+"""The rest of a comment, and others behind it."""
 _SQLPLUS = re.compile(rf"^(?:{_COMMAND.pattern}|{_CALL.pattern})", re.IGNORECASE | re.MULTILINE)
 
 
@@ -312,7 +315,7 @@ class _ScriptReading:
         if self.statement:
             self.statement = plain != "/" and (self.block or not plain.endswith(";"))
         elif self.comment or plain.startswith("/*"):
-            self.comment = "*/" not in plain
+            return self._comment_line(line)
         elif self.command or _COMMAND.match(line) is not None:
             self.command = plain.endswith("-")
             return ""
@@ -322,6 +325,14 @@ class _ScriptReading:
             self.block = _BLOCK.match(line) is not None
             self.statement = self.block or not plain.endswith(";")
         return line
+
+    def _comment_line(self, line: str) -> str:
+        """A line of a comment; behind it a statement may begin, whose next lines are no commands: `/* all */ BEGIN`."""
+        comments = _TO_END_OF_COMMENTS.match(line)
+        self.comment = comments is None
+        if comments is None or comments.end() == len(line):
+            return line
+        return comments.group() + self.read(line[comments.end() :])
 
     def _call_line(self, line: str) -> str:
         """A line of EXECUTE, which goes on in the next one behind a dash."""
@@ -481,15 +492,19 @@ def _batches(text: str, dialect: Dialect) -> Iterator[tuple[int, int, str]]:
 
 
 def _divides(text: str, dialect: Dialect, start: int, end: int) -> bool:
-    """Whether a slash on a line of its own stands inside a statement of a block: then it ends nothing."""
+    """Whether a slash on a line of its own stands inside a statement of a block: then it ends nothing.
+
+    A block's words may as well stand in a comment (`-- begin of report`), be columns (`SELECT event FROM t`), or say
+    what has no body here (`CREATE TYPE t AS OBJECT (MEMBER FUNCTION f RETURN NUMBER)`).
+    """
     if dialect.separator is not Separator.SLASH or text[start:end].rstrip().endswith(";"):
         return False
     if not _OPENS_BLOCK.search(text, start, end):
         return False
-    last = ""
-    for token in tokens(text, dialect, start, end):
-        last = token.text
-    return last != ";"
+    blocks = _OpenBlocks(dialect)
+    for _ in _statement_ends(text, blocks, start, end):
+        pass
+    return bool(blocks.open) and blocks.last != ";"
 
 
 def _ends(text: str, dialect: Dialect, span: tuple[int, int], delimiter: str) -> Iterator[int]:
@@ -499,7 +514,7 @@ def _ends(text: str, dialect: Dialect, span: tuple[int, int], delimiter: str) ->
     if dialect.declare_opens_script and _declares(text, dialect, start, end):
         return iter(())
     if delimiter == ";" and _OPENS_BLOCK.search(text, start, end):
-        return _statement_ends(text, dialect, start, end)
+        return _statement_ends(text, _OpenBlocks(dialect), start, end)
     pattern = _unquoted_pattern(re.escape(delimiter) + _GOES_ON.get(dialect.separator, ""), dialect.name)
     return (match.start() for match in pattern.finditer(text, start, end) if match.lastgroup == "found")
 

@@ -161,6 +161,29 @@ def test_a_slash_of_its_own_ends_an_oracle_block() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "first",
+    [
+        "-- begin of report\nSELECT a FROM t",
+        "/* the function of t; begin */\nSELECT a FROM t",
+        "SELECT 'declare; begin', a FROM t",
+        'SELECT "BEGIN", event, task FROM t',
+        "CREATE TYPE t AS OBJECT (a NUMBER, MEMBER FUNCTION f RETURN NUMBER)",
+        "BEGIN NULL; END",
+    ],
+)
+def test_a_slash_of_its_own_ends_what_only_has_the_words_of_a_block(first: str) -> None:
+    found = texts(f"{first}\n/\nINSERT INTO x SELECT b FROM y\n/\n", "oracle")
+    assert len(found) == 2
+    assert found[1] == "INSERT INTO x SELECT b FROM y"
+
+
+@pytest.mark.parametrize("comment", ["", "-- all of it\n", "/* all of it */ "])
+def test_a_slash_of_its_own_inside_a_block_divides(comment: str) -> None:
+    block = "DECLARE\n c NUMBER := 4;\nBEGIN\n c := c\n/\n2; -- end\nEND"
+    assert texts(f"{comment}{block};\n/\nSELECT 1 FROM d\n/", "oracle") == [block, "SELECT 1 FROM d"]
+
+
 def test_a_notebook_is_its_cells() -> None:
     cells = [
         "-- Databricks notebook source\n-- MAGIC %md Sales",
@@ -312,6 +335,13 @@ def test_the_commands_of_snowsql_are_no_statements() -> None:
     assert split("!source a.sql\n!source b.sql", "snowflake") == ()
     kept = "select a != b, 'x\n!set y' from m\n!forecast(1)"
     assert [statement.text for statement in split(kept, "snowflake")] == [kept]
+
+
+@pytest.mark.parametrize("comment", ["/* a */", "/* a\n b */", "/* a */ /* b */ /* c\n*/"])
+def test_a_statement_behind_a_comment_keeps_lines_like_commands_of_sqlplus(comment: str) -> None:
+    query, block = "select a from t order by a\ndesc", "begin\n a;\nexit\nwhen c; end"
+    script = f"{comment} {query};\n{comment} set echo off\n{comment} {block};\n/"
+    assert texts(script, "oracle") == [query, block]
 
 
 def test_the_commands_of_sqlplus_are_no_statements() -> None:
