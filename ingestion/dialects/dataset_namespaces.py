@@ -15,7 +15,7 @@ from typing import Any
 
 from ingestion.dialects import dialect_of
 from ingestion.dialects.connection_types import CONNECTION_TYPES
-from ingestion.dialects.definition import Fold
+from ingestion.dialects.definition import Dialect, Fold
 
 UNKNOWN_DATABASE = "default"
 """What a database is called of which nobody knows the name, or where a platform has none above its schemas."""
@@ -24,12 +24,19 @@ _OVER_GLUE = ("glue", "awsathena")
 _SPARK_CATALOG = "spark_catalog"
 _SNOWFLAKE_HOST = ".snowflakecomputing.com"
 _REDSHIFT_HOST = re.compile(r"\b([\w-]++)\.[\w-]++\.([\w-]++)\.redshift(?:-serverless)?\.amazonaws\.com(?:\.cn)?")
-_LOOPBACK = re.compile(r"(?:localhost|127(?:\.\d+){3}|\[::1\])(?::\d+)?$", re.IGNORECASE)
+_LOOPBACK = re.compile(
+    r"(?:localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[::1\]|host\.docker\.internal)(?::\d+)?$", re.IGNORECASE
+)
 """Of each machine another: whose it is in an event nobody knows."""
 _ARN_ACCOUNT = re.compile(r"arn:[\w-]+:iam::(\d+):")
 _AS_AGENTS_SAY, _FIRST_REGION = ".us-west-1.aws", ".us-west-2.aws"
 """Where an account names no region it is in the first one, for which agents write one that Snowflake does not have."""
 _TABLE_PARTS = 3
+_ANY = "*"
+"""In a namespace that is given: any text, a port and a region too where it ends so."""
+_URI = re.compile(r"[a-z][\w+.-]*:/", re.IGNORECASE)
+_WITHOUT_ADDRESS = ("bigquery", "unity-catalog")
+"""The namespaces that are a word and no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +155,18 @@ class ServiceAddress:
     @property
     def keeps_case(self) -> bool:
         """Whether names that differ in case alone are two tables there."""
+        return self._dialect is not None and self._dialect.relations.bare is Fold.KEEP
+
+    @property
+    def default_schemas(self) -> frozenset[str]:
+        """The schemas that a name without one may stand in, in no case."""
+        own = self._dialect.default_schema.casefold() if self._dialect is not None else ""
+        return frozenset({own, UNKNOWN_DATABASE})
+
+    @property
+    def _dialect(self) -> Dialect | None:
         known = any(one.lower() == self.type.lower() for one in CONNECTION_TYPES)
-        return known and dialect_of(self.type).relations.bare is Fold.KEEP
+        return dialect_of(self.type) if known else None
 
     def namespaces(self) -> tuple[str, ...]:
         """Its namespace, then others that agents write for it; none where the connection does not tell it."""
@@ -225,9 +242,15 @@ def scheme_of(namespace: str) -> str:
     return "glue" if key.startswith(_GLUE) else key.partition("://")[0]
 
 
+def is_namespace(name: str) -> bool:
+    """Whether a service is called as a namespace is: nobody calls one of theirs `hive://metastore:9083`, but `hive`."""
+    return _URI.match(name) is not None or name.lower().startswith(_GLUE) or name.lower() in _WITHOUT_ADDRESS
+
+
 def _with_port(address: str, port: int) -> str:
     host, _, after = address.rpartition(":")
-    return address if not port or (host and after.isdigit()) else f"{address}:{port}"
+    is_whole = (host and after.isdigit()) or address.endswith(_ANY)
+    return address if not port or is_whole else f"{address}:{port}"
 
 
 def _redshift_cluster(address: str) -> str:
@@ -240,6 +263,8 @@ def _snowflake_account(account: str) -> str:
     name = account.strip().rpartition("://")[2].partition("/")[0]
     if name.lower().endswith(_SNOWFLAKE_HOST):
         name = name[: -len(_SNOWFLAKE_HOST)].removesuffix(".privatelink")
+    if name.endswith(_ANY):
+        return name
     locator, *after = name.split(".")
     if not after:
         return name if "-" in name or "_" in name else f"{name}{_AS_AGENTS_SAY}"
@@ -292,7 +317,7 @@ class NamespaceMap:
         yield from self.services
 
     def _namespaces(self, service: str) -> Iterator[str]:
-        yield from (namespace for namespace, name in self.given.items() if name == service and "*" not in namespace)
+        yield from (namespace for namespace, name in self.given.items() if name == service and _ANY not in namespace)
         if service in self.services:
             yield from self.services[service].namespaces()
 
@@ -300,7 +325,7 @@ class NamespaceMap:
         return any(name == service and namespace_key(namespace) == key for namespace, name in self.given.items())
 
     def _is_of_pattern(self, service: str, key: str) -> bool:
-        patterns = (namespace for namespace, name in self.given.items() if name == service and "*" in namespace)
+        patterns = (namespace for namespace, name in self.given.items() if name == service and _ANY in namespace)
         return any(fnmatchcase(key, namespace_key(pattern)) for pattern in patterns)
 
     def _is_its_address(self, service: str, key: str) -> bool:

@@ -6,7 +6,13 @@ from typing import Any
 
 import pytest
 
-from ingestion.dialects.dataset_namespaces import NamespaceMap, ServiceAddress, line_of_map, namespace_key
+from ingestion.dialects.dataset_namespaces import (
+    NamespaceMap,
+    ServiceAddress,
+    is_namespace,
+    line_of_map,
+    namespace_key,
+)
 
 SERVICES: dict[str, tuple[str, dict[str, Any]]] = {
     "athena": ("Athena", {"awsConfig": {"awsRegion": "eu-west-1"}}),
@@ -83,12 +89,48 @@ def test_what_is_given_goes_before_what_an_address_tells() -> None:
     assert given.namespace_of("pg") == "postgres://db:5432"
 
 
+@pytest.mark.parametrize(
+    ("pattern", "namespace"),
+    [
+        ("hive://*", "hive://meta.internal:9083"),
+        ("postgres://*", "postgresql://db:5433"),
+        ("postgres://*.internal", "postgres://db.internal"),
+        ("snowflake://*", "snowflake://acme-prod"),
+        ("snowflake://xy12345.*", "snowflake://xy12345.east-us-2.azure"),
+        ("unitycatalog://*.cloud.databricks.com", "databricks://dbc-9.cloud.databricks.com"),
+    ],
+)
+def test_a_pattern_is_of_any_text_where_its_star_stands(pattern: str, namespace: str) -> None:
+    assert NamespaceMap({pattern: "wh"}).services_of(namespace) == ("wh",)
+    assert NamespaceMap({pattern: "wh"}).services_of("trino://elsewhere:8080") == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("arn:aws:glue:eu-west-1:12", True),
+        ("bigquery", True),
+        ("file:/data/wh", True),
+        ("hive", False),
+        ("hive://meta:9083", True),
+        ("postgres", False),
+        ("snowflake", False),
+        ("unity-catalog", True),
+        ("web", False),
+    ],
+)
+def test_a_service_that_is_called_as_its_system_is_no_namespace(name: str, expected: bool) -> None:
+    assert is_namespace(name) is expected
+
+
 def test_an_address_of_several_services_means_each() -> None:
     two = NamespaceMap({}, {name: ServiceAddress("BigQuery") for name in ("a", "b")})
     assert two.services_of("bigquery") == ("a", "b")
 
 
-@pytest.mark.parametrize("address", ["127.0.0.1:5432", "LOCALHOST", "[::1]:5432", "localhost:5432"])
+@pytest.mark.parametrize(
+    "address", ["0.0.0.0:5432", "127.0.0.1:5432", "LOCALHOST", "[::1]:5432", "host.docker.internal", "localhost:5432"]
+)
 def test_an_address_of_this_machine_alone_is_that_of_no_service_unless_it_is_given(address: str) -> None:
     known = {"pg": ServiceAddress("Postgres", {"hostPort": address})}
     assert NamespaceMap({}, known).services_of(f"postgres://{address}") == ()
@@ -118,6 +160,13 @@ def test_an_address_that_the_source_lacks_is_taken_from_the_catalog() -> None:
 )
 def test_a_name_has_the_parts_that_count_on_its_platform(kind: str, written: list[str], parts: list[str]) -> None:
     assert ServiceAddress(kind).table_parts(written) == parts
+
+
+@pytest.mark.parametrize(
+    ("kind", "schemas"), [("Mysql", {"", "default"}), ("Postgres", {"public", "default"}), ("other", {"", "default"})]
+)
+def test_a_name_alone_stands_where_its_platform_looks_first(kind: str, schemas: set[str]) -> None:
+    assert ServiceAddress(kind).default_schemas == schemas
 
 
 def test_the_line_that_would_join_a_namespace() -> None:

@@ -4,7 +4,6 @@ without one meet in one graph.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -47,6 +46,7 @@ from ingestion.dialects.dataset_namespaces import (
     UNKNOWN_DATABASE,
     NamespaceMap,
     ServiceAddress,
+    is_namespace,
     line_of_database,
     line_of_map,
     namespace_key,
@@ -78,7 +78,6 @@ _STORAGE_TYPES: Mapping[str, str] = {
 _PLATFORM_TYPES: Mapping[str, str] = {"INTEGER": "BIGINT", "FLOAT": "DOUBLE", "GEOGRAPHY": "GEOGRAPHY"}
 
 WROTE_NOTHING = ("ABORT", "FAIL")
-_URI = re.compile(r"[a-z][\w+.-]*:/", re.IGNORECASE)
 
 COMPLETE, FAILED = "complete", "failed"
 
@@ -130,7 +129,7 @@ class _Location:
     @property
     def is_joined(self) -> bool:
         """Whether it is a service that others speak of too."""
-        return self.service is not None and not _is_namespace(self.service)
+        return self.service is not None and not is_namespace(self.service)
 
     @property
     def parts(self) -> list[str]:
@@ -160,7 +159,7 @@ class _Datasets:
         if row is None or columns or (learned and row.path is None and row.type == "table"):
             row = self._register(row, locations[0], learned, columns)
         self._resolved[key] = row
-        if row.type == "table" and _is_namespace(fqn.split(row.fqn)[0]):
+        if row.type == "table" and is_namespace(fqn.split(row.fqn)[0]):
             self._note_namespace(locations[0].namespace)
         elif row.type == "table" and locations[0].is_joined:
             self._note_database(locations[0])
@@ -196,6 +195,8 @@ class _Datasets:
             entities.c.deleted.is_(False),
         )
         rows = self.connection.execute(select(entities).where(*where)).all()
+        if len(parts) == 1:  # any schema may have a table of that name
+            rows = [row for row in rows if fqn.split(row.fqn_folded)[-2] in location.address.default_schemas]
         exact = [row for row in rows if fqn.split(row.fqn)[-len(parts) :] == parts]
         if len(exact) == 1 or location.address.keeps_case:
             return exact[0] if len(exact) == 1 else None
@@ -300,7 +301,7 @@ def _services_alike(namespace: str, services: Mapping[str, ServiceAddress]) -> t
     kinds = KINDS_OVER_FILES if over_files else SERVICE_KINDS.get(scheme_of(namespace), ())
     of_kind = set(map(service_type, kinds))
     return tuple(
-        sorted(name for name, address in services.items() if address.type in of_kind and not _is_namespace(name))
+        sorted(name for name, address in services.items() if address.type in of_kind and not is_namespace(name))
     )
 
 
@@ -311,7 +312,7 @@ def unjoined_namespaces(connection: Connection, namespaces: NamespaceMap) -> dic
     known = namespaces.with_services(_service_addresses(connection))
     found: dict[str, tuple[str, ...]] = {}
     for name in sorted(known.services):
-        if _is_namespace(name):
+        if is_namespace(name):
             others = known.services_of(name) or _services_alike(name, known.services)
             found |= {name: others} if others else {}
     return found
@@ -342,13 +343,8 @@ def _request_again(row: EntityRow, path: str | None) -> tuple[str, Json]:
     return row.type, request
 
 
-def _is_namespace(service: str) -> bool:
-    """Whether a service goes by the namespace of a dataset, as one that no map gave to another."""
-    return _URI.match(service) is not None or scheme_of(service) in SERVICE_TYPES
-
-
 def _is_named_by(service: str, namespace: str) -> bool:
-    return service == namespace or (_is_namespace(service) and namespace_key(service) == namespace_key(namespace))
+    return service == namespace or (is_namespace(service) and namespace_key(service) == namespace_key(namespace))
 
 
 def _type_of(namespace: str) -> str:

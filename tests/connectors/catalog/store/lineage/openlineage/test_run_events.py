@@ -368,6 +368,18 @@ class TestOneGraphWithTheLog:
         batch = client.post("/openlineage/lineage/batch", [other, passed(PG, "d.p.s", "d.p.t", "a", "j")])[1]
         assert [one["namespace"] for one in batch["unjoined"]] == ["snowflake://xy12345.eu-west-1.aws"]
 
+    def test_a_service_that_is_called_as_its_system_may_be_what_a_namespace_is(self, client: Client) -> None:
+        client.made("/services/databaseServices", {"name": "snowflake", "serviceType": "Snowflake"})
+        (told,) = post(client, passed(AIRFLOW, "d.s.a", "d.s.b", "a", "j"))["unjoined"]
+        assert told["line"].endswith(f'{{namespaces: {{"{AIRFLOW}": "snowflake"}}}}}}')
+
+    def test_a_name_without_a_schema_is_no_table_of_just_any(self, shop: Client) -> None:
+        shop.made("/databaseSchemas", {"name": "raw", "database": "shop.main"})
+        staged, plain = filed(shop, "shop.main.raw", "staged", "a"), filed(shop, "shop.main.public", "plain", "a")
+        for source in ("plain", "staged"):
+            post(shop, passed("postgres://h:1", source, "main.public.t", "a", source))
+        assert (edges_of(graph(shop, plain)), edges_of(graph(shop, staged))) == ({("plain", "t")}, set())
+
     def test_an_address_of_several_services_is_the_one_that_has_the_table(self, client: Client) -> None:
         for name, project in (("b1", "p1"), ("b2", "p2")):
             client.made("/services/databaseServices", {"name": name, "serviceType": "BigQuery"})
