@@ -19,10 +19,16 @@ from ingestion.dialects.connection_types import CONNECTION_TYPES, SPELLINGS
 from ingestion.dialects.definition import Dialect, keywords
 from ingestion.dialects.lexing import COMMENT, HINT, NAME, OPEN, lexicon_of
 
-_BEHIND = r"\b(?:from|join|into|update|table|view|using|overwrite)\s+(?:if\s+(?:not\s+)?exists\s+)?"
-"""What a relation's name stands behind."""
-_CALL_BEFORE = re.compile(r"\b(?:extract|trim|substring|substr|overlay|position)\s*\([^()]*\Z", re.IGNORECASE)
-"""FROM within a call, as in EXTRACT(DAY FROM a-b.c.d), is none of a relation."""
+_BEHIND = r"\b(?:from|join|into|merge|update|table|view|overwrite)\s+(?:if\s+(?:not\s+)?exists\s+)?"
+"""What a relation's name stands behind. USING may be of a format (`org.apache.spark.sql.jdbc`), a script, a value."""
+_OF_VALUES = re.compile(
+    r"(?:\b(?:extract|trim|substring|substr|overlay|position)\s*\([^()]*"
+    r"|\b(?:distinct|array|load|prepare\s+\w+|(?:import|copy)\b[^;()]*)\s+)\Z",
+    re.IGNORECASE,
+)
+"""What stands before a FROM or JOIN that is none of a relation: EXTRACT(DAY FROM a-b.c.d), IS DISTINCT FROM [b],
+ARRAY JOIN [b], Hive's IMPORT TABLE t FROM "/path", Databricks' COPY INTO t FROM "/path", MySQL's PREPARE s FROM "SQL".
+"""
 _SHOWN = 3
 _SHARE = 10
 """One in so many: a log of one's own dialect has next to none, one of another in every second or third statement."""
@@ -81,19 +87,19 @@ FORMS: Mapping[str, _DialectForm] = {
     ),
     "brackets": _DialectForm(
         "names in brackets",
-        rf"(?<!array )(?:{_BEHIND}|\.\s*)\[[A-Za-z_][\w$# ]*\]",
+        rf"(?:{_BEHIND}|\.\s*)\[[A-Za-z_][\w$# ]*\]",
         ("tsql", "fabric"),
         refused=_without("[") - {"ansi", "redshift"},  # SELECT [a] FROM [t] is taken there
     ),
     "dashes": _DialectForm(
         "a project's name with dashes and without quotes",
-        r"(?<!distinct )" + _BEHIND + r"[A-Za-z]\w*(?:-\w+)+\.\w+\.\w",
+        _BEHIND + r"[A-Za-z]\w*(?:-\w+)+\.\w+\.\w",
         ("bigquery",),
         refused=_NO_DASHES - {"ansi"},
     ),
     "hash": _DialectForm(
         "temporary tables that begin with #",
-        _BEHIND + r"#{1,2}[A-Za-z_]",
+        rf"(?:{_BEHIND}|\busing\s+)#{{1,2}}[A-Za-z_]",
         ("tsql", "fabric", "redshift"),
         refused=_NO_HASH_NAMES,
     ),
@@ -107,7 +113,7 @@ FORMS: Mapping[str, _DialectForm] = {
         "SELECT TOP",
         r"\bselect\s+(?:distinct\s+|all\s+)?top\s*\(?\s*\d+",
         ("tsql", "fabric", "teradata", "snowflake", "redshift"),
-        strange=keywords("postgres oracle bigquery duckdb clickhouse sqlite") | _SPARK_LIKE | _MYSQL_LIKE | _TRINO_LIKE,
+        strange=keywords("postgres oracle bigquery duckdb sqlite") | _SPARK_LIKE | _MYSQL_LIKE | _TRINO_LIKE,
     ),
     "nolock": _DialectForm(
         "WITH (NOLOCK)",
@@ -134,7 +140,8 @@ FORMS: Mapping[str, _DialectForm] = {
         "QUALIFY",
         r"\bqualify\s+(?:1\s*=|row_number|rank|dense_rank|count|sum|max|min|lag|lead)\b",
         ("snowflake", "bigquery", "teradata", "databricks"),
-        strange=keywords("postgres oracle hive impala sqlite mysql mariadb singlestore") | _TSQL_LIKE | _TRINO_LIKE,
+        # Oracle 26ai, Hive 4, MySQL HeatWave and Fabric's warehouse have it
+        strange=keywords("postgres impala sqlite mariadb singlestore tsql") | _TRINO_LIKE,
     ),
     "duplicate": _DialectForm(
         "ON DUPLICATE KEY UPDATE",
@@ -179,7 +186,7 @@ FORMS: Mapping[str, _DialectForm] = {
         "the types VARCHAR2 and NVARCHAR2",
         r"\bn?varchar2\s*\(",
         ("oracle",),
-        strange=keywords("bigquery mysql hive impala clickhouse") | _TSQL_LIKE | _TRINO_LIKE,
+        strange=keywords("bigquery mysql hive impala") | _TSQL_LIKE | _TRINO_LIKE,
     ),
     "distinct on": _DialectForm(
         "DISTINCT ON",
@@ -233,13 +240,15 @@ def _forms_in(text: str, rules: Dialect) -> tuple[str, ...]:
     code = _code_alone(text, rules)
     if code is None:
         return ()
-    found = {
-        match.lastgroup
-        for match in pattern.finditer(code)
-        if match.lastgroup != _GROUPS["dashes"]
-        or not _CALL_BEFORE.search(code, max(0, match.start() - _LOOKED_BACK), match.start())
-    }
+    found = {match.lastgroup for match in pattern.finditer(code) if not _is_of_values(match)}
     return tuple(name for name, group in _GROUPS.items() if group in found)
+
+
+def _is_of_values(match: re.Match[str]) -> bool:
+    """Whether it begins with a FROM or JOIN that no relation stands behind."""
+    if match.group()[:4].lower() not in ("from", "join"):
+        return False
+    return _OF_VALUES.search(match.string, max(0, match.start() - _LOOKED_BACK), match.start()) is not None
 
 
 _GROUPS: Mapping[str, str] = {code: f"f{number}" for number, code in enumerate(FORMS)}
