@@ -162,7 +162,7 @@ class TargetWords:
         for witness in _TELL_WHOLE_COLUMNS:
             if witness in self._of and witness not in same:
                 others = self._of[witness].all_sources(edge, span)
-                if others and not linked(others, edge.column):
+                if others and not _has_part(others, edge.column) and not linked(others, edge.column):
                     yield witness
 
 
@@ -206,6 +206,13 @@ class _WitnessWords:
         if any(_meets(word.span, span) for word in (*self._incomplete, *unknown, *deciding, *unsure)):
             return []
         return [word.column for word in giving if word.current]
+
+
+def _has_part(some: Iterable[Column], column: Column) -> bool:
+    """Whether one of some columns is a field of another or has it: for address.city somebody may have address."""
+    table, path = column
+    nested = ((path, one) if len(path) > len(one) else (one, path) for other, one in some if other == table)
+    return any(inner.startswith(f"{outer}.") for inner, outer in nested)
 
 
 def _without_repetitions(words: Iterable[Word]) -> Iterator[Word]:

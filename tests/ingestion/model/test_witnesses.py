@@ -55,6 +55,9 @@ FILTER = {"direct": False}
         ((word(PERSON, "a.x > total"),), "seen by: log"),
         ((word(Witness.FILE, "a.x > total"), word(Witness.TOOL, "a.x > total")), "seen by: log"),
         ((word(ENGINE, "orders.amount > total"), word(DBT, "a.x > total")), "seen by: log, engine; not by: dbt"),
+        # it names a field of the column
+        ((word(ENGINE, "orders.amount.net > total"),), "seen by: log"),
+        ((word(ENGINE, "orders.amount_net > total"),), "seen by: log; not by: engine"),
         # what it says no more since a newer one came is no word of today
         ((word(ENGINE, "a.x > total", current=False),), "seen by: log"),
     ],
@@ -83,6 +86,12 @@ def test_engines_tell_of_values_alone_so_nothing_is_held_against_what_decides(pa
 def test_only_who_spoke_at_that_time_tells_otherwise(first: float, last: float, expected: str) -> None:
     ours = OURS._replace(span=(4 * DAY, 5.5 * DAY))
     assert verdict(ours, word(ENGINE, "orders.price > total", span=(first, last))) == expected
+
+
+def test_a_field_is_not_held_against_who_names_the_whole_column() -> None:
+    city = word(LOG, "orders.address.city > town")
+    assert verdict(city, word(ENGINE, "orders.address > town")) == "seen by: log"
+    assert verdict(city, word(ENGINE, "orders.addr > town")) == "seen by: log; not by: engine"
 
 
 def test_an_edge_that_is_not_seen_any_more_is_held_against_nobody() -> None:
