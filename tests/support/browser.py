@@ -212,7 +212,8 @@ class Page:
     def saved_bytes(self, name: str) -> bytes:
         """The same as it is."""
         file = self._downloads / name
-        self.until(file.exists, name)
+        # Chromium holds the name by an empty file, and puts what it wrote beside it in its place once that is whole
+        self.until(lambda: file.exists() and file.stat().st_size > 0, name)
         content = file.read_bytes()
         file.unlink()
         return content
