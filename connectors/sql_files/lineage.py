@@ -117,7 +117,9 @@ def script_lineage(sql: str, dialect: str | None, schema: Path | None, timeout_s
     if project is not None:
         dialect, known = project.dialect, {**schema_of(project), **known}
     dialect = dialect or DEFAULT_DIALECT
-    script = read_script(sql, dialect_of(dialect), before) if project is None else project_script(project, before)
+    script = project_script(project, before) if project is not None else read_script(sql, dialect_of(dialect), before)
+    if project is None:
+        _refuse_empty(script, dialect, before)
     found = _of_script(script, dialect, known, timeout_seconds)
     _refuse_schema_failures(before, found.failures)
     return found if project is None else _of_project(project, found)
@@ -150,6 +152,13 @@ def _other_dialect(script: str, dialect: str) -> Iterator[str]:
         fitting = fitting_types(found)
         mend = f": try --dialect {dialect_of(fitting[0]).name}" if fitting else ""
         yield f"{mismatch_text(found, len(texts), dialect)}{mend}"
+
+
+def _refuse_empty(script: Script, dialect: str, before: Path | None) -> None:
+    """Raises ConfigError where no statement was given: an unset variable, a pipe that nothing came through."""
+    first = script.files[1 if before is not None else 0][0]
+    if not script.unread and not split(script.text.split("\n", first - 1)[-1], dialect):
+        raise ConfigError("there is no statement in what was given: an empty text tells of no lineage")
 
 
 def _of_project(project: DbtProject, found: ScriptLineage) -> ScriptLineage:

@@ -13,10 +13,12 @@ from connectors.catalog.questions.file import entities_named, near_name
 from connectors.catalog.store.database import loads
 from connectors.catalog.store.entities import columns as columns_of
 from ingestion.arguments import candidates_text
+from ingestion.errors import ConfigError
 from ingestion.model import fqn
 from ingestion.model.lineage import Problem, TableName
 from ingestion.model.outcomes import ProblemKind
 from ingestion.parser import ColumnEdge, LineageParser, problem_text
+from ingestion.statements import split
 
 PARSER_SECONDS = 10.0
 """For each statement: who asks for an answer waits for it."""
@@ -75,8 +77,11 @@ class _Known:
 def parse_sql(connection: Connection, text: str, dialect: str) -> Answer[SqlReading]:
     """Tables read and written, each with its name in the catalog, then the edges of columns, then what is unresolved.
 
-    Raises ConfigError for an unknown `dialect`, and RecordError, without a literal, for a text that nothing can read.
+    Raises ConfigError for an unknown `dialect` and for a text without a statement, and RecordError, without a literal,
+    for a text that nothing can read.
     """
+    if not split(text, dialect):
+        raise ConfigError("there is no statement in the text")
     first = LineageParser(text, dialect, timeout_seconds=PARSER_SECONDS)
     known = _known_tables(connection, (*first.source_tables, *first.intermediate_tables, *first.target_tables))
     schema = {str(table): columns for table, columns in known.columns.items()}

@@ -246,6 +246,16 @@ def test_it_runs_without_spark() -> None:
     assert found.stdout == "False\n"
 
 
+@pytest.mark.parametrize("text", ["", "  \n-- nothing yet\n;\n", "/* later */"])
+def test_a_text_without_a_statement_is_no_lineage_but_a_mistake(text: str) -> None:
+    Path("schema.sql").write_text("create table s (a int);\n")
+    Path("empty.sql").write_text(text)
+    for arguments in (("-",), ("-", "--schema", "schema.sql"), ("empty.sql",)):
+        code, shown, errors = lineage(*arguments, stdin=text)
+        assert (code, shown) == (2, "")
+        assert errors == "ingest: there is no statement in what was given: an empty text tells of no lineage\n"
+
+
 def test_standard_input_that_is_closed_or_no_text_is_one_line(tmp_path: Path) -> None:
     command = [sys.executable, "-c", "from workflows.cli import main; main()", "lineage", "-"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}

@@ -8,14 +8,32 @@ from ingestion.scripts.unfollowed_changes import dropped_namespace, unfollowed_c
 
 def test_what_is_not_followed_is_named() -> None:
     postgres = dialect_of("postgres")
-    assert unfollowed_change("DROP FUNCTION f(int)", postgres) == "DROP FUNCTION"
-    assert unfollowed_change("ALTER TYPE mood ADD VALUE 'secret'", postgres) == "ALTER TYPE"
-    assert unfollowed_change("ALTER TABLE 'secret", postgres) == "ALTER TABLE"
-    assert unfollowed_change("ALTER TABLE t FROBNICATE a", postgres) == "ALTER TABLE"
+    named = {
+        "DROP FUNCTION f(int)": "DROP FUNCTION",
+        "ALTER TYPE mood ADD VALUE 'secret'": "ALTER TYPE",
+        "ALTER TABLE 'secret": "ALTER TABLE",
+        "ALTER TABLE t FROBNICATE a": "ALTER TABLE",
+    }
+    for text, what in named.items():
+        assert unfollowed_change(text, postgres) == f"what depends on what {what} changes is not followed"
     assert unfollowed_change("ALTER TABLE t ADD CONSTRAINT c CHECK (a > 1), OWNER TO x", postgres) is None
     assert unfollowed_change("DROP INDEX i", postgres) is None
-    assert unfollowed_change("DROP TABEL t", postgres) == "DROP TABEL"
     assert unfollowed_change("CREATE OR REPLACE SECURE RECURSIVE VIEW v AS SELECT 1", dialect_of("snowflake")) is None
     assert unfollowed_change("ALTER SYSTEM SET x = 1", postgres) is None
+
+
+def test_of_what_is_no_statement_that_is_told_with_what_was_meant() -> None:
+    told = {
+        "DROP TABEL t": "DROP TABEL is no statement that is known; did you mean TABLE?",
+        "CREATE OR REPLACE VEIW v": "CREATE OR REPLACE VEIW is no statement that is known; did you mean VIEW?",
+        "ALTER 'secret' ADD COLUMN a int": "ALTER is no statement that is known",
+        "DROP": "DROP is no statement that is known",
+    }
+    for text, said in told.items():
+        assert unfollowed_change(text, dialect_of("postgres")) == said
+
+
+def test_the_schema_that_is_dropped_is_named() -> None:
+    postgres = dialect_of("postgres")
     assert dropped_namespace("DROP SCHEMA IF EXISTS web CASCADE", postgres) == ("web",)
     assert dropped_namespace("DROP TABLE web.t", postgres) == ()

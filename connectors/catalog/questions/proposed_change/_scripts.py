@@ -154,8 +154,7 @@ def _doubt(statement: ScriptStatement, outcome: ParseOutcome, dialect: Dialect) 
     """Why it is not known what a statement does, "" where it is."""
     if outcome.dead_reason:
         return "" if altered_types(statement.text, dialect) else outcome.dead_reason
-    unfollowed = unfollowed_change(statement.text, dialect)
-    return f"what depends on what {unfollowed} changes is not followed" if unfollowed else ""
+    return unfollowed_change(statement.text, dialect) or ""
 
 
 def _location(script: Script | None, found: Sequence[ScriptStatement], number: int) -> str:

@@ -126,6 +126,7 @@ async def every_tool_answers(client: Client) -> None:
         ("search", {"words": "orders", "cursor": "nonsense"}, "that is no cursor"),
         ("parse_sql", {"text": "SELECT CAST('hunter2' AS)"}, "column 25: unparsable: sqlglot: expected TYPE"),
         ("parse_sql", {"text": "SELECT 1", "dialect": "nosuch"}, "unknown dialect"),
+        ("parse_sql", {"text": " -- nothing yet"}, "there is no statement in the text"),
         ("describe", {"name": "x" * 10_000}, "characters)"),
         ("proposed_change", {"text": "-- hunter2"}, "there is no statement in what was given"),
         ("proposed_change", {"text": "SHOW TABLES"}, "the text changes nothing that a catalog knows"),

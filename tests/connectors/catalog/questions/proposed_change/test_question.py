@@ -140,9 +140,9 @@ CASES: dict[str, tuple[set[str], int]] = {
     ),
     "INSERT INTO raw.nosuch SELECT id FROM raw.orders": ({"raw.nosuch is not in this catalog: a mistyped name?"}, 1),
     "garbage here": ({"<ddl>:1: unknown_verb"}, 1),
-    "DROP TABEL raw.orders": ({"<ddl>:1: what depends on what DROP TABEL changes is not followed"}, 1),
+    "DROP TABEL raw.orders": ({"<ddl>:1: DROP TABEL is no statement that is known; did you mean TABLE?"}, 1),
     "ALTER TABEL raw.orders DROP COLUMN total": (
-        {"<ddl>:1: what depends on what ALTER TABEL changes is not followed"},
+        {"<ddl>:1: ALTER TABEL is no statement that is known; did you mean TABLE?"},
         1,
     ),
     "DROP FUNCTION f(int)": ({"<ddl>:1: what depends on what DROP FUNCTION changes is not followed"}, 1),
