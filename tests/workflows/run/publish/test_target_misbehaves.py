@@ -34,7 +34,7 @@ from workflows.state.store import open_state
 
 pytestmark = pytest.mark.spark
 LINEAGE = "/api/v1/headwater/lineage"
-IMPATIENT = RetryPolicy(attempts=4, total_seconds=20, first_wait=0.05, longest_wait=0.3, jitter=0.05)
+IMPATIENT = RetryPolicy(attempts=3, total_seconds=20, first_wait=0.05, longest_wait=0.3, jitter=0.05)
 
 
 @pytest.fixture(autouse=True)
@@ -42,7 +42,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """The client's patience, scaled down."""
 
     def quickly(connection: Connection) -> Platform:
-        return connect(replace(connection, read_seconds=2.0, answer_seconds=3.0), IMPATIENT)
+        return connect(replace(connection, read_seconds=1.2, answer_seconds=1.8), IMPATIENT)
 
     monkeypatch.setattr("workflows.target.connect", quickly)
 
