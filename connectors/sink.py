@@ -24,13 +24,16 @@ Catalog = TypeVar("Catalog", covariant=True)
 UNANSWERED = "?"
 """In place of a digest or a receipt of what was sent and not answered for: none is the same."""
 
+NOT_OURS = "-"
+"""In place of a receipt: the edge holds words of others, so that it is never taken back."""
+
 
 @dataclass(frozen=True, slots=True)
 class TargetBatch:
     """All requests into one target, and what they replace there: sent together, the replacements last.
 
-    `receipts`: of edges that the sink made in earlier runs, by the id of their source, how it left them; UNANSWERED for
-    one that was sent and never answered for.
+    `receipts`: of edges that earlier runs wrote, by the id of their source, how the sink left them; UNANSWERED for one
+    that was sent and never answered for, NOT_OURS for one that others speak of too.
 
     For a sink with keys: `ended` are those of what it wrote before and is to take away, `superseded` those of what the
     requests say and is not true any more.
@@ -63,8 +66,8 @@ class TargetBatch:
 class WriteResult:
     """The outcome of one request; `reason` when it was rejected, `refused_columns` when some were not taken.
 
-    `receipt`: how the sink left an edge that holds its own words alone; "" where others speak of it too, or where the
-    target tells them apart.
+    `receipt`: how the sink left an edge that holds its own words alone, NOT_OURS where others speak of it too; "" where
+    the target tells them apart.
     """
 
     request: AddLineageRequest
@@ -172,10 +175,14 @@ class Sink(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PresentEdge:
-    """An edge that a sink made in an earlier run. `is_ours`: it is as the sink left it, nobody else has changed it."""
+    """An edge that a sink made in an earlier run, and left as `receipt` tells.
+
+    `is_ours`: it is as the sink left it, nobody else has changed it.
+    """
 
     source: EntityReference
     target: EntityReference
+    receipt: str
     is_ours: bool
 
     @property
@@ -192,11 +199,14 @@ class EdgeRemover(Protocol):
     def present_edges(self, target: EntityReference, receipts: Mapping[str, str]) -> Sequence[PresentEdge]:
         """Those edges into `target` that are still there, of the `receipts` that it gave (by the id of the source).
 
-        Raises TargetDown and ConfigError.
+        Raises Rejected and RetryableError where the target cannot tell now, TargetDown and ConfigError.
         """
 
     def remove_edge(self, edge: PresentEdge) -> str:
-        """Takes an edge back; why it stays, "" where it is gone. Raises TargetDown and ConfigError."""
+        """Takes an edge back that is still as the sink left it; why it stays, "" where it is gone.
+
+        Raises TargetDown and ConfigError.
+        """
 
 
 @runtime_checkable

@@ -24,7 +24,7 @@ from connectors.openmetadata.edges import (
 )
 from connectors.openmetadata.entities import Collection, mark_processed
 from connectors.openmetadata.http import BadRequest, Http, NotFound, ServerFailed
-from connectors.sink import UNANSWERED, EdgeCounts, TargetBatch, WriteReport, WriteResult
+from connectors.sink import NOT_OURS, UNANSWERED, EdgeCounts, TargetBatch, WriteReport, WriteResult
 from ingestion.errors import Rejected
 from ingestion.model.contributions import ProducerKind
 from ingestion.model.entities import EntityReference
@@ -259,7 +259,7 @@ def _mappings(operation: Mapping[str, Any]) -> list[ColumnLineage]:
 
 
 def _receipt(write: _EdgeWrite, wanted: LineageDetails, known: str) -> str:
-    """How an edge is left that holds our words alone, "" where it does not.
+    """How an edge is left that holds our words alone, NOT_OURS where it does not; "" where it is gone.
 
     `known`: the receipt of an earlier run. One that was sent and not answered for is ours where it says just that.
     """
@@ -269,9 +269,9 @@ def _receipt(write: _EdgeWrite, wanted: LineageDetails, known: str) -> str:
     before = write.found
     unanswered = known == UNANSWERED and before is not None and _says_just(before, sent)
     if before is not None and not unanswered and known != before.receipt:
-        return ""
+        return NOT_OURS
     base = sent if before is None or unanswered else before.details
-    return write.left.receipt if _is_within(write.left, base, sent) else ""
+    return write.left.receipt if _is_within(write.left, base, sent) else NOT_OURS
 
 
 def _says_just(stored: HeldEdge, sent: LineageDetails) -> bool:

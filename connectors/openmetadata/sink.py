@@ -63,23 +63,28 @@ class RestSink:
         return WriteReport(results, written.counts)
 
     def present_edges(self, target: EntityReference, receipts: Mapping[str, str]) -> Sequence[PresentEdge]:
-        """As of an EdgeRemover; an edge that the platform cannot be asked for now counts as another's."""
+        """As of an EdgeRemover."""
         http = self._platform.http
         around = graph(http, target, upstream=1, downstream=0)
+        if around is None:
+            return []
         found = []
-        for edge in around.upstream if around is not None else ():
-            source = around.nodes.get(edge.from_id) if around is not None else None
-            if source is None or edge.to_id != target.id or edge.from_id not in receipts:
+        for edge in around.upstream:
+            source, receipt = around.nodes.get(edge.from_id), receipts.get(edge.from_id)
+            if source is None or receipt is None or edge.to_id != target.id:
                 continue
             stored = get_edge(http, source, target)
-            if around is not None and stored is not None:
-                is_ours = stored.receipt == receipts[edge.from_id]
-                found.append(PresentEdge(source, around.nodes[target.id], is_ours))
+            if stored is not None:
+                found.append(PresentEdge(source, around.nodes[target.id], receipt, stored.receipt == receipt))
         return found
 
     def remove_edge(self, edge: PresentEdge) -> str:
         """As of an EdgeRemover."""
         try:
+            # all edges were read before the first goes, and that may be minutes ago
+            stored = get_edge(self._platform.http, edge.source, edge.target)
+            if stored is not None and stored.receipt != edge.receipt:
+                return "others have changed it"
             delete_edge(self._platform.http, edge.source, edge.target)
         except (Rejected, ServerFailed) as error:
             return str(error)

@@ -298,7 +298,6 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
     ),
     "workflows/run/test_start.py": ("workflows.runtime.options",),
     "workflows/state/test_journal.py": ("workflows.state._damage",),
-    "workflows/run/publish/delivery/test_delivery.py": ("workflows.state.acknowledgements",),
     "workflows/state/test_workflow_state.py": (
         "workflows.state.dead_letters",
         "workflows.state.templates",

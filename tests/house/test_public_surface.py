@@ -14,7 +14,7 @@ SURFACE = {
     "connectors.sink": {
         *("TargetBatch", "WriteResult", "EdgeCounts", "WriteReport", "Sink", "target_batches"),
         *("Catalog", "DryRunSink", "KeyedSink", "SinkRun", "SinkSettings"),
-        *("EdgeRemover", "PresentEdge", "UNANSWERED"),
+        *("EdgeRemover", "PresentEdge", "NOT_OURS", "UNANSWERED"),
     },
 }
 

@@ -200,7 +200,13 @@ def send_shard(context: PassContext, resolved: ResolvedShard, order: PublishOrde
     known, chunk = order.acknowledged, context.config.sink.config.bulk_sink_batch_size
     listener = context.listener
     publisher = Publisher(
-        context.target.sink, known, listener.on_sending, listener.on_acknowledged, chunk, context.options
+        context.target.sink,
+        known,
+        listener.on_sending,
+        listener.on_acknowledged,
+        chunk,
+        context.options,
+        order.elsewhere,
     )
     published = publish_shard(lineage, order, publisher, context.target.platform, context.listener.on_progress)
     shard = published_shard(lineage, names, published)

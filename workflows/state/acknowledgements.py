@@ -9,9 +9,11 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Table, bindparam, delete, insert, select
 
+from connectors.sink import NOT_OURS
 from workflows.state.store import VALUES_AT_ONCE, acknowledged, written_edges
 
 _KEY = ("workflow", "sink", "target")
+_NOBODY = json.dumps([])
 _FORGET = delete(acknowledged).where(*(acknowledged.c[name] == bindparam(f"of_{name}") for name in _KEY))
 _FORGET_EDGES = delete(written_edges).where(*(written_edges.c[name] == bindparam(f"of_{name}") for name in _KEY))
 
@@ -51,13 +53,17 @@ class ContributionDigest:
 
 @dataclass(frozen=True, slots=True)
 class WrittenEdge:
-    """An edge that holds nobody's words but ours: its `receipt`, and who says it; nobody does it any more if none.
+    """An edge, the sink's `receipt` for it (NOT_OURS where it has words of others), and who says it, nobody if none.
 
     Each producer with when it said it last (seconds since the epoch), None where a record had no time.
     """
 
     receipt: str
     producers: Mapping[ContributionKey, float | None]
+
+    @property
+    def is_ours(self) -> bool:
+        return self.receipt != NOT_OURS
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +125,36 @@ def acknowledged_targets(connection: Connection, workflow: str, sink: str) -> li
     return sorted(connection.scalars(select(acknowledged.c.target).where(*where)))
 
 
+def keys_of_other_workflows(
+    connection: Connection, workflow: str, sink: str, targets: Collection[str]
+) -> dict[str, frozenset[str]]:
+    """Under which keys other workflows of this state wrote what stands of these `targets`, by the target's id."""
+    where = acknowledged.c.workflow != workflow, acknowledged.c.sink == sink
+    found: dict[str, set[str]] = {}
+    for chosen in _choices(acknowledged, targets):
+        for row in connection.execute(select(acknowledged.c.target, acknowledged.c.digests).where(*where, *chosen)):
+            keys = found.setdefault(row.target, set())
+            keys.update(*(digest.written for _who, digest in map(_read_entry, json.loads(row.digests))))
+    return {target: frozenset(keys) for target, keys in found.items()}
+
+
 def targets_of_written_edges(connection: Connection, workflow: str, sink: str) -> list[str]:
-    """The ids of the targets of edges that `sink` has given a receipt for, in order."""
-    where = written_edges.c.workflow == workflow, written_edges.c.sink == sink
+    """The ids of the targets of edges that are the workflow's own, in order."""
+    where = written_edges.c.workflow == workflow, written_edges.c.sink == sink, written_edges.c.receipt != NOT_OURS
     return sorted(connection.scalars(select(written_edges.c.target).where(*where).distinct()))
+
+
+def edges_of_other_workflows(
+    connection: Connection, workflow: str, sink: str, targets: Collection[str]
+) -> frozenset[tuple[str, str]]:
+    """The edges into these `targets` that other workflows of this state say too, by the ids of their ends."""
+    where = written_edges.c.workflow != workflow, written_edges.c.sink == sink, written_edges.c.producers != _NOBODY
+    ends = select(written_edges.c.source, written_edges.c.target)
+    return frozenset(
+        (row.source, row.target)
+        for chosen in _choices(written_edges, targets)
+        for row in connection.execute(ends.where(*where, *chosen))
+    )
 
 
 def forget_edges(connection: Connection, workflow: str, sink: str, target: str, sources: Collection[str]) -> None:

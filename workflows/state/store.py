@@ -134,7 +134,7 @@ written_edges = Table(
     Column("sink", String(128), primary_key=True),
     Column("target", String(128), primary_key=True),
     Column("source", String(128), primary_key=True),  # the entity that the edge comes from
-    Column("receipt", String(64), nullable=False),  # how the sink left it
+    Column("receipt", String(64), nullable=False),  # how the sink left it, or that it is not ours
     Column("producers", Text, nullable=False),  # who says it, and when last, as JSON
 )
 

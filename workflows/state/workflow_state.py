@@ -20,8 +20,10 @@ from workflows.state.acknowledgements import (
     acknowledge,
     acknowledged_targets,
     acknowledgements,
+    edges_of_other_workflows,
     forget_acknowledged,
     forget_edges,
+    keys_of_other_workflows,
     targets_of_written_edges,
 )
 from workflows.state.dead_letters import DeadLetter, dead_letters_of, drop_resolved_dead_letters, file_dead_letters
@@ -211,6 +213,16 @@ class WorkflowState:
         """The targets of edges that the sink can take back, in order."""
         with self._store.read() as connection:
             return targets_of_written_edges(connection, self._lease.workflow, sink)
+
+    def keys_of_other_workflows(self, sink: str, targets: Collection[str]) -> dict[str, frozenset[str]]:
+        """Under which keys other workflows of this state wrote what stands of these `targets`, by the target's id."""
+        with self._store.read() as connection:
+            return keys_of_other_workflows(connection, self._lease.workflow, sink, targets)
+
+    def edges_of_other_workflows(self, sink: str, targets: Collection[str]) -> frozenset[tuple[str, str]]:
+        """The edges into these `targets` that other workflows of this state say too, by the ids of their ends."""
+        with self._store.read() as connection:
+            return edges_of_other_workflows(connection, self._lease.workflow, sink, targets)
 
     def forget_edges(self, sink: str, target: str, sources: Collection[str]) -> None:
         """Forgets edges into a target that the sink has taken back, or that are another's. Raises LeaseHeld."""

@@ -41,10 +41,10 @@ class KeyChange:
         after = {who: now.get(who, frozenset()) | _still_true(who, before, replaced) for who in {*before, *now}}
         return cls(before, now, {who: frozenset() if who in gone else keys for who, keys in after.items()})
 
-    def applied_to(self, batch: TargetBatch) -> TargetBatch:
-        """The batch with what it ends, and what of it is not to be written."""
+    def applied_to(self, batch: TargetBatch, elsewhere: frozenset[str] = frozenset()) -> TargetBatch:
+        """The batch with what it ends, and what of it is not to be written; `elsewhere` is what other workflows say."""
         stands = _union(self.after)
-        return replace(batch, ended=_union(self.before) - stands, superseded=_union(self.now) - stands)
+        return replace(batch, ended=_union(self.before) - stands - elsewhere, superseded=_union(self.now) - stands)
 
     def while_unanswered(self, state: PublishedState) -> PublishedState:
         """What may stand until the target answers: both."""

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from connectors.sink import UNANSWERED, EdgeCounts, KeyedSink, Sink, TargetBatch, WriteReport
+from connectors.sink import NOT_OURS, UNANSWERED, EdgeCounts, KeyedSink, Sink, TargetBatch, WriteReport
 from ingestion.model.contributions import Contribution, Producer, ProducerKind
 from ingestion.model.digests import digest
 from ingestion.model.entities import EntityReference
@@ -141,7 +141,7 @@ def _digest(texts: Iterable[str]) -> str:
 
 @dataclass(slots=True)
 class PublishResult:
-    """What became of each edge, by its ends, and the sums; `receipts` of those that the sink can take back."""
+    """What became of each edge, by its ends, and the sums; `receipts` where the sink gave some."""
 
     edges: dict[EdgeKey, EdgeOutcome] = field(default_factory=dict)
     counts: EdgeCounts = field(default_factory=EdgeCounts)
@@ -212,6 +212,8 @@ class Publisher:
 
     `on_acknowledged` keeps what was acknowledged before the next chunk is sent, and `on_sending`, before it is sent,
     what may stand from then on: if it is never answered for, the next run may say another thing, and ends this.
+
+    `elsewhere`: for a sink with keys, those of what other workflows say, by the target's id: it is not taken away.
     """
 
     sink: Sink
@@ -220,6 +222,7 @@ class Publisher:
     on_acknowledged: Callable[[States], None]
     chunk: int
     options: RunOptions
+    elsewhere: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def deliver(
         self, batches: Sequence[TargetBatch], complete: CompleteScope, advance: Callable[[int], None]
@@ -252,7 +255,7 @@ class Publisher:
 
     def _send(self, given: Sequence[TargetBatch], states: States, result: PublishResult) -> None:
         changes = self._key_changes(given)
-        batches = [changes[one.target.id].applied_to(one) if changes else one for one in given]
+        batches = [self._with_ends(one, changes[one.target.id]) if changes else one for one in given]
         calls = [batches] if len(batches) > 1 else [(part,) for part in _parts(batches[0])]
         whole: list[TargetBatch] = []
         for number, call in enumerate(calls, 1):  # a signal waits for the answer to one call, not to all of them
@@ -287,6 +290,9 @@ class Publisher:
         if not isinstance(self.sink, KeyedSink):
             return {}
         return {one.target.id: KeyChange.of(one, self.acknowledged.get(one.target.id), self.sink) for one in batches}
+
+    def _with_ends(self, batch: TargetBatch, change: KeyChange) -> TargetBatch:
+        return change.applied_to(batch, self.elsewhere.get(batch.target.id, frozenset()))
 
     def _write(self, batches: Sequence[TargetBatch], result: PublishResult) -> list[TargetBatch]:
         """The batches that were written whole.
@@ -324,7 +330,7 @@ class Publisher:
         return replace(batch, receipts=receipts)
 
     def _edges(self, batch: TargetBatch, result: PublishResult) -> dict[str, WrittenEdge]:
-        """The edges that hold our words alone, and who says them now."""
+        """The edges that were written, and who says them now; of those of others only what is said."""
         known = self.acknowledged.get(batch.target.id)
         ended = _ended_producers(batch)
         edges = {
@@ -337,7 +343,7 @@ class Publisher:
             if receipt := result.receipts.get(request.key):
                 earlier = before.producers if before is not None else {}
                 edges[source] = WrittenEdge(receipt, {**earlier, **_last_seen(request.contributions)})
-        return edges
+        return {source: edge for source, edge in edges.items() if edge.producers or edge.receipt != NOT_OURS}
 
     def _published_state(self, batch: TargetBatch, now: PublishedState) -> PublishedState:
         """What stands now: what was said in this run, and what was said before and not ended."""

@@ -102,13 +102,14 @@ class PublishOrder:
 
     `scope`: what the run knows the whole of, as far as these targets were told of it; `shared`: what became of the
     edges into those of its targets that other shards speak of too. `tells_requests`: the driver shows them, or sends
-    events of them.
+    events of them. `elsewhere`: as of a Publisher.
     """
 
     acknowledged: Mapping[str, PublishedState]
     scope: CompleteScope
     shared: SharedLineage
     tells_requests: bool = False
+    elsewhere: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 def publish_shard(
@@ -207,7 +208,7 @@ class Publishing:
         keys = {one.key for published in known.values() for one in published.digests}
         moved = {target: scope.moved[target] for target in own if target in scope.moved}
         own_scope = replace(scope, templates=scope.templates & keys, ended=scope.ended & keys, moved=moved)
-        return PublishOrder(known, own_scope, shared.within(targets), tells_requests)
+        return PublishOrder(known, own_scope, shared.within(targets), tells_requests, self._elsewhere(own))
 
     def acknowledge(self, done: Mapping[str, PublishedState]) -> None:
         """Keeps what the target has acknowledged (by its id), or may have. Raises LeaseHeld."""
@@ -231,7 +232,14 @@ class Publishing:
     def _publisher(self, targets: Collection[str]) -> Publisher:
         known = self.state.acknowledged_states(self._sink_name, targets)
         chunk = self.config.sink.config.bulk_sink_batch_size
-        return Publisher(self.target.sink, known, self.acknowledge, self.acknowledge, chunk, self.options)
+        elsewhere = self._elsewhere(targets)
+        return Publisher(self.target.sink, known, self.acknowledge, self.acknowledge, chunk, self.options, elsewhere)
+
+    def _elsewhere(self, targets: Collection[str]) -> Mapping[str, frozenset[str]]:
+        """What other workflows say of these targets, for a sink with keys."""
+        if not isinstance(self.target.sink, KeyedSink):
+            return {}
+        return self.state.keys_of_other_workflows(self._sink_name, targets)
 
     def stale_edges(self) -> StaleEdgeRemoval | None:
         """What takes back edges that nothing says any more; None where there is none, or the sink cannot tell them."""

@@ -19,7 +19,8 @@ from connectors.openmetadata.edges import put_edge
 from connectors.openmetadata.http import Call, Timing
 from connectors.openmetadata.sink import RestSink
 from connectors.sink import EdgeCounts, WriteReport, target_batches
-from ingestion.errors import TargetDown
+from ingestion.errors import Rejected, TargetDown
+from ingestion.model.entities import EntityReference
 from ingestion.model.requests import AddLineageRequest, EdgeSource
 from tests.support.openmetadata_shop import Shop, shop_of
 from workflows.config import StaleEdges
@@ -33,6 +34,7 @@ from workflows.state.acknowledgements import (
     PublishedState,
     acknowledge,
     acknowledgements,
+    edges_of_other_workflows,
     forget_edges,
     targets_of_written_edges,
 )
@@ -49,22 +51,27 @@ class Workflow:
 
     shop: Shop
     store: StateStore
+    name: str = "w"
 
     def targets_of_written_edges(self, sink: str) -> list[str]:
         with self.store.read() as connection:
-            return targets_of_written_edges(connection, "w", sink)
+            return targets_of_written_edges(connection, self.name, sink)
 
     def acknowledged_states(self, sink: str, targets: Collection[str] | None = None) -> dict[str, PublishedState]:
         with self.store.read() as connection:
-            return acknowledgements(connection, "w", sink, targets)
+            return acknowledgements(connection, self.name, sink, targets)
+
+    def edges_of_other_workflows(self, sink: str, targets: Collection[str]) -> frozenset[tuple[str, str]]:
+        with self.store.read() as connection:
+            return edges_of_other_workflows(connection, self.name, sink, targets)
 
     def forget_edges(self, sink: str, target: str, sources: Collection[str]) -> None:
         with self.store.write() as connection:
-            forget_edges(connection, "w", sink, target, sources)
+            forget_edges(connection, self.name, sink, target, sources)
 
     def acknowledge(self, states: Mapping[str, PublishedState]) -> None:
         with self.store.write() as connection:
-            acknowledge(connection, "w", CATALOG, states)
+            acknowledge(connection, self.name, CATALOG, states)
 
     @property
     def sink(self) -> RestSink:
@@ -128,6 +135,51 @@ def test_an_edge_that_another_made_or_changed_is_not_ours(workflow: Workflow) ->
     assert (removed, [text[:40] for text in warnings]) == (0, ["2 edges that this workflow says no more "])
     assert len(workflow.edges) == 3
     assert workflow.remove() == (0, ())  # told once
+
+
+def test_an_edge_that_another_workflow_says_too_stays_until_neither_does(workflow: Workflow) -> None:
+    """That one found it there, and does not send again what it has sent."""
+    other, request = replace(workflow, name="other"), workflow.shop.said("orders", "sales", "id")
+    workflow.publish(request)
+    other.publish(request)
+    assert other.remove() == (0, ())
+    workflow.publish(knows={"q1"})
+    assert workflow.remove() == (0, ())
+    assert workflow.edges == {("orders", "sales")}
+    other.publish(knows={"q1"})
+    assert other.remove() == (0, ())  # it is the first one's
+    assert workflow.remove() == (1, ())
+    assert workflow.edges == set()
+
+
+def test_an_edge_that_another_changes_while_others_are_removed_stays(workflow: Workflow) -> None:
+    shop = workflow.shop
+    workflow.publish(shop.said("orders", "sales", "id"))
+    (present,) = workflow.sink.present_edges(*_only_receipts(workflow))
+    shop.stub.edges[shop.table("orders").id, shop.table("sales").id] |= {"description": "ask Ann"}
+    assert present.is_ours
+    assert workflow.sink.remove_edge(present) == "others have changed it"
+    assert workflow.edges == {("orders", "sales")}
+
+
+def _only_receipts(workflow: Workflow) -> tuple[EntityReference, dict[str, str]]:
+    ((target, known),) = workflow.acknowledged_states(CATALOG).items()
+    return EntityReference(target, known.kind), {source: edge.receipt for source, edge in known.edges.items()}
+
+
+def test_edges_that_cannot_be_looked_at_now_wait_for_the_next_run(
+    workflow: Workflow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise Rejected("HTTP 403: may not view lineage")
+
+    workflow.publish(workflow.shop.said("orders", "sales", "id"))
+    workflow.publish(knows={"q1"})
+    with monkeypatch.context() as refused:
+        refused.setattr(RestSink, "present_edges", refuse)
+        removed, (warning,) = workflow.remove()
+    assert (removed, "may not view lineage" in warning) == (0, True)
+    assert workflow.remove() == (1, ())
 
 
 def test_an_edge_that_is_made_again_by_another_is_theirs_where_the_platform_tells_who_made_it(

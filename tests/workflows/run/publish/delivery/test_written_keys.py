@@ -54,11 +54,14 @@ class Workflow:
     board: Board = field(default_factory=Board)
     states: dict[str, PublishedState] = field(default_factory=dict)
 
+    others: frozenset[str] = frozenset()
+
     def run(self, *said: Contribution, whole: bool = True, orders: Sequence[Replacement] = ()) -> set[str]:
         requests = [request_of(EntityReference("s", "table"), TARGET, said)] if said else []
         keys = {one.key for state in self.states.values() for one in state.digests}
         scope = CompleteScope(frozenset(keys) if whole else frozenset())
-        publisher = Publisher(self.board, dict(self.states), self.states.update, self.states.update, 9, RunOptions("r"))
+        known, note = dict(self.states), self.states.update
+        publisher = Publisher(self.board, known, note, note, 9, RunOptions("r"), {TARGET.id: self.others})
         publisher.deliver(target_batches(requests, orders), scope, lambda _count: None)
         return self.board.stands
 
@@ -100,6 +103,13 @@ def test_what_two_say_stands_until_both_are_silent() -> None:
     workflow.run(word("q", "a"), word("p", "a"))
     assert workflow.run(word("p", "a")) == {"s a"}
     assert workflow.run() == set()
+
+
+def test_what_another_workflow_says_too_is_not_taken_away() -> None:
+    workflow = Workflow(others=frozenset({"s a"}))
+    workflow.run(word("q", "a"), word("p", "b"))
+    assert workflow.run() == {"s a"}
+    assert not any(one.written for one in workflow.states["t"].digests.values())
 
 
 def test_a_view_that_is_defined_anew_ends_its_old_columns_whoever_said_them() -> None:
