@@ -6,7 +6,10 @@ Names of tables and users, and texts of statements, stand in them.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 _FILE, _FOLDER = 0o600, 0o700
 
@@ -24,3 +27,14 @@ def private_file(file: Path) -> Path:
     private_folder(file.parent)
     os.close(os.open(file, os.O_CREAT | os.O_WRONLY, _FILE))
     return file
+
+
+@contextmanager
+def replaced_text(file: Path) -> Iterator[TextIO]:
+    """What is written takes the place of what the file has, once it is whole. Raises OSError."""
+    passing = file.with_name(f"{file.name}.new")
+    with private_file(passing).open("w", encoding="utf-8", newline="") as out:
+        yield out
+        out.flush()
+        os.fsync(out.fileno())
+    passing.replace(file)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -11,7 +10,7 @@ from pathlib import Path
 
 from connectors.edge_file.settings import EdgeFileSettings
 from connectors.edge_rows import ColumnWord, EdgeRow, entity_text, producer_text, read_rows, rows_of, write_rows
-from connectors.private_files import private_file
+from connectors.private_files import replaced_text
 from connectors.sink import EdgeCounts, SinkRun, TargetBatch, WriteReport, WriteResult
 from ingestion.errors import ConfigError
 from ingestion.model.contributions import Contribution
@@ -72,13 +71,9 @@ class EdgeFile:
         return WriteReport(tuple(results), counts)
 
     def _replace(self, rows: dict[str, EdgeRow]) -> None:
-        passing = self.file.with_name(f"{self.file.name}.new")
         try:
-            with private_file(passing).open("w", encoding="utf-8", newline="") as out:
+            with replaced_text(self.file) as out:
                 write_rows(rows.values(), out)
-                out.flush()
-                os.fsync(out.fileno())
-            passing.replace(self.file)
         except OSError as error:
             raise ConfigError(f"{self.file} cannot be written ({error.strerror})") from None
         self.rows, self.is_empty = rows, False

@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import product
 
 from connectors.edge_rows import CERTAIN, POSSIBLE, column_name, is_path, table_parts, without_mark
-from connectors.platforms.profile import EngineLineage, ExportProfile, MalformedLineage, path_name
+from connectors.platforms.profile import EngineLineage, ExportProfile, MalformedLineage
 from ingestion.errors import Unparsable
 from ingestion.model.lineage import (
     DIRECT_SUBTYPES,
@@ -27,6 +27,7 @@ from ingestion.model.lineage import (
     Transformation,
     WriteMode,
 )
+from ingestion.model.storage_paths import location
 from ingestion.statements.masking import QueryMasker
 
 NAMES: Mapping[str, tuple[str, ...]] = {
@@ -66,7 +67,6 @@ _YES = frozenset({"yes", "y", "true", "t", "1", "x"})
 _NO = frozenset({"", "no", "n", "false", "f", "0"})
 _SURE = _YES | {CERTAIN, "sure", "high", "confirmed", "100%", ""}
 _UNSURE = (_NO - {""}) | {POSSIBLE, "uncertain", "unsure", "maybe", "probable", "likely", "low", "medium", "unknown"}
-_USER_INFO = re.compile(r"(?<=://)[^/@]*@")
 _UNKNOWN_TEXT = "?"
 """In place of an expression of which it cannot be told where its literals end."""
 
@@ -109,7 +109,9 @@ class _RowReader:
         if not cell:
             raise MalformedLineage(f"{end} is missing")
         if is_path(cell):
-            return path_name(_USER_INFO.sub("", cell).partition("?")[0])
+            return location(cell)
+        if "://" in cell:  # jdbc:…, and what stands in it
+            raise MalformedLineage(f"{end} is neither a table nor a path of files")
         try:
             parts = table_parts(cell)
         except ValueError:

@@ -12,9 +12,9 @@ from connectors.platforms.profile import (
     flow_into,
     lineage_of_flows,
     marks,
-    path_name,
 )
 from ingestion.model.lineage import StatementLineage, TableName
+from ingestion.model.storage_paths import location
 
 # Databricks' lineage system tables, as its documentation has them: "Lineage system tables reference".
 #
@@ -44,7 +44,7 @@ def _end(values: Sequence[str]) -> TableName | None:
         return TableName(tuple(part.lower() for part in parts))
     if full_name:
         return TableName(tuple(part.strip("`").lower() for part in full_name.split(".")))
-    return path_name(path) if path else None
+    return location(path) if path else None
 
 
 _TABLE_EVENTS = EngineLineage(_ENDS, _read_tables)

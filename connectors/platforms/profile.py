@@ -12,7 +12,6 @@ from ingestion.model.lineage import (
     ColumnRef,
     Flow,
     Json,
-    NameKind,
     Output,
     Reference,
     StatementKind,
@@ -94,11 +93,6 @@ def lineage_of_flows(flows: Iterable[Flow]) -> StatementLineage | None:
     """What a statement did, of which these flows are known; None where there are none."""
     found = tuple(flows)
     return StatementLineage(StatementKind.INSERT, found) if found else None
-
-
-def path_name(path: str) -> TableName:
-    """A storage path as the name of what lies there."""
-    return TableName((path,), kind=NameKind.PATH)
 
 
 def objects_of(text: str, column: str) -> list[Json]:

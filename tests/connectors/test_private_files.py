@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from connectors.catalog.store.database import open_database
-from connectors.private_files import private_file, private_folder
+from connectors.private_files import private_file, private_folder, replaced_text
 from workflows.run.remember.checkpoint import write_dead_letters
 from workflows.state.store import open_state
 
@@ -43,3 +43,13 @@ def test_a_folder_and_a_file_that_are_there_stay_as_they_are(tmp_path: Path) -> 
     private_file(folder / "kept")
     assert modes_below(tmp_path) == {"shared": 0o755, "kept": 0o640}
     assert (folder / "kept").read_text() == "x"
+
+
+def test_a_text_that_breaks_off_leaves_what_was_there(tmp_path: Path) -> None:
+    file = tmp_path / "kept"
+    with replaced_text(file) as out:
+        out.write("whole")
+    with pytest.raises(OSError, match="full"), replaced_text(file) as out:
+        out.write("ha")
+        raise OSError("full")
+    assert (file.read_text(), file.stat().st_mode & 0o777) == ("whole", 0o600)

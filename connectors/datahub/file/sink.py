@@ -6,7 +6,6 @@ The file has what changed since it was taken away. Taken in twice it changes not
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from connectors.datahub.delivery import DatahubSink, changes_of
 from connectors.datahub.file.settings import DatahubFileSettings
-from connectors.private_files import private_file
+from connectors.private_files import replaced_text
 from connectors.sink import SinkRun
 from ingestion.errors import ConfigError
 
@@ -53,13 +52,9 @@ class _ProposalFile:
         if not proposals:
             return
         wanted = [*self._proposals, *map(as_in_files, proposals)]
-        passing = self._file.with_name(f"{self._file.name}.new")
         try:
-            with private_file(passing).open("w", encoding="utf-8") as out:
+            with replaced_text(self._file) as out:
                 out.write("[\n" + ",\n".join(json.dumps(one) for one in wanted) + "\n]\n")
-                out.flush()
-                os.fsync(out.fileno())
-            passing.replace(self._file)
         except OSError as error:
             raise ConfigError(f"{self._file} cannot be written ({error.strerror})") from None
         self._proposals = wanted

@@ -34,10 +34,25 @@ def test_a_name_may_stand_in_several_cells() -> None:
     assert (found.sources[0].parts, found.targets[0].parts) == (("db", "s", "a"), ("x", "t"))
 
 
-def test_a_path_is_read_without_its_secrets() -> None:
-    found = read(upstream="s3://key:word@bucket/in/x.csv?sig=abc", downstream="s.b")
+@pytest.mark.parametrize(
+    ("cell", "path"),
+    [
+        ("/srv/in/part-?.csv", "/srv/in/part-?.csv"),
+        ("abfss://landing@account.dfs.core.windows.net/in", "abfss://landing@account.dfs.core.windows.net/in"),
+        ("s3://key:wo/rd@bucket/in", "s3://bucket/in"),
+        ("s3://key:word@bucket/in/x.csv?sig=abc", "s3://bucket/in/x.csv"),
+    ],
+)
+def test_a_path_is_read_without_its_secrets(cell: str, path: str) -> None:
+    found = read(upstream=cell, downstream="s.b")
     assert found is not None
-    assert (found.sources[0].kind, found.sources[0].dotted) == (NameKind.PATH, "s3://bucket/in/x.csv")
+    assert (found.sources[0].kind, found.sources[0].dotted) == (NameKind.PATH, path)
+
+
+def test_a_connection_is_no_name_and_is_not_repeated() -> None:
+    with pytest.raises(MalformedLineage, match="source is neither a table nor a path of files") as raised:
+        read(source="jdbc:postgresql://ann:word@h/db?password=word", target="s.b")
+    assert "word" not in str(raised.value)
 
 
 @pytest.mark.parametrize(
