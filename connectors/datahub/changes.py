@@ -7,7 +7,7 @@ another edge: what is not true any more is taken away by the key that it was wri
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -30,7 +30,7 @@ from datahub.metadata.schema_classes import (
 from datahub.metadata.urns import DatasetUrn, QueryUrn, SchemaFieldUrn
 from datahub.specific.dataset import DatasetPatchBuilder
 
-from connectors.datahub.names import DatahubNames, DatasetName
+from connectors.datahub.names import ACTOR, DatahubNames, DatasetName
 from connectors.sink import TargetBatch
 from ingestion.errors import Rejected
 from ingestion.model.contributions import ColumnEvidence, Contribution
@@ -40,7 +40,6 @@ from ingestion.model.fqn import split_fqn
 from ingestion.model.lineage import Subtype
 from ingestion.model.requests import AddLineageRequest, EdgeSource
 
-ACTOR = "urn:li:corpuser:headwater"
 Proposal: TypeAlias = MetadataChangeProposalClass | MetadataChangeProposalWrapper
 _UPSTREAM, _COLUMN = "upstream", "column"
 
@@ -84,6 +83,12 @@ class Changes:
 
     names: DatahubNames
     _urns: dict[EntityReference, tuple[str, DatasetName]] = field(default_factory=dict)
+    _fields: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    def check_names(self, request: AddLineageRequest) -> None:
+        """Raises Rejected where an end of a request has no name there."""
+        self._urn(request.from_entity)
+        self._urn(request.to_entity)
 
     def keys(self, request: AddLineageRequest, contribution: Contribution) -> list[str]:
         """Under what it writes a contribution; nothing of what has no name there."""
@@ -92,10 +97,19 @@ class Changes:
         except Rejected:
             return []
 
+    def without_those_of_others(
+        self, ended: frozenset[str], upstreams_of_others: Callable[[str], frozenset[str]]
+    ) -> frozenset[str]:
+        """What is `ended` but the upstreams that others wrote last; a dataset's are asked for."""
+        keys = {text: _Key.of(text) for text in ended}
+        datasets = {key.dataset for key in keys.values() if not key.column}
+        theirs = {dataset: upstreams_of_others(dataset) for dataset in sorted(datasets)}
+        return frozenset(text for text, key in keys.items() if key.column or key.upstream not in theirs[key.dataset])
+
     def column_edges(self, request: AddLineageRequest, superseded: frozenset[str]) -> int:
         """How many edges of columns it writes of a request. Raises Rejected where an end of it has no name there."""
         keys = {key for one in request.contributions for key in self._keys(request, one) if key.column}
-        return sum(key.text() not in superseded for key in keys)
+        return sum(key.text() not in superseded for key in keys) if superseded else len(keys)
 
     def proposals(self, batch: TargetBatch) -> list[Proposal]:
         """What the batch changes, queries first. Raises Rejected where an end of it has no name there."""
@@ -121,7 +135,7 @@ class Changes:
         upstreams: dict[_Key, list[Contribution]] = {}
         for contribution in sorted(request.contributions, key=lambda one: one.recency):
             for key in self._keys(request, contribution):
-                if key.text() in superseded:
+                if superseded and key.text() in superseded:
                     continue
                 patch = patches.setdefault(key.dataset, _patch_of(key.dataset))
                 if key.column:
@@ -144,11 +158,11 @@ class Changes:
         for evidence in contribution.columns:
             if not evidence.publishable:
                 continue
-            to = _field(target, target_name, _column(request.to_entity, evidence.to_column))
+            to = self._field(target, target_name, _column(request.to_entity, evidence.to_column))
             for name in evidence.from_columns:
                 column = _column(request.from_entity, name)
                 operation = _operation(evidence, column)
-                yield _Key(target, source, to, _field(source, source_name, column), operation, query)
+                yield _Key(target, source, to, self._field(source, source_name, column), operation, query)
 
     def _urn(self, entity: EntityReference) -> tuple[str, DatasetName]:
         if entity not in self._urns:
@@ -158,6 +172,12 @@ class Changes:
             )
             self._urns[entity] = str(urn), name
         return self._urns[entity]
+
+    def _field(self, dataset: str, name: DatasetName, path: str) -> str:
+        if (dataset, path) not in self._fields:
+            plain = ".".join(split_fqn(path))
+            self._fields[dataset, path] = str(SchemaFieldUrn(dataset, plain.lower() if name.lowercase else plain))
+        return self._fields[dataset, path]
 
 
 def _patch_of(dataset: str) -> DatasetPatchBuilder:
@@ -217,11 +237,6 @@ def _stamp(seconds: float | None) -> AuditStampClass:
 
 def _column(entity: EntityReference, fqn: str) -> str:
     return fqn.removeprefix(f"{entity.fully_qualified_name}.")
-
-
-def _field(dataset: str, name: DatasetName, path: str) -> str:
-    plain = ".".join(split_fqn(path))
-    return str(SchemaFieldUrn(dataset, plain.lower() if name.lowercase else plain))
 
 
 def _operation(evidence: ColumnEvidence, column: str) -> str:

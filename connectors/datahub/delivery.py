@@ -35,38 +35,77 @@ def changes_of(settings: DatahubSettings, run: SinkRun[object]) -> Changes:
 
 @dataclass
 class DatahubSink:
-    """Writes what `changes` makes of batches by `send`, which raises Rejected, TargetDown and ConfigError."""
+    """Writes what `changes` makes of batches by `send`, which raises Rejected, TargetDown and ConfigError.
+
+    `upstreams_of_others`: of a dataset, those that others wrote last, where that can be asked. Raises TargetDown and
+    ConfigError.
+    """
 
     changes: Changes
     send: Callable[[Sequence[Proposal]], None]
+    upstreams_of_others: Callable[[str], frozenset[str]] | None = None
     is_empty: bool = False
 
     def keys(self, request: AddLineageRequest, contribution: Contribution) -> Iterable[str]:
         return self.changes.keys(request, contribution)
 
     def write(self, batches: Sequence[TargetBatch]) -> WriteReport:
-        """All batches in one call; when it is refused, its halves, until only what is refused is left."""
+        """All batches in one call, but for edges that have no name in DataHub."""
+        named = [self._without_unnamed(self._sparing_others(batch)) for batch in batches]
+        report = self._write_named([batch for batch, _found in named if batch.requests or batch.ended])
+        unnamed = tuple(result for _batch, found in named for result in found)
+        report += WriteReport(unnamed, EdgeCounts(rejected=len(unnamed)))
+        by_edge = {result.request.key: result for result in report.results}
+        results = tuple(by_edge[request.key] for batch in batches for request in batch.requests)
+        return WriteReport(results, report.counts)
+
+    def _sparing_others(self, batch: TargetBatch) -> TargetBatch:
+        if self.upstreams_of_others is None or not batch.ended:
+            return batch
+        return replace(batch, ended=self.changes.without_those_of_others(batch.ended, self.upstreams_of_others))
+
+    def _without_unnamed(self, batch: TargetBatch) -> tuple[TargetBatch, Sequence[WriteResult]]:
+        """What can be said in DataHub, and what is told of the rest. What the batch is to end goes all the same.
+
+        No later run has more to say in its place, until the configuration names the rest.
+        """
+        unnamed = []
+        for request in batch.requests:
+            try:
+                self.changes.check_names(request)
+            except Rejected as error:
+                unnamed.append(WriteResult(request, WriteOutcome.REJECTED, str(error)))
+        rejected = {result.request.key for result in unnamed}
+        left = tuple(request for request in batch.requests if request.key not in rejected)
+        return replace(batch, requests=left), unnamed
+
+    def _write_named(self, batches: Sequence[TargetBatch]) -> WriteReport:
+        """One call; when it is refused, its halves, until only what is refused is left."""
+        if not batches:
+            return WriteReport()
         try:
             self.send([proposal for batch in batches for proposal in self.changes.proposals(batch)])
         except Rejected as error:
             if len(batches) > 1:
                 middle = len(batches) // 2
-                return self.write(batches[:middle]) + self.write(batches[middle:])
+                return self._write_named(batches[:middle]) + self._write_named(batches[middle:])
             return self._write_parts(batches[0], str(error))
-        return sum((self._report_of(batch) for batch in batches), WriteReport())
+        return self._report_of(batches)
 
-    def _report_of(self, batch: TargetBatch) -> WriteReport:
-        """What was written of a batch: not all that is said of columns has a place in DataHub."""
-        results = tuple(WriteResult(request, WriteOutcome.STORED) for request in batch.requests)
-        columns = sum(self.changes.column_edges(request, batch.superseded) for request in batch.requests)
-        return WriteReport(results, EdgeCounts(new=len(results), replaced=len(batch.ended), column_edges=columns))
+    def _report_of(self, batches: Sequence[TargetBatch]) -> WriteReport:
+        """What was written: not all that is said of columns has a place in DataHub."""
+        written = [(request, batch.superseded) for batch in batches for request in batch.requests]
+        results = tuple(WriteResult(request, WriteOutcome.STORED) for request, _superseded in written)
+        columns = sum(self.changes.column_edges(request, superseded) for request, superseded in written)
+        ended = sum(len(batch.ended) for batch in batches)
+        return WriteReport(results, EdgeCounts(new=len(results), replaced=ended, column_edges=columns))
 
     def _write_parts(self, batch: TargetBatch, reason: str) -> WriteReport:
         """What can be written of one that was refused. What it was to end stays: the new truth is not whole."""
         if len(batch.requests) > 1:
-            written = sum((self.write([_part(batch, request)]) for request in batch.requests), WriteReport())
+            written = self._write_named([_part(batch, request) for request in batch.requests])
             if batch.ended and not written.counts.rejected:
-                return written + self.write([replace(batch, requests=())])
+                return written + self._write_named([replace(batch, requests=())])
         else:
             rejected = tuple(WriteResult(request, WriteOutcome.REJECTED, reason) for request in batch.requests)
             written = WriteReport(rejected, EdgeCounts(rejected=len(rejected)))

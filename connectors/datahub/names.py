@@ -19,8 +19,13 @@ from ingestion.errors import Rejected
 from ingestion.model.entities import EntityReference
 from ingestion.model.fqn import split_fqn
 
-_SHARD = re.compile(r"(?<=[^\d])[_$]?(?:\d{4}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01]))$|\$.+$")
-"""`events_20240131` and `events$20240131` are shards and partitions of `events`."""
+ACTOR = "urn:li:corpuser:headwater"
+"""Who is told to have written what we write."""
+
+_DECORATED = re.compile(r"(?:_\d*)?\*$|@\d{1,13}$|\$.*$")
+"""`events_*`, `events_2024*`, `events@1624046611000` and `events$20240131` are `events`."""
+_SHARD = re.compile(r"(?:^|(?<=.\D))\d{4}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])$")
+"""`events_20240131` is a day of `events`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,5 +71,11 @@ class DatahubNames:
 def _name(parts: list[str], platform: str) -> str:
     *above, table = parts[-2:] if platform in TWO_PARTS else parts
     if platform in SHARDED:
-        table = _SHARD.sub("", table) or table
+        table = _without_day(table) or above[-1]  # days that are called by their date alone are the dataset's
     return ".".join((*above, table))
+
+
+def _without_day(table: str) -> str:
+    plain = _DECORATED.sub("", table)
+    base, shards = _SHARD.subn("", plain)
+    return base.rstrip("_") if shards else plain

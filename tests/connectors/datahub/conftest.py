@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -126,6 +127,7 @@ class Service:
     server: HTTPServer
     model: Model = field(default_factory=Model)
     door: int = 200
+    page: str = '{"noCode": "true"}'
     statuses: list[int] = field(default_factory=list)
     refused: str = "db.s.bad"
     unanswered: int = 0
@@ -134,7 +136,7 @@ class Service:
 
     def config(self, request: Request) -> Response:
         self.tokens.add(request.headers.get("Authorization"))
-        return Response(json.dumps({"noCode": "true"}), self.door)
+        return Response(self.page, self.door)
 
     def aspects(self, request: Request) -> Response:
         body = request.get_json()
@@ -148,6 +150,14 @@ class Service:
             self.unanswered -= 1
             return Response("", 502)
         return Response("{}", 200)
+
+    def aspect(self, request: Request) -> Response:
+        """What a dataset is made of, as a GET of the aspect gives it."""
+        urn = request.path.removeprefix("/aspects/")
+        if "upstreamLineage" not in self.model.aspects[urn]:
+            return Response(json.dumps({"message": "none"}), 404)
+        upstreams = list(self.model.aspects[urn]["upstreamLineage"]["upstreams"].values())
+        return Response(json.dumps({"aspect": {"com.linkedin.dataset.UpstreamLineage": {"upstreams": upstreams}}}))
 
     def settings(self, **more: Any) -> rest_settings.DatahubRestSettings:
         given = {"server": self.server.url_for("").rstrip("/"), "token": "canary-token", "retry_max_times": 0}
@@ -163,6 +173,7 @@ def service(httpserver: HTTPServer) -> Iterator[Service]:
     made = Service(httpserver)
     httpserver.expect_request("/config").respond_with_handler(made.config)
     httpserver.expect_request("/aspects", query_string="action=ingestProposalBatch").respond_with_handler(made.aspects)
+    httpserver.expect_request(re.compile("/aspects/.+"), method="GET").respond_with_handler(made.aspect)
     return made
 
 

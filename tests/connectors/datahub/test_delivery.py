@@ -58,6 +58,35 @@ def test_what_is_refused_is_named_and_costs_itself(service: Service) -> None:
     ]
 
 
+@pytest.mark.parametrize("actor", ["urn:li:corpuser:ann", "urn:li:corpuser:headwater"])
+def test_an_upstream_that_another_wrote_last_is_not_taken_away(service: Service, actor: str) -> None:
+    with rest_sink.open_sink(service.settings(), RUN) as sink:
+        sink.write([batch(SAID)])
+        service.model.upstreams[SOURCE_URN]["auditStamp"]["actor"] = actor
+        sink.write([batch(ended=sink.keys(batch(SAID).requests[0], SAID))])
+    assert bool(service.model.upstreams) == actor.endswith("ann")
+    assert not service.model.columns
+
+
+def test_what_has_no_name_costs_no_call(service: Service) -> None:
+    """A log of one service speaks of many: each edge by a call of its own would be a call for each of them."""
+    unnamed = [EntityReference(f"u{n}", "table", "x", f"hub.db.s.x{n}") for n in range(8)]
+    batches = [TargetBatch(one, (request_of(SOURCE, one, [SAID]),)) for one in unnamed]
+    with rest_sink.open_sink(service.settings(), RUN) as sink:
+        report = sink.write([*batches[:4], batch(SAID), *batches[4:]])
+    assert (service.calls, report.counts.new, report.counts.rejected) == (1, 1, 8)
+    assert [result.accepted for result in report.results] == [False] * 4 + [True] + [False] * 4
+
+
+def test_what_is_not_true_any_more_goes_beside_an_edge_that_has_no_name(service: Service) -> None:
+    unnamed = request_of(UNNAMED, batch(SAID).target, [SAID])
+    with rest_sink.open_sink(service.settings(), RUN) as sink:
+        sink.write([batch(SAID)])
+        ended = sink.keys(batch(SAID).requests[0], SAID)
+        sink.write([TargetBatch(unnamed.to_entity, (unnamed,), ended=frozenset(ended))])
+    assert (service.model.upstreams, service.model.columns) == ({}, set())
+
+
 def test_where_a_part_is_refused_what_was_before_stays(service: Service) -> None:
     ended = {json.dumps(["urn:li:dataset:(urn:li:dataPlatform:postgres,db.s.daily,PROD)", SOURCE_URN, "upstream"])}
     both = (request_of(SOURCE, batch(SAID).target, [SAID]), request_of(BAD, batch(SAID).target, [SAID]))
@@ -83,6 +112,20 @@ def test_a_page_in_place_of_the_service_is_the_configurations_fault(service: Ser
     service.door = 404
     with pytest.raises(ConfigError, match=r"sink\.config\.server"), rest_sink.open_sink(service.settings(), RUN):
         pass
+
+
+@pytest.mark.parametrize("page", ["<html>Sign in</html>", "[]"])
+def test_a_page_that_answers_for_the_service_is_the_configurations_fault_too(service: Service, page: str) -> None:
+    service.page = page
+    with pytest.raises(ConfigError, match=r"sink\.config\.server"), rest_sink.open_sink(service.settings(), RUN):
+        pass
+
+
+def test_a_token_that_is_no_header_is_the_configurations_fault(service: Service) -> None:
+    settings = service.settings(token="canary\ntoken")
+    with pytest.raises(ConfigError, match=r"sink\.config\.token") as raised, rest_sink.open_sink(settings, RUN):
+        pass
+    assert "canary" not in str(raised.value)
 
 
 def test_nobody_there_is_no_fault_of_the_configuration() -> None:
