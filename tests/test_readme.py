@@ -120,3 +120,19 @@ def test_yaml_of_the_readme_is_accepted(block: str, tmp_path: Path) -> None:
     shown.get("source", {}).get("sourceConfig", {}).get("config", {}).pop("queryLogFilePath", None)
     (tmp_path / "lineage.yaml").write_text(yaml.safe_dump(merged(content, shown)))
     load_config(tmp_path / "lineage.yaml", environment={"OPENMETADATA_TOKEN": "t"})
+
+
+@pytest.mark.spark
+def test_the_figures_of_the_sample_are_those_that_the_run_printed(printed: list[str]) -> None:
+    """After the commands: they print one after the other."""
+    (statements, edges, columns) = re.findall(
+        r"\| published \| (\d+) statements, as (\d+) edges with (\d+) column edges", README
+    )[0]
+    (skipped,) = re.findall(r"\| skipped \| (\d+), ", README)
+    for told in (
+        f" published {statements} ",
+        f" skipped {skipped} ",
+        f" edges new {edges} ",
+        f" column edges {columns} ",
+    ):
+        assert any(told in output for output in printed), told
