@@ -140,6 +140,11 @@ class SinkSettings(Model):
         default=500, description="Requests in one call, where the target takes several."
     )
 
+    @property
+    def location(self) -> str:
+        """Where it writes, for a person; "" where that is the run's catalog."""
+        return ""
+
     @abstractmethod
     def identity(self, catalog: str) -> str:
         """What tells where it writes from any other: under it is remembered what it acknowledged.

@@ -79,17 +79,28 @@ def open_target(config: RunConfig, run_id: str, *, dry_run: bool) -> Iterator[Ru
     """
     if isinstance(config.target, Server):
         connection = connection_of(config.target, max(10, config.lineage.threads))
-        server = Pointer("published to", config.target.host_port)
         with closing(connect(connection)) as platform, _sink(config, run_id, platform, sends=not dry_run) as sink:
-            yield RunTarget(platform, CatalogSearch(platform), sink, (server,), not dry_run, connection)
+            where = _pointers(config)
+            yield RunTarget(platform, CatalogSearch(platform), sink, where, not dry_run, connection)
         return
     sends = not dry_run or config.sink.config.writes_to_catalog
     with (
-        _embedded_connection(config.target, dry_run=dry_run) as (connection, where),
+        _embedded_connection(config.target, dry_run=dry_run) as connection,
         closing(connect(connection)) as platform,
         _sink(config, run_id, platform, sends=sends) as sink,
     ):
-        yield RunTarget(platform, CatalogSearch(platform), sink, where, connection=connection)
+        yield RunTarget(platform, CatalogSearch(platform), sink, _pointers(config), connection=connection)
+
+
+def _pointers(config: RunConfig) -> tuple[Pointer, ...]:
+    """Where a person finds what was published: in the catalog, unless the sink writes elsewhere."""
+    elsewhere, target = config.sink.config.location, config.target
+    place = target.host_port if isinstance(target, Server) else str(target.file)
+    if elsewhere:
+        return Pointer("published to", elsewhere), Pointer("catalog", place)
+    if isinstance(target, Server):
+        return (Pointer("published to", place),)
+    return Pointer("catalog", place), Pointer("look at it with", f"ingest serve --catalog {place}")
 
 
 def _sink(config: RunConfig, run_id: str, platform: Platform, *, sends: bool) -> AbstractContextManager[Sink]:
@@ -108,14 +119,12 @@ def platform_of(target: EmbeddedCatalog | Server) -> Iterator[Platform]:
         with closing(connect(connection_of(target))) as platform:
             yield platform
         return
-    with _embedded_connection(target, dry_run=False) as (connection, _where), closing(connect(connection)) as platform:
+    with _embedded_connection(target, dry_run=False) as connection, closing(connect(connection)) as platform:
         yield platform
 
 
 @contextmanager
-def _embedded_connection(
-    catalog: EmbeddedCatalog, *, dry_run: bool
-) -> Iterator[tuple[Connection, tuple[Pointer, ...]]]:
+def _embedded_connection(catalog: EmbeddedCatalog, *, dry_run: bool) -> Iterator[Connection]:
     from connectors.catalog.http.server import CatalogConfig, running_catalog
 
     with scratch_folder("dry-run") as scratch:
@@ -123,9 +132,7 @@ def _embedded_connection(
         private_folder(file.parent)
         token = catalog.token.get_secret_value() if catalog.token else None
         with running_catalog(CatalogConfig(file, port=catalog.port, token=token)) as address:
-            connection = Connection(address.url, token) if token else Connection(address.url)
-            serve = f"ingest serve --catalog {catalog.file}"
-            yield connection, (Pointer("catalog", str(catalog.file)), Pointer("look at it with", serve))
+            yield Connection(address.url, token) if token else Connection(address.url)
 
 
 def _copy(file: Path, directory: Path) -> Path:

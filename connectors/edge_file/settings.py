@@ -20,6 +20,10 @@ class EdgeFileSettings(SinkSettings):
         default=20_000, description="Edges after which the file is written: all of it, each time."
     )
 
+    @property
+    def location(self) -> str:
+        return str(self.path)
+
     def identity(self, catalog: str) -> str:
         digest = hashlib.sha256(f"{self.path.absolute()} {catalog}".encode()).hexdigest()
         return f"edge-file {digest[:32]}"

@@ -78,3 +78,26 @@ def test_a_run_and_the_doctor_connect_alike(monkeypatch: pytest.MonkeyPatch) -> 
     with pytest.raises(TargetDown), open_target(config, "run", dry_run=True):
         pass
     assert asked == [connection_of(tls, threads=asked[0].connections)]
+
+
+@pytest.mark.parametrize(
+    ("sink", "told"),
+    [
+        ("{type: metadata-rest, config: {}}", ["catalog c.db", "look at it with ingest serve --catalog c.db"]),
+        ("{type: edge-file, config: {path: e.csv}}", ["published to e.csv", "catalog c.db"]),
+    ],
+)
+def test_where_to_look_is_where_the_sink_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sink: str, told: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in.csv").write_text("source,target\n")
+    (tmp_path / "w.yaml").write_text(
+        "source: {type: edge-list, serviceName: shop,\n"
+        "         sourceConfig: {config: {type: DatabaseLineage, edgeListPath: in.csv}}}\n"
+        f"sink: {sink}\n"
+        "workflowConfig: {openMetadataServerConfig: {hostPort: embedded}}\n"
+        "headwater: {catalog: {file: c.db}}\n"
+    )
+    with open_target(load_config(tmp_path / "w.yaml"), "run", dry_run=False) as target:
+        assert [f"{one.label} {one.location}" for one in target.where] == told

@@ -65,10 +65,12 @@ def _description(config: RunConfig) -> list[str]:
     read_from = config.lineage.location or read_from
     dialect = source.dialect or "the dialect of the catalog's service"
     where = f"embedded catalog {target.file}" if isinstance(target, EmbeddedCatalog) else target.host_port
+    elsewhere = config.sink.config.location
     return [
         f"{config.origin}: valid",
         f"  source   {source.type} of {source.service_name} ({dialect}), from {read_from}",
         f"  target   {where}",
+        *([f"  sink     {config.sink.type}, into {elsewhere}"] if elsewhere else []),
         f"  limits   {limits.seconds} s and {limits.memory_mb} MB a parser, {config.lineage.threads} threads",
         *(f"  warning  {key} is accepted and has no effect here" for key in config.without_effect),
     ]

@@ -23,6 +23,10 @@ class DatahubFileSettings(DatahubSettings):
         default=20_000, description="Edges after which the file is written: all of it, each time."
     )
 
+    @property
+    def location(self) -> str:
+        return str(self.filename)
+
     def identity(self, catalog: str) -> str:
         named = f"{self.filename.absolute()} {self.env} {sorted(self.services.items())} {catalog}"
         return f"datahub-file {hashlib.sha256(named.encode()).hexdigest()[:32]}"

@@ -29,6 +29,10 @@ class DatahubRestSettings(DatahubSettings):
             FieldContext.of(info).secrets.append(given.get_secret_value())
         return given
 
+    @property
+    def location(self) -> str:
+        return self.server
+
     def identity(self, catalog: str) -> str:
         named = f"{self.server} {self.env} {sorted(self.services.items())} {catalog}"
         return f"datahub {hashlib.sha256(named.encode()).hexdigest()[:32]}"
