@@ -95,12 +95,12 @@ def open_target(config: RunConfig, run_id: str, *, dry_run: bool) -> Iterator[Ru
 def _pointers(config: RunConfig) -> tuple[Pointer, ...]:
     """Where a person finds what was published: in the catalog, unless the sink writes elsewhere."""
     elsewhere, target = config.sink.config.location, config.target
-    place = target.host_port if isinstance(target, Server) else str(target.file)
+    address = target.host_port if isinstance(target, Server) else str(target.file)
     if elsewhere:
-        return Pointer("published to", elsewhere), Pointer("catalog", place)
+        return Pointer("published to", elsewhere), Pointer("catalog", address)
     if isinstance(target, Server):
-        return (Pointer("published to", place),)
-    return Pointer("catalog", place), Pointer("look at it with", f"ingest serve --catalog {place}")
+        return (Pointer("published to", address),)
+    return Pointer("catalog", address), Pointer("look at it with", f"ingest serve --catalog {address}")
 
 
 def _sink(config: RunConfig, run_id: str, platform: Platform, *, sends: bool) -> AbstractContextManager[Sink]:
