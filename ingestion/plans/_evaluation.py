@@ -31,7 +31,7 @@ class Evaluation:
     and cached frames are leaves whose ids only it explains. `paths` has the locations of leaves that print none;
     `batch` is what foreachBatch's function is given, `loop` what a recursive query has so far; `made` collects the
     columns of all leaves and projections. `query_lineage` reads the text of a query that was sent to a database, and
-    `operate` is what gives one node's relation.
+    `operate` is what gives one node's relation. `updated` is the table of an UPDATE that Spark wrote as a query.
     """
 
     operate: Callable[[PlanNodeInput], PlanRelation]
@@ -49,6 +49,7 @@ class Evaluation:
     expected: dict[int, list[Element]] = field(default_factory=dict)
     by_number: dict[int, PlanRelation] = field(default_factory=dict)
     loop: PlanRelation | None = None
+    updated: TableName | None = None
     read: dict[TableName, None] = field(default_factory=dict)
 
     def scope(self, node: PlanNode, relation: PlanRelation, outer: Mapping[int, Attribute]) -> AttributeScope:

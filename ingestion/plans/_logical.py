@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from ingestion.analysis.roles import FILTER, GROUP_BY, JOIN, SORT
 from ingestion.dialects.functions import OF_ONE_ROW
-from ingestion.model.lineage import ColumnRef
+from ingestion.model.lineage import ColumnRef, TableName
 from ingestion.plans._evaluation import PlanNodeInput, cut, named_attributes, unknown_relation
 from ingestion.plans._expressions import AttributeScope, read_expression, read_influences
 from ingestion.plans._relation import (
@@ -39,6 +39,9 @@ _OUTER = re.compile(r", (?:true|false)(?=, |\Z)")
 _FILE_METADATA = re.compile(r"(?:knownnotnull\()?named_struct\((file_\w+|row_index), \1#\d")
 """`knownnotnull(named_struct(file_path, file_path#9, …)) AS _metadata#4`: what is known of a row's file."""
 _NULL = "null"
+_IF = "if ("
+_ROW_OPERATION, _DELETED = "__row_operation", "1"
+"""The column that says what becomes of a row, and its value for one that is deleted."""
 _GENERATOR = re.compile(r"(\w+)\((.*)\)", re.DOTALL)
 _JOIN_TYPE = re.compile(r"\], ((?:Inner|Cross|Left|Right|Full|ExistenceJoin)\w*(?:\([^()]*\))?)(?=, |$)")
 COUNTED = re.compile(r"^\[(?:-?1 AS vcol|(?:true|null) AS vcol1)#")
@@ -51,7 +54,47 @@ def project(step: PlanNodeInput) -> PlanRelation:
     expected, count = step.evaluation.expected.get(id(step.node), ()), step.node.counts.get("Output")
     elements = element_list(text, step.below.scope | dict(step.outer), expected, count)
     elements = [replace(item, expression=_NULL) if _is_file_metadata(item) else item for item in elements]
-    return step.below.with_attributes(named_attributes(elements, step.scope), problems=cut(text))
+    table = step.evaluation.updated
+    made, found = _assigned_columns(step, elements, table) if table else (named_attributes(elements, step.scope), set())
+    return step.below.with_attributes(made, found, cut(text))
+
+
+def _assigned_columns(
+    step: PlanNodeInput, elements: Sequence[Element], table: TableName
+) -> tuple[list[Attribute], set[IndirectUse]]:
+    """UPDATE t SET a = v WHERE c, which Spark writes as `if (c) v else a#1 AS a#2`: what is set, and what decides.
+
+    That the rows which it leaves alone are written anew makes a column of nothing.
+    """
+    scope, own = step.scope, {attribute.name: attribute for attribute in step.below.attributes}
+    made: list[Attribute] = []
+    found: set[IndirectUse] = set()
+    for element in elements:
+        before = own.get(element.name)
+        text = _without_else(element.expression, before) if before else None
+        if before is None or text is None or before.lineage != base_column(ColumnRef(table, before.name)):
+            made.extend(named_attributes([element], scope))
+            continue
+        condition, value = _condition_and_value(text)
+        found |= read_influences(condition, scope, FILTER)
+        lineage = read_expression(value, scope)
+        sure = bool(condition)  # a bracket in a literal hides where the condition ends
+        made.append(Attribute(element.id, element.name, lineage if sure else replace(lineage, opaque=True)))
+    return made, found
+
+
+def _without_else(expression: str, own: Attribute) -> str | None:
+    """The `if (c) v` of a choice between a value and what the column holds; None of another expression."""
+    behind = re.search(rf" else {re.escape(own.name)}#{own.id}L?\Z", expression)
+    return expression[: behind.start()] if behind and expression.startswith(_IF) else None
+
+
+def _condition_and_value(text: str) -> tuple[str, str]:
+    """The two of `if (c) v`: no condition, and all as the value, where brackets do not tell where it ends."""
+    depth = nesting(text, [])
+    end = next((at for at in range(len(_IF), len(text)) if depth[at + 1] == 0), len(text))
+    balanced = depth[-1] == 0 and text.startswith(") ", end)
+    return (text[len(_IF) : end], text[end + 2 :]) if balanced else ("", text)
 
 
 def _is_file_metadata(element: Element) -> bool:
@@ -262,6 +305,7 @@ def expand(step: PlanNodeInput) -> PlanRelation:
     spans = step.below.scope
     columns = attribute_list(outputs)
     rows = [_expand_row(row, spans) for row in (rows_text + "]").split("], [")]
+    rows = [row for row in rows if not is_deletion(columns, row)]
     problems = cut(step.node.args)
     made: list[Attribute] = []
     for position, column in enumerate(columns):
@@ -273,6 +317,11 @@ def expand(step: PlanNodeInput) -> PlanRelation:
             )
         made.append(Attribute(column.id, column.name, lineage))
     return step.below.with_attributes(made, problems=problems)
+
+
+def is_deletion(columns: Sequence[Element], row: Sequence[str]) -> bool:
+    """Whether a row that a row operation writes only says that an old one is deleted: it carries no values."""
+    return bool(columns) and columns[0].name == _ROW_OPERATION and row[0] == _DELETED
 
 
 def _expand_row(text: str, scope: dict[int, Attribute]) -> list[str]:

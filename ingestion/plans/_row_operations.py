@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from ingestion.analysis.roles import FILTER, JOIN
+from ingestion.analysis.roles import FILTER, IDENTITY, JOIN
 from ingestion.model.lineage import ColumnRef, StatementKind, TableName
 from ingestion.plans._evaluation import CUT, PlanNodeInput, cut
 from ingestion.plans._expressions import AttributeScope, read_expression, read_influences
+from ingestion.plans._logical import is_deletion
 from ingestion.plans._physical import opaque
 from ingestion.plans._relation import (
     MISSING,
@@ -27,11 +29,10 @@ METADATA = frozenset("_file _pos _spec_id _partition _deleted _row_id _last_upda
 """Columns that a table format adds to rows which it rewrites."""
 
 _OPERATION_COLUMN = "__row_"
-_ROW_OPERATION, _DELETED = "__row_operation", "1"
-"""The column that says what becomes of a row, and its value for one that is deleted."""
 _INSTRUCTION = re.compile(r"\b(keep|discard|split)\(")
 _CONTEXT = re.compile(r"^(?:Copy|Update|Insert|Delete), ")
 _CLAUSE = re.compile(r"\b(Update|Insert|Delete) \[")
+_UPDATED = re.compile(r"^Delta\[[^\]]*\], (?:(?:`(?:[^`]|``)+`\.?)+, )?\[")
 _ACTION = re.compile(r"(?:^|, )`((?:[^`]|``)+)` = ")
 
 
@@ -70,7 +71,7 @@ def _rows_made(values: Sequence[str], columns: Sequence[Element]) -> Iterator[Se
         return
     for start in range(0, len(values), width):
         row = values[start : start + width]
-        if not (columns[0].name == _ROW_OPERATION and row[0] == _DELETED):
+        if not is_deletion(columns, row):
             yield row
 
 
@@ -114,6 +115,20 @@ def delta_merge(args: str, made: Mapping[int, Attribute]) -> PlanRelation:
     return PlanRelation(attributes, frozenset(found), tables, problems)
 
 
+def delta_update(args: str, target: PlanRelation) -> PlanRelation:
+    """Delta's UPDATE over the relation of its table: `…, [value of each column], condition`."""
+    head = _UPDATED.search(args)
+    scope = AttributeScope(target.scope)
+    body = _balanced_text(args, head.end(), "[", "]") if head else ""
+    condition = args[head.end() + len(body) :].removeprefix("], ") if head else ""
+    values = [value for value in unnamed_list("[" + body + "]", target.scope) if not is_truncated(value)]
+    columns = target.attributes
+    whole = len(values) == len(columns)  # a literal may have commas and brackets
+    lineages = [read_expression(value, scope) for value in values] if whole else [MISSING] * len(columns)
+    made = [replace(column, lineage=lineage) for column, lineage in zip(columns, lineages, strict=True)]
+    return target.with_attributes(made, read_influences(condition, scope, FILTER), cut(args))
+
+
 def _assignments(actions: str) -> Iterator[tuple[str, str]]:
     """The columns that a clause sets, each with its expression."""
     found = list(_ACTION.finditer(actions))
@@ -125,27 +140,30 @@ def _assignments(actions: str) -> Iterator[tuple[str, str]]:
 # What a row operation leaves.
 
 
-def without_own(relation: PlanRelation, name: TableName) -> PlanRelation:
-    """A row operation's relation without what only carries the target's own rows on: no lineage to itself."""
-    kept: list[Attribute] = []
-    for attribute in relation.attributes:
-        if attribute.name in METADATA or attribute.name.startswith(_OPERATION_COLUMN):
-            continue
-        lineage = attribute.lineage
-        direct = {column: how for column, how in lineage.direct.items() if column.table != name}
-        indirect = frozenset(item for item in lineage.indirect if item[0].table != name)
-        if direct or indirect or lineage.incomplete:
-            expression = lineage.expression
-            kept.append(
-                Attribute(
-                    attribute.id,
-                    attribute.name,
-                    AttributeLineage(direct, indirect, expression, lineage.opaque, lineage.incomplete),
-                )
-            )
-    rows = frozenset(item for item in relation.indirect if item[0].table != name)
-    sources = {table: None for table in relation.sources if table != name}
+def changed_rows(relation: PlanRelation, name: TableName) -> PlanRelation:
+    """A row operation's relation without what only carries the target's own rows on, or finds them.
+
+    What it makes of others of the target's columns is lineage, and so are conditions on them, over the columns it sets.
+    """
+    kept = [_changed_column(attribute, name) for attribute in relation.attributes if not _is_carried(attribute, name)]
+    rows = frozenset(use for use in relation.indirect if use[0].table != name or (kept and _tells(use[0], name)))
+    read = {column.table for attribute in kept for column in attribute.lineage.columns} | {use[0].table for use in rows}
+    sources = {table: None for table in relation.sources if table != name or table in read}
     return PlanRelation(kept, rows, sources, relation.problems)
+
+
+def _changed_column(attribute: Attribute, name: TableName) -> Attribute:
+    """The column as its new values are made: that others of them are the old ones says nothing."""
+    lineage, old = attribute.lineage, ColumnRef(name, attribute.name)
+    direct = {column: role for column, role in lineage.direct.items() if (column, role) != (old, IDENTITY)}
+    direct = {column: role for column, role in direct.items() if _tells(column, name)}
+    indirect = frozenset(use for use in lineage.indirect if _tells(use[0], name))
+    return replace(attribute, lineage=replace(lineage, direct=direct, indirect=indirect))
+
+
+def _tells(column: ColumnRef, name: TableName) -> bool:
+    """Whether a column is one of the data, not of what the format adds to the rows of the table that it rewrites."""
+    return column.table != name or not _is_internal(column.column)
 
 
 def row_operation_kind(kinds: frozenset[str], relation: PlanRelation, name: TableName) -> StatementKind:
@@ -155,15 +173,17 @@ def row_operation_kind(kinds: frozenset[str], relation: PlanRelation, name: Tabl
     """
     if "MergeRows" in kinds or "MergeIntoCommand" in kinds:
         return StatementKind.MERGE
-    changed = any(
-        attribute.name not in METADATA
-        and not attribute.name.startswith(_OPERATION_COLUMN)
-        and not _is_carried(attribute, name)
-        for attribute in relation.attributes
-    )
+    changed = not all(_is_carried(attribute, name) for attribute in relation.attributes)
     return StatementKind.UPDATE if changed else StatementKind.DELETE
 
 
 def _is_carried(attribute: Attribute, name: TableName) -> bool:
-    """Whether a column is the target's own, unchanged."""
-    return attribute.lineage.identity and set(attribute.lineage.direct) == {ColumnRef(name, attribute.name)}
+    """Whether a column is the target's own, unchanged, or none of the target's."""
+    lineage = attribute.lineage
+    own = lineage.identity and set(lineage.direct) == {ColumnRef(name, attribute.name)}
+    return _is_internal(attribute.name) or (own and not lineage.expression)  # else a constant in other rows
+
+
+def _is_internal(column: str) -> bool:
+    """Whether a column is one by which a rewritten operation finds rows, or says what becomes of them."""
+    return column in METADATA or column.startswith(_OPERATION_COLUMN)

@@ -33,7 +33,7 @@ from ingestion.plans._relation import (
     attribute_list,
     element_list,
 )
-from ingestion.plans._row_operations import delta_merge, row_operation_kind, without_own
+from ingestion.plans._row_operations import changed_rows, delta_merge, delta_update, row_operation_kind
 from ingestion.plans._scans import LOCATION
 from ingestion.plans._tree import PlanNode, PlanText, kind_of, parse_plan_text
 from ingestion.plans.names import NameMapping
@@ -232,7 +232,7 @@ def _complete(placed: _Placed, reads: Sequence[_Read], made: Mapping[int, Attrib
     elif write.outputs:
         relation = _query_beside(write.outputs, reads)
     if relation is not None and write.row_operation and write.name is not None:
-        relation = without_own(relation, write.name)
+        relation = changed_rows(relation, write.name)
     return EvaluatedWrite(write, relation, item.logical)
 
 
@@ -343,15 +343,17 @@ def _evaluate_writes(text: PlanText, application: Application, made: dict[int, A
             if write.query is not None and write.columns:
                 evaluation.expect(write.query, [Element(-1, name) for name in write.columns])
             whole = logical or write.kind is not StatementKind.INSERT
+            kinds = frozenset(kind_of(node) for node in tree.walk()) if write.row_operation else frozenset()
+            evaluation.updated = write.name if kinds & _REWRITES and "MergeRows" not in kinds else None
             relation = evaluation.relation(write.query) if write.query is not None else None
             made.update(evaluation.made)
             if relation is not None:
                 _remember(relation, application)
-                if write.row_operation and write.name is not None:
-                    kinds = frozenset(kind_of(node) for node in tree.walk())
+                if write.row_operation and (name := write.name) is not None:
                     if kinds & _REWRITES:
-                        write = replace(write, kind=row_operation_kind(kinds, relation, write.name))
-                    relation = without_own(relation, write.name or TableName(()))
+                        write = replace(write, kind=row_operation_kind(kinds, relation, name))
+                    relation = delta_update(write.update, relation) if write.update is not None else relation
+                    relation = changed_rows(relation, name)
             yield EvaluatedWrite(write, relation, whole)
         return
 

@@ -36,7 +36,8 @@ class PlanWrite:
 
     `query` is None where an execution beside this one has the query; then `outputs` is the line that names its
     columns. `columns` are the target's columns where the plan lists them in the query's order. `partial` marks a name
-    without its catalog, `row_operation` a MERGE, UPDATE or DELETE; `merge` has the arguments of Delta's MERGE.
+    without its catalog, `row_operation` a MERGE, UPDATE or DELETE; `merge` and `update` have the arguments of
+    Delta's own.
     """
 
     kind: StatementKind
@@ -52,6 +53,7 @@ class PlanWrite:
     outputs: str = ""
     row_operation: bool = False
     merge: str | None = None
+    update: str | None = None
     create_mode: CreateMode = CreateMode.NEW
 
 
@@ -226,7 +228,8 @@ def _delta_command(node: PlanNode, names: NameMapping) -> PlanWrite:
     if kind == "MergeIntoCommand":
         return PlanWrite(StatementKind.MERGE, WriteMode.UPDATE, name, None, row_operation=True, merge=node.args)
     statement = StatementKind.UPDATE if kind == "UpdateCommand" else StatementKind.DELETE
-    return PlanWrite(statement, WriteMode.UPDATE, name, _query_of(node), row_operation=True)
+    update = node.args if kind == "UpdateCommand" else None
+    return PlanWrite(statement, WriteMode.UPDATE, name, _query_of(node), row_operation=True, update=update)
 
 
 # The nodes that write: what they write to, how, and the plan of what they write.

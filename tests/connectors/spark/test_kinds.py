@@ -20,6 +20,7 @@ TABLES = {
     "feed": "spark_catalog.sales.feed",
     "stored": "spark_catalog.sales.stored",
     "remote": "jdbc.remote",
+    "k31": "spark_catalog.mart.k31",
 }
 
 

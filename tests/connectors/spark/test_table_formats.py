@@ -6,6 +6,7 @@ Kept logs of the same jobs are read where there is no folder with the jars.
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,15 +22,12 @@ from tests.support.spark_jobs.older_logs import kept, write_log
 
 FEWEST = {"delta": 20, "iceberg": 20}
 KINDS = {
-    **dict.fromkeys(("f09", "f10", "f11", "f26", "f28", "m09", "m10"), StatementKind.MERGE),
-    **dict.fromkeys(("f12", "m12", "m15"), StatementKind.UPDATE),
+    **dict.fromkeys(("f09", "f10", "f11", "f26", "f28", "f35", "m09", "m10"), StatementKind.MERGE),
+    **dict.fromkeys(("f12", "f36", "f37", "m12", "m15"), StatementKind.UPDATE),
     **dict.fromkeys(("f13", "f14", "m13", "m14"), StatementKind.DELETE),
 }
-INCOMPLETE = {("iceberg", "extended"): {"f09", "f10", "f11", "f28", "m09", "m10"}}
+INCOMPLETE = {("iceberg", "extended"): {"f09", "f10", "f11", "f28", "f35", "m09", "m10"}}
 """MERGE as Spark prints a rewritten one on one line: the columns, not what becomes of them."""
-
-OWN_JOB, OWN_ROWS = "f29", "mart.f29"
-"""The one job that makes a table's rows from its own, which the jobs over frames do not have."""
 
 
 @dataclass(frozen=True)
@@ -87,9 +85,11 @@ def test_row_operations_are_told_by_their_kind_and_by_what_decides_on_their_rows
     writes = {fact["job"]: found[fact["target"]] for fact in jobs.truth if fact["job"] in KINDS}
     assert {job: lineage.kind for job, (lineage, _) in writes.items()} == {job: KINDS[job] for job in writes}
     for fact in jobs.truth:
-        if fact["job"] in writes and fact["direct"] and fact["job"] not in jobs.incomplete_jobs:
-            _, flow = writes[fact["job"]]
+        if fact["job"] in writes and fact["job"] not in jobs.incomplete_jobs:
+            lineage, flow = writes[fact["job"]]
             columns = {output.name for output in flow.outputs}
+            if lineage.kind is StatementKind.UPDATE:
+                assert columns == set(re.findall(r"(\w+) = ", re.split(" SET | WHERE ", fact["statement"])[1]))
             assert indirect_edges(flow) == {(name, *source) for name in columns for source in map(tuple, fact["rows"])}
 
 
@@ -100,5 +100,12 @@ def test_what_a_format_reads_and_rewrites_for_itself_has_no_lineage(jobs: Jobs) 
     }
     assert not [name for name in names if "_delta_log" in name or "default_cache" in name or "branch_" in name]
     own = {flow.target.name.dotted for flow in flows if flow.target is not None and flow.target.name in flow.sources}
-    wrote_own_rows = any(fact["job"] == OWN_JOB for fact in jobs.truth)
-    assert {name.partition(".")[2] for name in own} == ({OWN_ROWS} if wrote_own_rows else set())
+    told = {fact["target"] for fact in jobs.truth}
+    assert {name for name in own if name in told or ".mart." not in name} == {
+        fact["target"] for fact in jobs.truth if fact["target"] in _read(fact)
+    }
+
+
+def _read(fact: dict[str, Any]) -> set[str]:
+    """The tables of which columns give a job's target values, or have a say in its rows."""
+    return {table for *_, table, _ in [*fact["direct"], *fact.get("indirect", ()), *fact.get("rows", ())]}

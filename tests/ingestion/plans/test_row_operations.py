@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ingestion.model.lineage import Flow, LineageType, StatementKind, StatementLineage
+from ingestion.model.lineage import Flow, LineageType, StatementKind, StatementLineage, Subtype
 from ingestion.plans.lineage import Application, statement_lineage
 from ingestion.plans.names import NameMapping
 from tests.support.spark_jobs.comparison import direct_edges, indirect_edges
@@ -68,9 +68,10 @@ ADDED = f"keep(true, 3, id#11L, price#12, {NULLS})"
 def test_a_merge_on_read_has_the_columns_that_it_sets_and_inserts() -> None:
     lineage, flow = flow_of(merge(f"{REMOVED}, {CHANGED}", ADDED))
     assert lineage.kind is StatementKind.MERGE
-    assert direct_edges(flow) == {("id", NEWS, "id"), ("amount", NEWS, "price")}
-    assert indirect_edges(flow) == {(column, NEWS, by) for column in ("id", "amount") for by in ("id", "gone")}
-    assert [name.dotted for name in flow.sources] == [NEWS]
+    assert direct_edges(flow) == {("id", NEWS, "id"), ("amount", NEWS, "price"), ("amount", BILLS, "amount")}
+    deciding = ((NEWS, "id"), (NEWS, "gone"), (BILLS, "id"))
+    assert indirect_edges(flow) == {(column, *by) for column in ("id", "amount") for by in deciding}
+    assert [name.dotted for name in flow.sources] == [BILLS, NEWS]
     assert lineage.problems == ()
 
 
@@ -102,26 +103,105 @@ Arguments: org.apache.iceberg.spark.source.SparkPositionDeltaWrite@7f
 
 
 @pytest.mark.parametrize(
-    ("rows", "made", "kind"),
+    ("rows", "made", "kind", "made_of"),
     [
         (
             f"Expand Arguments: [[1, null, null, {PLACE}], [4, id#1L, (amount#2 * 2.0), {NULLS}]], {ROWS}",
             ROWS,
             StatementKind.UPDATE,
+            {("amount", BILLS, "amount")},
         ),
         (
             f"Project Output [5]: [1 AS __row_operation#20, {PLACE}]",
             f"[__row_operation#20, {PLACE}]",
             StatementKind.DELETE,
+            set(),
         ),
     ],
 )
 def test_an_update_and_a_delete_on_read_are_known_by_the_rows_that_they_make(
-    rows: str, made: str, kind: StatementKind
+    rows: str, made: str, kind: StatementKind, made_of: set[tuple[str, str, str]]
 ) -> None:
     lineage, flow = flow_of(row_change(rows, made))
     assert lineage.kind is kind
-    assert (direct_edges(flow), flow.sources, lineage.problems) == (set(), (), ())
+    assert (direct_edges(flow), lineage.problems) == (made_of, ())
+    assert {output.name for output in flow.outputs} == {column for column, _, _ in made_of}
+    assert {name.dotted for name in flow.sources} == {table for _, table, _ in made_of}
+
+
+def rewritten_update(*assigned: str) -> str:
+    """An UPDATE of BILLS that is written as a query of all its rows."""
+    return f"""== Physical Plan ==
+ReplaceData (3)
++- Project (2)
+   +- BatchScan {BILLS} (1)
+
+
+(1) BatchScan {BILLS}
+Output [5]: [id#1L, amount#2, note#3, price#4, _file#7]
+{BILLS} (branch=null) [filters=, groupedBy=]
+
+(2) Project
+Output [5]: [6 AS __row_operation#20, id#1L, {", ".join(assigned)}, _file#7]
+Input [5]: [id#1L, amount#2, note#3, price#4, _file#7]
+
+(3) ReplaceData
+Input [5]: [__row_operation#20, id#1L, amount#22, note#23, _file#7]
+Arguments: IcebergWrite(table={BILLS}, format=PARQUET)
+"""
+
+
+def test_a_rewritten_update_is_made_of_what_it_sets_and_not_of_what_it_leaves() -> None:
+    test = "((id#1L = 1) AND (note#3 = (b)))"
+    amount = f"if ({test}) price#4 else amount#2 AS amount#22"
+    lineage, flow = flow_of(rewritten_update(amount, f"if ({test}) x else note#3 AS note#23"))
+    assert (lineage.kind, lineage.problems) == (StatementKind.UPDATE, ())
+    assert direct_edges(flow) == {("amount", BILLS, "price")}
+    assert indirect_edges(flow) == {(column, BILLS, by) for column in ("amount", "note") for by in ("id", "note")}
+    (reference,) = (r for r in flow.outputs[0].references)
+    assert (reference.transformation.subtype, reference.opaque) == (Subtype.IDENTITY, False)
+
+
+def test_where_a_literal_hides_the_end_of_a_condition_nothing_of_an_update_is_certain() -> None:
+    _, flow = flow_of(rewritten_update("if ((note#3 = :))) price#4 else amount#2 AS amount#22", "note#3"))
+    direct = [r for o in flow.outputs for r in o.references if r.transformation.type is LineageType.DIRECT]
+    assert direct
+    assert all(reference.opaque for reference in direct)
+
+
+def delta_update(values: str) -> str:
+    return f"""== Physical Plan ==
+Execute UpdateCommand (1)
+   +- UpdateCommand (2)
+         +- SubqueryAlias (4)
+            +- LogicalRelation (3)
+
+
+(1) Execute UpdateCommand
+Output [1]: [num_affected_rows#9L]
+
+(2) UpdateCommand
+Arguments: Delta[version=1, file:/data/bills], `lake`.`mart`.`bills`, [{values}], (id#1L = 1)
+
+(3) LogicalRelation
+Arguments: parquet, [id#1L, amount#2, note#3], `lake`.`mart`.`bills`, false
+
+(4) SubqueryAlias
+Arguments: lake.mart.bills
+"""
+
+
+def test_an_update_of_delta_s_is_made_of_the_values_that_it_lists() -> None:
+    lineage, flow = flow_of(delta_update("id#1L, (amount#2 * cast(id#1L as double)), x"))
+    assert (lineage.kind, lineage.problems) == (StatementKind.UPDATE, ())
+    assert direct_edges(flow) == {("amount", BILLS, "amount"), ("amount", BILLS, "id")}
+    assert indirect_edges(flow) == {("amount", BILLS, "id"), ("note", BILLS, "id")}
+
+
+def test_an_update_of_delta_s_whose_values_a_literal_hides_is_said_to_be_incomplete() -> None:
+    lineage, flow = flow_of(delta_update("id#1L, amount#2, Oslo, Bergen"))
+    assert {problem.subject for problem in lineage.problems} == {"id", "amount", "note"}
+    assert direct_edges(flow) == set()
 
 
 EXTENDED = f"""== Analyzed Logical Plan ==
@@ -143,5 +223,5 @@ def test_a_merge_of_which_only_the_columns_are_printed_has_no_certain_source() -
     assert [output.name for output in flow.outputs] == ["id", "amount"]
     references = [r for output in flow.outputs for r in output.references]
     assert all(r.opaque for r in references if r.transformation.type is LineageType.DIRECT)
-    assert {table for _, table, _ in direct_edges(flow)} == {NEWS}
+    assert {table for _, table, _ in direct_edges(flow)} == {NEWS, BILLS}
     assert "MergeRows" in {problem.subject for problem in lineage.problems}

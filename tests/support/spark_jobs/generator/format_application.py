@@ -131,12 +131,25 @@ def stated(job: FormatJob, place: Place, columns: list[str]) -> dict[str, Any]:
     }
 
 
+def assigned(job: FormatJob, place: Place, columns: list[str]) -> dict[str, Any]:
+    """What the analyzer tells of the queries of the values that a row operation sets."""
+    plans = [place.spark.sql(place.text(query))._jdf.queryExecution().analyzed() for query in job.queries]
+    facts = [lineage_of(plan) for plan in plans]
+    direct = {(columns.index(fact["columns"][at]), t, c) for fact in facts for at, t, c in fact["direct"]}
+    rows = {(t, c) for fact in facts for _, t, c in fact["indirect"]}
+    return {"columns": columns, "direct": sorted(map(list, direct)), "rows": sorted(map(list, rows)), "opaque": False}
+
+
 def run_statement(place: Place, job: FormatJob) -> dict[str, Any]:
     spark = place.spark
     for text in job.before:
         spark.sql(place.text(text))
     text = place.text(job.statement)
     target = re.findall(rf"{place.catalog}\.mart\.\w+", text)[0]
+    if job.queries:
+        facts = assigned(job, place, spark.table(target).columns)
+        spark.sql(text)
+        return {"target": target, "statement": text, **facts}
     if job.direct is not None:
         spark.sql(text)
         names = spark.table(target).columns if spark.catalog.tableExists(target) else []

@@ -1,7 +1,8 @@
 """Statements and frames over Delta Lake and Apache Iceberg tables; each writes a target of its own.
 
-`{c}` is the catalog and `{f}` the format. The truth of a query comes from the analyzer; that of MERGE, UPDATE and
-DELETE, which are no queries, is written down: column of the target, source table, source column.
+`{c}` is the catalog and `{f}` the format. The truth of a query comes from the analyzer, and so does that of a MERGE or
+UPDATE whose new values are said as queries; that of others, which are no queries, is written down: column of the
+target, source table, source column.
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ COLUMNS = "order_id BIGINT, status STRING, amount DOUBLE"
 
 @dataclass(frozen=True)
 class FormatJob:
-    """`before` prepares, `statement` is what counts; `direct` and `indirect` are the truth where it is no query."""
+    """`before` prepares, `statement` is what counts; `direct` and `indirect` are the truth where it is no query.
+
+    `queries` are those of the values that each branch of a row operation sets.
+    """
 
     name: str
     before: tuple[str, ...]
@@ -35,6 +39,7 @@ class FormatJob:
     direct: tuple[tuple[str, str, str], ...] | None = None
     indirect: tuple[tuple[str, str, str], ...] = field(default=())
     only: str = ""
+    queries: tuple[str, ...] = ()
 
 
 def table(name: str, columns: str = COLUMNS, partition: str = "") -> str:
@@ -109,8 +114,9 @@ JOBS = [
             ("order_id", C, "order_id"),
             ("status", C, "status"),
             ("amount", C, "amount"),
+            ("amount", "{c}.mart.f09", "amount"),
         ),
-        (("*", C, "order_id"), ("*", C, "gone")),
+        (*GONE, ("*", "{c}.mart.f09", "order_id")),
     ),
     FormatJob(
         "f10",
@@ -118,7 +124,7 @@ JOBS = [
         f"MERGE INTO {{c}}.mart.f10 t USING (SELECT order_id, max(amount) AS most FROM {C} GROUP BY order_id) s"
         " ON t.order_id = s.order_id WHEN MATCHED THEN UPDATE SET t.amount = s.most",
         (("amount", C, "amount"),),
-        (("*", C, "order_id"),),
+        (("*", C, "order_id"), ("*", "{c}.mart.f10", "order_id")),
     ),
     FormatJob(
         "f11",
@@ -126,9 +132,15 @@ JOBS = [
         f"MERGE INTO {{c}}.mart.f11 t USING {C} s ON t.order_id = s.order_id WHEN MATCHED THEN UPDATE SET *"
         " WHEN NOT MATCHED THEN INSERT *",
         (("order_id", C, "order_id"), ("status", C, "status"), ("amount", C, "amount")),
-        (("*", C, "order_id"),),
+        (("*", C, "order_id"), ("*", "{c}.mart.f11", "order_id")),
     ),
-    FormatJob("f12", filled("f12"), "UPDATE {c}.mart.f12 SET amount = amount * 2, status = 'x' WHERE order_id = 1", ()),
+    FormatJob(
+        "f12",
+        filled("f12"),
+        "UPDATE {c}.mart.f12 SET amount = amount * 2, status = 'x' WHERE order_id = 1",
+        (("amount", "{c}.mart.f12", "amount"),),
+        (("*", "{c}.mart.f12", "order_id"),),
+    ),
     FormatJob("f13", filled("f13"), "DELETE FROM {c}.mart.f13 WHERE status = 'open' AND amount > 1", ()),
     FormatJob(
         "f14",
@@ -158,7 +170,7 @@ JOBS = [
         f"MERGE INTO {{c}}.mart.f26 t USING {C} s ON t.order_id = s.order_id"
         " WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *",
         tuple((name, C, name) for name in ("order_id", "status", "amount", "gone")),
-        (("*", C, "order_id"),),
+        (("*", C, "order_id"), ("*", "{c}.mart.f26", "order_id")),
         only="delta",
     ),
     FormatJob(
@@ -173,7 +185,7 @@ JOBS = [
         f"MERGE INTO {{c}}.mart.f28 t USING {C} s ON t.order_id = s.order_id"
         " WHEN MATCHED THEN UPDATE SET status = s.status WHEN NOT MATCHED BY SOURCE AND t.amount > 1 THEN DELETE",
         (("status", C, "status"),),
-        (("*", C, "order_id"),),
+        (("*", C, "order_id"), ("*", "{c}.mart.f28", "order_id"), ("*", "{c}.mart.f28", "amount")),
     ),
     FormatJob("f29", filled("f29"), "INSERT INTO {c}.mart.f29 SELECT order_id + 10, status, amount FROM {c}.mart.f29"),
     FormatJob(
@@ -189,14 +201,44 @@ JOBS = [
         f" UNION ALL SELECT order_id, status, amount FROM {C}",
     ),
     FormatJob(
+        "f35",
+        filled("f35"),
+        f"MERGE INTO {{c}}.mart.f35 t USING {C} s ON t.order_id = s.order_id WHEN MATCHED AND t.status = 'open'"
+        " THEN UPDATE SET amount = t.order_id * t.amount + s.amount"
+        " WHEN NOT MATCHED THEN INSERT (order_id, status, amount) VALUES (s.order_id, s.status, s.amount)",
+        queries=(
+            "SELECT t.order_id * t.amount + s.amount AS amount FROM {c}.mart.f35 t"
+            f" JOIN {C} s ON t.order_id = s.order_id WHERE t.status = 'open'",
+            f"SELECT s.order_id, s.status, s.amount FROM {C} s ANTI JOIN {{c}}.mart.f35 t ON t.order_id = s.order_id",
+        ),
+    ),
+    FormatJob(
+        "f36",
+        filled("f36"),
+        "UPDATE {c}.mart.f36 SET amount = order_id, status = concat(status, amount) WHERE amount > 1",
+        queries=("SELECT order_id AS amount, concat(status, amount) AS status FROM {c}.mart.f36 WHERE amount > 1",),
+    ),
+    FormatJob(
+        "f37",
+        filled("f37"),
+        f"UPDATE {{c}}.mart.f37 SET amount = order_id + 1, status = 'x' WHERE order_id IN (SELECT order_id FROM {C})",
+        queries=(f"SELECT t.order_id + 1 AS amount FROM {{c}}.mart.f37 t SEMI JOIN {C} s ON t.order_id = s.order_id",),
+        only="iceberg",
+    ),
+    FormatJob(
         "m09",
         merge_on_read("m09"),
         f"MERGE INTO {{c}}.mart.m09 t USING {C} s ON t.order_id = s.order_id"
         " WHEN MATCHED AND s.gone THEN DELETE WHEN MATCHED THEN UPDATE SET status = upper(s.status),"
         " amount = t.amount + s.amount"
         " WHEN NOT MATCHED THEN INSERT (order_id, status, amount) VALUES (s.order_id, s.status, s.amount)",
-        (("order_id", C, "order_id"), ("status", C, "status"), ("amount", C, "amount")),
-        GONE,
+        (
+            ("order_id", C, "order_id"),
+            ("status", C, "status"),
+            ("amount", C, "amount"),
+            ("amount", "{c}.mart.m09", "amount"),
+        ),
+        (*GONE, ("*", "{c}.mart.m09", "order_id")),
         only="iceberg",
     ),
     FormatJob(
@@ -205,14 +247,15 @@ JOBS = [
         f"MERGE INTO {{c}}.mart.m10 t USING (SELECT order_id, max(amount) AS most FROM {C} GROUP BY order_id) s"
         " ON t.order_id = s.order_id WHEN MATCHED THEN UPDATE SET t.amount = s.most",
         (("amount", C, "amount"),),
-        (("*", C, "order_id"),),
+        (("*", C, "order_id"), ("*", "{c}.mart.m10", "order_id")),
         only="iceberg",
     ),
     FormatJob(
         "m12",
         merge_on_read("m12"),
         "UPDATE {c}.mart.m12 SET amount = amount * 2, status = 'x' WHERE order_id = 1",
-        (),
+        (("amount", "{c}.mart.m12", "amount"),),
+        (("*", "{c}.mart.m12", "order_id"),),
         only="iceberg",
     ),
     FormatJob(
@@ -235,7 +278,7 @@ JOBS = [
         merge_on_read("m15"),
         f"UPDATE {{c}}.mart.m15 SET amount = 0 WHERE order_id IN (SELECT order_id FROM {C} WHERE gone)",
         (),
-        GONE,
+        (*GONE, ("*", "{c}.mart.m15", "order_id")),
         only="iceberg",
     ),
     FormatJob(

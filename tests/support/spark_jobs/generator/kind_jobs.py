@@ -260,6 +260,7 @@ JOBS = [
         lambda t: t("lines").groupBy("g").agg(F.sum("b").alias("total"), F.count("c").alias("n")),
         {"g": "l.g", "total": "l.b", "n": "l.c"},
         rows="l.g",
+        own=dict.fromkeys(("g", "total", "n"), "k31.g"),
         how="merge update",
     ),
     KindJob(
