@@ -121,6 +121,9 @@ class Word(NamedTuple):
         return self.direct and self.path is not None and self.to is not None
 
 
+_SPAN = Word._fields.index("span")
+
+
 class TargetWords:
     """All that is said of what one target is made of: the verdict on each of the edges into it."""
 
@@ -217,12 +220,14 @@ def _has_part(some: Iterable[Column], column: Column) -> bool:
 
 def _without_repetitions(words: Iterable[Word]) -> Iterator[Word]:
     """Each word once, with the time from when it was first seen until it was seen last."""
-    spans: dict[Word, tuple[float, float]] = {}
+    found: dict[tuple[object, ...], Word] = {}
     for word in words:
-        key = word._replace(span=ALWAYS)
-        first, last = spans.get(key, word.span)
-        spans[key] = min(first, word.span[0]), max(last, word.span[1])
-    return (word._replace(span=span) for word, span in spans.items())
+        key = word[:_SPAN] + word[_SPAN + 1 :]
+        known = found.setdefault(key, word)
+        if known.span != word.span:
+            first, last = zip(known.span, word.span, strict=True)
+            found[key] = known._replace(span=(min(first), max(last)))
+    return iter(found.values())
 
 
 def _meets(one: tuple[float, float], other: tuple[float, float]) -> bool:

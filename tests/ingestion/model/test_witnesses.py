@@ -94,6 +94,13 @@ def test_a_field_is_not_held_against_who_names_the_whole_column() -> None:
     assert verdict(city, word(ENGINE, "orders.addr > town")) == "seen by: log; not by: engine"
 
 
+def test_a_word_that_is_said_again_counts_from_when_it_came_until_it_was_seen_last() -> None:
+    ours = OURS._replace(span=(4 * DAY, 5 * DAY))
+    said = [word(ENGINE, "orders.price > total", span=(day * DAY, day * DAY)) for day in (9, 0, 8)]
+    assert verdict(ours, *said) == "seen by: log; not by: engine"
+    assert verdict(ours, *said[::2]) == "seen by: log"
+
+
 def test_an_edge_that_is_not_seen_any_more_is_held_against_nobody() -> None:
     assert verdict(OURS._replace(current=False), word(ENGINE, "orders.price > total")) == "seen by: log"
     seen_again = word(DBT, "orders.amount > total")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 
 from sqlalchemy import Connection, select
 
@@ -53,7 +53,7 @@ def with_verdicts(
     judged: dict[tuple[str, str], list[ContributionView]] = {}
     for edge, views in found.items():
         own = words.get(edge[1])
-        kept = views if own is None else [_judge(view, own, linked) for view in views]
+        kept = views if own is None else [replace(view, verdicts=_Verdicts(view, own, linked)) for view in views]
         if moment.witnesses is not None:
             kept = [one for view in kept if (one := _admitted_part(view, moment.witnesses)) is not None]
         if kept:
@@ -101,9 +101,26 @@ def _word_of(edge: StoredEdge) -> Word:
     )
 
 
-def _judge(view: ContributionView, words: TargetWords, linked: Links) -> ContributionView:
-    verdicts = {edge.verdict_key: words.verdict(_word_of(edge), linked) for edge in edges_of(view)}
-    return replace(view, verdicts=verdicts)
+class _Verdicts(Mapping[VerdictKey, Verdict]):
+    """The verdicts on the edges of a contribution, each made out when it is asked for: a walk goes by most of them."""
+
+    def __init__(self, view: ContributionView, words: TargetWords, linked: Links) -> None:
+        self._view = view
+        self._words = words
+        self._linked = linked
+
+    @cached_property
+    def _edges(self) -> dict[VerdictKey, StoredEdge]:
+        return {edge.verdict_key: edge for edge in edges_of(self._view)}
+
+    def __getitem__(self, key: VerdictKey) -> Verdict:
+        return self._words.verdict(_word_of(self._edges[key]), self._linked)
+
+    def __iter__(self) -> Iterator[VerdictKey]:
+        return iter(self._edges)
+
+    def __len__(self) -> int:
+        return len(self._edges)
 
 
 def _admitted_part(view: ContributionView, wanted: WitnessFilter) -> ContributionView | None:
