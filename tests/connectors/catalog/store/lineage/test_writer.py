@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,6 +16,7 @@ from sqlalchemy import func, select
 
 from connectors.catalog.contract import bulk_models
 from connectors.catalog.picture import cards
+from connectors.catalog.store import rows
 from connectors.catalog.store.database import Database, open_database
 from connectors.catalog.store.entities.entities import entity_id, get_id
 from connectors.catalog.store.entities.registration import put_one
@@ -188,6 +190,26 @@ def test_how_many_read_an_entity_is_counted_along_with_what_ends_and_moves(story
                 counted = select(intervals.c.from_id, number).where(intervals.c.end.is_(None))
                 by_source = counted.group_by(intervals.c.from_id)
                 assert sorted(connection.execute(known)) == sorted(connection.execute(by_source))
+
+
+def test_a_reader_counts_once_however_many_of_its_words_are_looked_at_together() -> None:
+    def said(source: str, target: str, key: str, at: int) -> Any:
+        producer = {"producer": {"kind": "view", "key": key}, "source": "ViewLineage", "firstSeen": at, "lastSeen": at}
+        return {"fromEntity": end(source), "toEntity": end(target), "contribution": producer}
+
+    first = [said(*edge, key, 5) for key in "kl" for edge in (("a", "w"), ("b", "w"), ("a", "v"))]
+    ended = {"toEntity": end("w"), "source": "ViewLineage", "at": 9}
+    for at_once in (1, 2, 1_000):
+        with store() as database, patch.object(rows, "_MOST_BOUND", at_once):
+            for request in (
+                {"batchId": "b", "edges": first},
+                {"batchId": "c", "edges": [said("b", "w", "k", 9)], "replace": [ended]},
+            ):
+                apply_request(database, request)
+            with database.read() as connection:
+                known = select(entity_activity.c.entity_id, entity_activity.c.readers)
+                readers: dict[str, int] = {row[0]: row[1] for row in connection.execute(known)}
+        assert [readers.get(identifier(name), 0) for name in TABLES] == [1, 1, 0, 0]
 
 
 def test_a_name_that_is_given_moves_no_lineage_where_it_was_never_taken_away() -> None:
