@@ -106,10 +106,20 @@ def _pointers(config: RunConfig) -> tuple[Pointer, ...]:
 def _sink(config: RunConfig, run_id: str, platform: Platform, *, sends: bool) -> AbstractContextManager[Sink]:
     if not sends:
         return nullcontext(DryRunSink())
+    return config.sink.open(_sink_run(config, run_id, platform))
+
+
+def _sink_run(config: RunConfig, run_id: str, platform: Platform | None) -> SinkRun[object]:
     connection = config.source.connection
     service_type = connection.type if connection is not None else ""
-    run = SinkRun(run_id, config.lineage.threads, platform, config.source.service_name, service_type)
-    return config.sink.open(run)
+    return SinkRun(run_id, config.lineage.threads, platform, config.source.service_name, service_type)
+
+
+def check_sink(config: RunConfig) -> None:
+    """Opens a sink that writes elsewhere than into the catalog, and closes it. Raises ConfigError and TargetDown."""
+    if config.sink.config.location:
+        with config.sink.open(_sink_run(config, "check", None)):
+            pass
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import NoReturn
 
@@ -12,7 +13,7 @@ from connectors.catalog.http.server import CatalogConfig, running_catalog
 from connectors.openmetadata.connection import Connection
 from ingestion.errors import ConfigError, LineageError, TargetDown
 from workflows.config import Server, SslConfig, load_config
-from workflows.target import connection_of, open_target, server_version
+from workflows.target import check_sink, connection_of, open_target, server_version
 
 SAMPLE = Path(__file__).parents[2] / "config" / "lineage.yaml"
 
@@ -99,5 +100,10 @@ def test_where_to_look_is_where_the_sink_writes(
         "workflowConfig: {openMetadataServerConfig: {hostPort: embedded}}\n"
         "headwater: {catalog: {file: c.db}}\n"
     )
-    with open_target(load_config(tmp_path / "w.yaml"), "run", dry_run=False) as target:
+    config = load_config(tmp_path / "w.yaml")
+    with open_target(config, "run", dry_run=False) as target:
         assert [f"{one.label} {one.location}" for one in target.where] == told
+    check_sink(config)
+    (tmp_path / "e.csv").write_text("of something else\n")
+    with nullcontext() if "e.csv" not in told[0] else pytest.raises(ConfigError, match=r"e\.csv"):
+        check_sink(config)

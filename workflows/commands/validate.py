@@ -49,7 +49,8 @@ def validate(
         for line in _description(loaded):
             typer.echo(redact(line))
         if connect:
-            typer.echo(redact(_connect(loaded)))
+            for line in _connect(loaded):
+                typer.echo(redact(line))
             for line in _cluster(loaded):
                 typer.echo(redact(line))
             for line in _log(loaded):
@@ -76,18 +77,22 @@ def _description(config: RunConfig) -> list[str]:
     ]
 
 
-def _connect(config: RunConfig) -> str:
+def _connect(config: RunConfig) -> Iterator[str]:
     from ingestion.errors import ConfigError
     from workflows.config import EmbeddedCatalog
     from workflows.doctor import Health, catalog_file
-    from workflows.target import server_version
+    from workflows.target import check_sink, server_version
 
-    if not isinstance(config.target, EmbeddedCatalog):
-        return f"  connect  version {server_version(config.target)} answers and takes the token"
-    finding = catalog_file(config.target.file)
-    if finding.health is Health.FAILED:
-        raise ConfigError(finding.detail)
-    return f"  connect  {finding.detail}"
+    if isinstance(config.target, EmbeddedCatalog):
+        finding = catalog_file(config.target.file)
+        if finding.health is Health.FAILED:
+            raise ConfigError(finding.detail)
+        yield f"  connect  {finding.detail}"
+    else:
+        yield f"  connect  version {server_version(config.target)} answers and takes the token"
+    check_sink(config)
+    if config.sink.config.location:
+        yield f"  connect  {config.sink.config.location}"
 
 
 def _cluster(config: RunConfig) -> list[str]:
