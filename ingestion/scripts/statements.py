@@ -182,10 +182,10 @@ def parse_script_statements(
 def _outcome(statement: ScriptStatement, parsed: ParseOutcome | None, dialect: Dialect) -> ParseOutcome:
     if parsed is None:
         return ParseOutcome("", None, None, dead_reason=statement.problem)
-    if parsed.dead_reason == Templated.code and (template := template_in_quotes(statement.text, dialect)) is not None:
-        return replace(parsed, dead_reason=f"{Templated.code}: {template.expression}")
     if parsed.dead_reason and _is_without_lineage(statement.text, dialect):
         return replace(parsed, dead_reason=None)
+    if parsed.dead_reason == Templated.code and (template := template_in_quotes(statement.text, dialect)) is not None:
+        return replace(parsed, dead_reason=f"{Templated.code}: {template.expression}")
     if statement.column and not parsed.dead_reason and _is_no_statement(statement.text, dialect, parsed):
         return replace(parsed, symbolic=None, dead_reason=Outcome.UNKNOWN_VERB)
     if statement.function and parsed.symbolic is not None:
