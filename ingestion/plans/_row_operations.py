@@ -126,7 +126,8 @@ def delta_update(args: str, target: PlanRelation) -> PlanRelation:
     whole = len(values) == len(columns)  # a literal may have commas and brackets
     lineages = [read_expression(value, scope) for value in values] if whole else [MISSING] * len(columns)
     made = [replace(column, lineage=lineage) for column, lineage in zip(columns, lineages, strict=True)]
-    return target.with_attributes(made, read_influences(condition, scope, FILTER), cut(args))
+    found = read_influences(condition, scope, FILTER) if whole else ()  # over which columns is not known
+    return target.with_attributes(made, found, cut(args))
 
 
 def _assignments(actions: str) -> Iterator[tuple[str, str]]:

@@ -201,7 +201,7 @@ def test_an_update_of_delta_s_is_made_of_the_values_that_it_lists() -> None:
 def test_an_update_of_delta_s_whose_values_a_literal_hides_is_said_to_be_incomplete() -> None:
     lineage, flow = flow_of(delta_update("id#1L, amount#2, Oslo, Bergen"))
     assert {problem.subject for problem in lineage.problems} == {"id", "amount", "note"}
-    assert direct_edges(flow) == set()
+    assert (direct_edges(flow), indirect_edges(flow)) == (set(), set())
 
 
 EXTENDED = f"""== Analyzed Logical Plan ==
