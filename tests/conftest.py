@@ -72,7 +72,9 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-        "spark.driver.memory": "1g",
+        # Tables of joins stay as long as the frames that Python seldom collects, more than 1 GB after some hundred
+        # runs: with less room the last tests wait for the JVM's garbage collector, ten times as long as the first.
+        "spark.driver.memory": "3g",
         "spark.local.dir": str(home / "local"),
         "spark.log.level": "ERROR",
         # As a session of ours has it: workers are forks of what has our modules loaded.
