@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from connectors.batch_writer import BatchWriter
 from connectors.datahub.names import DatahubNames
 from connectors.datahub.settings import DatahubSettings
 from connectors.sink import EdgeCounts, SinkRun, TargetBatch, WriteReport, WriteResult
@@ -18,8 +18,6 @@ from ingestion.model.requests import AddLineageRequest
 
 if TYPE_CHECKING:
     from connectors.datahub.changes import Changes, Proposal
-
-logger = logging.getLogger(__name__)
 
 
 def changes_of(settings: DatahubSettings, run: SinkRun[object]) -> Changes:
@@ -52,7 +50,8 @@ class DatahubSink:
     def write(self, batches: Sequence[TargetBatch]) -> WriteReport:
         """All batches in one call, but for edges that have no name in DataHub."""
         named = [self._without_unnamed(self._sparing_others(batch)) for batch in batches]
-        report = self._write_named([batch for batch, _found in named if batch.requests or batch.ended])
+        writer = BatchWriter(self._send_batches, (Rejected,), lambda batch: bool(batch.ended))
+        report = writer.write([batch for batch, _found in named if batch.requests or batch.ended])
         unnamed = tuple(result for _batch, found in named for result in found)
         report += WriteReport(unnamed, EdgeCounts(rejected=len(unnamed)))
         by_edge = {result.request.key: result for result in report.results}
@@ -79,17 +78,8 @@ class DatahubSink:
         left = tuple(request for request in batch.requests if request.key not in rejected)
         return replace(batch, requests=left), unnamed
 
-    def _write_named(self, batches: Sequence[TargetBatch]) -> WriteReport:
-        """One call; when it is refused, its halves, until only what is refused is left."""
-        if not batches:
-            return WriteReport()
-        try:
-            self.send([proposal for batch in batches for proposal in self.changes.proposals(batch)])
-        except Rejected as error:
-            if len(batches) > 1:
-                middle = len(batches) // 2
-                return self._write_named(batches[:middle]) + self._write_named(batches[middle:])
-            return self._write_parts(batches[0], str(error))
+    def _send_batches(self, batches: Sequence[TargetBatch]) -> WriteReport:
+        self.send([proposal for batch in batches for proposal in self.changes.proposals(batch)])
         return self._report_of(batches)
 
     def _report_of(self, batches: Sequence[TargetBatch]) -> WriteReport:
@@ -99,20 +89,3 @@ class DatahubSink:
         columns = sum(self.changes.column_edges(request, superseded) for request, superseded in written)
         ended = sum(len(batch.ended) for batch in batches)
         return WriteReport(results, EdgeCounts(new=len(results), replaced=ended, column_edges=columns))
-
-    def _write_parts(self, batch: TargetBatch, reason: str) -> WriteReport:
-        """What can be written of one that was refused. What it was to end stays: the new truth is not whole."""
-        if len(batch.requests) > 1:
-            written = self._write_named([_part(batch, request) for request in batch.requests])
-            if batch.ended and not written.counts.rejected:
-                return written + self._write_named([replace(batch, requests=())])
-        else:
-            rejected = tuple(WriteResult(request, WriteOutcome.REJECTED, reason) for request in batch.requests)
-            written = WriteReport(rejected, EdgeCounts(rejected=len(rejected)))
-        if batch.ended:
-            logger.warning("%s: its earlier lineage stays: %s", batch.name, reason)
-        return written
-
-
-def _part(batch: TargetBatch, request: AddLineageRequest) -> TargetBatch:
-    return replace(batch, requests=(request,), replacements=(), ended=frozenset())

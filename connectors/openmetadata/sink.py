@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 
+from connectors.batch_writer import BatchWriter
 from connectors.openmetadata import client
 from connectors.openmetadata._edge_writer import PlainWriter, redefinition_of
 from connectors.openmetadata.client import Platform
 from connectors.openmetadata.edges import delete_edge, get_edge, graph
 from connectors.openmetadata.http import ServerFailed
 from connectors.openmetadata.settings import Settings
-from connectors.sink import EdgeCounts, PresentEdge, SinkRun, TargetBatch, WriteReport, WriteResult
+from connectors.sink import PresentEdge, SinkRun, TargetBatch, WriteReport, WriteResult
 from ingestion.errors import Rejected
 from ingestion.model.entities import EntityReference
 from ingestion.model.lineage import Json
 from ingestion.model.outcomes import WriteOutcome
 from ingestion.model.requests import AddLineageRequest, EdgeSource
-
-logger = logging.getLogger(__name__)
 
 
 @contextmanager
@@ -56,7 +53,8 @@ class RestSink:
             # without contributions a request is what any client of the contract would say: it goes the contract's way
             whole = all(request.contributions for request in batch.requests)
             (bulk if self._bulk and whole else plain).append(batch)
-        written = self._write_bulk(bulk) if bulk else WriteReport()
+        in_bulk = BatchWriter(self._send, (Rejected, ServerFailed), lambda batch: bool(batch.replacements))
+        written = in_bulk.write(bulk)
         written += PlainWriter(self._platform, self._threads).write(plain)
         by_edge = {result.request.key: result for result in written.results}
         results = tuple(by_edge[request.key] for batch in batches for request in batch.requests)
@@ -90,39 +88,16 @@ class RestSink:
             return str(error)
         return ""
 
-    def _write_bulk(self, batches: Sequence[TargetBatch]) -> WriteReport:
-        """One bulk call; when it is refused, its halves, until only what is refused is left."""
-        try:
-            counts = self._send(batches)
-        except (Rejected, ServerFailed) as error:
-            if len(batches) > 1:
-                middle = len(batches) // 2
-                return self._write_bulk(batches[:middle]) + self._write_bulk(batches[middle:])
-            return self._write_parts(batches[0], str(error))
-        results = tuple(WriteResult(request, WriteOutcome.STORED) for batch in batches for request in batch.requests)
-        return WriteReport(results, counts)
-
-    def _write_parts(self, batch: TargetBatch, reason: str) -> WriteReport:
-        """What can be written of one that was refused. What it was to replace stays: the new truth is not whole."""
-        if len(batch.requests) > 1:
-            written = self._write_bulk([TargetBatch(batch.target, (request,)) for request in batch.requests])
-            if batch.replacements and not written.counts.rejected:
-                return written + self._write_bulk([replace(batch, requests=())])
-        else:
-            rejected = tuple(WriteResult(request, WriteOutcome.REJECTED, reason) for request in batch.requests)
-            written = WriteReport(rejected, EdgeCounts(rejected=len(rejected)))
-        if batch.replacements:
-            logger.warning("%s: its earlier lineage stays: %s", batch.name, reason)
-        return written
-
-    def _send(self, batches: Sequence[TargetBatch]) -> EdgeCounts:
+    def _send(self, batches: Sequence[TargetBatch]) -> WriteReport:
         texts: dict[str, int] = {}
         edges = [edge for batch in batches for request in batch.requests for edge in _bulk_edges(request, texts)]
         ended = [replacement for batch in batches for replacement in _replacement_orders(batch)]
         # the position keeps a call apart from an equal one before it, when something else was said in between
         self._calls += 1
         call = client.LineageCall(f"{self._run} {self._calls}", list(texts), edges, ended)
-        return client.add_lineage(self._platform.http, call)
+        counts = client.add_lineage(self._platform.http, call)
+        results = tuple(WriteResult(request, WriteOutcome.STORED) for batch in batches for request in batch.requests)
+        return WriteReport(results, counts)
 
 
 def _replacement_orders(batch: TargetBatch) -> Iterator[Json]:
