@@ -7,7 +7,6 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 
-import psutil
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -17,6 +16,7 @@ from ingestion.analysis.symbolic import loads
 from ingestion.parsing.parser_pool import ThreadedParser
 from ingestion.parsing.sandbox.process import Limits, Sandbox
 from ingestion.parsing.tiers import ParseOutcome, Parser, ParseRequest, Tier, parse_chunk
+from tests.support.own_descriptors import own_descriptors
 from tests.support.parser_processes import parser_processes
 
 PLAIN = "INSERT INTO sales SELECT o.id, o.total FROM orders o"
@@ -155,15 +155,17 @@ def test_results_stream_and_reading_goes_no_further_ahead_than_it_must(threads: 
 
 
 def test_closing_in_the_middle_leaves_no_thread_process_or_descriptor() -> None:
-    before = (psutil.Process().num_fds(), threading.enumerate(), parser_processes())
+    processes, descriptors, threads = parser_processes(), own_descriptors(), threading.enumerate()
     slow = [ParseRequest(str(number), UNIONS, "postgres") for number in range(3)]
     begun = time.monotonic()
     with ThreadedParser(2, Limits(seconds=30), Parser.SQLFLUFF) as opened:
         requests = [ParseRequest("first", PLAIN, "postgres")] * 200 + slow
         assert next(opened.parse(requests)).key == "first"
-        assert len(parser_processes()) > len(before[2])
+        assert len(parser_processes()) > len(processes)
     assert time.monotonic() - begun < 20
-    assert (psutil.Process().num_fds(), threading.enumerate(), parser_processes()) == before
+    assert not own_descriptors() - descriptors
+    assert set(threading.enumerate()) <= set(threads)
+    assert set(parser_processes()) <= set(processes)
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -19,6 +19,7 @@ import pytest
 from ingestion.errors import ParserUnavailable
 from ingestion.parsing.sandbox.process import Limits, Sandbox
 from ingestion.parsing.sandbox.protocol import ParseReply
+from tests.support.own_descriptors import own_descriptors
 from tests.support.parser_processes import parser_processes
 
 PARSERS = Path(__file__).parents[3] / "support" / "parsers"
@@ -165,13 +166,12 @@ def test_the_process_inherits_no_socket_and_no_file(sandbox: Sandbox, tmp_path: 
 
 def test_nothing_is_left_when_it_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(PARSERS))
-    here = psutil.Process()
-    others = parser_processes()
-    before = (here.num_fds(), threading.enumerate())
+    others, descriptors, threads = parser_processes(), own_descriptors(), threading.enumerate()
     for _ in range(3):
         with Sandbox(Limits(seconds=SECONDS)) as opened:
             parse(opened, "fine", "segfault", "fine")
-    assert (here.num_fds(), threading.enumerate()) == before
+    assert not own_descriptors() - descriptors
+    assert set(threading.enumerate()) <= set(threads)
     assert set(parser_processes()) <= set(others)
 
 
