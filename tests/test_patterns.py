@@ -28,10 +28,10 @@ from ingestion.dialects.lexing import lexicon_of
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("ingestion", "connectors", "workflows")
-LIMITS = ((16_000, 0.005), (128_000, 2.0))
+LIMITS = ((16_000, 0.005), (64_000, 0.5))
 """Lengths of the texts, and the seconds that make the longer one worth a look, or, on that one, a pattern slow.
 
-On the longer one the slowest linear pattern takes an eighth of its limit, the quickest quadratic one ten times as much.
+On the longer one the slowest linear pattern takes a quarter of its limit, the quickest quadratic one ten times as much.
 """
 TEXTS = 24
 ANCHORED = frozenset({"match", "fullmatch"})
