@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,18 +10,11 @@ import pytest
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
 from pyspark.sql import SparkSession
-from rich.console import Console
 
 from tests.support.catalog_contents import opened
 from tests.support.growing_log import configuration, rows_of, write_log
 from tests.support.literal_forms import filled
-from workflows.config import load_config
-from workflows.counts import report
-from workflows.run.finish import print_summary
-from workflows.run.start import run_workflow
-from workflows.runtime.logs import LogFormat, Redactor, start_logging
-from workflows.runtime.options import RunOptions
-from workflows.runtime.progress import LoggedProgress
+from tests.support.run_in_session import run_that_shows_all
 
 pytestmark = pytest.mark.spark
 FORMS = [form for form in filled() if form.dialect == "postgres"]
@@ -69,14 +61,7 @@ def folder_and_output(spark: SparkSession, tmp_path_factory: pytest.TempPathFact
     content["source"]["serviceConnection"]["config"]["password"] = SECRETS[1]
     file.write_text(yaml.safe_dump(content))
     shown = folder / "shown.txt"
-    with pytest.MonkeyPatch.context() as patch, shown.open("w") as stream:
-        patch.setattr("sys.stderr", stream)
-        config = load_config(file)
-        start_logging(LogFormat.JSON, "DEBUG", "r1", Redactor(config.secrets))
-        summary = run_workflow(config, RunOptions("r1"), LoggedProgress())
-        print_summary(summary, Console(file=stream, width=200))
-        stream.write(json.dumps(report(summary)))
-    logging.getLogger("workflows").setLevel(logging.INFO)
+    run_that_shows_all(file, shown)
     file.unlink()
     yield folder, shown.read_text()
 

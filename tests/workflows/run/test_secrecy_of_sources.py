@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import gzip
 import json
-import logging
 import sqlite3
 import zlib
 from collections.abc import Iterator
@@ -15,7 +14,6 @@ from typing import Any
 import pytest
 import yaml
 from pyspark.sql import SparkSession
-from rich.console import Console
 
 from connectors.catalog.mcp.answers import CatalogAnswers
 from connectors.catalog.page.export import ExportScope, catalog_document
@@ -23,14 +21,8 @@ from connectors.catalog.page.html import self_contained_page
 from connectors.spark._application_log import TEXT_SOURCES
 from tests.support.dbt_project import BUILT
 from tests.support.literal_forms import filled
+from tests.support.run_in_session import run_that_shows_all
 from tests.support.spark_history_runs import configuration
-from workflows.config import load_config
-from workflows.counts import RunSummary, report
-from workflows.run.finish import print_summary
-from workflows.run.start import run_workflow
-from workflows.runtime.logs import LogFormat, Redactor, start_logging
-from workflows.runtime.options import RunOptions
-from workflows.runtime.progress import LoggedProgress
 
 pytestmark = pytest.mark.spark
 _PLAN = """== Physical Plan ==
@@ -181,19 +173,6 @@ def events_with(canaries: Canaries) -> list[dict[str, Any]]:
     return events
 
 
-def run(config_file: Path, shown: Path) -> RunSummary:
-    """A run that shows all that it can, at DEBUG."""
-    with pytest.MonkeyPatch.context() as patch, shown.open("a") as stream:
-        patch.setattr("sys.stderr", stream)
-        config = load_config(config_file)
-        start_logging(LogFormat.JSON, "DEBUG", "r1", Redactor(config.secrets))
-        summary = run_workflow(config, RunOptions("r1"), LoggedProgress())
-        print_summary(summary, Console(file=stream, width=200))
-        stream.write(json.dumps(report(summary)))
-    logging.getLogger("workflows").setLevel(logging.INFO)
-    return summary
-
-
 @pytest.fixture(scope="module")
 def left(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Canaries]:
     """The folder that both runs left all in, without what they read."""
@@ -220,9 +199,9 @@ def left(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> tuple
     (given / "dbt.yaml").write_text(yaml.safe_dump(content))
     (given / "logs").mkdir()
     (given / "logs" / "local-1").write_text("".join(json.dumps(event) + "\n" for event in events_with(canaries)))
-    summaries = [run(given / "dbt.yaml", folder / "shown.txt")]
+    summaries = [run_that_shows_all(given / "dbt.yaml", folder / "shown.txt")]
     summaries.append(
-        run(
+        run_that_shows_all(
             configuration(given, given / "logs", **ours | {"catalog": {"file": str(folder / "catalog.db")}}),
             folder / "shown.txt",
         )
