@@ -85,9 +85,10 @@ def print_answer(
 
 def tell_left_out(catalog: Path, when: When) -> None:
     """Tells what was seen too long ago to be in the answer, on standard error."""
-    from connectors.catalog.questions.file import left_out
+    from connectors.catalog.questions.file import asked_window, left_out, open_catalog
 
-    note = left_out(catalog, when)
+    with open_catalog(catalog) as connection:
+        note = left_out(connection, asked_window(connection, when), "--days 0")
     if note:
         typer.echo(f"note: {note}", err=True)
 

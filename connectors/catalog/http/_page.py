@@ -19,6 +19,7 @@ from connectors.catalog.http._questions import Name as EntityName
 from connectors.catalog.page.html import ASSETS, POLICY, asset, hosted_page
 from connectors.catalog.picture import areas, neighbourhood
 from connectors.catalog.picture.whereabouts import whereabouts
+from connectors.catalog.questions.file import left_out
 from connectors.catalog.store.lineage.window import moments, window
 
 ASSETS_PATH = "explorer"
@@ -133,6 +134,14 @@ def upstream(store: Store, entity: EntityName, column: EntityName, when: AtMomen
         inside, truncated = CatalogGraph(connection, span.moment).entities_behind((row.id, column), MAX_CARDS)
         document = neighbourhood.graph_document(connection, inside, span)
         return reply({**document, "roots": [row.id], "truncated": truncated})
+
+
+@router.get("/api/v1/headwater/window")
+def asked_window(store: Store, when: AtMoment) -> Response:
+    """The window that a moment is read through, and what of the catalog it hides, in words: "" where nothing."""
+    with store.read() as connection:
+        span = window(connection, when.as_of, when.days)
+        return reply({**span.answer(), "leftOut": left_out(connection, span, "“Observed within any time”")})
 
 
 @router.get("/api/v1/headwater/whereabouts")

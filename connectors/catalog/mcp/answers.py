@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
@@ -28,7 +29,7 @@ from connectors.catalog.answer.why import why_rows
 from connectors.catalog.answer.witnesses import witness_rows
 from connectors.catalog.questions import diff, entities, explain, impact, lineage, sql
 from connectors.catalog.questions.answer import Answer, When
-from connectors.catalog.questions.file import asked_window, existing_database, named_node
+from connectors.catalog.questions.file import asked_window, existing_database, left_out, named_node
 from connectors.catalog.questions.proposed_change.question import ChangeOptions, change_report
 from connectors.catalog.questions.proposed_change.report import ChangeReport
 from connectors.catalog.questions.why.search import cause_report
@@ -58,6 +59,7 @@ class CatalogAnswers:
         self._file = file
         self._when = when or When()
         self._known: LRUCache[_Question, AnswerRows] = LRUCache(_KEPT)
+        self._left_out: LRUCache[tuple[tuple[int, ...], When], str] = LRUCache(_KEPT)
         self._lock = Lock()
 
     def __enter__(self) -> Self:
@@ -74,28 +76,54 @@ class CatalogAnswers:
         self,
         question: tuple[object, ...],
         rows: Callable[[Content], AnswerRows],
-        find: Callable[[Connection, Window], Answer[Content]],
+        find: Callable[[Connection], Answer[Content]],
     ) -> AnswerRows:
         """What `find` gives, in rows; the pages of one answer are of one look at the catalog until that is written."""
         key = _state(self._file), question
         with self._lock:
             known = self._known.get(key)
         if known is None:
-            with self._read() as (connection, span):
-                known = in_rows(find(connection, span), rows)
+            with self._read() as connection:
+                known = in_rows(find(connection), rows)
             with self._lock:
                 self._known[key] = known
         return known
 
+    def _ask_of_window(
+        self,
+        question: tuple[object, ...],
+        rows: Callable[[Content], AnswerRows],
+        find: Callable[[Connection, Window], Answer[Content]],
+    ) -> AnswerRows:
+        """The same of a question that looks through the window: the answer tells what that hides."""
+
+        def answer_with_note(connection: Connection) -> Answer[Content]:
+            answer = find(connection, asked_window(connection, self._when))
+            note = self._window_note(connection, self._when)
+            return replace(answer, cut=(*answer.cut, note)) if note else answer
+
+        return self._ask(question, rows, answer_with_note)
+
+    def _window_note(self, connection: Connection, when: When) -> str:
+        """What the window leaves out: it is counted over the whole catalog, so once until that is written."""
+        key = _state(self._file), when
+        with self._lock:
+            known = self._left_out.get(key)
+        if known is None:
+            known = left_out(connection, asked_window(connection, when), "`ingest mcp --days 0`")
+            with self._lock:
+                self._left_out[key] = known
+        return known
+
     @contextmanager
-    def _read(self) -> Iterator[tuple[Connection, Window]]:
+    def _read(self) -> Iterator[Connection]:
         with self._database.read() as connection:
             connection.exec_driver_sql("pragma query_only = on")
-            yield connection, asked_window(connection, self._when)
+            yield connection
 
     def search(self, words: str) -> AnswerRows:
         """Tables and columns by words of their names; without one every table."""
-        return self._ask(("search", words), search_rows, lambda connection, _: entities.search(connection, words))
+        return self._ask(("search", words), search_rows, lambda connection: entities.search(connection, words))
 
     def describe(self, name: str) -> AnswerRows:
         """A table with its columns, neighbours and tests, or one column."""
@@ -103,7 +131,7 @@ class CatalogAnswers:
         def find(connection: Connection, span: Window) -> Answer[entities.EntityDescription]:
             return entities.describe(connection, *named_node(connection, name), span)
 
-        return self._ask(("describe", name), description_rows, find)
+        return self._ask_of_window(("describe", name), description_rows, find)
 
     def lineage(self, name: str, direction: str = lineage.UP, depth: int = 1) -> AnswerRows:
         """The column edges `upstream` or `downstream` of a table or a column, within `depth` hops (0: all of them)."""
@@ -116,7 +144,7 @@ class CatalogAnswers:
             row, path = named_node(connection, name)
             return lineage.lineage(connection, (row.id, path), span.moment, direction, depth)
 
-        return self._ask(("lineage", name, direction, depth), lineage_rows, find)
+        return self._ask_of_window(("lineage", name, direction, depth), lineage_rows, find)
 
     def paths(self, source: str, target: str) -> AnswerRows:
         """How values or decisions get from one table or column down to another."""
@@ -125,11 +153,11 @@ class CatalogAnswers:
             (start, first), (end, last) = (named_node(connection, name) for name in (source, target))
             return lineage.paths(connection, (start.id, first), (end.id, last), span.moment)
 
-        return self._ask(("paths", source, target), paths_rows, find)
+        return self._ask_of_window(("paths", source, target), paths_rows, find)
 
     def explain(self, column: str, witness: tuple[str, ...] = ()) -> AnswerRows:
         """Where a column comes from: base columns, the chain of expressions, the statements."""
-        return self._ask(
+        return self._ask_of_window(
             ("explain", column, witness),
             explanation_rows,
             lambda connection, span: explain.explain(connection, column, _of_witnesses(span, witness)),
@@ -143,7 +171,7 @@ class CatalogAnswers:
             node = (row[0].id, row[1]) if row is not None else None
             return witnesses_report(connection, node, _of_witnesses(span, witness))
 
-        return self._ask(("witnesses", name, witness), witness_rows, find)
+        return self._ask_of_window(("witnesses", name, witness), witness_rows, find)
 
     def impact(self, name: str, witness: tuple[str, ...] = ()) -> AnswerRows:
         """Everything downstream of a table or a column."""
@@ -152,14 +180,12 @@ class CatalogAnswers:
             row, path = named_node(connection, name)
             return impact.impact(connection, (row.id, path), _of_witnesses(span, witness))
 
-        return self._ask(("impact", name, witness), impact_rows, find)
+        return self._ask_of_window(("impact", name, witness), impact_rows, find)
 
     def parse_sql(self, text: str, dialect: str = "ansi") -> AnswerRows:
         """What SQL that is not in the catalog reads and makes, and what of it the catalog does not know."""
         _refuse_long(text)
-        return self._ask(
-            ("sql", text, dialect), sql_rows, lambda connection, _: sql.parse_sql(connection, text, dialect)
-        )
+        return self._ask(("sql", text, dialect), sql_rows, lambda connection: sql.parse_sql(connection, text, dialect))
 
     def proposed_change(self, text: str, dialect: str | None = None, default_schema: str = "") -> AnswerRows:
         """What SQL or DDL would change, were it run, and what that does downstream; `dialect` None: the catalog's."""
@@ -176,7 +202,7 @@ class CatalogAnswers:
                 )
             return found
 
-        return self._ask(("change", text, dialect, default_schema), change_rows, find)
+        return self._ask_of_window(("change", text, dialect, default_schema), change_rows, find)
 
     def changes(self, start: datetime, end: datetime | None = None) -> AnswerRows:
         """What changed in schemas and lineage between two moments (the second: now), what breaks first."""
@@ -184,7 +210,7 @@ class CatalogAnswers:
         return self._ask(
             ("changes", start, end),
             diff_rows,
-            lambda connection, _: diff.diff(connection, _millis(start), until),
+            lambda connection: diff.diff(connection, _millis(start), until),
         )
 
     def quality(self, name: str | None = None) -> AnswerRows:
@@ -194,7 +220,7 @@ class CatalogAnswers:
             row = named_node(connection, name)[0] if name else None
             return entities.quality(connection, row, span)
 
-        return self._ask(("quality", name), quality_rows, find)
+        return self._ask_of_window(("quality", name), quality_rows, find)
 
     def why(self, name: str, at: datetime | None = None) -> AnswerRows:
         """What upstream may have made a table or a column wrong at a moment (None: now)."""
@@ -202,7 +228,7 @@ class CatalogAnswers:
         return self._ask(
             ("why", name, at),
             why_rows,
-            lambda connection, _: cause_report(connection, named_node(connection, name), when),
+            lambda connection: cause_report(connection, named_node(connection, name), when),
         )
 
 

@@ -20,7 +20,7 @@ from connectors.catalog.picture.cards import MAX_CARDS
 from connectors.catalog.picture.neighbourhood import NeighbourhoodStep, difference, graph_document, picture
 from connectors.catalog.questions.answer import When
 from connectors.catalog.questions.diff import diff
-from connectors.catalog.questions.file import asked_window, open_catalog
+from connectors.catalog.questions.file import asked_window, left_out, open_catalog
 from connectors.catalog.store.database import now_millis
 from connectors.catalog.store.lineage.window import Window, window
 from connectors.catalog.store.schema import entities
@@ -49,7 +49,9 @@ def catalog_document(file: Path, scope: ExportScope) -> Json:
     Raises ConfigError when there is no such file, it is no catalog, or a step names nothing in it.
     """
     with open_catalog(file) as connection:
-        return _document(connection, scope, asked_window(connection, scope.when))
+        span = asked_window(connection, scope.when)
+        note = left_out(connection, span, "`ingest export --days 0`")
+        return _document(connection, scope, span) | ({"leftOut": note} if note else {})
 
 
 def _document(connection: Connection, scope: ExportScope, span: Window) -> Json:

@@ -125,12 +125,10 @@ def near_name(connection: Connection, name: str) -> str:
     return f"; did you mean {close[0]}?" if close else ""
 
 
-def left_out(file: Path, when: When) -> str:
-    """What of a catalog the window of a question hides, and the option that shows it; "" where it hides nothing."""
-    with open_catalog(file) as connection:
-        span = window(connection, when.as_of, when.days)
-        edges = edges_before(connection, span)
+def left_out(connection: Connection, span: Window, shown_by: str) -> str:
+    """What of a catalog the window of a question hides, and `shown_by` what it is shown; "" where it hides nothing."""
+    edges = edges_before(connection, span)
     if not edges or span.since is None:
         return ""
     were = "edge of the catalog was" if edges == 1 else "edges of the catalog were"
-    return f"{edges:,} {were} last seen before {minute_text(span.since)} and left out: --days 0 has them all"
+    return f"{edges:,} {were} last seen before {minute_text(span.since)} and left out: {shown_by} has them all"

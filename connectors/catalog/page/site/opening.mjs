@@ -1,6 +1,6 @@
 // What the page begins with: a view's picture, a search's results, places to start, or what became of a table.
 import { byId } from "./base/dom.mjs";
-import { windowText } from "./controls/filters.mjs";
+import { sayWithLeftOut, windowText } from "./controls/filters.mjs";
 import { showHeading } from "./controls/heading.mjs";
 import { loadAreas } from "./controls/overview.mjs";
 import { startingAt } from "./controls/state.mjs";
@@ -52,7 +52,7 @@ async function begin(explorer) {
     if (turn !== explorer.turn) return;
     showBeginnings(overview, (entity) => explorer.start(entity, ""));
     showHeading("");
-    explorer.say("Search for a table or a column");
+    sayWithLeftOut(explorer, "Search for a table or a column");
   } catch (error) {
     explorer.failed(error);
   }
@@ -103,7 +103,8 @@ export async function load(explorer, { fit = false, around = null } = {}) {
     if (fit) explorer.camera.begin(explorer.scene, explorer.picture.boxOf(explorer.graph.roots[0]));
     const window = graph.before ? differenceText(graph, explorer.links) : windowText(graph.window);
     const cut = graph.truncated ? "; there is more than is shown: start nearer to what you look for" : "";
-    explorer.say(`${graph.cards.size} tables, ${explorer.links.length} links${window ? `; ${window}` : ""}${cut}${absentText(explorer.view, graph)}`);
+    const text = `${graph.cards.size} tables, ${explorer.links.length} links${window ? `; ${window}` : ""}${cut}${absentText(explorer.view, graph)}`;
+    sayWithLeftOut(explorer, text);
     return true;
   } catch (error) {
     if (error instanceof NotThere) await lost(explorer, turn);

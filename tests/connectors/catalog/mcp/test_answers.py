@@ -10,6 +10,7 @@ import pytest
 
 from connectors.catalog.answer.pages import DEFAULT_BUDGET, AnswerRows, token_count
 from connectors.catalog.mcp.answers import CatalogAnswers
+from connectors.catalog.questions.answer import When
 from ingestion.errors import ConfigError
 from tests.support.made_catalog import MadeCatalog
 
@@ -101,3 +102,28 @@ def _is_below(number: int, top: int) -> bool:
         if number == top:
             return True
     return False
+
+
+def test_what_the_window_hides_is_told_on_each_page_of_what_looks_through_it(tmp_path: Path) -> None:
+    made = MadeCatalog(tmp_path / "catalog.db")
+    orders, daily, old = (f"lake.main.s.{name}" for name in ("orders", "daily", "old"))
+    made.add_tables({orders: ("a",), daily: ("a",), old: ("a",)})
+    seen = {daily: 1_700_000_000_000, old: 1_690_000_000_000}
+    made.add_edges(
+        (orders, target, {"producer": {"kind": "query", "key": target}, "firstSeen": at, "lastSeen": at})
+        for target, at in seen.items()
+    )
+    made.close()
+    told = (
+        "1 edge of the catalog was last seen before 2023-10-15 22:13 and left out: `ingest mcp --days 0` has them all"
+    )
+    with CatalogAnswers(made.file) as answers:
+        through = [answers.impact(orders), answers.lineage(orders, "downstream"), answers.describe(orders)]
+        through += [answers.paths(orders, daily), answers.witnesses(), answers.explain(f"{daily}.a")]
+        through += [answers.proposed_change(f"DROP TABLE {orders}"), answers.quality()]
+        assert [answer.notes.count(told) for answer in through] == [1] * len(through)
+        assert f"note: {told}" in answers.impact(orders).page().text
+        beside = [answers.search("orders"), answers.parse_sql("SELECT a FROM orders")]
+        assert not [answer for answer in beside if told in answer.notes]
+    with CatalogAnswers(made.file, When(days=0)) as answers:
+        assert told not in answers.impact(orders).notes

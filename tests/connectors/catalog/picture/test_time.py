@@ -11,8 +11,11 @@ import pytest
 from selenium.webdriver.common.by import By
 from typer.testing import CliRunner
 
+from connectors.catalog.http.server import CatalogConfig, running_catalog
 from tests.support.browser import COPIED, LEFT, NAMELESS, SMALL, WIDER, Page
 from tests.support.dbt_project import BUILT
+from tests.support.http_client import Client
+from tests.support.made_catalog import MadeCatalog
 from tests.support.served_page import DESK, PHONE, ServedPage, served_page
 from tests.support.shop_history import AFTER, CHANGED, SCHEMA, fill
 from workflows.cli import app
@@ -184,3 +187,31 @@ def test_a_page_shows_what_a_pull_request_changes(shop: ServedPage, tmp_path: Pa
     rows = page.texts("#changes li")
     assert any("column removed" in row and "stg_customers.city" in row and "Breaks" in row for row in rows)
     assert page.texts(".wires .change.removed"), "the links of the column that went"
+
+
+def test_what_the_window_hides_is_told_beside_the_picture_and_on_a_page_of_its_own(
+    shop: ServedPage, tmp_path: Path
+) -> None:
+    made = MadeCatalog(tmp_path / "catalog.db")
+    orders, daily, old = (f"lake.main.s.{name}" for name in ("orders", "daily", "old"))
+    made.add_tables({orders: ("a",), daily: ("a",), old: ("a",)})
+    seen = {daily: 1_700_000_000_000, old: 1_690_000_000_000}
+    made.add_edges(
+        (orders, target, {"producer": {"kind": "query", "key": target}, "firstSeen": at, "lastSeen": at})
+        for target, at in seen.items()
+    )
+    made.close()
+    hidden = "1 edge of the catalog was last seen before 2023-10-15 22:13 and left out"
+    page, view = shop.page, f"#t=0.1.{orders}"
+    with running_catalog(CatalogConfig(made.file, port=0)) as address:
+        served = address.url.removesuffix("api")
+        page.open(f"{served}{view}", 2)
+        page.until(lambda: f"{hidden}: “Observed within any time” has them all" in page.status, "what is hidden")
+        page.open(f"{served}#a=schemas.", None)
+        page.until(lambda: hidden in page.status, "what is hidden of all schemas")
+        page.open(f"{served}{view}&days=0", 3)
+        assert Client(address.url).get("/headwater/window", days=0)[1]["leftOut"] == ""
+    file = tmp_path / "page.html"
+    assert CliRunner().invoke(app, ["export", "--catalog", str(made.file), "--html", str(file)]).exit_code == 0
+    page.open(f"{file.as_uri()}{view}", 2)
+    page.until(lambda: f"{hidden}: `ingest export --days 0` has them all" in page.status, "what the export hid")

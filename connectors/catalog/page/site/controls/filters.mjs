@@ -146,3 +146,10 @@ export function windowText(window) {
   if (!window.since) return `observed until ${day(window.until)}`;
   return `observed ${day(window.since)} to ${day(window.until)} (${Math.round((window.until - window.since) / DAY)} days)`;
 }
+
+/** Says what a picture shows, and what its window hides once that is counted, if nothing else was said by then. */
+export function sayWithLeftOut(explorer, text) {
+  explorer.say(text);
+  const add = (note) => note && byId("status").textContent === text && explorer.say(`${text}; ${note}`);
+  explorer.source.leftOut(explorer.view).then(add, (error) => explorer.failed(error));
+}

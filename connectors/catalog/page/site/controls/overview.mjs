@@ -2,6 +2,7 @@
 import { breakable, byId, html } from "../base/dom.mjs";
 import { readable, splitKey } from "../graph/model.mjs";
 import { tableList } from "../panel/neighbours.mjs";
+import { sayWithLeftOut } from "./filters.mjs";
 import { emptyView } from "./state.mjs";
 
 const SHOWN_TABLES = 30;
@@ -31,7 +32,8 @@ export async function loadAreas(explorer) {
     const tables = [...graph.cards.values()].reduce((sum, card) => sum + card.tables, 0);
     const few = graph.links > graph.edges.length ? `, the ${graph.edges.length} with the most edges shown` : "";
     const cut = few + (graph.truncated ? "; those with the most tables: there are more" : "");
-    explorer.say(`${graph.cards.size} ${graph.level}, ${tables.toLocaleString("en")} tables, ${graph.links.toLocaleString("en")} links${cut}`);
+    const text = `${graph.cards.size} ${graph.level}, ${tables.toLocaleString("en")} tables, ${graph.links.toLocaleString("en")} links${cut}`;
+    sayWithLeftOut(explorer, text);
   } catch (error) {
     explorer.failed(error);
   }

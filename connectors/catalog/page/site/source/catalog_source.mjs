@@ -10,6 +10,7 @@ const TOKEN = "headwater-token";
 /** The catalog that serves this page. */
 export class CatalogSource {
   #token = null;
+  #leftOut = new Map(); // by moment and days: it is counted over the whole catalog
 
   constructor() {
     this.live = true;
@@ -101,6 +102,14 @@ export class CatalogSource {
   /** What may have made a table or a column wrong at a view's moment. */
   async causes(card, path, { asOf, days }) {
     return this.#ask(`causes?${given({ entity: card.fqn, column: path || null, asOf, days })}`);
+  }
+
+  /** What of the catalog the window of a view hides, in words; a comparison takes observations of any age. */
+  async leftOut({ base, asOf, days }) {
+    if (base !== null) return "";
+    const asked = given({ asOf, days }).toString();
+    if (!this.#leftOut.has(asked)) this.#leftOut.set(asked, (await this.#ask(`window?${asked}`)).leftOut);
+    return this.#leftOut.get(asked);
   }
 
   /** The moments at which anything changed. */

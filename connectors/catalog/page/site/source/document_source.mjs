@@ -13,6 +13,7 @@ export class DocumentSource {
     this.live = false;
     this.compared = document.compared ?? null; // what a page of two states says of them
     this.given = document.changes ?? [];
+    this.hidden = document.leftOut ?? "";
     if (document.before) restoreTexts(document.before, document.texts ?? []);
     const graph = readGraph(document);
     this.graph = document.before ? difference(readGraph(document.before), graph) : graph;
@@ -106,6 +107,11 @@ export class DocumentSource {
       truncated: false,
       ...(this.graph.before ? { before: { edges: within(this.graph.before.edges, cards) } } : {}),
     };
+  }
+
+  /** What of the catalog the window of the export hid, in words. */
+  async leftOut() {
+    return this.hidden;
   }
 
   async changes() {
