@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ from connectors.batch_writer import BatchWriter
 from connectors.datahub.names import DatahubNames
 from connectors.datahub.settings import DatahubSettings
 from connectors.sink import EdgeCounts, SinkRun, TargetBatch, WriteReport, WriteResult
-from ingestion.errors import ConfigError, Rejected
+from ingestion.errors import ConfigError, Rejected, TargetDown
 from ingestion.model.contributions import Contribution
 from ingestion.model.outcomes import WriteOutcome
 from ingestion.model.requests import AddLineageRequest
@@ -31,9 +31,19 @@ def changes_of(settings: DatahubSettings, run: SinkRun[object]) -> Changes:
     return made(DatahubNames(run.service, run.service_type, settings.env, settings.services))
 
 
+_MOST_FAILURES = 12
+"""Calls in a row that failed: to find one edge of 500 that cannot be taken, its half is sent nine times."""
+
+
+class CallFailed(Rejected):
+    """DataHub fails at a call: out of order, or at something in it."""
+
+
 @dataclass
 class DatahubSink:
     """Writes what `changes` makes of batches by `send`, which raises Rejected, TargetDown and ConfigError.
+
+    Where calls fail, what they fail at is rejected; where none gets through, or many in a row fail, it is DataHub.
 
     `upstreams_of_others`: of a dataset, those that others wrote last, where that can be asked. Raises TargetDown and
     ConfigError.
@@ -43,6 +53,8 @@ class DatahubSink:
     send: Callable[[Sequence[Proposal]], None]
     upstreams_of_others: Callable[[str], frozenset[str]] | None = None
     is_empty: bool = False
+    _got_through: bool = False
+    _failures: list[str] = field(default_factory=list)
 
     def keys(self, request: AddLineageRequest, contribution: Contribution) -> Iterable[str]:
         return self.changes.keys(request, contribution)
@@ -52,6 +64,8 @@ class DatahubSink:
         named = [self._without_unnamed(self._sparing_others(batch)) for batch in batches]
         writer = BatchWriter(self._send_batches, (Rejected,), lambda batch: bool(batch.ended))
         report = writer.write([batch for batch, _found in named if batch.requests or batch.ended])
+        if self._failures and not self._got_through:
+            raise TargetDown(f"DataHub fails at all that it is sent ({self._failures[-1]}); run again later")
         unnamed = tuple(result for _batch, found in named for result in found)
         report += WriteReport(unnamed, EdgeCounts(rejected=len(unnamed)))
         by_edge = {result.request.key: result for result in report.results}
@@ -79,7 +93,14 @@ class DatahubSink:
         return replace(batch, requests=left), unnamed
 
     def _send_batches(self, batches: Sequence[TargetBatch]) -> WriteReport:
-        self.send([proposal for batch in batches for proposal in self.changes.proposals(batch)])
+        try:
+            self.send([proposal for batch in batches for proposal in self.changes.proposals(batch)])
+        except CallFailed as error:
+            self._failures.append(str(error))
+            if len(self._failures) > _MOST_FAILURES:
+                raise TargetDown(f"DataHub fails at one call after the other ({error}); run again later") from None
+            raise
+        self._got_through, self._failures = True, []
         return self._report_of(batches)
 
     def _report_of(self, batches: Sequence[TargetBatch]) -> WriteReport:

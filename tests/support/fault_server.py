@@ -77,7 +77,7 @@ def reset(call: Proxied) -> None:
     """The catalog took it, and the connection is reset before the answer."""
     call.forwarded()
     call.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    call.connection.close()
+    call.close_connection = True
 
 
 def half_a_body(call: Proxied) -> None:
@@ -88,8 +88,7 @@ def half_a_body(call: Proxied) -> None:
     call.send_header("Content-Length", str(len(content) + 100))
     call.end_headers()
     call.wfile.write(content[: len(content) // 2])
-    call.wfile.flush()
-    call.connection.close()
+    call.close_connection = True
 
 
 def hang(call: Proxied) -> None:
@@ -160,7 +159,7 @@ def misbehaving(catalog: str, plan: Plan) -> Iterator[str]:
     handler = type("Handler", (Proxied,), {"catalog": catalog, "plan": plan})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     try:
         yield f"http://127.0.0.1:{server.server_address[1]}/api"

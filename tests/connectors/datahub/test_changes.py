@@ -7,17 +7,8 @@ from connectors.sink import TargetBatch
 from ingestion.model.entities import EntityReference
 from ingestion.model.lineage import Subtype
 from ingestion.model.requests import request_of
-from tests.connectors.datahub.conftest import (
-    SOURCE,
-    SOURCE_URN,
-    TARGET,
-    TARGET_URN,
-    Model,
-    batch,
-    column,
-    contribution,
-    in_files,
-)
+from tests.connectors.datahub.conftest import SOURCE, TARGET, batch, column, contribution, in_files
+from tests.support.datahub_service import SOURCE_URN, TARGET_URN, Model
 
 SAID = contribution(
     column("oid", "id", subtype=Subtype.IDENTITY),

@@ -21,16 +21,8 @@ from connectors.sink import SinkRun, TargetBatch
 from ingestion.errors import ConfigError, TargetDown
 from ingestion.model.entities import EntityReference
 from ingestion.model.requests import request_of
-from tests.connectors.datahub.conftest import (
-    SOURCE,
-    SOURCE_URN,
-    Model,
-    Service,
-    batch,
-    column,
-    contribution,
-    in_files,
-)
+from tests.connectors.datahub.conftest import SOURCE, batch, column, contribution, in_files
+from tests.support.datahub_service import SOURCE_URN, Model, Service
 
 RUN = SinkRun("run", 1, object(), "shop", "Postgres")
 SAID = contribution(column("total", "gmv", "SUM(o.total)"))

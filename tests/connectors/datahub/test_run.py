@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ingestion.errors import TargetDown
-from tests.connectors.datahub.conftest import SOURCE_URN, TARGET_URN, Service
+from tests.support.datahub_service import SOURCE_URN, TARGET_URN, Service
 from tests.support.run_in_session import run
 from tests.workflows.run.test_edge_list import SETTINGS
 
