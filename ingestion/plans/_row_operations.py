@@ -33,6 +33,11 @@ _INSTRUCTION = re.compile(r"\b(keep|discard|split)\(")
 _CONTEXT = re.compile(r"^(?:Copy|Update|Insert|Delete), ")
 _CLAUSE = re.compile(r"\b(Update|Insert|Delete) \[")
 _UPDATED = re.compile(r"^Delta\[[^\]]*\], (?:(?:`(?:[^`]|``)+`\.?)+, )?\[")
+_FILTERED_COLUMN = re.compile(
+    r"(?:^|, |\(|\b(?:NOT|AND|OR) )(?:`(?P<quoted>[^`]+)`|(?P<plain>(?!NOT\b)[^\W\d]\w*))(?:\.\w+)*"
+    r" (?:IS|=|!=|<|>|IN|NOT|LIKE)"
+)
+_LITERAL = re.compile(r"'(?:[^']|'')*'?")
 _ACTION = re.compile(r"(?:^|, )`((?:[^`]|``)+)` = ")
 
 
@@ -56,7 +61,8 @@ def merge_rows(step: PlanNodeInput) -> PlanRelation:
         for row in _rows_made(values, columns):
             for position, text in enumerate(row):
                 parts[position].append(read_expression(text, step.scope) if text is not None else MISSING)
-    made = [Attribute(item.id, item.name, unite_lineages(parts[i])) for i, item in enumerate(columns)]
+    written = [(item, parts[i]) for i, item in enumerate(columns) if parts[i]]  # none where rows are only deleted
+    made = [Attribute(item.id, item.name, unite_lineages(values)) for item, values in written]
     return step.below.with_attributes(made, found, cut(step.node.args))
 
 
@@ -130,6 +136,19 @@ def delta_update(args: str, target: PlanRelation) -> PlanRelation:
     return target.with_attributes(made, found, cut(args))
 
 
+def deleted_rows(condition: str, target: PlanRelation) -> PlanRelation:
+    """DELETE over the relation of its table: nothing flows, and the condition decides what is left."""
+    found = read_influences(condition, AttributeScope(target.scope), FILTER)
+    return target.with_attributes([], found, cut(condition))
+
+
+def rows_deleted_by_name(filters: str, table: TableName) -> PlanRelation:
+    """DELETE as a catalog is told it: `day < 20455, region IN ('a', 'b')`, columns by their names alone."""
+    names = _FILTERED_COLUMN.finditer(_LITERAL.sub("", filters))
+    found = {(ColumnRef(table, name["quoted"] or name["plain"]), FILTER) for name in names}
+    return PlanRelation([], frozenset(found), {table: None}, tuple(cut(filters)))
+
+
 def _assignments(actions: str) -> Iterator[tuple[str, str]]:
     """The columns that a clause sets, each with its expression."""
     found = list(_ACTION.finditer(actions))
@@ -142,12 +161,13 @@ def _assignments(actions: str) -> Iterator[tuple[str, str]]:
 
 
 def changed_rows(relation: PlanRelation, name: TableName) -> PlanRelation:
-    """A row operation's relation without what only carries the target's own rows on, or finds them.
+    """A row operation's relation without what only carries the target's own rows on.
 
-    What it makes of others of the target's columns is lineage, and so are conditions on them, over the columns it sets.
+    What it makes of others of the target's columns is lineage, and so are conditions on them: over the columns that it
+    sets, and over all that is left where it sets none.
     """
     kept = [_changed_column(attribute, name) for attribute in relation.attributes if not _is_carried(attribute, name)]
-    rows = frozenset(use for use in relation.indirect if use[0].table != name or (kept and _tells(use[0], name)))
+    rows = frozenset(use for use in relation.indirect if _tells(use[0], name))
     read = {column.table for attribute in kept for column in attribute.lineage.columns} | {use[0].table for use in rows}
     sources = {table: None for table in relation.sources if table != name or table in read}
     return PlanRelation(kept, rows, sources, relation.problems)

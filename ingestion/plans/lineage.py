@@ -19,6 +19,7 @@ from ingestion.model.lineage import (
     StatementLineage,
     TableName,
     Target,
+    WriteMode,
 )
 from ingestion.model.outcomes import ProblemKind
 from ingestion.plans._delta_log import reads_delta_log, reads_rewritten_files
@@ -33,7 +34,14 @@ from ingestion.plans._relation import (
     attribute_list,
     element_list,
 )
-from ingestion.plans._row_operations import changed_rows, delta_merge, delta_update, row_operation_kind
+from ingestion.plans._row_operations import (
+    changed_rows,
+    deleted_rows,
+    delta_merge,
+    delta_update,
+    row_operation_kind,
+    rows_deleted_by_name,
+)
 from ingestion.plans._scans import LOCATION
 from ingestion.plans._tree import PlanNode, PlanText, kind_of, parse_plan_text
 from ingestion.plans.names import NameMapping
@@ -231,9 +239,7 @@ def _complete(placed: _Placed, reads: Sequence[_Read], made: Mapping[int, Attrib
         relation = delta_merge(write.merge, made)
     elif write.outputs:
         relation = _query_beside(write.outputs, reads)
-    if relation is not None and write.row_operation and write.name is not None:
-        relation = changed_rows(relation, write.name)
-    return EvaluatedWrite(write, relation, item.logical)
+    return _with_changes(EvaluatedWrite(write, relation, item.logical))
 
 
 def _query_beside(root: str, reads: Sequence[_Read]) -> PlanRelation | None:
@@ -349,13 +355,27 @@ def _evaluate_writes(text: PlanText, application: Application, made: dict[int, A
             made.update(evaluation.made)
             if relation is not None:
                 _remember(relation, application)
-                if write.row_operation and (name := write.name) is not None:
-                    if kinds & _REWRITES:
-                        write = replace(write, kind=row_operation_kind(kinds, relation, name))
-                    relation = delta_update(write.update, relation) if write.update is not None else relation
-                    relation = changed_rows(relation, name)
-            yield EvaluatedWrite(write, relation, whole)
+                if kinds & _REWRITES and write.name is not None:
+                    write = replace(write, kind=row_operation_kind(kinds, relation, write.name))
+            yield _with_changes(EvaluatedWrite(write, relation, whole))
         return
+
+
+def _with_changes(item: EvaluatedWrite) -> EvaluatedWrite:
+    """A row operation with what it changes; one that sets no column deletes rows, as MERGE may do, too."""
+    write, relation = item.write, item.relation
+    if not write.row_operation or write.name is None:
+        return item
+    if write.condition is not None and write.query is None:
+        relation = rows_deleted_by_name(write.condition, write.name)
+    if relation is None:
+        return item
+    if write.condition is not None and write.query is not None:
+        relation = deleted_rows(write.condition, relation)
+    relation = delta_update(write.update, relation) if write.update is not None else relation
+    relation = changed_rows(relation, write.name)
+    deletes = not (relation.attributes or relation.problems)
+    return replace(item, write=replace(write, mode=WriteMode.DELETE) if deletes else write, relation=relation)
 
 
 def _evaluate_query(text: PlanText, application: Application, made: dict[int, Attribute]) -> Iterator[PlanRelation]:

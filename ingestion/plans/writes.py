@@ -37,7 +37,8 @@ class PlanWrite:
     `query` is None where an execution beside this one has the query; then `outputs` is the line that names its
     columns. `columns` are the target's columns where the plan lists them in the query's order. `partial` marks a name
     without its catalog, `row_operation` a MERGE, UPDATE or DELETE; `merge` and `update` have the arguments of
-    Delta's own.
+    Delta's own, `condition` the text of what a DELETE says of its rows where no query has it: over the `query`, or
+    without one as a catalog is told it, over the names of columns.
     """
 
     kind: StatementKind
@@ -54,6 +55,7 @@ class PlanWrite:
     row_operation: bool = False
     merge: str | None = None
     update: str | None = None
+    condition: str | None = None
     create_mode: CreateMode = CreateMode.NEW
 
 
@@ -101,6 +103,11 @@ _RELATION = re.compile(r"RelationV2\[(?P<columns>.*?)\] (?P<name>[^\s,]+)", re.D
 _QUOTED = re.compile(r"`[^`]+`\.`")
 _LOCATED = re.compile(r"(?:Location: |DeltaTableV2\([^,]*,|Delta\[version=[^,]*, )([a-z][a-z0-9+.-]*:/[^\s,\])]+)")
 _NAME = r"(?:`(?:[^`]|``)+`|[^\s,`])+"
+_BEFORE_CONDITION = re.compile(r"^[^,`(]*(?:\[[^\]]*\])?(?:, (?:`(?:[^`]|``)+`\.?)+)?(?:, |$)")
+"""What a DELETE of Delta's prints before its condition: the table's log, and its name where a catalog has one."""
+_CATALOG_FILTERS = re.compile(
+    rf"^(?P<name>{_NAME}), \[(?P<filters>.*?)\](?:, [\w.$]+(?:/\w+)?@[0-9a-f]+|, |$)", re.DOTALL
+)
 _CREATED = re.compile(
     r"^(?:\[[^\[\]]*\], )?"  # Databricks lists first what the command gives back: [num_affected_rows#1L, …]
     r"(?:V2SessionCatalog\((?P<session>[\w-]+)\)|(?P<class>[\w.$]+@[0-9a-f]+|[\w.-]+)), "
@@ -227,9 +234,30 @@ def _delta_command(node: PlanNode, names: NameMapping) -> PlanWrite:
         name = names.path(located.group(1))
     if kind == "MergeIntoCommand":
         return PlanWrite(StatementKind.MERGE, WriteMode.UPDATE, name, None, row_operation=True, merge=node.args)
-    statement = StatementKind.UPDATE if kind == "UpdateCommand" else StatementKind.DELETE
-    update = node.args if kind == "UpdateCommand" else None
-    return PlanWrite(statement, WriteMode.UPDATE, name, _query_of(node), row_operation=True, update=update)
+    write = PlanWrite(StatementKind.UPDATE, WriteMode.UPDATE, name, _query_of(node), row_operation=True)
+    if kind == "UpdateCommand":
+        return replace(write, update=node.args)
+    return _deletion(write, _BEFORE_CONDITION.sub("", node.args))
+
+
+def _deletion(write: PlanWrite, condition: str) -> PlanWrite:
+    return replace(write, kind=StatementKind.DELETE, mode=WriteMode.DELETE, condition=condition)
+
+
+def _v2_delete(node: PlanNode, names: NameMapping) -> PlanWrite | None:
+    """DELETE of whole partitions, or files, which a V2 catalog does itself: `lake.mart.t, [day < 20455], …`.
+
+    A logical plan has the condition alone, and the table below it.
+    """
+    query = _query_of(node)
+    if query is None:
+        listed = _CATALOG_FILTERS.match(node.args)
+        write = PlanWrite(StatementKind.DELETE, WriteMode.DELETE, None, None, row_operation=True)
+        name = names.table(plain_parts(listed["name"])) if listed else None
+        return _deletion(replace(write, name=name), listed["filters"]) if listed and name else None
+    name = next((v2_name(leaf, names) for leaf in query.walk() if kind_of(leaf) in _ROW_SCANS), None)
+    write = PlanWrite(StatementKind.DELETE, WriteMode.DELETE, name, query, row_operation=True)
+    return _deletion(write, node.args) if name else None
 
 
 # The nodes that write: what they write to, how, and the plan of what they write.
@@ -439,6 +467,7 @@ _WRITERS = {
     **dict.fromkeys(_V2_WRITES, _v2_write),
     **dict.fromkeys(_V2_CREATES, _v2_create),
     **dict.fromkeys(_DELTA_COMMANDS, _delta_command),
+    "DeleteFromTable": _v2_delete,
 }
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from connectors.spark._history_records import Row
-from ingestion.model.lineage import LineageType, StatementKind
+from ingestion.model.lineage import LineageType, StatementKind, WriteMode
 from tests.connectors.spark.conftest import read_directory
 from tests.support.spark_jobs.comparison import by_target, compare, direct_edges, indirect_edges, lineages
 from tests.support.spark_jobs.formats import LIVE, MODES
@@ -22,11 +22,13 @@ from tests.support.spark_jobs.older_logs import kept, write_log
 
 FEWEST = {"delta": 20, "iceberg": 20}
 KINDS = {
-    **dict.fromkeys(("f09", "f10", "f11", "f26", "f28", "f35", "m09", "m10"), StatementKind.MERGE),
+    **dict.fromkeys(("f09", "f10", "f11", "f26", "f28", "f35", "f40", "m09", "m10", "m40"), StatementKind.MERGE),
     **dict.fromkeys(("f12", "f36", "f37", "m12", "m15"), StatementKind.UPDATE),
-    **dict.fromkeys(("f13", "f14", "m13", "m14"), StatementKind.DELETE),
+    **dict.fromkeys(("f13", "f14", "f38", "f39", "f41", "m13", "m14", "m39"), StatementKind.DELETE),
 }
-INCOMPLETE = {("iceberg", "extended"): {"f09", "f10", "f11", "f28", "f35", "m09", "m10"}}
+DELETING = {"f40", "m40"}
+"""MERGE that only deletes."""
+INCOMPLETE = {("iceberg", "extended"): {"f09", "f10", "f11", "f28", "f35", "f40", "m09", "m10", "m40"}}
 """MERGE as Spark prints a rewritten one on one line: the columns, not what becomes of them."""
 
 
@@ -85,12 +87,16 @@ def test_row_operations_are_told_by_their_kind_and_by_what_decides_on_their_rows
     writes = {fact["job"]: found[fact["target"]] for fact in jobs.truth if fact["job"] in KINDS}
     assert {job: lineage.kind for job, (lineage, _) in writes.items()} == {job: KINDS[job] for job in writes}
     for fact in jobs.truth:
-        if fact["job"] in writes and fact["job"] not in jobs.incomplete_jobs:
-            lineage, flow = writes[fact["job"]]
+        if (job := fact["job"]) in writes and job not in jobs.incomplete_jobs:
+            lineage, flow = writes[job]
             columns = {output.name for output in flow.outputs}
             if lineage.kind is StatementKind.UPDATE:
                 assert columns == set(re.findall(r"(\w+) = ", re.split(" SET | WHERE ", fact["statement"])[1]))
-            assert indirect_edges(flow) == {(name, *source) for name in columns for source in map(tuple, fact["rows"])}
+            decides = {tuple(source) for source in fact["rows"]}
+            if lineage.kind is StatementKind.DELETE or job in DELETING:
+                assert (flow.target.mode, columns) == (WriteMode.DELETE, set())
+                assert {(c.table.dotted, c.column) for use in flow.indirect for c in use.sources} == decides
+            assert indirect_edges(flow) == {(name, *source) for name in columns for source in decides}
 
 
 def test_what_a_format_reads_and_rewrites_for_itself_has_no_lineage(jobs: Jobs) -> None:

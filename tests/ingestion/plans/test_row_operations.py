@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ingestion.model.lineage import Flow, LineageType, StatementKind, StatementLineage, Subtype
+from ingestion.model.lineage import Flow, LineageType, StatementKind, StatementLineage, Subtype, WriteMode
 from ingestion.plans.lineage import Application, statement_lineage
 from ingestion.plans.names import NameMapping
 from tests.support.spark_jobs.comparison import direct_edges, indirect_edges
@@ -126,7 +126,67 @@ def test_an_update_and_a_delete_on_read_are_known_by_the_rows_that_they_make(
     assert lineage.kind is kind
     assert (direct_edges(flow), lineage.problems) == (made_of, ())
     assert {output.name for output in flow.outputs} == {column for column, _, _ in made_of}
-    assert {name.dotted for name in flow.sources} == {table for _, table, _ in made_of}
+    deletes = kind is StatementKind.DELETE
+    assert flow.target is not None
+    assert flow.target.mode is (WriteMode.DELETE if deletes else WriteMode.UPDATE)
+    assert _deciding(flow) == {"id"}
+    assert {name.dotted for name in flow.sources} == {BILLS}
+
+
+def _deciding(flow: Flow) -> set[str]:
+    """The columns of BILLS that decide which rows there are."""
+    return {c.column for use in flow.indirect for c in use.sources if c.table.dotted == BILLS}
+
+
+DELTA_LOG = "org.apache.spark.sql.delta.DeltaLog@7861d3fe"
+
+
+@pytest.mark.parametrize(
+    "head",
+    [DELTA_LOG, "Delta[version=1, file:/data/bills]", "Delta[version=1, abfss://c(1)@a/b], `lake`.`mart`.`bills`"],
+)
+def test_a_delete_of_delta_s_is_decided_by_its_condition(head: str) -> None:
+    plan = delta_update("").replace("Update", "Delete")
+    named = head if "`" in head else f"{head}, `lake`.`mart`.`bills`"
+    args = next(line for line in plan.splitlines() if line.startswith("Arguments: Delta["))
+    for condition, decides in (("((id#1L = 1) OR (note#3 = `a`.`b`, [x))", {"id", "note"}), ("true", set())):
+        lineage, flow = flow_of(plan.replace(args, f"Arguments: {named}, {condition}"))
+        assert (lineage.kind, flow.outputs, lineage.problems) == (StatementKind.DELETE, (), ())
+        assert _deciding(flow) == decides
+
+
+@pytest.mark.parametrize(
+    ("filters", "decides"),
+    [
+        ("day < 20455", {"day"}),
+        ("area IN ('a, id = 1', 'it''s'), `order day` IS NOT NULL, NOT (site = 'b]')", {"area", "order day", "site"}),
+        ("(day = 1) OR (NOT (area LIKE 'x%'))", {"day", "area"}),
+        ("TRUE", set()),
+    ],
+)
+def test_a_delete_that_the_catalog_does_itself_is_decided_by_what_it_is_told(filters: str, decides: set[str]) -> None:
+    plan = f"""== Physical Plan ==
+DeleteFromTable (1)
+
+
+(1) DeleteFromTable
+Arguments: {BILLS}, [{filters}], org.apache.spark.sql.execution.datasources.v2.DataSourceV2Strategy$$Lambda$53/0x0@ed8d
+"""
+    lineage, flow = flow_of(plan)
+    assert (lineage.kind, flow.outputs) == (StatementKind.DELETE, ())
+    assert _deciding(flow) == decides
+
+
+def test_a_delete_whose_plan_is_that_of_the_statement_is_decided_by_its_condition() -> None:
+    lineage, flow = flow_of(f"""== Analyzed Logical Plan ==
+DeleteFromTable ((amount#2 > 1.0) AND (id#1L = 2))
++- SubqueryAlias {BILLS}
+   +- RelationV2[id#1L, amount#2] {BILLS} {BILLS}
+
+== Physical Plan ==
+DeleteFromTable {BILLS}, [amount > 1.0, id = 2], org.apache.spark.X$$Lambda$1@0a
+""")
+    assert (lineage.kind, _deciding(flow)) == (StatementKind.DELETE, {"id", "amount"})
 
 
 def rewritten_update(*assigned: str) -> str:

@@ -141,13 +141,19 @@ JOBS = [
         (("amount", "{c}.mart.f12", "amount"),),
         (("*", "{c}.mart.f12", "order_id"),),
     ),
-    FormatJob("f13", filled("f13"), "DELETE FROM {c}.mart.f13 WHERE status = 'open' AND amount > 1", ()),
+    FormatJob(
+        "f13",
+        filled("f13"),
+        "DELETE FROM {c}.mart.f13 WHERE status = 'open' AND amount > 1",
+        (),
+        (("*", "{c}.mart.f13", "status"), ("*", "{c}.mart.f13", "amount")),
+    ),
     FormatJob(
         "f14",
         filled("f14"),
         f"DELETE FROM {{c}}.mart.f14 WHERE order_id IN (SELECT order_id FROM {C} WHERE gone)",
         (),
-        (("*", C, "order_id"), ("*", C, "gone")),
+        (*GONE, ("*", "{c}.mart.f14", "order_id")),
         only="iceberg",
     ),
     FormatJob(
@@ -226,6 +232,40 @@ JOBS = [
         only="iceberg",
     ),
     FormatJob(
+        "f38",
+        (
+            table("f38", "order_id BIGINT, amount DOUBLE, day DATE", "day"),
+            f"INSERT INTO {{c}}.mart.f38 SELECT order_id, amount, day FROM {ORDERS}",
+        ),
+        "DELETE FROM {c}.mart.f38 WHERE day < DATE'2026-01-02'",
+        (),
+        (("*", "{c}.mart.f38", "day"),),
+    ),
+    FormatJob(
+        "f39",
+        filled("f39"),
+        f"DELETE FROM {{c}}.mart.f39 AS t WHERE amount > (SELECT avg(amount) FROM {C} WHERE gone) OR EXISTS"
+        f" (SELECT 1 FROM {ORDERS} o WHERE o.order_id = t.order_id AND o.customer_id > 1)",
+        (),
+        (
+            ("*", C, "amount"),
+            ("*", C, "gone"),
+            ("*", ORDERS, "order_id"),
+            ("*", ORDERS, "customer_id"),
+            ("*", "{c}.mart.f39", "order_id"),
+            ("*", "{c}.mart.f39", "amount"),
+        ),
+        only="iceberg",
+    ),
+    FormatJob(
+        "f40",
+        filled("f40"),
+        f"MERGE INTO {{c}}.mart.f40 t USING {C} s ON t.order_id = s.order_id WHEN MATCHED AND s.gone THEN DELETE",
+        (),
+        (*GONE, ("*", "{c}.mart.f40", "order_id")),
+    ),
+    FormatJob("f41", filled("f41"), "DELETE FROM {c}.mart.f41", ()),
+    FormatJob(
         "m09",
         merge_on_read("m09"),
         f"MERGE INTO {{c}}.mart.m09 t USING {C} s ON t.order_id = s.order_id"
@@ -263,6 +303,7 @@ JOBS = [
         merge_on_read("m13"),
         "DELETE FROM {c}.mart.m13 WHERE status = 'open' AND amount > 1 AND order_id = 2",
         (),
+        tuple(("*", "{c}.mart.m13", name) for name in ("status", "amount", "order_id")),
         only="iceberg",
     ),
     FormatJob(
@@ -270,7 +311,7 @@ JOBS = [
         merge_on_read("m14"),
         f"DELETE FROM {{c}}.mart.m14 WHERE order_id IN (SELECT order_id FROM {C} WHERE gone)",
         (),
-        GONE,
+        (*GONE, ("*", "{c}.mart.m14", "order_id")),
         only="iceberg",
     ),
     FormatJob(
@@ -279,6 +320,23 @@ JOBS = [
         f"UPDATE {{c}}.mart.m15 SET amount = 0 WHERE order_id IN (SELECT order_id FROM {C} WHERE gone)",
         (),
         (*GONE, ("*", "{c}.mart.m15", "order_id")),
+        only="iceberg",
+    ),
+    FormatJob(
+        "m39",
+        merge_on_read("m39"),
+        "DELETE FROM {c}.mart.m39 WHERE status = 'open' AND order_id NOT IN (SELECT max(order_id) FROM {c}.mart.m39"
+        " GROUP BY status)",
+        (),
+        (("*", "{c}.mart.m39", "order_id"), ("*", "{c}.mart.m39", "status")),
+        only="iceberg",
+    ),
+    FormatJob(
+        "m40",
+        merge_on_read("m40"),
+        f"MERGE INTO {{c}}.mart.m40 t USING {C} s ON t.order_id = s.order_id WHEN MATCHED AND s.gone THEN DELETE",
+        (),
+        (*GONE, ("*", "{c}.mart.m40", "order_id")),
         only="iceberg",
     ),
     FormatJob(
