@@ -100,6 +100,10 @@ class Dialect:
     brace_comments: bool = False  # {comment}
     dashes_need_space: bool = False  # a--b is a minus minus b
     name_characters: str = "$"  # beside letters, digits and the underscore
+    dollar_names: bool = False  # $x may be a name
+    dollar_values: bool = False  # $x is a variable, a bound value or a column that the engine adds
+    remote_names: bool = False  # t@server is a table of another server
+    at_operator: bool = False  # @ x is the absolute value of x
     stage_names: bool = False  # @stage/path
     identifier_clause: bool = False  # IDENTIFIER(:x) is a name
     table_variables: bool = False  # @t is a table of one batch

@@ -1,4 +1,5 @@
-"""Templates that nobody filled in: Jinja, Snowflake's `<% x %>` and `&{x}`, `${x}`, sqlcmd's `$(x)`, Python's `{x}`.
+"""Templates that nobody filled in: Jinja, Snowflake's `<% x %>` and `&{x}`, `${x}`, sqlcmd's `$(x)`, Python's `{x}`,
+macros called `@each(x)`, Informatica's `$$x`, batch files' `%x%`, and whatever sign stands within a name: `s.t_&x`.
 
 As code a template can become anything, so its statement is not read. In a string it becomes a part of a value, and
 lineage has no values: there the statement is read, unless the string, or the quoted name, names something.
@@ -12,6 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ingestion.dialects import Dialect, dialect_of
+from ingestion.dialects.definition import DollarQuotes
 from ingestion.dialects.lexing import COMMENT, HINT, lexicon_of
 from ingestion.errors import Templated
 
@@ -22,9 +24,29 @@ _CODE = (
     r"<%[=-]?+\s*+[\w.]++[^%;,\n]*+%>",
     r"<[A-Za-z]\w*+>(?=\.[\w\"`\[<])|(?<=\.)<[A-Za-z]\w*+>",  # <database>.<schema>.t, as manuals write it
     r"\b(?i:from|into|join|table|update|view)\s++<[A-Za-z]\w*+>",
+    r"<\?(?:php|=)|<#(?:if|list|assign|include)\b",
+    r"[$]\[\w++\]?|\[%\w++\]?",
+    r"(?<=[\w\"`\]]\.)(?:[@&%:]++|\?)[A-Za-z_(]\w*+",  # s.@column
+    r"(?:[(,=<>]|\b(?i:select|from|join|into|where|and|or|between|then|else|by))\s*+%{1,2}[A-Za-z_]\w*+%",
 )
-_OPENED = re.compile(r"<[%\w]")
-"""What every form that begins with `<` begins with; a comparison seldom does."""
+_NAME_GOES_ON = (
+    r"\b(?P<before>[fF][rR][oO][mM]|(?i:join|into|table|update|view))\s++(?=[\w\"`\[])"
+    r"(?:\w++|[.$]|\"[^\"\n]*+\"|`[^`\n]*+`|\[[^\]\n]*+\])++(?<=[\w$\"`\].])"
+)
+"""A relation's name up to a sign that no name has: what stands behind it would be taken for an alias or nothing."""
+_DOLLAR = r"(?<![\w$#@.\"`\]])\$\$?[A-Za-z_]\w*+(?:\$\$)?"
+_DOLLAR_MEMBER = r"(?<=[\w\"`\]]\.)\$\$?[A-Za-z_]\w*+"
+_DOLLAR_RELATION = r"\b(?i:from|join|into|update|view)\s++\$\$?[A-Za-z_]\w*+(?:\$\$)?(?!\$)"
+_HASHES = r"(?<![\w$#@\"`\]])#[A-Za-z_]\w*+#(?![\w>#-])"
+_MACRO = r"(?<![\w@\"`\])])@{1,2}[A-Za-z_]\w*+\("
+_STAGE = r"(?<!(?i:from|into|join)\s)(?<!(?i:using)\s)"
+_AT_NAME = re.compile(r"(?<![\w@\"'`\])<>~&|*!.?^#-])@[A-Za-z_]\w*+\(?")
+_SIGN = re.compile(
+    r"\{|\$[(\[$A-Za-z_]|<[%\w?#]|\[%|#\w+#|[\w\"`\].$][@&%~?!#]+[\w({]|\.:+[A-Za-z_(]|@\w|(?<!['\"%])%\w+%"
+    r"|\b(?i:from|join|into|table|update|view)\s++[^\s,()=:]*+:[\w(]"  # a:b and a::b stand in many statements
+)
+"""What every form has; most statements have none of it."""
+_ARGUMENTS = re.compile(r"(?i:extract|substring|trim|overlay|position|substr)\s*+\([^()]*+\Z")
 _PYTHON = r"\{[A-Za-z_][\w.]*+\}"
 _SQLCMD = r"\$\(\w++\)"
 _SQLCMD_OR_CALL = r"(?<![\w$#@])\$\(\w++\)"  # f$(x) calls f$
@@ -47,12 +69,32 @@ class Template(NamedTuple):
 
 def template_in_code(text: str, dialect: Dialect | str) -> Template | None:
     """The first template outside strings, quoted names and comments."""
-    if "{" not in text and "$(" not in text and _OPENED.search(text) is None:
+    if _SIGN.search(text) is None:
         return None
     for match in _pattern(dialect if isinstance(dialect, str) else dialect.name).finditer(text):
-        if match.lastgroup == "template":
+        if match["template"] is not None and not _is_argument(text, match):
             return _template(text, match.start(), match.group())
     return None
+
+
+def template_in_script(text: str, dialect: Dialect | str) -> Template | None:
+    """The same in a text that is kept for others to fill in: there `@name` is a macro, though an engine that has the
+    operator `@` would take it for the absolute value of a column.
+    """
+    found = template_in_code(text, dialect)
+    rules = dialect_of(dialect) if isinstance(dialect, str) else dialect
+    if found is not None or not rules.at_operator or "@" not in text:
+        return found
+    pattern = re.compile(f"(?P<template>{_AT_NAME.pattern})|{lexicon_of(rules).quoted.pattern}")
+    found_at = next((match for match in pattern.finditer(text) if match["template"] is not None), None)
+    return None if found_at is None else _template(text, found_at.start(), found_at.group())
+
+
+def _is_argument(text: str, match: re.Match[str]) -> bool:
+    """Whether FROM belongs to a function: in EXTRACT(year FROM a:b) it names no relation."""
+    return (
+        match["before"] is not None and _ARGUMENTS.search(text, max(0, match.start() - 200), match.start()) is not None
+    )
 
 
 def template_in_names(text: str, dialect: Dialect | str, symbolic: bytes) -> Template | None:
@@ -97,7 +139,29 @@ def _pattern(name: str) -> re.Pattern[str]:
     forms = [*_CODE, *((_SQLCMD, _STUDIO) if dialect.client_variables else (_SQLCMD_OR_CALL,))]
     if not dialect.brace_comments:
         forms.append(_PYTHON)
+    if not (dialect.dollar_names or dialect.dollar_values):
+        forms.append(_DOLLAR_MEMBER)
+        if dialect.dollar_quotes is DollarQuotes.NONE:
+            forms.append(_DOLLAR)
+    if not dialect.dollar_names:
+        forms.append(_DOLLAR_RELATION)
+    if not dialect.hash_comments:
+        forms.append(_HASHES)
+    if not (dialect.table_variables or dialect.at_operator):
+        forms.append(_STAGE + _MACRO if dialect.stage_names else _MACRO)
+    forms.append(_NAME_GOES_ON + _sign_behind_names(dialect))
     return re.compile(f"(?P<template>{'|'.join(forms)})|{lexicon_of(dialect).quoted.pattern}")
+
+
+def _sign_behind_names(dialect: Dialect) -> str:
+    """What no name of a relation goes on with: `#` begins comments or is of names, `@` may lead to a server."""
+    signs = "&:%~?!"
+    if not (dialect.remote_names or "#@" in dialect.name_characters):  # BigQuery's @ is that of parameters alone
+        signs += "@"
+    if not (dialect.hash_comments or "#" in dialect.name_characters):
+        signs += "#"
+    sqlcmd = "" if dialect.client_variables else r"|(?<=_\$)\("  # f$(x) calls f$
+    return rf"(?:[{signs}]++[\w(]|(?<!\.)<[\w#?]{sqlcmd})\w*+>?"
 
 
 @lru_cache(maxsize=64)

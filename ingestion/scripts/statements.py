@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from ingestion.analysis.form import RelationalStatement
 from ingestion.analysis.symbolic import dumps, loads
 from ingestion.dialects import Dialect
-from ingestion.dialects.unfilled_templates import template_in_code, template_in_quotes
+from ingestion.dialects.unfilled_templates import template_in_quotes, template_in_script
 from ingestion.errors import Templated, Unparsable
 from ingestion.model.lineage import StatementKind
 from ingestion.model.outcomes import Outcome
@@ -156,7 +156,7 @@ def script_statements(script: str, dialect: Dialect) -> Iterator[ScriptStatement
 
 
 def _script_statement(statement: StatementText, step: RoutineStep, dialect: Dialect) -> ScriptStatement:
-    template = template_in_code(step.text, dialect)
+    template = template_in_script(step.text, dialect)
     if template is None or _is_without_lineage(step.text, dialect):
         return ScriptStatement(statement.line, step.text, step.problem)
     below = template.line - 1 if step.text == statement.text else 0  # a step's own lines are not the script's

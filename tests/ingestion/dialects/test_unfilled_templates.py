@@ -8,7 +8,7 @@ import pytest
 
 from ingestion.analysis.analyzer import analyze
 from ingestion.dialects._table import ALL_DIALECTS
-from ingestion.dialects.unfilled_templates import Template, template_in_code
+from ingestion.dialects.unfilled_templates import Template, template_in_code, template_in_script
 from ingestion.errors import Templated, Unparsable
 from ingestion.parser import LineageParser
 from ingestion.parsing.fallback import sqlfluff_tier
@@ -35,6 +35,15 @@ DIALECTS = [dialect.name for dialect in ALL_DIALECTS]
         ("insert into t select a from &{db}.s", "&{db}"),
         ("insert into t select a from x.<schema>.s", "<schema>"),
         ("insert into t select a from <database>.<schema>.s", "from <database>"),
+        ("insert into t select a from x.s_&env", "from x.s_&env"),
+        ("insert into t select a from x.s_%env%", "from x.s_%env"),
+        ("insert into t select a from x.s_<env>", "from x.s_<env>"),
+        ("insert into t select x.@name from s x", "@name"),
+        ("insert into t select x.:name from s x", ":name"),
+        ("insert into t select a from s where d > %day%", "> %day%"),
+        ("insert into t select a, $[day] from s", "$[day]"),
+        ("insert into t select a, [%day] from s", "[%day]"),
+        ("insert into t select a, <?php echo $day ?> from s", "<?php"),
         ("insert into t select x.<name> from s x", "<name>"),
         ("insert into t select 'x', a from {{ f('a\\'b', \"c\", 4111) }}", "{{ f(?, ?, ?) }}"),
         ("insert into t select a from {{ 'unclosed \n, b", "{{ ?"),
@@ -78,6 +87,49 @@ def test_strings_comments_and_escapes_of_odbc_are_no_templates(dialect: str, tex
 @pytest.mark.parametrize(
     ("dialect", "text"),
     [
+        ("ansi", "insert into t select a, $$day$$ from s"),
+        ("ansi", "insert into t select a, $day from s"),
+        ("ansi", "insert into t select a from x.s_$(env)"),
+        ("ansi", "insert into t select a, @each(b, x -> x) from s"),
+        ("bigquery", "insert into t select a from s where b > $day"),
+        ("databricks", "insert into t select a, @each(b, x -> x) from s"),
+        ("oracle", "insert into t select a from $schema.s"),
+        ("postgres", "insert into t select a, s.$day from s"),
+        ("postgres", "insert into t select a, #day# from s"),
+        ("snowflake", "insert into t select a, @each(b, x -> x) from s"),
+        ("snowflake", "insert into t select a from s_@env"),
+        ("spark", "insert into t select a from s_@env"),
+        ("trino", "insert into t select a from s where b = $day"),
+        ("tsql", "insert into t select a from $schema.s"),
+    ],
+)
+def test_a_sign_that_the_dialect_has_no_use_for_is_a_template(dialect: str, text: str) -> None:
+    assert template_in_code(text, dialect) is not None
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "postgres", "redshift"])
+def test_what_a_macro_would_be_is_the_absolute_value_of_a_column_in_a_log_alone(dialect: str) -> None:
+    text = "insert into t select a, @day, '@x' from s where b <@ c and d @> e -- @y"
+    assert template_in_code(text, dialect) is None
+    assert template_in_script(text, dialect) == Template(1, "@day")
+    assert template_in_script("select @ day, @-5, a @@ b, c <@d, '@x' from s", dialect) is None
+    with pytest.raises(Templated, match="line 1: templated: @day"):
+        LineageParser(text, dialect)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        ("ansi", "select extract(year from s.a%b), substring(c from d&e for 2) from s"),
+        ("bigquery", "select @day, @@project_id from s"),
+        ("duckdb", "select $day, #1 from s"),
+        ("mysql", "select @day, @@version, $a from $s # %x% and #y#"),
+        ("oracle", "select a, :day, $$plsql_unit from s@remote.example, v_$x"),
+        ("postgres", "select a % b, c % d % e, a::int, $1, $x$ @f(1) $x$ from s"),
+        ("snowflake", "select t.$1, $day, trim(both from a:b), c:d.e from @stage/x (file_format => f) t, s"),
+        ("snowflake", "copy into t from @stage(file_format => f)"),
+        ("teradata", "select a, $b from $s"),
+        ("tsql", "insert into @t(a) select @x.value('.', 'int'), $identity, @@rowcount from #s, @u, s@"),
         ("clickhouse", "select a from s where b = {day:Date} and c = {'k': {'v': 1}}['k']"),
         ("postgres", "select '{{1,2},{3,4}}'::int[], $${{ body }}$$, $b$${x}$b$"),
         ("snowflake", 'create function f() returns int language python as $$ return f"{{x}}" $$'),
