@@ -85,6 +85,7 @@ QUERY_HISTORY = ExportProfile(
 
 TABLE_LINEAGE = ExportProfile(
     name="Databricks system.access.table_lineage",
+    only_ran=True,
     services=_SERVICES,
     marks=marks("source_table_full_name target_table_full_name"),
     columns={"start_time": ("event_time",), "user": ("created_by",)},
@@ -93,6 +94,7 @@ TABLE_LINEAGE = ExportProfile(
 
 COLUMN_LINEAGE = ExportProfile(
     name="Databricks system.access.column_lineage",
+    only_ran=True,
     services=_SERVICES,
     marks=marks("source_table_full_name target_table_full_name source_column_name target_column_name"),
     columns={"start_time": ("event_time",), "user": ("created_by",)},

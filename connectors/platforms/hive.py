@@ -89,6 +89,7 @@ GRAPH = EngineLineage((_EDGES, _VERTICES), _read)
 
 LINEAGE_LOG = ExportProfile(
     name="Hive lineage hook",
+    only_ran=True,
     services=frozenset({"Hive"}),
     marks=marks("query_text vertices engine", "query_text job_ids engine", "query_text job_ids database"),
     own_marks=marks("query_text"),

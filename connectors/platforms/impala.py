@@ -13,6 +13,7 @@ _SERVICES = frozenset({"Impala"})
 
 LINEAGE_LOG = ExportProfile(
     name="Impala lineage log",
+    only_ran=True,
     services=_SERVICES,
     marks=marks("query_text query_id vertices", "query_text hash end_time"),
     columns={

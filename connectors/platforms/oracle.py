@@ -1,4 +1,4 @@
-"""Oracle's V$SQL, V$SQLTEXT and DBA_HIST_SQLTEXT, each as the Database Reference has it.
+"""Oracle's V$SQL, V$SQLTEXT, DBA_HIST_SQLTEXT and UNIFIED_AUDIT_TRAIL, each as the Database Reference has it.
 
 SQL_TEXT of V$SQL is the first 1,000 characters of SQL_FULLTEXT; that of DBA_HIST_SQLTEXT is whole.
 """
@@ -32,4 +32,23 @@ SQL_TEXT = ExportProfile(
     marks=marks("sql_text piece sql_id", "sql_text piece hash_value"),
     columns={"text": ("sql_text",), "schema": ("parsing_schema_name",), "start_time": ("last_active_time",)},
     split_text=SplitText(("address", "hash_value", "sql_id"), "piece", width=64),
+)
+
+# The error that an audited statement ended with, or 0. An object that it names is not where its other names are looked
+# up: that is the current user's schema, unless the session has set another.
+UNIFIED_AUDIT = ExportProfile(
+    name="Oracle UNIFIED_AUDIT_TRAIL",
+    services=_SERVICES,
+    marks=marks("sql_text return_code", "sql_text unified_audit_policies", "sql_text event_timestamp action_name"),
+    columns={
+        "text": ("sql_text",),
+        "start_time": ("event_timestamp", "event_timestamp_utc"),
+        "user": ("dbusername", "current_user"),
+        "session": ("sessionid", "audit_session_id"),
+        "schema": ("current_user",),
+        "query_type": ("action_name",),
+        "failure": ("return_code",),
+        "error_code": ("return_code",),
+        "job": ("client_program_name",),
+    },
 )

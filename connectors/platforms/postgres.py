@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import html
+import json
 import re
 
 from connectors.platforms.profile import MILLISECONDS, At, ExportProfile, LoggedStatement, Row, ServerLog, marks
@@ -10,6 +13,7 @@ from connectors.platforms.profile import MILLISECONDS, At, ExportProfile, Logged
 
 STAT_STATEMENTS = ExportProfile(
     name="PostgreSQL pg_stat_statements",
+    only_ran=True,
     services=frozenset({"Postgres", "Timescale", "Greenplum", "Cockroach"}),
     marks=marks("query calls total_exec_time", "query calls total_time", "query queryid calls", "query userid dbid"),
     columns={
@@ -49,6 +53,17 @@ _EXECUTION = re.compile(rf"(?:{_DURATION}  )?(?:statement|execute (?!fetch from 
 _ERRORS = frozenset({"ERROR", "FATAL", "PANIC"})
 
 
+# What pgAudit's README and "auto_explain" of the manual's appendix F write as a message: an entry in CSV, of which the
+# eighth field is the statement, and a plan below its statement, in one of four forms.
+_AUDIT = "AUDIT: "
+_AUDITED_TEXT = 7
+_NOT_AGAIN = frozenset({"<previously logged>", "<not logged>", "<none>"})
+_PLAN = re.compile(rf"{_DURATION}  plan:\n")
+_QUERY_TEXT = "Query Text: "
+_AFTER_QUERY_TEXT = re.compile(r"\n(?=Query Parameters: |[A-Z][^\n]*  \(cost=[\d.]+ rows=\d+ width=\d+\))")
+_XML_TEXT = re.compile(r"<Query-Text>(.*?)</Query-Text>", re.DOTALL)
+
+
 def _is_row(row: Row) -> bool:
     as_wide = len(row) in _WIDTHS and bool(_TIME.fullmatch(row[0]))
     return as_wide and (not row[5] or bool(_SESSION.fullmatch(row[5])))
@@ -60,11 +75,47 @@ def _statement(row: Row, at: At) -> LoggedStatement | None:
         text = row[at["query"]]
         return LoggedStatement(text, failed=True) if text.strip() else None
     message = row[at["message"]]
-    match = _EXECUTION.match(message) if severity == "LOG" else None
+    if message.startswith(_AUDIT):
+        return _audit_entry(message.removeprefix(_AUDIT))
+    if severity != "LOG":
+        return None
+    if plan := _PLAN.match(message):
+        text = _text_above_plan(message[plan.end() :])
+        return LoggedStatement(text, float(plan["ms"]) / 1000, planned=True) if text.strip() else None
+    match = _EXECUTION.match(message)
     if match is None or not message[match.end() :].strip():
         return None
     duration = float(match["ms"]) / 1000 if match["ms"] else None
     return LoggedStatement(message[match.end() :], duration)
+
+
+def _audit_entry(entry: str) -> LoggedStatement | None:
+    """`SESSION,6,1,WRITE,INSERT,,,"insert into t select a from s",<not logged>`: the second field numbers them."""
+    fields = next(csv.reader([entry], strict=False), [])
+    if len(fields) <= _AUDITED_TEXT or not fields[1].isdigit():
+        return None
+    text = fields[_AUDITED_TEXT]
+    return None if text in _NOT_AGAIN or not text.strip() else LoggedStatement(text, number=int(fields[1]))
+
+
+def _text_above_plan(body: str) -> str:
+    """The statement above a plan as text, JSON, YAML or XML; "" where there is none."""
+    try:
+        if body.startswith("{"):
+            found = json.loads(body).get("Query Text", "")
+            return found if isinstance(found, str) else ""
+        if body.startswith("<"):
+            xml = _XML_TEXT.search(body)
+            return html.unescape(xml[1]) if xml is not None else ""
+        if not body.startswith(_QUERY_TEXT):
+            return ""
+        body = body.removeprefix(_QUERY_TEXT)
+        if body.startswith('"'):  # only YAML puts quotes around it
+            return str(json.loads(body.partition("\n")[0]))
+    except (ValueError, RecursionError):
+        return ""
+    end = _AFTER_QUERY_TEXT.search(body)
+    return body[: end.start()] if end is not None else ""
 
 
 def _failure(row: Row, at: At) -> str:

@@ -139,7 +139,8 @@ def marks(*sets: str) -> tuple[frozenset[str], ...]:
 class SplitText:
     """How a text stands in several rows: those with one `key`, in the order of a column that counts from `first`.
 
-    `width`: characters of every piece but the last, where the platform cuts blanks off their ends.
+    `width`: characters of every piece but the last as the platform makes them, where blanks may be cut off their ends.
+    Without one no blank is ever cut off.
     """
 
     key: tuple[str, ...]
@@ -194,7 +195,8 @@ class ExportProfile:
     pattern's first group. `noise`: what stands before the statement. `escaped`: line ends are written `\\n`. `limits`:
     where a column's texts are cut. `job_ids`: columns that name a job by its id, and what kind of job. `lineage`: what
     the engine itself tells of it, beside the text or, where no column has one, in its place. `adds_rows`: the columns
-    of `rows` count different rows (inserted, updated), and are no aliases of one count.
+    of `rows` count different rows (inserted, updated), and are no aliases of one count. `only_ran`: what failed is not
+    in it. `outcome_in`: where the platform has how a statement ended, if not in the export itself.
     """
 
     name: str
@@ -213,6 +215,8 @@ class ExportProfile:
     job_ids: Mapping[str, str] = field(default_factory=dict)
     lineage: EngineLineage | None = None
     adds_rows: bool = False
+    only_ran: bool = False
+    outcome_in: str = ""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -230,12 +234,15 @@ class ExportProfile:
 class LoggedStatement:
     """What a row of a server's log says was executed.
 
-    `duration` in seconds is known where the row was written after the execution.
+    `duration` in seconds is known where the row was written after the execution. Other rows may tell of the same one:
+    one with its plan (`planned`), and all that have its `number` within the session.
     """
 
     text: str
     duration: float | None = None
     failed: bool = False
+    planned: bool = False
+    number: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ _REDSHIFT = frozenset({"Redshift"})
 _USERS = ("user_name", "username", "usename", "user_id", "userid")
 _DATABASES = ("database_name", "database")
 _LIMIT = TextLimit(4000, in_bytes=True)
+_RUNNING = {"status": {"planning": Outcome.UNFINISHED, "returning": Outcome.UNFINISHED}}
 
 SYS_QUERY_HISTORY = ExportProfile(
     name="Redshift SYS_QUERY_HISTORY",
@@ -34,7 +35,7 @@ SYS_QUERY_HISTORY = ExportProfile(
         "job": ("query_label",),
     },
     units={"elapsed_time": MICROSECONDS, "execution_time": MICROSECONDS},
-    states={"status": {"planning": Outcome.UNFINISHED, "returning": Outcome.UNFINISHED}},
+    states=_RUNNING,
     escaped=True,
     limits={"query_text": _LIMIT},
 )
@@ -72,10 +73,22 @@ _SPLIT = {
 QUERY_TEXT = ExportProfile(
     name="Redshift STL_QUERYTEXT",
     services=_REDSHIFT,
-    marks=marks("query sequence text", "query_id sequence text"),
+    marks=marks("query sequence text"),
     columns=_SPLIT,
-    split_text=SplitText(("query", "query_id", "xid", "transaction_id"), "sequence", width=200),
+    split_text=SplitText(("query", "xid"), "sequence", width=200),
     escaped=True,
+    outcome_in="STL_QUERY",
+)
+
+SYS_QUERY_TEXT = ExportProfile(
+    name="Redshift SYS_QUERY_TEXT",
+    services=_REDSHIFT,
+    marks=marks("query_id sequence text"),
+    columns={**_SPLIT, "status": ("status",), "query_type": ("query_type",)},
+    states=_RUNNING,
+    split_text=SplitText(("query_id", "transaction_id"), "sequence", width=4000),
+    escaped=True,
+    outcome_in="SYS_QUERY_HISTORY",
 )
 
 STATEMENT_TEXT = ExportProfile(
@@ -85,4 +98,5 @@ STATEMENT_TEXT = ExportProfile(
     columns=_SPLIT,
     split_text=SplitText(("xid", "pid", "starttime"), "sequence", width=200),
     escaped=True,
+    outcome_in="STL_QUERY and STL_UNDONE together",
 )

@@ -107,6 +107,7 @@ QUERY_HISTORY = ExportProfile(
 
 ACCESS_HISTORY = ExportProfile(
     name="Snowflake ACCESS_HISTORY",
+    only_ran=True,
     services=frozenset({"Snowflake"}),
     marks=marks("objects_modified direct_objects_accessed", "objects_modified base_objects_accessed query_id"),
     columns={"start_time": ("query_start_time",), "user": ("user_name",)},

@@ -27,5 +27,6 @@ QUERY_STORE = ExportProfile(
         "execution_type": {"3": Outcome.FAILED, "4": Outcome.FAILED},
         "execution_type_desc": {"aborted": Outcome.FAILED, "exception": Outcome.FAILED},
     },
+    outcome_in="sys.query_store_runtime_stats",
     noise=re.compile(r"^\s*\(\s*@[^()]*(?:\([^()]*\)[^()]*)*\)"),
 )

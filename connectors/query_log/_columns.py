@@ -14,6 +14,7 @@ from connectors.query_log._values import NULLS
 from connectors.query_log.log_columns import KEYS, SECONDS_PER_UNIT, LogColumn
 from ingestion.arguments import listing, suggestion
 from ingestion.errors import ConfigError
+from ingestion.model.outcomes import Outcome
 
 # Which column cannot hold the text of statements, whatever it is called.
 
@@ -127,11 +128,11 @@ def _reading_by(profile: ExportProfile, names: Sequence[str]) -> ColumnReading:
 
 
 def _lacking(reading: ColumnReading) -> Iterator[str]:
-    given, can_tell = {*reading.fields, *reading.constants}, reading.profile.columns
-    if given.isdisjoint(_TIMES) and not can_tell.keys().isdisjoint(_TIMES):
+    given, profile = {*reading.fields, *reading.constants}, reading.profile
+    if given.isdisjoint(_TIMES) and not profile.columns.keys().isdisjoint(_TIMES):
         yield TIME
-    states = reading.profile.states
-    if given.isdisjoint(_ENDS) and not can_tell.keys().isdisjoint(_ENDS) and states.keys().isdisjoint(reading.names):
+    by_column = (name for name, states in profile.states.items() if Outcome.FAILED in states.values())
+    if given.isdisjoint(_ENDS) and not profile.only_ran and set(by_column).isdisjoint(reading.names):
         yield OUTCOME
 
 

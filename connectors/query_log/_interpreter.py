@@ -29,6 +29,10 @@ _NULLS = NULLS | {"?"}
 
 _ESCAPE = re.compile(r"\\([nrt\\])")
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\"}
+# of tab-separated text without quotes: what mysql --batch, PostgreSQL's COPY and ClickHouse's TabSeparated write
+_TAB_ESCAPE = re.compile(r"\\([bfnrtv0\\])")
+_QUOTE_ESCAPE = re.compile(r"\\([bfnrtv0\\'])")
+_TAB_ESCAPES = {**_ESCAPES, "b": "\b", "f": "\f", "v": "\v", "0": "\0", "'": "'"}
 
 _MOST_ROWS = 1 << 53
 """Up to which a number with a fraction has each whole one."""
@@ -349,15 +353,21 @@ def _texts_of(values: Column) -> list[str | None]:
 def clean_text(text: str | None, profile: ExportProfile) -> str | None:
     """A statement as it was sent, without what its exporter made of it."""
     if text is not None and profile.escaped:
-        text = unescape(text)
+        text = _unescape(text)
     if text is not None and profile.noise is not None:
         text = profile.noise.sub("", text, count=1)
     return text if text and text.strip() else None
 
 
-def unescape(text: str) -> str:
+def _unescape(text: str) -> str:
     """With the line ends and tabs that stand as a backslash and a letter."""
     return _ESCAPE.sub(lambda match: _ESCAPES[match[1]], text) if "\\" in text else text
+
+
+def unescape_tabbed(text: str, *, quotes: bool) -> str:
+    """A field of tab-separated text as it was; `quotes`: apostrophes have a backslash too."""
+    pattern = _QUOTE_ESCAPE if quotes else _TAB_ESCAPE
+    return pattern.sub(lambda match: _TAB_ESCAPES[match[1]], text) if "\\" in text else text
 
 
 def _statuses(columns: Columns, count: int, reading: ColumnReading) -> list[str | None]:

@@ -32,6 +32,8 @@ _NO_DELIMITER = "\x1f"
 _DELIMITERS = (",", ";", "\t", "|")
 _SAMPLE_ROWS = 200
 _ESCAPED = re.compile(r"\\[nt\\]")
+_ESCAPED_APOSTROPHE = re.compile(r"(?<!\\)(?:\\\\)*\\'")
+_BARE_APOSTROPHE = re.compile(r"(?<!\\)(?:\\\\)*'")
 _QUOTED_AFTER_TAB = re.compile(r'(?:^|\t)"', re.MULTILINE)
 
 _NAME = re.compile(r"[A-Za-z_][\w .()#/-]{0,62}")
@@ -60,6 +62,7 @@ class Layout:
     encoding: str = "utf-8"
     zone: tzinfo = field(default=UTC)
     quote: str = '"'  # none: backslashes before what cannot stand in a field
+    escaped_apostrophes: bool = False  # among what has a backslash before it
     reading: ColumnReading | None = None
     form: Form = Form.DELIMITED
     names: tuple[str, ...] = ()
@@ -156,8 +159,12 @@ def sniff(head: bytes, name: str, hints: ReadingHints) -> Layout:
 
 def _tabbed_layout(layout: Layout, text: str) -> Layout:
     """Tabs between columns without any quotes: line ends and tabs inside are then written with backslashes."""
-    if layout.delimiter == "\t" and _ESCAPED.search(text) and not _QUOTED_AFTER_TAB.search(text):
-        return replace(layout, quote="")
+    if layout.delimiter != "\t" or _QUOTED_AFTER_TAB.search(text):
+        return layout
+    # ClickHouse writes every apostrophe so; where one stands bare, \' is of the statement itself
+    apostrophes = bool(_ESCAPED_APOSTROPHE.search(text)) and not _BARE_APOSTROPHE.search(text)
+    if _ESCAPED.search(text) or apostrophes:
+        return replace(layout, quote="", escaped_apostrophes=apostrophes)
     return layout
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from connectors.platforms.error_codes import error_code
@@ -20,6 +21,8 @@ from ingestion.model.digests import digest
 from ingestion.model.outcomes import Outcome
 
 _REMEMBERED_SESSIONS = 10_000
+_REMEMBERED_STATEMENTS = 8
+"""Of a session: a statement, and those of the routines in it, whose rows may stand between two of its own."""
 
 Failures = Mapping[str, frozenset[str]]
 """By session: the statements (`_statement_key`) that a row says failed."""
@@ -70,6 +73,21 @@ def failed_statements(rows: Iterable[list[str]], layout: Layout, log: ServerLog)
     return [(row[session], _statement_key(row[transaction], text)) for row in rows if (text := log.failure(row, at))]
 
 
+@dataclass(slots=True)
+class _Begun:
+    """A statement of which a row has told: its text's hash, its number, and whether its plan was logged."""
+
+    text: int
+    number: int | None = None
+    planned: bool = False
+
+    def is_again(self, statement: LoggedStatement) -> bool:
+        """Whether a row with the same text is one more of it, and no other execution."""
+        if statement.number is not None:
+            return self.number == statement.number or (self.number is None and not self.planned)
+        return not (statement.planned and self.planned)
+
+
 class ServerLogReader:
     """Turns rows into records: one for each executed statement, and one without text for each other message.
 
@@ -82,7 +100,7 @@ class ServerLogReader:
         self._layout = layout
         self._log = log
         self._failures = failures
-        self._begun: dict[str, int] = {}
+        self._begun: dict[str, list[_Begun]] = {}
 
     def read(self, records: Records) -> Table:
         at = self._layout.fields
@@ -101,17 +119,29 @@ class ServerLogReader:
     def _stands_elsewhere(self, row: list[str], statement: LoggedStatement) -> bool:
         at = self._layout.fields
         session = row[at[self._log.fields["session"]]]
-        if statement.duration is not None:
+        begun = self._begun.get(session, [])
+        again = next((one for one in reversed(begun) if one.text == hash(statement.text)), None)
+        if statement.duration is not None and not statement.planned:
             # it ended well; its transaction is over, so that only the text tells whether its begin was logged
-            return self._begun.pop(session, None) == hash(statement.text)
+            self._begun.pop(session, None)
+            return again is not None
         if session in self._failures:
             key = _statement_key(row[at[self._log.transaction]], statement.text)
             if key in self._failures[session]:
                 return True
+        if (statement.planned or statement.number is not None) and again is not None and again.is_again(statement):
+            again.planned = again.planned or statement.planned
+            again.number = statement.number if again.number is None else again.number
+            return True
+        self._remember(session, statement)
+        return False
+
+    def _remember(self, session: str, statement: LoggedStatement) -> None:
         if len(self._begun) >= _REMEMBERED_SESSIONS and session not in self._begun:
             del self._begun[next(iter(self._begun))]
-        self._begun[session] = hash(statement.text)
-        return False
+        begun = self._begun.setdefault(session, [])
+        begun.append(_Begun(hash(statement.text), statement.number, statement.planned))
+        del begun[:-_REMEMBERED_STATEMENTS]
 
     def _table(
         self, rows: list[list[str]], lines: list[int], statements: list[LoggedStatement | None], bad: list[Malformed]

@@ -42,7 +42,10 @@ _ABBREVIATIONS = {
 }  # fmt: skip
 
 _RAN = re.compile(r"succ|^ok$|^s$|complet|finish|^done$|execut(?:ed|ion_?ok)|closed|^t(?:rue)?$|^yes$|^ran$")
-_FAILED = re.compile(r"fail|err|except|abort|cancel|time_?d?_?out|kill|denied|reject|incident|roll|^f(?:alse)?$|^no$")
+_FAILED = re.compile(
+    r"^un|^not\b|^in(?:complete|valid)|fail|err|except|terminat|interrupt|stopped|crash|"
+    r"abort|cancel|time_?d?_?out|kill|denied|reject|incident|roll|^f(?:alse)?$|^no$"
+)
 _NOES = frozenset({"f", "false", "n", "no", "0", "0.0"})
 _YESES = frozenset({"t", "true", "y", "yes", "1", "1.0"})
 _NO_ERRORS = frozenset({"[]", "{}", "ok", "success", "no error"})
@@ -53,6 +56,7 @@ _SUCCESS = re.compile(r"(?:^|_)(?:succe\w*|ok|passed)(?:_|$)")
 _FAILURES = frozenset({"aborted", "error", "errors", "exception", "failed", "failure", "failures"})
 _CODES = frozenset({"code", "status", "state"})
 _SQL_STATES = frozenset({"sqlstate"})
+_SQL_CODES = frozenset({"sqlcode"})
 _NO_FAILURES = frozenset({"00", "01", "02"})
 """Classes of SQLSTATE (ISO 9075-2): successful completion, warning, no data."""
 _ROWS_OR_CODES = frozenset({"result", "outcome"})
@@ -238,6 +242,8 @@ def parse_state(value: str, column: str = "status") -> str | None:
 
 def _state_of_number(number: float, names: frozenset[str]) -> str:
     """What a return or error code says; of a `result` it may be a number of rows, and of HTTP's 200 is success."""
+    if names & _SQL_CODES:  # of a warning or of no more rows it is positive
+        return Outcome.FAILED if number < 0 else RAN
     if number == 0 or (names >= _HTTP and _HTTP_SUCCESS <= number < _HTTP_SUCCESS + 100):
         return RAN
     return Outcome.UNKNOWN_STATE if names <= _ROWS_OR_CODES else Outcome.FAILED

@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
+from itertools import pairwise
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -17,10 +18,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
+from connectors.platforms.generic import GENERIC
 from connectors.platforms.index import PROFILES
 from connectors.platforms.job_names import job_of
-from connectors.platforms.profile import ExportProfile
-from connectors.query_log._columns import OUTCOME, TIME, ReadingHints
+from connectors.platforms.profile import ExportProfile, SplitText
+from connectors.query_log._columns import OUTCOME, TIME, ColumnReading, ReadingHints
 from connectors.query_log._interpreter import ARROW_SCHEMA, clean_text
 from connectors.query_log._spark_tables import (
     TableRead,
@@ -54,9 +56,9 @@ SPLIT_RECORD_SCHEMA = StructType(
 _LACKING = {
     TIME: "no column tells when a statement ran: all count as seen now, and none lies outside a window; export one, or"
     " name it under headwater.queryLogColumns.time",
-    OUTCOME: "no column tells how a statement ended: those that failed count as run; export one, or name it under"
-    " headwater.queryLogColumns.status",
+    OUTCOME: "no column tells how a statement ended: those that failed count as run; ",
 }
+_NAME_OUTCOME = "export one, or name it under headwater.queryLogColumns.status"
 _BY_NAME = {profile.name: profile for profile in PROFILES}
 
 
@@ -72,32 +74,83 @@ def _join_split_texts(rows: DataFrame) -> DataFrame:
         F.collect_list(F.struct("piece", "text")).alias("pieces"),
         F.first("exporter").alias("exporter"),
     )
-    return grouped.select("record.*", "pieces", "exporter").mapInArrow(_join, RECORD_SCHEMA)
+    joined = grouped.join(F.broadcast(_widest_texts(rows)), "exporter", "left")
+    return joined.select("record.*", "pieces", "exporter", "widest").mapInArrow(_join, RECORD_SCHEMA)
+
+
+@dataclass(frozen=True, slots=True)
+class WidestTexts:
+    """How wide the widest pieces of a log are, and how many of them it has."""
+
+    width: int = 0
+    count: int = 0
+
+
+_NONE_SEEN = WidestTexts()
+
+
+def _widest_texts(rows: DataFrame) -> DataFrame:
+    """`WidestTexts` by exporter."""
+    widths = rows.where("piece_key is not null").groupBy("exporter", F.length("text").alias("width")).count()
+    return widths.groupBy("exporter").agg(F.max(F.struct("width", "count")).alias("widest"))
 
 
 def _join(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         records = batch.to_pylist()
         for record in records:
-            parts = [(part["piece"], part["text"] or "") for part in record.pop("pieces")]
-            profile = _BY_NAME.get(record.pop("exporter"))
+            texts = [(part["piece"], part["text"] or "") for part in record.pop("pieces")]
+            profile, widest = _BY_NAME.get(record.pop("exporter")), WidestTexts(**(record.pop("widest") or {}))
             if profile is not None:
-                record.update(whole_text(parts, profile, record["status"]))
+                record.update(whole_text(texts, profile, record["status"], widest))
                 record["job"] = record["job"] or job_of(None, record["text"])
         yield pa.RecordBatch.from_pylist(records, schema=ARROW_SCHEMA)
 
 
-def whole_text(parts: Sequence[tuple[int, str]], profile: ExportProfile, status: str | None) -> dict[str, Any]:
-    """The text, status and problem of the record that has these numbered pieces."""
+def whole_text(
+    numbered: Sequence[tuple[int, str]], profile: ExportProfile, status: str | None, widest: WidestTexts = _NONE_SEEN
+) -> dict[str, Any]:
+    """The text, status and problem of the record that has these numbered pieces; `widest` are those of the log."""
     form = profile.split_text
-    ordered = sorted(set(parts))
+    ordered = sorted(set(numbered))
     numbers = [number for number, _text in ordered]
     if form is None or numbers != list(range(form.first, form.first + len(numbers))):
         return {"text": None, "problem": "pieces of its text are missing, or two have one number"}
-    *before, last = (text for _number, text in ordered)
-    padded = [text.ljust(form.width) if form.width else text for text in before]
-    text = clean_text("".join([*padded, last]), profile)
-    return {"text": text, "status": status if text else Outcome.NOT_A_STATEMENT}
+    joined, certain = _text_of([text for _number, text in ordered], form, widest)
+    text = clean_text(joined, profile)
+    if not text:
+        return {"text": text, "status": Outcome.NOT_A_STATEMENT}
+    return {"text": text, "status": status if certain or status is not None else Outcome.CUT}
+
+
+def _text_of(texts: Sequence[str], form: SplitText, widest: WidestTexts) -> tuple[str, bool]:
+    """The pieces as one text, and whether it is certain: whether no blank that may be missing would tell words apart.
+
+    A piece that is as wide as the platform's, or as several of the log none of which is wider, is whole. One that is
+    not has lost blanks if those of this statement, or of the log, are known to be as wide as the platform's.
+    """
+    if form.width is None:
+        return "".join(texts), True
+    width, certain = form.width, True
+    whole_widths = {width, widest.width} if widest.count > 1 else {width}
+    of_platform = max(widest.width, *map(len, texts)) == width
+    joined: list[str] = []
+    for text, following in pairwise(texts):
+        whole = len(text) in whole_widths or len(text.encode("utf-8", "surrogatepass")) == width
+        if not whole and of_platform and text.isascii():
+            text = text.ljust(width)
+        elif not whole and _may_be_one_word(text, following):
+            certain = False
+        joined.append(text)
+    return "".join([*joined, texts[-1]]), certain
+
+
+def _may_be_one_word(text: str, following: str) -> bool:
+    """Whether a blank between the two makes a difference: `or` and `ders`, `-` and `-`, a backslash and n."""
+    ends = text[-1:] + following[:1]
+    words = [character.isalnum() or character in "_$#@" for character in ends]
+    others = [not character.isalnum() and character not in "_$#@(),;. \t\r\n" for character in ends]
+    return len(ends) == 2 and (all(words) or all(others) or ends[0] == "\\")
 
 
 # The inputs of a log.
@@ -149,12 +202,11 @@ class QueryLogInput:
     def lacking(self) -> tuple[str, ...]:
         readings = [part.layout.reading for part in self.texts if part.layout is not None]
         readings += [table.reading for table in self.tables]
-        found = [what for reading in readings if reading is not None for what in reading.lacking]
-        counts = {what: found.count(what) for what in _LACKING if what in found}
+        found = Counter(_advice(what, one) for one in readings if one is not None for what in one.lacking)
         among = len(readings)
         return tuple(
-            f"in {'the log' if number == among else f'{number} of {among} files of the log'} {_LACKING[what]}"
-            for what, number in counts.items()
+            f"in {'the log' if number == among else f'{number} of {among} files of the log'} {advice}"
+            for advice, number in sorted(found.items(), key=lambda one: one[0] not in _LACKING.values())
         )
 
     @property
@@ -225,6 +277,17 @@ def _of_files(spark: SparkSession, files: Iterable[QueryLogFile], hints: Reading
     if texts and not tables and all(part.layout is None for part in texts):
         raise ConfigError(texts[0].problem or "")
     return QueryLogInput(spark, tuple(texts), tables)
+
+
+def _advice(lacking: str, reading: ColumnReading) -> str:
+    """What a log does not tell, and what to do about it."""
+    if lacking != OUTCOME:
+        return _LACKING[lacking]
+    profile = reading.profile
+    if profile.outcome_in:
+        return f"{_LACKING[OUTCOME]}{profile.outcome_in} has it, and docs/query_logs.md the statement that joins it"
+    ends = {"status", "failure"}.isdisjoint(profile.columns) and profile is not GENERIC
+    return _LACKING[OUTCOME] + (f"{profile.name} has no such column" if ends else _NAME_OUTCOME)
 
 
 def _zone(name: str) -> ZoneInfo:

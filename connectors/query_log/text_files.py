@@ -16,7 +16,7 @@ from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from connectors.query_log._columns import ReadingHints
 from connectors.query_log._csv_records import RecordReader, split_lines
-from connectors.query_log._interpreter import ARROW_SCHEMA, Malformed, Records, Table, interpret, unescape
+from connectors.query_log._interpreter import ARROW_SCHEMA, Malformed, Records, Table, interpret, unescape_tabbed
 from connectors.query_log._json_records import (
     DOCUMENT_TOO_LARGE,
     LARGEST_DOCUMENT,
@@ -286,7 +286,8 @@ def _interpret(records: Records, layout: Layout) -> Table:
         return Table([], {}, records.malformed)
     columns = list(zip(*records.rows, strict=True))
     if not layout.quote:
-        columns = [tuple(map(unescape, column)) for column in columns]
+        plain = partial(unescape_tabbed, quotes=layout.escaped_apostrophes)
+        columns = [tuple(map(plain, column)) for column in columns]
     return interpret(columns, records.lines, records.malformed, layout.reading)
 
 

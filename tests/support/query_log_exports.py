@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from connectors.query_log._columns import ReadingHints
 from connectors.query_log._layout import Layout, sniff
 from connectors.query_log._streams import FileStream
 from connectors.query_log.files import QueryLogFile
-from connectors.query_log.reader import SPLIT_RECORD_SCHEMA, whole_text
+from connectors.query_log.reader import SPLIT_RECORD_SCHEMA, WidestTexts, whole_text
 from connectors.query_log.text_files import FileRange, record_batches
 
 Record = dict[str, Any]
@@ -45,11 +45,13 @@ def _joined(rows: list[Record]) -> list[Record]:
     for row in rows:
         groups[row["piece_key"] or f"\0{row['source_id']}"].append(row)
     profiles = {profile.name: profile for profile in PROFILES}
+    widths = Counter(len(row["text"] or "") for row in rows if row["piece_key"] is not None)
+    widest = WidestTexts(*max(widths.items(), default=(0, 0)))
     records = []
     for group in groups.values():
         first = min(group, key=lambda row: row["piece"] or 0)
         if first["piece_key"] is not None:
             pieces = [(row["piece"], row["text"] or "") for row in group]
-            first |= whole_text(pieces, profiles[first["exporter"]], first["status"])
+            first |= whole_text(pieces, profiles[first["exporter"]], first["status"], widest)
         records.append(first)
     return records

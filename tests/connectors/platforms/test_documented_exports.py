@@ -175,11 +175,14 @@ def shown(record: Record, left_out: set[str]) -> dict[str, Any]:
 
 
 FIELDS = ("start_time", "end_time", "duration", "user", "session", "database", "schema", "status", "problem", "job")
+OTHER_FORMS = {"mysql_general_file.csv", "clickhouse_tabbed.tsv"}
+"""Exports in another form than that of the statement on the page."""
+
 WRITTEN = [
     (name, selects[0], file)
     for name, selects in exports().items()
     for file in files_of(name)
-    if selects and "general_file" not in file.name and name != "Trino trino_queries"  # read over JDBC, as it is
+    if selects and file.name not in OTHER_FORMS and name != "Trino trino_queries"  # read over JDBC, as it is
 ]
 
 

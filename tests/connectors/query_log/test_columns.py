@@ -169,8 +169,13 @@ def test_a_time_is_found_and_one_that_is_not_understood_is_named(column: str) ->
         (["sql_text"], {}, ("time", "outcome")),
         (["sql_text", "moment"], {"start_time": LogColumn("moment"), "status": LogColumn(value="ok")}, ()),
         (["query_text", "database_name", "schema_name"], {}, ("time", "outcome")),
-        # The general log of MySQL has times, and never tells how a statement ended.
-        (["event_time", "user_host", "thread_id", "server_id", "command_type", "argument"], {}, ()),
+        # The general log of MySQL has times, and never tells how a statement ended; pg_stat_statements has what ran.
+        (["event_time", "user_host", "thread_id", "server_id", "command_type", "argument"], {}, ("outcome",)),
+        (["query", "calls", "total_exec_time"], {}, ()),
+        (["query_sql_text", "last_execution_time"], {}, ("outcome",)),
+        (["query_sql_text", "last_execution_time", "execution_type"], {}, ()),
+        (["query_id", "sequence", "text", "start_time"], {}, ("outcome",)),
+        (["query_id", "sequence", "text", "start_time", "status"], {}, ()),
     ],
 )
 def test_a_log_says_what_it_does_not_tell(header: list[str], hints: dict[str, LogColumn], lacking: tuple[str]) -> None:

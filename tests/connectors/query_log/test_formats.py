@@ -145,14 +145,16 @@ def test_fields_of_fields_and_lists_are_read_from_parquet_as_from_json(spark: Sp
 
 def test_pieces_of_a_text_are_put_together_over_files_and_forms(spark: SparkSession, tmp_path: Path) -> None:
     header = "xid,pid,query,sequence,text\n"
-    (tmp_path / "0001.csv").write_text(header + '1,7,42,1," from shop.s"\n1,7,43,1,orphan\n')
-    (tmp_path / "0000.csv").write_text(header + '1,7,42,0,"insert into t\\nselect a"\n1,7,44,0,commit\n')
+    wide = "insert into shop.wide select a, ".ljust(196) + "orde"
+    (tmp_path / "0001.csv").write_text(header + f'1,7,42,1," from shop.s"\n1,7,43,1,orphan\n1,7,45,0,"{wide}"\n')
+    (tmp_path / "0000.csv").write_text(header + '1,7,42,0,"insert into t\\nselect a"\n1,7,44,0,commit\n1,7,45,1,rs\n')
     rows = sorted(
         open_query_log(spark, QueryLogOptions(str(tmp_path))).records().collect(), key=lambda row: row.source_id
     )
     first = "insert into t\nselect a".ljust(200 - 1) + " from shop.s"
     assert [(row.source_id, row.text, row.problem is None) for row in rows] == [
         ("0000.csv:2", first, True), ("0000.csv:3", "commit", True), ("0001.csv:3", None, False),
+        ("0001.csv:4", f"{wide}rs", True),
     ]  # fmt: skip
 
 

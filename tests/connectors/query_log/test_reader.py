@@ -11,12 +11,14 @@ import pytest
 import zstandard
 from pyspark.sql import Row, SparkSession
 
+from connectors.platforms import redshift
+from connectors.platforms.profile import ExportProfile
 from connectors.query_log import text_files as slicing
 from connectors.query_log._columns import ReadingHints
 from connectors.query_log._csv_records import QUOTE_PROBLEM
 from connectors.query_log._layout import sniff
 from connectors.query_log.files import QueryLogFile
-from connectors.query_log.reader import QueryLogOptions, open_query_log
+from connectors.query_log.reader import QueryLogOptions, WidestTexts, open_query_log, whole_text
 from connectors.records import RECORD_SCHEMA
 from ingestion.errors import ConfigError
 
@@ -219,6 +221,54 @@ def test_ranges_within_a_statement_of_very_many_lines_are_looked_through_in_seco
     with log.open("rb") as raw:
         slicing.examine_range(raw, part, 0, (1000, log.stat().st_size))
     assert time.process_time() - before < 10
+
+
+def joined(
+    *texts: str, profile: ExportProfile = redshift.QUERY_TEXT, widest: tuple[int, int] = (0, 0)
+) -> tuple[str, str]:
+    found = whole_text(list(enumerate(texts)), profile, None, WidestTexts(*widest))
+    return found["text"], found["status"]
+
+
+WHOLE = "insert into shop.daily select a, ".ljust(190) + "from ord10s"[-10:]
+SHORT = "insert into t select a, b from shop.orders"
+
+
+@pytest.mark.parametrize(
+    ("texts", "widest", "expected"),
+    [
+        # a piece as wide as the platform's is whole, and where one is, shorter ones have lost blanks
+        ((WHOLE, "ers"), (200, 1), (WHOLE + "ers", None)),
+        ((SHORT, "o join s"), (200, 1), (SHORT.ljust(200) + "o join s", None)),
+        # of a log with pieces of another width, several of which are just as wide
+        ((SHORT, "o join s"), (len(SHORT), 2), (SHORT + "o join s", None)),
+        # where nothing tells, only a cut between words is no matter
+        ((SHORT, "o join s"), (len(SHORT), 1), (SHORT + "o join s", "cut")),
+        ((SHORT, "o join s"), (4000, 9), (SHORT + "o join s", "cut")),
+        ((SHORT, " o join s"), (len(SHORT), 1), (SHORT + " o join s", None)),
+        ((f"{SHORT} where a -", "- 1"), (0, 0), (f"{SHORT} where a -- 1", "cut")),
+        ((f"{SHORT} where f(a", ", b)"), (0, 0), (f"{SHORT} where f(a, b)", None)),
+        ((f"{SHORT}\\", "nwhere a"), (0, 0), (f"{SHORT}\nwhere a", "cut")),
+        ((f"{SHORT} where b = 'é", "t'"), (0, 0), (f"{SHORT} where b = 'ét'", "cut")),
+        ((SHORT,), (0, 0), (SHORT, None)),
+    ],
+)  # fmt: skip
+def test_the_width_of_a_piece_is_never_assumed(
+    texts: tuple[str, ...], widest: tuple[int, int], expected: tuple[str, str | None]
+) -> None:
+    assert joined(*texts, widest=widest) == expected
+
+
+def test_a_failed_statement_with_an_uncertain_cut_has_failed() -> None:
+    pieces = [(0, SHORT), (1, "o join s")]
+    assert whole_text(pieces, redshift.QUERY_TEXT, "failed")["status"] == "failed"
+
+
+def test_what_the_platform_has_of_an_outcome_is_named(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("query_id,sequence,text,start_time\n1,0,select 1,2026-11-20 08:00:00\n")
+    (told,) = open_query_log(spark, QueryLogOptions(str(tmp_path))).lacking
+    assert told.startswith("in the log no column tells how a statement ended: those that failed count as run; ")
+    assert "SYS_QUERY_HISTORY has it" in told
 
 
 def test_a_log_tells_how_large_its_text_is(spark: SparkSession, tmp_path: Path) -> None:

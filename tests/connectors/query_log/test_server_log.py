@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
+import json
 import time
 from collections import Counter
 from collections.abc import Iterable
@@ -104,6 +106,61 @@ def test_a_statement_logged_again_when_it_ended_is_one_record() -> None:
         row("duration: 1.0 ms  statement: select 1", virtual_transaction_id="0/0"),
     )
     assert [line for line, *_ in outcome(table)] == [1, 3]
+
+
+AUDIT = "AUDIT: SESSION,{},{},{},,,{},<not logged>"
+PLAN = "Insert on t  (cost=0.00..22.00 rows=0 width=0)\n  ->  Seq Scan on s  (cost=0.00..22.00 rows=1200 width=12)"
+WRITTEN = "insert into t\nselect a, 'it''s \"new\"' from s"
+
+
+def test_what_pgaudit_logs_is_executed_and_a_statement_is_one_record_however_often_it_is_audited() -> None:
+    quoted = '"' + WRITTEN.replace('"', '""') + '"'
+    table = read(
+        row(AUDIT.format(1, 1, "WRITE,INSERT", quoted)),
+        row(AUDIT.format(1, 1, "READ,SELECT", quoted).replace("SESSION", "OBJECT")),
+        row(AUDIT.format(2, 1, "WRITE,INSERT", quoted)),
+        row(AUDIT.format(3, 1, "READ,SELECT", "select f()")),
+        row(AUDIT.format(3, 2, "FUNCTION,EXECUTE", "select f()")),
+        row(AUDIT.format(3, 3, "WRITE,INSERT", "insert into t select a from s")),
+        row(AUDIT.format(4, 1, "WRITE,INSERT", "<previously logged>")),
+        row(AUDIT.format(5, 1, "WRITE,INSERT", "insert into t select 1/0"), virtual_transaction_id="0/9"),
+        row("division by zero", error_severity="ERROR", virtual_transaction_id="0/9", query="insert into t select 1/0"),
+        row("AUDIT: of another kind"),
+    )
+    assert outcome(table) == [
+        (1, WRITTEN, None),
+        (3, WRITTEN, None),
+        (4, "select f()", None),
+        (6, "insert into t select a from s", None),
+        (7, None, "not_a_statement"),
+        (9, "insert into t select 1/0", "failed"),
+        (10, None, "not_a_statement"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"Query Text: {WRITTEN}\n{PLAN}",
+        f"Query Text: {WRITTEN}\nQuery Parameters: $1 = 'x'\n{PLAN}",
+        json.dumps({"Query Text": WRITTEN, "Plan": {"Node Type": "ModifyTable"}}, indent=2),
+        f'Query Text: {json.dumps(WRITTEN)}\nPlan: \n  Node Type: "ModifyTable"',
+        f"<explain>\n  <Query-Text>{html.escape(WRITTEN)}</Query-Text>\n</explain>",
+    ],
+    ids=["text", "parameters", "json", "yaml", "xml"],
+)
+def test_a_plan_that_auto_explain_logs_has_the_statement_above_it(body: str) -> None:
+    table = read(
+        row(f"statement: {WRITTEN}"),
+        row(f"duration: 2.0 ms  plan:\n{body}"),
+        row("duration: 3.0 ms"),
+        row(f"duration: 2.0 ms  plan:\n{body}", session_id="6b0003d9.1"),
+        row(f"duration: 2.0 ms  plan:\n{body}", session_id="6b0003d9.1"),
+        row(f"duration: 3.0 ms  statement: {WRITTEN}", session_id="6b0003d9.1"),
+        row(f"duration: 2.0 ms  plan:\n{body[:30]}", session_id="6b0003d9.1"),
+    )
+    nothing = (None, "not_a_statement")
+    assert outcome(table) == [(1, WRITTEN, None), (3, *nothing), (4, WRITTEN, None), (5, WRITTEN, None), (7, *nothing)]
 
 
 def log_of(*rows: list[str]) -> str:

@@ -159,3 +159,13 @@ def test_a_clock_with_halves_has_the_month_first() -> None:
     for wrong in ("20/11/2026 10:00:00 AM", "11/20/2026 10:00:00"):
         with pytest.raises(ValueError):
             parse_time(wrong, UTC)
+
+
+@pytest.mark.parametrize("word", ["UNSUCCESSFUL", "Unsuccessful", "not ok", "Incomplete", "terminated", "invalid"])
+def test_a_word_that_denies_success_is_a_failure(word: str) -> None:
+    assert parse_state(word) == "failed"
+
+
+@pytest.mark.parametrize(("code", "state"), [("0", RAN), ("100", RAN), ("462", RAN), ("-204", "failed")])
+def test_a_code_of_sql_is_of_an_error_where_it_is_negative(code: str, state: str) -> None:
+    assert parse_state(code, "sqlcode") == state
