@@ -5,6 +5,7 @@ Names of tables and users, and texts of statements, stand in them.
 
 from __future__ import annotations
 
+import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -38,3 +39,14 @@ def replaced_text(file: Path) -> Iterator[TextIO]:
         out.flush()
         os.fsync(out.fileno())
     passing.replace(file)
+
+
+@contextmanager
+def exclusive(folder: Path) -> Iterator[None]:
+    """Waits for any other process that is in such a block of the same folder: nothing is left in it. Raises OSError."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)

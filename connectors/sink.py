@@ -7,7 +7,7 @@ A sink is a room: its `settings` has a model as `SETTINGS`, its `sink` a context
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from typing import ClassVar, Generic, Protocol, TypeVar, runtime_checkable
 
@@ -91,8 +91,9 @@ class EdgeCounts:
     """Edges by outcome; `replaced` counts what ended, `removed` edges of which nothing is said any more; `column_edges`
     is what the accepted requests hold.
 
-    The last four count what the target cannot hold: edges whose hops through temporary tables are left out, or that
-    are said to be read from something else; column edges; views and procedures that cannot be marked as done.
+    Those after `column_edges` count what the target cannot hold: edges whose hops through temporary tables are left
+    out, or that are said to be read from something else; column edges; views and procedures that cannot be marked as
+    done; column edges that only decide, or are one of several candidates; targets of more than is shown there.
     """
 
     new: int = 0
@@ -106,6 +107,9 @@ class EdgeCounts:
     other_source: int = 0
     refused_columns: int = 0
     unmarked: int = 0
+    influences: int = 0
+    candidates: int = 0
+    wide_targets: int = 0
 
     def __add__(self, other: EdgeCounts) -> EdgeCounts:
         return EdgeCounts(*map(sum, zip(astuple(self), astuple(other), strict=True)))
@@ -139,6 +143,10 @@ class SinkSettings(Model):
     bulk_sink_batch_size: Positive = Field(
         default=500, description="Requests in one call, where the target takes several."
     )
+
+    def losses(self, _counts: EdgeCounts) -> Iterator[str]:
+        """What it could not hold of what was sent, in one line; nothing where it held all, or its catalog tells."""
+        return iter(())
 
     @property
     def location(self) -> str:
@@ -216,15 +224,14 @@ class EdgeRemover(Protocol):
 
 @runtime_checkable
 class KeyedSink(Sink, Protocol):
-    """A sink whose target holds what stands now, and does not know what is not said any more: it is told by keys.
-
-    `is_empty`: nothing stands there, whatever it has acknowledged.
-    """
-
-    is_empty: bool
+    """A sink whose target holds what stands now, and does not know what is not said any more: it is told by keys."""
 
     def keys(self, request: AddLineageRequest, contribution: Contribution) -> Iterable[str]:
         """By what each thing that it writes of a contribution is known again, so that it can be taken away."""
+
+    def missing_keys(self, written: frozenset[str]) -> frozenset[str]:
+        """Of the keys under which it has `written`, those of what somebody else has taken away; none where it cannot
+        tell."""
 
 
 class DryRunSink:

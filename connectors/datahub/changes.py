@@ -31,9 +31,10 @@ from datahub.metadata.urns import DatasetUrn, QueryUrn, SchemaFieldUrn
 from datahub.specific.dataset import DatasetPatchBuilder
 
 from connectors.datahub.names import ACTOR, DatahubNames, DatasetName
-from connectors.sink import TargetBatch
+from connectors.platforms.datahub_platforms import MOST_COLUMNS, MOST_UPSTREAMS
+from connectors.sink import EdgeCounts, TargetBatch
 from ingestion.errors import Rejected
-from ingestion.model.contributions import ColumnEvidence, Contribution
+from ingestion.model.contributions import DOUBTFUL, ColumnEvidence, Contribution
 from ingestion.model.digests import digest
 from ingestion.model.entities import EntityReference
 from ingestion.model.fqn import split_fqn
@@ -106,10 +107,20 @@ class Changes:
         theirs = {dataset: upstreams_of_others(dataset) for dataset in sorted(datasets)}
         return frozenset(text for text, key in keys.items() if key.column or key.upstream not in theirs[key.dataset])
 
-    def column_edges(self, request: AddLineageRequest, superseded: frozenset[str]) -> int:
-        """How many edges of columns it writes of a request. Raises Rejected where an end of it has no name there."""
-        keys = {key for one in request.contributions for key in self._keys(request, one) if key.column}
-        return sum(key.text() not in superseded for key in keys) if superseded else len(keys)
+    def counts(self, batch: TargetBatch) -> EdgeCounts:
+        """What it writes of a batch, and what has no place. Raises Rejected where an end of it has no name there."""
+        columns, upstreams = 0, set[str]()
+        lost = EdgeCounts()
+        for request in batch.requests:
+            keys = {key for one in request.contributions for key in self._keys(request, one)}
+            if batch.superseded:
+                keys = {key for key in keys if key.text() not in batch.superseded}
+            columns += sum(bool(key.column) for key in keys)
+            upstreams.update(key.upstream for key in keys)
+            lost += _losses(request)
+        wide = len(upstreams) > MOST_UPSTREAMS or columns > MOST_COLUMNS
+        ended, new = len(batch.ended), len(batch.requests)
+        return lost + EdgeCounts(new=new, replaced=ended, column_edges=columns, wide_targets=int(wide))
 
     def proposals(self, batch: TargetBatch) -> list[Proposal]:
         """What the batch changes, queries first. Raises Rejected where an end of it has no name there."""
@@ -180,6 +191,14 @@ class Changes:
         return self._fields[dataset, path]
 
 
+def _losses(request: AddLineageRequest) -> EdgeCounts:
+    """What DataHub has no place for: columns that do not flow for certain, and what a value passed on its way."""
+    columns = [one for given in request.contributions for one in given.columns if not one.publishable]
+    candidates = sum(not one.certain for one in columns)
+    hops = any(given.temp_lineage_tables for given in request.contributions)
+    return EdgeCounts(without_hops=int(hops), influences=int(len(columns) > candidates), candidates=candidates)
+
+
 def _patch_of(dataset: str) -> DatasetPatchBuilder:
     return DatasetPatchBuilder(dataset)
 
@@ -207,6 +226,7 @@ def _upstream(key: _Key, contributions: list[Contribution]) -> UpstreamClass:
         properties={
             "headwater.producer": f"{last.producer.kind} {last.producer.key}",
             **({"headwater.jobs": ", ".join(jobs)} if jobs else {}),
+            **({"headwater.certainty": "possible"} if all(one.confidence <= DOUBTFUL for one in contributions) else {}),
         },
     )
 

@@ -52,12 +52,15 @@ class DatahubSink:
     changes: Changes
     send: Callable[[Sequence[Proposal]], None]
     upstreams_of_others: Callable[[str], frozenset[str]] | None = None
-    is_empty: bool = False
     _got_through: bool = False
     _failures: list[str] = field(default_factory=list)
 
     def keys(self, request: AddLineageRequest, contribution: Contribution) -> Iterable[str]:
         return self.changes.keys(request, contribution)
+
+    def missing_keys(self, _written: frozenset[str]) -> frozenset[str]:
+        """DataHub is not asked for all that is in it."""
+        return frozenset()
 
     def write(self, batches: Sequence[TargetBatch]) -> WriteReport:
         """All batches in one call, but for edges that have no name in DataHub."""
@@ -105,8 +108,6 @@ class DatahubSink:
 
     def _report_of(self, batches: Sequence[TargetBatch]) -> WriteReport:
         """What was written: not all that is said of columns has a place in DataHub."""
-        written = [(request, batch.superseded) for batch in batches for request in batch.requests]
-        results = tuple(WriteResult(request, WriteOutcome.STORED) for request, _superseded in written)
-        columns = sum(self.changes.column_edges(request, superseded) for request, superseded in written)
-        ended = sum(len(batch.ended) for batch in batches)
-        return WriteReport(results, EdgeCounts(new=len(results), replaced=ended, column_edges=columns))
+        requests = [request for batch in batches for request in batch.requests]
+        results = tuple(WriteResult(request, WriteOutcome.STORED) for request in requests)
+        return WriteReport(results, sum(map(self.changes.counts, batches), EdgeCounts()))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated
 
 from pydantic import AfterValidator, ConfigDict, Field
 
 from connectors.fields import Bool, Model, Text
-from connectors.platforms.datahub_platforms import ENVIRONMENTS
-from connectors.sink import SinkSettings
+from connectors.platforms.datahub_platforms import ENVIRONMENTS, MOST_COLUMNS, MOST_UPSTREAMS
+from connectors.sink import EdgeCounts, SinkSettings
 from ingestion.arguments import suggestion
 
 
@@ -43,3 +44,16 @@ class DatahubSettings(SinkSettings):
     services: dict[str, ServiceNaming] = Field(
         default_factory=dict, description="By the service's name in the catalog: what it is in DataHub."
     )
+
+    def losses(self, counts: EdgeCounts) -> Iterator[str]:
+        """What DataHub has no place for, or its own connectors would have cut."""
+        lost = (
+            (counts.influences, "columns that only decide (filters, joins): {:,} edges without them"),
+            (counts.candidates, "columns that are one of several candidates: {:,} left out"),
+            (counts.without_hops, "temporary tables on the way: {:,} edges without them"),
+            (counts.wide_targets, f"more than {MOST_UPSTREAMS} upstreams or {MOST_COLUMNS:,} column edges of a table: "
+             "{:,} tables have more, all of it is written, and its own connectors cut there"),
+        )  # fmt: skip
+        parts = [how.format(number) for number, how in lost if number]
+        if parts:
+            yield f"DataHub cannot hold all: {'; '.join(parts)}"

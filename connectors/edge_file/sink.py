@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeAlias
 
 from connectors.edge_file.settings import EdgeFileSettings
 from connectors.edge_rows import ColumnWord, EdgeRow, entity_text, producer_text, read_rows, rows_of, write_rows
-from connectors.private_files import replaced_text
+from connectors.private_files import exclusive, private_folder, replaced_text
 from connectors.sink import EdgeCounts, SinkRun, TargetBatch, WriteReport, WriteResult
 from ingestion.errors import ConfigError
 from ingestion.model.contributions import Contribution
@@ -23,7 +24,9 @@ from ingestion.model.requests import AddLineageRequest
 @contextmanager
 def open_sink(settings: EdgeFileSettings, _run: SinkRun[object]) -> Iterator[EdgeFile]:
     """The file, with the rows that are in it. Raises ConfigError where it is none of ours, or cannot be read."""
-    yield EdgeFile(settings.path, _rows_in(settings.path), is_empty=not settings.path.exists())
+    found = EdgeFile(settings.path)
+    found.read()
+    yield found
 
 
 def _rows_in(file: Path) -> dict[str, EdgeRow]:
@@ -40,18 +43,37 @@ def _rows_in(file: Path) -> dict[str, EdgeRow]:
 
 @dataclass
 class EdgeFile:
-    """The rows of one file, by their keys."""
+    """The rows of one file, by their keys; `_seen` tells the file that they were in from what others wrote since."""
 
     file: Path
     rows: dict[str, EdgeRow] = field(default_factory=dict)
-    is_empty: bool = False
+    _seen: _Version | None = None
 
     def keys(self, request: AddLineageRequest, contribution: Contribution) -> Iterable[str]:
         """A digest of each row: the row itself is in the file."""
         return [_key(row) for row in _rows_of(request, contribution)]
 
+    def missing_keys(self, written: frozenset[str]) -> frozenset[str]:
+        """Those of rows that are not in the file, as where it was deleted by hand."""
+        return written - self.rows.keys()
+
+    def read(self) -> None:
+        """Takes the rows that are in the file. Raises ConfigError."""
+        seen = _version_of(self.file)
+        if seen is None or seen != self._seen:
+            self.rows, self._seen = _rows_in(self.file), seen
+
     def write(self, batches: Sequence[TargetBatch]) -> WriteReport:
         """The file with what the batches say, and without what they end. Raises ConfigError."""
+        try:
+            private_folder(self.file.parent)
+            with exclusive(self.file.parent):
+                self.read()
+                return self._write(batches)
+        except OSError as error:
+            raise ConfigError(f"{self.file} cannot be written ({error.strerror})") from None
+
+    def _write(self, batches: Sequence[TargetBatch]) -> WriteReport:
         rows = dict(self.rows)
         results: list[WriteResult] = []
         ended = columns = 0
@@ -64,19 +86,27 @@ class EdgeFile:
                 rows |= wanted
                 columns += sum(bool(row.source_column) for row in wanted.values())
                 results.append(WriteResult(request, stored))
-        if rows != self.rows or self.is_empty:
-            self._replace(rows)
+        if rows != self.rows or self._seen is None:
+            with replaced_text(self.file) as out:
+                write_rows(rows.values(), out)
+            self.rows, self._seen = rows, _version_of(self.file)
         new = sum(result.outcome is WriteOutcome.STORED for result in results)
         counts = EdgeCounts(new=new, unchanged=len(results) - new, replaced=ended, column_edges=columns)
         return WriteReport(tuple(results), counts)
 
-    def _replace(self, rows: dict[str, EdgeRow]) -> None:
-        try:
-            with replaced_text(self.file) as out:
-                write_rows(rows.values(), out)
-        except OSError as error:
-            raise ConfigError(f"{self.file} cannot be written ({error.strerror})") from None
-        self.rows, self.is_empty = rows, False
+
+_Version: TypeAlias = tuple[int, int, int]
+
+
+def _version_of(file: Path) -> _Version | None:
+    """What is another after each time that the file was written; None where there is none."""
+    try:
+        found = file.stat()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise ConfigError(f"{file} cannot be read ({error.strerror})") from None
+    return found.st_ino, found.st_mtime_ns, found.st_size
 
 
 def _key(row: EdgeRow) -> str:

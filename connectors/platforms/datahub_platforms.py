@@ -37,3 +37,6 @@ ENVIRONMENTS = frozenset(
      "SANDBOX"}
 )  # fmt: skip
 """What an environment may be called."""
+
+MOST_UPSTREAMS, MOST_COLUMNS = 300, 2_000
+"""Of one dataset: what DataHub's own connectors write at most, since a page with more of them is slow, or none."""

@@ -1,17 +1,19 @@
 """Runs that are killed at every failpoint of the code, into a served catalog: it ends as that of a run that was not.
 
-    python -m tests.hunts.kills [--passes 3] [--ways run schedule replay together]
+    python -m tests.hunts.kills [--passes 3] [--ways run schedule replay together sinks]
 
 `run`: killed at each failpoint, at its first and later passes, then run to its end. `schedule`: each run that
 `ingest schedule` starts is killed there, then it is started without. `replay`: `ingest replay` likewise, of letters
 that a run has left which had too little memory for its parsers. `together`: two workflows into one catalog at the same
 time, both killed and run to their ends, and each then says less: no edge is lost, and each takes back its own alone.
+`sinks`: a run over a log that has grown, into DataHub, a file for it, a file of edges, and a receiver of OpenLineage.
 Prints what was tried and what came of it; exit code 1 where a catalog differs.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import signal
 import subprocess
@@ -19,13 +21,19 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import yaml
 from pyspark.sql import SparkSession
+from pytest_httpserver import HTTPServer
+from werkzeug import Request, Response
 
 from tests.support.catalog_contents import REPOSITORY
+from tests.support.datahub_service import Model
+from tests.support.datahub_service import served as served_datahub
 from tests.support.forked_run import in_a_fork
 from tests.support.growing_log import SHOP, Said, configuration, contributions_in, rows_of, write_log
 from tests.support.run_in_session import run
@@ -216,11 +224,94 @@ def _processes(folders: Sequence[Path], armed: str, *, together: bool) -> list[i
     return [process.wait() for process in begun]
 
 
+_SINKS = ("datahub-rest", "datahub-file", "edge-file", "openlineage")
+
+
+def hunt_sinks(spark: SparkSession, folder: Path, passes: int) -> Iterator[tuple[str, bool]]:
+    """Of runs into each of the other sinks, after one that was not killed, over a log that says more than then."""
+    for kind in _SINKS:
+        expected = None
+        for armed in (None, *((place, number) for place in _failpoints(kind) for number in range(1, passes + 1))):
+            own = folder / kind / ("-".join(map(str, armed)) if armed else "whole")
+            code, found = _into_sink(spark, own, kind, armed)
+            expected = expected or found
+            if armed and code != -signal.SIGKILL:  # it is not passed so often
+                continue
+            yield f"{kind} killed at {armed or 'no place'} (ended {code})", found == expected and bool(found)
+
+
+def _failpoints(kind: str) -> list[str]:
+    return [*failpoints_of_code(), *(["events"] if kind == "openlineage" else [])]
+
+
+def _into_sink(spark: SparkSession, folder: Path, kind: str, armed: tuple[str, int] | None) -> tuple[int, object]:
+    """How the second run ended, which was killed if anything is `armed`, and what stands in the sink in the end."""
+    with ExitStack() as opened:
+        service = opened.enter_context(served_datahub()) if kind == "datahub-rest" else None
+        receiver = opened.enter_context(receiving()) if kind == "openlineage" else None
+        config: dict[str, Any] = {
+            "datahub-rest": {"server": service.server.url_for("").rstrip("/") if service else ""},
+            "datahub-file": {"filename": str(folder / "datahub.json")},
+            "edge-file": {"path": str(folder / "edges.csv")},
+        }.get(kind, {})
+        events = {"openLineage": {"transport": {"type": "http", "url": receiver.url}}} if receiver else {}
+        sink = {"type": "metadata-rest" if receiver else kind, "config": {**config, "bulk_sink_batch_size": 2}}
+        write_log(folder / "log" / "all.csv", rows_of(SHOP[:-4]))
+        file = configuration(folder, registerTables="always", templatesAtOnce=3, **events)
+        file.write_text(yaml.safe_dump(yaml.safe_load(file.read_text()) | {"sink": sink}))
+        run(folder)
+        write_log(folder / "log" / "all.csv", rows_of(SHOP))
+        code = 0
+        if armed:
+            place, number = armed
+            code = in_a_fork(spark, lambda: _run(folder, Failpoints(f"{place}:{number}:kill"))).code
+        run(folder)
+        if service is not None:
+            return code, service.model.aspects
+        if receiver is not None:
+            return code, receiver.said
+        return code, _in_file(folder, kind)
+
+
+def _in_file(folder: Path, kind: str) -> object:
+    """What stands in a file of edges, or in DataHub once it has taken its file in."""
+    if kind == "edge-file":
+        return (folder / "edges.csv").read_text(encoding="utf-8")
+    model = Model()
+    model.take(json.loads((folder / "datahub.json").read_text(encoding="utf-8")))
+    return model.aspects
+
+
+@dataclass
+class Receiver:
+    """A receiver of OpenLineage: what each run's event said last, without who its parent is."""
+
+    url: str
+    said: dict[str, object] = field(default_factory=dict)
+
+    def take(self, request: Request) -> Response:
+        event = request.get_json()
+        if event["inputs"]:
+            event["run"].pop("facets", None)
+            self.said[event["run"]["runId"]] = event
+        return Response("", 201)
+
+
+@contextmanager
+def receiving() -> Iterator[Receiver]:
+    """One of its own, for the block."""
+    with HTTPServer("127.0.0.1", 0) as server:
+        receiver = Receiver(server.url_for("").rstrip("/"))
+        server.expect_request("/api/v1/lineage").respond_with_handler(receiver.take)
+        yield receiver
+
+
 WAYS: dict[str, Callable[[SparkSession, Path, int], Iterator[tuple[str, bool]]]] = {
     "run": hunt_run,
     "replay": hunt_replay,
     "together": hunt_together,
     "schedule": hunt_schedule,
+    "sinks": hunt_sinks,
 }
 
 

@@ -365,7 +365,7 @@ def _run_all(run: _RunServices, progress: Progress) -> tuple[RunCounts, tuple[st
     events = run.lineage.events
     if events is not None and counts.statements:
         warnings = (*warnings, *events.conclude(counts))
-    return counts, warnings
+    return counts, (*warnings, *run.lineage.publishing.gone_warnings())
 
 
 # One run between its lease and its end.
@@ -406,9 +406,15 @@ def run_stages(config: RunConfig, options: RunOptions, progress: Progress, begun
         counts=counts,
         seconds_by_stage=progress.seconds_by_stage,
         where_to_look=_where_to_look(config, options, target, counts),
-        warnings=(*warnings_of(config, counts, before), *warnings, *target.platform.features.losses(counts.edges)),
+        warnings=(*warnings_of(config, counts, before), *warnings, *_losses(config, target, counts)),
         dry_run=options.dry_run,
     )
+
+
+def _losses(config: RunConfig, target: RunTarget, counts: RunCounts) -> Iterable[str]:
+    """What the sink could not hold: where it is the catalog, its version tells."""
+    settings = config.sink.config
+    return (target.platform.features if settings.writes_to_catalog else settings).losses(counts.edges)
 
 
 def _dry_run_config(config: RunConfig) -> RunConfig:

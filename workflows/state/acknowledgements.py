@@ -189,12 +189,6 @@ def acknowledge(connection: Connection, workflow: str, sink: str, done: Mapping[
         connection.execute(insert(written_edges), edges)
 
 
-def forget_acknowledged(connection: Connection, workflow: str, sink: str) -> int:
-    """Forgets what `sink` has acknowledged; of how many targets that was."""
-    where = acknowledged.c.workflow == workflow, acknowledged.c.sink == sink
-    return connection.execute(delete(acknowledged).where(*where)).rowcount
-
-
 def _entry(key: ContributionKey, digest: ContributionDigest) -> list[object]:
     found: list[object] = [key.kind, key.key, key.source, digest.digest, digest.first_seen, digest.last_seen]
     return [*found, sorted(digest.written)] if digest.written else found

@@ -21,7 +21,6 @@ from workflows.state.acknowledgements import (
     acknowledged_targets,
     acknowledgements,
     edges_of_other_workflows,
-    forget_acknowledged,
     forget_edges,
     keys_of_other_workflows,
     targets_of_written_edges,
@@ -230,11 +229,11 @@ class WorkflowState:
             self._lease.confirm(connection)
             forget_edges(connection, self._lease.workflow, sink, target, sources)
 
-    def forget_acknowledged(self, sink: str) -> None:
-        """Of a sink that holds nothing any more: all is said to it again. Raises LeaseHeld like `acknowledge`."""
-        with self._store.write() as connection:
-            self._lease.confirm(connection)
-            self._says_again = forget_acknowledged(connection, self._lease.workflow, sink) > 0
+    def say_again(self, sink: str, known: Mapping[str, PublishedState]) -> None:
+        """Keeps what stands in a sink out of which others have taken something: that is said again, also where the log
+        has nothing new. Raises LeaseHeld like `acknowledge`."""
+        self._says_again = True
+        self.acknowledge(sink, known)
 
     def acknowledge(self, sink: str, done: Mapping[str, PublishedState]) -> None:
         """Keeps what the sink has acknowledged. Raises LeaseHeld where another run has taken over."""

@@ -17,9 +17,10 @@ from connectors.datahub.file import settings as file_settings
 from connectors.datahub.file import sink as file_sink
 from connectors.datahub.rest import settings as rest_settings
 from connectors.datahub.rest import sink as rest_sink
-from connectors.sink import SinkRun, TargetBatch
+from connectors.sink import EdgeCounts, SinkRun, TargetBatch
 from ingestion.errors import ConfigError, TargetDown
 from ingestion.model.entities import EntityReference
+from ingestion.model.lineage import Subtype
 from ingestion.model.requests import request_of
 from tests.connectors.datahub.conftest import SOURCE, batch, column, contribution, in_files
 from tests.support.datahub_service import SOURCE_URN, Model, Service
@@ -198,3 +199,30 @@ def test_without_the_library_one_line_names_the_extra(tmp_path: Path, monkeypatc
     settings = file_settings.DatahubFileSettings(filename=tmp_path / "x.json")
     with pytest.raises(ConfigError, match=r"pip install 'headwater\[datahub\]'"), file_sink.open_sink(settings, RUN):
         pass
+
+
+def test_what_datahub_has_no_place_for_is_told_in_one_line(service: Service) -> None:
+    decides = column("day", "", subtype=Subtype.FILTER)
+    candidate = column("net", "gmv", certain=False)
+    through = contribution(column("total", "gmv"), decides, candidate, temp_lineage_tables=(("a", "tmp"), ("tmp", "b")))
+    many = [EntityReference(f"m{number}", "table", "m", f"shop.db.s.m{number}") for number in range(301)]
+    wide = TargetBatch(BAD, tuple(request_of(one, BAD, [contribution()]) for one in many))
+    service.refused = "nothing"
+    with rest_sink.open_sink(service.settings(), RUN) as sink:
+        report = sink.write([batch(through), wide])
+    assert (report.counts.new, report.counts.column_edges) == (302, 1)
+    assert [*service.settings().losses(report.counts)] == [
+        "DataHub cannot hold all: columns that only decide (filters, joins): 1 edges without them; "
+        "columns that are one of several candidates: 1 left out; temporary tables on the way: 1 edges without them; "
+        "more than 300 upstreams or 2,000 column edges of a table: 1 tables have more, all of it is written, "
+        "and its own connectors cut there"
+    ]
+    assert not [*service.settings().losses(EdgeCounts(new=3))]
+
+
+def test_an_edge_of_tables_that_is_no_more_than_possible_says_so(service: Service) -> None:
+    with rest_sink.open_sink(service.settings(), RUN) as sink:
+        sink.write([batch(contribution(confidence=0.4))])
+        assert service.model.upstreams[SOURCE_URN]["properties"]["headwater.certainty"] == "possible"
+        sink.write([batch(contribution(confidence=0.4), contribution(key="other"))])
+    assert "headwater.certainty" not in service.model.upstreams[SOURCE_URN]["properties"]

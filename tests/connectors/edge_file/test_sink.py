@@ -30,9 +30,11 @@ def batch(expression: str) -> TargetBatch:
 def test_it_holds_what_is_written_until_it_is_ended(tmp_path: Path) -> None:
     settings = EdgeFileSettings(path=tmp_path / "out" / "edges.csv")
     with open_sink(settings, RUN) as sink:
-        assert sink.is_empty
+        first = batch("upper(x)").requests[0]
+        written = frozenset(sink.keys(first, first.contributions[0]))
+        assert sink.missing_keys(written) == written
         sink.write([batch("upper(x)")])
-        assert not sink.is_empty
+        assert not sink.missing_keys(written)
     with open_sink(settings, RUN) as sink:
         before = batch("upper(x)").requests[0]
         ended = frozenset(sink.keys(before, before.contributions[0]))
@@ -62,3 +64,13 @@ def test_a_path_is_told_by_its_service() -> None:
     assert text('files."/srv/in.csv"') == "/srv/in.csv"
     assert text('s3."bucket/in.csv"') == "s3://bucket/in.csv"
     assert text('landing."bucket/in.csv"') == 'landing."bucket/in.csv"'
+
+
+def test_two_that_have_it_open_lose_nothing_of_each_other(tmp_path: Path) -> None:
+    settings = EdgeFileSettings(path=tmp_path / "edges.csv")
+    with open_sink(settings, RUN) as one, open_sink(settings, RUN) as other:
+        one.write([batch("upper(x)")])
+        other.write([batch("lower(x)")])
+        one.write([batch("trim(x)")])
+    said = [line for line in settings.path.read_text().splitlines() if "(x)" in line]
+    assert [line.split(",")[7] for line in said] == ["lower(x)", "trim(x)", "upper(x)"]

@@ -185,5 +185,21 @@ def test_a_run_writes_a_file_that_holds_what_stands_now(
 
     # a file that is gone is written whole, although all of it was acknowledged
     out.unlink()
-    run(tmp_path)
+    told = run(tmp_path).warnings
     assert out.read_bytes().decode() == out_of_list.getvalue()
+    number = len(list(csv.reader(out_of_list.getvalue().splitlines(keepends=True)))) - 1
+    assert [one for one in told if "not in out/edges.csv any more" in one] == [
+        f"{number} rows that earlier runs wrote were not in out/edges.csv any more: {number} are written again"
+    ]
+
+    # that of another workflow too, whichever of both runs first once it is gone
+    settings = ["headwater.state.workflow=other", "source.sourceConfig.config.edgeListPath=other.csv"]
+    (tmp_path / "other.csv").write_text("source,target\ns.mine,s.yours\n")
+    run(tmp_path, *settings)
+    both = out.read_bytes()
+    assert b"shop.default.s.mine" in both
+    assert len(both) > len(out_of_list.getvalue().encode())
+    out.unlink()
+    run(tmp_path)
+    run(tmp_path, *settings)
+    assert out.read_bytes() == both

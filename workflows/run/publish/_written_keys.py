@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from connectors.sink import KeyedSink, TargetBatch
+from connectors.sink import UNANSWERED, KeyedSink, TargetBatch
 from ingestion.model.contributions import Contribution
 from ingestion.model.job_slots import JobSlot, join_slots, superseding_moments
 from workflows.state.acknowledgements import ContributionDigest, ContributionKey, PublishedState
@@ -59,6 +59,20 @@ def key_of(contribution: Contribution) -> ContributionKey:
     """Who says it, and from which kind of source."""
     producer = contribution.producer
     return ContributionKey(str(producer.kind), producer.key, str(contribution.source))
+
+
+def keys_of(state: PublishedState) -> frozenset[str]:
+    """The keys of all that may stand of a target."""
+    return frozenset().union(*(one.written for one in state.digests.values()))
+
+
+def without_keys(state: PublishedState, keys: frozenset[str]) -> PublishedState:
+    """What is known of a target where what has these keys is not there any more: whoever said it says it again."""
+    digests = {
+        who: replace(one, digest=UNANSWERED, written=one.written - keys) if one.written & keys else one
+        for who, one in state.digests.items()
+    }
+    return replace(state, digest="", digests=digests)
 
 
 def _replaced_producers(batch: TargetBatch, before: Iterable[ContributionKey]) -> Iterable[ContributionKey]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from connectors.openmetadata.client import Platform, rejected_edges
@@ -14,6 +14,7 @@ from ingestion.model.requests import AddLineageRequest, Replacement, request_of
 from workflows.config import RunConfig
 from workflows.run.bind.binding import LineageSource
 from workflows.run.publish._ddl_events import moments_of_targets, publish_events_of_shards
+from workflows.run.publish._written_keys import keys_of, without_keys
 from workflows.run.publish.dbt_project import DbtPublishing
 from workflows.run.publish.delivery import Publisher, PublishResult, unanswered_states
 from workflows.run.publish.query_records import LogQueries
@@ -158,11 +159,33 @@ class Publishing:
     state: WorkflowState
     names: NameResolution
     dbt: DbtPublishing | None = None
+    _gone: set[str] = field(default_factory=set)
 
     def forget_what_is_gone(self) -> None:
-        """Of a sink whose target is not there any more nothing is acknowledged. Raises LeaseHeld."""
-        if isinstance(self.target.sink, KeyedSink) and self.target.sink.is_empty:
-            self.state.forget_acknowledged(self._sink_name)
+        """Of what others have taken away from a sink nothing is acknowledged. Raises LeaseHeld."""
+        sink = self.target.sink
+        if not isinstance(sink, KeyedSink):
+            return
+        known = self.state.acknowledged_targets(self._sink_name)
+        for start in range(0, len(known), _WITHDRAWN_AT_ONCE):
+            states = self.state.acknowledged_states(self._sink_name, known[start : start + _WITHDRAWN_AT_ONCE])
+            missing = {target: sink.missing_keys(keys_of(state)) for target, state in states.items()}
+            gone = {target: without_keys(states[target], keys) for target, keys in missing.items() if keys}
+            if gone:
+                self.state.say_again(self._sink_name, gone)
+                self._gone.update(*missing.values())
+
+    def gone_warnings(self) -> Iterator[str]:
+        """What others had taken away, and how much of it the run has not written again."""
+        sink = self.target.sink
+        if self._gone and isinstance(sink, KeyedSink):
+            left = len(sink.missing_keys(frozenset(self._gone)))
+            file = self.config.sink.config.location
+            yield (
+                f"{len(self._gone):,} rows that earlier runs wrote were not in {file} any more: "
+                f"{len(self._gone) - left:,} are written again"
+                + (f", {left:,} are of statements that this run has not read" if left else "")
+            )
 
     def scope(
         self, complete: frozenset[str], replaced: Mapping[str, frozenset[str]], shards: Iterable[SchemaEvents]

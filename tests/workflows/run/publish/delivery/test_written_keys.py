@@ -28,10 +28,12 @@ class Board:
 
     stands: set[str] = field(default_factory=set)
     fails: int = 0
-    is_empty: bool = False
 
     def keys(self, request: AddLineageRequest, contribution: Contribution) -> Iterable[str]:
         return [f"{request.from_entity.id} {column.expression}" for column in contribution.columns]
+
+    def missing_keys(self, written: frozenset[str]) -> frozenset[str]:
+        return written - self.stands
 
     def write(self, batches: Sequence[TargetBatch]) -> WriteReport:
         results = []
