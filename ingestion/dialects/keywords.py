@@ -38,7 +38,7 @@ SEQUENCE_VALUES = keywords("CURRVAL NEXTVAL")
 _POSTGRES_ROWS = keywords("CMAX CMIN CTID TABLEOID XMAX XMIN")
 _ROWS: dict[str, frozenset[str]] = {
     **dict.fromkeys(("postgres", "greenplum", "redshift"), _POSTGRES_ROWS),
-    "oracle": keywords("ROWID"),
+    "oracle": keywords("ORA_ROWSCN ROWID"),
 }
 
 

@@ -62,6 +62,8 @@ class _OpenBlocks:
     label: str = ""  # what stands before the colon of `name: BEGIN`
     macro: bool = False  # Teradata's: what stands in its parentheses are statements
     whole_batch: bool = False  # T-SQL: a routine reaches to the end of its batch
+    named: bool = False  # Oracle: <<name>> stands before the block
+    in_query: bool = False  # Oracle: WITH FUNCTION f … END; SELECT f(a) …: the routines of a query end nothing
     last: str = ""  # the token that was seen last
 
     @property
@@ -78,12 +80,19 @@ class _OpenBlocks:
             self.body_awaited = False
             if self.open or self.whole_batch:
                 return False
+            if self.in_query:
+                self.in_query = after in _ROUTINE
+                return False
             self._reset()
             return True
         if word in "()":
             self.parentheses += 1 if word == "(" else -1
         elif not before:
             self.label = word if after == ":" else ""
+            self.named = word == after == "<"
+            self._first(word, after)
+        elif self.named and before == ">" != word:
+            self.named = False
             self._first(word, after)
         elif before == ":" and self.label:
             self.label = ""
@@ -94,7 +103,7 @@ class _OpenBlocks:
 
     def _reset(self) -> None:
         self.parentheses = 0
-        self.creating = self.routine = self.body_awaited = self.macro = False
+        self.creating = self.routine = self.body_awaited = self.macro = self.named = False
 
     def _first(self, word: str, after: str) -> None:
         if word in ("create", "alter") or (word == "replace" and after in _REPLACED):
@@ -114,10 +123,11 @@ class _OpenBlocks:
         elif self.creating and word == "macro":
             self.creating, self.macro = False, True
         elif (word in _ROUTINE or (before, word) == ("type", "body")) and (
-            self.creating or self._in_declarations(before) or before == "with"
+            self.creating or self._in_declarations(before) or before == "with" or self.in_query
         ):
             self.creating, self.routine = False, True
             self.body_awaited = self.dialect.declarations_after_is and word != "trigger"
+            self.in_query = self.in_query or (before == "with" and self.body_awaited and after not in ("as", "("))
             # T-SQL wants CREATE PROCEDURE alone in its batch: its body goes to the next GO, with or without END.
             self.whole_batch = self._transact
         elif self.body_awaited and word in ("is", "as") and not self.parentheses:

@@ -393,6 +393,8 @@ def _other(statement: _Examined) -> Classification:
     head = [token.text.lower() for token in statement.head(3)]
     if head[1:2] == [":"] and head[2:] and head[2] in _BLOCK_WORDS:
         return _BLOCK
+    if head[:2] == ["<", "<"]:  # <<name>> BEGIN … END
+        return _BLOCK
     if head[0] == statement.dialect.client_command:
         return _SETTING
     if head[0] == "%" and statement.dialect.separator is Separator.CELL:

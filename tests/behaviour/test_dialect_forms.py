@@ -425,6 +425,63 @@ COLUMNS: list[Case] = [
         "s.k>o.k s.v>o.diff",
     ),
 ]
+ROUTINES: list[Case] = [
+    (
+        "oracle",
+        "INSERT INTO o (a) WITH FUNCTION twice (x NUMBER) RETURN NUMBER IS BEGIN RETURN x * 2; END; "
+        "SELECT twice(s.no) FROM s",
+        {},
+        "s.no>o.a",
+    ),
+    (
+        "oracle",
+        "CREATE TABLE o AS WITH FUNCTION rate (k NUMBER) RETURN NUMBER IS r NUMBER; BEGIN IF k > 1 THEN "
+        "SELECT MAX(pct) INTO r FROM rates WHERE no = k; END IF; RETURN r; END rate; PROCEDURE p IS BEGIN NULL; END; "
+        "q AS (SELECT no FROM s) SELECT rate(no) AS a FROM q",
+        {},
+        "rates.pct>o.a s.no>o.a",
+    ),
+    (
+        "oracle",
+        "<< outer >>\nDECLARE n NUMBER;\nBEGIN\n  <<inner>>\n  DECLARE m NUMBER;\n  BEGIN\n    SELECT no INTO inner.m "
+        "FROM s;\n    INSERT INTO o (a) VALUES (inner.m);\n  END inner;\nEND outer;",
+        {},
+        "s.no>o.a",
+    ),
+    (
+        "oracle",
+        "INSERT INTO o (a, b) SELECT s.no, j.y FROM s NESTED doc.lines[*] COLUMNS (x, NESTED ys[*] COLUMNS (y)) j",
+        {},
+        "s.doc>o.b s.no>o.a",
+    ),
+    (
+        "oracle",
+        "INSERT INTO o (a) SELECT EXTRACTVALUE(VALUE(x), '/i') FROM s, TABLE(XMLSEQUENCE(EXTRACT(s.doc, '/r/i'))) x",
+        {},
+        "s.doc>o.a",
+    ),
+    (
+        "oracle",
+        "INSERT INTO o (a) SELECT x.v FROM s, XMLTABLE(XMLNAMESPACES(DEFAULT 'u'), '/r' PASSING s.doc "
+        "RETURNING SEQUENCE BY REF COLUMNS v VARCHAR2(9) PATH 'v') x",
+        {},
+        "s.doc>o.a",
+    ),
+    ("oracle", "INSERT INTO o (a, b) SELECT s.no, ORA_ROWSCN FROM s", {}, "s.no>o.a"),
+    (
+        "clickhouse",
+        "INSERT INTO o (a, b) SELECT argMaxIf(v, at, ok), argMinState(w, at) FROM s",
+        {},
+        "s.v>o.a s.w>o.b",
+    ),
+    ("db2", "INSERT INTO o (a) SELECT LISTAGG(s.no, ',') WITHIN GROUP (ORDER BY s.at) FROM s", {}, "s.no>o.a"),
+    (
+        "mariadb",
+        "INSERT INTO o (no, pay) SELECT no, pay FROM s ON DUPLICATE KEY UPDATE pay = VALUE(pay) + o.extra",
+        {},
+        "o.extra>o.pay s.no>o.no s.pay>o.pay",
+    ),
+]
 
 
 def _edges(case: Case) -> str:
@@ -460,4 +517,9 @@ def test_words_and_names_that_are_no_columns_are_none(case: Case) -> None:
 
 @pytest.mark.parametrize("case", FUNCTION_ROWS)
 def test_columns_of_a_function_are_those_that_its_manual_names(case: Case) -> None:
+    assert _edges(case) == case[-1]
+
+
+@pytest.mark.parametrize("case", ROUTINES)
+def test_what_a_query_calls_and_a_block_names_is_followed(case: Case) -> None:
     assert _edges(case) == case[-1]

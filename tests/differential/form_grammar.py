@@ -71,7 +71,7 @@ class FormGrammar:
         for table in tables[1:]:
             other = BASES[table]
             common = [name for name in other if seen.count(name) == 1]
-            how = self._random.choice(self._sides(last=table == tables[-1]))
+            how = self._random.choice(self._sides())
             natural = len(common) == len(set(seen) & set(other)) and self._random.random() < 0.35
             keys = common if natural else self._random.sample(common, self._random.randint(0, len(common)))
             hidden = how in ("SEMI", "ANTI")
@@ -89,12 +89,11 @@ class FormGrammar:
             seen += [name for name in other if name not in keys]
         return _Joined(text, names, width, tuple(merged))
 
-    def _sides(self, *, last: bool) -> tuple[str, ...]:
-        """How a table may be joined: what a FULL JOIN alone gives a row, the next join may never let through."""
+    def _sides(self) -> tuple[str, ...]:
         sides: tuple[str, ...] = ("", "LEFT", "RIGHT", "")
         if self._engine is DUCKDB:
             sides = (*sides, "SEMI", "ANTI")
-        return (*sides, "FULL") if last and self._engine is not MARIADB else sides
+        return sides if self._engine is MARIADB else (*sides, "FULL")
 
     def _items(self, joined: _Joined) -> tuple[str, int]:
         table = self._random.choice(sorted(joined.names))

@@ -53,6 +53,7 @@ from ingestion.parsing.fallback._sqlfluff_tree import (
     table_name,
 )
 from ingestion.parsing.sqlglot.expressions.names import plain_text
+from ingestion.parsing.sqlglot.repairs.by_dialect import as_understood
 from ingestion.statements.cleaning import plainly_spelled
 
 _REFERENCES = ("table_reference", "object_reference", "file_reference")
@@ -77,6 +78,7 @@ _NO_COLUMNS = (
     "option_clause",
 )
 
+_BY_NAME = frozenset({"name", "corresponding"})
 _CREATED = frozenset({"table", "view"})
 _FIRST_WORDS = frozenset(
     {"(", "create", "from", "ins", "insert", "merge", "replace", "sel", "select", "table", "upd", "update", "upsert"}
@@ -277,6 +279,8 @@ class _SqlfluffQueries:
         clauses: list[Clause] = []
         for child in code(segment):
             if child.is_type("set_operator"):
+                if _BY_NAME & {*child.raw.lower().split()}:
+                    raise NotFollowed("columns that meet by name")
                 operators.add(" ".join(keywords(child)))
             elif child.is_type("orderby_clause"):
                 clauses.extend(self._clauses(child))
@@ -312,6 +316,8 @@ class _SqlfluffQueries:
         return Select(tuple(projections), tuple(relations), tuple(clauses), (), distinct)
 
     def _projections(self, clause: BaseSegment) -> Iterator[Projection | Star]:
+        if clause.get_child("select_exclude_clause") is not None:
+            raise NotFollowed("a list without some columns")  # Redshift's stands behind the list
         elements = [child for child in clause.segments if child.is_type("select_clause_element")]
         for element in elements:
             value, *rest = code(element)
@@ -494,7 +500,7 @@ def parse(text: str, dialect: str) -> RelationalStatement:
     Raises Unparsable when sqlfluff understands the text only in part, or the statement reads no table.
     """
     known_dialect = dialect_of(dialect)
-    text = plainly_spelled(text, known_dialect)
+    text = as_understood(plainly_spelled(text, known_dialect), known_dialect)
     if not _may_have_shape(Code.of(text, known_dialect)):
         raise Unparsable("the statement has no shape that carries lineage")
     statement = read_statement(text, known_dialect)

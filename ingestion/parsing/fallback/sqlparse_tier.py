@@ -27,6 +27,7 @@ from ingestion.analysis.form import (
 )
 from ingestion.dialects import Dialect, dialect_of
 from ingestion.dialects.cursor import Code
+from ingestion.dialects.definition import keywords
 from ingestion.dialects.functions import GENERATORS
 from ingestion.dialects.keywords import (
     AFTER_RELATION,
@@ -37,11 +38,14 @@ from ingestion.dialects.keywords import (
     QUERY_STARTS,
     SET_OPERATIONS,
     TABLE_HINTS,
+    reserved_words,
+    row_words,
 )
 from ingestion.dialects.lexing import NAME, NUMBER, PLACEHOLDER, PUNCTUATION, STRING, WORD, Token
 from ingestion.errors import Unparsable
 from ingestion.model.lineage import Problem, StatementKind, TableName
 from ingestion.model.outcomes import ProblemKind
+from ingestion.parsing.sqlglot.repairs.by_dialect import as_understood
 from ingestion.parsing.targets import TargetAt, find_target
 from ingestion.parsing.token_names import (
     CommonTableAt,
@@ -58,6 +62,9 @@ from ingestion.statements.cleaning import plainly_spelled
 _WORD = re.compile(r"\S+")
 _tokenize: Callable[[str], Iterable[tuple[sql._TokenType, str]]] = sqlparse.lexer.tokenize
 
+_CURRENT = keywords("date path schema server time timestamp timezone user")
+_NEW_COLUMNS = keywords("array match_recognize measures pivot system_time unpivot")
+"""Clauses behind FROM that give its rows other columns, or its tables other names."""
 _BEFORE_RELATION = frozenset({"only", "lateral"})
 _BEFORE_BY = frozenset({"group", "order", "distribute", "sort"})
 
@@ -111,8 +118,10 @@ def _tokens_of(kind: sql._TokenType, value: str, start: int, dialect: Dialect) -
         yield Token(NUMBER, value, start)
     elif kind in sql.Name.Placeholder or value.startswith("@"):
         yield Token(PLACEHOLDER, value, start)
-    elif value[0] in "`[" and len(value) > 1:
+    elif value[0] in dialect.name_quotes and len(value) > 1:
         yield Token(NAME, value, start)
+    elif value[0] == "[" and len(value) > 1:  # an array, or what an index is
+        yield Token(PLACEHOLDER, value, start)
     elif kind in sql.Keyword or kind in sql.Name:  # one token of several words: LEFT OUTER JOIN
         yield from (Token(WORD, word.group(), start + word.start()) for word in _WORD.finditer(value))
     else:
@@ -318,8 +327,9 @@ def _find_columns(code: Code, writes: TargetAt, sources: _SourceScan) -> _Follow
     if depth in sources.derived:
         return _FollowedColumns()
     span = _list(code, inside)
-    if span is None:
+    if span is None or _has_other_columns(code, inside):
         return _FollowedColumns()
+    merged = _merges_columns(code, inside)
     projections: list[Projection | Star] = []
     problems: list[Problem] = []
     for number, item in enumerate((range(*found) for found in code.items(span.start, span.stop)), start=1):
@@ -328,6 +338,8 @@ def _find_columns(code: Code, writes: TargetAt, sources: _SourceScan) -> _Follow
             return _FollowedColumns()  # a star with exceptions, or a product: how many columns it gives is not sure
         if projection is None and code.dialect.row_generators and code.word(item.start).upper() in GENERATORS:
             return _FollowedColumns()  # several columns, and how many is not sure
+        if merged and isinstance(projection, Star) and not projection.qualifier:
+            return _FollowedColumns()  # which columns are one, and in which order they come, is not read here
         if projection is None:
             name = _alias(code, item)
             projection = opaque_column(name)
@@ -343,6 +355,26 @@ def _query(code: Code, writes: TargetAt) -> tuple[range, int]:
     while code.word(start) == "(" and code.closing(start) == stop - 1:
         start, stop, depth = start + 1, stop - 1, depth + 1
     return range(start, stop), depth
+
+
+def _has_other_columns(code: Code, query: range) -> bool:
+    """Whether clauses give a query's rows other columns than its tables have: PIVOT, MATCH_RECOGNIZE, pipes.
+
+    Or a WITH gives names to values, as ClickHouse's does: `WITH toDate(at) AS d SELECT d FROM t`.
+    """
+    if code.word(query.start) == "with" and not common_tables(code):
+        return True
+    found = code.find(query.start, _NEW_COLUMNS, query.stop)
+    while found < query.stop and code.word(found - 1) in (".", "as", ",", "select"):
+        found = code.find(found + 1, _NEW_COLUMNS, query.stop)
+    piped = any(code.words(position, 2) == ("|", ">") for position in query)
+    return found < query.stop or piped
+
+
+def _merges_columns(code: Code, query: range) -> bool:
+    """Whether a join of the query is NATURAL or has USING, so that two columns of its tables are one."""
+    found = code.find(query.start, frozenset({"natural", "using"}), query.stop)
+    return found < query.stop
 
 
 def _list(code: Code, query: range) -> range | None:
@@ -382,7 +414,7 @@ def _star(code: Code, item: range) -> Star | None:
 def _plain(code: Code, item: range) -> Projection | None:
     """`a`, `t.a`, `t.a AS x`, `t.a x`: a column that flows as it is."""
     named = name_at(code, item.start, stop=item.stop)
-    if named is None or (len(named.parts) == 1 and code.word(item.start) in NO_COLUMN):
+    if named is None or (len(named.parts) == 1 and _is_value(code, item)):
         return None
     parts = column_parts(named.parts, code.dialect)
     rest = range(named.end, item.stop)
@@ -391,6 +423,15 @@ def _plain(code: Code, item: range) -> Projection | None:
     alias = _alias(code, item)
     expected = 2 if code.word(rest.start) == "as" else 1
     return plain_column(parts, alias) if alias and len(rest) == expected else None
+
+
+def _is_value(code: Code, item: range) -> bool:
+    """Whether a bare word is none of a table's columns: `rownum`, `ctid`, Db2's `CURRENT TIMESTAMP`."""
+    word = code.word(item.start)
+    special = word == "current" and code.word(item.start + 1) in _CURRENT and len(item) > 1
+    name = code.column(item.start)
+    dialect = code.dialect.name
+    return word in NO_COLUMN or special or name in reserved_words(dialect, hierarchical=True) | row_words(dialect)
 
 
 def _alias(code: Code, item: range) -> str:
@@ -410,7 +451,8 @@ def parse(text: str, dialect: str) -> RelationalStatement:
     Raises Unparsable when the text has no source, no shape that carries lineage, or tokens that may be misread.
     """
     known_dialect = dialect_of(dialect)
-    code = _read_tokens(plainly_spelled(text, known_dialect), known_dialect)
+    text = as_understood(plainly_spelled(text, known_dialect), known_dialect)
+    code = _read_tokens(text, known_dialect)
     if any(_changes_rows(code, position) for position in range(len(code))):
         raise Unparsable("the text reads the rows that a statement inside it changes")
     writes = find_target(code)

@@ -444,7 +444,7 @@ class _Reader:
     def read(self) -> None:
         # Oracle's body begins with its declarations, right after IS or AS.
         first = self.code.word(0)
-        begins = first in _STATEMENT_VERBS or first in ("begin", "declare")
+        begins = first in _STATEMENT_VERBS or first in ("begin", "declare", "<")
         self.declaring = self.code.dialect.declarations_after_is and not begins
         while self.index < len(self.code.tokens):
             before = self.index
@@ -489,7 +489,8 @@ class _Reader:
         self.index += 1
 
     def _label(self) -> None:
-        """<<name>>, before what it names."""
+        """<<name>>, before what it names: variables of a block may be called by it."""
+        self.variables.name_block(self.code.name(self.index + 2))
         self.index = min(self.index + 5, self.code.find(self.index, frozenset({";"})))
 
     def _begin(self) -> None:

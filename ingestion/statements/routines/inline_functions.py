@@ -21,7 +21,7 @@ from ingestion.statements.routines._signature import MACRO, Header, read_header
 from ingestion.statements.routines.definition import quote_name
 from ingestion.statements.routines.steps import Variables, with_parameters
 
-_DEFINES_FUNCTION = re.compile(r"\s*(?:create|alter)\b(?:\s+\w+){0,5}?\s+(?:function|macro)\b", re.IGNORECASE)
+_DEFINES_FUNCTION = re.compile(r"\s*(?:create|alter)\b(?:\s+(?!with\b)\w+){0,5}?\s+(?:function|macro)\b", re.IGNORECASE)
 _QUERIES = keywords("select with values")
 _STATEMENTS = keywords("begin declare return if set insert update delete merge call")
 # Without a FROM it reads no table: its arguments make its value, as with any function.

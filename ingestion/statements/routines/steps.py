@@ -126,9 +126,10 @@ class Variables:
 
     `queries` has the query of each record and cursor, `values` the query of a variable that was filled once,
     `texts` its constant text, `fields` the queries of a record's fields that were filled by themselves, `rows` the
-    names that were declared as rows. A variable that is filled twice stands for neither. `unmarked`: names stand for
-    them without a mark in a dialect that has marks too, as the parameters of Snowflake's functions do. `table` is the
-    one whose rows a trigger may change before they are written, under the names of `changeable`; "" where none is.
+    names that were declared as rows, `blocks` those of blocks. A variable that is filled twice stands for neither.
+    `unmarked`: names stand for them without a mark in a dialect that has marks too, as the parameters of Snowflake's
+    functions do. `table` is the one whose rows a trigger may change before they are written, under the names of
+    `changeable`; "" where none is.
     """
 
     unmarked: bool = False
@@ -138,6 +139,7 @@ class Variables:
     texts: dict[str, str | None] = field(default_factory=dict)
     fields: dict[str, dict[str, str | None]] = field(default_factory=dict)
     rows: set[str] = field(default_factory=set)
+    blocks: set[str] = field(default_factory=set)
     table: str = ""
     changeable: frozenset[str] = frozenset()
 
@@ -154,6 +156,10 @@ class Variables:
     def declare_row(self, name: str) -> None:
         """A name that is a row, whatever it is filled from."""
         self.rows.add(name.casefold())
+
+    def name_block(self, name: str) -> None:
+        """A name that may stand before a variable, as `m` of `m.x` does."""
+        self.blocks.add(name.casefold())
 
     def is_row(self, name: str) -> bool:
         """Whether a name was declared as a row."""
@@ -275,6 +281,8 @@ def _replacement(code: Code, index: int, variables: Variables) -> tuple[str, int
         if field_name == "*":
             return None
         return f"(SELECT {token.text}.{field_name} FROM ({query}) {token.text})", end + 2
+    if follows == "." and key in variables.blocks and (put := _replacement(code, index + 2, variables)) is not None:
+        return put
     if key not in variables.declared or follows in (".", "("):
         return None
     if code.word(index - 1) == "of":  # MEMBER OF a collection

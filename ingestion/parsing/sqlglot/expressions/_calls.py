@@ -20,7 +20,7 @@ from ingestion.analysis.roles import (
     TRANSFORMED,
     WINDOW,
 )
-from ingestion.dialects.functions import ArgumentUse, argument_uses, unit_positions
+from ingestion.dialects.functions import SORTED_WITHIN, ArgumentUse, argument_uses, unit_positions
 from ingestion.dialects.keywords import DATE_PARTS
 from ingestion.parsing.sqlglot.expressions._functions import behaviours_of, write_in_dialect
 from ingestion.parsing.sqlglot.expressions._operators import write_decode
@@ -131,7 +131,9 @@ def _within_group(w: ExpressionWriter, node: exp.Expr, role: int, outer_preceden
     rule = w.write(function, role)
     w.parts.append(" WITHIN GROUP (ORDER BY ")
     order = node.args["expression"]
-    sorts = isinstance(function, exp.GroupConcat | exp.ArrayAgg | exp.ArrayUniqueAgg)
+    sorts = isinstance(function, exp.GroupConcat | exp.ArrayAgg | exp.ArrayUniqueAgg) or (
+        type(function) is exp.Anonymous and str(function.this).upper() in SORTED_WITHIN
+    )
     rules = w.join(order.args["expressions"], COMPOSED[role][SORT] if sorts else AGGREGATED[role])
     w.parts.append(")")
     return rule if sorts else rules[0]
@@ -201,7 +203,8 @@ def write_function(w: ExpressionWriter, node: exp.Expr, role: int, outer_precede
             return w.slot(("excluded", w.names.column(first[0])), role, outer_precedence)
         qualified = called_name(node).upper() if type(node.parent) is exp.Dot else name
         known = behaviours.by_name(type(node), qualified, len(node.args["expressions"]))
-        uses = argument_uses(name, len(node.args["expressions"])) if type(node) is exp.Anonymous else ()
+        by_name = isinstance(node, exp.Anonymous | exp.AnonymousAggFunc)
+        uses = argument_uses(name, len(node.args["expressions"])) if by_name else ()
         if uses:
             return _by_argument(w, node, role, known.inner[role], uses)
     if name in behaviours.multiplying:

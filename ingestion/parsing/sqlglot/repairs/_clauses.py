@@ -30,6 +30,9 @@ _CHANGE_COLUMNS = {
     "changes": ("VERSION", "CREATION_VERSION", "OPERATION", "COLUMNS", "CONTEXT"),
     "version": ("VERSION", "CONTEXT"),
 }
+_ROUTINES = keywords("function procedure")
+_BLOCKS = keywords("begin case if loop")
+_RELATION_ENDS = _CLAUSES | keywords("order fetch offset connect start model pivot unpivot natural nested , )")
 _VERSION = re.compile(r"v\d+|\d{17}", re.IGNORECASE)
 
 
@@ -290,13 +293,17 @@ def _without_events(code: Code, opening: int, closing: int) -> Iterator[Edit]:
 
 
 def _plain_document(code: Code, opening: int, closing: int) -> Iterator[Edit]:
+    if code.stands(opening + 1, "xmlnamespaces", "("):
+        yield code.edit(opening + 1, code.closing(opening + 2) + 1)
     passing = next((n for n in code.outside(opening + 1, closing) if code.word(n) == "passing"), None)
     if passing is None:
         return
     end = next((n for n in code.outside(passing, closing) if code.word(n) == "columns"), closing)
     for number in range(passing, end):
         by_reference = code.word(number) == "by" and code.word(number + 1) in ("ref", "value")
-        if by_reference or (code.word(number) == "as" and code.word(number + 2) in (",", "columns", ")")):
+        if code.stands(number, "returning", "sequence", "by", "ref"):
+            yield code.edit(number, number + 3)
+        elif by_reference or (code.word(number) == "as" and code.word(number + 2) in (",", "columns", ")")):
             yield code.edit(number, number + 1)
 
 
@@ -340,6 +347,104 @@ def _changed_keys(code: Code) -> Iterator[Edit]:
             keys = code.between(comma + 2, code.closing(comma + 1)) if keyed else "*"
             rows = f"(SELECT {made}, {keys} FROM {code.between(number + 3, comma)})"
             yield code.edit(number, code.closing(number + 1), rows)
+
+
+def _query_routines(code: Code) -> Iterator[Edit]:
+    """Oracle: WITH FUNCTION f (x NUMBER) RETURN NUMBER IS … END; SELECT f(a) …: a call is made of its arguments.
+
+    And of the queries that the function runs, which stand as arguments behind them: `f(a, (SELECT MAX(v) FROM t))`.
+    """
+    for number in range(len(code) - 3):
+        if code.word(number) != "with" or code.word(number + 1) not in _ROUTINES or not code.is_name(number + 2):
+            continue
+        last, read = number, dict[str, str]()
+        while code.word(last + 1) in _ROUTINES:
+            end = _end_of_routine(code, last + 1)
+            read[code.name(last + 2)] = "".join(f", ({query})" for query in _queries_of_routine(code, last + 1, end))
+            last = end
+        query = code.word(last + 1) in ("select", "(")
+        yield code.edit(number, last, " " if query else "WITH")
+        for index in range(last + 1, len(code) - 1):
+            behind = read.get(code.name(index), "")
+            if behind and code.word(index + 1) == "(" and code.closing(index + 1) < len(code):
+                at = code.start_of(code.closing(index + 1))
+                yield at, at, behind if code.closing(index + 1) > index + 2 else behind[2:]
+        return
+
+
+def _end_of_routine(code: Code, first: int) -> int:
+    """The semicolon behind the END of the routine that begins at `first`."""
+    depth, begun = 0, False
+    for number in range(first, len(code)):
+        word, before = code.word(number), code.word(number - 1)
+        if word in _BLOCKS and before != "end":
+            depth += 1
+            begun = begun or word == "begin"
+        elif word == "end":
+            depth -= 1
+        elif word == ";" and begun and depth == 0:
+            return number
+    return len(code) - 1
+
+
+def _queries_of_routine(code: Code, first: int, end: int) -> Iterator[str]:
+    """The queries that a routine's body fills variables from, with what it was given in the place of no column."""
+    opening = first + 2
+    closing = code.closing(opening) if code.word(opening) == "(" else opening
+    own = {code.name(begin) for begin, _ in code.items(opening + 1, closing)}
+    for select in range(closing, end):
+        into = code.find(select, frozenset({"into", ";"}), end) if code.word(select) == "select" else end
+        if code.word(into) != "into":
+            continue
+        from_ = code.find(into, frozenset({"from", ";"}), end)
+        until = code.find(from_, frozenset({";"}), end)
+        if code.word(from_) == "from":
+            kept = (*range(select, into), *range(from_, until))
+            yield " ".join(":given" if code.name(n) in own else code.between(n, n + 1) for n in kept)
+
+
+def _nested_rows(code: Code) -> Iterator[Edit]:
+    """Oracle: FROM t NESTED doc.items[*] COLUMNS (a, NESTED b COLUMNS (c)) AS j: JSON_TABLE of t.doc, joined to t."""
+    for number in range(2, len(code) - 2):
+        if code.word(number) != "nested" or code.stands(number + 1, "table") or not code.is_name(number - 1):
+            continue
+        first = number + 1 + (code.word(number + 1) == "path")
+        columns = next((n for n in range(first, min(first + 40, len(code))) if code.word(n) in ("columns", ";")), None)
+        if columns is None or not code.is_name(first) or not code.stands(columns, "columns", "("):
+            continue
+        closing = code.closing(columns + 1)
+        around = (n for n in range(1, number) if code.word(n - 1) == "columns")  # NESTED within JSON_TABLE's columns
+        if closing >= len(code) or any(code.closing(n) > number for n in around):
+            continue
+        table = code.between(number - 1, number)
+        first += 2 * (code.name(first) == code.name(number - 1) and code.word(first + 1) == ".")
+        made = _json_columns(code, columns + 1)
+        rows = f"LEFT JOIN JSON_TABLE({table}.{code.between(first, first + 1)}, '$' COLUMNS ({made}))"
+        as_ = closing + (code.word(closing + 1) == "as")
+        aliased = code.is_name(as_ + 1) and code.word(as_ + 1) not in _RELATION_ENDS
+        alias = code.between(as_ + 1, as_ + 2) if aliased else f"nested_rows_{number}"
+        yield code.edit(number, as_ + aliased, f"{rows} {alias} ON 1 = 1")
+
+
+def _json_columns(code: Code, opening: int) -> str:
+    """The columns of a list of JSON_TABLE's, each of its name alone."""
+    made: list[str] = []
+    for first, until in code.items(opening + 1, code.closing(opening)):
+        inner = next((n for n in code.outside(first, until) if code.stands(n, "columns", "(")), None)
+        if code.word(first) == "nested" and inner is not None:
+            made.append(f"NESTED PATH '$' COLUMNS ({_json_columns(code, inner + 1)})")
+        else:
+            made.append(f"{code.between(first, first + 1)} VARCHAR2(1) PATH '$'")
+    return ", ".join(made)
+
+
+def _values_of_rows(code: Code) -> Iterator[Edit]:
+    """Oracle: VALUE(x), x a row of TABLE(…): its one value; EXTRACT(d, '/a'): of a document, and not of a time."""
+    for number in range(len(code) - 3):
+        if code.stands(number, "extract", "(") and len([*code.items(number + 2, code.closing(number + 1))]) > 1:
+            yield code.edit(number, number, "EXTRACTVALUE")
+        if code.stands(number, "value", "(") and code.is_name(number + 2) and code.word(number + 3) == ")":
+            yield code.edit(number, number + 3, f"{code.between(number + 2, number + 3)}.column_value")
 
 
 def _at_version(code: Code) -> Iterator[Edit]:
@@ -458,7 +563,16 @@ CLAUSE_REPAIRS: dict[str, tuple[Repair, ...]] = {
     "fabric": (_changed_keys,),
     "mariadb": (_column_events, _defaults),
     "mysql": (_column_events, _defaults),
-    "oracle": (_column_events, _pivoted_xml, _at_zone, _graph_rows, _table_arguments),
+    "oracle": (
+        _query_routines,
+        _nested_rows,
+        _values_of_rows,
+        _column_events,
+        _pivoted_xml,
+        _at_zone,
+        _graph_rows,
+        _table_arguments,
+    ),
     "greenplum": (_trimmed_text, _column_events),
     "postgres": (_trimmed_text, _column_events, _graph_rows, _named_joins),
     "spark": (_at_version, _piped_columns),

@@ -315,6 +315,14 @@ def _connection(code: Code) -> Iterator[Edit]:
             yield from (code.edit(n, n, ",") for n in inner if code.word(n) == ";")
 
 
+def _incoming_values(code: Code) -> Iterator[Edit]:
+    """MariaDB: ON DUPLICATE KEY UPDATE a = VALUE(b): VALUES(b), by its newer name."""
+    first = next((n for n in code.outside(1) if code.stands(n, "duplicate", "key", "update")), len(code))
+    for number in range(first, len(code) - 3):
+        if code.stands(number, "value", "("):
+            yield code.edit(number, number, "VALUES")
+
+
 def _mysql(code: Code) -> Iterator[Edit]:
     """UPDATE LOW_PRIORITY t …, DELETE t.* FROM …, DELETE FROM t FOR PORTION OF p FROM a TO b …."""
     if code.word(0) not in _PRIORITIZED:
@@ -383,7 +391,7 @@ _TRANSACT = (
 )
 SERVER_REPAIRS: dict[str, tuple[Repair, ...]] = {
     "fabric": _TRANSACT,
-    "mariadb": (_mysql,),
+    "mariadb": (_mysql, _incoming_values),
     "mysql": (_mysql,),
     "oracle": (_joined_lines, _modelled_rows, _oracle_merge, _log_errors, _returned_into, _translated_charset),
     "teradata": (_teradata_phrases, _normalized_rows, _times_of_rows, _teradata_update, _statistics),

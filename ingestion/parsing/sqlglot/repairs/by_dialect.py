@@ -68,9 +68,10 @@ _HEAD = 20
 _MOST_PASSES = 4
 """Of edits within what another edit moves, as those of a query in a query are."""
 # UPDATE LOW_PRIORITY t SET …: sqlglot takes LOW_PRIORITY for the table and t for its alias.
-# SELECT DEFAULT(a): DEFAULT would be a column whose alias is a.
+# SELECT DEFAULT(a): DEFAULT would be a column whose alias is a. VALUE(a) would be a function of the row that is there.
 _PRIORITY = re.compile(
-    r"\A(?:update|replace)\s++(?:low_priority|delayed|ignore)\b|\bdefault\s*+\(\s*+[\w`]++\s*+\)", re.IGNORECASE
+    r"\A(?:update|replace)\s++(?:low_priority|delayed|ignore)\b|\b(?:default|value)\s*+\(\s*+[\w`]++\s*+\)",
+    re.IGNORECASE,
 )
 _SPARK_NEEDS = re.compile(
     r"\bwith\s+schema\s+evolution\b|\bflow\s+auto\s+cdc\b|\bview\b.{0,400}?\boptions\s*\(|\btemp(?:orary)?\s+view\s+\S+\s+using\b|"
@@ -101,8 +102,12 @@ _MISREAD = {
         r"|\b(?:range_n|case_n)\s*\(|\bselect\s++normalize\b|\b(?:valid|transaction)time\b",
         re.IGNORECASE,
     ),
-    # FROM t MODEL …: MODEL would be an alias.
-    "oracle": re.compile(r"-[ \t]*+\r?\n|\bmodel\b.{0,2000}?\bmeasures\s*+\(", re.IGNORECASE | re.DOTALL),
+    # FROM t MODEL …, FROM t NESTED a …: MODEL and NESTED would be aliases.
+    "oracle": re.compile(
+        r"-[ \t]*+\r?\n|\bmodel\b.{0,2000}?\bmeasures\s*+\(|\bnested\s++(?!table\b)[\w\"]"
+        r"|\bvalue\s*+\(\s*+[\w\"]++\s*+\)",
+        re.IGNORECASE | re.DOTALL,
+    ),
     "mariadb": _PRIORITY,
     "mysql": _PRIORITY,
     # TABLE PROPERTIES (…) would be the query `TABLE properties(…)`, and t be filled from a function.
@@ -455,6 +460,11 @@ def needs_repair(text: str, dialect: str) -> bool:
     if sign is not None:
         return sign.search(text) is not None
     return dialect == "impala" and ("[" in text or "straight_join" in text.lower())
+
+
+def as_understood(text: str, dialect: Dialect) -> str:
+    """The text as the tiers behind sqlglot's may read it, which would take it as wrong as sqlglot does."""
+    return repair_text(text, dialect) or text if needs_repair(text, dialect.name) else text
 
 
 def _without_create_options(code: Code) -> str | None:

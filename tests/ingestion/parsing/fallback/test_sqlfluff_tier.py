@@ -147,3 +147,22 @@ def test_columns_that_were_not_followed_are_marked() -> None:
 def test_what_it_does_not_understand_whole_is_refused(text: str, dialect: str) -> None:
     with pytest.raises(Unparsable):
         sqlfluff_tier.parse(text, dialect)
+
+
+@pytest.mark.parametrize(
+    ("text", "dialect"),
+    [
+        ("CREATE TABLE t AS SELECT a, b FROM s UNION ALL BY NAME SELECT b, a FROM u", "duckdb"),
+        ("CREATE TABLE t AS SELECT a, b FROM s INNER UNION ALL BY NAME SELECT b, c FROM u", "bigquery"),
+        ("CREATE TABLE t AS SELECT * EXCLUDE (b) FROM s", "redshift"),
+    ],
+)
+def test_columns_whose_order_is_not_the_lists_are_not_followed(text: str, dialect: str) -> None:
+    found = lineage(text, dialect)
+    assert {str(name) for name in found.targets} == {"t"}
+    assert not edges(found)
+
+
+def test_conversions_behind_a_value_are_no_columns() -> None:
+    found = lineage("INSERT INTO t (a) SELECT SUM(s.a (FLOAT)) FROM s", "teradata")
+    assert {(output, source) for output, source, *_ in edges(found)} == {("a", "s.a")}

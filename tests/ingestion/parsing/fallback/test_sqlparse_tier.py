@@ -164,10 +164,46 @@ def test_the_kind_and_the_mode_follow_the_verb() -> None:
     ("text", "dialect"),
     [
         ("UPDATE LOW_PRIORITY t SET a = 1", "mysql"),
-        ("MERGE WITH SCHEMA EVOLUTION INTO t USING s ON t.a = s.a WHEN MATCHED THEN UPDATE SET *", "spark"),
         ("INSERT TOP (5) INTO t SELECT a FROM s", "tsql"),
     ],
 )
 def test_a_word_of_the_statement_is_no_target(text: str, dialect: str) -> None:
     with pytest.raises(Unparsable):
         parse(text, dialect)
+
+
+def test_a_text_that_the_first_tier_would_misread_is_read_as_it_understands_it() -> None:
+    merge = "MERGE WITH SCHEMA EVOLUTION INTO t USING s ON t.a = s.a WHEN MATCHED THEN UPDATE SET *"
+    assert tables(merge, "spark") == ({"s"}, {"t"})
+
+
+@pytest.mark.parametrize(
+    ("text", "dialect"),
+    [
+        ("INSERT INTO t (a, b, c) SELECT * FROM s JOIN u USING (k)", "postgres"),
+        ("INSERT INTO t (a, b, c) SELECT * FROM s NATURAL LEFT JOIN u", "mysql"),
+        ("INSERT INTO t (a, b) SELECT k, v FROM s UNPIVOT (v FOR n IN (x, y)) p", "tsql"),
+        ("CREATE TABLE t AS SELECT * FROM s PIVOT (SUM(a) FOR m IN (1, 2))", "oracle"),
+        (
+            "INSERT INTO t (a) SELECT n FROM s MATCH_RECOGNIZE (MEASURES COUNT(*) AS n PATTERN (x) DEFINE x AS y)",
+            "trino",
+        ),
+        ("CREATE TABLE t AS SELECT a FROM s |> EXTEND a * 2 AS b", "bigquery"),
+        ("CREATE VIEW t AS WITH toDate(at) AS d SELECT d FROM s", "clickhouse"),
+    ],
+)
+def test_columns_that_are_not_those_of_the_tables_are_not_followed(text: str, dialect: str) -> None:
+    assert tables(text, dialect) == ({"s", "u"} & {*text.split()}, {"t"})
+    assert not any(sources for _, sources in columns(text, dialect))
+
+
+@pytest.mark.parametrize(
+    ("text", "dialect"),
+    [
+        ("INSERT INTO t (a, b) SELECT CURRENT TIMESTAMP, s.b FROM s", "db2"),
+        ("INSERT INTO t (a, b) SELECT ora_rowscn, s.b FROM s", "oracle"),
+        ("CREATE TABLE t AS SELECT [x * 2 FOR x IN xs] AS a, s.b FROM s", "duckdb"),
+    ],
+)
+def test_a_word_that_is_a_value_is_no_column(text: str, dialect: str) -> None:
+    assert [sources for _, sources in columns(text, dialect)] == [[], [f"s.{'b' if dialect == 'duckdb' else 'B'}"]]
