@@ -421,6 +421,8 @@ def is_single(text: str, dialect: Dialect) -> bool:
         return False
     if (dialect.separator is Separator.GO or dialect.sqlplus_commands) and "\n" in text:
         return False
+    if dialect.sqlplus_commands and _COMMAND.match(text) is not None:
+        return False
     line = _SEPARATOR_LINES.get(dialect.separator)
     return line is None or ("/*!" not in text and "/*M!" not in text and line.search(text) is None)
 

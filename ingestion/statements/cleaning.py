@@ -24,6 +24,8 @@ _META_COMMAND = re.compile(
     r"|g|gdesc|gexec|gset|h|i|if|ir|l|o|p|password|prompt|pset|q|qecho|restrict|s|set|setenv|sf|sv|timing|unrestrict|unset|w|warn|watch"
     r"|x|z|!)(?!\w)[^\r\n]*+"
 )
+# What sends the statement that it stands behind, and says where its rows go: SELECT 1 \g |less
+_SENDING = re.compile(r"\\(?:g(?:x|set|exec|desc)?|watch|crosstabview)(?!\w)[^\r\n]*+")
 _SNOWSQL_COMMAND = re.compile(
     r"(?m)^[ \t]*+!(?i:abort|connect|define|edit|exit|help|history|load|options|pause|print|queries|quit|rehash"
     r"|result|set|source|spool|system|variables)\b(?!\()[^\r\n]*+"
@@ -114,9 +116,11 @@ def without_client_commands(text: str, dialect: Dialect) -> str:
         return text
     if _FROM_CLIENT.search(text):
         text = _COPIED_ROWS.sub(lambda match: "\n" * match.group().count("\n"), text)
-    if "\\" not in text or not _META_COMMAND.search(text):
+    if "\\" not in text:
         return text
-    return _outside_quotes(_META_COMMAND.pattern, text, lexicon_of(dialect))
+    if _SENDING.search(text):
+        text = _outside_quotes(_SENDING.pattern, text, lexicon_of(dialect), ";")
+    return _outside_quotes(_META_COMMAND.pattern, text, lexicon_of(dialect)) if _META_COMMAND.search(text) else text
 
 
 def with_compiled_branches(text: str, dialect: Dialect) -> str:
@@ -184,9 +188,9 @@ def unwrap_executable_comments(text: str) -> str:
     )
 
 
-def _outside_quotes(pattern: str, text: str, lexicon: Lexicon) -> str:
-    """`text` without what `pattern` matches outside strings, names and comments."""
-    return _quoted_or(pattern, lexicon).sub(lambda match: match.group() if match.lastgroup else "", text)
+def _outside_quotes(pattern: str, text: str, lexicon: Lexicon, instead: str = "") -> str:
+    """`text` without what `pattern` matches outside strings, names and comments; `instead` stands in its place."""
+    return _quoted_or(pattern, lexicon).sub(lambda match: match.group() if match.lastgroup else instead, text)
 
 
 @lru_cache(maxsize=256)

@@ -44,6 +44,7 @@ KEPT = (
     _KeptText("what SET search_path, schema, catalog, role and database name", "later names mean what they say"),
     _KeptText("paths and URLs read or written", "nothing else names a file; user, password, query and signature go"),
     _KeptText("values of a PIVOT that no alias names", "the engine names the new columns by them: in lineage alone"),
+    _KeptText("patterns of names, as in COLUMNS(c -> c LIKE 'a%')", "they say which columns are read: in the state"),
 )
 """All of it. Any other literal is `?`, and in the state as in the catalog there is none."""
 
@@ -75,9 +76,10 @@ _PASSWORDS = re.compile(
     rf"\b(identified\s+(?:by|with\s+\S+\s+(?:as|by))\s+(?:values\s+|password\s+)?|replace\s+|password\s*=?\s*){_SECRET}",
     re.IGNORECASE,
 )
-_ACCOUNTS = frozenset(("user", "role", "login", "group", "profile", "database", "link"))
-# Lines for a client: CONNECT scott/tiger, .logon host/user,password
-_CONNECTION = re.compile(r"\s*(?:\\?connect|conn|\.?logon)\b", re.IGNORECASE)
+_ACCOUNTS = frozenset(("user", "role", "login", "group", "profile", "database", "link", "server", "connection"))
+# Lines for a client: CONNECT scott/tiger, .logon host/user,password, :setvar x secret, !curl, dfs -put: no statement
+# begins like that.
+_CLIENT_LINE = re.compile(r"\s*(?:(?:\\?connect|conn|\.?logon|dfs)\b|[.:]\s*[a-z]\w*|!+)", re.IGNORECASE)
 _SETTING = re.compile(r"\s*set\b[^=]*=\s*(?![(\s])", re.IGNORECASE)
 # SET app.key TO secret, ALTER ROLE u SET app.key = secret: what says which names mean what stays.
 _BARE_SETTING = re.compile(
@@ -274,9 +276,9 @@ class _Writer:
 
 def _without_passwords(masked: str, words: Sequence[str]) -> str:
     """IDENTIFIED BY secret, PASSWORD = secret, CONNECT user/secret: without quotes they are no literals."""
-    connection = _CONNECTION.match(masked)
-    if connection is not None:
-        return masked[: connection.end()] + " ?"
+    line = _CLIENT_LINE.match(masked)
+    if line is not None:
+        return masked[: line.end()] + " ?"
     if "identified" in words or ("password" in words[:40] and _ACCOUNTS.intersection(words[1:4])):
         return _PASSWORDS.sub(r"\1?", masked)
     return masked

@@ -44,7 +44,7 @@ from workflows.runtime.spark import spark_session
 
 _REACHED = re.compile(r"\.reach\(\s*\"(\w+)\"\s*\)")
 _INGEST = str(Path(sys.executable).with_name("ingest"))
-_WAIT = 240.0
+_WAIT = 900.0
 HEAVY = ", ".join(str(900_000_000 + number) for number in range(60_000))
 DEAD = [
     ("s1", "INSERT INTO good (a) SELECT a FROM src"),

@@ -571,9 +571,10 @@ def _masked_sql(event: RunEvent) -> str | None:
     if facet is None or len(facet.query) > _MAX_SQL:
         return None
     try:
-        for name in (facet.dialect, event.outputs[0].namespace.partition("://")[0]):
-            with suppress(ConfigError):
-                return QueryMasker(dialect_of(name or "")).mask(facet.query)
+        # a job that names a dialect writes in that one, known or not, whatever holds its output
+        name = facet.dialect or event.outputs[0].namespace.partition("://")[0]
+        with suppress(ConfigError):
+            return QueryMasker(dialect_of(name)).mask(facet.query)
         return _masked_alike(facet.query)
     except Unparsable:
         return None

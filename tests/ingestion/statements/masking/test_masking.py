@@ -34,6 +34,13 @@ def masked(text: str, dialect: str = "postgres") -> str:
         ("postgres", "select $$it's$$, $q$ $$ $q$", "select ?, ?"),
         ("postgres", "select date '2020-01-01', timestamp'2020-01-01', interval '3 days'", "select ?, ?, interval ?"),
         ("postgres", "select '2020-01-01'::date, 'a' 'b'", "select ? ::date, ?"),
+        ("hive", "dfs -put secret /x", "dfs ?"),
+        ("hive", "!connect jdbc:hive2://h/d user secret", "! ?"),
+        ("tsql", ':setvar token "secret"', ":setvar ?"),
+        ("teradata", ".export report file = /secret", ".export ?"),
+        ("oracle", "host curl -u me:secret h", ""),
+        ("postgres", "select a from t \\g |curl secret\nselect b from u", "select a from t;\nselect b from u"),
+        ("db2", 'create server s authorization "u" password "secret"', 'create server s authorization "u" password ?'),
         ("postgres", "select a->>'k', b #>> '{x,y}', c['f'] from t", "select a->>?, b #>> ?, c[?] from t"),
         ("postgres", "select a from t where b like'x%'", "select a from t where b like ?"),
         (
