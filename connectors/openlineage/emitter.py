@@ -11,9 +11,8 @@ from typing import Any
 
 import requests
 from openlineage.client import OpenLineageClient
-from openlineage.client.event_v2 import RunEvent, set_producer
+from openlineage.client.event_v2 import RunEvent
 
-from connectors.openlineage.events import PRODUCER
 from ingestion.errors import ConfigError, LineageError, Rejected, TargetDown
 
 _FLUSH_SECONDS = 60.0
@@ -105,7 +104,6 @@ def _status(error: BaseException) -> int:
 @contextmanager
 def open_emitter(transport: Transport) -> Iterator[Emitter]:
     """An emitter, whose events have left when the block ends. Raises ConfigError where the transport is not one."""
-    set_producer(PRODUCER)
     # It logs whole events, and what receivers say of them: an error that matters is raised too.
     logging.getLogger("openlineage").setLevel(logging.CRITICAL)
     try:

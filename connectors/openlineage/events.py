@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from openlineage.client.event_v2 import InputDataset, Job, OutputDataset, Run, RunEvent, RunState
+from openlineage.client.event_v2 import InputDataset, Job, OutputDataset, Run, RunEvent, RunState, set_producer
 from openlineage.client.facet_v2 import (
     DatasetFacet,
     JobFacet,
@@ -39,6 +39,7 @@ _WRITTEN_SCHEMES = {"abfs": "abfss", "wasb": "wasbs"}
 """The specification's schemes for those that paths are kept under."""
 
 PRODUCER = "https://pypi.org/project/headwater"
+set_producer(PRODUCER)  # before any facet is made: each takes it then, and the run's id follows from what facets say
 _ERRORS_SHOWN = 100
 
 

@@ -250,16 +250,16 @@ class TestCase:
         return f"{self.table}.{build_fqn(*parts)}"
 
 
-def register_definitions(http: Http, kinds: Iterable[tuple[str, bool]], platform: str) -> None:
-    """Makes the kinds of test of a tool (`platform`), each for columns or for tables."""
+def register_definitions(platform: Platform, kinds: Iterable[tuple[str, bool]], tool: str) -> None:
+    """Makes the kinds of test of a tool, each for columns or for tables."""
     for name, of_column in kinds:
         body = {
             "name": name,
-            "description": f"A test of {platform}.",
+            "description": f"A test of {tool}.",
             "entityType": "COLUMN" if of_column else "TABLE",
-            "testPlatforms": [platform],
+            "testPlatforms": [platform.features.test_platform(tool)],
         }
-        http.send(Call("PUT", str(Collection.TEST_DEFINITIONS), body=body))
+        platform.http.send(Call("PUT", str(Collection.TEST_DEFINITIONS), body=body))
 
 
 def file_test(http: Http, test: TestCase) -> None:

@@ -55,7 +55,10 @@ class MetricFiling:
 
         Raises TargetDown and ConfigError.
         """
-        warnings: list[str] = []
+        features = self.platform.features
+        warnings = [*features.metric_losses(_metric_request(metric) for metric in report.metrics)]
+        if not features.metrics:
+            return {}, warnings
         models = dict(self._models(report.metrics))
         shown = {one["name"]: one for one in report.to_json()["metrics"]}
         found, waiting = dict[str, str](), list[Consumer]()
@@ -75,6 +78,8 @@ class MetricFiling:
 
     def withdraw(self, kept: Iterable[str], metrics: tuple[Metric, ...]) -> None:
         """Deletes the metrics (by name) that the origin has filed and that are not kept, and views without a metric."""
+        if not self.platform.features.metrics:
+            return
         fqns = {build_fqn(encode_name(name)) for name in kept}
         http = self.platform.http
         for name in sorted(self.filed.keys() - set(kept)):
@@ -152,7 +157,7 @@ class MetricFiling:
         used = tuple(f"{model}.{build_fqn(fields[base])}" for base in measure.expression.fields)
         fqn = build_fqn(encode_name(metric.name))
         columns = {model: (ColumnLineage(used, fqn, measure.expression.text),)} if used else {}
-        request = _metric_request(metric)
+        request = self.platform.features.fit_metric(_metric_request(metric))
         if self._marks:
             request["extension"] = {ORIGIN: self.origin, FILED_ENTITY: shown}
         return Consumer(Collection.METRICS, request, (model,), columns, Collection.DATA_MODELS)

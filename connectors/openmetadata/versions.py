@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from connectors.sink import EdgeCounts
 from ingestion.errors import ConfigError
+from ingestion.model.lineage import Json
 from ingestion.model.requests import EdgeSource, EntitiesEdge
 
 Minor = tuple[int, int]
@@ -31,6 +32,8 @@ _SERVICE_TYPES: Mapping[str, Minor] = MappingProxyType(
     {"Cockroach": (1, 7), "Informix": (1, 12), "MicrosoftFabric": (1, 12), "StarRocks": (1, 12)}
 )
 """Types of database services, by the first version that has them; all others are as old as the oldest."""
+_MEASURES = frozenset({"dimensions", "measures"})
+_TOOLS_IN_LOWER_CASE: Minor = (1, 11)
 
 logger = logging.getLogger(__name__)
 
@@ -40,7 +43,8 @@ class VersionFeatures:
     """What a minor version has of what not all have.
 
     `processed`: views and procedures can be marked as done. `queries_by_checksum`: filed queries are found by it;
-    `queries_in_bulk`: many are filed in one call, where the patch is late enough.
+    `queries_in_bulk`: many are filed in one call, where the patch is late enough. `metrics`: there are any;
+    `measures`: with measures and dimensions of their own. `tests`: they can be filed without a suite of them.
     """
 
     minor: Minor
@@ -49,6 +53,9 @@ class VersionFeatures:
     temporary_tables: bool
     queries_in_bulk: bool
     queries_by_checksum: bool
+    metrics: bool
+    measures: bool
+    tests: bool
 
     @property
     def name(self) -> str:
@@ -57,6 +64,27 @@ class VersionFeatures:
     def service_type(self, wanted: str) -> str:
         """The type that a database service is made with."""
         return wanted if self.minor >= _SERVICE_TYPES.get(wanted, OLDEST) else _OTHER_DATABASE
+
+    def fit_metric(self, request: Json) -> Json:
+        """The request for a metric without what the version cannot hold."""
+        return request if self.measures else {key: value for key, value in request.items() if key not in _MEASURES}
+
+    def metric_losses(self, metrics: Iterable[Json]) -> Iterator[str]:
+        """What the version cannot hold of these metrics, in one line; nothing where it holds all."""
+        requests = list(metrics)
+        if not self.metrics and requests:
+            yield f"OpenMetadata {self.name} has no metrics: {len(requests):,} are left out"
+        elif lost := sum(self.fit_metric(one) != one for one in requests):
+            yield f"OpenMetadata {self.name} has no measures and dimensions of metrics: {lost:,} metrics without them"
+
+    def test_losses(self, tests: int) -> Iterator[str]:
+        """That so many tests could not be filed; nothing where they can."""
+        if tests and not self.tests:
+            yield f"OpenMetadata {self.name} takes tests in suites alone: {tests:,} tests are left out"
+
+    def test_platform(self, name: str) -> str:
+        """How the tool is called whose tests they are."""
+        return name if self.minor >= _TOOLS_IN_LOWER_CASE else name.upper()
 
     def fit(self, edge: EntitiesEdge) -> tuple[EntitiesEdge, EdgeCounts]:
         """The edge without what the version cannot hold, and what that is."""
@@ -92,6 +120,9 @@ def features_of(version: str) -> VersionFeatures:
         temporary_tables=minor >= (1, 13),
         queries_in_bulk=minor >= (1, 11),
         queries_by_checksum=minor >= (2, 0),
+        metrics=minor >= (1, 6),
+        measures=minor >= (2, 0),
+        tests=minor >= (1, 8),
     )
 
 

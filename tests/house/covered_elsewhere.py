@@ -128,7 +128,6 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
         "connectors.dbt.model_statements",
         "connectors.dbt.nodes",
         "connectors.dbt.projects",
-        "workflows.run.publish._dbt_filing",
     ),
     "connectors/dbt/downloads/test_http.py": ("connectors.dbt.artifact_locations",),
     "workflows/run/test_dbt_source.py": (

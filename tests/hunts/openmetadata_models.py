@@ -3,7 +3,8 @@
 For each minor version a server that has the calls of that version and no others (`tests/support/openmetadata_stub.py`),
 in a process of its own beside the models of that version's client: every body that comes in is read by them, and one of
 which they lose a part is a fault; answers are what they make of those of the stub. Runs of the sample, of a Spark
-history and of a log that defines things again are published to each, in one session of Spark.
+history and of a log that defines things again are published to each, in one session of Spark; and a dbt project and
+metrics of a log are filed.
 
 The clients' packages are downloaded to a folder below the temporary one (--cache), and nothing of them is kept here.
 """
@@ -48,6 +49,14 @@ _REQUESTS = {
     "containers": ("api.data.createContainer", "CreateContainerRequest"),
     "queries": ("api.data.createQuery", "CreateQueryRequest"),
     "lineage": ("api.lineage.addLineage", "AddLineageRequest"),
+    "services/dashboardServices": ("api.services.createDashboardService", "CreateDashboardServiceRequest"),
+    "dashboards": ("api.data.createDashboard", "CreateDashboardRequest"),
+    "dashboard/datamodels": ("api.data.createDashboardDataModel", "CreateDashboardDataModelRequest"),
+    "metrics": ("api.data.createMetric", "CreateMetricRequest"),
+    "classifications": ("api.classification.createClassification", "CreateClassificationRequest"),
+    "tags": ("api.classification.createTag", "CreateTagRequest"),
+    "dataQuality/testDefinitions": ("api.tests.createTestDefinition", "CreateTestDefinitionRequest"),
+    "dataQuality/testCases": ("api.tests.createTestCase", "CreateTestCaseRequest"),
 }
 _ENTITIES = {
     "databaseSchemas": ("entity.data.databaseSchema", "DatabaseSchema"),
@@ -331,6 +340,7 @@ def main(minors: list[str], cache_folder: Path) -> int:
             for minor in minors:
                 with served_models(minor, cache_folder) as server:
                     faults += sum(_published(minor, name, Path(work), server) for name in RUNS)
+                    faults += _filed(minor, server)
     return faults
 
 
@@ -359,6 +369,37 @@ def _published(minor: str, name: str, work: Path, server: ServedModels) -> int:
             print(f"    FAULT ({times}x) {fault}", flush=True)
         faults += len(found["faults"]) + edges.rejected
     return faults
+
+
+def _filed(minor: str, server: ServedModels) -> int:
+    """A dbt project and a metric of a log, filed to one version; how many faults there were."""
+    from connectors.openmetadata.client import connect
+    from connectors.openmetadata.connection import Connection
+    from connectors.openmetadata.metrics import file_report
+    from ingestion.metrics.collection import MetricCollection, QueryUse
+    from ingestion.metrics.report import FiledTable, MetricReport
+    from tests.support.decompositions import decomposed
+    from tests.support.filed_projects import filed_to
+    from tests.support.openmetadata_shop import register_shop
+
+    orders, found = "shop.db.public.orders", MetricCollection()
+    found.add(decomposed("SELECT sum(amount) AS gmv FROM shop.orders"), QueryUse(3, ("ann",), 1_000))
+    platform = connect(Connection(server.url, jwt_token="us"))
+    register_shop(platform)
+    told = filed_to(platform, orders)
+    tables = {"shop.orders": FiledTable(orders, {"amount": (f"{orders}.amount", "int")})}
+    told += file_report(platform, MetricReport(found.metrics()), "nightly", tables)
+    platform.close()
+    seen = server.found()
+    print(f"{minor} dbt and metrics: {seen['calls']} calls, refused {seen['refused']}")
+    print(f"    read by the models: {seen['checked']}")
+    for line in told:
+        if line.startswith("OpenMetadata"):
+            print(f"    told: {line}")
+    faults: list[str] = seen["faults"]
+    for fault, times in Counter(faults).items():
+        print(f"    FAULT ({times}x) {fault}", flush=True)
+    return len(faults)
 
 
 if __name__ == "__main__":

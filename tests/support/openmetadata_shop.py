@@ -63,23 +63,28 @@ class Shop:
         return sorted(mapping["toColumn"].rpartition(".")[2] for mapping in edge["columnsLineage"])
 
 
+def register_shop(platform: Platform) -> int:
+    """Makes its two tables, and a view of one; how many entities that takes."""
+    view = TableDefinition("shop.db.public", "v_sales", COLUMNS, "View", "SELECT * FROM orders")
+    plain = [TableDefinition("shop.db.public", name, COLUMNS) for name in ("orders", "sales")]
+    return register(
+        platform,
+        {
+            "services": [{"type": "databaseService", "name": "shop", "serviceType": "StarRocks"}],
+            "databases": [{"name": "db", "service": "shop"}],
+            "schemas": [{"name": "public", "database": "shop.db"}],
+            "tables": [one.to_json() | {"extension": {"own": True}} for one in (*plain, view)],
+        },
+    )
+
+
 @contextmanager
 def shop_of(minor: Minor, timing: Timing) -> Iterator[Shop]:
     """Such a shop: its two tables, and a view of one."""
     stub = StubPlatform(minor)
     with served(stub) as url:
         platform = connect(Connection(url, jwt_token="us"), timing=timing)
-        view = TableDefinition("shop.db.public", "v_sales", COLUMNS, "View", "SELECT * FROM orders")
-        plain = [TableDefinition("shop.db.public", name, COLUMNS) for name in ("orders", "sales")]
-        made = register(
-            platform,
-            {
-                "services": [{"type": "databaseService", "name": "shop", "serviceType": "StarRocks"}],
-                "databases": [{"name": "db", "service": "shop"}],
-                "schemas": [{"name": "public", "database": "shop.db"}],
-                "tables": [one.to_json() | {"extension": {"own": True}} for one in (*plain, view)],
-            },
-        )
+        made = register_shop(platform)
         assert made == 6
         yield Shop(stub, platform, url)
         platform.close()

@@ -33,13 +33,29 @@ _COLLECTIONS: Mapping[str, tuple[str, str, str]] = {
     "storedProcedures": ("storedProcedure", "databaseSchema", "name databaseSchema storedProcedureCode"),
     "containers": ("container", "service", "name service fullPath dataModel"),
     "queries": ("query", "service", "query service queryUsedIn processedLineage usedBy duration queryDate"),
+    "services/dashboardServices": ("dashboardService", "", "name serviceType"),
+    "dashboards": ("dashboard", "service", "name service dashboardType sourceUrl displayName description tags owners"),
+    "dashboard/datamodels": ("dashboardDataModel", "service", "name service dataModelType sql columns"),
+    "metrics": ("metric", "", "name displayName description metricExpression metricType tags owners"),
+    "classifications": ("classification", "", "name description"),
+    "tags": ("tag", "classification", "name classification description"),
+    "dataQuality/testDefinitions": ("testDefinition", "", "name description entityType testPlatforms"),
+    "dataQuality/testCases": ("testCase", "entityLink", "name entityLink testDefinition"),
+    "teams": ("team", "", "name teamType"),
+    "users": ("user", "", "name"),
 }
+_YOUNG_KEYS: Mapping[str, tuple[Minor, str]] = {"metrics": ((2, 0), "measures dimensions")}
+_YOUNG_COLLECTIONS: Mapping[str, Minor] = {"metrics": (1, 6)}
+_OF_DATABASES = frozenset({"databases", "databaseSchemas", "tables", "storedProcedures", "containers", "queries"})
 _INDEXES = {
     "table_search_index": "tables",
     "container_search_index": "containers",
     "query_search_index": "queries",
 }
-_FIELDS = {"tables": {"columns"}, "containers": {"dataModel"}, "queries": {"queryUsedIn"}}
+_FIELDS = {
+    "tables": {"columns", "tags", "owners"}, "containers": {"dataModel"}, "queries": {"queryUsedIn"},
+    "metrics": {"extension"},
+}  # fmt: skip
 _SOURCES = frozenset({
     "Manual", "ViewLineage", "QueryLineage", "PipelineLineage", "DashboardLineage", "DbtLineage", "SparkLineage",
     "OpenLineage", "ExternalTableLineage",
@@ -106,7 +122,7 @@ class StubPlatform:
         methods = []
         for since, wanted, pattern, handler in self._ROUTES:
             found = re.fullmatch(pattern, path)
-            if found is None or self.minor < since:
+            if found is None or self.minor < since or self.minor < _YOUNG_COLLECTIONS.get(path.split("/")[0], since):
                 continue
             if wanted == method:
                 segments = [unquote(segment) for segment in found.groups()]
@@ -119,26 +135,46 @@ class StubPlatform:
     def add(self, collection: str, request: Json) -> Json:
         """The entity that a create request makes, or brings up to date."""
         kind, parent, known = _COLLECTIONS[collection]
-        unknown = sorted(request.keys() - set(known.split()))
+        since, young = _YOUNG_KEYS.get(collection, ((0, 0), ""))
+        unknown = sorted(request.keys() - {*known.split(), *(young.split() if self.minor >= since else ())})
         if unknown:
             raise Refused(400, f'Unrecognized field "{unknown[0]}"')
+        self._check_tests(collection, request)
         if self.minor < _YOUNG_SERVICES.get(str(request.get("serviceType")), self.minor):
             raise Refused(400, f"{request['serviceType']} is no serviceType")
         name = request.get("name") or hashlib.md5(request["query"].encode(), usedforsecurity=False).hexdigest()
         fqn = f"{request[parent]}.{_quoted(name)}" if parent else _quoted(name)
+        if collection == "dashboard/datamodels":
+            fqn = f"{request['service']}.model.{_quoted(name)}"
+        if collection == "dataQuality/testCases":
+            fqn = f"{_linked(request['entityLink'])}.{_quoted(name)}"
         stored = self.entities[collection].get(fqn, {})
         made = {**stored, **request, "name": name, "fullyQualifiedName": fqn}
         made.setdefault("id", str(uuid.uuid5(uuid.NAMESPACE_URL, fqn)))
         made["updatedAt"] = self._now()
         if collection == "queries":
             made["checksum"] = name
-        for key in ("service", "database", "databaseSchema"):
+        for key in ("service", "database", "databaseSchema") if collection in _OF_DATABASES else ():
             made.update(self._ancestors(key, fqn, collection))
         for column in _columns(made):
             column["fullyQualifiedName"] = f"{fqn}.{_quoted(column['name'])}"
         self.entities[collection][fqn] = made
         assert kind
         return made
+
+    def _check_tests(self, collection: str, request: Json) -> None:
+        if collection == "dataQuality/testDefinitions" and request["testPlatforms"] != [
+            "dbt" if self.minor >= (1, 11) else "DBT"
+        ]:
+            raise Refused(400, f"{request['testPlatforms']} are no testPlatforms")
+        if collection == "dataQuality/testCases" and self.minor < (1, 8):
+            raise Refused(400, "testSuite must not be null")
+
+    def _put_result(self, fqn: str, call: _Call) -> Json:
+        if fqn not in self.entities["dataQuality/testCases"]:
+            raise Refused(404, f"testCase instance for {fqn} not found")
+        result: Json = self.entities["dataQuality/testCases"][fqn].setdefault("testCaseResult", call.body)
+        return result
 
     def _ancestors(self, key: str, fqn: str, collection: str) -> Json:
         depth, path = {
@@ -250,7 +286,7 @@ class StubPlatform:
             details = {**details, "pipeline": _reference(found, pipeline["type"])}
         kept = []
         there = {column["fullyQualifiedName"] for column in _columns(self.find(_PLURAL[target["type"]], target["id"]))}
-        for mapping in details.get("columnsLineage") or ():
+        for mapping in details.get("columnsLineage") or () if target["type"] != "metric" else ():
             sources = [name for name in mapping["fromColumns"] if self._has_column(name)]
             wrong = [*(set(mapping["fromColumns"]) - set(sources)), *({mapping["toColumn"]} - there)]
             if wrong and self.minor < (1, 10):
@@ -319,6 +355,7 @@ class StubPlatform:
         ((1, 5), "DELETE", _ENDS, _delete_edge),
         ((1, 5), "GET", "lineage/([a-zA-Z]+)/([-0-9a-f]{36})", _graph),
         ((1, 12), "PUT", "(queries)/bulk", _put_many),
+        ((1, 8), "POST", "dataQuality/testCases/testCaseResults/([^/]+)", _put_result),
         ((1, 5), "PUT", _ANY, _put),
         ((1, 5), "GET", _ANY, _list),
         ((1, 5), "GET", f"{_ANY}/name/([^/]+)", _by_name),
@@ -337,6 +374,11 @@ class _Call:
         if name not in self.params:
             raise Refused(400, f"query param {name} must not be null")
         return self.params[name][0]
+
+
+def _linked(link: str) -> str:
+    """The table or column of an entity link."""
+    return ".".join(part for part in link.strip("<>").split("::")[2:] if part != "columns")
 
 
 def _quoted(name: str) -> str:

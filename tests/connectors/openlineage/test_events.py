@@ -117,6 +117,14 @@ def test_one_event_for_each_producer_with_all_its_inputs() -> None:
     assert [(one["namespace"], one["name"]) for one in second["inputs"]] == [("s3://lake", "raw/o.parquet")]
 
 
+def test_facets_name_their_producer_before_anything_was_sent() -> None:
+    """A facet takes it when it is made: with another in a process's first events, these would be other runs."""
+    (job,) = job_runs([said(ORDERS)], ENTITIES, ORIGIN)
+    text = Serde.to_json(job.events[0])
+    assert "OpenLineage/tree" not in text
+    assert text.count('"_producer": "https://pypi.org/project/headwater"') >= 4
+
+
 @pytest.mark.parametrize(
     ("kind", "options", "entity", "expected"),
     [

@@ -12,11 +12,15 @@ from connectors.openmetadata.client import connect, views
 from connectors.openmetadata.connection import Connection
 from connectors.openmetadata.entities import Collection, QueryRecord
 from connectors.openmetadata.http import RetryPolicy
+from connectors.openmetadata.metrics import MetricFiling
 from connectors.openmetadata.sink import RestSink
 from connectors.sink import target_batches
+from ingestion.metrics.collection import MetricCollection, QueryUse
+from ingestion.metrics.report import FiledTable, MetricReport
 from ingestion.model.outcomes import WriteOutcome
 from ingestion.model.requests import EdgeSource, Replacement
 from tests.connectors.openmetadata.conftest import VirtualTime
+from tests.support.decompositions import decomposed
 from tests.support.fault_server import Fault, Plan, half_a_body, html, misbehaving, nested, refused_with, reset
 from tests.support.openmetadata_shop import Shop, shop_of
 
@@ -97,6 +101,26 @@ def test_queries_are_filed_and_lose_nothing_that_is_stored_of_them(shop: Shop) -
     assert stored["SELECT ?"]["usedBy"] == ["ann", "bo"]
     bulk = [call for call in shop.stub.received if call.path == f"{Collection.QUERIES}/bulk"]
     assert [call.status for call in bulk] == ([200, 200] if shop.stub.minor >= (1, 12) else [])
+
+
+@pytest.mark.parametrize("shop", [(1, 5), (1, 9), (2, 0)], ids=["1.5", "1.9", "2.0"], indirect=True)
+def test_metrics_are_filed_as_the_version_has_them_or_left_out_and_told(shop: Shop) -> None:
+    orders = shop.table("orders")
+    found = MetricCollection()
+    found.add(decomposed("SELECT sum(amount) AS gmv FROM shop.orders"), QueryUse(3, ("ann",), 1_000))
+    columns = {"amount": (f"{orders.fully_qualified_name}.amount", "int")}
+    tables = {"shop.orders": FiledTable(str(orders.fully_qualified_name), columns)}
+    filing = MetricFiling(shop.platform, "nightly", tables)
+    filed, told = filing.file(MetricReport(found.metrics()))
+    filing.withdraw(filed, found.metrics())
+    (kept,) = shop.stub.entities["metrics"].values() if shop.stub.minor >= (1, 6) else ({},)
+    assert ("measures" in kept) is (shop.stub.minor >= (2, 0))
+    name = ".".join(map(str, shop.stub.minor))
+    assert told == {
+        "1.5": ["OpenMetadata 1.5 has no metrics: 1 are left out"],
+        "2.0": [],
+    }.get(name, [f"OpenMetadata {name} has no measures and dimensions of metrics: 1 metrics without them"])
+    assert not [one for one in shop.stub.received if one.status == 405 or (one.status == 400 and one.method != "GET")]
 
 
 @pytest.mark.parametrize("shop", [(1, 11)], indirect=True)

@@ -316,7 +316,8 @@ class ProjectFiling:
         isolation = Isolation[str](probe)
         kept: dict[Collection, set[str]] = {Collection.DASHBOARDS: set(), Collection.METRICS: set()}
         missing: dict[str, None] = {}
-        consumers = list(assets.consumers())
+        features = platform.features
+        consumers = [(owner, one) for owner, one in assets.consumers() if features.metrics or not _is_metric(one)]
         if self.project.exposures:
             service = {"name": assets.service, "serviceType": "CustomDashboard"}
             put(platform.http, Collection.DASHBOARD_SERVICES, service)
@@ -324,6 +325,8 @@ class ProjectFiling:
         for owner, consumer in consumers:
             with isolation.around(_REGISTRATION, consumer.request["name"]):
                 request = consumer.request
+                if _is_metric(consumer):
+                    request = features.fit_metric(request)
                 if not marks:  # a platform only takes properties that it was taught
                     request = {key: value for key, value in request.items() if key != "extension"}
                 reference = owners.of(owner)
@@ -337,8 +340,10 @@ class ProjectFiling:
             within = {"service": build_fqn(assets.service)}
             delete_others(platform.http, Collection.DASHBOARDS, within, kept[Collection.DASHBOARDS], {})
             mark = {PROJECT_MARK: self.project.name}
-            delete_others(platform.http, Collection.METRICS, {}, kept[Collection.METRICS], mark)
+            if features.metrics:
+                delete_others(platform.http, Collection.METRICS, {}, kept[Collection.METRICS], mark)
         yield from loss_warnings("exposures and metrics could not be filed", isolation.failures.values())
+        yield from features.metric_losses(one.request for _, one in assets.consumers() if _is_metric(one))
         if missing:
             shown = ", ".join(list(missing)[:NAMES_SHOWN])
             yield f"{len(missing)} tables of exposures and metrics are not in the catalog: {shown}"
@@ -351,7 +356,10 @@ class ProjectFiling:
     def _file_tests(self, platform: Platform, cases: list[TestCase], probe: Probe) -> Iterator[str]:
         isolation = Isolation[str](probe)
         kinds = sorted({(case.definition, bool(case.column)) for case in cases})
-        register_definitions(platform.http, kinds, "dbt")
+        if not platform.features.tests:
+            yield from platform.features.test_losses(len(cases))
+            return
+        register_definitions(platform, kinds, "dbt")
         for case in cases:
             with isolation.around(_REGISTRATION, case.fqn):
                 file_test(platform.http, case)
@@ -370,6 +378,10 @@ class ProjectFiling:
         }
         own = Attributes(node.description, node.tags if tagged else ())
         return TableAttributes(self.names[unique_id], own, columns)
+
+
+def _is_metric(consumer: Consumer) -> bool:
+    return consumer.collection is Collection.METRICS
 
 
 class _Owners:
