@@ -26,14 +26,17 @@ from ingestion.analysis.form import (
     Fields,
     FieldSlot,
     OutputNames,
+    ParameterSlot,
     QuerySlot,
     Slot,
     Star,
     StarSlot,
 )
-from ingestion.analysis.roles import COMPOSED, IDENTITY, is_direct
+from ingestion.analysis.roles import COMPOSED, IDENTITY, is_direct, role_of
 from ingestion.analysis.scope import AnalysisContext, Scope
 from ingestion.dialects import Dialect
+from ingestion.model.function_parameters import column_of
+from ingestion.model.lineage import Column, ParameterUse
 from ingestion.model.steps import take_steps
 
 _OF_KEYS = (OutputNames.BEFORE_COLUMNS, OutputNames.AFTER_COLUMNS)
@@ -64,19 +67,20 @@ def evaluate(scope: Scope, expression: Expression) -> ColumnValue:
             value = _star(scope, slot)
             keys.update(combine([(slot.role, value)]))
         else:
-            value = _reads_of_function(scope, slot) if isinstance(slot, CallSlot) else _subquery(scope, slot)
+            value = _named_value(scope, slot) if isinstance(slot, CallSlot | ParameterSlot) else _subquery(scope, slot)
             keys.update(dict.fromkeys(value.keys))
             if value.origins:
                 origins.update(value.origins)
         inputs.append(value)
     if alone and type(slots[0]) is FieldSlot and slots[0].role == IDENTITY:
         return inputs[0]
+    if any(type(slot) is CallSlot for slot in slots):
+        keys = _keys_of_calls(scope, slots, inputs) or keys
     take_steps(len(keys))
     made = ColumnValue(keys, expression, inputs)
     made.origins = origins or None
     if expression.fields is not None:
-        given = expression.fields
-        made.fields = _fields(scope, given, made) if given.own or given.among else _fields_of_slot(scope, slots, made)
+        made.fields = _fields(scope, expression.fields, made)
     elif alone:
         made.fields = inputs[0].fields
     return made
@@ -90,14 +94,54 @@ def _star(scope: Scope, slot: StarSlot) -> ColumnValue:
     return scope.whole(scope.analysis.expand_star(star, scope), f"{text}{without}")
 
 
-def _reads_of_function(scope: Scope, slot: CallSlot) -> ColumnValue:
-    """What a function reads itself; nothing where nobody has defined it."""
+def _named_value(scope: Scope, slot: CallSlot | ParameterSlot) -> ColumnValue:
+    """What a function reads itself; nothing where nobody has defined it. And a parameter, in its own body."""
+    if isinstance(slot, ParameterSlot):
+        if not scope.analysis.of_function:
+            return ColumnValue(())
+        column = column_of(slot.number, slot.name)
+        own = scope.analysis.sources.column(column.table, column.column)
+        return ColumnValue(combine([(slot.role, own)])).known_as("?")
     scope.analysis.functions[slot.name] = None
     rows = scope.analysis.table(slot.name)
     if rows.columns is None:
         return ColumnValue(())
     scope.tables.update(rows.tables)
     return ColumnValue(combine((slot.role, entry[1]) for entry in rows.entries if isinstance(entry, tuple)))
+
+
+def _keys_of_calls(scope: Scope, slots: Sequence[AnySlot], inputs: Sequence[ColumnValue]) -> dict[int, None]:
+    """The keys of an expression's slots where it calls functions whose bodies tell what they do with their arguments.
+
+    After `CREATE MACRO f(x) AS (SELECT max(v) FROM t WHERE k = x)` a of `f(a)` only filters. Empty where no body tells.
+    """
+    through: dict[int, list[list[int]]] = {}
+    for slot in slots:
+        if not isinstance(slot, CallSlot) or not slot.arguments:
+            continue
+        uses = parameter_uses(scope.analysis.table(slot.name).columns or ())
+        for number, (start, end, name) in enumerate(slot.arguments, 1) if uses else ():
+            roles = [role_of(use.transformation) for use in uses_of(uses, number, name)]
+            for inside in range(start, end):
+                through.setdefault(inside, []).append(roles)
+    keys: dict[int, None] = {}
+    for number, (slot, value) in enumerate(zip(slots, inputs, strict=True) if through else ()):
+        whole = isinstance(slot, CallSlot | ParameterSlot | QuerySlot)  # these have their role already
+        own = dict.fromkeys(value.keys) if whole else combine([(slot.role, value)])
+        for roles in through.get(number, ()):
+            own = {key & ~ROLE_MASK | COMPOSED[key & ROLE_MASK][role]: None for key in own for role in roles}
+        keys.update(own)
+    return keys
+
+
+def parameter_uses(columns: Iterable[Column]) -> tuple[ParameterUse, ...]:
+    """What the parameters of a function are to the columns that it gives; nothing where its body does not tell."""
+    return tuple(dict.fromkeys(use for column in columns for use in column.parameters))
+
+
+def uses_of(uses: Iterable[ParameterUse], number: int, name: str) -> list[ParameterUse]:
+    """What becomes of the argument at a position, or of one that names its parameter."""
+    return [use for use in uses if (use.name == name if name else use.number == number)]
 
 
 def _subquery(scope: Scope, slot: QuerySlot) -> ColumnValue:
@@ -128,6 +172,8 @@ def _field(scope: Scope, slot: FieldSlot) -> ColumnValue:
 
 def _fields(scope: Scope, fields: Fields, made: ColumnValue) -> FieldColumns | None:
     """The fields of what an expression builds; None where they do not follow."""
+    if not (fields.own or fields.among):
+        return _fields_of_slot(scope, made)
     if fields.own:
         built = QueryColumns(scope.analysis.sources, _own(scope, fields))
         built.keyed = fields.keyed
@@ -140,8 +186,9 @@ def _fields(scope: Scope, fields: Fields, made: ColumnValue) -> FieldColumns | N
     )
 
 
-def _fields_of_slot(scope: Scope, slots: Sequence[AnySlot], made: ColumnValue) -> FieldColumns | None:
+def _fields_of_slot(scope: Scope, made: ColumnValue) -> FieldColumns | None:
     """The fields of a value that is one of its expression's direct slots."""
+    slots = made.expression.slots if made.expression is not None else ()
     uses = [(slot.role, value) for slot, value in zip(slots, made.inputs, strict=True)]
     values = [(value, role) for role, value in uses if is_direct(role)]
     if not any(value.fields is not None or value.branches for value, _ in values):

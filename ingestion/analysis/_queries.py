@@ -21,11 +21,12 @@ from ingestion.analysis._columns import (
     rename_columns,
     spellings,
 )
-from ingestion.analysis._expressions import act, all_columns, apply_clauses, evaluate
+from ingestion.analysis._expressions import act, all_columns, apply_clauses, evaluate, parameter_uses, uses_of
 from ingestion.analysis._fields import fields_of, with_role
 from ingestion.analysis._set_operations import combine_branches, combine_by_name
 from ingestion.analysis._stars import pivot_rows, star_entries
 from ingestion.analysis.form import (
+    CallSlot,
     CommonTable,
     Expression,
     Projection,
@@ -49,6 +50,7 @@ from ingestion.analysis.roles import (
     TRANSFORMATION,
     TRANSFORMATIONS,
     is_direct,
+    role_of,
 )
 from ingestion.analysis.scope import (
     NO_ITEMS,
@@ -75,9 +77,9 @@ _SEARCH = "vector_search"
 
 
 class QueryAnalysis:
-    """The analysis of one statement's queries."""
+    """The analysis of one statement's queries; `of_function`: the statement is the body of a function."""
 
-    def __init__(self, dialect: str, schema_of: SchemaLookup) -> None:
+    def __init__(self, dialect: str, schema_of: SchemaLookup, *, of_function: bool = False) -> None:
         self.dialect = dialect_of(dialect)
         self.sources = ColumnSources(dialect)
         self._schema_of = schema_of
@@ -85,6 +87,7 @@ class QueryAnalysis:
         self._tables: dict[TableName, TableColumns] = {}
         self._used: set[int] = set()
         self.functions: dict[TableName, None] = {}
+        self.of_function = of_function
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -186,7 +189,7 @@ class QueryAnalysis:
         elif isinstance(source, TableFunction):
             rows = self._function(source, relation, scope)
             if source.name is not None and self.table(source.name).columns is not None:
-                rows, alias = self.table(source.name), alias or source.label  # its body is known
+                rows, alias = self._rows_given(source, source.name, scope), alias or source.label  # its body is known
         else:
             correlated = relation.lateral or self._reads_array(source, scope)
             rows = self.query(source, scope if correlated else scope.parent, scope.view)
@@ -252,6 +255,31 @@ class QueryAnalysis:
             rows.entries = [*zip(columns, own, strict=False), *((name, value) for name in columns[len(own) :])]
         return rows
 
+    def _rows_given(self, function: TableFunction, name: TableName, scope: Scope) -> TableColumns | QueryColumns:
+        """The rows of a function whose body is known, with what that does with the arguments of the call.
+
+        After `CREATE MACRO f(x) AS TABLE SELECT v FROM t WHERE k = x` c of `FROM s, f(s.c)` says which rows there are.
+        """
+        table = self.table(name)
+        columns = table.columns or ()
+        if not parameter_uses(columns):
+            return table
+        given = enumerate(_arguments_of(function), 1)
+        arguments = [(evaluate(scope, argument), number, named) for number, (argument, named) in given]
+        rows = QueryColumns(self.sources, [], {}, {name: None})
+        for column, entry in zip(columns, table.entries, strict=True):
+            own = entry[1] if isinstance(entry, tuple) else entry.whole(self.sources)
+            uses = [
+                (use, value) for value, number, named in arguments for use in uses_of(column.parameters, number, named)
+            ]
+            parts = [(role_of(use.transformation), value) for use, value in uses if not use.rows]
+            made = ColumnValue(combine([(IDENTITY, own), *parts])).known_as(own.text(), own.type())
+            rows.entries.append((column.name, made))
+            for use, value in uses:
+                if use.rows:
+                    act(rows.indirect, value, role_of(use.transformation))
+        return rows
+
     @staticmethod
     def _as_element(value: ColumnValue, array: ColumnValue, sources: ColumnSources) -> None:
         """Give the value of an array's elements their type and their fields."""
@@ -314,6 +342,16 @@ def _elements(array: tuple[str, ...]) -> TableFunction:
 def _is_column(expression: Expression) -> bool:
     """Whether an expression is a column, or a field of one, as it is."""
     return len(expression.parts) == 1 and len(expression.slots) == 1 and isinstance(expression.slots[0], Slot)
+
+
+def _arguments_of(function: TableFunction) -> list[tuple[Expression, str]]:
+    """The arguments of a call, with the parameter's name where the call says it: `web.report(a)` is one expression."""
+    for argument in function.arguments[:1]:
+        for slot in argument.slots:
+            if isinstance(slot, CallSlot) and slot.name == function.name:
+                return [(Expression((), argument.slots[start:end], ATOM), name) for start, end, name in slot.arguments]
+    names = function.given_as or ("",) * len(function.arguments)
+    return list(zip(function.arguments, names, strict=True))
 
 
 def _length_of(array: ColumnValue) -> ColumnValue:

@@ -13,13 +13,16 @@ from ingestion.analysis._queries import QueryAnalysis
 from ingestion.analysis.form import RelationalStatement, WriteForm
 from ingestion.analysis.roles import IDENTITY
 from ingestion.analysis.symbolic import with_names
+from ingestion.model.function_parameters import PARAMETERS, parameter_in
 from ingestion.model.isolation import FailureStage, Isolation
 from ingestion.model.lineage import (
     ColumnRef,
     CreateMode,
     Flow,
     LineageType,
+    NameKind,
     Output,
+    ParameterUse,
     Reference,
     StarOutput,
     StatementKind,
@@ -218,8 +221,11 @@ def analyze(statement: RelationalStatement | StatementLineage, schema_of: Schema
     """
     if isinstance(statement, StatementLineage):
         return _bind_lineage(statement, schema_of)
-    analysis = QueryAnalysis(statement.dialect, schema_of)
+    of_function = any(w.target is not None and w.target.name.kind is NameKind.FUNCTION for w in statement.writes)
+    analysis = QueryAnalysis(statement.dialect, schema_of, of_function=of_function)
     flows = tuple(_flow(analysis, write, schema_of) for write in statement.writes)
+    if of_function:
+        flows = tuple(_with_parameters(flow) for flow in flows)
     return StatementLineage(
         statement.kind,
         flows,
@@ -264,6 +270,26 @@ def _flow(analysis: QueryAnalysis, write: WriteForm, schema_of: SchemaLookup) ->
             _keep_own_values(outputs, target, sources)
     indirect = tuple(analysis.reference(key, _text_of(value)) for key, value in rows.indirect.items())
     return Flow(target, outputs, indirect, tuple(sources))
+
+
+def _with_parameters(flow: Flow) -> Flow:
+    """The flow into a function whose parameters are no columns that it reads, but what it does with its arguments."""
+    of_rows = [use for reference in flow.indirect if (use := _parameter_use(reference, rows=True)) is not None]
+    outputs = []
+    for output in flow.outputs:
+        uses = [use for reference in output.references if (use := _parameter_use(reference)) is not None]
+        kept = tuple(reference for reference in output.references if _parameter_use(reference) is None)
+        outputs.append(replace(output, references=kept, parameters=tuple(dict.fromkeys([*uses, *of_rows]))))
+    indirect = tuple(reference for reference in flow.indirect if _parameter_use(reference) is None)
+    return replace(flow, outputs=tuple(outputs), indirect=indirect)
+
+
+def _parameter_use(reference: Reference, *, rows: bool = False) -> ParameterUse | None:
+    """What a reference says of a parameter; None where it is to a column of a table."""
+    (column, *_) = reference.sources
+    if column.table != PARAMETERS:
+        return None
+    return ParameterUse(*parameter_in(column), reference.transformation, rows)
 
 
 def _text_of(value: ColumnValue) -> str:

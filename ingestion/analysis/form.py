@@ -49,9 +49,23 @@ class QuerySlot(NamedTuple):
 
 
 class CallSlot(NamedTuple):
-    """A function of the user's, by its name: what it reads itself plays `role`, where its definition is known."""
+    """A function of the user's, by its name: what it reads itself plays `role`, where its definition is known.
+
+    `arguments` are the slots of each of its arguments, from one number to another, with the parameter's name where the
+    call says that: what they are to the value its definition tells.
+    """
 
     name: TableName
+    role: int
+    outer_precedence: int = 0
+    arguments: tuple[tuple[int, int, str], ...] = ()
+
+
+class ParameterSlot(NamedTuple):
+    """A parameter of the function whose body this is."""
+
+    number: int
+    name: str
     role: int
     outer_precedence: int = 0
 
@@ -77,7 +91,7 @@ class StarSlot(NamedTuple):
     outer_precedence: int = 0
 
 
-AnySlot: TypeAlias = Slot | QuerySlot | CallSlot | FieldSlot | StarSlot
+AnySlot: TypeAlias = Slot | QuerySlot | CallSlot | ParameterSlot | FieldSlot | StarSlot
 
 
 class Fields(NamedTuple):
@@ -190,7 +204,7 @@ class TableFunction:
     number of columns that the arguments give side by side: as many as they are, or more where one is a map. `wide` says
     that it gives several columns, whose names nobody knows here. `fixed` are the numbers of the arguments that say
     nothing of how many rows there are, as that of `UNNEST(ARRAY[a, b])`. `numbered` says that its first column is the
-    number of the element, as that of POSEXPLODE.
+    number of the element, as that of POSEXPLODE. `given_as` are the parameters' names, where the arguments say them.
     """
 
     arguments: tuple[Expression, ...]
@@ -201,6 +215,7 @@ class TableFunction:
     wide: bool = False
     fixed: tuple[int, ...] = ()
     numbered: bool = False
+    given_as: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

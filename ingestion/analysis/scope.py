@@ -284,6 +284,7 @@ class AnalysisContext(Protocol):
     dialect: Dialect
     sources: ColumnSources
     functions: dict[TableName, None]
+    of_function: bool
 
     def problem(self, kind: ProblemKind, subject: str) -> None:
         """Note what stays unresolved."""

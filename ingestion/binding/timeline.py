@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from ingestion.analysis.analyzer import CREATING_KINDS, names_in, without_schema
 from ingestion.analysis.symbolic import Symbolic
-from ingestion.binding.relations import Alterations, NameStates, Order, Relation, RestoredNames
+from ingestion.binding.relations import A_MOMENT, Alterations, NameStates, Order, Relation, RestoredNames
 from ingestion.model.isolation import FailureStage, Isolation
 from ingestion.model.lineage import (
     Column,
@@ -22,6 +22,9 @@ from ingestion.model.lineage import (
     WriteMode,
 )
 from ingestion.model.namespaces import Namespace, RelationKey, created_key, meant_key
+
+_AT_ONE_TIME = 100 * A_MOMENT
+"""Seconds that statements are told apart by at most which a log has at one time: more of one name are rare."""
 
 _Key = TypeVar("_Key")
 _Latest = TypeVar("_Latest", Order, tuple[Order, RelationKey])
@@ -396,7 +399,7 @@ class _TimelineReader:
         nothing: Relation | None = None
         for number, name, key, last in self._written:
             relation = self.relations[meanings[number][name]]
-            made_again = relation.made is not None and last < relation.made
+            made_again = relation.made is not None and self._is_before(relation.made, relation, key, last)
             if key.session is not None or not (relation.gone or made_again):
                 continue
             if key in self._in_force:
@@ -406,6 +409,17 @@ class _TimelineReader:
                 nothing.unmade = nothing.superseded = True
                 found[number, name] = nothing.number
         return found
+
+    def _is_before(self, made: Order, relation: Relation, key: RelationKey, written: Order) -> bool:
+        """Whether a relation was written into under a name before it was made the last time, for all that is known.
+
+        Of statements that a log has at one time only those that share a name are in order: where the relation got the
+        name of the write no later than it was made, or only after the write, it was its earlier self that had it.
+        """
+        if written < made or key == relation.born:
+            return written < made
+        _first, given = self._named.get((relation.number, key), (0.0, 0.0))
+        return written[0] - made[0] < _AT_ONE_TIME and not made[0] <= given <= written[0]
 
     def events(self) -> tuple[NameEvent, ...]:
         """What happened to names, in the order of time."""

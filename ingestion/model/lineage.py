@@ -139,11 +139,28 @@ class CreateMode(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class ParameterUse:
+    """What a parameter of a function is to a column that the function gives; `rows`: to which rows there are.
+
+    Of `CREATE MACRO f(x) AS (SELECT max(v) FROM t WHERE k = x)` x, the first, filters what it gives.
+    """
+
+    number: int
+    name: str
+    transformation: Transformation
+    rows: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a known schema: its name as the catalog has it, and its type as written ("" if unknown)."""
+    """A column of a known schema: its name as the catalog has it, and its type as written ("" if unknown).
+
+    One that a function gives has what the function's `parameters` are to it.
+    """
 
     name: str
     type: str = ""
+    parameters: tuple[ParameterUse, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +208,8 @@ class StarOutput:
 class Output:
     """One column that a flow gives its target, in order; with `star` set, a run of columns not known yet.
 
-    `name_assumed` marks a name that was guessed: a positional INSERT into a table of unknown schema.
+    `name_assumed` marks a name that was guessed: a positional INSERT into a table of unknown schema. `parameters` are
+    those of the function whose column it is.
     """
 
     name: str
@@ -199,6 +217,7 @@ class Output:
     type: str = ""
     star: StarOutput | None = None
     name_assumed: bool = False
+    parameters: tuple[ParameterUse, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

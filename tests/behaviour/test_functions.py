@@ -6,7 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
+from ingestion import LineageParser
 from tests.behaviour.conftest import Shop
+from tests.behaviour.harness import Outcome
 
 Opened = Callable[..., Shop]
 TABLES = {"public.src": ("a", "b"), "public.tgt": ("a", "b")}
@@ -76,18 +78,92 @@ def test_the_tables_that_a_function_reads_are_read_by_what_calls_it(shop: Opened
     outcome = made.run(text, f"insert into tgt (a, b) select {call} + 1, a from src")
     assert {(source.lower(), target.lower()) for source, target in outcome.columns} == {
         ("rates.rate", "tgt.a"),
-        ("src.b", "tgt.a"),
         ("src.a", "tgt.b"),
     }
-    (rates,) = (request for edge, request in outcome.edges.items() if "rates" in edge[0])
-    said = {
-        (column.from_columns[0].rpartition(".")[2], column.to_column.rpartition(".")[2]): column.transformation
-        for contribution in rates.contributions
-        for column in contribution.columns
+    assert _subtypes(outcome, "rates") == {("rate", "a"): {"AGGREGATION"}, ("code", "a"): {"FILTER"}}
+    assert _subtypes(outcome, "src") == {("b", "a"): {"FILTER"}, ("a", "b"): {"IDENTITY"}}
+
+
+def _subtypes(outcome: Outcome, source: str) -> dict[tuple[str, str], set[str]]:
+    """By the columns of each column edge from a table, what it says."""
+    (found,) = (request for edge, request in outcome.edges.items() if edge[0].lower().endswith(source))
+    said: dict[tuple[str, str], set[str]] = {}
+    for column in (column for contribution in found.contributions for column in contribution.columns):
+        ends = column.from_columns[0].rpartition(".")[2].lower(), column.to_column.rpartition(".")[2].lower()
+        said.setdefault(ends, set()).add(column.transformation.subtype.value)
+    return said
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_arguments_are_to_a_value_what_the_body_does_with_them(shop: Opened, late: bool) -> None:
+    made = shop({**RATES, "public.tgt": ("a", "b", "c", "d")}, dialect="duckdb")
+    body = "create macro f(x, y) as (select max(rate) + y from rates where code = x)"
+    outer = "create macro g(p, q) as f(upper(q), p) + (select min(fee) from extra)"
+    call = "insert into tgt select f(a, b), f(y := a, x := b), g(a, b), f(a, 1) + b from src"
+    outcome = made.run(*([call, outer, body] if late else [body, outer, call]))
+    assert _subtypes(outcome, "src") == {
+        ("a", "a"): {"FILTER"},
+        ("b", "a"): {"TRANSFORMATION"},
+        ("a", "b"): {"TRANSFORMATION"},
+        ("b", "b"): {"FILTER"},
+        ("a", "c"): {"TRANSFORMATION"},
+        ("b", "c"): {"FILTER"},
+        ("a", "d"): {"FILTER"},
+        ("b", "d"): {"TRANSFORMATION"},
     }
-    assert said["rate", "a"].subtype == "AGGREGATION"
-    assert said["code", "a"].subtype == "FILTER"
-    assert set(said) == {("rate", "a"), ("code", "a")}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text", "call"),
+    [
+        (
+            "duckdb",
+            "create macro m(x, y) as table select rate, y as other from rates where code = x",
+            "m(src.a, src.b)",
+        ),
+        (
+            "postgres",
+            "create function m(int, y int) returns table (rate int, other int) language sql as"
+            " $$ select rate, y from rates where code = $1 and note <> '$2' $$",
+            "m(src.a, src.b)",
+        ),
+        (
+            "tsql",
+            "create function public.m(@x int, @y int) returns table as"
+            " return (select rate, @y as other from rates where code = @x)",
+            "public.m(src.a, src.b)",
+        ),
+        (
+            "snowflake",
+            "create function m(x int, y int) returns table (rate int, other int) as"
+            " 'select rate, y from rates where code = x'",
+            "table(m(y => src.b, x => src.a))",
+        ),
+        (
+            "databricks",
+            "create function m(x int, y int) returns table (rate int, other int)"
+            " return select rate, y from rates where code = x",
+            "lateral m(src.a, src.b)",
+        ),
+    ],
+)
+def test_arguments_of_a_function_that_gives_rows_are_what_its_body_does_with_them(
+    shop: Opened, dialect: str, text: str, call: str
+) -> None:
+    made = shop({**RATES, "public.tgt": ("a", "b"), "public.rates": ("rate", "code", "note")}, dialect=dialect)
+    joined = "cross apply" if dialect == "tsql" else ","
+    outcome = made.run(f"insert into tgt (a, b) select m.rate, m.other from src {joined} {call} m", text)
+    direct = {(source.lower(), target.lower()) for source, target in outcome.columns}
+    assert direct == {("rates.rate", "tgt.a"), ("src.b", "tgt.b")}
+    assert {ends: said for ends, said in _subtypes(outcome, "src").items() if ends[0] == "a"} == {("a", ""): {"FILTER"}}
+
+
+def test_an_argument_whose_use_the_body_does_not_show_may_be_the_value(shop: Opened) -> None:
+    outcome = shop(RATES).run(
+        "create function f(x text) returns numeric return (select max(rate) from rates where code = f.x)",
+        "insert into tgt (a) select f(b) from src",
+    )
+    assert ("src.b", "tgt.a") in outcome.columns
 
 
 def test_a_function_is_read_by_the_definition_in_force_and_through_another_one(shop: Opened) -> None:
@@ -129,7 +205,8 @@ def test_a_name_of_the_caller_s_is_not_the_body_s(shop: Opened) -> None:
         "create function f(x text) returns numeric return (select max(rate) from rates where code = x)",
         "insert into tgt (a) select f(rates.code) from src rates",
     )
-    assert outcome.columns == {("rates.rate", "tgt.a"), ("src.code", "tgt.a")}
+    assert outcome.columns == {("rates.rate", "tgt.a")}
+    assert _subtypes(outcome, "src") == {("code", "a"): {"FILTER"}}
 
 
 def test_a_function_of_which_nothing_is_known_reads_nothing(shop: Opened) -> None:
@@ -211,3 +288,9 @@ def test_a_view_that_takes_parameters_is_read_by_its_name(shop: Opened) -> None:
 def test_a_function_that_nobody_defined_has_no_place_and_is_no_table(shop: Opened) -> None:
     outcome = shop({**TABLES, "public.recent": ("one",)}).run("insert into tgt (a) select r.one from recent(7) r")
     assert outcome.edges == {}
+
+
+def test_what_a_trigger_s_function_returns_is_no_value() -> None:
+    body = "BEGIN SELECT * INTO NEW FROM src; RETURN NEW; END"
+    text = f"CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS $$ {body} $$"
+    assert LineageParser(text, dialect="postgres").edges == ()

@@ -90,6 +90,12 @@ _MADE_AGAIN_WHERE_IT_WAS = [
 ]
 
 
+def test_at_one_time_a_write_is_not_into_what_gets_the_name_afterwards(tmp_path: Path) -> None:
+    nights = random_nights(6361)  # in the last, `b` is written into, then made again and exchanged for `a`
+    expected = [*Names().edges_after(nights)]
+    assert [*standing_after(tmp_path, in_one_run(records_of(nights, apart=0.0)))] == expected[-1:]
+
+
 def test_what_is_made_again_where_it_was_made_has_no_other_name_that_it_had(tmp_path: Path) -> None:
     longer = [_MADE_AGAIN_AND_SWAPPED_BACK, _MADE_AGAIN_WHERE_IT_WAS]
     nights = side_by_side([*longer, [*_MADE_AGAIN_WITHOUT_ITS_RENAME, []], [*_ROUND_AND_REPLACED, []]])

@@ -31,7 +31,8 @@ _ELSEWHERE = "external"
 @dataclass(frozen=True, slots=True)
 class Header:
     """What stands before a body. `parameters` are names; `path` is the search path that the routine brings along,
-    `columns` are those that RETURNS TABLE names.
+    `columns` are those that RETURNS TABLE names. `given` are the parameters that a call gives, by their positions, ""
+    for one without a name; none where one of them takes several arguments.
     """
 
     kind: str
@@ -43,6 +44,7 @@ class Header:
     returns_table: bool = False
     returns_trigger: bool = False
     columns: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()
 
     @property
     def readable(self) -> bool:
@@ -78,11 +80,12 @@ def read_header(text: str, dialect: Dialect) -> Header | None:
     if not name:
         return None
     parameters: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()
     if code.word(index) == ";":  # T-SQL's ;1
         index += 2
     if code.word(index) == "(" and kind not in _SCHEDULED:
         closing = code.closing(index)
-        parameters = tuple(_parameters(code, index + 1, closing))
+        parameters, given = tuple(_parameters(code, index + 1, closing)), _given_parameters(code, index + 1, closing)
         index = closing + 1
     found = _Found(returns_table=code.word(kind_at - 1) == "table")  # BigQuery's TABLE FUNCTION
     body = _body(code, index, found, scheduled=kind in _SCHEDULED)
@@ -100,6 +103,7 @@ def read_header(text: str, dialect: Dialect) -> Header | None:
         found.returns_table,
         found.returns_trigger,
         found.columns,
+        given,
     )
 
 
@@ -126,6 +130,13 @@ def _parameters(code: Code, first: int, last: int) -> Iterator[str]:
         # A type alone (PostgreSQL) is no name.
         if (end - index > 1 or code.dialect.untyped_parameters) and code.tokens[index].kind in (WORD, NAME):
             yield code.name(index)
+
+
+def _given_parameters(code: Code, first: int, last: int) -> tuple[str, ...]:
+    items = [pair for pair in code.items(first, last) if code.word(pair[0]) != "out"]
+    if any(code.word(begin) == "variadic" for begin, _ in items):
+        return ()
+    return tuple(next(_parameters(code, *pair), "") for pair in items)
 
 
 def _body(code: Code, index: int, found: _Found, *, scheduled: bool) -> str | None:

@@ -14,7 +14,8 @@ from ingestion.analysis.form import RelationalStatement, WriteForm
 from ingestion.analysis.symbolic import Symbolic
 from ingestion.dialects import Dialect, dialect_of
 from ingestion.dialects.cursor import Code
-from ingestion.dialects.definition import keywords
+from ingestion.dialects.definition import DollarQuotes, keywords
+from ingestion.model.function_parameters import placeholder
 from ingestion.model.lineage import NameKind, TableName
 from ingestion.statements.routines._reader import read_body
 from ingestion.statements.routines._signature import MACRO, Header, read_header
@@ -26,6 +27,7 @@ _QUERIES = keywords("select with values")
 _STATEMENTS = keywords("begin declare return if set insert update delete merge call")
 # Without a FROM it reads no table: its arguments make its value, as with any function.
 _READS = re.compile(r"\bfrom\b", re.IGNORECASE)
+_NUMBERED = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|\$(?P<number>\d+)\b")
 _RESULT = "result"
 """The column under which a function's value is read."""
 
@@ -39,39 +41,69 @@ def function_as_view(text: str, dialect: str) -> str | None:
         return None
     rules = dialect_of(dialect)
     header = read_header(text, rules)
-    if header is None or header.kind not in ("function", MACRO) or not header.readable:
+    if header is None or header.kind not in ("function", MACRO) or not header.readable or header.returns_trigger:
         return None
     if header.kind == MACRO and not rules.untyped_parameters:  # Teradata's is a script
         return None
-    query = _only_query(header.body, rules, _parameters(header)) if header.returns_table else _value_of(header, rules)
+    variables = _parameters(header, known_again=not _names_otherwise(header, rules))
+    query = _only_query(header.body, rules, variables) if header.returns_table else _value_of(header, rules, variables)
     if query is None:
         return None
+    query = _by_number(query, header, rules)
     name = ".".join(quote_name(part, rules) for part in header.name)
     columns = ", ".join(quote_name(column, rules) for column in header.columns)
     return f"CREATE VIEW {name} {f'({columns}) ' if columns else ''}AS {query}"
 
 
-def _value_of(header: Header, dialect: Dialect) -> str | None:
+def _value_of(header: Header, dialect: Dialect, variables: Variables) -> str | None:
     """The query of the value that a function gives, where that is read from tables and nothing is written."""
     if not _READS.search(header.body):
         return None
-    query = _only_query(header.body, dialect, _parameters(header))
+    query = _only_query(header.body, dialect, variables)
     if query is not None:
         return f"SELECT ({query}) AS {_RESULT}"
-    steps, returned = read_body(header.body, dialect, _parameters(header))
+    steps, returned = read_body(header.body, dialect, variables)
     if steps:
         return None
-    if not returned and (expression := _only_expression(header.body, dialect, _parameters(header))):
+    if not returned and (expression := _only_expression(header.body, dialect, variables)):
         returned = (expression,)
     read = [expression for expression in dict.fromkeys(returned) if _READS.search(expression)]
     return " UNION ALL ".join(f"SELECT ({expression}) AS {_RESULT}" for expression in read) or None
 
 
-def _parameters(header: Header) -> Variables:
-    variables = Variables(unmarked=True)
+def _parameters(header: Header, *, known_again: bool = True) -> Variables:
+    named = {name.casefold(): placeholder(number, name) for number, name in enumerate(header.given, 1) if name}
+    variables = Variables(unmarked=True, placeholders=named if known_again else {})
     for parameter in header.parameters:
         variables.declare(parameter)
     return variables
+
+
+def _by_number(text: str, header: Header, dialect: Dialect) -> str:
+    """The text with placeholders for parameters that it has by their numbers, as PostgreSQL's may: `WHERE k = $1`."""
+    if dialect.dollar_quotes is not DollarQuotes.TAGGED:
+        return text
+
+    def placeholder_for(match: re.Match[str]) -> str:
+        number = int(match["number"] or 0)
+        return f":{placeholder(number, header.given[number - 1])}" if 0 < number <= len(header.given) else match[0]
+
+    return _NUMBERED.sub(placeholder_for, text)
+
+
+def _names_otherwise(header: Header, dialect: Dialect) -> bool:
+    """Whether a body names a parameter where no value stands for it: `f.x` by the function's name, or a field of it."""
+    code, names = Code.of(header.body, dialect), {name.casefold() for name in header.given if name}
+    own = header.name[-1].casefold()
+    for index in range(len(code.tokens)):
+        if code.name(index).casefold() not in names:
+            continue
+        if code.word(index - 1) == ".":
+            if index > 1 and code.name(index - 2).casefold() == own:
+                return True
+        elif code.word(index + 1) in (".", "("):
+            return True
+    return False
 
 
 def _only_expression(body: str, dialect: Dialect, variables: Variables) -> str:

@@ -128,8 +128,9 @@ class Variables:
     `texts` its constant text, `fields` the queries of a record's fields that were filled by themselves, `rows` the
     names that were declared as rows, `blocks` those of blocks. A variable that is filled twice stands for neither.
     `unmarked`: names stand for them without a mark in a dialect that has marks too, as the parameters of Snowflake's
-    functions do. `table` is the one whose rows a trigger may change before they are written, under the names of
-    `changeable`; "" where none is.
+    functions do. `placeholders` has, of a parameter that is to be known again in the text, what stands for it. `table`
+    is the one whose rows a trigger may change before they are written, under the names of `changeable`; "" where none
+    is.
     """
 
     unmarked: bool = False
@@ -142,6 +143,7 @@ class Variables:
     blocks: set[str] = field(default_factory=set)
     table: str = ""
     changeable: frozenset[str] = frozenset()
+    placeholders: Mapping[str, str] = field(default_factory=dict)
 
     def is_changeable(self, name: str) -> bool:
         """Whether a name is the row that a trigger may change: NEW of `NEW.total := NEW.price * NEW.qty`."""
@@ -291,7 +293,8 @@ def _replacement(code: Code, index: int, variables: Variables) -> tuple[str, int
         return f"({value})", end
     if query is not None and key not in variables.values and code.dialect.dollar_quotes is DollarQuotes.TAGGED:
         return f"(SELECT {token.text} FROM ({query}) {token.text})", index  # the row as one value
-    return (token.text if token.text.startswith("@") else f":{token.text}"), index
+    named = variables.placeholders.get(key, token.text.removeprefix("@"))
+    return f"{'@' if token.text.startswith('@') else ':'}{named}", index
 
 
 def _rows_of_cursor(code: Code, index: int, variables: Variables) -> tuple[str, int] | None:

@@ -25,7 +25,7 @@ from ingestion.dialects.keywords import DATE_PARTS
 from ingestion.parsing.sqlglot.expressions._functions import behaviours_of, write_in_dialect
 from ingestion.parsing.sqlglot.expressions._operators import write_decode
 from ingestion.parsing.sqlglot.expressions._terms import called_name
-from ingestion.parsing.sqlglot.expressions.names import named_table
+from ingestion.parsing.sqlglot.expressions.names import named_table, parameter_named_by
 from ingestion.parsing.sqlglot.expressions.types import has_constant_length
 from ingestion.parsing.sqlglot.expressions.writer import ExpressionWriter, Handler
 
@@ -213,11 +213,12 @@ def write_function(w: ExpressionWriter, node: exp.Expr, role: int, outer_precede
     if worded is not None:
         return _result_type(known.type, worded)
     w.parts.append(name + "(")
-    rules = _arguments(w, node, known.inner[role])
+    given: list[tuple[int, int, str]] = []
+    rules = _arguments(w, node, known.inner[role], given)
     if known.last_filters and w.slots and type(w.slots[-1]) is Slot:
         w.slots[-1] = w.slots[-1]._replace(role=COMPOSED[role][FILTER])
     if type(node) is exp.Anonymous:
-        w.call(called_name(node), TRANSFORMED[role])
+        w.call(called_name(node), TRANSFORMED[role], tuple(given))
     w.parts.append(")")
     return _result_type(known.type, rules)
 
@@ -257,8 +258,13 @@ def _result_type(rule: TypeRule, rules: list[TypeRule]) -> TypeRule:
     return rule
 
 
-def _arguments(w: ExpressionWriter, node: exp.Expr, role: int) -> list[TypeRule]:
-    """Write the arguments of a function, in order; returns their types."""
+def _arguments(
+    w: ExpressionWriter, node: exp.Expr, role: int, given: list[tuple[int, int, str]] | None = None
+) -> list[TypeRule]:
+    """Write the arguments of a function, in order; returns their types.
+
+    `given` takes the slots of each, from one number to another, and the parameter's name where the call says it.
+    """
     parts = w.parts
     rules: list[TypeRule] = []
     first = True
@@ -272,13 +278,15 @@ def _arguments(w: ExpressionWriter, node: exp.Expr, role: int) -> list[TypeRule]
                 continue
             if not first:
                 parts.append(", ")
-            first = False
+            first, start = False, len(w.slots)
             if truncates and key == "unit":
                 parts.append("?")  # a string in the text: DATE_TRUNC('month', a)
             elif any(item is unit for unit in units):
                 parts.append(item.name.upper())
             else:
                 rules.append(w.write(item, role))
+            if given is not None and key == "expressions":
+                given.append((start, len(w.slots), parameter_named_by(item)))
     return rules
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 
 from sqlglot import exp
 
-from ingestion.analysis.form import POSITION, Fields, Projection, QuerySlot, Star, StarSlot, TypeRule
+from ingestion.analysis.form import POSITION, Fields, ParameterSlot, Projection, QuerySlot, Star, StarSlot, TypeRule
 from ingestion.analysis.roles import (
     AGGREGATION,
     ATOM,
@@ -22,6 +22,7 @@ from ingestion.analysis.roles import (
 )
 from ingestion.dialects.functions import OBJECT_BUILDERS, OBJECT_CHANGES, TO_JSON
 from ingestion.dialects.methods import is_method
+from ingestion.model.function_parameters import parameter_of
 from ingestion.parsing.sqlglot.expressions._functions import behaviours_of
 from ingestion.parsing.sqlglot.expressions.stars import star_of
 from ingestion.parsing.sqlglot.expressions.types import literal_type
@@ -194,6 +195,8 @@ def _parameter(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence:
     this = node.args.get("this")
     if type(this) is exp.Literal and w.names.dialect.stage_names:
         return w.slot(("$" + this.name,), role, outer_precedence)  # a column of a stage, by position
+    if (parameter := parameter_of(node.name)) is not None:
+        w.slots.append(ParameterSlot(*parameter, role))
     w.parts.append("?")
     return None
 
@@ -295,7 +298,7 @@ TERMS: dict[type[exp.Expr], Handler] = {
     exp.UnicodeString: _masked_value,
     exp.Heredoc: _masked_value,
     exp.Introducer: _masked_value,
-    exp.Placeholder: _masked_value,
+    exp.Placeholder: _parameter,
     exp.SessionParameter: _masked_value,
     exp.Parameter: _parameter,
     exp.JSONPath: _masked_value,

@@ -535,3 +535,9 @@ def _subquery_name(names: Names, node: exp.Expr) -> str:
 def _postgres_name(node: exp.Func) -> str:
     own = str(node.sql_name()).replace("J_S_O_N_B", "JSONB").replace("J_S_O_N", "JSON").lower()
     return _POSTGRES_NAMES.get(type(node)) or own
+
+
+def parameter_named_by(argument: exp.Expr) -> str:
+    """The parameter that an argument names: x of `f(x := a)`, `f(x => a)`; "" where it stands by its position."""
+    named = isinstance(argument, exp.Kwarg | exp.PropertyEQ)
+    return str(argument.args["this"].name).lower() if named else ""

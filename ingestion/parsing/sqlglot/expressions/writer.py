@@ -104,9 +104,9 @@ class ExpressionWriter:
         self.parts.append(number)
         return number
 
-    def call(self, name: str, role: int) -> None:
-        """Append what a function of the user's reads itself."""
-        self.slots.append(CallSlot(TableName((name.lower(),), name, NameKind.FUNCTION), role))
+    def call(self, name: str, role: int, arguments: tuple[tuple[int, int, str], ...]) -> None:
+        """Append what a function of the user's reads itself; `arguments` are those of its slot."""
+        self.slots.append(CallSlot(TableName((name.lower(),), name, NameKind.FUNCTION), role, arguments=arguments))
 
     def join(self, nodes: list[exp.Expr], role: int) -> list[TypeRule]:
         """Write the nodes with commas between; returns their types."""

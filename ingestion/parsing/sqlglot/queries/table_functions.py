@@ -39,6 +39,7 @@ from ingestion.parsing.sqlglot.expressions.names import (
     function_elsewhere,
     function_name,
     is_reader,
+    parameter_named_by,
     path_of,
     query_of_view,
     refuse_bound_function,
@@ -303,10 +304,16 @@ def translate_function(
     offset = node.args.get("offset") or function.args.get("offset")
     if isinstance(offset, exp.Identifier):
         columns = (*columns, queries.names.column(offset))
-    wide = known is not None or type(function) in _WIDE
+    wide, given_as = known is not None or type(function) in _WIDE, _given_names(function, given)
     fixed, numbered = _fixed_arguments(given, name), isinstance(function, exp.Posexplode)
-    source = TableFunction(arguments, name.lower(), own, known, aligned, wide, fixed, numbered)
+    source = TableFunction(arguments, name.lower(), own, known, aligned, wide, fixed, numbered, given_as)
     return RelationSource(source, alias, columns, "", lateral=True, pivots=pivots)
+
+
+def _given_names(function: exp.Expr, arguments: list[exp.Expr]) -> tuple[str, ...]:
+    """The parameters that a call's arguments name, "" for those that it gives by position."""
+    written = function.expressions
+    return tuple(map(parameter_named_by, written if len(written) == len(arguments) else arguments))
 
 
 def _known_by_name(node: exp.Expr, function: exp.Expr) -> TableName | None:
