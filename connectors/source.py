@@ -14,6 +14,7 @@ from typing import Protocol
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
+from connectors.assets import Assets
 from connectors.records import RecordWork
 from ingestion.model.engine_names import EngineNameRules
 from ingestion.model.lineage import Column
@@ -163,6 +164,7 @@ class OpenSource:
     `database`: in which its bare names are, None where nothing tells. `views` and `routines`: its definitions as they
     stand now; `keeps`: whether a definition that the catalog has of it, and the source has not, still stands;
     `failures`: those whose text cannot be had. `columns` are of the relations that it knows.
+    `assets`: what its records define that is no table.
     """
 
     database: str | None = None
@@ -172,6 +174,7 @@ class OpenSource:
     keeps: Callable[[Definition], bool] = _still_stands
     failures: Callable[[], Iterable[FailedDefinition]] = _nothing
     columns: Callable[[], Schemas] = dict
+    assets: Callable[[], Assets] | None = None
     planner: Planner | None = None
 
     @property

@@ -21,6 +21,7 @@ _ROOMS: Mapping[str, str] = {
     "spark-history-lineage": "connectors.spark",
     "dbt": "connectors.dbt",
     "edge-list": "connectors.edge_list",
+    "superset": "connectors.superset",
     "postgres-lineage": "connectors.postgres",
     "timescale-lineage": "connectors.postgres",
     "greenplum-lineage": "connectors.postgres",

@@ -255,6 +255,7 @@ class SearchScope:
     paths belong to. `two_level`: the platform has no schemas below databases (MySQL, Hive, ClickHouse), so that a
     session's database is what OpenMetadata calls a schema. `guessed_database` stands where nothing tells a session's
     database: where that has no table of that schema and name, the one of any database is meant, if there is but one.
+    `assets`: what a source names that is no table, by the parts of these names in lower case.
     """
 
     service: str
@@ -263,6 +264,7 @@ class SearchScope:
     two_level: bool = False
     rules: EngineNameRules = field(default_factory=EngineNameRules)
     guessed_database: str = ""
+    assets: Mapping[tuple[str, ...], TableEntity] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,6 +318,8 @@ class Resolver:
         isolation = Isolation[TableName](self._probe)
         with isolation.around(FailureStage.RESOLUTION, name):
             isolation.probe(FailureStage.RESOLUTION, name)
+            if self._scope.assets and (asset := self._scope.assets.get(tuple(map(str.lower, name.parts)))) is not None:
+                return Resolved(asset, FoundBy.QUALIFICATION)
             if name.kind is NameKind.PATH:
                 return self._at_path(name.dotted)
             return self._first_of(known or self._lookups(name, namespace))

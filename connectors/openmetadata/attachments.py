@@ -33,6 +33,7 @@ _QUERIES_AT_ONCE_IN_BULK = 500
 """Of a catalog with bulk calls."""
 _CHECKSUMS_AT_ONCE = 150
 """Checksums in the URL of a search: with more of them it is longer than the 8 KiB that usual proxies take."""
+_OWNERS_SHOWN = 5
 _QUERY_FIELDS = ["checksum", "queryUsedIn", "usedBy", "processedLineage", "duration"]
 
 
@@ -124,7 +125,7 @@ def label_of(fqn: str) -> Json:
 # Owners by the names that other tools have for them: a team or a user of the platform.
 
 
-def owner_reference(platform: Platform, name: str) -> EntityReference | None:
+def _owner_reference(platform: Platform, name: str) -> EntityReference | None:
     """The team or user with this name or e-mail address, None when there is none.
 
     Headwater's own catalog, which has no users, takes it for a team that is new.
@@ -136,6 +137,26 @@ def owner_reference(platform: Platform, name: str) -> EntityReference | None:
     if client.TABLES in platform.capabilities:
         return put(platform.http, Collection.TEAMS, {"name": name, "teamType": "Group"})
     return find_reference(platform.http, Collection.USERS, build_fqn(name.partition("@")[0]))
+
+
+class Owners:
+    """Owners by name, each asked for once."""
+
+    def __init__(self, platform: Platform) -> None:
+        self._platform = platform
+        self._known: dict[str, EntityReference | None] = {}
+
+    def of(self, name: str) -> EntityReference | None:
+        """The owner of this name, None for "" and for one that the platform does not know."""
+        if name and name not in self._known:
+            self._known[name] = _owner_reference(self._platform, name)
+        return self._known.get(name)
+
+    def warning(self) -> str:
+        """The line about owners that the platform does not know, "" where it knows all."""
+        names = sorted(name for name, reference in self._known.items() if reference is None)
+        shown = ", ".join(names[:_OWNERS_SHOWN])
+        return f"{len(names)} owners are no team or user of the catalog: {shown}" if names else ""
 
 
 # What reads tables beside other tables: dashboards, the models behind them, and metrics, with what they read.

@@ -130,6 +130,7 @@ class Collection(StrEnum):
     QUERIES = "queries"
     DASHBOARD_SERVICES = "services/dashboardServices"
     DASHBOARDS = "dashboards"
+    CHARTS = "charts"
     DATA_MODELS = "dashboard/datamodels"
     METRICS = "metrics"
     TEAMS = "teams"
@@ -285,6 +286,7 @@ _TYPES = {
     Collection.QUERIES: "query",
     Collection.DASHBOARD_SERVICES: "dashboardService",
     Collection.DASHBOARDS: "dashboard",
+    Collection.CHARTS: "chart",
     Collection.DATA_MODELS: "dashboardDataModel",
     Collection.METRICS: "metric",
     Collection.TEAMS: "team",

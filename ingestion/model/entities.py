@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ingestion.model.fqn import build_fqn
+from ingestion.model.fqn import build_fqn, split_fqn
 from ingestion.model.lineage import Column
 
 
@@ -38,11 +38,18 @@ class EntityReference:
         return cls(str(json["id"]), str(json["type"]), json.get("name"), json.get("fullyQualifiedName"))
 
 
+DATA_MODEL, CHART, DASHBOARD = "dashboardDataModel", "chart", "dashboard"
+DASHBOARD_TYPES = frozenset({DATA_MODEL, CHART, DASHBOARD})
+"""What a dashboard tool has beside tables: the first stands between tables and charts, and has columns of its own."""
+
+
 @dataclass(frozen=True, slots=True)
 class TableEntity:
     """A table or view of the platform, with the columns and their types as the platform has them.
 
-    A container of files is one too: `type` says so, and it has no database and no schema. `columns_complete` False:
+    A container of files is one too, and what a dashboard tool has: `type` says so, and these have no database and no
+    schema. Of a chart, which has no columns, it is itself what lineage by column touches, of a dashboard its charts.
+    `columns_complete` False:
     these are the columns that were met so far, there may be others. `filed_from_log`: it was registered from what a log
     shows of it, and is brought up to date so. `definition` is a view's
     own SQL as the platform keeps it: not masked, so never for a log or an edge. `path`: where its files are, "" where
@@ -84,7 +91,10 @@ class ColumnFqns(dict[str, str | None]):
 
     def __init__(self, entity: TableEntity) -> None:
         super().__init__()
+        self._itself = entity.type == CHART
         self._entity = entity.fully_qualified_name
+        if entity.type == DASHBOARD:  # its charts lie beside it
+            self._entity = ".".join(build_fqn(part) for part in split_fqn(self._entity)[:-1])
         self._names = frozenset(column.name for column in entity.columns)
         self._in_any_case: dict[str, str | None] = {}
         for column in entity.columns:
@@ -92,6 +102,8 @@ class ColumnFqns(dict[str, str | None]):
             self._in_any_case[folded] = None if folded in self._in_any_case else column.name
 
     def __missing__(self, column: str) -> str | None:
+        if self._itself:
+            return self._entity
         name = column if column in self._names else self._in_any_case.get(column.casefold())
         found = self[column] = None if name is None else f"{self._entity}.{build_fqn(name)}"
         return found

@@ -130,6 +130,13 @@ class Outcome(_DescribedCode):
         _SKIPPED,
         "A record of the log that holds no statement: a server's message, a connect, an empty text.",
     )
+    NO_QUERY = "no_query", _SKIPPED, "A chart or dashboard that shows no data: a text, a picture, nothing at all."
+    NO_DATASET = (
+        "no_dataset",
+        _SKIPPED,
+        "The dataset, view or model that a chart or view is made of is not among what was read.",
+        "Export it with what shows it.",
+    )
     # BigQuery logs a script beside its parts, ClickHouse the parts of a distributed query beside it.
     PART_OF_ANOTHER = (
         "part_of_another",

@@ -29,6 +29,7 @@ class EdgeSource(StrEnum):
 
     MANUAL = "Manual"
     VIEW = "ViewLineage"
+    DASHBOARD = "DashboardLineage"
     DBT = "DbtLineage"
     PIPELINE = "PipelineLineage"
     SPARK = "SparkLineage"

@@ -23,6 +23,21 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
     ),
     "connectors/edge_file/test_sink.py": ("connectors.edge_file.settings",),
     "workflows/run/publish/delivery/test_written_keys.py": ("workflows.run.publish._written_keys",),
+    "workflows/run/test_dashboards.py": (
+        "connectors.assets",
+        "connectors.dashboards.queries",
+        "connectors.dashboards.records",
+        "connectors.dashboards.settings",
+        "connectors.superset.settings",
+        "connectors.superset.source",
+        "workflows.run.publish.dashboards",
+    ),
+    "connectors/superset/test_assets.py": (
+        "connectors.dashboards.yaml_texts",
+        "connectors.superset._charts",
+        "connectors.superset._documents",
+    ),
+    "connectors/superset/test_api.py": ("connectors.dashboards.servers",),
     "workflows/run/test_edge_list.py": ("connectors.edge_list.settings", "connectors.edge_list.source"),
     "connectors/catalog/store/lineage/test_verdicts.py": (
         "connectors.catalog.answer.witnesses",

@@ -21,6 +21,7 @@ OF_SYSTEMS = {
     "connectors.dbt": "dbt's names of its adapters, and how their macros are written",
     "connectors.platforms.datahub_platforms": "DataHub's names of its platforms",
     "connectors.postgres": "a connector to one system",
+    "connectors.superset": "SQLAlchemy's names of databases",
     "connectors.spark.catalog": "a connector to one system",
     "connectors.spark": "a connector to one system",
     "workflows.commands.policy": "formats that a plan is written in",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from ingestion.dialects import Dialect, dialect_of, fold
 from ingestion.errors import ConfigError
+from ingestion.model.entities import TableEntity
 from ingestion.model.namespaces import Namespace, NamespaceDefaults
 from workflows.config.models.run_config import RunConfig
 
@@ -18,7 +20,8 @@ class SourceSettings:
     """What the names of the log mean where it does not say, and which lineage is wanted.
 
     `two_level`: the platform has no schemas below databases, so a session's database is what stands for a schema.
-    `dbt_models`: definitions that no log has are models of a dbt project.
+    `dbt_models`: definitions that no log has are models of a dbt project. `assets`: the charts and the like that names
+    of the source mean, by the parts of these.
     """
 
     default_database: str
@@ -30,6 +33,7 @@ class SourceSettings:
     inline_temporary: bool = True
     supersede_rewritten: bool = True
     dbt_models: bool = False
+    assets: Mapping[tuple[str, ...], TableEntity] = field(default_factory=dict)
 
     @property
     def defaults(self) -> NamespaceDefaults:

@@ -25,6 +25,7 @@ from workflows.run.bind.binding import Binding, texts_in
 from workflows.run.group.occurrences import Occurrences, Sessions, occurrences
 from workflows.run.parse.tasks import Parsing
 from workflows.run.parse.templates import TemplateParsing, Templates
+from workflows.run.publish.dashboards import AssetFiling, FiledAssets
 from workflows.run.publish.dbt_project import DbtPublishing
 from workflows.run.publish.openlineage_events import EventSink
 from workflows.run.publish.publishing import Publishing
@@ -101,6 +102,8 @@ class _RunContext:
     source: OpenSource
     state: WorkflowState
     project: DbtProject | None = None
+    dashboards: AssetFiling | None = None
+    filed: FiledAssets = field(default_factory=FiledAssets)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +123,7 @@ class _RunServices:
         """Raises ConfigError where nothing says what the SQL of the source is."""
         target, source, state, project = context.target, context.source, context.state, context.project
         probe = options.failpoints.probe
-        settings = source_settings(config, source.database)
+        settings = replace(source_settings(config, source.database), assets=context.filed.entities)
         known = state.templates
         if options.extent.dead:
             known = {key: template for key, template in known.items() if template.symbolic is not None}
@@ -262,6 +265,16 @@ def _remove_stale_edges(run: _RunServices, made: _Products, opened: OpenStage) -
     return _StageResult((), RunCounts(edges=EdgeCounts(removed=removed)), warnings)
 
 
+def _has_dashboards(run: _RunServices, _made: _Products) -> bool:
+    return run.context.dashboards is not None and not run.options.dry_run
+
+
+def _delete_gone_dashboards(run: _RunServices, _made: _Products, opened: OpenStage) -> _StageResult:
+    if run.context.dashboards is not None:
+        opened.progress.advance(run.context.dashboards.delete_gone())
+    return _StageResult()
+
+
 def _known_loads(made: _Products) -> int:
     statistics = made[Statements].statistics
     return statistics.failed_loads + statistics.measured_loads
@@ -337,6 +350,7 @@ STAGES = (
     _Stage("resolve", (BoundShards,), (ResolvedShards,), _resolve, _has_lineage),
     _Stage("publish", (ResolvedShards,), (LineageResult,), _publish, _has_lineage),
     _Stage("stale edges", (Statements, LineageResult), (), _remove_stale_edges, _has_published),
+    _Stage("dashboards", (), (), _delete_gone_dashboards, _has_dashboards),
     _Stage("loads", (Statements, LineageResult), (), _file_loads, _has_loads),
     _Stage("metrics", (SparkSession, Statements, LineageResult), (QueryChanges,), _measure, _wants_metrics),
     _Stage("remember", (Statements, LineageResult, QueryChanges), (), _remember, _is_remembered),
@@ -393,7 +407,7 @@ def run_stages(config: RunConfig, options: RunOptions, progress: Progress, begun
         open_target(config, options.run_id, dry_run=options.dry_run) as target,
     ):
         state = WorkflowState(store, lease, _dry_run_config(config) if options.dry_run else config, options.extent)
-        context = _RunContext(begun.spark, target, source, state, begun.project)
+        context = _with_assets(_RunContext(begun.spark, target, source, state, begun.project), config, options)
         counts, warnings = _run_all(_RunServices.of(config, options, progress, context), progress)
     counts.check_conservation()
     with store.read() as connection:
@@ -406,7 +420,12 @@ def run_stages(config: RunConfig, options: RunOptions, progress: Progress, begun
         counts=counts,
         seconds_by_stage=progress.seconds_by_stage,
         where_to_look=_where_to_look(config, options, target, counts),
-        warnings=(*warnings_of(config, counts, before), *warnings, *_losses(config, target, counts)),
+        warnings=(
+            *warnings_of(config, counts, before),
+            *context.filed.warnings,
+            *warnings,
+            *_losses(config, target, counts),
+        ),
         dry_run=options.dry_run,
     )
 
@@ -415,6 +434,14 @@ def _losses(config: RunConfig, target: RunTarget, counts: RunCounts) -> Iterable
     """What the sink could not hold: where it is the catalog, its version tells."""
     settings = config.sink.config
     return (target.platform.features if settings.writes_to_catalog else settings).losses(counts.edges)
+
+
+def _with_assets(context: _RunContext, config: RunConfig, options: RunOptions) -> _RunContext:
+    """The same with the entities of what the source has that is no table. Raises TargetDown and ConfigError."""
+    if context.source.assets is None:
+        return context
+    filing = AssetFiling(config, context.source.assets(), context.target)
+    return replace(context, dashboards=filing, filed=filing.file(options.failpoints.probe))
 
 
 def _dry_run_config(config: RunConfig) -> RunConfig:

@@ -53,7 +53,8 @@ def _reached_row(one: ReachedNode) -> Row:
     parts = Name(one.name), f" [{kind}, {hops} hop{'' if hops == 1 else 's'}] {how} of ", Name(last.source)
     cells = "impacted", Name(one.name), kind, hops, how, Name(last.source)
     doubts = _doubts(one)
-    return Row((*parts, *(f" ({doubt})" for doubt in doubts)), (*cells, *doubts))
+    owned = (f", owned by {', '.join(map(quoted_text, one.owners))}",) if one.owners else ()
+    return Row((*parts, *owned, *(f" ({doubt})" for doubt in doubts)), (*cells, *doubts))
 
 
 def _doubts(one: ReachedNode) -> tuple[str, ...]:
@@ -68,7 +69,8 @@ def _impact_lines(found: Impact) -> Iterator[str]:
     for one in found.reached:
         path = one.path
         via = f"  via {' -> '.join(path[1:-1])}" if len(path) > len(("from", "to")) else ""
-        apart = "".join(f"  ({doubt})" for doubt in _doubts(one))
+        owned = f"  (owner {', '.join(one.owners)})" if one.owners else ""
+        apart = owned + "".join(f"  ({doubt})" for doubt in _doubts(one))
         yield f"  {one.strength.lower():8} {one.name}{'' if one.column else ' (every row)'}{via}{apart}"
     titles = {"notSeen": "not seen any more"}
     kinds = ", ".join(f"{count} {titles.get(kind, kind)}" for kind, count in counts.items() if kind != "entities")

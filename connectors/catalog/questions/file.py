@@ -11,6 +11,7 @@ from sqlalchemy import Connection, func, or_, select
 
 from connectors.catalog.questions.answer import When
 from connectors.catalog.store.database import Database, damage_error, open_database
+from connectors.catalog.store.entities import columns as columns_of
 from connectors.catalog.store.entities.entities import EntityRow, any_rows_of
 from connectors.catalog.store.indexes import COLUMN
 from connectors.catalog.store.lineage.column_names import column_names
@@ -22,7 +23,8 @@ from ingestion.errors import ConfigError
 from ingestion.model import fqn
 from ingestion.model.moments import minute_text
 
-_LINEAGE_TYPES = ("table", "container")
+_TABLES = ("table", "container")
+_LINEAGE_TYPES = (*_TABLES, "dashboardDataModel", "chart", "dashboard")
 
 
 def existing_database(file: Path) -> Database:
@@ -58,7 +60,8 @@ def named_node(connection: Connection, name: str) -> tuple[EntityRow, str | None
     """
     tables = entities_named(connection, name)
     if tables:
-        return _only(tables, name), None
+        row = _only(tables, name)
+        return row, columns_of.itself(row.type, fqn.split(row.fqn)[-1])
     *table, column = fqn.written_parts(name)
     tables = entities_named(connection, ".".join(fqn.quote(part) for part in table)) if table else []
     if not tables:
@@ -107,6 +110,8 @@ def _ending_in(connection: Connection, name: str) -> list[EntityRow]:
     ending = entities.c.fqn_folded.endswith(f".{folded}", autoescape=True)
     where = (entities.c.type.in_(_LINEAGE_TYPES), or_(entities.c.fqn_folded == folded, ending))
     rows = connection.execute(select(entities).where(*where).order_by(entities.c.deleted, entities.c.fqn)).all()
+    # what a dashboard shows is often called as the table is that it shows
+    rows = [row for row in rows if row.type in _TABLES] or rows
     existing = [row for row in rows if not row.deleted]
     return existing or list(rows)
 

@@ -11,6 +11,9 @@ from sqlalchemy import Connection
 from connectors.catalog.graph import CatalogGraph, StoredHop, StoredWay, unseen_on
 from connectors.catalog.questions.answer import Answer, When
 from connectors.catalog.questions.file import asked_window, named_node, open_catalog
+from connectors.catalog.questions.tables import owners_in
+from connectors.catalog.store.database import loads
+from connectors.catalog.store.entities.columns import shown_name
 from connectors.catalog.store.entities.entities import EntityRow, any_rows_of
 from connectors.catalog.store.lineage.window import Window
 from ingestion.model.lineage import Json
@@ -57,6 +60,7 @@ class ReachedNode:
     strength: str
     hops: tuple[ImpactHop, ...]
     unseen: Unseen | None = None
+    owners: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -82,6 +86,7 @@ class ReachedNode:
             "depth": len(self.hops),
             "path": list(self.path),
             "hops": [hops[id(hop)] for hop in self.hops],
+            **({"owners": list(self.owners)} if self.owners else {}),
         } | ({"notSeen": self.unseen.to_json()} if self.unseen is not None else {})
 
 
@@ -132,11 +137,12 @@ def _impact_hop(hop: StoredHop, rows: Mapping[str, EntityRow]) -> ImpactHop:
 
 
 def _reached_node(way: StoredWay, row: EntityRow, hops: Mapping[int, ImpactHop]) -> ReachedNode:
-    column = f"{row.fqn}.{way.node[1]}" if way.node[1] is not None else ""
+    column = shown_name(row.type, row.fqn, way.node[1]) if way.node[1] is not None else ""
     reached_by = tuple(hops[id(hop)] for hop in way.hops)
-    return ReachedNode(row.id, row.type, row.fqn, column, way.strength, reached_by, unseen_on(way))
+    owned_by = owners_in(loads(row.document))
+    return ReachedNode(row.id, row.type, row.fqn, column, way.strength, reached_by, unseen_on(way), owned_by)
 
 
 def _name(node: ColumnNode, rows: Mapping[str, EntityRow]) -> str:
-    name: str = rows[node[0]].fqn
-    return name if node[1] is None else f"{name}.{node[1]}"
+    row = rows[node[0]]
+    return shown_name(row.type, row.fqn, node[1])

@@ -135,10 +135,14 @@ def _table(row: EntityRow) -> CatalogTable:
         CatalogColumn(path, str(column.get("dataTypeDisplay") or column.get("dataType") or ""), _tags(column))
         for path, _position, column in columns_of.walk(columns_of.of_document(document))
     )
-    owners = tuple(str(one.get("displayName") or one.get("name") or one["id"]) for one in document.get("owners") or ())
     complete = (document.get("extension") or {}).get(columns_of.LOG_MARK, True) is not False
     name = str(document["fullyQualifiedName"])
-    return CatalogTable(str(document["id"]), row.type, name, columns, _tags(document), owners, complete)
+    return CatalogTable(str(document["id"]), row.type, name, columns, _tags(document), owners_in(document), complete)
+
+
+def owners_in(document: Json) -> tuple[str, ...]:
+    """Who owns an entity, as people read it."""
+    return tuple(str(one.get("displayName") or one.get("name") or one["id"]) for one in document.get("owners") or ())
 
 
 def _tags(stored: Json) -> tuple[str, ...]:

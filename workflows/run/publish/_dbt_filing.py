@@ -16,6 +16,7 @@ from connectors.openmetadata.attachments import (
     Attributes,
     Consumer,
     Overwriting,
+    Owners,
     TableAttributes,
     TestCase,
     TestOutcome,
@@ -26,7 +27,6 @@ from connectors.openmetadata.attachments import (
     file_consumer,
     file_test,
     label_of,
-    owner_reference,
     register_definitions,
     register_tags,
 )
@@ -34,7 +34,6 @@ from connectors.openmetadata.client import Platform
 from connectors.openmetadata.entities import Collection, put
 from ingestion.errors import Unparsable
 from ingestion.model.digests import digest
-from ingestion.model.entities import EntityReference
 from ingestion.model.fqn import build_fqn, encode_name, split_fqn
 from ingestion.model.isolation import FailureStage, Isolation, Probe, in_parts
 from ingestion.model.lineage import Json
@@ -277,7 +276,7 @@ class ProjectFiling:
 
     def file(self, platform: Platform, probe: Probe) -> tuple[str, ...]:
         """Files all of it, each thing by itself; what to warn of. Raises TargetDown and ConfigError."""
-        owners = _Owners(platform)
+        owners = Owners(platform)
         warnings = [*self._describe(platform, owners, probe)]
         assets = _DbtAssets(self.project, self.names, self.wanted.classification)
         cases = self._cases()
@@ -294,7 +293,7 @@ class ProjectFiling:
         warnings += [line for line in (assets.without_type(), untested, owners.warning()) if line]
         return tuple(warnings)
 
-    def _describe(self, platform: Platform, owners: _Owners, probe: Probe) -> Iterator[str]:
+    def _describe(self, platform: Platform, owners: Owners, probe: Probe) -> Iterator[str]:
         isolation = Isolation[str](probe)
         classification = self.wanted.classification or ""
         attributes = {unique_id: self._attributes(unique_id) for unique_id in self.names}
@@ -312,7 +311,7 @@ class ProjectFiling:
                     describe(platform, owned, classification, overwriting)
         yield from loss_warnings("descriptions could not be filed", isolation.failures.values())
 
-    def _file_assets(self, platform: Platform, assets: _DbtAssets, owners: _Owners, probe: Probe) -> Iterator[str]:
+    def _file_assets(self, platform: Platform, assets: _DbtAssets, owners: Owners, probe: Probe) -> Iterator[str]:
         isolation = Isolation[str](probe)
         kept: dict[Collection, set[str]] = {Collection.DASHBOARDS: set(), Collection.METRICS: set()}
         missing: dict[str, None] = {}
@@ -382,26 +381,6 @@ class ProjectFiling:
 
 def _is_metric(consumer: Consumer) -> bool:
     return consumer.collection is Collection.METRICS
-
-
-class _Owners:
-    """Owners by name, each asked for once."""
-
-    def __init__(self, platform: Platform) -> None:
-        self._platform = platform
-        self._known: dict[str, EntityReference | None] = {}
-
-    def of(self, name: str) -> EntityReference | None:
-        """The owner of this name, None for "" and for one that the platform does not know."""
-        if name and name not in self._known:
-            self._known[name] = owner_reference(self._platform, name)
-        return self._known.get(name)
-
-    def warning(self) -> str:
-        """The line about owners that the platform does not know, "" where it knows all."""
-        names = sorted(name for name, reference in self._known.items() if reference is None)
-        shown = ", ".join(names[:NAMES_SHOWN])
-        return f"{len(names)} owners are no team or user of the catalog: {shown}" if names else ""
 
 
 def _tags(attributes: TableAttributes) -> Iterable[str]:

@@ -17,7 +17,7 @@ from ingestion.model.contributions import (
     join_contributions,
 )
 from ingestion.model.digests import digest
-from ingestion.model.entities import ColumnFqns, EntityReference, TableEntity
+from ingestion.model.entities import DASHBOARD_TYPES, ColumnFqns, EntityReference, TableEntity
 from ingestion.model.isolation import Failure, FailureStage, Isolation, Probe
 from ingestion.model.job_slots import UNKNOWN, JobSlot
 from ingestion.model.lineage import NameKind
@@ -182,7 +182,7 @@ class ContributionBuilder:
             return Producer(ProducerKind.EDGE_LIST, witness), EdgeSource.MANUAL
         if is_view(self.log, flow):
             kind = ProducerKind.DBT if self.dbt_models and not group.ran else ProducerKind.VIEW
-            return Producer(kind, target.fully_qualified_name), EdgeSource.VIEW
+            return Producer(kind, target.fully_qualified_name), definition_source(target.type)
         if group.routine:
             return Producer(ProducerKind.PROCEDURE, group.routine), EdgeSource.QUERY
         names = [self.log.relations[number].key for number in (*flow.content.sources, flow.target)]
@@ -209,6 +209,11 @@ class _ColumnUse:
     to_column: str
     reference: RelationReference
     certain: bool
+
+
+def definition_source(target_type: str) -> EdgeSource:
+    """What an edge is read from that the definition of its target tells."""
+    return EdgeSource.DASHBOARD if target_type in DASHBOARD_TYPES else EdgeSource.VIEW
 
 
 class _Hops:

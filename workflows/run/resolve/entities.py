@@ -10,7 +10,7 @@ from connectors.source_settings import LineageConfig
 from ingestion.binding.binder import BoundLog
 from ingestion.binding.relations import Relation
 from ingestion.binding.temporary_tables import PersistedFlow
-from ingestion.model.entities import TableEntity
+from ingestion.model.entities import DASHBOARD_TYPES, TableEntity
 from ingestion.model.lineage import NameKind
 from ingestion.model.outcomes import Outcome
 from ingestion.resolution import PREFETCHED, Ambiguous, FoundBy, Resolution, Resolved, Resolver, Unresolved
@@ -79,7 +79,7 @@ def _status_of(resolution: Ambiguous | Unresolved) -> Outcome:
 
 def is_allowed(entity: TableEntity, filters: LineageConfig) -> bool:
     """Whether the configuration's filters let an entity be."""
-    return filters.allows(entity.database, entity.schema, entity.name)
+    return entity.type in DASHBOARD_TYPES or filters.allows(entity.database, entity.schema, entity.name)
 
 
 def _resolutions(relations: Sequence[Relation], resolver: Resolver, *, registers: bool) -> Iterator[Resolution]:

@@ -10,13 +10,14 @@ from ingestion.binding.temporary_tables import PersistedFlow
 from ingestion.model.entities import EntityReference
 from ingestion.model.isolation import Failure, FailureStage, Isolation
 from ingestion.model.outcomes import Outcome, StatementEnd
-from ingestion.model.requests import AddLineageRequest, EdgeSource, Replacement
+from ingestion.model.requests import AddLineageRequest, Replacement
 from workflows.run.bind.binding import LineageSource, is_view
 from workflows.run.group.occurrences import OccurrenceGroup
 from workflows.run.resolve.contributions import (
     ContributionBuilder,
     EdgeContributions,
     EdgeKey,
+    definition_source,
     repetitions,
     requests_of,
 )
@@ -163,7 +164,8 @@ def _replacements(
             view = entities.resolved[flow.target].reference
             views[view] = views.get(view, True) and lineage.whole
     return tuple(
-        Replacement(view, EdgeSource.VIEW, whole=views[view]) for view in sorted(views, key=lambda ref: ref.id)
+        Replacement(view, definition_source(view.type), whole=views[view])
+        for view in sorted(views, key=lambda ref: ref.id)
     )
 
 

@@ -15,7 +15,7 @@ from ingestion.binding.temporary_tables import FlowSources, PersistedFlow
 from ingestion.dialects.connection_types import OTHER_DATABASE, service_type
 from ingestion.dialects.dataset_namespaces import ServiceAddress
 from ingestion.model.engine_names import EngineNameRules
-from ingestion.model.entities import TableEntity
+from ingestion.model.entities import DASHBOARD_TYPES, TableEntity
 from ingestion.model.fqn import build_fqn, encode_name
 from ingestion.model.isolation import FailureStage, Isolation, Probe, no_probe
 from ingestion.model.lineage import Column, Json, NameKind
@@ -225,6 +225,8 @@ class RelationFacts:
 
 def _is_news(entity: TableEntity, columns: Sequence[Column], definition: str | None) -> bool:
     """Whether a table has columns that the catalog lacks, or a view that was filed from a log was defined anew."""
+    if entity.type in DASHBOARD_TYPES:  # its tool tells what it has
+        return False
     redefined = entity.filed_from_log and definition is not None and definition != entity.definition
     known = entity.column_fqns
     return redefined or any(known[column.name] is None for column in columns)
@@ -309,6 +311,7 @@ class NameResolution:
             settings.two_level,
             config.name_rules,
             settings.guessed_database,
+            settings.assets,
         )
 
     def resolver(self) -> Resolver:

@@ -98,6 +98,16 @@ def wire_name(kind: str, name: str, path: str) -> str:
     return name if kind in _ITSELF else f"{name}.{path}"
 
 
+def itself(kind: str, name: str) -> str | None:
+    """The path of what stands for the columns of an entity that has none, None where it has some, or others have."""
+    return path_of(name) if kind in _ITSELF else None
+
+
+def shown_name(kind: str, name: str, path: str | None) -> str:
+    """What people read of a column of the entity with this fully qualified `name`, and of the entity itself."""
+    return name if path is None or kind in _ITSELF else f"{name}.{path}"
+
+
 def check_size(parent: str, columns: list[Json]) -> None:
     """Raises ApiError (413) when there are too many columns, or their full names, which grow with depth, too long."""
     count = size = 0

@@ -12,10 +12,12 @@ from sqlalchemy import Connection, insert, select
 from connectors.catalog.contract import bulk_models
 from connectors.catalog.contract.errors import ApiError, not_found
 from connectors.catalog.store.database import dumps, loads, tick
+from connectors.catalog.store.entities import columns as columns_of
 from connectors.catalog.store.entities.attributes import known_columns
+from connectors.catalog.store.entities.entities import any_rows_of
 from connectors.catalog.store.entities.versions import mark_processed
 from connectors.catalog.store.lineage import reads, rest_edges
-from connectors.catalog.store.lineage.column_names import ColumnNames, names_of
+from connectors.catalog.store.lineage.column_names import ColumnNames, column_names, names_of
 from connectors.catalog.store.lineage.inserts import Content, ContributionRow, StoredText, record_digest
 from connectors.catalog.store.lineage.intervals import Retraction
 from connectors.catalog.store.lineage.rejections import rejected_names
@@ -71,8 +73,8 @@ def _apply(connection: Connection, request: bulk_models.Lineage, now: int) -> Js
     return answer | ({"rejected": rejected} if rejected else {})
 
 
-def _ends(connection: Connection, request: bulk_models.Lineage) -> dict[str, str]:
-    """The full names of all entities that a batch speaks of, by their ids."""
+def _ends(connection: Connection, request: bulk_models.Lineage) -> dict[str, tuple[str, str]]:
+    """The types and full names of all entities that a batch speaks of, by their ids."""
     wanted = {(end.id.lower(), end.type) for edge in request.edges for end in (edge.fromEntity, edge.toEntity)}
     wanted |= {(scope.toEntity.id.lower(), scope.toEntity.type) for scope in request.replace}
     # a name that the log drops later has its lineage before
@@ -83,12 +85,15 @@ def _ends(connection: Connection, request: bulk_models.Lineage) -> dict[str, str
     for identifier, kind in sorted(wanted):
         if identifier not in found or found[identifier][0] != kind:
             raise not_found(kind, identifier)
-    return {identifier: name for identifier, (_, name) in found.items()}
+    return found
 
 
-def _names(connection: Connection, ends: Mapping[str, str]) -> dict[str, ColumnNames]:
+def _names(connection: Connection, ends: Mapping[str, tuple[str, str]]) -> dict[str, ColumnNames]:
     ever = known_columns(connection, sorted(ends))
-    return {identifier: names_of(name, sorted(ever[identifier])) for identifier, name in ends.items()}
+    names = {identifier: names_of(name, sorted(ever[identifier])) for identifier, (_, name) in ends.items()}
+    without = {identifier for identifier, (kind, _) in ends.items() if kind not in columns_of.WITH_COLUMNS}
+    # of a chart, a dashboard or a metric what stands for columns
+    return names | {key: column_names(connection, row) for key, row in any_rows_of(connection, without).items()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,88 @@
+"""Queries written for what a tool keeps as a list of columns, measures and filters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from connectors.assets import Asset, AssetQuery
+from ingestion.dialects import Dialect, dialect_of
+from ingestion.dialects.definition import keywords
+from ingestion.errors import ConfigError
+from ingestion.statements.routines.definition import quote_name
+
+PLAIN_SQL = dialect_of("CustomDatabase").name
+"""The dialect of what names none."""
+_PLAIN = re.compile(r"[a-z_][a-z0-9_]*\Z")
+_RESERVED = keywords(
+    "all and any as asc between both by case cast check column constraint create cross current_date current_time "
+    "current_timestamp date day default desc distinct drop else end except exists false fetch for foreign from full "
+    "grant group having hour in index inner insert int intersect interval into is join key language leading left like "
+    "limit level minute month natural not null offset on or order outer over partition primary quarter range rank "
+    "references right row rows second select session set some start table text then time timestamp to top trailing "
+    "true type union unique update user using value values view week when where window with year"
+)
+"""Words that are quoted where they are names: in some dialect each is no name otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutputColumn:
+    """A column of a query: what it is made of, as SQL, and what it is called."""
+
+    expression: str
+    name: str
+
+
+def known_dialect(*names: str) -> str:
+    """The first of these names that is a dialect's, "" where none is."""
+    for name in names:
+        try:
+            return dialect_of(name).name if name else ""
+        except ConfigError:
+            continue
+    return ""
+
+
+def column_text(name: str, dialect: Dialect) -> str:
+    """A column's name as SQL has it, in quotes where it would mean another without."""
+    return name if _PLAIN.match(name) and name not in _RESERVED else quote_name(name, dialect)
+
+
+def query_text(
+    outputs: Iterable[OutputColumn],
+    origin: str,
+    dialect: Dialect,
+    deciding: Sequence[str] = (),
+    grouping: Sequence[str] = (),
+) -> str:
+    """`SELECT region AS "region", SUM(total) AS "gmv" FROM orders WHERE NOT day IS NULL GROUP BY region`.
+
+    `deciding` are conditions of which at least the columns are right: values are left out.
+    """
+    listed = ", ".join(f"{one.expression} AS {quote_name(one.name, dialect)}" for one in outputs) or "1"
+    text = f"SELECT {listed} FROM {origin}"
+    if deciding:
+        text += " WHERE " + " AND ".join(deciding)
+    if grouping:
+        text += " GROUP BY " + ", ".join(dict.fromkeys(grouping))
+    return text
+
+
+def subquery(query: str, alias: str) -> str:
+    """A query as what another one reads."""
+    return f"(\n{query.strip().rstrip(';').rstrip()}\n) {alias}"
+
+
+def dashboard_query(charts: Sequence[Asset]) -> AssetQuery | None:
+    """What a dashboard shows, None of one that shows no chart: a column for each, out of any of that chart's."""
+    if not charts:
+        return None
+    dialect = dialect_of(PLAIN_SQL)
+    outputs = [
+        OutputColumn(f"c{number}.{quote_name(one.columns[0].name, dialect)}", one.title)
+        for number, one in enumerate(charts)
+        if one.columns
+    ]
+    origin = ", ".join(f"{one.relation_text(PLAIN_SQL)} c{number}" for number, one in enumerate(charts))
+    return AssetQuery(query_text(outputs, origin, dialect), PLAIN_SQL)

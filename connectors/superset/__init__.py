@@ -1,0 +1,1 @@
+"""Apache Superset as a source: its exports and its REST API."""
