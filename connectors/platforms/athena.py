@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from connectors.platforms.profile import MILLISECONDS, ExportProfile, marks
+import re
+
+from connectors.platforms.profile import MILLISECONDS, OTHERWISE, ExportProfile, Withheld, marks
+from ingestion.model.outcomes import Outcome
 
 QUERY_EXECUTION = ExportProfile(
     name="Athena query executions",
@@ -24,4 +27,35 @@ QUERY_EXECUTION = ExportProfile(
     units=dict.fromkeys(
         ("statistics_total_execution_time_in_millis", "statistics_engine_execution_time_in_millis"), MILLISECONDS
     ),
+)
+
+
+# AWS CloudTrail's records of Athena's StartQueryExecution and of the Redshift Data API's ExecuteStatement: the request,
+# so that how a statement ended is nowhere in them. For some years CloudTrail has left the texts out.
+
+_REQUESTS = ("startqueryexecution", "executestatement")
+_WITHHELD = re.compile(r"\**(?:HIDDEN_DUE_TO_SECURITY_REASONS|OMITTED)\**")
+
+CLOUDTRAIL = ExportProfile(
+    name="AWS CloudTrail",
+    services=frozenset({"Athena", "Glue", "Redshift"}),
+    marks=marks("event_source event_name request_parameters_query_string", "event_source event_name aws_region"),
+    columns={
+        "text": ("request_parameters_query_string", "request_parameters_sql"),
+        "start_time": ("event_time",),
+        "user": ("user_identity_user_name", "user_identity_arn"),
+        "database": ("request_parameters_query_execution_context_catalog",),
+        "schema": ("request_parameters_query_execution_context_database",),
+        "query_type": ("event_name",),
+        "failure": ("error_code", "error_message"),
+    },
+    states={"event_name": {**dict.fromkeys(_REQUESTS), OTHERWISE: Outcome.NOT_A_STATEMENT}},
+    noise=_WITHHELD,
+    withheld=Withheld(
+        _WITHHELD,
+        "read what `aws athena batch-get-query-execution` or Redshift's SYS_QUERY_HISTORY has of them, as in "
+        "docs/query_logs.md",
+    ),
+    only_begun=True,
+    outcome_in="Athena's batch-get-query-execution, or Redshift's SYS_QUERY_HISTORY,",
 )

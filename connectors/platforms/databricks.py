@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Sequence
 
 from connectors.platforms.profile import (
@@ -9,11 +11,14 @@ from connectors.platforms.profile import (
     ColumnPair,
     EngineLineage,
     ExportProfile,
+    FieldsInText,
+    SplitText,
     flow_into,
     lineage_of_flows,
     marks,
 )
 from ingestion.model.lineage import StatementLineage, TableName
+from ingestion.model.outcomes import Outcome
 from ingestion.model.storage_paths import location
 
 # Databricks' lineage system tables, as its documentation has them: "Lineage system tables reference".
@@ -81,6 +86,33 @@ QUERY_HISTORY = ExportProfile(
         "query_source_notebook_id": "databricks notebook",
         "query_source_dashboard_id": "databricks dashboard",
     },
+)
+
+# The verbose audit log, as "Enable verbose audit logs" and "Audit log reference" have it: a command of a warehouse has
+# an event when it is submitted, with its text, and one when it is finished, with the outcome; a notebook's has both.
+
+_LANGUAGE = "request_params_command_language"
+AUDIT_LOG = ExportProfile(
+    name="Databricks audit log",
+    services=_SERVICES,
+    marks=marks("action_name request_params", "action_name request_params_command_text"),
+    columns={
+        "text": ("request_params_command_text",),
+        "start_time": ("event_time", "timestamp"),
+        "user": ("user_identity_email",),
+        "session": ("session_id",),
+        "status": ("request_params_status",),
+        "failure": ("response_error_message",),
+    },
+    patterns={"response_error_message": re.compile(r"^(?!null$)(.+)", re.DOTALL)},
+    states={
+        "action_name": {"commandsubmit": Outcome.UNFINISHED, "commandfinish": None, "runcommand": None},
+        "response_status_code": {"400": Outcome.FAILED, "403": Outcome.FAILED, "500": Outcome.FAILED},
+        _LANGUAGE: dict.fromkeys(("python", "scala", "r", "md", "sh"), Outcome.NOT_A_STATEMENT),
+    },
+    split_text=SplitText(("request_params_command_id",)),
+    noise=re.compile(r"^\s*%sql\b\s*"),
+    inside=FieldsInText("request_params", json.loads, "request_params_"),
 )
 
 TABLE_LINEAGE = ExportProfile(

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from connectors.platforms.profile import (
     MILLISECONDS,
     ColumnPair,
     EngineLineage,
+    Entry,
     ExportProfile,
     MalformedLineage,
+    Row,
+    TextLog,
+    Unreadable,
     flow_into,
     lineage_of_flows,
     marks,
@@ -102,4 +108,45 @@ LINEAGE_LOG = ExportProfile(
     },
     units={"timestamp": 1.0, "duration": MILLISECONDS},
     lineage=GRAPH,
+)
+
+
+# The log of a HiveServer2, in which the hook's JSON is one message among others, behind what its pattern writes.
+
+_LINEAGE_KEYS = ("queryText", "timestamp", "duration", "user", "database", _EDGES, _VERTICES)
+_LOGGER = re.compile(r"\bhooks?\.LineageLogger\b[^{]*|\bLineageLogger\b[^{]*")
+
+
+def _message_rows(entries: Iterator[Entry]) -> Iterator[tuple[int, Row]]:
+    """A message without lineage is a row without a statement."""
+    for number, text in entries:
+        logger = _LOGGER.search(text)
+        try:
+            record = json.loads(text[logger.end() :]) if logger is not None else {}
+        except (ValueError, RecursionError):
+            record = {}
+        values = [record.get(key) if isinstance(record, dict) else None for key in _LINEAGE_KEYS]
+        yield number, [_json_of(value) for value in values]
+
+
+def _json_of(value: object) -> str:
+    if value is None or isinstance(value, str):
+        return value or ""
+    return json.dumps(value, ensure_ascii=False)
+
+
+SERVER_LOG = TextLog(
+    name="Hive lineage hook, in a log",
+    # a JSON text begins no line of it: that is the hook's own file
+    begins=re.compile(
+        r"(?:\[?\d{4}-\d\d-\d\d|\d\d/\d\d/\d\d)[T ][\d:.,]+[^\n]*?(?:\s|\[)(?:TRACE|DEBUG|INFO|WARN|ERROR)\b(?!:  )"
+    ),
+    columns=("query_text", "timestamp", "duration", "user", "database", _EDGES, _VERTICES),
+    rows=_message_rows,
+    profile=LINEAGE_LOG,
+)
+
+PROTO_LOG = Unreadable(
+    re.compile(r"SEQ[\x00-\x06]"),
+    "a Hadoop SequenceFile, as Hive's proto log is: give the lineage hook's log, which has the same statements",
 )

@@ -6,8 +6,11 @@ documentation have them. The status of an audit event is empty, or an error.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+
 from connectors.platforms import hive
-from connectors.platforms.profile import MILLISECONDS, ExportProfile, marks
+from connectors.platforms.profile import MILLISECONDS, Entry, ExportProfile, Row, TextLog, Unreadable, marks
 
 _SERVICES = frozenset({"Impala"})
 
@@ -58,4 +61,59 @@ QUERY_LOG = ExportProfile(
         "status": ("query_state", "impala_query_end_state", "state"),
     },
     units={"total_time_ms": MILLISECONDS},
+)
+
+
+# The text of query profiles, as the web page of a daemon, impala-shell's PROFILE and impala-profile-tool give it.
+
+_PROFILE_COLUMNS = (
+    "sql", "start_time", "end_time", "db_user", "session_id", "db_name", "query_type", "query_state", "query_status",
+)  # fmt: skip
+_PROFILE_KEYS = (
+    "Start Time", "End Time", "User", "Session ID", "Default Db", "Query Type", "Query State", "Query Status",
+)  # fmt: skip
+_SQL = re.compile(
+    r"^ {4}Sql Statement: (.*?)(?=^ {4}(?:Coordinator|Query Options|Plan)\b|\Z)", re.MULTILINE | re.DOTALL
+)
+_KEY = re.compile(r"^ {4}([A-Z][\w ]*): (.*)$", re.MULTILINE)
+_NO_ERROR = re.compile(r"^(?!OK$)(.+)", re.DOTALL)
+
+
+def _profile_rows(entries: Iterator[Entry]) -> Iterator[tuple[int, Row]]:
+    for number, text in entries:
+        sql = _SQL.search(text)
+        rest = text if sql is None else text[: sql.start()] + text[sql.end() :]
+        found: dict[str, str] = {}
+        for key, value in _KEY.findall(rest):
+            found.setdefault(key, value.strip())
+        yield number, ["" if sql is None else sql[1].rstrip(), *(found.get(key, "") for key in _PROFILE_KEYS)]
+
+
+PROFILES = TextLog(
+    name="Impala query profiles",
+    begins=re.compile(r"Query \(id=[0-9a-f]+:[0-9a-f]+\)"),
+    columns=_PROFILE_COLUMNS,
+    rows=_profile_rows,
+    profile=ExportProfile(
+        name="Impala query profiles",
+        services=_SERVICES,
+        marks=marks("sql query_status"),
+        columns={
+            "text": ("sql",),
+            "start_time": ("start_time",),
+            "end_time": ("end_time",),
+            "user": ("db_user",),
+            "session": ("session_id",),
+            "database": ("db_name",),
+            "query_type": ("query_type",),
+            "status": ("query_state",),
+            "failure": ("query_status",),
+        },
+        patterns={"query_status": _NO_ERROR},
+    ),
+)
+
+PROFILE_LOG = Unreadable(
+    re.compile(r"\d{13} [0-9a-f]+:[0-9a-f]+ [A-Za-z0-9+/=]{40}"),
+    "an encoded log of query profiles: give what impala-profile-tool writes of it",
 )

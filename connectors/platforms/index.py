@@ -8,8 +8,12 @@ from connectors.platforms import (
     catalogs,
     clickhouse,
     databricks,
+    db2,
+    dbt,
     dremio,
+    duckdb,
     fabric,
+    hana,
     hive,
     impala,
     mysql,
@@ -23,21 +27,28 @@ from connectors.platforms import (
     trino,
     vertica,
 )
-from connectors.platforms.profile import ExportProfile, HeaderlessFile, ServerLog
+from connectors.platforms.profile import ExportProfile, HeaderlessFile, ServerLog, TextLog, Unreadable
 
 PROFILES: tuple[ExportProfile, ...] = (
     snowflake.QUERY_HISTORY,
     snowflake.ACCESS_HISTORY,
+    snowflake.DYNAMIC_TABLES,
+    snowflake.TASK_HISTORY,
+    snowflake.COPY_HISTORY,
     bigquery.JOBS,
+    bigquery.JOB_RESOURCE,
+    bigquery.AUDIT_LOG,
     redshift.SYS_QUERY_HISTORY,
     redshift.STL_QUERY,
     redshift.QUERY_TEXT,
     redshift.SYS_QUERY_TEXT,
     redshift.STATEMENT_TEXT,
     databricks.QUERY_HISTORY,
+    databricks.AUDIT_LOG,
     databricks.TABLE_LINEAGE,
     databricks.COLUMN_LINEAGE,
     athena.QUERY_EXECUTION,
+    athena.CLOUDTRAIL,
     synapse.EXEC_REQUESTS,
     fabric.EXEC_REQUESTS_HISTORY,
     mysql.GENERAL_LOG,
@@ -45,6 +56,7 @@ PROFILES: tuple[ExportProfile, ...] = (
     mysql.EVENTS_STATEMENTS,
     postgres.STAT_STATEMENTS,
     sqlserver.QUERY_STORE,
+    sqlserver.EXTENDED_EVENTS,
     oracle.SQL,
     oracle.SQL_TEXT,
     oracle.UNIFIED_AUDIT,
@@ -54,14 +66,29 @@ PROFILES: tuple[ExportProfile, ...] = (
     vertica.QUERY_REQUESTS,
     clickhouse.QUERY_LOG,
     trino.QUERIES,
+    trino.COORDINATOR,
     trino.EVENTS,
     hive.LINEAGE_LOG,
     impala.LINEAGE_LOG,
     impala.AUDIT_LOG,
     impala.QUERY_LOG,
+    duckdb.LOGS,
+    dbt.RUN_RESULTS,
+    hana.STATEMENTS,
+    db2.PACKAGE_CACHE,
     catalogs.OPENMETADATA,
     catalogs.DATAHUB,
 )
 
-SERVER_LOGS: tuple[ServerLog, ...] = (postgres.SERVER_LOG,)
+SERVER_LOGS: tuple[ServerLog, ...] = (postgres.SERVER_LOG, postgres.GREENPLUM_LOG)
+TEXT_LOGS: tuple[TextLog, ...] = (
+    redshift.USER_ACTIVITY,
+    hive.SERVER_LOG,
+    impala.PROFILES,
+    mysql.GENERAL_LOG_TEXT,
+    mysql.SLOW_LOG_TEXT,
+    sqlserver.EVENT_FILE,
+    postgres.STDERR_LOG,
+)
 HEADERLESS_FILES: tuple[HeaderlessFile, ...] = (mysql.GENERAL_LOG_FILE,)
+UNREADABLE: tuple[Unreadable, ...] = (hive.PROTO_LOG, impala.PROFILE_LOG, postgres.SYSLOG)

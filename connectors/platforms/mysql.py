@@ -7,16 +7,19 @@ Table", whose history tables have the same columns. What ERRORS is tells, where 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 
 from connectors.platforms.profile import (
     OTHERWISE,
     PICOSECONDS,
+    Entry,
     ExportProfile,
     HeaderlessFile,
     Rewrite,
     Row,
     TextLimit,
+    TextLog,
     marks,
 )
 from ingestion.model.outcomes import Outcome
@@ -85,4 +88,121 @@ EVENTS_STATEMENTS = ExportProfile(
     },
     units={"timer_wait": PICOSECONDS},
     limits={"sql_text": TextLimit(1024, in_bytes=True, mark="...")},
+)
+
+
+# The same logs as files of text: log_output = FILE. Each opens with three lines about the server, whenever it starts.
+# Of MySQL each line of the general log has a time, of MariaDB the first one in each second; who a session is, its first
+# line tells.
+
+_BANNER = re.compile(
+    r".*, Version: .* started with:\s*$|Tcp port: .*  Unix socket: |TCP Port: .*, Named Pipe: |"
+    r"Time\s+Id Command\s+Argument"
+)
+_SHORT_TIME = r"\d{6} +\d{1,2}:\d\d:\d\d"
+_COMMANDS = (
+    "Query|Execute|Prepare|Init DB|Connect|Quit|Close stmt|Reset stmt|Fetch|Long Data|Field List|Change user|Ping|"
+    "Statistics|Create DB|Drop DB|Refresh|Shutdown|Processlist|Process info|Connect Out|Kill|Debug|Time|Delayed insert|"
+    "Binlog Dump|Binlog Dump GTID|Table Dump|Register Slave|Register Replica|Set option|Daemon|Sleep|Error|"
+    "Bulk_execute|Reset Connection"
+)
+_GENERAL_LINE = re.compile(
+    rf"(?P<time>\d{{4}}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)|{_SHORT_TIME}|(?=\t\t))\t+ *(?P<id>\d+) "
+    rf"(?P<command>{_COMMANDS})(?:\t|[ \t]*\r?$)"
+)
+_CONNECTED = re.compile(r"^([^@\s]*)@\S*")
+
+
+def _long_time(written: str) -> str:
+    """`261120  8:00:00` is what MariaDB and servers before MySQL 5.7 write."""
+    if not re.fullmatch(_SHORT_TIME, written):
+        return written
+    day, _, clock = written.partition(" ")
+    return f"20{day[:2]}-{day[2:4]}-{day[4:]} {clock.strip().rjust(8, '0')}"
+
+
+def _general_rows(entries: Iterator[Entry]) -> Iterator[tuple[int, Row]]:
+    time, users = "", dict[str, str]()
+    for number, text in entries:
+        line = _GENERAL_LINE.match(text)
+        if line is None:
+            continue
+        time = _long_time(line["time"]) or time
+        argument = text[line.end() :].rstrip("\r\n")
+        if line["command"] in {"Connect", "Change user"} and (user := _CONNECTED.match(argument)) is not None:
+            users[line["id"]] = user[1]
+        yield number, [time, users.get(line["id"], ""), line["id"], line["command"], argument]
+        if line["command"] == "Quit":
+            users.pop(line["id"], None)
+
+
+GENERAL_LOG_TEXT = TextLog(
+    name="MySQL general log, text",
+    begins=_GENERAL_LINE,
+    columns=("event_time", "user_host", "thread_id", "command_type", "argument"),
+    rows=_general_rows,
+    profile=replace(GENERAL_LOG, name="MySQL general log, text", patterns={}),
+    in_fields=("message", "text_payload"),
+    banner=_BANNER,
+)
+
+_SLOW_TIME = re.compile(rf"^# Time: (\d{{4}}-\d\d-\d\dT\S+|{_SHORT_TIME})", re.MULTILINE)
+_SLOW_HEAD = re.compile(r"# (?:Time|User@Host|Query_time|Thread_id|Schema|Bytes_sent|[A-Z][A-Za-z_]*): ")
+_SLOW_USER = re.compile(r"^# User@Host: ([^\[\n]*)\[([^\]\n]*)\].*?(?:Id:\s*(\d+))?\s*$", re.MULTILINE)
+_SLOW_VALUE = re.compile(r"([A-Z][A-Za-z_]*): ?([^\s,]*)")
+_ADMINISTRATION = re.compile(r"^# administrator command: .*", re.DOTALL)
+_SLOW_BEGIN = re.compile(
+    r"(?:use `?(?P<db>[^;`\n]+)`?;\n)?(?:SET timestamp=(?P<time>\d+(?:\.\d+)?);\n)?", re.IGNORECASE
+)
+_SLOW_COLUMNS = (
+    "start_time", "user_host", "thread_id", "db", "query_time", "rows_affected", "last_errno", "killed", "sql_text",
+)  # fmt: skip
+
+
+def _slow_rows(entries: Iterator[Entry]) -> Iterator[tuple[int, Row]]:
+    """`use` stands where the database is another than that of the statement before, `# Time` where the second is."""
+    time = database = ""
+    for number, text in entries:
+        head_end = next((at for at in _line_starts(text) if not _SLOW_HEAD.match(text, at)), len(text))
+        head, body = text[:head_end], text[head_end:]
+        if (clock := _SLOW_TIME.search(head)) is not None:
+            time = _long_time(clock[1])
+        user = _SLOW_USER.search(head)
+        if user is None:
+            continue
+        begin = _SLOW_BEGIN.match(body)
+        found = dict(_SLOW_VALUE.findall(head.replace("# User@Host: ", "")))
+        named: str | None = begin["db"] if begin is not None else None
+        database = str(found.get("Schema", named or database))
+        statement = body[begin.end() if begin is not None else 0 :].rstrip()
+        yield number, [
+            (begin["time"] if begin is not None else None) or time, user[2] or user[1].strip(),
+            user[3] or found.get("Thread_id", ""), database, found.get("Query_time", ""),
+            found.get("Rows_affected", ""), found.get("Errno") or found.get("Last_errno", ""),
+            found.get("Killed", ""), statement,
+        ]  # fmt: skip
+
+
+def _line_starts(text: str) -> Iterator[int]:
+    at = 0
+    while at < len(text):
+        yield at
+        at = text.find("\n", at) + 1 or len(text)
+
+
+SLOW_LOG_TEXT = TextLog(
+    name="MySQL slow log, text",
+    begins=re.compile(r"# (?:Time|User@Host): "),
+    outcome_mark=re.compile(r"^# .*\b(?:Last_)?[Ee]rrno: ", re.MULTILINE),
+    columns=_SLOW_COLUMNS,
+    rows=_slow_rows,
+    profile=replace(
+        SLOW_LOG,
+        name="MySQL slow log, text",
+        columns={**SLOW_LOG.columns, "failure": ("last_errno", "killed"), "rows": ("rows_affected",)},
+        patterns={},
+        noise=_ADMINISTRATION,
+    ),
+    in_fields=("message", "text_payload"),
+    banner=_BANNER,
 )

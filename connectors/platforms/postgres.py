@@ -6,8 +6,21 @@ import csv
 import html
 import json
 import re
+from collections.abc import Iterator
+from dataclasses import replace
 
-from connectors.platforms.profile import MILLISECONDS, At, ExportProfile, LoggedStatement, Row, ServerLog, marks
+from connectors.platforms.profile import (
+    MILLISECONDS,
+    At,
+    Entry,
+    ExportProfile,
+    LoggedStatement,
+    Row,
+    ServerLog,
+    TextLog,
+    Unreadable,
+    marks,
+)
 
 # PostgreSQL's pg_stat_statements, as appendix F of its documentation has it (its csvlog is no export).
 
@@ -147,4 +160,149 @@ SERVER_LOG = ServerLog(
     failure_marks=(",ERROR,", ",FATAL,", ",PANIC,"),
     # a statement that is logged before it runs has its session's state in place of a command
     states=re.compile(r"idle.*|PARSE|BIND", re.DOTALL),
+)
+
+
+# Greenplum's log, as its Administrator Guide has it: "Server Log File Format". Segment -1 is the master.
+
+_GREENPLUM_COLUMNS = (
+    "log_time", "user_name", "database_name", "process_id", "thread_id", "remote_host", "remote_port",
+    "session_start_time", "local_transaction_id", "session_id", "virtual_transaction_id", "segment", "slice",
+    "distributed_transaction_id", "local_id", "subtransaction_id", "error_severity", "sql_state_code", "message",
+    "detail", "hint", "internal_query", "internal_query_pos", "context", "query", "query_pos", "function", "file",
+    "line", "stack_trace",
+)  # fmt: skip
+_OF_MASTER = frozenset({"", "seg-1"})
+
+
+def _is_greenplum_row(row: Row) -> bool:
+    return len(row) == len(_GREENPLUM_COLUMNS) and bool(_TIME.fullmatch(row[0])) and row[3][:1] == "p"
+
+
+def _greenplum_statement(row: Row, at: At) -> LoggedStatement | None:
+    return _statement(row, at) if row[at["segment"]] in _OF_MASTER else None
+
+
+GREENPLUM_LOG = replace(
+    SERVER_LOG,
+    name="Greenplum csvlog",
+    columns=_GREENPLUM_COLUMNS,
+    widths=frozenset({len(_GREENPLUM_COLUMNS)}),
+    is_row=_is_greenplum_row,
+    marks=frozenset({"log_time", "error_severity", "message", "segment"}),
+    json_keys=(),
+    json_marks=(),
+    fields={
+        "user": "user_name",
+        "session": "session_id",
+        "database": "database_name",
+        "query_type": "slice",
+        "error_code": "sql_state_code",
+    },
+    # a session numbers its commands
+    transaction="virtual_transaction_id",
+    statement=_greenplum_statement,
+    failure_marks=tuple(f',"{severity}",' for severity in sorted(_ERRORS)),
+    states=re.compile(r".*", re.DOTALL),
+)
+
+
+# The same log as text, of log_destination = stderr: each message behind what log_line_prefix says, and its further
+# lines after a tab. An error's statement is a message of its own that follows it. What the prefix has is found by how
+# it is usually written: a time, [a process], user@database or user= and db=.
+
+_SEVERITIES = "LOG|ERROR|FATAL|PANIC|WARNING|NOTICE|INFO|DEBUG[1-5]?"
+_FOLLOWING = "STATEMENT|DETAIL|HINT|CONTEXT|QUERY|LOCATION|BACKTRACE"
+_ENTRY = re.compile(
+    rf"(?P<prefix>[^\t\n](?=[^\n]{{0,300}}?\d)[^\n]{{0,300}}?)(?<![A-Za-z])(?P<severity>{_SEVERITIES}|{_FOLLOWING}):  "
+)
+_PREFIX_TIME = re.compile(
+    r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?: ?(?:[A-Z]{1,5}(?![A-Za-z])|[+-]\d\d(?::?\d\d)?))?|"
+    r"(?<!\d)\d{10}\.\d{3}(?!\d)"
+)
+_PREFIX_SESSION = re.compile(r"(?<![0-9a-f])[0-9a-f]{8}\.[0-9a-f]{2,8}(?![0-9a-f.])")
+_PREFIX_PROCESS = re.compile(r"\[(\d+)\]|(?:pid|process|p)=(\d+)")
+_PREFIX_OWNER = re.compile(r"([^\s:@,=\[\]()]+)@([^\s:@,=\[\]()]+)")
+_PREFIX_NAMES = {
+    "user_name": re.compile(r"(?:user|usr|u)=([^,\s:\]]+)"),
+    "database_name": re.compile(r"(?:database|db|d)=([^,\s:\]]+)"),
+    "application_name": re.compile(r"(?:application|app|a)=([^,\]]+?)(?=,|\]|\s*$|\s\w+=)"),
+}
+_STATE_CODE = re.compile(r"(?=[A-Z]*\d)[0-9A-Z]{5}: ")
+_LOGGED_BEGIN = re.compile(r"(?:statement|execute [^\n]*?): |AUDIT: ")
+
+
+def _prefix_fields(prefix: str) -> dict[str, str]:
+    time, session = _PREFIX_TIME.search(prefix), _PREFIX_SESSION.search(prefix)
+    process = _PREFIX_PROCESS.search(prefix)
+    number = next(filter(None, process.groups()), "") if process is not None else ""
+    found = {
+        "log_time": time[0] if time is not None else "",
+        "session_id": session[0] if session is not None else number,
+        "process_id": number,
+    }
+    if (owner := _PREFIX_OWNER.search(prefix)) is not None:
+        found |= {"user_name": owner[1], "database_name": owner[2]}
+    for name, pattern in _PREFIX_NAMES.items():
+        if (named := pattern.search(prefix)) is not None:
+            found[name] = named[1]
+    return found
+
+
+def _stderr_rows(entries: Iterator[Entry]) -> Iterator[tuple[int, Row]]:
+    """Rows of the csvlog's columns. In place of a transaction's number stands that of the statement in its session."""
+    statements: dict[str, tuple[int, str]] = {}
+    waiting: tuple[int, dict[str, str]] | None = None
+    for number, text in entries:
+        begin = _ENTRY.match(text)
+        if begin is None:
+            continue
+        message = text[begin.end() :].rstrip("\r\n").replace("\r\n", "\n").replace("\n\t", "\n")
+        if re.fullmatch(_FOLLOWING, begin["severity"]):
+            if waiting is not None and begin["severity"] == "STATEMENT":
+                waiting[1]["query"] = message
+            continue
+        if waiting is not None:
+            yield waiting[0], _as_row(waiting[1])
+        fields = _prefix_fields(begin["prefix"])
+        session = fields["session_id"]
+        code = _STATE_CODE.match(message)
+        message = message if code is None else message[code.end() :]
+        if _LOGGED_BEGIN.match(message):
+            count, last = statements.get(session, (0, ""))
+            key = _begun_statement(message)
+            statements[session] = (count + (key != last or not message.startswith(_AUDIT)), key)
+        fields |= {
+            "error_severity": begin["severity"],
+            "message": message,
+            "sql_state_code": code[0][:5] if code else "",
+        }
+        fields["virtual_transaction_id"] = str(statements.get(session, (0, ""))[0])
+        waiting = number, fields
+    if waiting is not None:
+        yield waiting[0], _as_row(waiting[1])
+
+
+def _begun_statement(message: str) -> str:
+    """The text of a statement that a message says begins, whichever way it is logged."""
+    entry = _audit_entry(message.removeprefix(_AUDIT)) if message.startswith(_AUDIT) else None
+    return message.partition(": ")[2] if entry is None else entry.text
+
+
+def _as_row(fields: dict[str, str]) -> Row:
+    return [fields.get(column, "") for column in _COLUMNS]
+
+
+STDERR_LOG = TextLog(
+    name="PostgreSQL stderr log",
+    begins=_ENTRY,
+    columns=_COLUMNS,
+    rows=_stderr_rows,
+    server_log=replace(SERVER_LOG, name="PostgreSQL stderr log"),
+    in_fields=("text_payload", "message"),
+)
+
+SYSLOG = Unreadable(
+    re.compile(r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [^\n]{0,100}?\bpostgres\[\d+\]: "),
+    "a syslog, which names no year: set log_destination to csvlog, jsonlog or stderr",
 )

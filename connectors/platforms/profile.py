@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -139,12 +139,14 @@ def marks(*sets: str) -> tuple[frozenset[str], ...]:
 class SplitText:
     """How a text stands in several rows: those with one `key`, in the order of a column that counts from `first`.
 
+    Without an order one row has the text, and a later one tells how its statement ended.
+
     `width`: characters of every piece but the last as the platform makes them, where blanks may be cut off their ends.
     Without one no blank is ever cut off.
     """
 
     key: tuple[str, ...]
-    order: str
+    order: str = ""
     first: int = 0
     width: int | None = None
 
@@ -186,6 +188,26 @@ class Rewrite:
 
 
 @dataclass(frozen=True, slots=True)
+class FieldsInText:
+    """A column whose text holds fields: `read` gives them as an object, their names are those after `prefix`.
+
+    It raises ValueError where they cannot be read.
+    """
+
+    column: str
+    read: Callable[[str], Any]
+    prefix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Withheld:
+    """What the platform writes in place of a text that it does not show, and where the text can be had."""
+
+    pattern: re.Pattern[str]
+    instead: str
+
+
+@dataclass(frozen=True, slots=True)
 class ExportProfile:
     """One exporter. Column names are in lower case, words joined by `_`, fields of fields too: `status_state`.
 
@@ -196,7 +218,10 @@ class ExportProfile:
     where a column's texts are cut. `job_ids`: columns that name a job by its id, and what kind of job. `lineage`: what
     the engine itself tells of it, beside the text or, where no column has one, in its place. `adds_rows`: the columns
     of `rows` count different rows (inserted, updated), and are no aliases of one count. `only_ran`: what failed is not
-    in it. `outcome_in`: where the platform has how a statement ended, if not in the export itself.
+    in it. `only_begun`: its rows are written when a statement begins. `outcome_in`: where the platform has how it
+    ended, if not in the export itself. `inside`: a column with others in it. `withheld`: what stands for a text that
+    is not shown. `without_text`: what to do where the export has no text at all. `fills`: the columns that name the
+    table, where a text is only the query that fills it.
     """
 
     name: str
@@ -216,7 +241,12 @@ class ExportProfile:
     lineage: EngineLineage | None = None
     adds_rows: bool = False
     only_ran: bool = False
+    only_begun: bool = False
     outcome_in: str = ""
+    inside: FieldsInText | None = None
+    withheld: Withheld | None = None
+    without_text: str = ""
+    fills: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -224,9 +254,12 @@ class ExportProfile:
         found = [name for names in self.columns.values() for name in names]
         found += [*self.states, *(rewrite.column for rewrite in self.rewrites)]
         if self.split_text is not None:
-            found += [*self.split_text.key, self.split_text.order]
+            found += [name for name in (*self.split_text.key, self.split_text.order) if name]
         if self.lineage is not None:
             found += self.lineage.columns
+        if self.inside is not None:
+            found.append(self.inside.column)
+        found += self.fills
         return tuple(dict.fromkeys(found))
 
 
@@ -286,3 +319,36 @@ class HeaderlessFile:
     columns: tuple[str, ...]
     profile: ExportProfile
     is_row: Callable[[Row], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A form of a platform's log that is not read: how such a file begins, and `instead`, what it is and what to do."""
+
+    begins: re.Pattern[str]
+    instead: str
+
+
+Entry = tuple[int, str]
+"""The number of an entry's first line, and its lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextLog:
+    """A log that is lines of text, neither delimited nor JSON.
+
+    `begins`: how the first line of an entry begins; those after it are of the same entry. `rows` makes rows of the
+    `columns` of entries, each with the number of its line; they are read by a `profile`, or as those of a `server_log`.
+    `in_fields`: fields of JSON objects in which services hand on such lines. `banner`: lines that are of no entry.
+    `outcome_mark`: what logs have in them that tell how a statement ended, where not all do.
+    """
+
+    name: str
+    begins: re.Pattern[str]
+    columns: tuple[str, ...]
+    rows: Callable[[Iterator[Entry]], Iterator[tuple[int, Row]]]
+    profile: ExportProfile | None = None
+    server_log: ServerLog | None = None
+    in_fields: tuple[str, ...] = ()
+    banner: re.Pattern[str] | None = None
+    outcome_mark: re.Pattern[str] | None = None

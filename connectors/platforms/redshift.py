@@ -6,7 +6,19 @@ SVL_STATEMENTTEXT have a text in pieces, of which blanks at the end are cut off.
 
 from __future__ import annotations
 
-from connectors.platforms.profile import MICROSECONDS, ExportProfile, SplitText, TextLimit, marks
+import re
+from collections.abc import Iterator
+
+from connectors.platforms.profile import (
+    MICROSECONDS,
+    Entry,
+    ExportProfile,
+    Row,
+    SplitText,
+    TextLimit,
+    TextLog,
+    marks,
+)
 from ingestion.model.outcomes import Outcome
 
 _REDSHIFT = frozenset({"Redshift"})
@@ -99,4 +111,44 @@ STATEMENT_TEXT = ExportProfile(
     split_text=SplitText(("xid", "pid", "starttime"), "sequence", width=200),
     escaped=True,
     outcome_in="STL_QUERY and STL_UNDONE together",
+)
+
+
+# The user activity log of "Database audit logging": files in S3, or a stream in CloudWatch. A statement is logged
+# before it runs, and goes on over lines as it was sent.
+
+_ACTIVITY = re.compile(
+    r"'(?P<time>\d{4}-\d\d-\d\dT[\d:.]+Z)(?: UTC)? \[ db=(?P<database>\S*) user=(?P<user>\S*) pid=(?P<pid>\d+) "
+    r"userid=\d+ xid=\d+ \]' LOG: "
+)
+_ACTIVITY_COLUMNS = ("record_time", "database", "user", "pid", "query")
+
+
+def _activity_rows(entries: Iterator[Entry]) -> Iterator[tuple[int, Row]]:
+    for number, text in entries:
+        begin = _ACTIVITY.match(text)
+        if begin is not None:
+            yield number, [*begin.group("time", "database", "user", "pid"), text[begin.end() :].rstrip("\r\n")]
+
+
+USER_ACTIVITY = TextLog(
+    name="Redshift user activity log",
+    begins=_ACTIVITY,
+    columns=_ACTIVITY_COLUMNS,
+    rows=_activity_rows,
+    profile=ExportProfile(
+        name="Redshift user activity log",
+        services=_REDSHIFT,
+        marks=marks("record_time query"),
+        columns={
+            "text": ("query",),
+            "start_time": ("record_time",),
+            "user": ("user",),
+            "session": ("pid",),
+            "database": ("database",),
+        },
+        only_begun=True,
+        outcome_in="STL_QUERY",
+    ),
+    in_fields=("message",),
 )

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from connectors.platforms.profile import (
     MILLISECONDS,
+    OTHERWISE,
     ColumnPair,
     EngineLineage,
     ExportProfile,
@@ -20,6 +21,8 @@ from connectors.platforms.profile import (
     text_of,
 )
 from ingestion.model.lineage import Json, StatementLineage, TableName
+from ingestion.model.outcomes import Outcome
+from ingestion.model.storage_paths import location
 
 # Snowflake's ACCESS_HISTORY, as its documentation has it: Account Usage, "ACCESS_HISTORY view".
 #
@@ -112,4 +115,70 @@ ACCESS_HISTORY = ExportProfile(
     marks=marks("objects_modified direct_objects_accessed", "objects_modified base_objects_accessed query_id"),
     columns={"start_time": ("query_start_time",), "user": ("user_name",)},
     lineage=_WRITTEN_OBJECTS,
+)
+
+# DYNAMIC_TABLE_GRAPH_HISTORY, TASK_HISTORY and COPY_HISTORY, views of Account Usage and functions of the Information
+# Schema. The text of a dynamic table is the query that fills it; a task's is what it runs, and its name that of a job.
+
+DYNAMIC_TABLES = ExportProfile(
+    name="Snowflake DYNAMIC_TABLE_GRAPH_HISTORY",
+    services=frozenset({"Snowflake"}),
+    marks=marks("query_text qualified_name inputs", "query_text qualified_name target_lag_sec", "query_text inputs"),
+    columns={
+        "text": ("query_text",),
+        "start_time": ("valid_from",),
+        "database": ("database_name",),
+        "schema": ("schema_name",),
+    },
+    fills=("qualified_name", "name"),
+    only_ran=True,
+)
+
+TASK_HISTORY = ExportProfile(
+    name="Snowflake TASK_HISTORY",
+    services=frozenset({"Snowflake"}),
+    marks=marks("query_text scheduled_time root_task_id", "query_text scheduled_time completed_time"),
+    columns={
+        "text": ("query_text",),
+        "start_time": ("query_start_time", "scheduled_time"),
+        "end_time": ("completed_time",),
+        "database": ("database_name",),
+        "schema": ("schema_name",),
+        "status": ("state",),
+        "failure": ("error_code", "error_message"),
+        "error_code": ("error_code",),
+        "job": ("name",),
+    },
+    states={"state": {"skipped": Outcome.NOT_A_STATEMENT, "scheduled": Outcome.UNFINISHED}},
+    limits={"query_text": TextLimit(100_000)},
+)
+
+_LOADED = ("stage_location", "table_catalog_name", "table_schema_name", "table_name")
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+
+
+def _read_load(values: Sequence[str]) -> StatementLineage | None:
+    """From the location of an external stage; what an internal one holds came from a client."""
+    stage, *parts = values
+    if not _URL.match(stage) or not all(parts):
+        return None
+    return lineage_of_flows([flow_into(TableName(tuple(parts)), [location(stage)])])
+
+
+COPY_HISTORY = ExportProfile(
+    name="Snowflake COPY_HISTORY",
+    services=frozenset({"Snowflake"}),
+    marks=marks("stage_location table_name last_load_time", "stage_location table_name row_parsed"),
+    columns={"start_time": ("last_load_time",), "rows": ("row_count",)},
+    states={
+        "status": {
+            **dict.fromkeys(("loaded", "partially loaded")),
+            "load failed": Outcome.FAILED,
+            "load in progress": Outcome.UNFINISHED,
+            OTHERWISE: Outcome.UNKNOWN_STATE,
+        },
+        # of rows, the others of which are loaded
+        **{name: dict[str, str | None]() for name in ("error_count", "first_error_message")},
+    },
+    lineage=EngineLineage(_LOADED, _read_load),
 )

@@ -1,4 +1,4 @@
-"""SQL Server's Query Store, as the pages of its catalog views in Microsoft's documentation have them.
+"""SQL Server's Query Store and Extended Events, as their pages in Microsoft's documentation have them.
 
 sys.query_store_query_text, sys.query_store_query and sys.query_store_runtime_stats, joined. Parameters of a statement
 stand before it in parentheses.
@@ -6,9 +6,20 @@ stand before it in parentheses.
 
 from __future__ import annotations
 
+import html
 import re
+from collections.abc import Iterator
 
-from connectors.platforms.profile import MICROSECONDS, ExportProfile, marks
+from connectors.platforms.profile import (
+    MICROSECONDS,
+    OTHERWISE,
+    Entry,
+    ExportProfile,
+    FieldsInText,
+    Row,
+    TextLog,
+    marks,
+)
 from ingestion.model.outcomes import Outcome
 
 QUERY_STORE = ExportProfile(
@@ -29,4 +40,90 @@ QUERY_STORE = ExportProfile(
     },
     outcome_in="sys.query_store_runtime_stats",
     noise=re.compile(r"^\s*\(\s*@[^()]*(?:\([^()]*\)[^()]*)*\)"),
+)
+
+
+# Extended Events: the XML of sys.fn_xe_file_target_read_file, of a ring buffer or a file, and the columns that
+# Management Studio exports. A batch, a remote call and each statement have an event as it begins and one as it ends.
+
+_EVENT = re.compile(r"<event\b([^>]*)>(.*?)</event>", re.DOTALL)
+_ATTRIBUTE = re.compile(r"(\w+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
+_VALUE = re.compile(r"<(?:data|action)\b[^>]*?\bname\s*=\s*[\"']([^\"']+)[\"'][^>]*>(.*?)</(?:data|action)>", re.DOTALL)
+_SHOWN = re.compile(r"<text>(.*?)</text>", re.DOTALL)
+_STORED = re.compile(r"<value>(.*?)</value>", re.DOTALL)
+_BEGUN = ("sql_batch_starting", "rpc_starting", "sql_statement_starting", "sp_statement_starting")
+_ENDED = ("sql_batch_completed", "rpc_completed", "sql_statement_completed", "sp_statement_completed")
+
+
+def _fields_of_event(xml: str) -> dict[str, str]:
+    """An event's attributes, and its data and actions by name: what is shown of a value, else the value."""
+    event = _EVENT.search(xml)
+    if event is None:
+        raise ValueError("no event")
+    found = {name: html.unescape(double or single) for name, double, single in _ATTRIBUTE.findall(event[1])}
+    for name, body in _VALUE.findall(event[2]):
+        value = _SHOWN.search(body) or _STORED.search(body)
+        found.setdefault(name, _plain_xml(value[1]) if value is not None else "")
+    return found
+
+
+def _plain_xml(text: str) -> str:
+    if text.startswith("<![CDATA["):
+        return text.removeprefix("<![CDATA[").removesuffix("]]>")
+    return html.unescape(text)
+
+
+_EVENT_NAMES = {
+    **dict.fromkeys(_BEGUN, Outcome.NOT_A_STATEMENT),
+    **dict.fromkeys(_ENDED),
+    OTHERWISE: Outcome.NOT_A_STATEMENT,
+}
+
+EXTENDED_EVENTS = ExportProfile(
+    name="SQL Server Extended Events",
+    services=frozenset({"Mssql", "AzureSQL", "Synapse", "MicrosoftFabric"}),
+    marks=marks("event_data", "name timestamp batch_text", "name timestamp statement duration", "batch_text result"),
+    columns={
+        "text": ("batch_text", "statement", "sql_text"),
+        "start_time": ("timestamp", "timestamp_utc"),
+        "duration": ("duration",),
+        "user": ("server_principal_name", "username", "nt_username", "session_server_principal_name"),
+        "session": ("session_id",),
+        "database": ("database_name",),
+        "query_type": ("name",),
+        "failure": ("error_number",),
+        "job": ("client_app_name",),
+    },
+    units={"duration": MICROSECONDS},
+    states={
+        "name": {"": None} | _EVENT_NAMES,
+        "result": dict.fromkeys(("1", "2", "error", "abort", "aborted"), Outcome.FAILED),
+    },
+    inside=FieldsInText("event_data", _fields_of_event),
+    noise=QUERY_STORE.noise,
+)
+
+
+def _event_rows(entries: Iterator[Entry]) -> Iterator[tuple[int, Row]]:
+    """Each event of a file, however its lines break; what follows the last one is a part of none."""
+    first, held, last = 0, "", 0
+    for number, text in entries:
+        first, held = (first if held else number), held + text
+        end = 0
+        for event in _EVENT.finditer(held):
+            # several on one line are told apart all the same
+            last = max(first + held.count("\n", 0, event.start()), last + 1)
+            yield last, [event[0]]
+            end = event.end()
+        first += held.count("\n", 0, end)
+        held = held[end:] if "<event" in held[end:] else ""
+
+
+EVENT_FILE = TextLog(
+    name="SQL Server Extended Events, XML",
+    begins=re.compile(r"[^,;\t|\"]*<event\s"),
+    columns=("event_data",),
+    rows=_event_rows,
+    profile=EXTENDED_EVENTS,
+    banner=re.compile(r"\s*(?:<\?xml\b|</?(?:Events|RingBufferTarget)\b)"),
 )

@@ -32,6 +32,29 @@ QUERIES = ExportProfile(
     units={"wall_time_millis": MILLISECONDS},
 )
 
+# What a coordinator answers of its queries: GET /v1/query, of Presto and of Trino.
+
+COORDINATOR = ExportProfile(
+    name="Trino coordinator",
+    services=_SERVICES,
+    marks=marks("query query_stats_create_time", "query session_user query_stats_end_time", "query session_query_id"),
+    columns={
+        "text": ("prepared_query", "query"),
+        "start_time": ("query_stats_execution_start_time", "query_stats_create_time"),
+        "end_time": ("query_stats_end_time",),
+        "duration": ("query_stats_elapsed_time",),
+        "user": ("session_user", "session_principal"),
+        "session": ("session_transaction_id", "query_id"),
+        "database": ("session_catalog",),
+        "schema": ("session_schema",),
+        "query_type": ("query_type", "update_type"),
+        "status": ("state",),
+        "failure": ("error_code_name", "error_type"),
+        "error_code": ("error_code_name",),
+        "job": ("session_source",),
+    },
+)
+
 EVENTS = ExportProfile(
     name="Trino query events",
     services=_SERVICES,

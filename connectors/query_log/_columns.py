@@ -80,6 +80,9 @@ class ColumnReading:
     def content(self) -> tuple[int, ...]:
         """The positions of the columns that hold what a record says: its text, or the engine's lineage."""
         lineage = self.profile.lineage.columns if self.profile.lineage is not None else ()
+        inside = self.position(self.profile.inside.column) if self.profile.inside is not None else None
+        if inside is not None:
+            return (inside, *self.fields.get("text", ()))
         return self.fields.get("text") or tuple(at for at, name in enumerate(self.names) if name in lineage)
 
     @property
@@ -102,12 +105,15 @@ def column_reading(names: Sequence[str], samples: Sequence[Sequence[str]], hints
     column is not among them, or those are not that the given profile needs.
     """
     if hints.profile is not None:
-        return _reading_by(hints.profile, names)
+        return _of_given_profile(hints.profile, names)
     mapped = {name: one for name, one in hints.columns.items() if one.column is not None}
     for name, one in mapped.items():
         _check_mapped(name, one.column or "", names)
     profile = _recognise(frozenset(names), hints.connection_type)
-    texts = [name for name in names if _holds_text(samples[names.index(name)] if samples else ())]
+    given, names = len(names), _with_inner_names(profile, names)
+    texts = [name for at, name in enumerate(names) if _holds_text(samples[at] if samples and at < given else ())]
+    if profile.without_text and not mapped and not set(profile.columns["text"]) & set(names):
+        raise ConfigError(f"{profile.name}: {profile.without_text}")
     for candidate in (profile,) if profile is GENERIC else (profile, GENERIC):
         fields = _fields(candidate, names, texts)
         fields |= {name: (names.index(plain_name(one.column or "")),) for name, one in mapped.items()}
@@ -115,11 +121,35 @@ def column_reading(names: Sequence[str], samples: Sequence[Sequence[str]], hints
             continue
         reading = ColumnReading(candidate, tuple(names), fields, _units(candidate, names, fields), hints.zone)
         reading = _with_mapping(reading, hints.columns)
+        _check_shown(reading, samples)
         return replace(reading, lacking=tuple(_lacking(reading)))
     return None
 
 
-def _reading_by(profile: ExportProfile, names: Sequence[str]) -> ColumnReading:
+def reading_by(profile: ExportProfile, names: Sequence[str], hints: ReadingHints) -> ColumnReading:
+    """How the columns of these `names` are read by a profile of which it is known that it fits."""
+    names = _with_inner_names(profile, names)
+    fields = _fields(profile, names, names)
+    reading = ColumnReading(profile, tuple(names), fields, _units(profile, names, fields), hints.zone)
+    return replace(reading, lacking=tuple(_lacking(reading)))
+
+
+def _with_inner_names(profile: ExportProfile, names: Sequence[str]) -> list[str]:
+    """Also those of the fields that one of the columns has in it."""
+    inner = profile.names if profile.inside is not None and profile.inside.column in names else ()
+    return [*names, *(name for name in inner if name not in names)]
+
+
+def _check_shown(reading: ColumnReading, samples: Sequence[Sequence[str]]) -> None:
+    """Raises ConfigError where the exporter shows none of the texts."""
+    withheld = reading.profile.withheld
+    positions = [at for at in reading.fields.get("text", ()) if at < len(samples)]
+    texts = [value for at in positions for value in samples[at] if value not in NULLS]
+    if withheld is not None and texts and all(map(withheld.pattern.fullmatch, texts)):
+        raise ConfigError(f"{reading.profile.name} does not show the texts of its statements: {withheld.instead}")
+
+
+def _of_given_profile(profile: ExportProfile, names: Sequence[str]) -> ColumnReading:
     """What the profile reads of these columns, and nothing that others would take them for."""
     if not any(mark <= set(names) for mark in profile.marks):
         needed = " and ".join(sorted(profile.marks[0]))
@@ -131,6 +161,9 @@ def _lacking(reading: ColumnReading) -> Iterator[str]:
     given, profile = {*reading.fields, *reading.constants}, reading.profile
     if given.isdisjoint(_TIMES) and not profile.columns.keys().isdisjoint(_TIMES):
         yield TIME
+    if profile.only_begun:
+        yield OUTCOME
+        return
     by_column = (name for name, states in profile.states.items() if Outcome.FAILED in states.values())
     if given.isdisjoint(_ENDS) and not profile.only_ran and set(by_column).isdisjoint(reading.names):
         yield OUTCOME

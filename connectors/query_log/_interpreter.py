@@ -34,6 +34,8 @@ _TAB_ESCAPE = re.compile(r"\\([bfnrtv0\\])")
 _QUOTE_ESCAPE = re.compile(r"\\([bfnrtv0\\'])")
 _TAB_ESCAPES = {**_ESCAPES, "b": "\b", "f": "\f", "v": "\v", "0": "\0", "'": "'"}
 
+_QUERY = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/)*+(?:\(|(?:select|with)\b)", re.IGNORECASE | re.DOTALL)
+
 _MOST_ROWS = 1 << 53
 """Up to which a number with a fraction has each whole one."""
 _ID = re.compile(r"[\w-]{1,64}")
@@ -208,12 +210,17 @@ def _split_texts(
 ) -> dict[str, list[Any]]:
     """The text of each row as it is, with what tells where it belongs."""
     positions = [at for at in map(reading.position, split.key) if at is not None]
-    keys = ["\x1f".join(values) for values in zip(*(columns[at] for at in positions), strict=True)]
+    keys = [
+        "\x1f".join((reading.profile.name, *values)) for values in zip(*(columns[at] for at in positions), strict=True)
+    ]
     order = reading.position(split.order)
-    numbers = [_number(value) for value in columns[order]] if order is not None else []
+    numbers: list[int | None] = [_number(value) for value in columns[order]] if order is not None else []
     problems |= {row: f"{split.order} is no number" for row, number in enumerate(numbers) if number is None}
     exporters = [reading.profile.name] * len(keys)
-    texts = list(columns[reading.fields["text"][0]])
+    texts: list[str] = [text or "" for text in _texts(columns, [None] * len(keys), reading)] if not split.order else []
+    texts = texts or list(columns[reading.fields["text"][0]])
+    if not split.order:
+        numbers = [0 if text.strip() else 1 for text in texts]
     return {"text": texts, "piece_key": keys, "piece": numbers, "exporter": exporters}
 
 
@@ -337,6 +344,8 @@ def _texts(columns: Columns, statuses: list[str | None], reading: ColumnReading)
                         texts[row] = _NO_STATEMENT
     if reading.profile.escaped or reading.profile.noise is not None:
         texts = [clean_text(text, reading.profile) for text in texts]
+    if reading.profile.fills:
+        texts = _with_targets(texts, columns, reading)
     for rewrite in reading.profile.rewrites:
         at = reading.position(rewrite.column)
         for row, kind in enumerate(columns[at] if at is not None else ()):
@@ -344,6 +353,17 @@ def _texts(columns: Columns, statuses: list[str | None], reading: ColumnReading)
             if match is not None:
                 texts[row], statuses[row] = rewrite.statement.format(match[1].replace("`", "``")), None
     return texts
+
+
+def _with_targets(texts: Sequence[str | None], columns: Columns, reading: ColumnReading) -> list[str | None]:
+    """`SELECT a FROM s` as `CREATE TABLE t AS SELECT a FROM s`, where a column names the table that it fills."""
+    positions = [at for at in map(reading.position, reading.profile.fills) if at is not None]
+    found: list[str | None] = []
+    for row, text in enumerate(texts):
+        target = next((value for at in positions if (value := columns[at][row].strip()) not in _NULLS), "")
+        is_query = bool(text and target and _QUERY.match(text))
+        found.append(f"CREATE TABLE {target} AS\n{text}" if is_query else text)
+    return found
 
 
 def _texts_of(values: Column) -> list[str | None]:

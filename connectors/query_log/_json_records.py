@@ -9,6 +9,7 @@ from functools import lru_cache
 from itertools import chain, islice
 from typing import Any
 
+from connectors.platforms.generic import GENERIC
 from connectors.query_log._columns import plain_name
 from connectors.query_log._interpreter import Malformed, Records
 from connectors.query_log._streams import CUT_LINE_TEXT, TOO_LARGE
@@ -25,6 +26,11 @@ _BEGIN = re.compile(r'\s*(?:\{\s*["}]|\[\s*[\[{\]])')
 _DECODER = json.JSONDecoder()
 _BETWEEN = re.compile(r"[\s,\]]*\[?[\s,\[]*")
 _WRAPPER = re.compile(r'\{\s*"[^"]*"\s*:\s*(?=[\[{])')
+
+_LISTS = ("results", "data", "jobs", "items", "rows", "records", "events", "entries", "queries", "res")
+"""What documents call the list of their records."""
+_LIST_BEGIN = re.compile(rf'"(?:{"|".join(_LISTS)})"\s*:\s*(?=\[\s*\{{)', re.IGNORECASE)
+_TEXT_NAMES = frozenset(GENERIC.columns["text"])
 
 Object = dict[str, Any]
 
@@ -115,7 +121,7 @@ def _values(text: str, found: Records | None = None) -> Iterator[Any]:
         try:
             value, at = _DECODER.raw_decode(text, at)
         except (ValueError, RecursionError):
-            inside = _WRAPPER.match(text, at) if found is None else None
+            inside = (_LIST_BEGIN.search(text, at) or _WRAPPER.match(text, at)) if found is None else None
             if inside is None:
                 if found is not None:
                     found.malformed.append(Malformed(count + 1, NOT_JSON))
@@ -126,16 +132,39 @@ def _values(text: str, found: Records | None = None) -> Iterator[Any]:
         yield value
 
 
-def _unwrap(value: Any) -> Iterator[Object]:
-    """The records in a value: those of a list, and what alone is in an object, which then says nothing itself."""
+def _unwrap(value: Any, *, outermost: bool = True) -> Iterator[Object]:
+    """The records in a value: those of a list, and what alone is in an object, which then says nothing itself.
+
+    An outermost object that has a list under a name such as `results` is a document about that list.
+    """
     if isinstance(value, list):
-        yield from chain.from_iterable(map(_unwrap, value))
+        yield from chain.from_iterable(_unwrap(one, outermost=False) for one in value)
+    elif isinstance(value, dict) and outermost and (listed := _list_of(value)) is not None:
+        yield from chain.from_iterable(_unwrap(one, outermost=False) for one in listed)
     elif isinstance(value, dict):
         inner = [part for name, part in value.items() if part not in ([], None) and not _of_a_page(name, part)]
         if len(inner) == 1 and (isinstance(inner[0], dict) or _is_list_of_objects(inner[0])):
-            yield from _unwrap(inner[0])
+            yield from _unwrap(inner[0], outermost=False)
         else:
             yield value
+
+
+def _list_of(document: Object) -> list[Object] | None:
+    """The objects of a document's list; rows that are lists get the names that its `meta` has for their columns."""
+    plain = {_plain(key): value for key, value in document.items()}
+    if not plain.keys().isdisjoint(_TEXT_NAMES):
+        return None
+    for name in _LISTS:
+        rows = plain.get(name)
+        if not isinstance(rows, list) or not rows:
+            continue
+        if _is_list_of_objects(rows):
+            return rows
+        meta = plain.get("meta")
+        if all(isinstance(row, list) for row in rows) and isinstance(meta, list) and _is_list_of_objects(meta):
+            columns = [str(column.get("name", "")) for column in meta]
+            return [dict(zip(columns, row, strict=False)) for row in rows]
+    return None
 
 
 def _of_a_page(name: str, value: Any) -> bool:

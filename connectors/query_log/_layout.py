@@ -16,10 +16,19 @@ from typing import TYPE_CHECKING
 
 from connectors.encodings import text_encoding
 from connectors.platforms.generic import GENERIC
-from connectors.platforms.index import HEADERLESS_FILES, SERVER_LOGS
-from connectors.platforms.profile import HeaderlessFile, ServerLog
-from connectors.query_log._columns import ColumnReading, ReadingHints, column_reading, plain_name, with_unseen
-from connectors.query_log._json_records import is_json, is_json_lines, names_of, sample_objects, values_of
+from connectors.platforms.index import HEADERLESS_FILES, SERVER_LOGS, TEXT_LOGS, UNREADABLE
+from connectors.platforms.profile import HeaderlessFile, ServerLog, TextLog
+from connectors.query_log._columns import (
+    OUTCOME,
+    ColumnReading,
+    ReadingHints,
+    column_reading,
+    plain_name,
+    reading_by,
+    with_unseen,
+)
+from connectors.query_log._json_records import Object, is_json, is_json_lines, names_of, sample_objects, values_of
+from connectors.query_log._text_logs import text_log_of
 from connectors.query_log._values import parse_time
 from ingestion.arguments import listing
 from ingestion.errors import ConfigError
@@ -45,6 +54,7 @@ class Form(Enum):
     DELIMITED = "delimited"
     JSON_LINES = "JSON lines"
     JSON_DOCUMENT = "JSON document"
+    TEXT = "text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +76,13 @@ class Layout:
     reading: ColumnReading | None = None
     form: Form = Form.DELIMITED
     names: tuple[str, ...] = ()
+    text_log: TextLog | None = None
 
     @property
     def exporter(self) -> str:
         """Who wrote it, in words."""
+        if self.text_log is not None:
+            return self.text_log.name
         if self.reading is not None:
             return self.reading.profile.name
         assert self.server_log is not None
@@ -78,12 +91,13 @@ class Layout:
     @property
     def json_names(self) -> tuple[str, ...]:
         """What of each JSON object is read, in this order."""
-        return self.reading.names if self.reading is not None else self.names
+        return self.names or (self.reading.names if self.reading is not None else ())
 
     @property
     def time_positions(self) -> list[int]:
         names = ("start_time", "end_time") if self.server_log is None else self.server_log.written_at[:1]
-        return [self.fields[name] for name in names if name in self.fields]
+        width = min(self.widths, default=0)
+        return [at for name in names if (at := self.fields.get(name, width)) < width]
 
     @property
     def anchored(self) -> bool:
@@ -113,7 +127,7 @@ class Layout:
 
     def _has_text(self, row: list[str]) -> bool:
         positions = (self.fields["text"],) if self.reading is None else self.reading.content
-        return any(row[position] for position in positions)
+        return any(row[position] for position in positions if position < len(row))
 
     def begins(self, row: list[str]) -> bool:
         """Whether a record begins so, although the row is none: a time stands where the first time belongs."""
@@ -131,11 +145,15 @@ def sniff(head: bytes, name: str, hints: ReadingHints) -> Layout:
     Raises ConfigError, naming the columns that the file has, where no column holds a query's text.
     """
     encoding = text_encoding(head)
+    _check_readable(head, name)
     if encoding is None:
         raise ConfigError(f"{name} is not a CSV file: it holds binary data. Give a CSV export of the query log")
     text = head.decode(encoding, "replace").removeprefix("\ufeff").lstrip("\r\n")
     if is_json(text):
         return _json_layout(text, name, hints, encoding)
+    if (log := text_log_of(text)) is not None:
+        plain = Layout("", frozenset(), {}, encoding=encoding, zone=hints.zone, form=Form.TEXT)
+        return _of_text_log(plain, log, hints, text)
     plain = Layout("", frozenset(), {}, encoding=encoding, zone=hints.zone)
     quote = "'" if text.startswith("'") else '"'
     plains = [_tabbed_layout(replace(plain, delimiter=delimiter, quote=quote), text) for delimiter in _DELIMITERS]
@@ -157,6 +175,14 @@ def sniff(head: bytes, name: str, hints: ReadingHints) -> Layout:
     return max(layouts, key=lambda layout: (len(layout.fields), max(layout.widths)))
 
 
+def _check_readable(head: bytes, name: str) -> None:
+    """Raises ConfigError for a log in a form of its platform that is not read, with what to do."""
+    start = head[:4096].decode("latin-1")
+    instead = next((one.instead for one in UNREADABLE if one.begins.match(start)), None)
+    if instead is not None:
+        raise ConfigError(f"{name} is {instead}")
+
+
 def _tabbed_layout(layout: Layout, text: str) -> Layout:
     """Tabs between columns without any quotes: line ends and tabs inside are then written with backslashes."""
     if layout.delimiter != "\t" or _QUOTED_AFTER_TAB.search(text):
@@ -173,6 +199,8 @@ def _json_layout(text: str, name: str, hints: ReadingHints, encoding: str) -> La
     objects = sample_objects(text, _SAMPLE_ROWS)
     names = names_of(objects)
     layout = Layout("", frozenset(), {}, encoding=encoding, zone=hints.zone, form=form)
+    if (handed_on := _text_log_in(objects, names)) is not None:
+        return replace(_of_text_log(layout, handed_on[0], hints, text), names=(handed_on[1],))
     for log in SERVER_LOGS:
         for keys in log.json_keys:
             if all(keys[column] in names for column in log.json_marks):
@@ -183,6 +211,29 @@ def _json_layout(text: str, name: str, hints: ReadingHints, encoding: str) -> La
     if reading is None:
         raise ConfigError(_no_text_column(names, name))
     return replace(layout, reading=with_unseen(reading))
+
+
+def _text_log_in(objects: Sequence[Object], names: Sequence[str]) -> tuple[TextLog, str] | None:
+    """The log whose lines a service hands on in a field of objects, and that field."""
+    for log in TEXT_LOGS:
+        for field_name in log.in_fields:
+            values = [values_of(one, [field_name])[0] for one in objects] if field_name in names else []
+            if any(map(log.begins.match, values)):
+                return log, field_name
+    return None
+
+
+def _of_text_log(layout: Layout, log: TextLog, hints: ReadingHints, text: str) -> Layout:
+    layout = replace(layout, text_log=log, widths=frozenset({len(log.columns)}))
+    fields = {column: position for position, column in enumerate(log.columns)}
+    if log.server_log is not None:
+        return replace(layout, server_log=log.server_log, fields=fields)
+    if log.profile is None:
+        raise ConfigError(f"{log.name} has no text of statements")
+    reading = reading_by(log.profile, log.columns, hints)
+    if log.outcome_mark is not None and log.outcome_mark.search(text) is None:
+        reading = replace(reading, lacking=(*reading.lacking, OUTCOME))
+    return replace(layout, reading=reading)
 
 
 def _first_records(text: str, layout: Layout) -> list[list[str]]:

@@ -27,6 +27,7 @@ from pyspark.sql.types import (
 )
 
 from connectors.query_log._columns import ColumnReading, ReadingHints, column_reading, plain_name
+from connectors.query_log._inner_fields import with_inner_fields
 from connectors.query_log._interpreter import interpret
 from connectors.query_log.files import QueryLogFile
 from connectors.records import RecordReading
@@ -185,7 +186,7 @@ def _records(
         columns |= {at: _texts(array) for at, array in zip(positions, batch.columns[2:], strict=True)}
         for name, rows, lines in _runs(batch, files, counted):
             part = {at: values[rows] for at, values in columns.items()}
-            yield interpret(part, lines, [], reading).to_batch(name, schema)
+            yield interpret(with_inner_fields(part, reading), lines, [], reading).to_batch(name, schema)
 
 
 def _runs(

@@ -25,6 +25,7 @@ _ZONED = re.compile(
 _ORACLE_DATE = re.compile(
     r"(\d\d?)-([A-Za-z]{3})-(\d\d|\d{4})(?: (\d\d?)[.:](\d\d)[.:](\d\d)(?:[.,](\d+))?(?: ([AP]M))?)?\s*([+-]\d\d:\d\d)?"
 )
+_DB2_TIME = re.compile(r"(\d{4}-\d\d-\d\d)-(\d\d)\.(\d\d)\.(\d\d)((?:\.\d+)?)")
 _US_DATE = re.compile(r"(\d\d?)/(\d\d?)/(\d{4}),? (\d\d?):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?\s*([AP]M)", re.IGNORECASE)
 _MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
 _INTERVAL = re.compile(r"(?:(\d+) days? )?(\d+):(\d\d):(\d\d(?:\.\d+)?)")
@@ -138,6 +139,9 @@ def _parse_plain(values: Sequence[str], zone: tzinfo) -> list[float | None] | No
 
 
 def _parse_unusual(value: str, zone: tzinfo) -> float:
+    if db2_time := _DB2_TIME.fullmatch(value):
+        day, hour, minute, second, fraction = db2_time.groups()
+        return datetime.fromisoformat(f"{day} {hour}:{minute}:{second}{fraction[:7]}").replace(tzinfo=zone).timestamp()
     if us_date := _US_DATE.fullmatch(value):
         return _us_moment(us_date, zone)
     if _EPOCH.fullmatch(value):

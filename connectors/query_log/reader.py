@@ -71,7 +71,7 @@ def _join_split_texts(rows: DataFrame) -> DataFrame:
     statement = F.coalesce("piece_key", F.concat(F.lit("\0"), "source_id"))
     grouped = rows.groupBy(statement.alias("statement")).agg(
         F.min_by(F.struct(*columns), F.struct("piece", "source_id")).alias("record"),
-        F.collect_list(F.struct("piece", "text")).alias("pieces"),
+        F.collect_list(F.struct("piece", "text", "status")).alias("pieces"),
         F.first("exporter").alias("exporter"),
     )
     joined = grouped.join(F.broadcast(_widest_texts(rows)), "exporter", "left")
@@ -99,12 +99,22 @@ def _join(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         records = batch.to_pylist()
         for record in records:
-            texts = [(part["piece"], part["text"] or "") for part in record.pop("pieces")]
+            parts = record.pop("pieces")
+            texts = [(part["piece"], part["text"] or "") for part in parts]
             profile, widest = _BY_NAME.get(record.pop("exporter")), WidestTexts(**(record.pop("widest") or {}))
             if profile is not None:
-                record.update(whole_text(texts, profile, record["status"], widest))
+                status = joined_status([(part["piece"], part["status"]) for part in parts], profile)
+                record.update(whole_text(texts, profile, status, widest))
                 record["job"] = record["job"] or job_of(None, record["text"])
         yield pa.RecordBatch.from_pylist(records, schema=ARROW_SCHEMA)
+
+
+def joined_status(statuses: Sequence[tuple[int, str | None]], profile: ExportProfile) -> str | None:
+    """What several rows say of one statement: where one has its text, what those after it say, a failure above all."""
+    ordered = [status for _number, status in sorted(statuses, key=lambda one: one[0])]
+    if profile.split_text is None or profile.split_text.order:
+        return ordered[0]
+    return Outcome.FAILED if Outcome.FAILED in ordered else ordered[-1]
 
 
 def whole_text(
@@ -114,6 +124,9 @@ def whole_text(
     form = profile.split_text
     ordered = sorted(set(numbered))
     numbers = [number for number, _text in ordered]
+    if form is not None and not form.order:
+        text = next((text for _number, text in ordered if text.strip()), None)
+        return {"text": text, "status": status if text else Outcome.NOT_A_STATEMENT}
     if form is None or numbers != list(range(form.first, form.first + len(numbers))):
         return {"text": None, "problem": "pieces of its text are missing, or two have one number"}
     joined, certain = _text_of([text for _number, text in ordered], form, widest)

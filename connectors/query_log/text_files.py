@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,7 +17,16 @@ from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from connectors.query_log._columns import ReadingHints
 from connectors.query_log._csv_records import RecordReader, split_lines
-from connectors.query_log._interpreter import ARROW_SCHEMA, Malformed, Records, Table, interpret, unescape_tabbed
+from connectors.query_log._inner_fields import with_inner_fields
+from connectors.query_log._interpreter import (
+    ARROW_SCHEMA,
+    Columns,
+    Malformed,
+    Records,
+    Table,
+    interpret,
+    unescape_tabbed,
+)
 from connectors.query_log._json_records import (
     DOCUMENT_TOO_LARGE,
     LARGEST_DOCUMENT,
@@ -27,6 +37,7 @@ from connectors.query_log._json_records import (
 from connectors.query_log._layout import Form, Layout, sniff
 from connectors.query_log._server_log import Failures, FailureScan, ServerLogReader, failed_statements
 from connectors.query_log._streams import FileStream, is_compressed
+from connectors.query_log._text_logs import text_log_records
 from connectors.query_log.files import QueryLogFile
 from connectors.records import RecordReading
 from ingestion.errors import ConfigError
@@ -49,6 +60,8 @@ _CUT_COLUMNS = ("file", "start", "quotes", "newlines", "even_cut", "even_newline
 _CUT_SCHEMA = StructType([StructField(name, LongType()) for name in _CUT_COLUMNS])
 
 _BLOCK_CHARS = 1 << 20
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?")
+_PREFIX = 200
 
 FAILURE_SCHEMA = StructType([StructField("session", StringType()), StructField("statement", StringType())])
 """A failed statement's key, and its session."""
@@ -61,6 +74,7 @@ HEAD_BYTES = 1 << 20
 # what Spark's binaryFile can hold in one row
 _LARGEST_REMOTE = (1 << 31) - 1
 # a byte that is a line end or a quote is nothing else in these
+_SPLITTABLE = frozenset({Form.DELIMITED, Form.JSON_LINES})
 _BYTEWISE = frozenset({"utf-8", "latin-1"})
 
 
@@ -276,7 +290,7 @@ def record_batches(
         return
     log = part.layout.server_log
     server_log = ServerLogReader(part.layout, log, failures) if log is not None else None
-    for records in _RECORDS[part.layout.form](part, part.layout, stream):
+    for records in _records(part, part.layout, stream):
         table = server_log.read(records) if server_log else _interpret(records, part.layout)
         yield table.to_batch(part.file.name, schema)
 
@@ -284,10 +298,11 @@ def record_batches(
 def _interpret(records: Records, layout: Layout) -> Table:
     if layout.reading is None or not records.rows:
         return Table([], {}, records.malformed)
-    columns = list(zip(*records.rows, strict=True))
+    columns: Columns = list(zip(*records.rows, strict=True))
     if not layout.quote:
         plain = partial(unescape_tabbed, quotes=layout.escaped_apostrophes)
-        columns = [tuple(map(plain, column)) for column in columns]
+        columns = [tuple(map(plain, column)) for column in zip(*records.rows, strict=True)]
+    columns = with_inner_fields(columns, layout.reading)
     return interpret(columns, records.lines, records.malformed, layout.reading)
 
 
@@ -296,7 +311,7 @@ def failure_batches(part: FileRange, stream: FileStream) -> Iterator[pa.RecordBa
     if part.layout is None or (log := part.layout.server_log) is None:
         return
     if part.layout.form is not Form.DELIMITED:
-        for records in _RECORDS[part.layout.form](part, part.layout, stream):
+        for records in _records(part, part.layout, stream):
             if rows := failed_statements(records.rows, part.layout, log):
                 yield _failure_batch(rows)
         return
@@ -354,6 +369,43 @@ _RECORDS = {
     Form.JSON_LINES: _json_records,
     Form.JSON_DOCUMENT: _document_records,
 }
+
+
+def _records(part: FileRange, layout: Layout, stream: FileStream) -> Iterator[Records]:
+    if layout.text_log is None:
+        yield from _RECORDS[layout.form](part, layout, stream)
+        return
+    bad: list[Malformed] = []
+    lines = _numbered_lines(part, layout, stream, bad)
+    yield from text_log_records(layout.text_log, lines, bad)
+    if layout.form is Form.TEXT and stream.problem:
+        bad.append(Malformed(1, stream.problem))
+    yield Records(malformed=bad)
+
+
+def _numbered_lines(
+    part: FileRange, layout: Layout, stream: FileStream, bad: list[Malformed]
+) -> Iterator[tuple[int, str]]:
+    """The lines of a text, or those that are handed on in JSON, each with the number of its line or object."""
+    if layout.form is Form.TEXT:
+        number = part.line
+        for lines, _last in _line_blocks(layout, stream):
+            yield from enumerate(lines, number)
+            number += len(lines)
+        return
+    for records in _RECORDS[layout.form](part, layout, stream):
+        bad += records.malformed
+        rows = [*zip(records.lines, (row[0] for row in records.rows), strict=True)]
+        if layout.form is Form.JSON_DOCUMENT and _is_newest_first([text for _number, text in rows]):
+            rows.reverse()
+        for number, text in rows:
+            yield from ((number, f"{line}\n") for line in text.rstrip("\n").split("\n"))
+
+
+def _is_newest_first(texts: Sequence[str]) -> bool:
+    """As services answer what is asked of their logs, if nothing else was asked."""
+    times = [time[0] for text in texts if (time := _MOMENT.search(text[:_PREFIX])) is not None]
+    return len(times) > 1 and times[0] > times[-1]
 
 
 def _line_blocks(layout: Layout, stream: FileStream) -> Iterator[tuple[list[str], bool]]:
@@ -423,7 +475,9 @@ def _decompressed_head(file: QueryLogFile, head: bytes) -> bytes:
 
 def _splittable(part: FileRange) -> bool:
     layout = part.layout
-    in_lines = layout is not None and layout.encoding in _BYTEWISE and layout.form is not Form.JSON_DOCUMENT
+    in_lines = layout is not None and layout.encoding in _BYTEWISE and layout.form in _SPLITTABLE
+    # an entry of a log of text may say of those before it how they ended
+    in_lines = in_lines and layout is not None and layout.text_log is None
     return part.file.local and part.end is not None and in_lines
 
 

@@ -170,10 +170,14 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
     "connectors/platforms/test_exports.py": (
         "connectors.platforms.bigquery",
         "connectors.platforms.databricks",
+        "connectors.platforms.dbt",
         "connectors.platforms.hive",
+        "connectors.platforms.impala",
         "connectors.platforms.mysql",
         "connectors.platforms.postgres",
+        "connectors.platforms.redshift",
         "connectors.platforms.snowflake",
+        "connectors.platforms.sqlserver",
     ),
     "connectors/platforms/test_documented_exports.py": ("connectors.platforms.profile",),
     "connectors/postgres/test_postgres.py": (

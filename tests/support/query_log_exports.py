@@ -14,8 +14,8 @@ from connectors.query_log._columns import ReadingHints
 from connectors.query_log._layout import Layout, sniff
 from connectors.query_log._streams import FileStream
 from connectors.query_log.files import QueryLogFile
-from connectors.query_log.reader import SPLIT_RECORD_SCHEMA, WidestTexts, whole_text
-from connectors.query_log.text_files import FileRange, record_batches
+from connectors.query_log.reader import SPLIT_RECORD_SCHEMA, WidestTexts, joined_status, whole_text
+from connectors.query_log.text_files import FileRange, failure_batches, record_batches
 
 Record = dict[str, Any]
 
@@ -30,8 +30,12 @@ def layout_of(content: bytes, name: str = "log", hints: ReadingHints = NO_HINTS)
 def read_export(content: bytes, name: str = "log", hints: ReadingHints = NO_HINTS) -> list[Record]:
     """The records of one file, texts in pieces put together."""
     part = FileRange(QueryLogFile(name, name, len(content)), layout_of(content, name, hints))
+    failures: dict[str, frozenset[str]] = defaultdict(frozenset)
     with FileStream(lambda: io.BytesIO(content)) as stream:
-        batches = record_batches(part, stream, {}, to_arrow_schema(SPLIT_RECORD_SCHEMA))
+        for row in (row for batch in failure_batches(part, stream) for row in batch.to_pylist()):
+            failures[row["session"]] |= {row["statement"]}
+    with FileStream(lambda: io.BytesIO(content)) as stream:
+        batches = record_batches(part, stream, failures, to_arrow_schema(SPLIT_RECORD_SCHEMA))
         rows = [row for batch in batches for row in batch.to_pylist()]
     return _joined(rows)
 
@@ -51,7 +55,9 @@ def _joined(rows: list[Record]) -> list[Record]:
     for group in groups.values():
         first = min(group, key=lambda row: row["piece"] or 0)
         if first["piece_key"] is not None:
+            profile = profiles[first["exporter"]]
+            status = joined_status([(row["piece"], row["status"]) for row in group], profile)
             pieces = [(row["piece"], row["text"] or "") for row in group]
-            first |= whole_text(pieces, profiles[first["exporter"]], first["status"], widest)
+            first |= whole_text(pieces, profile, status, widest)
         records.append(first)
     return records

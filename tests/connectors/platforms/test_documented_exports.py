@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from connectors.platforms.index import PROFILES
+from connectors.platforms.index import PROFILES, SERVER_LOGS, TEXT_LOGS
 from connectors.platforms.profile import ExportProfile
 from connectors.query_log._columns import ReadingHints, column_reading, plain_name
 from tests.connectors.platforms.test_exports import HERE, sections
@@ -21,8 +21,9 @@ PAGE = (Path(__file__).parents[3] / "docs" / "query_logs.md").read_text("utf-8")
 BY_NAME = {profile.name: profile for profile in PROFILES if "text" in profile.columns}
 """Those that have a text; the others are engines' own lineage, which has another page."""
 
-NO_PROFILE = {"PostgreSQL csvlog", "PostgreSQL jsonlog", "query log"}
+NO_PROFILE = {"PostgreSQL jsonlog", "query log"} | {log.name for log in (*SERVER_LOGS, *TEXT_LOGS)}
 WITH_FEWER_FIELDS = {
+    "SAP HANA statements": {"status"},
     "BigQuery INFORMATION_SCHEMA.JOBS": {"schema"},
     "Trino trino_queries": {"database", "schema", "query_type", "duration"},
 }
@@ -175,7 +176,10 @@ def shown(record: Record, left_out: set[str]) -> dict[str, Any]:
 
 
 FIELDS = ("start_time", "end_time", "duration", "user", "session", "database", "schema", "status", "problem", "job")
-OTHER_FORMS = {"mysql_general_file.csv", "clickhouse_tabbed.tsv"}
+OTHER_FORMS = {
+    "mysql_general_file.csv", "clickhouse_tabbed.tsv", "clickhouse.json", "clickhouse_compact.json",
+    "sqlserver_events_shown.csv", "hana_audit_log.csv",
+}  # fmt: skip
 """Exports in another form than that of the statement on the page."""
 
 WRITTEN = [

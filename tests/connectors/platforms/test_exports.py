@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 
-from connectors.platforms.index import PROFILES
+from connectors.platforms.index import PROFILES, SERVER_LOGS, TEXT_LOGS
+from connectors.query_log._columns import ReadingHints
+from connectors.query_log._text_logs import text_log_of
+from connectors.query_log.reader import QueryLogOptions, open_query_log
 from tests.support.query_log_exports import Record, layout_of, read_file
 
 LONG = 1000
@@ -50,8 +55,7 @@ def seconds(duration: float | None) -> str:
 
 def rendered(file: Path) -> Iterator[str]:
     layout = layout_of(file.read_bytes(), file.name)
-    assert layout.reading is not None
-    yield f"{layout.reading.profile.name}, {layout.form.value}"
+    yield f"{layout.exporter}, {layout.form.value}"
     yield from map(shown, read_file(file))
 
 
@@ -64,6 +68,45 @@ def test_every_exporter_has_an_export() -> None:
     named = {lines[0].rpartition(", ")[0] for lines in sections().values()}
     assert {profile.name for profile in PROFILES} - named == set()
     assert sections().keys() == {file.name for file in EXPORTS}
+
+
+def test_every_log_of_text_and_of_a_server_has_a_sample() -> None:
+    named = {lines[0].rpartition(", ")[0] for lines in sections().values()}
+    assert {log.name for log in TEXT_LOGS} <= named
+    assert {log.name for log in SERVER_LOGS} - named == {"PostgreSQL csvlog"}  # a real server's, in another test
+
+
+@pytest.mark.parametrize("file", EXPORTS, ids=lambda file: file.name)
+def test_no_export_is_taken_for_a_log_of_text_of_another(file: Path) -> None:
+    form = sections()[file.name][0]
+    log = text_log_of(file.read_text("utf-8"))
+    assert (None if log is None else log.name) == (form.removesuffix(", text") if form.endswith(", text") else None)
+
+
+OWN_TYPES = [
+    (file, kind)
+    for file in EXPORTS
+    for profile in PROFILES
+    if profile.name == sections()[file.name][0].rpartition(", ")[0]
+    for kind in sorted(profile.services)
+]
+
+
+def test_an_export_is_recognised_as_itself_under_each_type_of_its_platform() -> None:
+    taken = {
+        (file.name, kind): layout_of(file.read_bytes(), file.name, ReadingHints(connection_type=kind)).exporter
+        for file, kind in OWN_TYPES
+    }
+    expected = {(file.name, kind): sections()[file.name][0].rpartition(", ")[0] for file, kind in OWN_TYPES}
+    assert taken == expected
+
+
+@pytest.mark.spark
+def test_spark_reads_every_export_as_this_process_does(spark: SparkSession) -> None:
+    records = open_query_log(spark, QueryLogOptions(f"{HERE}/exports/*")).records().collect()
+    assert len({record.source_id for record in records}) == len(records)
+    here = [shown(record) for file in EXPORTS for record in read_file(file)]
+    assert Counter(shown(record.asDict()) for record in records) == Counter(here)
 
 
 @pytest.mark.parametrize("profile", PROFILES, ids=lambda profile: profile.name)

@@ -8,6 +8,7 @@ import json
 import pytest
 
 from connectors.platforms.postgres import SERVER_LOG
+from connectors.query_log._json_records import document_records, line_records, names_of, sample_objects
 from connectors.query_log._layout import Layout
 from connectors.query_log._streams import FileStream
 from connectors.query_log.files import QueryLogFile
@@ -67,3 +68,31 @@ def test_a_statement_is_one_record_whether_it_failed_or_not(objects: list[dict[s
     ]
     named = ("user", "database", "session", "job")
     assert {tuple(row[name] for name in named) for row in ran} == {("etl", "shopdb", "6555.7", "nightly")}
+
+
+DOCUMENT = {"meta": [{"name": "query"}, {"name": "user"}], "statistics": {"elapsed": 1.0}, "rows": 2}
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {**DOCUMENT, "data": [{"query": "select 1", "user": "a"}, {"query": "select 2", "user": "b"}]},
+        {**DOCUMENT, "data": [["select 1", "a"], ["select 2", "b"]]},
+        {"args": {"which": "run"}, "Results": [{"query": "select 1", "user": "a"}, {"query": "select 2", "user": "b"}]},
+    ],
+)
+def test_a_document_about_a_list_gives_what_is_in_the_list(document: dict[str, object]) -> None:
+    records = document_records(json.dumps(document), ["query", "user"])
+    assert records.rows == [["select 1", "a"], ["select 2", "b"]]
+    assert names_of(sample_objects(json.dumps(document), 9)) == ["query", "user"]
+
+
+def test_the_list_of_a_document_is_found_where_only_its_beginning_is_seen() -> None:
+    document = {"metadata": {"version": 1}, "results": [{"query": f"select {number}"} for number in range(9)]}
+    assert names_of(sample_objects(json.dumps(document)[:150], 9)) == ["query"]
+
+
+def test_a_record_that_has_a_list_besides_its_text_is_a_record() -> None:
+    record = {"query": "select 1", "results": [{"rows": 1}, {"rows": 2}]}
+    assert document_records(json.dumps([record, record]), ["query"]).rows == [["select 1"], ["select 1"]]
+    assert line_records([json.dumps(record)], 1, ["query"]).rows == [["select 1"]]

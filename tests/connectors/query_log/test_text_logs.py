@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import gzip
+import io
+import json
+
+import pytest
+
+from connectors.platforms.index import TEXT_LOGS
+from connectors.query_log._streams import FileStream
+from connectors.query_log._text_logs import text_log_of
+from connectors.query_log.files import QueryLogFile
+from connectors.query_log.text_files import FileRange, record_batches
+from ingestion.errors import ConfigError
+from tests.support.query_log_exports import Record, layout_of, read_export
+
+AT = "2026-11-20 08:0{}:00.100 UTC [77]"
+
+
+def outcomes(content: str) -> list[tuple[str | None, str | None]]:
+    records: list[Record] = read_export(content.encode())
+    return [(record["text"], record["problem"] or record["status"]) for record in records]
+
+
+@pytest.mark.parametrize(
+    ("prefix", "owner"),
+    [
+        ("2026-11-20 08:00:00.123 UTC [77] ", (None, None, "77")),
+        ("2026-11-20 08:00:00 UTC::@:[77]:", (None, None, "77")),
+        ("2026-11-20 08:00:00 UTC:10.0.0.1(5432):etl@shop:[77]:", ("etl", "shop", "77")),
+        ("2026-11-20 08:00:00.123 UTC [77]: [4-1] db=shop,user=etl ", ("etl", "shop", "77")),
+        ("2026-11-20 08:00:00.123 CET [77]: [4-1] user=etl,db=shop,app=loader,client=10.0.0.1 ", ("etl", "shop", "77")),
+        ("2026-11-20 08:00:00.123 UTC [77] etl@shop ", ("etl", "shop", "77")),
+        ("2026-11-20 08:00:00 UTC-6b07bcfc.5b41-", (None, None, "6b07bcfc.5b41")),
+        ("1795161600.123 [77] etl@shop ", ("etl", "shop", "77")),
+        ("[77] 2026-11-20 08:00:00.123+01 etl@shop ", ("etl", "shop", "77")),
+        ("user=etl,db=shop,app=[unknown],client=::1 2026-11-20 08:00:00.123 UTC [77] ", ("etl", "shop", "77")),
+    ],
+)
+def test_what_a_prefix_says_is_found_however_it_is_written(prefix: str, owner: tuple[str | None, ...]) -> None:
+    (record,) = read_export(f"{prefix}LOG:  statement: insert into t select a from s\n".encode())
+    assert (record["user"], record["database"], record["session"]) == owner
+    assert record["text"] == "insert into t select a from s"
+    assert record["start_time"] is not None and abs(record["start_time"] - 1795161600) < 3601
+
+
+def test_a_statement_that_failed_is_one_record_and_the_same_text_that_ran_is_another() -> None:
+    text = "insert into t\n\tselect a from s"
+    begun, failed = f"LOG:  statement: {text}\n", f"ERROR:  no such table\n{AT.format(1)} HINT:  look\n"
+    log = f"{AT.format(0)} {begun}{AT.format(1)} {begun}{AT.format(1)} {failed}{AT.format(1)} STATEMENT:  {text}\n"
+    log += f"{AT.format(2)} {begun}{AT.format(3)} LOG:  checkpoint starting: time\n"
+    plain = "insert into t\nselect a from s"
+    assert outcomes(log) == [(plain, None), (plain, "failed"), (plain, None), (None, "not_a_statement")]
+    assert outcomes(log.replace("\n", "\r\n")) == outcomes(log)
+
+
+def test_a_log_that_begins_within_an_entry_says_so_once_and_loses_no_other() -> None:
+    entries = [f"{AT.format(number)} LOG:  statement: select {number}\n" for number in range(4)]
+    assert outcomes("\tfrom orders\n\twhere a = 1\n" + "".join(entries)) == [
+        *((f"select {number}", None) for number in range(4)),
+        (None, "lines before the first entry of the log"),
+    ]
+
+
+def test_a_log_that_breaks_off_gives_the_lines_before() -> None:
+    entries = "".join(f"{AT.format(number)} LOG:  statement: select {number}\n" for number in range(4)) * 500
+    file = QueryLogFile("log", "log", len(entries))
+    with FileStream(lambda: io.BytesIO(gzip.compress(entries.encode())[:-300])) as stream:
+        batches = record_batches(FileRange(file, layout_of(entries.encode())), stream, {})
+        found = [row for batch in batches for row in batch.to_pylist()]
+    assert found[0]["text"] == "select 0"
+    assert [row["problem"] for row in found if row["problem"]] == [
+        "the compressed data breaks off after the line before"
+    ]
+
+
+def test_lines_that_a_service_answers_newest_first_are_read_as_they_were_written() -> None:
+    lines = [
+        f"{AT.format(0)} LOG:  statement: insert into t select a from nowhere",
+        f"{AT.format(1)} ERROR:  no such table",
+        f"{AT.format(1)} STATEMENT:  insert into t select a from nowhere",
+    ]
+    answer = [{"textPayload": line, "insertId": str(at)} for at, line in enumerate(lines)]
+    expected = [("insert into t select a from nowhere", "failed")]
+    assert outcomes(json.dumps(answer)) == outcomes(json.dumps(answer[::-1])) == expected
+
+
+def test_a_table_with_such_lines_in_a_column_is_a_table() -> None:
+    line = f"{AT.format(0)} LOG:  statement: select 1"
+    assert text_log_of(f"timestamp,message\n1,{line}\n2,{line}\n") is None
+    layout = layout_of(f"query,note\nselect 1,{line}\nselect 2,{line}\n".encode())
+    assert layout.exporter == "query log"
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"SEQ\x06\x19org.apache.hadoop.io.NullWritable", "Hive's proto log is: give the lineage hook's log"),
+        (b"1795161600000 1b4f7d5a2f4b1c2d:9e8f7a6b00000000 eJy9" + b"A" * 60, "impala-profile-tool"),
+        (b"Nov 20 08:00:00 host postgres[77]: [4-1] LOG:  statement: select 1\n", "set log_destination to"),
+    ],
+    ids=["hive", "impala", "syslog"],
+)
+def test_a_form_that_is_not_read_says_what_to_do_in_one_line(content: bytes, says: str) -> None:
+    with pytest.raises(ConfigError, match=r"^log is ") as caught:
+        layout_of(content)
+    assert says in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("log", TEXT_LOGS, ids=lambda log: log.name)
+def test_no_entry_begins_with_a_line_of_a_statement(log: object) -> None:
+    assert text_log_of("insert into t\n\tselect a -- 2026-11-20 08:00:00\n\tfrom s;\n# a comment\n") is None
