@@ -197,6 +197,11 @@ class Outcome(_DescribedCode):
         "It reads no table but the one that it writes, and nothing tells which of its columns.",
     )
     NO_SOURCE = "no_source", _SKIPPED, "It fills a table from no other: from constants, or from functions."
+    TABLE_COMMIT = (
+        "table_commit",
+        _SKIPPED,
+        "A table's own log says that it was written, when, how and by whom; out of what is not in it.",
+    )
     SUPERSEDED = "superseded", _SKIPPED, "A later statement of the log defines the same view."
     UNCHANGED = "unchanged", _SKIPPED, "A definition whose lineage an earlier run has published, and that is the same."
     UNKNOWN_ROUTINE = (

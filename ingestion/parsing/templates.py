@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ingestion.analysis.analyzer import mentions
 from ingestion.analysis.symbolic import Symbolic, loads, names_in_bytes
 from ingestion.model.lineage import TableUsageNames
+from ingestion.model.table_commits import COMMIT_TIER, COMMITTED
 
 PLAN_TIER = "plan"
 """The tier of what a connector brought parsed already."""
@@ -29,7 +30,7 @@ TemplateKey = tuple[str, str]
 
 def tier_brought(fingerprint: str) -> str:
     """The tier of lineage that a connector brought."""
-    tiers = {REPORTED: ENGINE_TIER, LISTED: LIST_TIER}
+    tiers = {REPORTED: ENGINE_TIER, LISTED: LIST_TIER, COMMITTED: COMMIT_TIER}
     return next((tier for beginning, tier in tiers.items() if fingerprint.startswith(beginning)), PLAN_TIER)
 
 

@@ -38,6 +38,11 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
         "connectors.superset._documents",
     ),
     "connectors/superset/test_api.py": ("connectors.dashboards.servers",),
+    "workflows/run/test_table_commits.py": (
+        "connectors.table_commits._tables",
+        "connectors.table_commits.settings",
+        "connectors.table_commits.source",
+    ),
     "workflows/run/test_edge_list.py": ("connectors.edge_list.settings", "connectors.edge_list.source"),
     "connectors/catalog/store/lineage/test_verdicts.py": (
         "connectors.catalog.answer.witnesses",

@@ -15,7 +15,9 @@ def example_for(shown: dict[str, Any], events: Path) -> dict[str, Any]:
 
     `events` is a directory for event logs.
     """
-    name = "spark_history.yaml" if "sparkNames" in shown.get("headwater", {}) else "lineage.yaml"
+    history = "spark-history-lineage"
+    of_history = shown.get("source", {}).get("type", history) == history and "sparkNames" in shown.get("headwater", {})
+    name = "spark_history.yaml" if of_history else "lineage.yaml"
     content: dict[str, Any] = yaml.safe_load((REPOSITORY / "config" / name).read_text())
     source = content["source"]["sourceConfig"]["config"]
     if "eventLogDirectory" in source:

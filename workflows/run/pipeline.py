@@ -285,7 +285,9 @@ def _has_loads(run: _RunServices, made: _Products) -> bool:
         return False
     from workflows.run.publish.loads import keeps_loads
 
-    return keeps_loads(run.context.target)
+    target = run.context.target
+    # that a target keeps none is told where there is nothing else to publish
+    return keeps_loads(target) or (target.writes and made[Statements].statistics.commits > 0)
 
 
 def _file_loads(run: _RunServices, made: _Products, opened: OpenStage) -> _StageResult:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyspark.sql import Column, DataFrame, Row, Window
 from pyspark.sql import functions as F
 
 from connectors.openmetadata.client import LOADS, file_loads
 from ingestion.analysis.symbolic import Symbolic
+from ingestion.arguments import listing
 from ingestion.model.entities import TableEntity
 from ingestion.model.isolation import FailureStage, Probe, in_parts
 from ingestion.model.lineage import Json, StatementKind, StatementLineage, TableName
 from ingestion.model.namespaces import Mention, Namespace, NamespaceDefaults, may_be_temporary
+from ingestion.model.table_commits import COMMITTED, commit_run
 from ingestion.parsing.templates import REPORTED, ParsedTemplate
 from ingestion.resolution import Resolved, Resolver
 from workflows.config import RunConfig
@@ -32,7 +34,7 @@ _MOST = 20_000
 _MOST_OF_ONE = 750
 """Of a statement: an hour each, for a month."""
 _OF_STATEMENT = ("template", "dialect", "namespace_database", "namespace_path")
-_MOMENT = ("time", "digest", "rows")
+_MOMENT = ("time", "digest", "rows", "line")
 _AT_ONCE = 5_000
 _CHANGING = (StatementKind.UPDATE, StatementKind.DELETE)
 
@@ -105,10 +107,7 @@ def gather_loads(statements: Statements, defaults: NamespaceDefaults) -> Gathere
     cut = len(failed) > _MOST or len(measured) > _MOST
     return GatheredLoads(
         tuple(load for row in failed[:_MOST] for load in _failed_loads(row, defaults)),
-        tuple(
-            MeasuredLoad(_template(row, defaults), _moment(row["last"]), row["last"]["job"] or "")
-            for row in measured[:_MOST]
-        ),
+        tuple(_measured_load(row, defaults) for row in measured[:_MOST]),
         cut,
     )
 
@@ -147,11 +146,17 @@ class _LoadRows:
         )
 
     def sizes(self) -> DataFrame:
-        """The last run in each hour of a statement that a number of rows is told of."""
-        sized = self.timed.where(F.col("rows").isNotNull() & ~F.col("fingerprint").startswith(REPORTED))
-        columns = (*OF_SESSION, "dialect", "digest", "rows", "job", F.col("fingerprint").alias("template"))
+        """The last run in each hour of a statement that a number of rows is told of, and of each kind of commits."""
+        fingerprint = F.col("fingerprint")
+        sized = self.timed.where(
+            (F.col("rows").isNotNull() & ~fingerprint.startswith(REPORTED)) | fingerprint.startswith(COMMITTED)
+        )
+        columns = (*OF_SESSION, "dialect", "digest", "rows", "job", fingerprint.alias("template"))
         with_namespaces = self._with_namespace(sized.select(*columns))
-        hours = with_namespaces.groupBy(*_OF_STATEMENT, _hour()).agg(F.max(F.struct(*_MOMENT, "job")).alias("last"))
+        # Of commits each who is kept: one that nobody made before is what went wrong.
+        committer = F.when(F.col("template").startswith(COMMITTED), F.col("job")).alias("committer")
+        last = F.max(F.struct(*_MOMENT, "job")).alias("last")
+        hours = with_namespaces.groupBy(*_OF_STATEMENT, _hour(), committer).agg(last)
         newest = Window.partitionBy(*_OF_STATEMENT).orderBy(F.col("hour").desc())
         return hours.withColumn("number", F.row_number().over(newest)).where(F.col("number") <= _MOST_OF_ONE)
 
@@ -185,6 +190,15 @@ def _template(row: Row, defaults: NamespaceDefaults) -> LoadTemplate:
     return LoadTemplate(row["template"], row["dialect"], namespace)
 
 
+def _measured_load(row: Row, defaults: NamespaceDefaults) -> MeasuredLoad:
+    """A run that ended well; what tells a commit from others is its version, in place of its line."""
+    last, template = row["last"], _template(row, defaults)
+    done = _moment(last)
+    if template.fingerprint.startswith(COMMITTED):
+        done = replace(done, record=commit_run(last["line"]))
+    return MeasuredLoad(template, done, last["job"] or "")
+
+
 def _moment(row: Row) -> LoadMoment:
     return LoadMoment(row["time"], f"{(row['digest'] or 0) & (1 << 64) - 1:016x}", row["rows"])
 
@@ -212,8 +226,11 @@ class LogLoads:
         self, statements: Statements, templates: Mapping[str, ParsedTemplate], resolver: Resolver
     ) -> tuple[str, ...]:
         """What to warn of; `templates` are those of the run, by fingerprint. Raises TargetDown and SparkLost."""
+        if not keeps_loads(self.target):
+            return (f"{statements.statistics.commits} commits are left out: the target keeps no loads of tables",)
         gathered = gather_loads(statements, self.settings.defaults)
-        bodies = list(self._bodies(gathered, templates, resolver))
+        loads = self._with_entities(gathered, templates, resolver)
+        bodies = list(_bodies(loads))
         platform, failed = self.target.platform, []
         for start in range(0, len(bodies), _AT_ONCE):
             some = bodies[start : start + _AT_ONCE]
@@ -221,11 +238,15 @@ class LogLoads:
         warnings = loss_warnings("loads could not be filed", (failure for _body, failure in failed))
         if gathered.cut:
             warnings += ("the log tells of more loads than are kept of one run: the oldest are left out",)
+        unknown = _unknown_tables(loads)
+        if unknown:
+            of_tables = "a table that the catalog has not" if len(unknown) == 1 else "tables that the catalog has not"
+            warnings += (f"commits are left out of {of_tables}: {listing(unknown)}",)
         return warnings
 
-    def _bodies(
+    def _with_entities(
         self, gathered: GatheredLoads, templates: Mapping[str, ParsedTemplate], resolver: Resolver
-    ) -> Iterator[Json]:
+    ) -> list[_NamedLoad]:
         measured = _with_targets(gathered.measured, templates)
         named: list[tuple[FailedLoad | MeasuredLoad, TableName]] = [
             *((load, TableName(parts)) for load in gathered.failed for parts in load.targets),
@@ -235,14 +256,7 @@ class LogLoads:
         temporary = temporary_names(self.symbolic()) if any_doubtful else frozenset[str]()
         kept = [(load, name) for load, name in named if not (may_be_temporary(name) and name.table in temporary)]
         found = self._entities(((name, load.template.namespace) for load, name in kept), resolver)
-        filed: dict[tuple[str, str, int], Json] = {}
-        for load, name in kept:
-            entity = found.get((name, load.template.namespace))
-            for body in _load_bodies(load, entity) if entity is not None else ():
-                key = (body["entity"]["id"], body["run"], body["at"])
-                if key not in filed or "rows" in body:
-                    filed[key] = body
-        yield from filed.values()
+        return [_NamedLoad(load, name, found.get((name, load.template.namespace))) for load, name in kept]
 
     def _entities(self, mentions: Iterable[Mention], resolver: Resolver) -> dict[Mention, TableEntity]:
         """The tables that are meant for certain, of those that the run's filters allow."""
@@ -255,6 +269,31 @@ class LogLoads:
             and is_allowed(resolution.entity, self.config.lineage)
             and not (registers and is_guess(resolution))
         }
+
+
+@dataclass(frozen=True, slots=True)
+class _NamedLoad:
+    """A load, the table that it was of by its name, and which one that is; None where that is not known."""
+
+    load: FailedLoad | MeasuredLoad
+    name: TableName
+    entity: TableEntity | None
+
+
+def _bodies(loads: Iterable[_NamedLoad]) -> Iterator[Json]:
+    filed: dict[tuple[str, str, int], Json] = {}
+    for one in loads:
+        for body in _load_bodies(one.load, one.entity) if one.entity is not None else ():
+            key = (body["entity"]["id"], body["run"], body["at"])
+            if key not in filed or "rows" in body:
+                filed[key] = body
+    yield from filed.values()
+
+
+def _unknown_tables(loads: Iterable[_NamedLoad]) -> list[str]:
+    """The tables of which nothing but their commits is known."""
+    unknown = (one for one in loads if one.entity is None and one.load.template.fingerprint.startswith(COMMITTED))
+    return sorted({str(one.name) for one in unknown})
 
 
 def _with_targets(

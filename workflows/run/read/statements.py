@@ -25,7 +25,7 @@ from pyspark.sql.types import (
 )
 
 from connectors.records import MALFORMED_EDGES, RECORD_SCHEMA, UNSUPPORTED, RecordWork
-from ingestion.analysis.symbolic import loads
+from ingestion.analysis.symbolic import Symbolic, loads
 from ingestion.dialects import dialect_of, fold
 from ingestion.dialects.cursor import Code
 from ingestion.dialects.definition import keywords
@@ -34,6 +34,7 @@ from ingestion.dialects.unfilled_templates import template_in_code
 from ingestion.errors import Templated, TooLarge, Unparsable
 from ingestion.model.lineage import StatementKind, StatementLineage
 from ingestion.model.outcomes import Outcome
+from ingestion.model.table_commits import commit_beginning, commit_format
 from ingestion.parsing.targets import written_tables
 from ingestion.parsing.templates import LISTED, REPORTED
 from ingestion.plans.rendering import plan_fingerprint
@@ -598,9 +599,15 @@ def _edges_row(edges: bytes) -> Row:
     """What the row of an engine's own lineage has of its own: a statement beside those of the text."""
     if edges == MALFORMED_EDGES:
         return {"dead": Outcome.MALFORMED_LINEAGE}
-    lineage = loads(edges)
-    listed = isinstance(lineage, StatementLineage) and lineage.witness
-    return {"fingerprint": f"{LISTED if listed else REPORTED}{plan_fingerprint(edges)}", "symbolic": edges}
+    return {"fingerprint": f"{_beginning(loads(edges))}{plan_fingerprint(edges)}", "symbolic": edges}
+
+
+def _beginning(lineage: Symbolic) -> str:
+    """How the fingerprint begins of what no text says: by who says it."""
+    if not isinstance(lineage, StatementLineage) or not lineage.witness:
+        return REPORTED
+    committed = commit_format(lineage)
+    return LISTED if committed is None else commit_beginning(committed)
 
 
 def _record_columns(records: pa.RecordBatch, dialects: Sequence[str], digests: Digests) -> dict[str, pa.Array]:

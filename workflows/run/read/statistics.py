@@ -10,6 +10,7 @@ from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
 from ingestion.model.outcomes import Outcome, code_of
+from ingestion.model.table_commits import COMMITTED
 from workflows.counts import RunCounts
 from workflows.run.read.statements import NO_RECORD, READ_BEFORE, SEGMENT_WRITTEN
 
@@ -43,6 +44,7 @@ class StatementStatistics:
     ahead: int = 0
     failed_loads: int = 0
     measured_loads: int = 0
+    commits: int = 0
     written: tuple[str, ...] = ()
 
 
@@ -64,11 +66,13 @@ def statement_statistics(statements: DataFrame, latest: float = float("inf")) ->
     first, time = first_of_record(), F.when(F.col("time") <= latest, F.col("time"))
     # A definition of the catalog is a statement, and no record of a log.
     logged = F.col("digest").isNotNull()
+    is_commit = F.col("fingerprint").startswith(COMMITTED)
     measures = [
         F.count(F.lit(1)).alias("statements"),
         F.count(F.when(first, 1)).alias("firsts"),
         F.count(F.when(first & logged, 1)).alias("records"),
-        F.sum("line").alias("lines"),
+        # of a commit the line is its version, which adds up to more than a number holds
+        F.sum(F.when(F.col("skipped") == READ_BEFORE, F.col("line"))).alias("lines"),
         F.max(time).alias("newest"),
         F.count(F.when(F.col("time") > latest, 1)).alias("ahead"),
         F.min(F.when(time > 0, time)).alias("oldest"),
@@ -79,11 +83,12 @@ def statement_statistics(statements: DataFrame, latest: float = float("inf")) ->
         F.count("called").alias("calls"),
         F.count("routine").alias("of_routines"),
         F.count("failure").alias("failed_loads"),
-        F.count(F.when(F.col("fingerprint").isNotNull(), F.col("rows"))).alias("measured_loads"),
+        F.count(F.when(F.col("rows").isNotNull() | is_commit, F.col("fingerprint"))).alias("measured_loads"),
+        F.count(F.when(is_commit, 1)).alias("commits"),
         F.collect_set(F.when(F.col("skipped") == SEGMENT_WRITTEN, F.col("file"))).alias("written"),
     ]
     rows = statements.groupBy("skipped", "dead").agg(*measures).collect()
-    before = sum(row["lines"] for row in rows if row["skipped"] == READ_BEFORE)
+    before = sum(row["lines"] or 0 for row in rows)
     written = (file for row in rows for file in row["written"])
     found = _statistics([row for row in rows if row["skipped"] not in NO_RECORD], before)
     return replace(found, written=tuple(sorted(written)))
@@ -119,6 +124,7 @@ def _statistics(rows: list[Row], read_before: int) -> StatementStatistics:
         ahead=_sum(rows, "ahead"),
         failed_loads=_sum(rows, "failed_loads"),
         measured_loads=_sum(rows, "measured_loads"),
+        commits=_sum(rows, "commits"),
     )
 
 

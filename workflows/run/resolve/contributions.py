@@ -22,6 +22,7 @@ from ingestion.model.isolation import Failure, FailureStage, Isolation, Probe
 from ingestion.model.job_slots import UNKNOWN, JobSlot
 from ingestion.model.lineage import NameKind
 from ingestion.model.requests import AddLineageRequest, EdgeSource, request_of
+from ingestion.model.table_commits import COMMIT_TIER
 from ingestion.parsing.templates import ENGINE_TIER, LIST_TIER, PLAN_TIER, ParsedTemplate
 from workflows.run.bind.binding import is_view
 from workflows.run.group.occurrences import OccurrenceGroup
@@ -30,7 +31,15 @@ from workflows.run.group.runs import Runner
 EdgeKey = tuple[str, str]
 """Ids of the entities that an edge joins."""
 
-_CONFIDENCE = {"sqlglot": 1.0, PLAN_TIER: 1.0, ENGINE_TIER: 1.0, LIST_TIER: 1.0, "sqlfluff": 0.8, "sqlparse": DOUBTFUL}
+_CONFIDENCE = {
+    "sqlglot": 1.0,
+    PLAN_TIER: 1.0,
+    ENGINE_TIER: 1.0,
+    LIST_TIER: 1.0,
+    COMMIT_TIER: 1.0,
+    "sqlfluff": 0.8,
+    "sqlparse": DOUBTFUL,
+}
 _DEFINED = frozenset({ProducerKind.VIEW, ProducerKind.DBT, ProducerKind.PROCEDURE})
 _LESS_SURE = 0.5
 """Factor where a flow's columns are not all resolved: a star over an unknown schema, or hops beyond the limit."""

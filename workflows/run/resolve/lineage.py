@@ -11,6 +11,7 @@ from ingestion.model.entities import EntityReference
 from ingestion.model.isolation import Failure, FailureStage, Isolation
 from ingestion.model.outcomes import Outcome, StatementEnd
 from ingestion.model.requests import AddLineageRequest, Replacement
+from ingestion.model.table_commits import commit_format
 from workflows.run.bind.binding import LineageSource, is_view
 from workflows.run.group.occurrences import OccurrenceGroup
 from workflows.run.resolve.contributions import (
@@ -131,7 +132,7 @@ def _proofs(
                 isolation.probe(FailureStage.EVIDENCE, statement)
                 proved = builder.of(flow)
                 empty = proof.skipped is None and not proved.contributions
-                proof = _Proof(_why_no_edge(flow, proved, entities) if empty else proof.skipped, proved)
+                proof = _Proof(_why_no_edge(source, flow, proved, entities) if empty else proof.skipped, proved)
         proofs.append(proof)
     failures = {**source.failures, **isolation.failures}
     kept = [
@@ -209,9 +210,13 @@ def _has_too_many_edges(flow: PersistedFlow) -> bool:
     return len(content.sources) + flowing + deciding * (len(content.columns) if flow.sets_columns else 1) > _MOST_EDGES
 
 
-def _why_no_edge(flow: PersistedFlow, proved: EdgeContributions, entities: RelationEntities) -> Outcome:
+def _why_no_edge(
+    source: LineageSource, flow: PersistedFlow, proved: EdgeContributions, entities: RelationEntities
+) -> Outcome:
     if proved.self_only:
         return Outcome.SELF_REFERENCE
+    if commit_format(source.log.statements[flow.statement].lineage) is not None:
+        return Outcome.TABLE_COMMIT
     statuses = {entities.status(source) for source in flow.content.sources}
     return next((status for status in _WITHOUT_ENTITY if status in statuses), Outcome.NO_SOURCE)
 

@@ -25,8 +25,8 @@ _LEAST_LOADS = 3
 """Loads from which a usual size can be told."""
 _FEWER, _MORE = 0.7, 1.5
 """Of the smallest and of the largest load before it."""
-_Load = tuple[int, int]
-"""When it was (milliseconds), and its rows."""
+_Load = tuple[StoredLoad, int]
+"""One that is complete, and its rows."""
 
 
 # Changes of the statements that write a table: other expressions, filters or sources than before.
@@ -256,19 +256,20 @@ def _duration(millis: float) -> str:
     return f"{number:g} {unit}{'' if number == 1 else 's'}"
 
 
-# Loads of other sizes than those before them.
+# Loads of other sizes than those before them, and commits of who never committed before.
 
 
 def unusual_sizes(table: str, loads: Iterable[StoredLoad]) -> Iterator[Incident]:
     """The loads of one table, which are given oldest first, that have other numbers of rows than those before them."""
     for series in _series(loads):
         low, high = _range(series[:_LEAST_LOADS])
-        for at, rows in series[_LEAST_LOADS:]:
+        for load, rows in series[_LEAST_LOADS:]:
             usual = f"{rows} rows, before it {low} to {high}"
+            detail = f"{usual} ({load.commit})" if load.commit else usual
             if rows < low * _FEWER:
-                yield Incident(at, table, IncidentKind.FEWER_ROWS, (), usual)
+                yield Incident(load.at, table, IncidentKind.FEWER_ROWS, (), detail)
             elif rows > high * _MORE:
-                yield Incident(at, table, IncidentKind.MORE_ROWS, (), usual)
+                yield Incident(load.at, table, IncidentKind.MORE_ROWS, (), detail)
             low, high = min(low, rows), max(high, rows)
 
 
@@ -276,11 +277,33 @@ def has_usual_size(loads: Iterable[StoredLoad], within: TimeRange) -> bool:
     """Whether the last loads of one table came `within` a time, and with as many rows as those before them."""
     found = []
     for series in _series(one for one in loads if one.at <= within.end):
-        *before, (at, rows) = series
-        if len(before) >= _LEAST_LOADS and within.holds(at):
+        *before, (load, rows) = series
+        if len(before) >= _LEAST_LOADS and within.holds(load.at):
             low, high = _range(before)
             found.append(low * _FEWER <= rows <= high * _MORE)
     return bool(found) and all(found)
+
+
+def new_commits(table: str, loads: Iterable[StoredLoad]) -> Iterator[Incident]:
+    """The first commit of each operation by each who, where the table had seen as many of others as tell what is usual.
+
+    A DELETE by hand between the nightly MERGEs is one: no log of statements needs to know of it. The loads are given
+    oldest first.
+    """
+    seen: set[str] = set()
+    number = 0
+    for load in loads:
+        if not load.commit:
+            continue
+        if load.job not in seen and number >= _LEAST_LOADS:
+            yield Incident(load.at, table, IncidentKind.NEW_WRITER, (), load.commit)
+        seen.add(load.job)
+        number += 1
+
+
+def last_commit(loads: Iterable[StoredLoad]) -> StoredLoad | None:
+    """The last commit of one table, whose loads are given oldest first."""
+    return next((load for load in reversed(list(loads)) if load.commit), None)
 
 
 def by_table(loads: Iterable[StoredLoad]) -> dict[str, list[StoredLoad]]:
@@ -296,10 +319,10 @@ def _series(loads: Iterable[StoredLoad]) -> list[list[_Load]]:
     found: dict[str, list[_Load]] = defaultdict(list)
     for one in loads:
         if one.rows is not None and not one.failed:
-            found[one.producer if one.is_statement else ""].append((one.at, one.rows))
+            found[one.producer if one.is_statement else ""].append((one, one.rows))
     return list(found.values())
 
 
 def _range(loads: Sequence[_Load]) -> tuple[int, int]:
-    sizes = [rows for _at, rows in loads]
+    sizes = [rows for _load, rows in loads]
     return min(sizes), max(sizes)

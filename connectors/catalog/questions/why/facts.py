@@ -129,13 +129,15 @@ class TableKnowledge:
     """What tells of a table: whether something is seen to write it, and how many tests have results.
 
     `due` is when its next load after the last that is known of is to come (milliseconds); `usual_size` whether the last
-    that is told of had as many rows as those before it.
+    that is told of had as many rows as those before it. `commit`: the last that the table's own log has, with its time,
+    "" where none is known.
     """
 
     written: bool
     tests: int
     due: int | None = None
     usual_size: bool = False
+    commit: str = ""
 
 
 @dataclass(frozen=True, slots=True)

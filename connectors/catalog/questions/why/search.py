@@ -19,8 +19,10 @@ from connectors.catalog.questions.why._incidents import (
     definition_changes,
     failed_loads,
     has_usual_size,
+    last_commit,
     late_loads,
     missing_loads,
+    new_commits,
     unusual_sizes,
 )
 from connectors.catalog.questions.why.facts import (
@@ -41,7 +43,9 @@ from connectors.catalog.store.database import now_millis
 from connectors.catalog.store.entities.entities import EntityRow, any_rows_of, reference_of
 from connectors.catalog.store.entities.tests import QualityTest, quality_tests
 from connectors.catalog.store.evidence.loads import (
+    StoredLoad,
     WrittenVersion,
+    first_commit,
     load_history,
     load_rhythm,
     observed_range,
@@ -54,6 +58,7 @@ from connectors.catalog.store.lineage.window import DAY, DEFAULT_DAYS
 from ingestion.errors import ConfigError
 from ingestion.model.fqn import split_fqn
 from ingestion.model.lineage import Json
+from ingestion.model.moments import minute_text
 from ingestion.walk import Budget, Hop, Walk
 
 _MOST_TABLES = 2_000
@@ -163,16 +168,28 @@ def _upstream_facts(
     for identifier, loads in loads_of.items():
         table = names[identifier]
         found = [*unusual_sizes(table, loads), *failed_loads(table, loads, writes.get(table, ()), window)]
+        found += new_commits(table, loads)
         incidents += [one for one in found if within.holds(one.at)]
     of_rhythms = late_loads(rhythms, _readers(around.edges), window)
     of_rhythms += missing_loads(rhythms, seen[1], within) if seen is not None else []
     incidents += [one for one in of_rhythms if one.table in wanted]
     tested = [test.node[0] for test in tests if test.outcomes]
     due = {table: rhythm.due for table, rhythm in rhythms.items()}
-    tables = {t: TableKnowledge(bool(fed.get(t)), tested.count(t), due.get(t), t in usual) for t in sorted(wanted)}
+    commits = {names[identifier]: _last_commit(loads) for identifier, loads in loads_of.items()}
+    tables = {
+        table: TableKnowledge(
+            bool(fed.get(table)), tested.count(table), due.get(table), table in usual, commits.get(table, "")
+        )
+        for table in sorted(wanted)
+    }
     since = [moment for moment in (known_since(connection), seen[0] if seen else None) if moment is not None]
     read_until = seen[1] if seen else None
     return UpstreamFacts(around.edges, tuple(incidents), tests, tables, min(since, default=window.end), read_until)
+
+
+def _last_commit(loads: Iterable[StoredLoad]) -> str:
+    found = last_commit(loads)
+    return "" if found is None else f"{found.commit}, at {minute_text(found.at)}"
 
 
 def _readers(edges: Iterable[ColumnDependency]) -> dict[str, set[str]]:
@@ -227,7 +244,8 @@ def _beginning(connection: Connection, at: int, now: int) -> int:
     if at > now:
         raise ConfigError(f"{moment_text(at)} has not come yet: leave the moment out to ask about now")
     seen = observed_range(connection, now)
-    begun = [one for one in (known_since(connection), seen[0] if seen else None) if one is not None]
+    known = (known_since(connection), seen[0] if seen else None, first_commit(connection))
+    begun = [one for one in known if one is not None]
     if not begun:
         raise ConfigError("this catalog has no history: `ingest run` fills it, and each run after it adds to it")
     if at < min(begun):
@@ -247,7 +265,12 @@ def _gaps(symptom: Symptom, facts: UpstreamFacts) -> Iterator[str]:
         if waiting or until <= window.start:
             loads = f", nor whether {name_list(tuple(waiting))} came" if waiting else ""
             yield f"nothing tells what ran after {moment_text(until)}{loads}"
-    dark = sorted(table for table, one in facts.tables.items() if not one.written and not one.tests)
+    unseen = sorted(table for table, one in facts.tables.items() if not one.written)
+    for table in unseen:
+        commit = facts.tables[table].commit
+        if commit:
+            yield f"{table} is written by nothing that is known here: its last commit is {commit}"
+    dark = [table for table in unseen if not facts.tables[table].tests and not facts.tables[table].commit]
     if dark:
         yield f"nothing tells what came into {name_list(tuple(dark))}: no statement that writes, no result of a test"
 

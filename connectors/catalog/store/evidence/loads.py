@@ -27,6 +27,7 @@ from connectors.catalog.store.schema import (
 )
 from ingestion.model.contributions import OBSERVED
 from ingestion.model.lineage import Json
+from ingestion.model.table_commits import COMMITTED, commit_text
 
 _DAY = 86_400_000
 _LEAST_ROUNDS = 3
@@ -119,6 +120,16 @@ def observed_range(connection: Connection, until: int) -> tuple[int, int] | None
     return None if first is None else (first, last)
 
 
+def first_commit(connection: Connection) -> int | None:
+    """When the first commit was made that tables' own logs tell of (milliseconds); None: there is none.
+
+    Asked where a catalog begins: a log of a table is older than the first run that reads it.
+    """
+    commits = statement_loads.c.statement.startswith(COMMITTED, autoescape=True)
+    found: int | None = connection.scalar(select(func.min(statement_loads.c.at)).where(commits))
+    return found
+
+
 # What became of the loads of tables: failures, and how many rows were written.
 
 
@@ -127,7 +138,7 @@ class StoredLoad:
     """A load of a table at a time (milliseconds); `rows` None: not told. `job` is the name of what ran it.
 
     `producer` is by what key it speaks of lineage: a job's name, or a statement's fingerprint (`is_statement`). `error`
-    is the code of why it failed, "" where that is not known.
+    is the code of why it failed, "" where that is not known; `run` tells it from others of that moment.
     """
 
     entity_id: str
@@ -138,6 +149,12 @@ class StoredLoad:
     producer: str
     is_statement: bool = False
     error: str = ""
+    run: str = ""
+
+    @property
+    def commit(self) -> str:
+        """The commit that it is, as people know it; "" of what is no commit of a table's own log."""
+        return commit_text(self.producer, self.run, self.job) if self.is_statement else ""
 
 
 def load_history(connection: Connection, entities: Iterable[str], until: int) -> list[StoredLoad]:
@@ -157,7 +174,7 @@ def _of_job(row: Row[Any]) -> StoredLoad:
 
 def _of_statement(row: Row[Any]) -> StoredLoad:
     what = row.entity_id, row.at, row.status == "failed", row.rows, row.job, row.statement
-    return StoredLoad(*what, is_statement=True, error=row.error)
+    return StoredLoad(*what, is_statement=True, error=row.error, run=row.run)
 
 
 # When a table is loaded, round by round: told from when statements were seen to run.

@@ -1,0 +1,1 @@
+"""The commits of tables in Delta Lake and Apache Iceberg, as their own logs have them, as a source."""
