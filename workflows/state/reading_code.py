@@ -50,6 +50,7 @@ READING_CODE = (
     "ingestion.model.pickling",
     "ingestion.model.steps",
     "ingestion.model.storage_paths",
+    "ingestion.model.table_commits",
     "ingestion.parsing",
     "ingestion.plans",
     "ingestion.statements.__init__",
