@@ -21,7 +21,7 @@ def _number(file: Path) -> int:
 
 @pytest.mark.parametrize(
     ("form", "operations"),
-    [("delta", {"WRITE", "CREATE TABLE AS SELECT", "STREAMING UPDATE"}), ("iceberg", {"append", "overwrite", "delete"})],
+    [("delta", {"WRITE", "CREATE TABLE AS SELECT"}), ("iceberg", {"append", "overwrite", "delete"})],
 )
 def test_what_jobs_did_is_told_with_rows_times_and_engine(formats: Path, form: str, operations: set[str]) -> None:
     found = commits(formats / form)
