@@ -43,6 +43,7 @@ READING_CODE = (
     "ingestion.errors",
     "ingestion.model.digests",
     "ingestion.model.engine_names",
+    "ingestion.model.function_parameters",
     "ingestion.model.isolation",
     "ingestion.model.lineage",
     "ingestion.model.namespaces",
