@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection
+
 from ingestion.arguments import nearest_name
 from ingestion.dialects import Dialect
 from ingestion.dialects.cursor import Code
@@ -15,7 +18,24 @@ _UNFOLLOWED = frozenset(
     {
         *(("drop", what) for what in keywords("function procedure macro type domain aggregate extension synonym")),
         *(("alter", what) for what in keywords("type domain schema database function procedure synonym extension")),
+        *(("detach", what) for what in keywords("table view dictionary database")),
+        ("drop", "dictionary"),
+        ("restore", "table"),
     }
+)
+_OTHER_ROWS = keywords("attach detach inherit")
+"""Behind ALTER TABLE: the rows of another table come to its own, or go."""
+_NAMESPACES = keywords("schema database catalog namespace keyspace")
+_NOT_READ = frozenset({Outcome.CALL, Outcome.DYNAMIC_SQL})
+"""What statements do that run what is not written in them."""
+_TOUCHED = re.compile(
+    r"truncate\s+(?:table\s+)?(?:if\s+exists\s+)?(?:only\s+)?|comment\s+(?:if\s+exists\s+)?on\s+(?:table|view)\s+"
+    r"|create\s+(?:unique\s+|bitmap\s+|(?:non)?clustered\s+)*index\s[^()]*?\bon\s+(?:table\s+)?(?:only\s+)?"
+    r"|refresh\s+materialized\s+view\s+(?:concurrently\s+)?",
+    re.IGNORECASE,
+)
+_DEFINED = re.compile(
+    r"\b(?:procedure|proc|function|macro|prepare)\s+(?:if\s+not\s+exists\s+)?([\w.$#@\"`\[\]]+)", re.IGNORECASE
 )
 _DEFINING = keywords("create alter drop")
 _MOST_MODIFIERS = 12
@@ -26,13 +46,26 @@ _LIKENESS = 0.75
 """Of two letters that changed places in a word of four, `veiw`."""
 
 
-def unfollowed_change(text: str, dialect: Dialect) -> str | None:
+def defined_routines(script: str) -> frozenset[str]:
+    """The last parts, in lower case, of the names of what a script defines and may call: routines, prepared texts."""
+    return frozenset(_last_part(found[1]) for found in _DEFINED.finditer(script))
+
+
+def _last_part(name: str) -> str:
+    return name.rpartition(".")[2].strip('"`[]').lower()
+
+
+def unfollowed_change(text: str, dialect: Dialect, defined: Collection[str] = ()) -> str | None:
     """Why it is not known what `text` changes: nobody knows what depends on what it drops or alters (DROP FUNCTION), or
     how it alters it; None for other SQL.
 
-    `DROP TABEL t` drops what nobody knows of, and is no statement without effects.
+    `DROP TABEL t` drops what nobody knows of, and is no statement without effects, nor is `CALL p()`, unless the
+    script has p among what is `defined` there.
     """
     code = Code.of(text, dialect)
+    if classify(text, dialect).skip_reason in _NOT_READ:
+        called = code.dotted_name(1)[0]
+        return None if called and called[-1].lower() in defined else f"what {code.word(0).upper()} runs is not known"
     if _is_of_nothing_known(code):
         return _unknown_text(code)
     words = code.words(0, 2)
@@ -50,7 +83,8 @@ def _is_altered_in_some_way(text: str, code: Code) -> bool:
         index += 1
     name, index = code.dotted_name(index)
     index += 3 if code.words(index, 2) == ("on", "cluster") else 0
-    return not name or code.word(index) not in TYPE_VERBS | OTHER_VERBS
+    other_rows = code.word(index) in _OTHER_ROWS or code.words(index, 2) == ("no", "inherit")
+    return not name or other_rows or code.word(index) not in TYPE_VERBS | OTHER_VERBS
 
 
 def _is_of_nothing_known(code: Code) -> bool:
@@ -68,8 +102,26 @@ def _unknown_text(code: Code) -> str:
 
 
 def dropped_namespace(text: str, dialect: Dialect) -> tuple[str, ...]:
-    """The name of the schema or database that `text` drops, () where it drops none."""
+    """The name of the schema or database that `text` drops or makes anew, () where it does neither.
+
+    `CREATE OR REPLACE SCHEMA mart` leaves an empty one. Where a user is a schema, `DROP USER mart CASCADE` drops it.
+    """
     code = Code.of(text, dialect)
-    if code.word(0) != "drop" or code.word(1) not in ("schema", "database", "catalog"):
+    what = 1
+    if code.words(0, 3) == ("create", "or", "replace"):
+        what = 4 if code.word(3) == "transient" else 3
+    elif code.word(0) != "drop":
         return ()
-    return code.dotted_name(4 if code.words(2, 2) == ("if", "exists") else 2)[0]
+    user = what == 1 and code.word(1) == "user" and any(token.text.lower() == "cascade" for token in code.tokens)
+    if code.word(what) not in _NAMESPACES and not user:
+        return ()
+    return code.dotted_name(what + (3 if code.words(what + 1, 2) == ("if", "exists") else 1))[0]
+
+
+def touched_table(text: str, dialect: Dialect) -> tuple[str, ...]:
+    """The name of the table that `text` is about and makes no other of, () where that is told elsewhere.
+
+    `CREATE INDEX i ON shop.orders (total)`: nothing depends on it, but a name that is mistyped is one.
+    """
+    start = _TOUCHED.match(text)
+    return () if start is None else Code.of(text[start.end() :], dialect).dotted_name(0)[0]

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from ingestion.dialects import dialect_of
-from ingestion.scripts.unfollowed_changes import dropped_namespace, unfollowed_change
+from ingestion.scripts.unfollowed_changes import (
+    defined_routines,
+    dropped_namespace,
+    touched_table,
+    unfollowed_change,
+)
 
 
 def test_what_is_not_followed_is_named() -> None:
@@ -37,3 +42,22 @@ def test_the_schema_that_is_dropped_is_named() -> None:
     postgres = dialect_of("postgres")
     assert dropped_namespace("DROP SCHEMA IF EXISTS web CASCADE", postgres) == ("web",)
     assert dropped_namespace("DROP TABLE web.t", postgres) == ()
+    assert dropped_namespace("CREATE OR REPLACE TRANSIENT SCHEMA web", dialect_of("snowflake")) == ("WEB",)
+    assert dropped_namespace("CREATE SCHEMA web", postgres) == ()
+    assert dropped_namespace("DROP USER web CASCADE", dialect_of("oracle")) == ("WEB",)
+    assert dropped_namespace("DROP USER web", postgres) == ()
+
+
+def test_a_call_of_what_the_script_defines_is_read_there() -> None:
+    postgres = dialect_of("postgres")
+    defined = defined_routines('CREATE OR REPLACE PROCEDURE web."Load"() AS $$ $$; PREPARE q AS SELECT 1')
+    assert defined == {"load", "q"}
+    assert unfollowed_change("CALL web.load()", postgres, defined) is None
+    assert unfollowed_change("CALL web.other()", postgres, defined) == "what CALL runs is not known"
+
+
+def test_the_table_that_a_statement_only_touches_is_named() -> None:
+    postgres = dialect_of("postgres")
+    assert touched_table("CREATE INDEX ON ONLY web.t USING gin (a)", postgres) == ("web", "t")
+    assert touched_table("REFRESH MATERIALIZED VIEW CONCURRENTLY web.v", postgres) == ("web", "v")
+    assert touched_table("CREATE TABLE web.t (a int)", postgres) == ()

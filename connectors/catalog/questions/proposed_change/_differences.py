@@ -105,11 +105,11 @@ def schema_differences(sides: Sides) -> Iterator[TableDifference]:
 
 
 def unknown_tables(sides: Sides) -> Iterator[str]:
-    """Tables that the change alters or drops, and of which nothing is known."""
-    made = sides.made_tables()
-    for name in sorted({**sides.after.states, **sides.after.types}):
-        if name not in made and sides.state_before(name) is None:
-            yield name
+    """Tables that the change alters, drops or gives another's name (SWAP WITH), and of which nothing is known."""
+    made, after = sides.made_tables(), sides.after
+    altered = {name for name in {**after.states, **after.types} if name not in made}
+    moved = {state.former_name for name, state in after.states.items() if name not in after.created and state.exists}
+    yield from (name for name in sorted(altered | moved - {""}) if sides.state_before(name) is None)
 
 
 def unknown_columns(sides: Sides) -> Iterator[str]:

@@ -4,7 +4,7 @@ names, what fills them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from connectors.catalog.questions.tables import CatalogTable, LocalTables
@@ -30,7 +30,12 @@ from ingestion.model.namespaces import Namespace, RelationKey
 from ingestion.model.outcomes import ProblemKind
 from ingestion.parsing.tiers import ParseOutcome
 from ingestion.scripts.statements import ScriptStatement, parse_script_statements, script_statements
-from ingestion.scripts.unfollowed_changes import dropped_namespace, unfollowed_change
+from ingestion.scripts.unfollowed_changes import (
+    defined_routines,
+    dropped_namespace,
+    touched_table,
+    unfollowed_change,
+)
 from ingestion.statements import classify
 from ingestion.statements.altered_types import altered_types
 from ingestion.walk import TABLE, ColumnNode
@@ -109,13 +114,15 @@ class BoundScript:
     """A script's statements, bound; `texts` are their texts by the second part of their order.
 
     `retyped` are the columns that got a type, with the parts of their table's name; `dropped` the tables of dropped
-    schemas; `unknown` what could not be understood: the statement's text, and where it is with the reason.
+    schemas; `named` those that a statement without lineage is about; `unknown` what could not be understood: the
+    statement's text, and where it is with the reason.
     """
 
     log: BoundLog
     texts: dict[int, str]
     retyped: tuple[tuple[tuple[str, ...], Column], ...] = ()
     dropped: tuple[str, ...] = ()
+    named: tuple[tuple[str, ...], ...] = ()
     unknown: tuple[tuple[str, str], ...] = ()
 
     def text_of(self, statement: BoundStatement) -> str:
@@ -126,8 +133,11 @@ def bound_script(script: Script | None, dialect: Dialect, names: TableNames, tim
     """The statements of a script in the catalog that `names` knows; None is the script without statements."""
     found = tuple(script_statements(script.text, dialect)) if script is not None else ()
     outcomes = parse_script_statements(found, dialect, timeout_seconds)
+    defined = defined_routines(script.text) if script is not None else frozenset()
     reasons = {
-        number: why for number, statement in enumerate(found) if (why := _doubt(statement, outcomes[number], dialect))
+        number: why
+        for number, (statement, outcome) in enumerate(zip(found, outcomes, strict=True))
+        if (why := _doubt(statement, outcome, dialect, defined))
     }
     occurrences, namespace = [], names.namespace
     for number, (statement, outcome) in enumerate(zip(found, outcomes, strict=True)):
@@ -143,6 +153,7 @@ def bound_script(script: Script | None, dialect: Dialect, names: TableNames, tim
         texts,
         tuple(_retyped_columns(found, dialect)),
         tuple(dict.fromkeys(_dropped_tables(found, dialect, names.tables))),
+        tuple(name for statement in found if (name := touched_table(statement.text, dialect))),
         (
             *((why, why) for why in (script.unread if script is not None else ())),
             *((texts[n] or why, f"{_location(script, found, n)}: {why}") for n, why in sorted(reasons.items())),
@@ -150,11 +161,11 @@ def bound_script(script: Script | None, dialect: Dialect, names: TableNames, tim
     )
 
 
-def _doubt(statement: ScriptStatement, outcome: ParseOutcome, dialect: Dialect) -> str:
+def _doubt(statement: ScriptStatement, outcome: ParseOutcome, dialect: Dialect, defined: Collection[str]) -> str:
     """Why it is not known what a statement does, "" where it is."""
     if outcome.dead_reason:
         return "" if altered_types(statement.text, dialect) else outcome.dead_reason
-    return unfollowed_change(statement.text, dialect) or ""
+    return unfollowed_change(statement.text, dialect, defined) or ""
 
 
 def _location(script: Script | None, found: Sequence[ScriptStatement], number: int) -> str:
@@ -218,7 +229,8 @@ class ScriptEffects:
     `created` are the tables that it makes; `defined` those whose whole content one statement gives (views, CREATE TABLE
     AS), with its text. `types` are those that columns (in lower case) got, `needed` the columns that it drops, renames
     or retypes, `given` those that it adds. `dependencies` is what each table is filled from, `problems` what the
-    script names in vain, `not_found` the tables that it neither makes nor the catalog has.
+    script names in vain, `not_found` the tables that it neither makes nor the catalog has, `touched_in_vain` those of
+    them that an index, a comment or a TRUNCATE is of.
     """
 
     states: dict[str, TableState] = field(default_factory=dict)
@@ -234,6 +246,7 @@ class ScriptEffects:
     writes: dict[str, None] = field(default_factory=dict)
     problems: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
     not_found: set[str] = field(default_factory=set)
+    touched_in_vain: dict[str, None] = field(default_factory=dict)
 
 
 def script_effects(script: BoundScript, names: TableNames, before: BoundScript | None = None) -> ScriptEffects:
@@ -296,6 +309,10 @@ def _add_relations(script: BoundScript, effects: ScriptEffects, names: TableName
             effects.states[label] = state
     for name in script.dropped:
         effects.states.setdefault(name, TableState(exists=False))
+    made = {relation.key.parts[-1].casefold() for relation in script.log.relations}
+    for parts in script.named:
+        if parts[-1].casefold() not in made and names.table(parts) is None and ".".join(parts) not in names.ambiguous:
+            effects.touched_in_vain.setdefault(".".join(parts))
 
 
 def _replaced_columns(relation: Relation) -> tuple[Column, ...]:

@@ -144,10 +144,11 @@ def _with_effects(
 
 
 def _not_found(sides: Sides) -> Iterator[str]:
-    """The tables that the change reads or fills, and that neither it makes nor anything knows."""
+    """The tables that the change reads, fills or only touches, and that neither it makes nor anything knows."""
     named = {**sides.after.reads, **sides.after.writes}
     strangers = sides.after.not_found - sides.before.not_found
     yield from (name for name in named if name in strangers and sides.state_before(name) is None)
+    yield from (name for name in sides.after.touched_in_vain if name not in sides.before.touched_in_vain)
 
 
 def _taken_along(sides: Sides, after: BoundScript) -> Iterator[str]:

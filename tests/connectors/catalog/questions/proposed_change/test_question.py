@@ -183,6 +183,44 @@ def test_a_swap_gives_readers_of_either_name_other_rows(catalog: Path) -> None:
     assert "meaning mart.by_city.total" in lines(report)
 
 
+NOT_SAFE = {
+    "CALL refresh()": ("postgres", "what CALL runs is not known"),
+    "COMMENT ON TABLE raw.oders IS 'x'": ("postgres", "raw.oders is not in this catalog: a mistyped name?"),
+    "CREATE OR REPLACE SCHEMA core": ("snowflake", "2 tables go with what is dropped"),
+    "CREATE UNIQUE INDEX IF NOT EXISTS i ON raw.oders (id)": ("postgres", "raw.oders is not in this catalog"),
+    "DETACH TABLE raw.orders": ("clickhouse", "DETACH TABLE changes is not followed"),
+    "DROP USER core CASCADE": ("oracle", "2 tables go with what is dropped"),
+    "EXCHANGE TABLES core.sales AND mart.cpy": ("clickhouse", "mart.cpy is not in this catalog"),
+    "RESTORE TABLE raw.orders TO VERSION AS OF 3": ("databricks", "RESTORE TABLE changes is not followed"),
+    "ALTER TABLE core.sales INHERIT raw.orders": ("postgres", "ALTER TABLE changes is not followed"),
+    "ALTER TABLE core.sales SWAP WITH mart.cpy": ("snowflake", "MART.CPY is not in this catalog"),
+    "TRUNCATE raw.oders": ("postgres", "raw.oders is not in this catalog"),
+}
+
+
+@pytest.mark.parametrize("ddl", sorted(NOT_SAFE))
+def test_what_is_not_read_or_not_known_is_not_called_safe(catalog: Path, ddl: str) -> None:
+    dialect, told = NOT_SAFE[ddl]
+    report = asked(catalog, ddl, dialect)
+    assert not report.complete
+    assert [one for one in report.unknown if told in one] != []
+
+
+@pytest.mark.parametrize(
+    "ddl",
+    [
+        "CREATE INDEX i ON raw.orders (id)",
+        "CREATE PROCEDURE p() LANGUAGE sql AS $$ SELECT 1 $$; CALL p()",
+        "CREATE TABLE raw.fresh (id int); CREATE INDEX i ON raw.fresh (id); COMMENT ON TABLE raw.fresh IS 'x'",
+        "PREPARE p AS SELECT 1; EXECUTE p",
+        "TRUNCATE raw.orders",
+    ],
+)
+def test_what_touches_known_tables_alone_is_safe(catalog: Path, ddl: str) -> None:
+    report = asked(catalog, ddl, "postgres")
+    assert (report.complete, report.breaks, report.unknown) == (True, False, ())
+
+
 @pytest.mark.parametrize("text", ["", "  \n", "-- nothing to do"])
 def test_a_text_without_a_statement_is_refused(catalog: Path, text: str) -> None:
     with pytest.raises(ConfigError, match="no statement"):
