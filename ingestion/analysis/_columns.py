@@ -587,10 +587,22 @@ class FunctionColumns:
     """What a table function gives: every column is made of its arguments.
 
     Where the columns are not declared, any name that is prefixed may be one, and an unprefixed one that of its alias.
-    `fields` are those of an array's structs where the dialect has them as columns too.
+    `fields` are those of an array's structs where the dialect has them as columns too; `pair` are the names of a map's
+    columns where what is taken apart may be one.
     """
 
-    __slots__ = ("declared", "entries", "fields", "indirect", "label", "of_column", "sources", "tables", "value")
+    __slots__ = (
+        "declared",
+        "entries",
+        "fields",
+        "indirect",
+        "label",
+        "of_column",
+        "pair",
+        "sources",
+        "tables",
+        "value",
+    )
 
     stars: list[UnexpandedStar] = []
     keyed = False
@@ -606,6 +618,7 @@ class FunctionColumns:
         self.sources = sources
         self.fields: FieldColumns | None = None
         self.of_column = False  # an array that nobody says the elements of
+        self.pair: tuple[str, ...] = ()
         self.value = value
         self.label = label
         self.declared = bool(columns)
@@ -646,7 +659,7 @@ class FunctionColumns:
 
         Of the others none, as their rows are seldom more than one column.
         """
-        return [self.value] if self.tables and self.open else []
+        return [self.value] if (self.tables and self.open) or name in self.pair else []
 
     def field(self, name: str) -> ColumnValue:
         """What a name that is no declared column means: a field of what the rows are, where that is known.
@@ -655,6 +668,26 @@ class FunctionColumns:
         """
         inner, left = built_field(self.value, (name,))
         return self.value if left else inner
+
+
+_PAIR = ("key", "value")
+
+
+def pair_of_map(value: ColumnValue) -> list[Entry]:
+    """The columns of EXPLODE(m) where m is known for a map: a key and a value; none where it is not."""
+    if not value.type().startswith("MAP<"):
+        return []
+    part = ColumnValue(combine([(TRANSFORMATION, value)])).known_as(f"EXPLODE({value.text()})")
+    return [(name, part) for name in _PAIR]
+
+
+def as_map(rows: FunctionColumns, value: ColumnValue) -> None:
+    """Gives EXPLODE's rows the columns of a map where `value` is one, and tells that it may be where nobody knows."""
+    known = pair_of_map(value)
+    if known:
+        rows.entries[-1:] = known
+    elif not value.type():
+        rows.pair = _PAIR
 
 
 AnyRows: TypeAlias = "QueryColumns | TableColumns | FunctionColumns"

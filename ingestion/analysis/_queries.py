@@ -17,6 +17,7 @@ from ingestion.analysis._columns import (
     SchemaLookup,
     TableColumns,
     UnexpandedStar,
+    as_map,
     combine,
     rename_columns,
     spellings,
@@ -38,7 +39,9 @@ from ingestion.analysis.form import (
     Star,
     TableFunction,
     Values,
+    all_slots,
     named_relations,
+    projected_expressions,
 )
 from ingestion.analysis.roles import (
     ATOM,
@@ -191,7 +194,7 @@ class QueryAnalysis:
             if source.name is not None and self.table(source.name).columns is not None:
                 rows, alias = self._rows_given(source, source.name, scope), alias or source.label  # its body is known
         else:
-            correlated = relation.lateral or self._reads_array(source, scope)
+            correlated = relation.lateral or self._reads_array(source, scope) or self._reads_earlier(source, scope)
             rows = self.query(source, scope if correlated else scope.parent, scope.view)
         if relation.named_by is not None:
             columns = self.table(relation.named_by).columns
@@ -217,6 +220,20 @@ class QueryAnalysis:
         names = (one.source for one in query.relations if isinstance(one.source, TableName))
         return any(scope.item(name) is None and scope.array(name) is not None for name in names)
 
+    def _reads_earlier(self, query: Query, scope: Scope) -> bool:
+        """Whether a query in FROM reads what stands before it though no LATERAL says so, as DuckDB's may.
+
+        `FROM t, (SELECT UNNEST(t.xs) AS x)`: a prefix is none of its own relations', or it has none.
+        """
+        if not self.dialect.lateral_unsaid or not isinstance(query, Select):
+            return False
+        if not query.relations:
+            return True
+        own = {one.alias or (one.source.table if isinstance(one.source, TableName) else "") for one in query.relations}
+        slots = (slot for slot in all_slots(projected_expressions(query)) if isinstance(slot, Slot))
+        prefixes = {slot.parts[:1] for slot in slots if len(slot.parts) > 1}
+        return any(prefix[0] not in own and scope.relation(prefix) is not None for prefix in prefixes)
+
     def _function(self, function: TableFunction, relation: RelationSource, scope: Scope) -> FunctionColumns:
         """The rows of a table function: x is made of t.xs in `FROM t, UNNEST(t.xs) AS x`.
 
@@ -239,6 +256,8 @@ class QueryAnalysis:
         if function.numbered and columns:  # whatever the elements are, they are numbered from 0
             position = ColumnValue(combine((CONDITIONAL, length) for length in lengths)).known_as(value.text(), "INT")
             rows.entries[0] = (columns[0], position)
+        if function.of_map:
+            as_map(rows, values[0])
         rows.fields = value.fields if self.dialect.fields_unnested else None
         rows.of_column = len(values) == 1 and _is_column(function.arguments[0])
         if function.wide and not columns:

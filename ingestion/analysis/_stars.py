@@ -12,6 +12,7 @@ from ingestion.analysis._columns import (
     QueryColumns,
     UnexpandedStar,
     combine,
+    pair_of_map,
     rename_columns,
     spellings,
     union_of,
@@ -20,15 +21,18 @@ from ingestion.analysis._columns import (
 from ingestion.analysis._expressions import act, evaluate
 from ingestion.analysis._fields import fields_of
 from ingestion.analysis.form import Pivot, Slot, Star, all_slots
-from ingestion.analysis.roles import CONDITIONAL, FILTER, GROUP_BY, IDENTITY, TRANSFORMATION
+from ingestion.analysis.roles import CONDITIONAL, FILTER, GROUP_BY, IDENTITY
 from ingestion.analysis.scope import AnalysisContext, Scope, ScopedRelation, entries_of, without_columns
 from ingestion.model.outcomes import ProblemKind
+
+_GROUP = re.compile(r"\\([0-9])")
 
 
 def star_entries(analysis: AnalysisContext, star: Star, scope: Scope) -> list[Entry]:
     """What a star stands for, after EXCEPT, REPLACE and RENAME: `* EXCEPT (a)` over a table of (a, b) is b."""
     if star.value is not None and star.unless is not None:
-        opened = _unnested_columns(analysis, evaluate(scope, star.value), star.depth)
+        value = evaluate(scope, star.value)
+        opened = _unnested_columns(analysis, value, star.depth) if star.depth else pair_of_map(value)
         entries = opened or [(star.unless.name, evaluate(scope, star.unless.expression))]
     elif star.value is not None:
         entries = _fields(analysis, evaluate(scope, star.value))
@@ -38,16 +42,32 @@ def star_entries(analysis: AnalysisContext, star: Star, scope: Scope) -> list[En
         entries = _alter(entries, star, scope)
     if star.pattern:
         entries = _matching(analysis, entries, star.pattern)
-    return [_wrapped_column(analysis, entry, star.call) for entry in entries] if star.wrapped else entries
+    if star.wrapped is None and not star.label:
+        return entries
+    return [_made_column(analysis, entry, star) for entry in entries]
 
 
-def _wrapped_column(analysis: AnalysisContext, entry: Entry, call: str) -> Entry:
-    """A column of a star that a function is applied to, by whose name ClickHouse calls it: `max(a)`."""
+def _made_column(analysis: AnalysisContext, entry: Entry, star: Star) -> Entry:
+    """A column of a star that a function is applied to, or that gets a name: `max(a)` of `* APPLY(max)`."""
+    renames = bool(star.call or star.label)
     if isinstance(entry, UnexpandedStar):
-        return UnexpandedStar(NO_TABLE, value=entry.whole(analysis.sources)) if call else entry
+        return UnexpandedStar(NO_TABLE, value=entry.whole(analysis.sources)) if renames else entry
     name, value = entry
-    made = ColumnValue(combine([(TRANSFORMATION, value)])).known_as(value.text())
-    return f"{call}({name})" if call else name, made
+    if star.wrapped is not None:
+        value = ColumnValue(combine([(star.wrapped, value)])).known_as(value.text())
+    if star.label:
+        return _label_of(name, star), value
+    return f"{star.call}({name})" if star.call else name, value
+
+
+def _label_of(name: str, star: Star) -> str:
+    """DuckDB: c_1 of `COLUMNS('a(.)') AS 'c_\\1'` for a column a1; `\\0` is all that the pattern found."""
+    try:
+        found = re.search(star.pattern or "", name)
+    except re.error:
+        found = None
+    groups = (found[0] or name, *(each or "" for each in found.groups())) if found is not None else (name,)
+    return _GROUP.sub(lambda match: groups[int(match[1])] if int(match[1]) < len(groups) else "", star.label)
 
 
 def _unnested_columns(analysis: AnalysisContext, value: ColumnValue, depth: int) -> list[Entry]:

@@ -131,11 +131,13 @@ class Projection(NamedTuple):
 
 
 class Star(NamedTuple):
-    """`*` or `t.*`; `pattern` is that of COLUMNS('...'), `wrapped` says that a function is applied to each column.
+    """`*` or `t.*`; `pattern` is that of COLUMNS('...'), `wrapped` is the role that each column plays in a function.
 
     `value` is what stands before `.*` where that is no name. `unless` is the column that the value is where it is no
-    struct: DuckDB's `UNNEST(s)`, which takes apart as many levels as `depth` says. `call` is the function in the
-    columns' new names, `max(a)` of `* APPLY(max)`. `changed_of` are columns that are left out, or
+    struct: DuckDB's `UNNEST(s)`, which takes apart as many levels as `depth` says, or no map: Spark's `EXPLODE(m)`, of
+    no depth. `call` is the function in the
+    columns' new names, `max(a)` of `* APPLY(max)`, and `label` all of such a name, with what the pattern found in its
+    place: `c_\\1` of `COLUMNS('a(.)') AS 'c_\\1'`. `changed_of` are columns that are left out, or
     renamed, of one relation alone, with its name: of `* EXCEPT (b.v)`, (("b", "v"), "").
     """
 
@@ -144,12 +146,13 @@ class Star(NamedTuple):
     replaced: tuple[Projection, ...] = ()
     renamed: tuple[tuple[str, str], ...] = ()
     pattern: str | None = None
-    wrapped: bool = False
+    wrapped: int | None = None
     value: Expression | None = None
     changed_of: tuple[tuple[tuple[str, ...], str], ...] = ()
     unless: Projection | None = None
     depth: int = 1
     call: str = ""
+    label: str = ""
 
 
 class OutputNames(Enum):
@@ -205,6 +208,7 @@ class TableFunction:
     that it gives several columns, whose names nobody knows here. `fixed` are the numbers of the arguments that say
     nothing of how many rows there are, as that of `UNNEST(ARRAY[a, b])`. `numbered` says that its first column is the
     number of the element, as that of POSEXPLODE. `given_as` are the parameters' names, where the arguments say them.
+    `of_map` says that it gives a key and a value in the place of its last column where its argument is a map.
     """
 
     arguments: tuple[Expression, ...]
@@ -216,6 +220,7 @@ class TableFunction:
     fixed: tuple[int, ...] = ()
     numbered: bool = False
     given_as: tuple[str, ...] = ()
+    of_map: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -452,7 +452,7 @@ class Scope:
         if found is not None:
             return found
         if isinstance(rows, FunctionColumns):
-            return rows.field(name) if rows.open else None
+            return rows.field(name) if rows.open or name in rows.pair else None
         guesses = rows.guesses(name)
         if not guesses:
             return _by_position([visible], int(name[1:]), name) if _is_position(name) else None
@@ -489,7 +489,7 @@ class Scope:
             if found is not None:
                 if found not in definite:
                     definite.append(found)
-            elif rows.open:
+            elif rows.open or isinstance(rows, FunctionColumns):
                 guesses += [(visible, guess) for guess in rows.guesses(name)]
         if definite:
             return definite[0] if len(definite) == 1 else self._ambiguous(definite, name)

@@ -114,6 +114,7 @@ POSTGRES_FAMILY = (
         described_relations=True,
         columns_function=True,
         structs_unnested=True,
+        lateral_unsaid=True,
         untyped_parameters=True,
         named_by_function=False,
         values_column="col{}",
@@ -160,6 +161,7 @@ _SPARK = Dialect(
     row_generators=True,
     identifier_clause=True,
     range_column="id",
+    versions_in_names=True,
 )
 _HIVE = replace(
     _SPARK,
@@ -177,6 +179,7 @@ _HIVE = replace(
     output_names_in_group_by=False,
     output_names_in_having=False,
     range_column="",
+    versions_in_names=False,
     numbered_output="_c{}",
 )
 

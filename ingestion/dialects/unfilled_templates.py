@@ -161,7 +161,8 @@ def _sign_behind_names(dialect: Dialect) -> str:
     if not (dialect.hash_comments or "#" in dialect.name_characters):
         signs += "#"
     sqlcmd = "" if dialect.client_variables else r"|(?<=_\$)\("  # f$(x) calls f$
-    return rf"(?:[{signs}]++[\w(]|(?<!\.)<[\w#?]{sqlcmd})\w*+>?"
+    older = r"(?!@(?:v\d++|\d{17})\b)" if dialect.versions_in_names else ""
+    return rf"{older}(?:[{signs}]++[\w(]|(?<!\.)<[\w#?]{sqlcmd})\w*+>?"
 
 
 @lru_cache(maxsize=64)

@@ -424,6 +424,58 @@ COLUMNS: list[Case] = [
         {},
         "s.k>o.k s.v>o.diff",
     ),
+    ("teradata", "INSERT INTO o (a) SELECT s.name (NOT CASESPECIFIC) (UPPERCASE) FROM s", {}, "s.name>o.a"),
+    ("teradata", "INSERT INTO o (a) SELECT (s.ended - s.begun) DAY(4) TO SECOND FROM s", {}, "s.begun>o.a s.ended>o.a"),
+    ("teradata", "INSERT INTO o (a) SELECT s.span (PERIOD(DATE)) FROM s", {}, "s.span>o.a"),
+    ("db2", "UPDATE o SET ends = begins + length MONTHS", {}, "o.begins>o.ends o.length>o.ends"),
+    ("db2", "INSERT INTO o (no, a) VALUES (NEXT VALUE FOR numbers, (SELECT MAX(no) FROM s))", {}, "s.no>o.a"),
+    (
+        "db2",
+        "CREATE TABLE o (x, y) AS (SELECT a, b FROM s) DATA INITIALLY DEFERRED REFRESH DEFERRED",
+        {},
+        "s.a>o.x s.b>o.y",
+    ),
+    ("vertica", "INSERT INTO o (a) SELECT LISTAGG(no USING PARAMETERS separator = '|') FROM s", {}, "s.no>o.a"),
+    (
+        "oracle",
+        "CREATE TABLE o AS SELECT * FROM s PIVOT XML (SUM(pay) AS p, MAX(no) AS n FOR k IN (SELECT k FROM keys))",
+        {"s": {"shop": "NUMBER", "k": "NUMBER", "pay": "NUMBER", "no": "NUMBER"}},
+        "s.no>o.k_xml s.pay>o.k_xml s.shop>o.shop",
+    ),
+    ("duckdb", "CREATE TABLE o (x INT, y AS (x * 2), z INT AS (y + 1))", {}, "o.x>o.y o.y>o.z"),
+    ("snowflake", "CREATE TABLE o (x INT, y INT AS (x * 2), z INT AS (y + 1))", {}, "o.x>o.y o.y>o.z"),
+    (
+        "duckdb",
+        "CREATE TABLE o AS SELECT COLUMNS('b(.)') AS 'c_\\1', COLUMNS(c -> c = 'no') AS 'q_\\0' FROM shelves",
+        {"shelves": {"no": "INT", "b1": "INT", "b2": "INT"}},
+        "shelves.b1>o.c_1 shelves.b2>o.c_2 shelves.no>o.q_no",
+    ),
+    (
+        "duckdb",
+        "CREATE TABLE o AS SELECT s.* SIMILAR TO 'b.' FROM shelves s",
+        {"shelves": {"no": "INT", "b1": "INT", "b2": "INT"}},
+        "shelves.b1>o.b1 shelves.b2>o.b2",
+    ),
+    ("duckdb", "CREATE TABLE o AS SELECT * NOT SIMILAR TO 'b.*' FROM shelves", SHELVES, "shelves.no>o.no"),
+    ("duckdb", "CREATE TABLE o AS SELECT no, x FROM s, (SELECT UNNEST(s.xs) AS x)", {}, "s.no>o.no s.xs>o.x"),
+    ("duckdb", "CREATE TABLE o AS SELECT q.x FROM s, (SELECT MAX(x) AS x FROM t) q", {}, "t.x>o.x"),
+    ("bigquery", "CREATE TABLE d.o AS SELECT a FROM d.s |> EXTEND a * 2 AS b", {}, "d.s.a>d.o.a d.s.a>d.o.b"),
+    ("databricks", "CREATE VIEW o AS TABLE s |> SELECT a |> EXTEND a AS b", {}, "s.a>o.a s.a>o.b"),
+    ("databricks", "INSERT INTO o (a) SELECT b.no FROM lake.s@v12 b JOIN t ON t.no = b.no", {}, "lake.s.no>o.a"),
+    (
+        "databricks",
+        "CREATE TABLE o AS SELECT no, key, value FROM s, LATERAL explode(s.m)",
+        {"s": {"no": "INT", "m": "MAP<STRING, INT>"}},
+        "s.m>o.key s.m>o.value s.no>o.no",
+    ),
+    ("databricks", "INSERT INTO o (a) SELECT key FROM s, LATERAL explode(s.m)", {}, "s.key>o.a? s.m>o.a?"),
+    ("spark", "INSERT INTO o (a) SELECT e.value FROM s LATERAL VIEW explode(m) e", {}, "s.m>o.a"),
+    (
+        "spark",
+        "CREATE TABLE o AS SELECT no, posexplode(m) FROM s",
+        {"s": {"no": "INT", "m": "MAP<STRING, INT>"}},
+        "s.m>o.key s.m>o.value s.no>o.no",
+    ),
 ]
 ROUTINES: list[Case] = [
     (
@@ -481,6 +533,45 @@ ROUTINES: list[Case] = [
         {},
         "o.extra>o.pay s.no>o.no s.pay>o.pay",
     ),
+    (
+        "oracle",
+        "DECLARE TYPE row_of IS RECORD (k NUMBER, v NUMBER); r row_of; CURSOR c IS SELECT no, pay FROM s; BEGIN "
+        "OPEN c; FETCH c INTO r; INSERT INTO o (a, b) VALUES (r.k, r.v); END;",
+        {},
+        "s.no>o.a s.pay>o.b",
+    ),
+    (
+        "postgres",
+        "DO $$ DECLARE x int; BEGIN FOREACH x IN ARRAY (SELECT array_agg(no) FROM s) LOOP "
+        "INSERT INTO o (a) VALUES (x); END LOOP; END $$",
+        {},
+        "s.no>o.a",
+    ),
+    (
+        "mysql",
+        "CREATE PROCEDURE p() BEGIN DECLARE x INT; SET @x = (SELECT SUM(pay) FROM s); UPDATE o SET a = @x, b = x; END",
+        {},
+        "s.pay>o.a",
+    ),
+    (
+        "bigquery",
+        "DECLARE x, y INT64; SET (x, y) = (SELECT AS STRUCT no, pay FROM d.s); INSERT INTO d.o (a, b) VALUES (y, x)",
+        {},
+        "d.s.no>d.o.b d.s.pay>d.o.a",
+    ),
+    (
+        "databricks",
+        "BEGIN FOR SELECT no, pay AS p FROM s DO INSERT INTO o (a) VALUES (p); END FOR; END",
+        {},
+        "s.pay>o.a",
+    ),
+    (
+        "db2",
+        "CREATE PROCEDURE p () BEGIN FOR r AS c CURSOR WITH HOLD FOR SELECT no, pay FROM s DO UPDATE o SET a = r.pay "
+        "WHERE no = r.no; END FOR; END",
+        {},
+        "s.pay>o.a",
+    ),
 ]
 
 
@@ -518,6 +609,27 @@ def test_words_and_names_that_are_no_columns_are_none(case: Case) -> None:
 @pytest.mark.parametrize("case", FUNCTION_ROWS)
 def test_columns_of_a_function_are_those_that_its_manual_names(case: Case) -> None:
     assert _edges(case) == case[-1]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "statement", "known", "expected"),
+    [
+        ("clickhouse", "INSERT INTO o (a) SELECT * APPLY(sum) FROM s", {"AGGREGATION"}, False),
+        ("clickhouse", "INSERT INTO o (a) SELECT * APPLY(sipHash64) FROM s", {"TRANSFORMATION"}, True),
+        ("duckdb", "INSERT INTO o (a) SELECT MAX(COLUMNS(*)) FROM s", {"AGGREGATION"}, False),
+        ("duckdb", "INSERT INTO o (a) SELECT md5(COLUMNS('x')) FROM s", {"TRANSFORMATION"}, True),
+    ],
+)
+def test_a_function_does_to_each_column_of_a_star_what_it_does_to_one(
+    dialect: str, statement: str, known: set[str], expected: bool
+) -> None:
+    direct = [
+        edge
+        for edge in LineageParser(statement, dialect=dialect, schema={"s": {"x": "INT"}}).edges
+        if edge.type is LineageType.DIRECT
+    ]
+    assert {edge.subtype.value for edge in direct} == known
+    assert {edge.masking for edge in direct} == {expected}
 
 
 @pytest.mark.parametrize("case", ROUTINES)

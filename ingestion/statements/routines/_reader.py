@@ -44,6 +44,8 @@ _WITH_OPTIONS = keywords(
 """What WITH may be followed by within a statement; a query of its own begins with a name."""
 _ALTERED_PARTS = keywords("column constraint period")
 _INTO = frozenset({"into"})
+_FROM = frozenset({"from"})
+_AS_STRUCT = re.compile(r"\bselect\s+as\s+struct\s", re.IGNORECASE)
 _READS_QUERY = re.compile(r"\bselect\b", re.IGNORECASE)
 _ALL_COLUMNS = re.compile(r"(?:with\b[\s\S]*?\)\s*)?select\s+(?:[\w\"]+\s*\.\s*)?\*\s", re.IGNORECASE)
 _TABLE_VARIABLE = re.compile(r"@([\w@#$]+)")
@@ -72,10 +74,17 @@ def _query_between(code: Code, first: int, last: int, variables: Variables) -> s
 
 
 def _declare(code: Code, first: int, until: int, variables: Variables) -> None:
-    """One declaration, from `first` to its semicolon: names with a type and a value, or a cursor with its query."""
+    """One declaration, from `first` to its semicolon: names with a type and a value, or a cursor with its query.
+
+    Oracle's `TYPE r IS RECORD (a NUMBER, b DATE)` says by which names the columns of a row are called.
+    """
     if code.word(first) == "pragma":
         return
-    if "cursor" in code.words(first, 5):
+    if code.word(first) == "type" and code.words(first + 2, 3) == ("is", "record", "("):
+        fields = code.items(first + 5, code.closing(first + 4))
+        variables.describe_rows(code.name(first + 1), [code.name(begin) for begin, _end in fields])
+        return
+    if "cursor" in code.words(first, min(5, until - first)):
         named = code.name(first + 1 if code.word(first) == "cursor" else first)
         start = code.find(first, _QUERY)
         behind = variables.query_of(code.name(until - 1))  # Snowflake's CURSOR FOR a result set
@@ -90,8 +99,9 @@ def _declare(code: Code, first: int, until: int, variables: Variables) -> None:
         elif behind is not None:
             variables.record(named, behind, replaces=True)
         return
-    if "rowtype" in code.words(first + 1, 6) or code.word(first + 1) == "record":
+    if "rowtype" in code.words(first + 1, min(6, until - first)) or code.word(first + 1) == "record":
         variables.declare_row(code.name(first))
+    variables.give_type(code.name(first), code.name(first + 1))
     value = next((index for index in range(first, until) if code.word(index) in ("=", "default")), until)
     for begin, _end in code.items(first, value):
         variables.declare(code.name(begin))
@@ -148,6 +158,9 @@ def _fill_names(code: Code, listed: tuple[int, int], query: str, variables: Vari
         and (names[0] not in column_queries(query, names, code) or _gives_a_row(query, code))
     ):
         return [variables.change("", None)]
+    fields = variables.fields_of(names[0]) if len(names) == 1 else ()
+    for field_name, value in column_queries(query, fields, code).items() if fields else ():
+        variables.fill_field(names[0], field_name, value)
     if len(names) == 1 and not changed and (variables.is_row(names[0]) or _gives_a_row(query, code)):
         variables.record(names[0], query)
         return []
@@ -517,16 +530,36 @@ class _Reader:
         """A loop over rows makes a record of its variable, one over numbers a plain variable."""
         name, start = self.code.name(self.index + 1), self.index + 2
         until = self.code.find(start, frozenset({"loop", "do", ";"}))
+        if self.code.word(self.index + 1) in _QUERY:  # Databricks: FOR SELECT a FROM t DO …: its columns are variables
+            self._fill_columns(self.index + 1, until)
+            self.index = until + 1
+            return
         inside = self.code.find(start, frozenset({"in", "as"}), until)
-        if "cursor" in self.code.words(inside + 1, 4):  # FOR r AS c CURSOR FOR SELECT …
-            inside = self.code.find(inside, _QUERY, until) - 1
+        if "cursor" in self.code.words(inside + 1, 4):  # FOR r AS c CURSOR WITH HOLD FOR SELECT …
+            inside = self.code.find(inside, frozenset({"for"}), until)
         if inside < until:
-            query = _query_between(self.code, inside + 1, until, self.variables)
+            in_array = self.code.word(inside + 1) == "array"  # PostgreSQL: FOREACH x IN ARRAY (SELECT …) LOOP
+            query = None if in_array else _query_between(self.code, inside + 1, until, self.variables)
             if query is not None:
                 self.variables.record(name, query, replaces=True)
+            elif in_array:
+                elements = with_parameters(self.code, inside + 2, until, self.variables)
+                self.variables.declare(name)
+                if _READS_QUERY.search(elements):
+                    self.variables.fill(name, f"SELECT {elements}")
             else:
                 self.variables.declare(name)
         self.index = until + 1
+
+    def _fill_columns(self, first: int, until: int) -> None:
+        """Fills variables called as the columns of the query between two tokens."""
+        query = with_parameters(self.code, first, until, self.variables)
+        select = first + 1 if self.code.word(first) == "select" else until
+        listed = self.code.items(select, self.code.find(select, _FROM, until))
+        names = [self.code.name(end - 1) for _begin, end in listed]
+        for name, value in column_queries(query, names, self.code).items():
+            if name:
+                self.variables.fill(name, value)
 
     def _forall(self) -> None:
         """Oracle's FORALL i IN ... runs one statement."""
@@ -553,11 +586,25 @@ class _Reader:
         name = self.index + 1 + (self.code.word(self.index + 1) == "@")
         if _is_changed(self.code, name + (self.code.word(name) == "("), self.variables):
             self._set_row(name)
+        elif self.code.word(name) == "(" and self.code.word(self.code.closing(name) + 1) == "=":
+            self._set_several(name)
         elif self.code.word(name + 1) == "=" or self.code.words(name + 1, 2) == (":", "="):
             value = name + 2 if self.code.word(name + 1) == "=" else name + 3
-            self._assign(name, value)
+            until = self._end(value)
+            mark = "@" * (self.code.word(name - 1) == "@")  # MySQL's @x is no variable x
+            _assign(self.code, f"{mark}{self.code.name(name)}", (value, until), self.variables)
+            self.index = until + 1
         else:
             self._skip()
+
+    def _set_several(self, first: int) -> None:
+        """`SET (x, y) = (SELECT AS STRUCT a, b FROM t)`: the columns of a query by position."""
+        closing, until = self.code.closing(first), self._end(first)
+        query = _query_between(self.code, closing + 2, until, self.variables)
+        if query is not None:
+            plain = _AS_STRUCT.sub("SELECT ", query, count=1)
+            self.steps += _fill_names(self.code, (first + 1, closing), plain, self.variables)
+        self.index = until + 1
 
     def _set_row(self, first: int) -> None:
         """`SET NEW.a = 1, NEW.b = NEW.c`, and Db2's `SET (n.a, n.b) = (…)`."""
@@ -637,7 +684,7 @@ class _Reader:
         last = self.code.find(first, frozenset({"using", "into", ";"}))
         text = constant(self.code, first, min(last, until))
         if text is None and last - first <= 2:
-            named = self.code.name(last - 1)
+            named = f"{'@' * (self.code.word(last - 2) == '@')}{self.code.name(last - 1)}"
             text = self.variables.text_of(named)
             called = () if named.casefold() in self.variables.declared else called
         if text is not None and self.depth < _DEEPEST_TEXT:
@@ -654,7 +701,8 @@ class _Reader:
         source = self.code.find(self.index, frozenset({"from"}), until) + 1
         text = constant(self.code, source, until)
         if text is None:
-            text = self.variables.text_of(self.code.name(until - 1))
+            mark = "@" * (self.code.word(until - 2) == "@")
+            text = self.variables.text_of(f"{mark}{self.code.name(until - 1)}")
         self.variables.set_constant(self.code.name(self.index + 1), text)
         self.index = until + 1
 

@@ -126,7 +126,8 @@ class Variables:
 
     `queries` has the query of each record and cursor, `values` the query of a variable that was filled once,
     `texts` its constant text, `fields` the queries of a record's fields that were filled by themselves, `rows` the
-    names that were declared as rows, `blocks` those of blocks. A variable that is filled twice stands for neither.
+    names that were declared as rows, `blocks` those of blocks, `row_types` the columns' names by a type of rows, and
+    by a variable of it with a dot behind. A variable that is filled twice stands for neither.
     `unmarked`: names stand for them without a mark in a dialect that has marks too, as the parameters of Snowflake's
     functions do. `placeholders` has, of a parameter that is to be known again in the text, what stands for it. `table`
     is the one whose rows a trigger may change before they are written, under the names of `changeable`; "" where none
@@ -141,6 +142,7 @@ class Variables:
     fields: dict[str, dict[str, str | None]] = field(default_factory=dict)
     rows: set[str] = field(default_factory=set)
     blocks: set[str] = field(default_factory=set)
+    row_types: dict[str, tuple[str, ...]] = field(default_factory=dict)
     table: str = ""
     changeable: frozenset[str] = frozenset()
     placeholders: Mapping[str, str] = field(default_factory=dict)
@@ -162,6 +164,20 @@ class Variables:
     def name_block(self, name: str) -> None:
         """A name that may stand before a variable, as `m` of `m.x` does."""
         self.blocks.add(name.casefold())
+
+    def describe_rows(self, type_: str, fields: list[str]) -> None:
+        """A type of rows, and what it calls their columns."""
+        self.row_types[type_.casefold()] = tuple(fields)
+
+    def give_type(self, name: str, type_: str) -> None:
+        """A variable of a type, whose fields are known where it is one of rows."""
+        fields = self.row_types.get(type_.casefold())
+        if fields is not None:
+            self.row_types[f"{name.casefold()}."] = fields
+
+    def fields_of(self, name: str) -> tuple[str, ...]:
+        """What the columns of a row are called, by the type of its variable; () where that says nothing."""
+        return self.row_types.get(f"{name.casefold()}.", ())
 
     def is_row(self, name: str) -> bool:
         """Whether a name was declared as a row."""
@@ -219,6 +235,11 @@ def with_parameters(code: Code, first: int, last: int, variables: Variables) -> 
     listed = set(_listed_names(code, first, last))
     for index in range(first, last):
         token = code.tokens[index]
+        value = variables.values.get(f"@{code.name(index).casefold()}") if code.word(index - 1) == "@" else None
+        if value is not None and index > max(first, done + 1):
+            texts += [code.text[written : code.start_of(index - 1)], f"({value})"]
+            written, done = code.end_of(index), index
+            continue
         if index <= done or token.kind not in (WORD, NAME) or index in listed or code.word(index - 1) in _NAMED_AFTER:
             continue
         find_rows = _ROWS_AFTER.get(code.word(index))

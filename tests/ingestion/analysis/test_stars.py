@@ -18,7 +18,7 @@ KNOWN = {"t": "a b c", "u": "k x"}
         ("bigquery", "select * replace (a + 1 as b) from t", {"a = t.a", "b f t.a", "c = t.c"}),
         ("duckdb", "select * exclude (a, b) from t", {"c = t.c"}),
         ("duckdb", "select columns('^[ab]') from t", {"a = t.a", "b = t.b"}),
-        ("duckdb", "select max(columns(* exclude (c))) from t", {"a f t.a", "b f t.b"}),
+        ("duckdb", "select max(columns(* exclude (c))) from t", {"a agg t.a", "b agg t.b"}),
         ("duckdb", "select * like '_' from t, u", {"a = t.a", "b = t.b", "c = t.c", "k = u.k", "x = u.x"}),
         ("duckdb", "select * not like 'a%' from t", {"b = t.b", "c = t.c"}),
         ("duckdb", "select * similar to '[ab]' from t", {"a = t.a", "b = t.b"}),

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator
 from sqlglot import exp
 
 from ingestion.analysis.form import Clause, Expression, OutputNames, Projection, Slot, Star
-from ingestion.analysis.roles import ATOM, FILTER, GROUP_BY, IDENTITY, JOIN, SORT, TRANSFORMATION
+from ingestion.analysis.roles import ARGUMENTS, ATOM, FILTER, GROUP_BY, IDENTITY, JOIN, SORT, TRANSFORMATION
+from ingestion.dialects.functions import effect_of
 from ingestion.parsing.sqlglot.expressions.names import Names, output_name
 from ingestion.parsing.sqlglot.expressions.stars import like_pattern, star_of
 from ingestion.parsing.sqlglot.expressions.writer import QueryContext, column_expression
@@ -25,6 +26,8 @@ from ingestion.parsing.sqlglot.repairs.edits import ANY_FUNCTION
 
 _ALL_LEVELS = 100
 _NO_NAME = r"(?!)"
+_EACH = "each_column"
+"""Stands for the columns of COLUMNS(…) where the role that they play is looked for."""
 _LIKENESS = (exp.Like, exp.ILike, exp.SimilarTo, exp.Glob)
 
 _CONDITIONS = (
@@ -49,7 +52,10 @@ def translate_projections(queries: QueryContext, nodes: list[exp.Expr]) -> Itera
         elif kind is exp.Alias:
             name = names.column(node.args["alias"])
             inner = node.args["this"]
-            if type(inner) is exp.Columns:
+            columns = _columns_in(queries, inner)
+            if columns is not None:
+                yield _star_of_columns(queries, inner, columns)._replace(label=name)
+            elif type(inner) is exp.Columns:
                 yield translate_columns(queries, inner)
             elif type(inner) is exp.Explode and names.dialect.structs_unnested:
                 yield _unnested_struct(queries, inner, name)
@@ -98,20 +104,53 @@ def _unnamed_outputs(queries: QueryContext, node: exp.Expr, number: int) -> Iter
         yield Projection(node.this.name, queries.expression(node.expression))
     elif kind is exp.EQ and _is_assigned(queries.names, node.this):
         yield from _assigned_output(queries, node)
-    elif isinstance(node, _LIKENESS) and type(node.this) is exp.Star:  # DuckDB: * LIKE 'pattern'
-        yield star_of(queries, node.this, ())._replace(pattern=_pattern(node))
+    elif isinstance(node, _LIKENESS) and _is_star(node.this):  # DuckDB: * LIKE 'pattern'
+        yield from _with_pattern(queries, node.this, _pattern(node))
+    elif kind is exp.Not and isinstance(node.this, _LIKENESS) and _is_star(node.this.this):
+        yield from _with_pattern(queries, node.this.this, _pattern(node.this, negated=True))
     elif isinstance(node, exp.Explode) and queries.names.dialect.row_generators:
         made = names_of_generated(node)
-        yield from map(Projection, made, exploded_expressions(queries, node, len(made)))
+        *before, last = map(Projection, made, exploded_expressions(queries, node, len(made)))
+        yield from before
+        yield Star(value=queries.expression(node.this), unless=last, depth=0) if last.name == "col" else last
     else:
-        columns = node.find(exp.Columns) if queries.names.dialect.columns_function else None
-        if columns is not None and type(columns.this) is not exp.Column:
-            if any(column.find_ancestor(exp.Columns) is None for column in node.find_all(exp.Column)):
-                queries.note_unsupported("COLUMNS beside other columns")
-            yield translate_columns(queries, columns)._replace(wrapped=True)
+        columns = _columns_in(queries, node)
+        if columns is not None:
+            yield _star_of_columns(queries, node, columns)
             return
         expression = queries.expression(node)
         yield Projection(output_name(queries.names, node, expression, number), expression)
+
+
+def _is_star(node: exp.Expr) -> bool:
+    return type(node) is exp.Star or (type(node) is exp.Column and type(node.this) is exp.Star)
+
+
+def _with_pattern(queries: QueryContext, node: exp.Expr, pattern: str) -> Iterator[Star]:
+    """The columns of a star whose names a pattern finds."""
+    for item in translate_projections(queries, [node]):
+        if isinstance(item, Star):
+            yield item._replace(pattern=pattern)
+
+
+def _columns_in(queries: QueryContext, node: exp.Expr) -> exp.Columns | None:
+    """DuckDB's COLUMNS(…) in an expression, which stands for one expression for each of its columns."""
+    columns = node.find(exp.Columns) if queries.names.dialect.columns_function else None
+    return None if columns is None or (type(columns.this) is exp.Column and not _is_star(columns.this)) else columns
+
+
+def _star_of_columns(queries: QueryContext, node: exp.Expr, columns: exp.Columns) -> Star:
+    """The star that `MAX(COLUMNS('a')) + 1` comes to, in the role that a column plays there."""
+    star = translate_columns(queries, columns)
+    if node is columns:
+        return star
+    if any(column.find_ancestor(exp.Columns) is None for column in node.find_all(exp.Column)):
+        queries.note_unsupported("COLUMNS beside other columns")
+    around = node.copy()
+    for each in list(around.find_all(exp.Columns)):
+        each.replace(exp.column(_EACH))
+    slots = [slot for slot in queries.expression(around).slots if isinstance(slot, Slot) and slot.parts == (_EACH,)]
+    return star._replace(wrapped=slots[0].role if slots else TRANSFORMATION)
 
 
 def _transformed_columns(queries: QueryContext, node: exp.Expr) -> Iterator[Projection]:
@@ -130,9 +169,12 @@ def _applied_columns(queries: QueryContext, node: exp.Expr, number: int) -> Iter
         calls.append(node.expression.name if type(node.expression) is exp.Var else "")
         node = node.this
     known = all(call and call != ANY_FUNCTION for call in calls)
+    role = IDENTITY
+    for call in calls:
+        role = ARGUMENTS[effect_of(call.upper(), queries.names.dialect.name)][role]
     for item in translate_projections(queries, [node]):
         if isinstance(item, Star):
-            yield item._replace(wrapped=True, call="(".join(calls) if known else "")
+            yield item._replace(wrapped=role, call="(".join(calls) if known else "")
         else:
             queries.note_unsupported(f"column {number + 1}")
 
@@ -169,7 +211,7 @@ def _assigned_output(queries: QueryContext, node: exp.Expr) -> Iterator[Projecti
         yield Projection(name, queries.expression(node.expression))
 
 
-def _pattern(node: exp.Expr) -> str:
+def _pattern(node: exp.Expr, *, negated: bool = False) -> str:
     """The regular expression of LIKE, ILIKE, GLOB and SIMILAR TO; "" where it is not constant."""
     literal = node.args["expression"]
     if type(literal) is not exp.Literal:
@@ -183,7 +225,7 @@ def _pattern(node: exp.Expr) -> str:
         found = like_pattern(text)
     if isinstance(node, exp.ILike):
         found = f"(?i:{found})"
-    return rf"\A(?!(?:{found})\Z)" if node.args.get("negate") else rf"\A(?:{found})\Z"
+    return rf"\A(?!(?:{found})\Z)" if negated or node.args.get("negate") else rf"\A(?:{found})\Z"
 
 
 def translate_columns(queries: QueryContext, node: exp.Expr) -> Star:

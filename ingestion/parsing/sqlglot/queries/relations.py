@@ -292,7 +292,7 @@ def _relation(queries: QueryContext, node: exp.Expr) -> RelationSource:
         return replace(inner, pivots=inner.pivots + pivots)
     passed_on = _passed_on(node)
     if passed_on is not None:
-        star = Star(wrapped=type(node.this) is exp.GapFill)
+        star = Star(wrapped=TRANSFORMATION if type(node.this) is exp.GapFill else None)
         return RelationSource(Select((star,), (_relation(queries, passed_on),)), alias, columns, pivots=pivots)
     windowed = _rows_with_windows(queries, node) if queries.names.dialect.windows_over_relations else None
     if windowed is not None:

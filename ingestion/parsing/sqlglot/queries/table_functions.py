@@ -294,10 +294,10 @@ def translate_function(
     given = [] if is_reader(function) else _arguments(node, function)
     arguments = tuple(_argument(queries, argument, name) for argument in given)
     own = _own_columns(queries, function) or _system_columns(queries, name, len(given))
-    if name == "RANGE" and queries.names.dialect.range_column:
-        own = ((queries.names.dialect.range_column, "BIGINT"),)
-    if isinstance(function, exp.Explode) and queries.names.dialect.row_generators and not columns:
+    explodes = isinstance(function, exp.Explode) and queries.names.dialect.row_generators and not columns
+    if explodes:
         own = tuple((each, None) for each in names_of_generated(function))
+    of_map = explodes and own[-1][0] == "col"
     columns = _numbered_columns(node, function, columns, own or ((alias or name.lower(), None),))
     several = type(function) is exp.Unnest or bool(node.args.get("rows_from"))
     aligned = len(columns) if several and len(arguments) > 1 else 0
@@ -306,7 +306,7 @@ def translate_function(
         columns = (*columns, queries.names.column(offset))
     wide, given_as = known is not None or type(function) in _WIDE, _given_names(function, given)
     fixed, numbered = _fixed_arguments(given, name), isinstance(function, exp.Posexplode)
-    source = TableFunction(arguments, name.lower(), own, known, aligned, wide, fixed, numbered, given_as)
+    source = TableFunction(arguments, name.lower(), own, known, aligned, wide, fixed, numbered, given_as, of_map)
     return RelationSource(source, alias, columns, "", lateral=True, pivots=pivots)
 
 
@@ -418,6 +418,8 @@ def _arguments(node: exp.Expr, function: exp.Expr) -> list[exp.Expr]:
 
 def _system_columns(queries: QueryContext, name: str, arguments: int) -> tuple[tuple[str, TypeRule], ...]:
     dialect = queries.names.dialect
+    if name == "RANGE" and dialect.range_column:
+        return ((dialect.range_column, "BIGINT"),)
     named = columns_of_function(name, dialect.name, arguments)
     return tuple((fold_column(column, dialect, quoted=False), None) for column in named)
 

@@ -25,6 +25,8 @@ _CLAUSES = keywords(
     "where group having qualify sample union intersect minus except join left right inner full cross on ;"
 )
 _PERIOD_ENDS = keywords("by for qualify order ;")
+_PIPED = keywords("from select table values")
+_BEFORE_QUERY = keywords("as ( )") | {""}
 _PIPE_STARS = {"set": "REPLACE", "rename": "RENAME", "drop": "EXCEPT"}
 _CHANGE_COLUMNS = {
     "changes": ("VERSION", "CREATION_VERSION", "OPERATION", "COLUMNS", "CONTEXT"),
@@ -326,13 +328,13 @@ def _pivoted_xml(code: Code) -> Iterator[Edit]:
         yield code.edit(number + 1, number + 1)
         closing = code.closing(number + 2)
         for_ = next((n for n in code.outside(number + 3, closing) if code.word(n) == "for"), None)
-        if for_ is None or not code.stands(for_ + 2, "in", "(", "any", ")"):
+        if for_ is None or not code.stands(for_ + 2, "in", "(") or code.word(for_ + 4) not in ("any", "select"):
             continue
         made = list(code.items(number + 3, for_))
         plain = (code.between(first, code.closing(first + 1) + 1) for first, _ in made)
         yield code.edit(number + 3, for_ - 1, next(plain) if len(made) == 1 else f"XMLFOREST({', '.join(plain)})")
         name = code.without_quotes(for_ + 1).upper() if not code.is_quoted(for_ + 1) else code.without_quotes(for_ + 1)
-        yield code.edit(for_ + 4, for_ + 4, f"'' AS \"{name}_XML\"")
+        yield code.edit(for_ + 4, code.closing(for_ + 3) - 1, f"'' AS \"{name}_XML\"")
 
 
 def _changed_keys(code: Code) -> Iterator[Edit]:
@@ -474,6 +476,23 @@ def _piped_columns(code: Code) -> Iterator[Edit]:
             yield code.edit(number + 2, last, f"SELECT * {_PIPE_STARS[verb]} ({items})")
 
 
+def _piped_query(code: Code) -> Iterator[Edit]:
+    """SELECT a FROM t |> …, TABLE t |> …: the rows of a query, or of a table, as FROM would give them."""
+    for number in range(2, len(code) - 1):
+        if not code.stands(number, "|", ">"):
+            continue
+        opening = max((n for n in range(number) if code.word(n) == "(" and code.closing(n) > number), default=-1)
+        level = list(code.outside(opening + 1, number))
+        begin = next((n for n in level if code.word(n) in _PIPED and code.word(n - 1) in _BEFORE_QUERY), None)
+        if begin is None or code.word(begin) == "from" or any(code.stands(n, "|", ">") for n in level):
+            continue
+        if code.word(begin) == "table":
+            yield code.edit(begin, begin, "FROM")
+        else:
+            yield code.start_of(begin), code.start_of(begin), "FROM ("
+            yield code.end_of(number - 1), code.end_of(number - 1), ")"
+
+
 def _called_function(code: Code, pipe: int, last: int) -> Iterator[Edit]:
     """|> CALL f(1) AS x: the rows of f, whose first argument are the rows before it: FROM f((query), 1) AS x."""
     opening = next((n for n in range(pipe + 3, last + 1) if code.word(n) == "("), None)
@@ -556,8 +575,8 @@ def _rows_of_changes(code: Code) -> Iterator[Edit]:
 
 
 CLAUSE_REPAIRS: dict[str, tuple[Repair, ...]] = {
-    "bigquery": (_piped_columns, _graph_rows),
-    "databricks": (_at_version, _piped_columns),
+    "bigquery": (_piped_columns, _piped_query, _graph_rows),
+    "databricks": (_at_version, _piped_columns, _piped_query),
     "db2": (_column_events, _rows_of_changes),
     "duckdb": (_ordered_pivots, _graph_rows),
     "fabric": (_changed_keys,),
@@ -575,7 +594,7 @@ CLAUSE_REPAIRS: dict[str, tuple[Repair, ...]] = {
     ),
     "greenplum": (_trimmed_text, _column_events),
     "postgres": (_trimmed_text, _column_events, _graph_rows, _named_joins),
-    "spark": (_at_version, _piped_columns),
+    "spark": (_at_version, _piped_columns, _piped_query),
     "teradata": (
         _locking,
         _numbered_ranges,

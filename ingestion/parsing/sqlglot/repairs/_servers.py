@@ -18,7 +18,7 @@ _PHRASES = keywords("named title format casespecific cs uppercase compress")
 # The types that a value is converted to by their names in brackets behind it; each is a reserved word.
 _CONVERSIONS = keywords(
     "byteint smallint integer int bigint decimal dec numeric number float real double char character varchar clob "
-    "date time timestamp interval byte varbyte blob"
+    "date time timestamp interval period byte varbyte blob"
 )
 _NO_VALUE = keywords(
     "select where in and or not on when then else case values from join as by , ( = < > + - * / || set"
@@ -27,6 +27,7 @@ _BEHIND_VALUES = keywords(
     "select from where and or group order having union minus intersect into values set on join left right inner , ) ="
 )
 _MODEL_BEGINS = keywords("partition dimension measures reference main return unique ignore keep")
+_UNITS = keywords("year month day hour minute second")
 _TIMES = keywords("current sequenced nonsequenced")
 _BEFORE_TIMES = keywords("( as access union all except minus intersect ;") | {""}
 _STATEMENTS = keywords("select sel insert ins update upd delete del merge with create")
@@ -60,18 +61,18 @@ def _teradata_phrases(code: Code) -> Iterator[Edit]:
 
 def _has_phrases(code: Code, opening: int) -> bool:
     """Whether a type or other data attributes stand in these brackets, behind a value: no list of names, no literal."""
-    if code.word(opening) != "(" or code.word(opening - 1) in _NO_VALUE:
+    if code.word(opening) != "(" or code.word(opening - 1) in _NO_VALUE or code.word(opening - 1) == "period":
         return False
     end = code.closing(opening)
     word = code.word(opening + 1)
-    if word in _PHRASES:
+    if word in _PHRASES or (word == "not" and code.word(opening + 2) in ("casespecific", "cs")):
         return True
     if word not in _CONVERSIONS or code.word(end - 1) == "," or code.word(_operand(code, opening - 1) - 1) == "into":
         return False
     later = (code.word(begin) for begin, _ in list(code.items(opening + 1, end))[1:])
     inside = range(opening + 2, end)
     return all(first in _PHRASES for first in later) and not (
-        code.is_string(opening + 2) or any(code.word(n) in _CONVERSIONS for n in inside)
+        code.is_string(opening + 2) or (word != "period" and any(code.word(n) in _CONVERSIONS for n in inside))
     )
 
 
@@ -86,6 +87,18 @@ def _operand(code: Code, last: int) -> int:
             break
         first -= 1
     return start_of_name(code, first)
+
+
+def _intervals(code: Code) -> Iterator[Edit]:
+    """Teradata: (a - b) DAY(4) TO SECOND(2): how much time is between two moments, in these units."""
+    for number in range(1, len(code) - 1):
+        if code.word(number) not in _UNITS or code.word(number - 1) != ")":
+            continue
+        last = code.closing(number + 1) if code.word(number + 1) == "(" else number
+        if code.word(last + 1) == "to" and code.word(last + 2) in _UNITS:
+            last = code.closing(last + 3) if code.word(last + 3) == "(" else last + 2
+        if last > number:
+            yield code.edit(number, last)
 
 
 def _normalized_rows(code: Code) -> Iterator[Edit]:
@@ -394,7 +407,7 @@ SERVER_REPAIRS: dict[str, tuple[Repair, ...]] = {
     "mariadb": (_mysql, _incoming_values),
     "mysql": (_mysql,),
     "oracle": (_joined_lines, _modelled_rows, _oracle_merge, _log_errors, _returned_into, _translated_charset),
-    "teradata": (_teradata_phrases, _normalized_rows, _times_of_rows, _teradata_update, _statistics),
+    "teradata": (_teradata_phrases, _intervals, _normalized_rows, _times_of_rows, _teradata_update, _statistics),
     "tsql": _TRANSACT,
 }
 

@@ -55,7 +55,9 @@ from ingestion.parsing.sqlglot.repairs.edits import ANY_FUNCTION, Repair
 _COMPOUND = frozenset("+-*/%&|^")
 _IMPALA_HINTS = keywords("shuffle noshuffle broadcast clustered noclustered")
 _KNOWN_MODELS = keywords("predict translate generate_embedding generate_text generate_table forecast")
-_TABLE_ARGUMENT = re.compile(r"[(,>]\s*+table\s++[\w`]", re.IGNORECASE)
+# SELECT a FROM t |> …: the pipe would be taken for one behind t, and the list be lost.
+_PIPED_QUERY = r"\bselect\b(?:(?!\|>|;).){0,2000}+\|>"
+_TABLE_ARGUMENT = re.compile(rf"[(,>]\s*+table\s++[\w`]|{_PIPED_QUERY}", re.IGNORECASE | re.DOTALL)
 # Db2 writes its special registers in two words.
 CURRENT = re.compile(r"\bcurrent\s+(?:date|time|timestamp|timezone|user|schema|server|path)\b", re.IGNORECASE)
 
@@ -75,7 +77,7 @@ _PRIORITY = re.compile(
 )
 _SPARK_NEEDS = re.compile(
     r"\bwith\s+schema\s+evolution\b|\bflow\s+auto\s+cdc\b|\bview\b.{0,400}?\boptions\s*\(|\btemp(?:orary)?\s+view\s+\S+\s+using\b|"
-    r"\bcopy\s++into\s.{0,400}?\bby\s++(?:position|name)\b",
+    rf"\bcopy\s++into\s.{{0,400}}?\bby\s++(?:position|name)\b|{_PIPED_QUERY}",
     re.IGNORECASE | re.DOTALL,
 )
 # CREATE TABLE t (…) AS NODE: sqlglot takes NODE for a table that t is made of. DELETE TOP (1) FROM t: TOP for a table.
@@ -98,7 +100,7 @@ _MISREAD = {
     # RANGE_N(d BETWEEN … EACH INTERVAL '1' MONTH, NO RANGE): NO would be a column whose alias is RANGE.
     "teradata": re.compile(
         r"[\w)'\"]\s*+\(\s*+(?:(?:byteint|(?:small|big)?int|integer|dec(?:imal)?|numeric|number|float|real|double|(?:var)?char"
-        r"|character|clob|date|time|timestamp|interval|(?:var)?byte|blob)\b|(?:named|title|format)\s)"
+        r"|character|clob|date|time|timestamp|interval|period|(?:var)?byte|blob)\b|(?:named|title|format|not\s+c\w+)\b)"
         r"|\b(?:range_n|case_n)\s*\(|\bselect\s++normalize\b|\b(?:valid|transaction)time\b",
         re.IGNORECASE,
     ),
@@ -140,6 +142,14 @@ def _defined_objects(code: Code) -> Iterator[Edit]:
     """Snowflake: DEFINE TABLE in a project is CREATE OR ALTER TABLE."""
     if code.stands(0, "define"):
         yield code.edit(0, 0, "CREATE")
+
+
+def _next_values(code: Code) -> Iterator[Edit]:
+    """NEXT VALUE FOR s: a number of a sequence's, and no value of any row."""
+    for number in range(len(code) - 3):
+        if code.word(number) in ("next", "previous", "prevval", "nextval") and code.stands(number + 1, "value", "for"):
+            last = end_of_name(code, number + 3)
+            yield code.edit(number, code.closing(last + 2) if code.stands(last + 1, "over", "(") else last, "NULL")
 
 
 def _recursive_view(code: Code) -> Iterator[Edit]:
@@ -262,10 +272,19 @@ def _db2(code: Code) -> Iterator[Edit]:
             word == "with" and number == len(code) - 2 and code.word(len(code) - 1) in ("ur", "cs", "rs", "rr")
         ):
             yield code.edit(number, number + 1)
-        elif word in _DURATIONS and (code.is_number(number - 1) or code.word(number - 1) == ")"):
+        elif word in _DURATIONS and _is_counted(code, number - 1):
             yield code.edit(number, number)  # CURRENT TIMESTAMP - 90 DAYS
+        elif code.stands(number, "data", "initially", "deferred"):
+            yield code.edit(number, len(code) - 1)
         elif word == "definition" and code.stands(number, "definition", "only"):
             yield code.edit(number, number + 1, "WITH NO DATA")
+
+
+def _is_counted(code: Code, last: int) -> bool:
+    """Whether what ends at a token says how many units of time are added or taken away: `a + b DAYS`."""
+    if code.is_number(last) or code.word(last) == ")":
+        return True
+    return code.is_name(last) and code.word(start_of_name(code, last) - 1) in ("+", "-")
 
 
 def _druid(code: Code) -> Iterator[Edit]:
@@ -318,8 +337,11 @@ def _informix(code: Code) -> Iterator[Edit]:
 
 
 def _vertica(code: Code) -> Iterator[Edit]:
-    """LIMIT n OVER (…) keeps some rows of each group."""
+    """LIMIT n OVER (…) keeps some rows of each group; f(a USING PARAMETERS p = 1) is f(a)."""
     for number in range(len(code) - 3):
+        if code.stands(number, "using", "parameters"):
+            around = next((n for n in range(number, 0, -1) if code.word(n) == "(" and code.closing(n) > number), 0)
+            yield code.edit(number, code.closing(around) - 1)
         if code.word(number) == "limit" and code.stands(number + 2, "over", "("):
             yield code.edit(number, code.closing(number + 3))
 
@@ -425,6 +447,7 @@ _REPAIRS: dict[str, tuple[Repair, ...]] = {
 
 
 _EVERYWHERE: tuple[Repair, ...] = (
+    _next_values,
     _pattern_rows,
     _compound_assignments,
     _rows_of_cursors,

@@ -459,6 +459,7 @@ _BEHIND_EXPRESSION = keywords(
     "persisted stored virtual comment codec ttl check constraint primary unique invisible visible references settings "
     "encoding accessrank first after on collate enable disable options generated"
 )
+_ROW = "defined_row"
 _DEFINING = frozenset({StatementKind.CREATE_TABLE, StatementKind.CREATE_TABLE_AS, StatementKind.ALTER_TABLE})
 _DEFINING_VERBS = keywords("add modify alter change")
 
@@ -485,7 +486,7 @@ def with_generated_columns(statement: RelationalStatement, text: str, rules: Dia
         return replace(statement, problems=problems)
     name, temporary = made
     target = Target(name, WriteMode.UPDATE, tuple(one.name for one in projections), temporary=temporary)
-    write = WriteForm(target, Select(projections, (RelationSource(name, written=True),)))
+    write = WriteForm(target, Select(projections, (RelationSource(name, _ROW, written=True),)))
     return replace(statement, writes=(*statement.writes, write), problems=problems)
 
 
@@ -566,7 +567,11 @@ def _generated_column(
         read = {slot.parts[-1] for slot in expression.slots if isinstance(slot, Slot)}
         if not read <= known:  # the words for a moment and a user stand without brackets
             return None
-    return Projection(code.column(item.first), expression)
+    # A name is the row's column, whatever else is made beside it: no output of that name goes before it.
+    slots = (
+        s._replace(parts=(_ROW, *s.parts)) if type(s) is Slot and len(s.parts) == 1 else s for s in expression.slots
+    )
+    return Projection(code.column(item.first), expression._replace(slots=tuple(slots)))
 
 
 def _begins_expression(code: Code, number: int) -> bool:
