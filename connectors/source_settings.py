@@ -117,7 +117,7 @@ class LineageConfig(Model):
         default=True, description="Leave out views and procedures that are done already."
     )
     process_entities: Bool = Field(
-        default=False, description="Take the log's SELECTs apart into metrics (Headwater's own key)."
+        default=False, description="Take the log's SELECTs apart: metrics, and who reads what (Headwater's own key)."
     )
 
     @property

@@ -23,6 +23,7 @@ from workflows.commands.run import run
 from workflows.commands.runs import runs
 from workflows.commands.schedule import schedule
 from workflows.commands.serve import serve
+from workflows.commands.unused import list_unused
 from workflows.commands.validate import validate
 from workflows.commands.why import why
 from workflows.commands.witnesses import witnesses
@@ -46,6 +47,7 @@ Examples:
   ingest diff --from 2026-11-01                 what changed since, and what it breaks (exit 4)
   ingest why mart.daily.revenue                 what upstream may have made it wrong
   ingest witnesses                              where log, engine, OpenLineage and dbt differ
+  ingest unused --days 90                       what nobody reads, and what it costs
   ingest correct reject a.x b.y --reason "..."  what a person knows better than the log
   ingest policy check pii.yaml                  tags that follow the data (exit 4)
   ingest lineage model.sql --dialect snowflake  one file's lineage, at once
@@ -117,6 +119,7 @@ def _options(
 
 for command in _COMMANDS:
     app.command(epilog=_EXIT_CODES if command is run else None)(command)
+app.command("unused")(list_unused)
 app.add_typer(policy)
 app.add_typer(correct)
 

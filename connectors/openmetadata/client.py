@@ -24,6 +24,7 @@ LINEAGE = "bulkLineage"
 LOOKUP = "bulkLookup"
 TABLES = "bulkTables"
 LOADS = "loads"
+READS = "reads"
 NAMES = "names"
 TYPES = "types"
 CORRECTIONS = "corrections"
@@ -146,6 +147,19 @@ def file_name_events(http: Http, events: Sequence[Json]) -> None:
 def file_loads(http: Http, loads: Sequence[Json]) -> None:
     """Files what became of loads of tables, in any order and as often as one likes."""
     http.send(Call("POST", "headwater/loads", body={"loads": list(loads)}))
+
+
+def file_reads(
+    http: Http, source: str, reads: Sequence[Json], span: Json | None = None, *, whole: bool = False
+) -> None:
+    """Files what the log of a workflow tells of readers, as often as one likes, and the span of it that was read."""
+    body = {"source": source, "reads": list(reads), "whole": whole, **({"span": span} if span is not None else {})}
+    http.send(Call("POST", "headwater/reads", body=body))
+
+
+def file_runs(http: Http, runs: Sequence[Json]) -> None:
+    """Files the runs that filled tables, in any order and as often as one likes."""
+    http.send(Call("POST", "headwater/runs", body={"runs": list(runs)}))
 
 
 def _look_up(http: Http, service: str, names: Sequence[Json], *, columns: bool = True) -> list[list[TableEntity]]:

@@ -1,8 +1,9 @@
-"""The types that an ALTER TABLE gives to columns, in the spelling of any dialect."""
+"""The types that an ALTER TABLE gives to columns, and what may be null, in the spelling of any dialect."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from ingestion.dialects import Dialect
 from ingestion.dialects.cursor import Code
@@ -38,6 +39,8 @@ _NO_COLUMN = keywords(
     " index zonemap"
 )
 """Behind MODIFY, where columns need no word of their own."""
+_KEY_SIGNS = ("pk", "primary")
+"""In the names that people and databases give to the constraint of a primary key."""
 _AFTER_TYPE = keywords("not null collate ;")
 _ZONES = (("with", "time", "zone"), ("without", "time", "zone"), ("with", "local", "time", "zone"))
 _OTHER_TYPES = keywords(
@@ -54,19 +57,21 @@ def altered_types(text: str, dialect: Dialect) -> tuple[tuple[str, ...], tuple[C
     something else than a column (`MODIFY TTL`) is only one where a known type follows.
     """
     code = Code.of(text, dialect)
-    if code.word(0) != "alter":
-        return None
+    name, index = _altered_table(code)
+    columns = tuple(_columns(code, index)) if name else ()
+    return (name, columns) if columns else None
+
+
+def _altered_table(code: Code) -> tuple[tuple[str, ...], int]:
+    """The name of what an ALTER alters, () where it is no ALTER of a table or a view, and the index behind it."""
     kind = next((index for index in range(1, 5) if code.word(index) in RELATIONS), None)
-    if kind is None:
-        return None
+    if code.word(0) != "alter" or kind is None:
+        return (), 0
     index = kind + 1
     while code.word(index) in ("if", "exists", "only"):
         index += 1
     name, index = code.dotted_name(index)
-    if code.words(index, 2) == ("on", "cluster"):
-        index += 3
-    columns = tuple(_columns(code, index)) if name else ()
-    return (name, columns) if columns else None
+    return name, index + 3 if code.words(index, 2) == ("on", "cluster") else index
 
 
 def _columns(code: Code, index: int) -> Iterator[Column]:
@@ -215,3 +220,116 @@ def _type_text(code: Code, index: int, end: int) -> str:
 
 def _is_text(code: Code, index: int) -> bool:
     return code.tokens[index].kind not in (WORD, NAME, PUNCTUATION, NUMBER)
+
+
+# What may be null, and the primary key.
+
+
+@dataclass(frozen=True, slots=True)
+class LoosenedTable:
+    """A table that promises less from then on: `columns` may hold nulls, each with whether that is sure.
+
+    `key`: whether it loses its primary key, False where only the name of a constraint says so; None where it does not.
+    """
+
+    name: tuple[str, ...]
+    columns: tuple[tuple[str, bool], ...] = ()
+    key: bool | None = None
+
+
+def loosened_table(text: str, dialect: Dialect) -> LoosenedTable | None:
+    """What an ALTER TABLE lets be null, and whether it takes the primary key away; None where it does neither.
+
+    `ALTER COLUMN a DROP NOT NULL` and `MODIFY a NULL` are sure. `MODIFY a INT` gives the column anew: what allows nulls
+    in MySQL leaves them as they were in Oracle.
+    """
+    code = Code.of(text, dialect)
+    name, index = _altered_table(code)
+    columns: dict[str, bool] = {}
+    key: bool | None = None
+    verb = ""
+    for first, last in code.items(index, len(code.tokens)) if name else ():
+        begin = first
+        if code.word(first) in TYPE_VERBS | OTHER_VERBS and code.word(first + 1) != ".":
+            verb = code.word(first)
+            begin += 1
+        if verb == "drop":
+            key = _dropped_key(code, begin) if key is None else key
+        elif verb in TYPE_VERBS:
+            for column, is_sure in _loosened_columns(code, begin, last, verb):
+                columns[column] = columns.get(column, False) or is_sure
+    return LoosenedTable(name, tuple(columns.items()), key) if columns or key is not None else None
+
+
+def _dropped_key(code: Code, index: int) -> bool | None:
+    if code.words(index, 2) == ("primary", "key"):
+        return True
+    if code.word(index) != "constraint":
+        return None
+    index += 1
+    while code.word(index) in ("if", "exists"):
+        index += 1
+    named = code.name(index).lower()
+    return False if any(sign in named for sign in _KEY_SIGNS) else None
+
+
+def _loosened_columns(code: Code, first: int, last: int, verb: str) -> Iterator[tuple[str, bool]]:
+    while code.word(first) in (*_COLUMNS, "if", "exists"):
+        first += 1
+    if code.word(first) == "(":
+        for begin, end in code.items(first + 1, code.closing(first)):
+            yield from _loosened_columns(code, begin, end, verb)
+        return
+    path, index = code.dotted_name(first)
+    if len(path) != 1 or code.word(first) in _NO_COLUMN:
+        return
+    nulls = [number for number in range(index, last) if code.word(number) == "null"]
+    allowed = [number for number in nulls if code.word(number - 1) not in ("not", "default", "set")]
+    kept = [number for number in nulls if code.word(number - 1) == "not" and code.word(number - 2) != "drop"]
+    dropped = len(nulls) > len(kept) and any(code.words(number - 2, 2) == ("drop", "not") for number in nulls)
+    if dropped or allowed:
+        yield path[0], True
+    elif not kept and code.word(index) not in _NO_TYPE and _defines_column(code, index, last, verb):
+        yield path[0], False
+
+
+def _defines_column(code: Code, index: int, last: int, verb: str) -> bool:
+    """Whether a column is defined as a whole, as T-SQL's ALTER COLUMN a INT does."""
+    return verb in ("modify", "change") or _is_type(code, index, _type_end(code, index, last), last)
+
+
+def declared_nulls(text: str, dialect: Dialect) -> tuple[tuple[str, ...], dict[str, bool], bool] | None:
+    """Of a CREATE TABLE with a list of columns its name, which column may be null, and whether it has a primary key.
+
+    None for any other statement.
+    """
+    code = Code.of(text, dialect)
+    kind = next((index for index in range(1, 6) if code.word(index) == "table"), None)
+    if code.word(0) != "create" or kind is None:
+        return None
+    index = kind + 1
+    while code.word(index) in ("if", "not", "exists"):
+        index += 1
+    name, index = code.dotted_name(index)
+    if not name or code.word(index) != "(":
+        return None
+    columns: dict[str, bool] = {}
+    keys: set[str] = set()
+    for first, last in code.items(index + 1, code.closing(index)):
+        own = next((at for at in range(first, last) if code.words(at, 2) == ("primary", "key")), None)
+        if code.word(first) in _NO_COLUMN | {"foreign", "check", "exclude", "like", "key"}:
+            if own is not None:
+                keys.update(_names_in(code, own + 2))
+            continue
+        column = code.name(first)
+        columns[column] = own is None and not any(code.words(at, 2) == ("not", "null") for at in range(first, last))
+        keys.update({column} if own is not None else ())
+    folded = {key.casefold() for key in keys}
+    return name, {one: may and one.casefold() not in folded for one, may in columns.items()}, bool(keys)
+
+
+def _names_in(code: Code, index: int) -> Iterator[str]:
+    """The names in the brackets that open there, or behind a word."""
+    opening = next((at for at in (index, index + 1) if code.word(at) == "("), None)
+    if opening is not None:
+        yield from (code.name(first) for first, _last in code.items(opening + 1, code.closing(opening)))

@@ -15,6 +15,7 @@ from workflows.commands.options import (
     FORMATS,
     PARSER_SECONDS,
     CatalogFile,
+    ContractFiles,
     SqlDialect,
     millis,
     print_answer,
@@ -37,41 +38,51 @@ def diff(
         typer.Option("--format", help="How to write it; markdown is for --manifest."),
     ] = "tree",
     dialect: SqlDialect = None,
+    contracts: ContractFiles = None,
 ) -> None:
     """List what changed between two moments, or two manifests, and what each change reaches.
 
-    Exit code 4 when a column or table that something downstream needs was dropped, retyped or renamed: so it can gate
-    a pull request.
+      Exit code 4 when a column or table that something downstream needs, or that a contract promises, was dropped,
+      retyped or renamed: so it can gate a pull request. Exit code 1 when contracts could not be read, or may be broken.
 
-    \b
-    Examples:
-      ingest diff --from 2026-11-01
-      ingest diff --from 2026-11-01 --to 2026-11-08T12:00 --json
-      ingest diff --manifest base.json head.json --format markdown
+      \b
+      Examples:
+        ingest diff --from 2026-11-01
+        ingest diff --from 2026-11-01 --to 2026-11-08T12:00 --json
+        ingest diff --from 2026-11-01 --contracts contracts/
+    ingest diff --manifest base.json head.json --format markdown
     """
     output = "json" if as_json else output
     if manifest is not None:
+        if contracts is not None:
+            raise ConfigError("--contracts is for --from: a manifest has no types of its models")
         breaking = _print_manifests(manifest, dialect, output)
     elif start is None:
         raise ConfigError("nothing to compare: give --from TIME, or --manifest BASE HEAD")
     else:
-        breaking = _print_moments(catalog, start, end, output)
+        breaking = _print_moments(catalog, (start, end), contracts, output)
     if breaking:
         raise typer.Exit(BREAKING)
 
 
-def _print_moments(catalog: Path, start: datetime, end: datetime | None, output: str) -> bool:
-    """Prints what changed in a catalog; whether that breaks something."""
+def _print_moments(
+    catalog: Path, moments: tuple[datetime, datetime | None], contracts: Path | None, output: str
+) -> bool:
+    """Prints what changed in a catalog; whether that breaks something. Raises Exit where contracts do not tell."""
     from connectors.catalog.answer.changes import DIFF
     from connectors.catalog.questions.diff import diff_of_file
 
     if output == "markdown":
         raise ConfigError("--format markdown is for --manifest")
+    start, end = moments
     if end is not None and end < start:
         raise ConfigError("--to is before --from")
-    answer = diff_of_file(catalog, millis(start), millis(end) if end else None)
+    answer = diff_of_file(catalog, millis(start), millis(end) if end else None, contracts)
     print_answer(answer, DIFF, output)
-    return answer.content.breaking
+    found = answer.content
+    if found.contracts is not None and not found.breaking and not found.contracts.complete:
+        raise typer.Exit(1)
+    return found.breaking
 
 
 def _print_manifests(manifests: tuple[Path, Path], dialect: str | None, output: str) -> bool:

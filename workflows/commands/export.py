@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -40,6 +41,12 @@ EdgeList = Annotated[
     Path | None,
     typer.Option("--csv", metavar="FILE", help="Write a row for each edge of columns; - is standard output."),
 ]
+ContractDraft = Annotated[
+    Path | None,
+    typer.Option(
+        "--odcs", metavar="FILE", help="Write the tables as a draft of a data contract; - is standard output."
+    ),
+]
 Tables = Annotated[
     list[str] | None,
     typer.Option(metavar="NAME", help="Only the surroundings of this table (service.database.schema.table)."),
@@ -62,6 +69,7 @@ def export(
     html: Page = None,
     as_json: Graph = None,
     as_csv: EdgeList = None,
+    odcs: ContractDraft = None,
     table: Tables = None,
     upstream: Hops = 100,
     downstream: Hops = 100,
@@ -74,20 +82,26 @@ def export(
 ) -> None:
     """Write a catalog's lineage to a file, or what changed in it, or between two manifests of dbt's.
 
-    The page needs no network and no server: open it, mail it, keep it beside a release.
+      The page needs no network and no server: open it, mail it, keep it beside a release.
 
-    \b
-    Examples:
-      ingest export --html lineage.html
-      ingest export --html sofa.html --table mimic.mimic.mimiciii_derived.sofa --downstream 0
-      ingest export --json - --as-of 2026-01-31 | jq '.edges | length'
-      ingest export --csv edges.csv
-      ingest export --html disputed.html --witness disputed
-      ingest export --html changes.html --compare 2026-11-01
-      ingest export --html pull_request.html --manifest base.json head.json
+      \b
+      Examples:
+        ingest export --html lineage.html
+        ingest export --html sofa.html --table mimic.mimic.mimiciii_derived.sofa --downstream 0
+        ingest export --json - --as-of 2026-01-31 | jq '.edges | length'
+        ingest export --csv edges.csv
+        ingest export --odcs daily.odcs.yaml --table mart.daily
+    ingest export --html disputed.html --witness disputed
+        ingest export --html changes.html --compare 2026-11-01
+        ingest export --html pull_request.html --manifest base.json head.json
     """
+    if odcs is not None:
+        if any(one is not None for one in (html, as_json, as_csv, compare, manifest)) or witness:
+            raise ConfigError("--odcs writes the tables of one moment: leave out the other forms")
+        _write_contract(catalog, table or (), _when(as_of, days, None), odcs)
+        return
     if html is None and as_json is None and as_csv is None:
-        raise ConfigError("nothing to write: give --html FILE, --json FILE or --csv FILE")
+        raise ConfigError("nothing to write: give --html FILE, --json FILE, --csv FILE or --odcs FILE")
     if as_csv is not None and (compare is not None or manifest is not None):
         raise ConfigError("--csv lists the edges of one moment: leave out --compare and --manifest")
     if manifest is not None:
@@ -132,6 +146,18 @@ def _write_document(document: Json, to: tuple[Path | None, Path | None, Path | N
         _write(as_csv, _edge_list(document))
     if _STANDARD_OUTPUT not in (html, as_json, as_csv):
         typer.echo(f"{len(document['nodes'])} tables, {len(document['edges'])} edges between them")
+
+
+def _write_contract(catalog: Path, names: Sequence[str], when: When, file: Path) -> None:
+    from connectors.catalog.questions.drafts import drafts_of_file
+    from connectors.odcs.writing import contract_text
+
+    answer = drafts_of_file(catalog, names, when)
+    _write(file, contract_text(answer.content))
+    for note in answer.cut:
+        typer.echo(f"note: {note}", err=True)
+    if file != _STANDARD_OUTPUT:
+        typer.echo(f"a draft of a contract on {len(answer.content)} tables")
 
 
 def _edge_list(document: Json) -> str:

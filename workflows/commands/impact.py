@@ -15,6 +15,7 @@ from workflows.commands.options import (
     AsOf,
     Budget,
     CatalogFile,
+    ContractFiles,
     Cursor,
     Days,
     SqlDialect,
@@ -54,19 +55,22 @@ def impact(
     budget: Budget = None,
     cursor: Cursor = None,
     witness: Witnesses = None,
+    contracts: ContractFiles = None,
 ) -> None:
     """List everything downstream of a table or a column, or of a change that is proposed, with the path to each.
 
-    Of a change: which columns downstream break, or change their type, their meaning or their sensitivity. Exit code 4
-    when something breaks, 1 when that is not known: not all of the change is understood, or something may break.
+      Of a change: which columns downstream break, or change their type, their meaning or their sensitivity, and which
+      promises of contracts. Exit code 4 when something breaks, 1 when that is not known: not all of the change is
+      understood, something may break, or a contract could not be read.
 
-    \b
-    Examples:
-      ingest impact shop.orders.total
-      ingest impact shop.orders --format text --budget 1000
-      ingest impact shop.orders.total --witness engine
-      ingest impact --sql migrations/V7__totals.sql --format markdown
-      ingest impact --diff base/models head/models --dialect snowflake
+      \b
+      Examples:
+        ingest impact shop.orders.total
+        ingest impact shop.orders --format text --budget 1000
+        ingest impact shop.orders.total --witness engine
+        ingest impact --sql migrations/V7__totals.sql --format markdown
+        ingest impact --diff base/models head/models --dialect snowflake
+    ingest impact --sql V7.sql --contracts contracts/
     """
     from connectors.catalog.questions.answer import When
     from ingestion.model.witnesses import WitnessFilter
@@ -80,7 +84,7 @@ def impact(
 
         if output == "markdown":
             raise ConfigError("--format markdown is for --sql, --ddl and --diff")
-        print_answer(impact_in_file(catalog, name, when), IMPACT, output, (budget, cursor))
+        print_answer(impact_in_file(catalog, name, when, contracts), IMPACT, output, (budget, cursor))
         tell_left_out(catalog, when)
         return
     from connectors.catalog.answer.changes import PROPOSED_CHANGE
@@ -90,7 +94,7 @@ def impact(
         raise ConfigError("--witness is for what is downstream of a name")
     if output in ("csv", "text"):
         raise ConfigError(f"--format {output} is for what is downstream of a name")
-    options = ChangeOptions(sql, ddl, between, dialect, default_schema, PARSER_SECONDS)
+    options = ChangeOptions(sql, ddl, between, dialect, default_schema, PARSER_SECONDS, contracts)
     answer = proposed_change(catalog, options, when)
     print_answer(answer, PROPOSED_CHANGE, output)
     tell_left_out(catalog, when)

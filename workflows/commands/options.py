@@ -47,6 +47,14 @@ Witnesses = Annotated[
 ]
 Days = Annotated[int | None, typer.Option(min=0, help="Observations of so many days; 0 is any age. Usually 30.")]
 
+ContractFiles = Annotated[
+    Path | None,
+    typer.Option(
+        "--contracts",
+        metavar="FILE|DIR",
+        help="Contracts to hold it against: files of the Open Data Contract Standard (v3).",
+    ),
+]
 SqlDialect = Annotated[
     str | None,
     typer.Option(

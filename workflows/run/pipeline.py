@@ -10,13 +10,14 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TypeVar, cast
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from connectors.dbt.model_statements import DbtProject
 from connectors.sink import EdgeCounts
 from connectors.source import OpenSource
 from ingestion.analysis.symbolic import Symbolic
 from ingestion.dialects import dialect_of
+from ingestion.model.outcomes import Outcome
 from ingestion.parsing.templates import ParsedTemplate
 from workflows.config import RunConfig
 from workflows.config.namespaces import dialect_name, source_settings
@@ -326,6 +327,29 @@ def _measure(run: _RunServices, made: _Products, opened: OpenStage) -> _StageRes
     return _StageResult((queries,), warnings=warnings)
 
 
+def _wants_reads(run: _RunServices, _made: _Products) -> bool:
+    if not run.config.lineage.process_entities:
+        return False
+    from workflows.run.publish.reads import keeps_reads
+
+    return keeps_reads(run.context.target)
+
+
+def _file_reads(run: _RunServices, made: _Products, opened: OpenStage) -> _StageResult:
+    """Who reads what without writing, once all tables are in the catalog."""
+    from workflows.run.publish.reads import LogReads
+
+    statements, lineage = made[Statements], made.get(LineageResult) or LineageResult()
+    selects = statements.counts.skipped.get(Outcome.SELECT, 0)
+
+    def parse(queries: DataFrame) -> Mapping[str, ParsedTemplate]:
+        return run.parsing.parse(queries, selects, {}, opened.progress.advance).by_fingerprint
+
+    config, target, past = run.config, run.context.target, run.context.state.past
+    reads = LogReads(config, run.names.settings, target, past, run.options.failpoints.probe, parse)
+    return _StageResult(warnings=reads.file(statements, lineage.templates, run.names.resolver()))
+
+
 def _is_remembered(run: _RunServices, _made: _Products) -> bool:
     return not run.options.dry_run
 
@@ -355,6 +379,7 @@ STAGES = (
     _Stage("dashboards", (), (), _delete_gone_dashboards, _has_dashboards),
     _Stage("loads", (Statements, LineageResult), (), _file_loads, _has_loads),
     _Stage("metrics", (SparkSession, Statements, LineageResult), (QueryChanges,), _measure, _wants_metrics),
+    _Stage("reads", (SparkSession, Statements, LineageResult), (), _file_reads, _wants_reads),
     _Stage("remember", (Statements, LineageResult, QueryChanges), (), _remember, _is_remembered),
 )
 """A run: what each stage takes, one before it gives."""

@@ -279,6 +279,17 @@ def fingerprints_of(segments: Iterable[Segment]) -> set[tuple[str, str]]:
     return found
 
 
+def queries_of(segments: Iterable[Segment]) -> set[tuple[str, str]]:
+    """The templates of the SELECTs that were taken apart, each with its dialect."""
+    found: set[tuple[str, str]] = set()
+    for segment in segments:
+        if "query" in segment.schema().names:
+            rows = segment.rows(["query", "dialect"])
+            asked = rows.filter(pc.is_valid(rows["query"])).group_by(["query", "dialect"]).aggregate([])
+            found.update(zip(asked["query"].to_pylist(), asked["dialect"].to_pylist(), strict=True))
+    return found
+
+
 def digests_with(segments: Iterable[Segment], templates: Iterable[str]) -> Digests:
     """The records of which a statement has one of the templates (by fingerprint)."""
     wanted, found = pa.array(sorted(templates), pa.string()), [none_known()]

@@ -57,6 +57,7 @@ from workflows.state.segments import (
     known_records,
     newest_of,
     oldest_of,
+    queries_of,
 )
 from workflows.state.store import StateStore
 from workflows.state.templates import ParserSettings, forget_templates, remember_templates, remembered_templates
@@ -256,7 +257,7 @@ class WorkflowState:
             self._lease.confirm(connection)
             self._store_journal(connection, checkpoint, newest)
             kept = self._journal.segments(connection)
-            forget_templates(connection, workflow, fingerprints_of(kept))
+            forget_templates(connection, workflow, fingerprints_of(kept) | queries_of(kept))
             drop_resolved_dead_letters(
                 connection, workflow, templates=checkpoint.succeeded, source_ids=checkpoint.read_again
             )

@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from connectors.catalog.answer.contracts import (
+    contract_lines,
+    contract_markdown,
+    contract_rows,
+    promise_lines,
+    promise_rows,
+)
 from connectors.catalog.answer.pages import AnswerRows, Row, fact
 from connectors.catalog.answer.rendering import Renderings
 from connectors.catalog.answer.writing import Name, bold, cell, code, how_text, quoted_text, red, short_text
@@ -44,7 +51,8 @@ def impact_rows(found: Impact) -> AnswerRows:
             + apart
         ),
     )
-    return AnswerRows("columns and tables", facts, tuple(_reached_row(one) for one in found.reached))
+    rows = (*promise_rows(found.promises), *map(_reached_row, found.reached))
+    return AnswerRows("columns and tables", facts, rows)
 
 
 def _reached_row(one: ReachedNode) -> Row:
@@ -73,6 +81,7 @@ def _impact_lines(found: Impact) -> Iterator[str]:
         apart = owned + "".join(f"  ({doubt})" for doubt in _doubts(one))
         yield f"  {one.strength.lower():8} {one.name}{'' if one.column else ' (every row)'}{via}{apart}"
     titles = {"notSeen": "not seen any more"}
+    yield from promise_lines(found.promises)
     kinds = ", ".join(f"{count} {titles.get(kind, kind)}" for kind, count in counts.items() if kind != "entities")
     yield f"{counts['entities']} tables: {kinds}"
 
@@ -93,7 +102,7 @@ IMPACT = Renderings(_impact_lines, Impact.to_json, impact_rows, table=_impact_ta
 def diff_rows(found: CatalogDiff) -> AnswerRows:
     """What changed in schemas, then in lineage, what breaks something first, each with how much it reaches."""
     schema = sorted(found.schema, key=lambda one: not one.breaking)
-    rows = [_schema_row(one) for one in schema] + [_lineage_row(one) for one in found.lineage]
+    rows = [*contract_rows(found.contracts), *map(_schema_row, schema), *map(_lineage_row, found.lineage)]
     span = f"{moment_text(found.start)} to {'now' if found.now else moment_text(found.end)}"
     facts = (
         fact(f"{span}: {len(schema)} changes of schemas, {len(found.lineage)} of lineage"),
@@ -133,6 +142,7 @@ def _diff_lines(found: CatalogDiff) -> Iterator[str]:
         for sign, texts in (("-", one.before), ("+", one.after)):
             yield from (f"         {sign} {' '.join(text.split())}" for text in texts)
     broken = sum(change.breaking for change in found.schema)
+    yield from contract_lines(found.contracts)
     yield f"{len(found.schema)} schema changes, {broken} of them breaking; {len(found.lineage)} lineage changes"
 
 
@@ -151,7 +161,7 @@ def change_rows(report: ChangeReport) -> AnswerRows:
         fact(f"downstream: {counts}"),
         fact(f"{len(report.reads)} tables read, {len(report.writes)} written, {len(report.unknown)} things not known"),
     )
-    rows = [row for one in report.changes for row in _change_rows(one)]
+    rows = [*contract_rows(report.contracts), *(row for one in report.changes for row in _change_rows(one))]
     rows += [Row((f"not known: {(why := short_text(one))}",), ("not known", why)) for one in report.unknown]
     rows += (_table_row("reads", name) for name in report.reads)
     rows += (_table_row("writes", name) for name in report.writes)
@@ -182,6 +192,8 @@ def _effect_row(effect: DownstreamEffect) -> Row:
 def _verdict(report: ChangeReport) -> str:
     """What there is to say in one line."""
     counts = [f"{count} {what}" for kind, what in _COUNTED if (count := report.count(kind))]
+    if not counts and report.contracts is not None and report.contracts.breaks:
+        return "breaks promises of contracts" if report.contracts.breaking else "may break promises of contracts"
     if counts:
         known = "" if not report.unknown else f"; {len(report.unknown)} things not understood"
         return f"downstream {', '.join(counts)}{known}"
@@ -198,6 +210,7 @@ def _change_lines(report: ChangeReport) -> Iterator[str]:
         yield f"{change.kind}  {change.name}{f'  ({change.detail})' if change.detail else ''}"
         yield from (f"  {_effect_line(effect)}" for effect in change.effects)
     yield from (f"not understood: {one}" for one in report.unknown)
+    yield from contract_lines(report.contracts)
     yield _verdict(report)
 
 
@@ -219,6 +232,7 @@ def _change_markdown(report: ChangeReport) -> str:
         lines += _effect_table(change)
     if report.unknown:
         lines += ["**Not understood**", "", *(f"- {code(one)}" for one in report.unknown), ""]
+    lines += contract_markdown(report.contracts)
     return "\n".join(lines)
 
 

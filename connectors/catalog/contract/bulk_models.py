@@ -253,3 +253,57 @@ class StatementLoads(Model):
     """Loads to file, each once."""
 
     loads: Annotated[Many[StatementLoad], Field(max_length=50_000)]
+
+
+class ColumnRead(Model):
+    """A column that queries read, by whom and when last; without a `column` the table's rows, or no one knows which.
+
+    `how`: the query names it, or has a star, needs but the rows (a count), or is not understood.
+    """
+
+    entity: End
+    column: Fqn | None = None
+    how: Literal["named", "star", "rows", "unknown"]
+    reader: Word = ""
+    last: Millis | None = None
+    undated: bool = False
+
+
+class ReadingSpan(Model):
+    """The stretch of a log that was read, and how many statements of which kind are in it; `days` since the epoch."""
+
+    part: Word
+    service: Name
+    first: Millis | None = None
+    last: Millis | None = None
+    counts: Annotated[dict[Word, Count], Field(max_length=200)]
+    days: Annotated[Many[Count], Field(max_length=50_000)] = []
+
+
+class Reads(Model):
+    """What the log of a workflow (`source`) tells of readers; with a `whole` span what was told of others is gone."""
+
+    source: Text
+    span: ReadingSpan | None = None
+    whole: bool = False
+    reads: Annotated[Many[ColumnRead], Field(max_length=50_000)] = []
+
+
+class WrittenRun(Model):
+    """A run that filled an entity, each once by its `run`, with what it took as far as the log tells."""
+
+    entity: End
+    run: Digest
+    at: Millis
+    statement: Word
+    writer: Word = ""
+    job: Word = ""
+    seconds: Annotated[float, Field(ge=0, lt=1e12)] | None = None
+    bytes: Count | None = None
+    credits: Annotated[float, Field(ge=0, lt=1e12)] | None = None
+
+
+class WrittenRuns(Model):
+    """Runs to file, each once."""
+
+    runs: Annotated[Many[WrittenRun], Field(max_length=50_000)]

@@ -16,7 +16,7 @@ from connectors.catalog.contract import bulk_models
 from connectors.catalog.http._context import ERRORS, NO_CONDITION, Store, reply, with_warning
 from connectors.catalog.store.database import Database
 from connectors.catalog.store.entities import lookup
-from connectors.catalog.store.evidence import loads
+from connectors.catalog.store.evidence import loads, readers
 from connectors.catalog.store.lineage import bulk_lineage, name_changes
 
 CAPABILITIES = (
@@ -28,6 +28,7 @@ CAPABILITIES = (
     "loads",
     "names",
     "openLineage",
+    "reads",
     "types",
     "usage",
 )
@@ -130,3 +131,17 @@ def load(store: Store, request: bulk_models.StatementLoads) -> Response:
     """Files what became of loads of tables, each once: those that failed, and how many rows others wrote."""
     with store.write() as connection:
         return reply(loads.file_statement_loads(connection, request.loads))
+
+
+@router.post("/reads")
+def read(store: Store, request: bulk_models.Reads) -> Response:
+    """Files who reads which columns, and of which stretch of a log that is told; each as often as one likes."""
+    with store.write() as connection:
+        return reply(readers.file_reads(connection, request))
+
+
+@router.post("/runs")
+def run_statements(store: Store, request: bulk_models.WrittenRuns) -> Response:
+    """Files the single runs that filled tables, with what each took; a run counts once."""
+    with store.write() as connection:
+        return reply(readers.file_runs(connection, request.runs))

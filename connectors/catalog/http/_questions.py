@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 
 from connectors.catalog.answer.changes import DIFF, IMPACT
 from connectors.catalog.answer.rendering import document
+from connectors.catalog.answer.unused import UNUSED
 from connectors.catalog.answer.why import WHY
 from connectors.catalog.answer.witnesses import WITNESSES
 from connectors.catalog.contract.errors import bad_request, not_found
@@ -18,6 +19,7 @@ from connectors.catalog.http._context import ERRORS, Store, named_entity, reply
 from connectors.catalog.picture import cards, history
 from connectors.catalog.questions import diff, impact
 from connectors.catalog.questions.answer import When
+from connectors.catalog.questions.unused import DAYS, MOST_ITEMS, UnusedOptions, unused_report
 from connectors.catalog.questions.why.search import cause_report
 from connectors.catalog.questions.witnesses import witnesses
 from connectors.catalog.search import names as name_search
@@ -151,6 +153,32 @@ def disagreements(
             row, path = _node(connection, entity, column)
             node = row.id, path
         return reply(document(witnesses(connection, node, _asked_window(connection, when, witness)), WITNESSES))
+
+
+@dataclass(frozen=True, slots=True)
+class UnusedQuery:
+    """Of which days, of what below which name, and but for whose reading."""
+
+    days: Annotated[int, Query(ge=1, le=36_500)] = DAYS
+    as_of: Annotated[int | None, Query(alias="asOf", ge=0, le=2**53)] = None
+    under: Name | None = None
+    but_for: Annotated[list[str] | None, Query(alias="butFor", max_length=100)] = None
+    limit: Annotated[int, Query(ge=1, le=10_000)] = MOST_ITEMS
+
+    @property
+    def options(self) -> UnusedOptions:
+        """The same for the question."""
+        return UnusedOptions(self.days, self.as_of, self.under, tuple(self.but_for or ()), self.limit)
+
+
+@router.get("/unused")
+def list_unused(store: Store, asked: Annotated[UnusedQuery, Depends()]) -> Response:
+    """Tables, columns and dashboards that nobody read in so many days, the dearest first, and what the logs cover."""
+    with store.read() as connection:
+        try:
+            return reply(document(unused_report(connection, asked.options), UNUSED))
+        except ConfigError as error:
+            raise bad_request(str(error)) from error
 
 
 @router.get("/diff")

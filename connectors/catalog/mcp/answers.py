@@ -25,6 +25,7 @@ from connectors.catalog.answer.lookups import (
 )
 from connectors.catalog.answer.pages import AnswerRows
 from connectors.catalog.answer.rendering import in_rows
+from connectors.catalog.answer.unused import unused_rows
 from connectors.catalog.answer.why import why_rows
 from connectors.catalog.answer.witnesses import witness_rows
 from connectors.catalog.questions import diff, entities, explain, impact, lineage, sql
@@ -32,6 +33,8 @@ from connectors.catalog.questions.answer import Answer, When
 from connectors.catalog.questions.file import asked_window, existing_database, left_out, named_node
 from connectors.catalog.questions.proposed_change.question import ChangeOptions, change_report
 from connectors.catalog.questions.proposed_change.report import ChangeReport
+from connectors.catalog.questions.unused import UnusedOptions
+from connectors.catalog.questions.unused import unused_report as unused_of
 from connectors.catalog.questions.why.search import cause_report
 from connectors.catalog.questions.witnesses import WitnessReport
 from connectors.catalog.questions.witnesses import witnesses as witnesses_report
@@ -230,6 +233,12 @@ class CatalogAnswers:
             why_rows,
             lambda connection: cause_report(connection, named_node(connection, name), when),
         )
+
+    def unused_report(self, days: int, name: str | None = None, but_for: tuple[str, ...] = ()) -> AnswerRows:
+        """What nobody read in so many days, of everything or of what lies below a name, the dearest first."""
+        options = UnusedOptions(days, self._when.as_of, name, but_for)
+        question = ("unused", days, name, but_for)
+        return self._ask(question, unused_rows, lambda connection: unused_of(connection, options))
 
 
 def _of_witnesses(span: Window, witness: tuple[str, ...]) -> Window:

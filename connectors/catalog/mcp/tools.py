@@ -65,7 +65,7 @@ def mcp_server(answers: CatalogAnswers) -> MCPServer[Any]:
     server: MCPServer[Any] = MCPServer(
         "headwater", instructions=_INSTRUCTIONS, version=ingestion.__version__, log_level="ERROR", subscriptions=False
     )
-    for tool in (*_name_tools(answers), *_lineage_tools(answers), *_other_tools(answers)):
+    for tool in (*_name_tools(answers), *_lineage_tools(answers), *_other_tools(answers), *_cost_tools(answers)):
         server.add_tool(tool, annotations=_READ_ONLY)
     return server
 
@@ -159,6 +159,22 @@ def _other_tools(answers: CatalogAnswers) -> tuple[Callable[..., Result], ...]:
         return _reply(lambda: answers.proposed_change(text, dialect, default_schema), budget, cursor)
 
     return parse_sql, changes, why, proposed_change
+
+
+def _cost_tools(answers: CatalogAnswers) -> tuple[Callable[..., Result], ...]:
+    def unused_report(
+        days: Annotated[int, Field(ge=1, le=36_500, description="So many before the newest record of the logs.")] = 90,
+        name: Annotated[str, Field(description="Only below this service, database or schema, or this table.")] = "",
+        but_for: Annotated[
+            tuple[str, ...], Field(max_length=20, description="Users whose reading does not count: a test's.")
+        ] = (),
+        budget: Budget = DEFAULT_BUDGET,
+        cursor: Cursor = None,
+    ) -> Result:
+        """Tables, columns, dashboards that nobody read, the dearest first, whom to ask; what the logs cover is said."""
+        return _reply(lambda: answers.unused_report(days, name or None, but_for), budget, cursor)
+
+    return (unused_report,)
 
 
 def _reply(ask: Callable[[], AnswerRows], budget: int, cursor: str | None) -> CallToolResult:

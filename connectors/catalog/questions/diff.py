@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sqlalchemy import Connection, and_, or_, select, union
 
 from connectors.catalog.graph import CatalogGraph
 from connectors.catalog.questions.answer import Answer
+from connectors.catalog.questions.contracts import BoundContracts, ChangedName, ContractReport, Happening
 from connectors.catalog.questions.file import open_catalog
+from connectors.catalog.questions.tables import LocalTables
 from connectors.catalog.store.database import loads, now_millis
 from connectors.catalog.store.entities.entities import any_rows_of
 from connectors.catalog.store.lineage import reads
@@ -21,7 +23,7 @@ from connectors.catalog.store.rows import thousands_of
 from connectors.catalog.store.schema import attributes, corrections, intervals, name_events
 from ingestion.model.lineage import Json
 from ingestion.model.moments import Unseen, latest_unseen
-from ingestion.walk import DIRECT, ColumnNode
+from ingestion.walk import DIRECT, TABLE, ColumnNode
 
 _MOST_CHANGES = 2_000
 _MOST_NAMED = 100
@@ -135,17 +137,23 @@ class LineageChange:
 
 @dataclass(frozen=True, slots=True)
 class CatalogDiff:
-    """The changes after `start` and up to `end` (milliseconds; `now`: it was left open), the oldest ones first."""
+    """The changes after `start` and up to `end` (milliseconds; `now`: it was left open), the oldest ones first.
+
+    `contracts`: what they do to those, None where none were given.
+    """
 
     start: int
     end: int
     schema: tuple[SchemaChange, ...]
     lineage: tuple[LineageChange, ...]
     now: bool = False
+    contracts: ContractReport | None = None
 
     @property
     def breaking(self) -> bool:
-        return any(change.breaking for change in self.schema)
+        """Whether something downstream needs what has changed, or a contract promises it."""
+        broken = self.contracts is not None and self.contracts.breaking
+        return broken or any(change.breaking for change in self.schema)
 
     def to_json(self) -> Json:
         """The same as JSON."""
@@ -155,7 +163,7 @@ class CatalogDiff:
             "schemaChanges": [change.to_json() for change in self.schema],
             "lineageChanges": [change.to_json() for change in self.lineage],
             "breaking": self.breaking,
-        }
+        } | ({"contracts": self.contracts.to_json()} if self.contracts is not None else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,10 +195,37 @@ class _EdgeChange:
         return self.edge[1], (self.key[1] or None) if self.key is not None else None
 
 
-def diff_of_file(file: Path, start: int, end: int | None) -> Answer[CatalogDiff]:
-    """The changes in a catalog's file. Raises ConfigError where there is none."""
+def diff_of_file(file: Path, start: int, end: int | None, contracts: Path | None = None) -> Answer[CatalogDiff]:
+    """The changes in a catalog's file, held against `contracts` where any are given.
+
+    Raises ConfigError where there is no such file.
+    """
     with open_catalog(file) as connection:
-        return diff(connection, start, end)
+        found = diff(connection, start, end)
+        if contracts is None:
+            return found
+        bound = BoundContracts.of(contracts, LocalTables(connection, Moment(end)))
+        report = bound.report(_changed_names(found.content))
+        return replace(found, content=replace(found.content, contracts=report))
+
+
+def _changed_names(found: CatalogDiff) -> Iterator[ChangedName]:
+    """What happened to tables and columns, and (what may break by it) to what is downstream of them."""
+    for change in found.schema:
+        if change.kind not in _BREAKING:
+            continue
+        if change.kind == "columnRetyped":
+            old, new = (str(one.get("dataType") or "") if isinstance(one, dict) else "" for one in _both(change))
+            yield ChangedName(change.name, Happening.RETYPED, f"{change.kind}: {old} -> {new}", type=new)
+            continue
+        yield ChangedName(change.name, Happening.GONE, change.kind)
+        for downstream, strength in change.reaches.named:
+            why = f"{change.kind}: {change.name}"
+            yield ChangedName(downstream, Happening.GONE, why, certain=change.breaking and strength != TABLE)
+
+
+def _both(change: SchemaChange) -> tuple[Json | str | None, Json | str | None]:
+    return change.before, change.after
 
 
 def diff(connection: Connection, start: int, end: int | None) -> Answer[CatalogDiff]:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sqlalchemy import Connection
 
 from connectors.catalog.graph import CatalogGraph, StoredHop, StoredWay, unseen_on
 from connectors.catalog.questions.answer import Answer, When
+from connectors.catalog.questions.contracts import BoundContracts, PromisedName
 from connectors.catalog.questions.file import asked_window, named_node, open_catalog
-from connectors.catalog.questions.tables import owners_in
+from connectors.catalog.questions.tables import LocalTables, owners_in
 from connectors.catalog.store.database import loads
 from connectors.catalog.store.entities.columns import shown_name
 from connectors.catalog.store.entities.entities import EntityRow, any_rows_of
@@ -92,11 +93,15 @@ class ReachedNode:
 
 @dataclass(frozen=True, slots=True)
 class Impact:
-    """Everything downstream of `root`, the nearest first, what stands apart last, as seen through the `window`."""
+    """Everything downstream of `root`, the nearest first, what stands apart last, as seen through the `window`.
+
+    `promises`: which contracts promise any of it, None where none were given.
+    """
 
     root: str
     reached: tuple[ReachedNode, ...]
     window: Window
+    promises: tuple[PromisedName, ...] | None = None
 
     def counts(self) -> dict[str, int]:
         """How many are tied how strongly, and of how many entities they are; what stands apart is counted by itself."""
@@ -110,14 +115,26 @@ class Impact:
         # the ways share hops, up to 200,000 in all: each is written once
         hops = {key: hop.to_json() for key, hop in {id(hop): hop for one in self.reached for hop in one.hops}.items()}
         impacted = [one.to_json(hops) for one in self.reached]
-        return {"root": self.root, "impacted": impacted, "counts": self.counts(), "window": self.window.answer()}
+        promised = {} if self.promises is None else {"contracts": [one.to_json() for one in self.promises]}
+        whole = {"root": self.root, "impacted": impacted, "counts": self.counts(), "window": self.window.answer()}
+        return whole | promised
 
 
-def impact_in_file(file: Path, name: str, when: When) -> Answer[Impact]:
-    """Everything downstream of a table or column. Raises ConfigError for a name that is not there, or not just one."""
+def impact_in_file(file: Path, name: str, when: When, contracts: Path | None = None) -> Answer[Impact]:
+    """Everything downstream of a table or column, and which `contracts` promise it where any are given.
+
+    Raises ConfigError for a name that is not there, or not just one.
+    """
     with open_catalog(file) as connection:
         row, path = named_node(connection, name)
-        return impact(connection, (row.id, path), asked_window(connection, when))
+        span = asked_window(connection, when)
+        found = impact(connection, (row.id, path), span)
+        if contracts is None:
+            return found
+        bound = BoundContracts.of(contracts, LocalTables(connection, span.moment))
+        names = dict.fromkeys((found.content.root, *(one.name for one in found.content.reached)))
+        content = replace(found.content, promises=tuple(bound.promised_names(names)))
+        return Answer(content, (*found.cut, *(f"contract not read: {one}" for one in bound.unread)))
 
 
 def impact(connection: Connection, start: ColumnNode, span: Window) -> Answer[Impact]:

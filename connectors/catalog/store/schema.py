@@ -98,6 +98,51 @@ statement_loads = Table(
     sqlite_with_rowid=False,
 )
 
+read_columns = Table(
+    "read_columns",
+    metadata,
+    Column("entity_id", Text, ForeignKey("entities.id"), primary_key=True),
+    Column("column_path", Text, primary_key=True),  # "" for the table: its rows, or whichever columns it has
+    Column("how", Text, primary_key=True),  # named, star, rows, unknown
+    Column("reader", Text, primary_key=True),  # who ran the query; "" where the log does not say
+    Column("source", Text, primary_key=True),  # the workflow whose log tells it
+    Column("last", BigInteger, nullable=False),
+    Column("undated", Boolean, nullable=False),  # some of it at a time that the log does not tell
+    sqlite_with_rowid=False,
+)
+"""What queries read of tables that wrote nothing, which is no lineage: who did, and when last."""
+
+reading_spans = Table(
+    "reading_spans",
+    metadata,
+    Column("source", Text, primary_key=True),
+    Column("part", Text, primary_key=True),  # what had been read before: filed again, it takes its own place
+    Column("service", Text, nullable=False),
+    Column("first", BigInteger),
+    Column("last", BigInteger),
+    Column("counts", Text, nullable=False),  # JSON: how many statements of each kind
+    Column("days", Text, nullable=False),  # JSON: on which any statement ran, days since the epoch
+    sqlite_with_rowid=False,
+)
+"""Of which stretch of a log the readers are told, and how many statements in it are readers of something unknown."""
+
+written_runs = Table(
+    "written_runs",
+    metadata,
+    Column("entity_id", Text, ForeignKey("entities.id"), primary_key=True),
+    Column("run", Text, primary_key=True),  # of the record, the same however often it is read
+    Column("at", BigInteger, nullable=False),
+    Column("statement", Text, nullable=False),  # its fingerprint
+    Column("writer", Text, nullable=False),
+    Column("job", Text, nullable=False),
+    Column("seconds", Float),
+    Column("bytes", BigInteger),
+    Column("credits", Float),
+    Index("written_runs_at", "at"),
+    sqlite_with_rowid=False,
+)
+"""The single runs that filled tables, and what each took; null is what the log does not tell."""
+
 attributes = Table(
     "attributes",
     metadata,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ingestion.dialects import dialect_of
-from ingestion.statements.altered_types import altered_types
+from ingestion.statements.altered_types import altered_types, declared_nulls, loosened_table
 
 CASES = """
 postgres | ALTER TABLE s.t ALTER COLUMN a TYPE bigint USING a::bigint, ALTER b SET DATA TYPE text | a bigint, b text
@@ -88,3 +88,40 @@ def test_a_table_is_told_by_its_whole_name() -> None:
     found = altered_types('ALTER TABLE "S".t ALTER a TYPE int', dialect_of("postgres"))
     assert found is not None
     assert found[0] == ("S", "t")
+
+
+LOOSENED = """
+postgres | ALTER TABLE s.t ALTER COLUMN a DROP NOT NULL, ALTER b TYPE text, DROP CONSTRAINT t_pkey | a! key?
+postgres | ALTER TABLE t ALTER a SET NOT NULL, ALTER b SET DEFAULT NULL, ADD c int NULL, DROP CONSTRAINT t_fk |
+snowflake | ALTER TABLE t MODIFY COLUMN a DROP NOT NULL, COLUMN b SET DATA TYPE TEXT | A!
+snowflake | ALTER TABLE t DROP PRIMARY KEY | key!
+tsql | ALTER TABLE dbo.t ALTER COLUMN a int NULL | a!
+tsql | ALTER TABLE dbo.t ALTER COLUMN a int | a?
+tsql | ALTER TABLE dbo.t ALTER COLUMN a int NOT NULL |
+mysql | ALTER TABLE t MODIFY a BIGINT, MODIFY COLUMN b INT NOT NULL, CHANGE c d TEXT, DROP PRIMARY KEY | a? c? key!
+oracle | ALTER TABLE t MODIFY (a NULL, b NUMBER(10), c NOT NULL) | A! B?
+spark | ALTER TABLE t ALTER COLUMN a DROP NOT NULL | a!
+spark | ALTER TABLE t CHANGE COLUMN a COMMENT 'secret' |
+postgres | UPDATE t SET a = NULL |
+"""
+
+
+@pytest.mark.parametrize("line", sorted(LOOSENED.strip().splitlines()))
+def test_what_may_be_null_from_then_on_is_told_with_whether_that_is_sure(line: str) -> None:
+    dialect, text, expected = (part.strip() for part in line.split("|"))
+    found = loosened_table(text, dialect_of(dialect))
+    signs = {True: "!", False: "?"}
+    shown = [f"{name}{signs[is_sure]}" for name, is_sure in found.columns] if found is not None else []
+    if found is not None and found.key is not None:
+        shown.append(f"key{signs[found.key]}")
+    assert " ".join(shown) == expected
+
+
+def test_a_create_table_declares_what_may_be_null() -> None:
+    text = """CREATE TABLE IF NOT EXISTS s.t (
+        a int NOT NULL DEFAULT 1, b text, c date CONSTRAINT k PRIMARY KEY, d numeric(10, 2) NULL, e int,
+        CONSTRAINT pair UNIQUE (a, b), PRIMARY KEY (e))"""
+    found = declared_nulls(text, dialect_of("postgres"))
+    assert found == (("s", "t"), {"a": False, "b": True, "c": False, "d": True, "e": False}, True)
+    assert declared_nulls("CREATE TABLE t AS SELECT 1 AS a", dialect_of("postgres")) is None
+    assert declared_nulls("ALTER TABLE t ADD a int", dialect_of("postgres")) is None

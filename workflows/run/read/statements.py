@@ -142,7 +142,7 @@ NO_RECORD = (READ_BEFORE, SEGMENT_WRITTEN)
 _BATCH = 10_000
 _NOT_GIVEN: Row = {"position": 0, "step": 0, "sets": False, "already_published": False}
 """What rows have that do not say otherwise; null in all other columns."""
-_AS_IN_RECORDS = ("source_id", "user", "duration", "job", "error_code", "rows")
+_AS_IN_RECORDS = ("source_id", "user", "job", "error_code", "rows")
 _MOST_DIGITS = 18
 """Of a line's number that surely is one of 64 bits."""
 _ARROW_SCHEMA = to_arrow_schema(STATEMENT_SCHEMA)
@@ -617,6 +617,7 @@ def _record_columns(records: pa.RecordBatch, dialects: Sequence[str], digests: D
     return {
         **{name: records.column(name) for name in _AS_IN_RECORDS},
         "time": pc.coalesce(times_of(records), 0.0),
+        "duration": _durations(records),
         "file": files,
         "line": lines,
         "session": sessions_of(records),
@@ -625,6 +626,13 @@ def _record_columns(records: pa.RecordBatch, dialects: Sequence[str], digests: D
         "dialect": pa.array(dialects, pa.string()),
         "digest": pa.array(digests, pa.int64()),
     }
+
+
+def _durations(records: pa.RecordBatch) -> pa.Array:
+    """As the log counts them, else from start to end: a clock that was set back in between tells none."""
+    elapsed = pc.subtract(records.column("end_time"), records.column("start_time"))
+    possible = pc.if_else(pc.greater_equal(elapsed, 0.0), elapsed, pa.scalar(None, pa.float64()))
+    return pc.coalesce(records.column("duration"), possible)
 
 
 def _files_and_lines(source_ids: pa.Array) -> tuple[pa.Array, pa.Array]:

@@ -10,7 +10,9 @@ from pathlib import Path
 from sqlalchemy import Connection
 
 from connectors.catalog.questions.answer import Answer, When
+from connectors.catalog.questions.contracts import BoundContracts
 from connectors.catalog.questions.file import open_catalog
+from connectors.catalog.questions.proposed_change._contracts import changed_names, loosened_names
 from connectors.catalog.questions.proposed_change._differences import (
     Sides,
     TableDifference,
@@ -52,7 +54,7 @@ class ChangeOptions:
     """The change: a file or directory of SQL, or - (`sql`), its text (`ddl`), or two directories (`diff`).
 
     `dialect` None: that of the catalog's databases; `default_schema`: where names without a schema stand (schema, or
-    database.schema), "" if nowhere.
+    database.schema), "" if nowhere. `contracts`: a file or a folder of those that it is held against.
     """
 
     sql: str | None = None
@@ -61,6 +63,7 @@ class ChangeOptions:
     dialect: str | None = None
     default_schema: str = ""
     timeout_seconds: float = 30.0
+    contracts: Path | None = None
 
 
 def proposed_change(catalog: Path, options: ChangeOptions, when: When) -> Answer[ChangeReport]:
@@ -91,7 +94,11 @@ def change_report(connection: Connection, options: ChangeOptions, moment: Moment
         *_problems(sides.after, sides.before),
     )
     reads, writes = (tuple(sorted(names)) for names in (sides.after.reads, sides.after.writes))
-    return Answer(ChangeReport(changes, reads, writes, tuple(dict.fromkeys(unknown))))
+    contracts = None
+    if options.contracts is not None:
+        altered = [*changed_names(changes), *loosened_names(before, after, names, dialect)]
+        contracts = BoundContracts.of(options.contracts, tables).report(altered)
+    return Answer(ChangeReport(changes, reads, writes, tuple(dict.fromkeys(unknown)), contracts))
 
 
 def _dialect(given: str | None, tables: LocalTables) -> Dialect:

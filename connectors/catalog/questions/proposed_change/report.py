@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from connectors.catalog.questions.contracts import ContractReport
 from ingestion.model.lineage import Json
 
 
@@ -63,16 +64,22 @@ class ProposedChange:
 
 @dataclass(frozen=True, slots=True)
 class ChangeReport:
-    """All that a proposed change does. `unknown` is what could not be understood: then nothing is said to be safe."""
+    """All that a proposed change does. `unknown` is what could not be understood: then nothing is said to be safe.
+
+    `contracts`: what it does to them, None where none were given.
+    """
 
     changes: tuple[ProposedChange, ...]
     reads: tuple[str, ...]
     writes: tuple[str, ...]
     unknown: tuple[str, ...] = ()
+    contracts: ContractReport | None = None
 
     @property
     def breaks(self) -> bool:
-        return any(change.breaks for change in self.changes)
+        """Whether it breaks something downstream, or a contract."""
+        broken = self.contracts is not None and self.contracts.breaking
+        return broken or any(change.breaks for change in self.changes)
 
     @property
     def empty(self) -> bool:
@@ -83,7 +90,8 @@ class ChangeReport:
     def complete(self) -> bool:
         """Whether all of it was understood, and all of its effects are known."""
         uncertain = (effect for change in self.changes for effect in change.effects)
-        return not self.unknown and not any(effect.kind is EffectKind.UNCERTAIN for effect in uncertain)
+        known = self.contracts is None or self.contracts.complete
+        return known and not self.unknown and not any(effect.kind is EffectKind.UNCERTAIN for effect in uncertain)
 
     def count(self, kind: EffectKind) -> int:
         """How many columns and tables downstream one kind of effect has."""
@@ -108,7 +116,7 @@ class ChangeReport:
                 for change in self.changes
             ],
             "unknown": list(self.unknown),
-        }
+        } | ({"contracts": self.contracts.to_json()} if self.contracts is not None else {})
 
 
 def _effect_json(effect: DownstreamEffect) -> Json:
