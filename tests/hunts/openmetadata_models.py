@@ -365,9 +365,10 @@ def _published(minor: str, name: str, work: Path, server: ServedModels) -> int:
         for warning in summary.warnings:
             if warning.startswith("OpenMetadata"):
                 print(f"    told: {warning}")
-        for fault, times in Counter(found["faults"]).items():
+        listed: list[str] = found["faults"]
+        for fault, times in Counter(listed).items():
             print(f"    FAULT ({times}x) {fault}", flush=True)
-        faults += len(found["faults"]) + edges.rejected
+        faults += len(listed) + edges.rejected
     return faults
 
 

@@ -24,7 +24,7 @@ def project() -> DbtProject:
     model = min(one for one in found.nodes if one.startswith("model."))
     sums = (DbtMeasure("total", "sum", "amount", "all of it"),)
     metric = DbtMetric(
-        "metric.gmv", "gmv", "simple", (model,), tags=("money",), measures=sums, dimensions=(("t", True),)
+        "metric.gross", "gross", "simple", (model,), tags=("money",), measures=sums, dimensions=(("t", True),)
     )
     report = DbtExposure("exposure.weekly", "weekly", "notebook", (model,), url="https://bi.example/1")
     return replace(found, manifest=replace(found.manifest, metrics=(metric,)), exposures=(report,))

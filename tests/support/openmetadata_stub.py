@@ -139,7 +139,7 @@ class StubPlatform:
         unknown = sorted(request.keys() - {*known.split(), *(young.split() if self.minor >= since else ())})
         if unknown:
             raise Refused(400, f'Unrecognized field "{unknown[0]}"')
-        self._check_tests(collection, request)
+        self._check_words(collection, request)
         if self.minor < _YOUNG_SERVICES.get(str(request.get("serviceType")), self.minor):
             raise Refused(400, f"{request['serviceType']} is no serviceType")
         name = request.get("name") or hashlib.md5(request["query"].encode(), usedforsecurity=False).hexdigest()
@@ -162,11 +162,13 @@ class StubPlatform:
         assert kind
         return made
 
-    def _check_tests(self, collection: str, request: Json) -> None:
+    def _check_words(self, collection: str, request: Json) -> None:
         if collection == "dataQuality/testDefinitions" and request["testPlatforms"] != [
             "dbt" if self.minor >= (1, 11) else "DBT"
         ]:
             raise Refused(400, f"{request['testPlatforms']} are no testPlatforms")
+        if request.get("metricType") == "SIMPLE" and self.minor < (2, 0):
+            raise Refused(400, "SIMPLE is no metricType")
         if collection == "dataQuality/testCases" and self.minor < (1, 8):
             raise Refused(400, "testSuite must not be null")
 
