@@ -41,6 +41,46 @@ class ColumnLineage(Model):
     dataset: Many[InputField] | None = None
 
 
+class LineageInput(Model):
+    """What feeds a dataset, or one of its fields: of a dataset all where it names no `field`; a job is none."""
+
+    namespace: Name
+    name: Fqn
+    type: Word
+    field: Name | None = None
+    transformations: Many[Transformation] | None = None
+
+
+class LineageField(Model):
+    """What feeds one field."""
+
+    inputs: Many[LineageInput] = []
+
+
+class Lineage(Model):
+    """The lineage facet of a dataset, which is younger than that of columns alone: what it is made of, and its fields.
+
+    `inputs` that are given are all that there are.
+    """
+
+    inputs: Many[LineageInput] | None = None
+    fields: dict[str, LineageField] = {}
+
+
+class LineageEntry(Lineage):
+    """The same, told by a job or a run of one that it names."""
+
+    namespace: Name
+    name: Fqn
+    type: Word
+
+
+class LineageEntries(Model):
+    """The lineage facet of a job, and of a run."""
+
+    lineage: Many[LineageEntry] = []
+
+
 class SchemaField(Model):
     """A field of a dataset."""
 
@@ -94,6 +134,7 @@ class DatasetFacets(Model):
 
     schema_: Annotated[Schema | None, Field(alias="schema")] = None
     columnLineage: ColumnLineage | None = None
+    lineage: Lineage | None = None
     symlinks: Symlinks | None = None
     dataQualityAssertions: DataQualityAssertions | None = None
 
@@ -133,6 +174,7 @@ class JobFacets(Model):
     """The facets of a job that lineage needs."""
 
     sql: Sql | None = None
+    lineage: LineageEntries | None = None
 
 
 class Job(Model):
@@ -143,10 +185,17 @@ class Job(Model):
     facets: JobFacets | None = None
 
 
+class RunFacets(Model):
+    """The facets of a run that lineage needs."""
+
+    lineage: LineageEntries | None = None
+
+
 class Run(Model):
     """Which run it was."""
 
     runId: Word
+    facets: RunFacets | None = None
 
 
 class RunEvent(Model):

@@ -5,7 +5,7 @@ without one meet in one graph.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC
@@ -25,6 +25,8 @@ from connectors.catalog.contract.openlineage_models import (
     InputField,
     Job,
     JobEvent,
+    Lineage,
+    LineageInput,
     Run,
     RunEvent,
     Transformation,
@@ -85,6 +87,8 @@ _TEST_PLATFORM = "openlineage"
 _TESTS_ENDED = ("COMPLETE", "FAIL")
 """Events that tell how tests ended: of the others some tell the same too early."""
 
+_OF_DATASETS = "DATASET"
+"""What the lineage facet tells of: a job that data comes from is none."""
 _MAX_SQL = 1_000_000
 _MAX_EDGES = 2_000
 """Edges of one event: every input with every output, of which a body of a megabyte names millions."""
@@ -491,9 +495,8 @@ def file_event(connection: Connection, event: Event, intake: Intake) -> FiledEve
 
 
 def _as_run(event: DatasetEvent) -> RunEvent:
-    facet = _facet(event.dataset)
     job = Job(namespace=event.dataset.namespace, name=event.dataset.name)
-    named = {(one.namespace, one.name) for one in _input_fields(facet)}
+    named = _named_fields(_origins_of(_static_run(event, job, [], [event.dataset])).values())
     inputs = [Dataset(namespace=namespace, name=name) for namespace, name in sorted(named)]
     return _static_run(event, job, inputs, [event.dataset])
 
@@ -503,18 +506,15 @@ def _static_run(event: JobEvent | DatasetEvent, job: Job, inputs: list[Dataset],
     return RunEvent(eventTime=event.eventTime, run=Run(runId="static"), job=job, inputs=inputs, outputs=outputs)
 
 
-def _input_fields(facet: ColumnLineage | None) -> Iterator[InputField]:
-    if facet is not None:
-        for output in facet.fields.values():
-            yield from output.inputFields
-        yield from facet.dataset or ()
-
-
 def _file(connection: Connection, event: RunEvent, intake: Intake) -> FiledEvent:
-    if not event.outputs:
+    origins = _origins_of(event)
+    outputs = {(d.namespace, d.name): d for d in event.outputs}
+    for key in origins:
+        outputs.setdefault(key, Dataset(namespace=key[0], name=key[1]))
+    if not outputs:
         return FiledEvent()
-    named = _named_fields(event)
-    if len({(d.namespace, d.name) for d in event.inputs} | set(named)) * len(event.outputs) > _MAX_EDGES:
+    named = _named_fields(origins.values())
+    if len({(d.namespace, d.name) for d in event.inputs} | set(named)) * len(outputs) > _MAX_EDGES:
         raise ApiError(413, f"the event has more than {_MAX_EDGES} pairs of an input and an output: send smaller ones")
     now = tick(connection)
     at = _moment_of(event)
@@ -525,16 +525,16 @@ def _file(connection: Connection, event: RunEvent, intake: Intake) -> FiledEvent
         inputs.setdefault(key, Dataset(namespace=key[0], name=key[1]))
     sources = {key: datasets.entity(dataset, named.get(key, set())) for key, dataset in inputs.items()}
     targets = []
-    for output in event.outputs:
-        facet = _facet(output)
-        targets.append((datasets.entity(output, set(facet.fields) if facet is not None else set()), facet))
+    for key, output in outputs.items():
+        known = origins.get(key)
+        targets.append((datasets.entity(output, known.own_fields if known is not None else set()), known))
     registration.finish()
     writer = LineageWriter(connection, f"openlineage:{event.run.runId}:{at}", now)
     edges = [
-        ((source, target), columns)
-        for target, facet in targets
-        for source, columns in _edges(sources, (target, facet), named_only=len(targets) > 1)
-        if columns or source.id != target.id  # many agents list what they write among their inputs
+        ((source, target[0]), columns)
+        for target in targets
+        for source, columns in _edges(sources, target, named_only=len(targets) > 1)
+        if columns or source.id != target[0].id  # many agents list what they write among their inputs
     ]
     text = _masked_text(event) if edges else None
     slots = (_slot_of(event, at),) if intake.superseding else ()
@@ -589,12 +589,68 @@ def _masked_alike(query: str) -> str | None:
     return masked.pop() if len(masked) == 1 else None
 
 
+@dataclass(slots=True)
+class _Origins:
+    """What a dataset is told to be made of: by each source the fields of it, each with the dataset's own, which is None
+    where it bears on all of them. `own_fields` are all of these; `whole`: there are no other sources.
+    """
+
+    fields: _Fields = field(default_factory=lambda: defaultdict(list))
+    own_fields: set[str] = field(default_factory=set)
+    whole: bool = False
+
+    def add(self, facet: ColumnLineage) -> None:
+        """What is told of columns alone."""
+        self.own_fields.update(facet.fields)
+        for name, output in facet.fields.items():
+            for one in output.inputFields:
+                self._add(one, one.field, name)
+        for one in facet.dataset or ():
+            self._add(one, one.field, None)
+
+    def add_lineage(self, facet: Lineage) -> None:
+        """What is told of datasets and of columns; what stands for all of a dataset is no column of it."""
+        self.own_fields.update(facet.fields)
+        self.whole |= facet.inputs is not None
+        for name, output in facet.fields.items():
+            for one in output.inputs:
+                self._add(one, one.field, name)
+        for one in facet.inputs or ():
+            self._add(one, one.field, None)
+
+    def _add(self, one: InputField | LineageInput, source: str | None, own: str | None) -> None:
+        if isinstance(one, LineageInput) and one.type.upper() != _OF_DATASETS:
+            return
+        known = self.fields[one.namespace, one.name]
+        if source is not None:
+            default = Transformation(type="INDIRECT" if own is None else "DIRECT")
+            known += [(source, own, how) for how in one.transformations or [default]]
+
+
+def _origins_of(event: RunEvent) -> dict[_Key, _Origins]:
+    """What datasets are made of, whoever in an event tells it: the dataset, its job, or the run."""
+    found: dict[_Key, _Origins] = defaultdict(_Origins)
+    for holder in (event.job.facets, event.run.facets):
+        for one in holder.lineage.lineage if holder is not None and holder.lineage is not None else ():
+            if one.type.upper() == _OF_DATASETS:
+                found[one.namespace, one.name].add_lineage(one)
+    for output in event.outputs:
+        facets = output.facets
+        if facets is not None and facets.columnLineage is not None:
+            found[output.namespace, output.name].add(facets.columnLineage)
+        if facets is not None and facets.lineage is not None:
+            found[output.namespace, output.name].add_lineage(facets.lineage)
+    return dict(found)
+
+
 def _edges(
-    sources: dict[_Key, EntityRow], output: tuple[EntityRow, ColumnLineage | None], *, named_only: bool
+    sources: dict[_Key, EntityRow], output: tuple[EntityRow, _Origins | None], *, named_only: bool
 ) -> Iterable[tuple[EntityRow, list[Json]]]:
-    """The inputs of one output: all of the run's, but only those its facet names where a run has several outputs."""
-    target, facet = output
-    fields = _fields(facet)
+    """The inputs of one output: all of the run's, but only those that are told of it where a run has several outputs,
+    or where these are all."""
+    target, origins = output
+    fields = origins.fields if origins is not None else {}
+    named_only = origins is not None and (named_only or origins.whole)
     written = _column_names(target) if fields else {}
     # One table may go by two names: Airflow spells it in its facets as its query does, among its inputs as it is.
     named: dict[str, list[_Key]] = defaultdict(list)
@@ -603,7 +659,7 @@ def _edges(
     for keys in named.values():
         row = sources[keys[-1]]
         found = [one for key in keys for one in fields.get(key, ())]
-        if found or facet is None or not named_only:
+        if not named_only or any(key in fields for key in keys):
             yield row, _columns(found, (_column_names(row) if found else {}, written))
 
 
@@ -616,24 +672,6 @@ def _column_names(row: EntityRow) -> dict[str, str]:
     for column in columns_of.of_document(loads(row.document)):
         names[column["name"].casefold()].append(column["name"])
     return {folded: written[0] for folded, written in names.items() if len(written) == 1}
-
-
-def _fields(facet: ColumnLineage | None) -> _Fields:
-    found: _Fields = defaultdict(list)
-    if facet is None:
-        return found
-    for name, output in facet.fields.items():
-        for one in output.inputFields:
-            for how in _transformations(one, "DIRECT"):
-                found[one.namespace, one.name].append((one.field, name, how))
-    for one in facet.dataset or ():
-        for how in _transformations(one, "INDIRECT"):
-            found[one.namespace, one.name].append((one.field, None, how))
-    return found
-
-
-def _transformations(one: InputField, default: str) -> list[Transformation]:
-    return one.transformations or [Transformation(type=default)]
 
 
 def _columns(
@@ -659,13 +697,10 @@ def _columns(
     return [columns[key] for key in sorted(columns)]
 
 
-def _named_fields(event: RunEvent) -> dict[_Key, set[str]]:
+def _named_fields(origins: Iterable[_Origins]) -> dict[_Key, set[str]]:
+    """What datasets are told to be made of, with the columns of each that are named."""
     named: dict[_Key, set[str]] = defaultdict(set)
-    for output in event.outputs:
-        for key, fields in _fields(_facet(output)).items():
+    for one in origins:
+        for key, fields in one.fields.items():
             named[key] |= {source for source, _, _ in fields}
     return named
-
-
-def _facet(dataset: Dataset) -> ColumnLineage | None:
-    return dataset.facets.columnLineage if dataset.facets is not None else None

@@ -34,6 +34,12 @@ def event(inputs: Any, outputs: Any, **more: Any) -> Any:
     }
 
 
+def made_of(name: str, column: str = "", *how: Any, type: str = "DATASET") -> Any:
+    """An input of the facet `lineage`."""
+    source = {"namespace": PG, "name": name, "type": type, "transformations": list(how)}
+    return {**source, "field": column} if column else source
+
+
 def dataset(namespace: str, name: str, columns: str = "", **facets: Any) -> Any:
     fields = [{"name": column, "type": "integer"} for column in columns.split()]
     return {"namespace": namespace, "name": name, "facets": {"schema": {"fields": fields}, **facets}}
@@ -231,6 +237,47 @@ class TestEventsWithoutARun:
         batch = client.post("/openlineage/lineage/batch", [plain, made, {**told, "dataset": {}}, told])[1]
         assert (batch["summary"], batch["lineageEdgesCreated"]) == ({"received": 4, "successful": 2, "failed": 2}, 1)
         assert pairs(client.edge(table(client, f"{PG}.d.p.ds"), table(client, f"{PG}.d.p.dt"))) == ["a>x"]
+
+    def test_a_dataset_says_by_the_younger_facet_what_it_and_its_fields_are_made_of(self, client: Client) -> None:
+        lineage = {
+            "inputs": [made_of("d.p.s"), made_of("d.p.u", "day", FILTER), made_of("d.p.whole")],
+            "fields": {"x": {"inputs": [made_of("d.p.s", "a", IDENTITY), made_of("j", type="JOB"), made_of("d.p.v")]}},
+        }
+        body = event([], [])
+        del body["run"], body["job"]
+        post(client, {**body, "dataset": dataset(PG, "d.p.t", "x", lineage=lineage)})
+        target = table(client, f"{PG}.d.p.t")
+        columns = {
+            tuple(one["from"]): (one["to"], one["type"])
+            for edge in graph(client, target)["edges"]
+            for one in edge["contributions"][0]["columns"]
+        }
+        assert {names[0].rpartition(".")[2]: what for names, what in columns.items()} == {
+            "a": (f"{PG}.d.p.t.x", "DIRECT"),
+            "day": (None, "INDIRECT"),
+        }
+        for name in ("s", "u", "v", "whole"):
+            assert pairs(client.edge(table(client, f"{PG}.d.p.{name}"), target)) == (["a>x"] if name == "s" else [])
+
+    def test_a_job_and_a_run_say_of_each_output_what_it_is_made_of(self, client: Client) -> None:
+        """What a run lists of inputs and outputs is no pair of each with each, where the facet tells the pairs."""
+
+        def entry(name: str, source: str) -> Any:
+            fields = {"x": {"inputs": [made_of(source, "a", IDENTITY)]}}
+            return {"namespace": PG, "name": name, "type": "DATASET", "inputs": [made_of(source)], "fields": fields}
+
+        told = event([dataset(PG, "d.p.s", "a"), dataset(PG, "d.p.u", "a")], [dataset(PG, "d.p.t", "x")])
+        told["job"]["facets"] = {"lineage": {"lineage": [entry("d.p.t", "d.p.s")]}}
+        told["run"]["facets"] = {
+            "lineage": {"lineage": [entry("d.p.w", "d.p.u"), {**entry("j", "d.p.s"), "type": "JOB"}]}
+        }
+        assert post(client, told)["lineageEdgesCreated"] == 2
+        s, t, u, w = (table(client, f"{PG}.d.p.{name}") for name in "stuw")
+        assert (pairs(client.edge(s, t)), pairs(client.edge(u, w))) == (["a>x"], ["a>x"])
+
+    def test_a_dataset_that_is_said_to_be_made_of_nothing_is(self, client: Client) -> None:
+        told = event([dataset(PG, "d.p.s", "a")], [dataset(PG, "d.p.t", "x", lineage={"inputs": []})])
+        assert post(client, told)["lineageEdgesCreated"] == 0
 
     def test_what_is_no_event_is_refused_without_its_values(self, client: Client) -> None:
         for body in ({}, {"dataset": {"name": "canary"}}, {"job": "canary"}, {"run": {"runId": ["canary"]}}):
