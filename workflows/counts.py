@@ -210,7 +210,8 @@ def loss_warnings(what: str, failures: Iterable[Failure]) -> tuple[str, ...]:
 @dataclass(frozen=True, slots=True)
 class EventReport:
     """How many events were `sent`, why others could not be; which the receiver `refused`, by their runs; and of which
-    producers edges of columns were left out, with how many. `unnamed`: the services whose namespace nothing tells.
+    producers edges of columns were left out, with how many. `unnamed`: the services whose namespace nothing tells;
+    `without_database`: tables that are in no event, since names at their address have a database.
     """
 
     sent: int = 0
@@ -218,6 +219,7 @@ class EventReport:
     refused: Mapping[str, str] = field(default_factory=dict)
     left_out: Mapping[str, int] = field(default_factory=dict)
     unnamed: frozenset[str] = frozenset()
+    without_database: frozenset[str] = frozenset()
 
     def __add__(self, other: EventReport) -> EventReport:
         return EventReport(
@@ -226,6 +228,7 @@ class EventReport:
             {**self.refused, **other.refused},
             {**self.left_out, **other.left_out},
             self.unnamed | other.unnamed,
+            self.without_database | other.without_database,
         )
 
     def warnings(self) -> tuple[str, ...]:
@@ -242,6 +245,11 @@ class EventReport:
             found.append(
                 f"OpenLineage's events call tables by their service where nothing tells its namespace: "
                 f"{some_of(sorted(self.unnamed))}; name it in headwater.openLineage.namespaces"
+            )
+        if self.without_database:
+            found.append(
+                f"{len(self.without_database)} tables are in no OpenLineage event, since nothing tells their database: "
+                f"{some_of(sorted(self.without_database))}; set headwater.defaults.database"
             )
         return tuple(found)
 

@@ -24,7 +24,7 @@ from openlineage.client.facet_v2 import (
 from openlineage.client.serde import Serde
 
 from connectors.openlineage.receivers import EventLimits
-from ingestion.dialects.dataset_namespaces import STORAGE_SCHEMES, NamespaceMap, ServiceAddress
+from ingestion.dialects.dataset_namespaces import STORAGE_SCHEMES, NamespaceMap, ServiceAddress, specified_scheme
 from ingestion.model.contributions import ColumnEvidence, Contribution, Producer
 from ingestion.model.entities import TableEntity
 from ingestion.model.fqn import quote, split_fqn
@@ -35,8 +35,6 @@ from ingestion.model.requests import AddLineageRequest
 from ingestion.model.storage_paths import location
 
 _PARTS_OF_A_TABLE = 3
-_WRITTEN_SCHEMES = {"abfs": "abfss", "wasb": "wasbs"}
-"""The specification's schemes for those that paths are kept under."""
 
 PRODUCER = "https://pypi.org/project/headwater"
 set_producer(PRODUCER)  # before any facet is made: each takes it then, and the run's id follows from what facets say
@@ -63,7 +61,11 @@ class DatasetNames:
         if service == "files":
             return "file", f"{store}/{path}".rstrip("/")
         scheme = STORAGE_SCHEMES.get(address.type, service)
-        return f"{_WRITTEN_SCHEMES.get(scheme, scheme)}://{store}", path or "/"
+        return f"{specified_scheme(scheme)}://{store}", path or "/"
+
+    def has_name(self, entity: TableEntity) -> bool:
+        """Whether it can be called as others call it: not where names have a database that nobody knows."""
+        return entity.type == "container" or bool(self.of(entity)[1])
 
     def services_without_namespace(self, entities: Iterable[TableEntity]) -> frozenset[str]:
         """The services of these tables that nothing tells the namespace of."""

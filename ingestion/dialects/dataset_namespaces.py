@@ -20,7 +20,10 @@ from ingestion.dialects.definition import Dialect, Fold
 UNKNOWN_DATABASE = "default"
 """What a database is called of which nobody knows the name, or where a platform has none above its schemas."""
 _GLUE = "arn:aws:glue:"
+_ARN = re.compile(r"arn:aws[a-z-]*:(glue|redshift)(?:-serverless)?:", re.IGNORECASE)
 _OVER_GLUE = ("glue", "awsathena")
+_ARNS = {"glue": "glue", "redshift": "arn:redshift"}
+"""By which scheme an ARN counts: Amazon DataZone has tables of Redshift under one that is not OpenLineage's."""
 _SPARK_CATALOG = "spark_catalog"
 _SNOWFLAKE_HOST = ".snowflakecomputing.com"
 _REDSHIFT_HOST = re.compile(r"\b([\w-]++)\.[\w-]++\.([\w-]++)\.redshift(?:-serverless)?\.amazonaws\.com(?:\.cn)?")
@@ -42,16 +45,18 @@ _WITHOUT_ADDRESS = ("bigquery", "unity-catalog")
 @dataclass(frozen=True, slots=True)
 class DatasetNaming:
     """How the tables of one system are called: the scheme of its namespaces, and the port that is meant where none is
-    given; how many `parts` a name has; whether a catalog that goes without saying is left out (`optional_catalog`)."""
+    given; how many `parts` a name has; whether a catalog that goes without saying is left out (`optional_catalog`), or
+    what it is called there (`usual_catalog`)."""
 
     scheme: str
     port: int = 0
     parts: int = 3
     optional_catalog: bool = False
+    usual_catalog: str = ""
 
 
 _NAMINGS: Mapping[str, DatasetNaming] = {
-    "Athena": DatasetNaming("awsathena"),
+    "Athena": DatasetNaming("awsathena", usual_catalog="AwsDataCatalog"),
     "AzureSQL": DatasetNaming("mssql", 1433),
     "BigQuery": DatasetNaming("bigquery"),
     "Cassandra": DatasetNaming("cassandra", 9042, 2),
@@ -164,6 +169,16 @@ class ServiceAddress:
         return frozenset({own, UNKNOWN_DATABASE})
 
     @property
+    def _cluster(self) -> str:
+        """Of Redshift, its workgroup where it is serverless; "" where the connection does not tell it."""
+        found = _REDSHIFT_HOST.search(_text(self.options, "hostPort"))
+        return found[1] if found is not None else ""
+
+    def has_names_in(self, namespace: str) -> bool:
+        """Whether its tables can be called as a namespace has them."""
+        return scheme_of(namespace) != _ARNS["redshift"] or bool(self._cluster)
+
+    @property
     def _dialect(self) -> Dialect | None:
         known = any(one.lower() == self.type.lower() for one in CONNECTION_TYPES)
         return dialect_of(self.type) if known else None
@@ -192,25 +207,39 @@ class ServiceAddress:
             return (f"unitycatalog://{address.removesuffix(f':{naming.port}')}", "unity-catalog")
         return (f"{naming.scheme}://{_with_port(address, naming.port)}",)
 
-    def dataset_name(self, parts: Sequence[str], namespace: str) -> list[str]:
-        """The parts of a table's name out of its database, schema and own name, as they are written there."""
+    def dataset_name(self, parts: Sequence[str], namespace: str | None) -> list[str]:
+        """The parts of a table's name out of its database, schema and own name, as they are written in a namespace.
+
+        None where nobody knows its database and names have one there: with another it would be another table. Where no
+        namespace is known no table is meant either, and the part is left out.
+        """
         *above, schema, table = parts
-        naming, scheme = self.naming, scheme_of(namespace)
+        naming, scheme = self.naming, scheme_of(namespace or self.naming.scheme)
         if scheme != namespace_key(naming.scheme):  # what a person gave it may be another's: that of its Glue, or Hive
             naming = _BY_SCHEME.get(scheme, naming)
+        is_unknown = above[-1:] == [UNKNOWN_DATABASE]
         if scheme == "glue":
             return [f"table/{schema}/{table}"]
-        hidden = naming.optional_catalog and above[-1:] in ([UNKNOWN_DATABASE], [_SPARK_CATALOG])
-        return [schema, table] if naming.parts < _TABLE_PARTS or hidden else [*above, schema, table]
+        if scheme == _ARNS["redshift"]:
+            return [] if is_unknown else ["/".join(("table", self._cluster, *parts))]
+        hidden = naming.optional_catalog and (is_unknown or above[-1:] == [_SPARK_CATALOG])
+        if hidden or naming.parts < _TABLE_PARTS:
+            return [schema, table]
+        if is_unknown and not naming.usual_catalog:
+            return [] if namespace is not None and scheme in _BY_SCHEME else [schema, table]
+        return [*([naming.usual_catalog] if is_unknown else above), schema, table]
 
     def table_parts(self, parts: Sequence[str]) -> list[str]:
         """The reverse: schema and table, with the database where the name has one that counts here."""
         *above, table = parts
         if self.naming.scheme in _OVER_GLUE and table.startswith("table/") and not above:
             return table.split("/")[1:]
+        if self.naming.scheme == "redshift" and table.startswith("table/") and not above:
+            return table.split("/")[2:]
         if self.naming.scheme == "bigquery":
             table = table.partition("$")[0]  # a partition of it
         hidden = self.naming.optional_catalog and above[:1] == [_SPARK_CATALOG]
+        hidden |= above[:1] != [] and above[0].casefold() == self.naming.usual_catalog.casefold()
         return [*(above[-1:] if hidden or self.naming.parts < _TABLE_PARTS else above), table]
 
 
@@ -220,7 +249,7 @@ class ServiceAddress:
 def namespace_key(namespace: str) -> str:
     """One spelling for all that are known to mean the same: of scheme, host, port and account, in any case."""
     lowered = namespace.strip().rstrip("/").lower()
-    if lowered.startswith(_GLUE):
+    if _ARN.match(lowered):
         return lowered
     scheme, separator, rest = lowered.partition("://")
     scheme = _SCHEMES.get(scheme, scheme)
@@ -239,12 +268,18 @@ def namespace_key(namespace: str) -> str:
 def scheme_of(namespace: str) -> str:
     """The scheme of a namespace, by the specification."""
     key = namespace_key(namespace)
-    return "glue" if key.startswith(_GLUE) else key.partition("://")[0]
+    arn = _ARN.match(key)
+    return _ARNS[arn[1]] if arn else key.partition("://")[0]
+
+
+def specified_scheme(scheme: str) -> str:
+    """The specification's scheme for one that paths are kept under, or agents write."""
+    return _SCHEMES.get(scheme, scheme)
 
 
 def is_namespace(name: str) -> bool:
     """Whether a service is called as a namespace is: nobody calls one of theirs `hive://metastore:9083`, but `hive`."""
-    return _URI.match(name) is not None or name.lower().startswith(_GLUE) or name.lower() in _WITHOUT_ADDRESS
+    return _URI.match(name) is not None or _ARN.match(name) is not None or name.lower() in _WITHOUT_ADDRESS
 
 
 def _with_port(address: str, port: int) -> str:
@@ -303,9 +338,10 @@ class NamespaceMap:
         return ()
 
     def dataset(self, service: str, parts: Sequence[str]) -> tuple[str, list[str]]:
-        """The namespace of a service's table, that of its name where none is known, and the parts of its name there."""
-        namespace = self.namespace_of(service) or service
-        return namespace, self.services.get(service, ServiceAddress("")).dataset_name(parts, namespace)
+        """The namespace of a service's table, that of its name where none is known, and the parts of its name there:
+        none where its database is not known and would be one of them."""
+        namespace = self.namespace_of(service)
+        return namespace or service, self.services.get(service, ServiceAddress("")).dataset_name(parts, namespace)
 
     def with_services(self, services: Mapping[str, ServiceAddress]) -> NamespaceMap:
         """The same with other services; of one that it has too, whichever address tells a namespace."""
@@ -317,7 +353,9 @@ class NamespaceMap:
         yield from self.services
 
     def _namespaces(self, service: str) -> Iterator[str]:
-        yield from (namespace for namespace, name in self.given.items() if name == service and _ANY not in namespace)
+        address = self.services.get(service, ServiceAddress(""))
+        given = (namespace for namespace, name in self.given.items() if name == service and _ANY not in namespace)
+        yield from filter(address.has_names_in, given)
         if service in self.services:
             yield from self.services[service].namespaces()
 

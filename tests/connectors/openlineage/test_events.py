@@ -130,9 +130,14 @@ def test_facets_name_their_producer_before_anything_was_sent() -> None:
     [
         ("Glue", {"awsConfig": {"awsRegion": "eu-west-1", "assumeRoleArn": "arn:aws:iam::12:role/r"}},
          "s.default.sales.orders", ("arn:aws:glue:eu-west-1:12", "table/sales/orders")),
+        ("Athena", {"awsConfig": {"awsRegion": "eu-west-1"}}, "s.default.sales.orders",
+         ("awsathena://athena.eu-west-1.amazonaws.com", "AwsDataCatalog.sales.orders")),
+        ("CustomDatabase", {"hostPort": "h:1"}, "s.default.sales.orders", ("customdatabase://h:1", "sales.orders")),
         ("Hive", {"hostPort": "meta:9083"}, "s.default.sales.orders", ("hive://meta:9083", "sales.orders")),
         ("Mysql", {"hostPort": "db"}, "s.default.web.orders", ("mysql://db:3306", "web.orders")),
         ("Postgres", {}, "s.shop.public.orders", ("s", "shop.public.orders")),
+        ("Postgres", {}, "s.default.public.orders", ("s", "public.orders")),
+        ("Postgres", {"hostPort": "db"}, "s.default.public.orders", ("postgres://db:5432", "")),
         ("Snowflake", {"account": "ACME-PROD"}, "s.DB.S.ORDERS", ("snowflake://ACME-PROD", "DB.S.ORDERS")),
         ("Spark", {"hostPort": "h:10001"}, "s.default.sales.orders", ("spark://h:10001", "sales.orders")),
         ("Spark", {"hostPort": "h:10001"}, "s.ice.sales.orders", ("spark://h:10001", "ice.sales.orders")),
@@ -144,7 +149,28 @@ def test_a_table_is_called_as_its_platform_has_it(
     kind: str, options: dict[str, Any], entity: str, expected: tuple[str, str]
 ) -> None:
     names = DatasetNames(NamespaceMap({}, {"s": ServiceAddress(kind, options)}))
-    assert names.of(replace(ORDERS, fully_qualified_name=entity)) == expected
+    called = replace(ORDERS, fully_qualified_name=entity)
+    assert names.of(called) == expected
+    assert names.has_name(called) is bool(expected[1])
+
+
+@pytest.mark.parametrize(
+    ("host", "namespace", "expected"),
+    [
+        ("shop.c7x.eu-west-1.redshift.amazonaws.com:5439", "arn:aws:redshift:eu-west-1:12",
+         ("arn:aws:redshift:eu-west-1:12", "table/shop/lake/sales/orders")),
+        ("wg.12.eu-west-1.redshift-serverless.amazonaws.com", "arn:aws:redshift-serverless:eu-west-1:12",
+         ("arn:aws:redshift-serverless:eu-west-1:12", "table/wg/lake/sales/orders")),
+        ("tunnel:5439", "arn:aws:redshift:eu-west-1:12", ("redshift://tunnel:5439", "lake.sales.orders")),
+    ],
+)  # fmt: skip
+def test_tables_of_redshift_go_by_their_arn_where_that_is_asked_for_and_the_cluster_known(
+    host: str, namespace: str, expected: tuple[str, str]
+) -> None:
+    known = NamespaceMap({namespace: "s"}, {"s": ServiceAddress("Redshift", {"hostPort": host})})
+    assert DatasetNames(known).of(replace(ORDERS, fully_qualified_name="s.lake.sales.orders")) == expected
+    assert known.services_of(namespace) == ("s",)
+    assert known.services["s"].table_parts(["table/shop/lake/sales/orders"]) == ["lake", "sales", "orders"]
 
 
 def test_each_service_of_a_run_has_its_own_namespace() -> None:

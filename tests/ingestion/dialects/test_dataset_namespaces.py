@@ -109,6 +109,7 @@ def test_a_pattern_is_of_any_text_where_its_star_stands(pattern: str, namespace:
     ("name", "expected"),
     [
         ("arn:aws:glue:eu-west-1:12", True),
+        ("arn:aws:redshift-serverless:eu-west-1:12", True),
         ("bigquery", True),
         ("file:/data/wh", True),
         ("hive", False),

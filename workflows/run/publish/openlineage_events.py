@@ -69,7 +69,9 @@ class EventSink:
         """Sends the events of each producer. Raises TargetDown and ConfigError."""
         isolation = Isolation[Producer](self.options.failpoints.probe)
         origin = replace(self.origin, names=self._names(entities.values()))
-        jobs = list(job_runs(requests, entities, origin, isolation))
+        nameless = {key for key, entity in entities.items() if not origin.names.has_name(entity)}
+        named = [one for one in requests if nameless.isdisjoint(one.key)]
+        jobs = list(job_runs(named, entities, origin, isolation))
         known = self.state.acknowledged_states(self._name, [job.key for job in jobs])
         news = [job for job in jobs if not _is_known(job.digest, known.get(job.key))]
         failures, refused = list(isolation.failures.values()), dict[str, str]()
@@ -83,7 +85,9 @@ class EventSink:
         failed = len(failures) - len(isolation.failures)
         left_out = {job.key: job.left_out for job in news if job.left_out}
         unnamed = origin.names.services_without_namespace(entities.values()) if news else frozenset[str]()
-        return EventReport(max(0, made - failed - len(refused)), tuple(failures), refused, left_out, unnamed)
+        without_database = frozenset(entities[key].fully_qualified_name for key in nameless)
+        sent = max(0, made - failed - len(refused))
+        return EventReport(sent, tuple(failures), refused, left_out, unnamed, without_database)
 
     def _names(self, entities: Iterable[TableEntity]) -> DatasetNames:
         """How these are named: what the YAML does not tell of their services the catalog may."""

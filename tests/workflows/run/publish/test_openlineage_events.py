@@ -187,3 +187,16 @@ def test_a_service_whose_namespace_nothing_tells_is_named_once(
     (told,) = (send(sink(), unknown[:1]) + send(sink(), unknown)).warnings()
     assert "other; name it in headwater.openLineage.namespaces" in told
     assert receiver.taken[0]["outputs"][0]["namespace"] == "other"
+
+
+def test_a_table_whose_database_nobody_knows_is_in_no_event_and_told(
+    sink: Callable[..., EventSink], receiver: Receiver
+) -> None:
+    """`default.public.x` would be another table at that address; a container has no database."""
+    unknown = build_fqn("shop", "default", "public", "x")
+    report = send(sink(), [*REQUESTS[:1], written("wh.DB.S.ORDERS", unknown), written(unknown, "shop.db.public.y")])
+    assert (report.sent, receiver.jobs) == (1, ["query.a"])
+    assert report.warnings() == (
+        "1 tables are in no OpenLineage event, since nothing tells their database: shop.default.public.x; "
+        "set headwater.defaults.database",
+    )
