@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 
-from connectors.platforms.profile import MILLISECONDS, OTHERWISE, ExportProfile, Withheld, marks
+from connectors.platforms.profile import MILLISECONDS, OTHERWISE, ExportProfile, FieldsInText, Withheld, marks
 from ingestion.model.outcomes import Outcome
 
 QUERY_EXECUTION = ExportProfile(
@@ -33,28 +34,39 @@ QUERY_EXECUTION = ExportProfile(
 # AWS CloudTrail's records of Athena's StartQueryExecution and of the Redshift Data API's ExecuteStatement: the request,
 # so that how a statement ended is nowhere in them. For some years CloudTrail has left the texts out.
 
-_REQUESTS = ("startqueryexecution", "executestatement")
+_REQUESTS = ("startqueryexecution", "executestatement", "")
+_EVENT_NAMES: dict[str, str | None] = {**dict.fromkeys(_REQUESTS), OTHERWISE: Outcome.NOT_A_STATEMENT}
 _WITHHELD = re.compile(r"\**(?:HIDDEN_DUE_TO_SECURITY_REASONS|OMITTED)\**")
 
 CLOUDTRAIL = ExportProfile(
     name="AWS CloudTrail",
     services=frozenset({"Athena", "Glue", "Redshift"}),
-    marks=marks("event_source event_name request_parameters_query_string", "event_source event_name aws_region"),
+    marks=marks(
+        "event_source event_name request_parameters_query_string",
+        "event_source event_name aws_region",
+        "eventsource eventname requestparameters",
+        "cloud_trail_event",
+    ),
     columns={
         "text": ("request_parameters_query_string", "request_parameters_sql"),
-        "start_time": ("event_time",),
-        "user": ("user_identity_user_name", "user_identity_arn"),
+        "start_time": ("event_time", "eventtime"),
+        "user": ("user_identity_user_name", "username", "user_identity_arn"),
         "database": ("request_parameters_query_execution_context_catalog",),
         "schema": ("request_parameters_query_execution_context_database",),
-        "query_type": ("event_name",),
-        "failure": ("error_code", "error_message"),
+        "query_type": ("event_name", "eventname"),
+        "failure": ("error_code", "error_message", "errorcode", "errormessage"),
     },
-    states={"event_name": {**dict.fromkeys(_REQUESTS), OTHERWISE: Outcome.NOT_A_STATEMENT}},
+    states=dict.fromkeys(("event_name", "eventname"), _EVENT_NAMES),
     noise=_WITHHELD,
     withheld=Withheld(
         _WITHHELD,
         "read what `aws athena batch-get-query-execution` or Redshift's SYS_QUERY_HISTORY has of them, as in "
         "docs/query_logs.md",
+    ),
+    # a table over the files has the request as a cell of JSON, and lookup-events the whole record
+    inside=(
+        FieldsInText("requestparameters", json.loads, "request_parameters_"),
+        FieldsInText("cloud_trail_event", json.loads),
     ),
     only_begun=True,
     outcome_in="Athena's batch-get-query-execution, or Redshift's SYS_QUERY_HISTORY,",

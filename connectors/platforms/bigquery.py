@@ -226,5 +226,5 @@ AUDIT_LOG = ExportProfile(
     patterns={**dict.fromkeys(_JOB_NAMES, _PROJECT), **dict.fromkeys(_DATASETS, _DATASET)},
     states=_LOGGED_STATES,
     lineage=EngineLineage(_LOGGED_TABLES, _read_logged),
-    inside=FieldsInText("protopayload_auditlog_metadata_json", json.loads, "protopayload_auditlog_metadata_json_"),
+    inside=(FieldsInText("protopayload_auditlog_metadata_json", json.loads, "protopayload_auditlog_metadata_json_"),),
 )

@@ -5,7 +5,9 @@ A query has a row when it starts, and another when it ends; one that other serve
 
 from __future__ import annotations
 
-from connectors.platforms.profile import MILLISECONDS, ExportProfile, TextLimit, marks
+import re
+
+from connectors.platforms.profile import MILLISECONDS, ExportProfile, TextLimit, Unreadable, marks
 from ingestion.model.outcomes import Outcome
 
 QUERY_LOG = ExportProfile(
@@ -45,4 +47,9 @@ QUERY_LOG = ExportProfile(
         },
         "is_initial_query": {"0": Outcome.PART_OF_ANOTHER, "false": Outcome.PART_OF_ANOTHER},
     },
+)
+
+COMPACT_ROWS = Unreadable(
+    re.compile(r"\s*\[\s*\"\w+\"(?:\s*,\s*\"\w+\")+\s*\]\s*\["),
+    "lists of values, as FORMAT JSONCompactEachRow has: export FORMAT JSONEachRow",
 )

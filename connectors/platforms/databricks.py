@@ -112,7 +112,10 @@ AUDIT_LOG = ExportProfile(
     },
     split_text=SplitText(("request_params_command_id",)),
     noise=re.compile(r"^\s*%sql\b\s*"),
-    inside=FieldsInText("request_params", json.loads, "request_params_"),
+    # in a table's export they are cells of JSON
+    inside=tuple(
+        FieldsInText(column, json.loads, f"{column}_") for column in ("request_params", "user_identity", "response")
+    ),
 )
 
 TABLE_LINEAGE = ExportProfile(

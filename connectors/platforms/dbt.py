@@ -29,7 +29,7 @@ RUN_RESULTS = ExportProfile(
     },
     # a test writes nothing, and what is skipped does not run
     states={"status": dict.fromkeys(("skipped", "no-op", "pass", "warn", "fail"), Outcome.NOT_A_STATEMENT)},
-    inside=FieldsInText("timing", _timing),
+    inside=(FieldsInText("timing", _timing),),
     fills=("relation_name",),
     without_text="dbt writes the SQL into it since version 1.7; of an older one let source.type dbt read manifest.json",
 )

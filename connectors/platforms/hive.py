@@ -144,6 +144,7 @@ SERVER_LOG = TextLog(
     columns=("query_text", "timestamp", "duration", "user", "database", _EDGES, _VERTICES),
     rows=_message_rows,
     profile=LINEAGE_LOG,
+    needs=re.compile(r"\bLineageLogger\b"),
 )
 
 PROTO_LOG = Unreadable(

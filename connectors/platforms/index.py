@@ -91,4 +91,9 @@ TEXT_LOGS: tuple[TextLog, ...] = (
     postgres.STDERR_LOG,
 )
 HEADERLESS_FILES: tuple[HeaderlessFile, ...] = (mysql.GENERAL_LOG_FILE,)
-UNREADABLE: tuple[Unreadable, ...] = (hive.PROTO_LOG, impala.PROFILE_LOG, postgres.SYSLOG)
+UNREADABLE: tuple[Unreadable, ...] = (
+    hive.PROTO_LOG,
+    impala.PROFILE_LOG,
+    postgres.SYSLOG,
+    clickhouse.COMPACT_ROWS,
+)

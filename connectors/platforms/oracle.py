@@ -34,21 +34,27 @@ SQL_TEXT = ExportProfile(
     split_text=SplitText(("address", "hash_value", "sql_id"), "piece", width=64),
 )
 
-# The error that an audited statement ended with, or 0. An object that it names is not where its other names are looked
-# up: that is the current user's schema, unless the session has set another.
+# DBA_AUDIT_TRAIL has the same under other names. A statement's return code is the error that it ended with, or 0. An
+# object that it names is not where its other names are looked up: that is the current user's schema, unless the session
+# has set another.
 UNIFIED_AUDIT = ExportProfile(
     name="Oracle UNIFIED_AUDIT_TRAIL",
     services=_SERVICES,
-    marks=marks("sql_text return_code", "sql_text unified_audit_policies", "sql_text event_timestamp action_name"),
+    marks=marks(
+        "sql_text return_code",
+        "sql_text returncode",
+        "sql_text unified_audit_policies",
+        "sql_text event_timestamp action_name",
+    ),
     columns={
         "text": ("sql_text",),
-        "start_time": ("event_timestamp", "event_timestamp_utc"),
-        "user": ("dbusername", "current_user"),
+        "start_time": ("event_timestamp", "event_timestamp_utc", "extended_timestamp", "timestamp"),
+        "user": ("dbusername", "username", "current_user"),
         "session": ("sessionid", "audit_session_id"),
         "schema": ("current_user",),
         "query_type": ("action_name",),
-        "failure": ("return_code",),
-        "error_code": ("return_code",),
+        "failure": ("return_code", "returncode"),
+        "error_code": ("return_code", "returncode"),
         "job": ("client_program_name",),
     },
 )

@@ -219,7 +219,7 @@ class ExportProfile:
     the engine itself tells of it, beside the text or, where no column has one, in its place. `adds_rows`: the columns
     of `rows` count different rows (inserted, updated), and are no aliases of one count. `only_ran`: what failed is not
     in it. `only_begun`: its rows are written when a statement begins. `outcome_in`: where the platform has how it
-    ended, if not in the export itself. `inside`: a column with others in it. `withheld`: what stands for a text that
+    ended, if not in the export itself. `inside`: columns with others in them. `withheld`: what stands for a text that
     is not shown. `without_text`: what to do where the export has no text at all. `fills`: the columns that name the
     table, where a text is only the query that fills it.
     """
@@ -243,7 +243,7 @@ class ExportProfile:
     only_ran: bool = False
     only_begun: bool = False
     outcome_in: str = ""
-    inside: FieldsInText | None = None
+    inside: tuple[FieldsInText, ...] = ()
     withheld: Withheld | None = None
     without_text: str = ""
     fills: tuple[str, ...] = ()
@@ -257,8 +257,7 @@ class ExportProfile:
             found += [name for name in (*self.split_text.key, self.split_text.order) if name]
         if self.lineage is not None:
             found += self.lineage.columns
-        if self.inside is not None:
-            found.append(self.inside.column)
+        found += [one.column for one in self.inside]
         found += self.fills
         return tuple(dict.fromkeys(found))
 
@@ -340,7 +339,8 @@ class TextLog:
     `begins`: how the first line of an entry begins; those after it are of the same entry. `rows` makes rows of the
     `columns` of entries, each with the number of its line; they are read by a `profile`, or as those of a `server_log`.
     `in_fields`: fields of JSON objects in which services hand on such lines. `banner`: lines that are of no entry.
-    `outcome_mark`: what logs have in them that tell how a statement ended, where not all do.
+    `outcome_mark`: what logs have in them that tell how a statement ended, where not all do. `needs`: what others
+    whose entries begin so do not have.
     """
 
     name: str
@@ -352,3 +352,4 @@ class TextLog:
     in_fields: tuple[str, ...] = ()
     banner: re.Pattern[str] | None = None
     outcome_mark: re.Pattern[str] | None = None
+    needs: re.Pattern[str] | None = None

@@ -99,7 +99,7 @@ EXTENDED_EVENTS = ExportProfile(
         "name": {"": None} | _EVENT_NAMES,
         "result": dict.fromkeys(("1", "2", "error", "abort", "aborted"), Outcome.FAILED),
     },
-    inside=FieldsInText("event_data", _fields_of_event),
+    inside=(FieldsInText("event_data", _fields_of_event),),
     noise=QUERY_STORE.noise,
 )
 
@@ -121,7 +121,7 @@ def _event_rows(entries: Iterator[Entry]) -> Iterator[tuple[int, Row]]:
 
 EVENT_FILE = TextLog(
     name="SQL Server Extended Events, XML",
-    begins=re.compile(r"[^,;\t|\"]*<event\s"),
+    begins=re.compile(r"\s*<(?:event\s|[^\n]*<event\s)|[^\n]*</event>\s*<event\s"),
     columns=("event_data",),
     rows=_event_rows,
     profile=EXTENDED_EVENTS,

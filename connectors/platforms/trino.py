@@ -55,21 +55,32 @@ COORDINATOR = ExportProfile(
     },
 )
 
+
+def _of_event(*fields: str) -> tuple[str, ...]:
+    """The columns of an event's fields: by itself, or as the Kafka event listener wraps it."""
+    return (*fields, *(f"event_payload_{field}" for field in fields))
+
+
 EVENTS = ExportProfile(
     name="Trino query events",
     services=_SERVICES,
-    marks=marks("metadata_query context_user", "metadata_query metadata_query_state", "metadata_query create_time"),
+    marks=marks(
+        "metadata_query context_user",
+        "metadata_query metadata_query_state",
+        "metadata_query create_time",
+        "event_payload_metadata_query",
+    ),
     columns={
-        "text": ("metadata_prepared_query", "metadata_query"),
-        "start_time": ("execution_start_time", "create_time"),
-        "end_time": ("end_time",),
-        "user": ("context_user", "context_principal"),
-        "database": ("context_catalog",),
-        "schema": ("context_schema",),
-        "query_type": ("context_query_type",),
-        "status": ("metadata_query_state",),
-        "failure": ("failure_info_error_code", "failure_info_error_code_name"),
-        "error_code": ("failure_info_error_code_name",),
-        "rows": ("statistics_written_rows",),
+        "text": _of_event("metadata_prepared_query", "metadata_query"),
+        "start_time": _of_event("execution_start_time", "create_time"),
+        "end_time": _of_event("end_time"),
+        "user": _of_event("context_user", "context_principal"),
+        "database": _of_event("context_catalog"),
+        "schema": _of_event("context_schema"),
+        "query_type": _of_event("context_query_type"),
+        "status": _of_event("metadata_query_state"),
+        "failure": _of_event("failure_info_error_code", "failure_info_error_code_name"),
+        "error_code": _of_event("failure_info_error_code_name"),
+        "rows": _of_event("statistics_written_rows"),
     },
 )

@@ -80,9 +80,9 @@ class ColumnReading:
     def content(self) -> tuple[int, ...]:
         """The positions of the columns that hold what a record says: its text, or the engine's lineage."""
         lineage = self.profile.lineage.columns if self.profile.lineage is not None else ()
-        inside = self.position(self.profile.inside.column) if self.profile.inside is not None else None
-        if inside is not None:
-            return (inside, *self.fields.get("text", ()))
+        inside = tuple(at for at, name in enumerate(self.names) if name in {one.column for one in self.profile.inside})
+        if inside:
+            return (*inside, *self.fields.get("text", ()))
         return self.fields.get("text") or tuple(at for at, name in enumerate(self.names) if name in lineage)
 
     @property
@@ -111,9 +111,9 @@ def column_reading(names: Sequence[str], samples: Sequence[Sequence[str]], hints
         _check_mapped(name, one.column or "", names)
     profile = _recognise(frozenset(names), hints.connection_type)
     given, names = len(names), _with_inner_names(profile, names)
-    texts = [name for at, name in enumerate(names) if _holds_text(samples[at] if samples and at < given else ())]
-    if profile.without_text and not mapped and not set(profile.columns["text"]) & set(names):
+    if profile.without_text and not mapped and not _may_have_text(profile, names[:given]):
         raise ConfigError(f"{profile.name}: {profile.without_text}")
+    texts = [name for at, name in enumerate(names) if _holds_text(samples[at] if samples and at < given else ())]
     for candidate in (profile,) if profile is GENERIC else (profile, GENERIC):
         fields = _fields(candidate, names, texts)
         fields |= {name: (names.index(plain_name(one.column or "")),) for name, one in mapped.items()}
@@ -126,6 +126,10 @@ def column_reading(names: Sequence[str], samples: Sequence[Sequence[str]], hints
     return None
 
 
+def _may_have_text(profile: ExportProfile, names: Sequence[str]) -> bool:
+    return any(name in names for name in profile.columns["text"])
+
+
 def reading_by(profile: ExportProfile, names: Sequence[str], hints: ReadingHints) -> ColumnReading:
     """How the columns of these `names` are read by a profile of which it is known that it fits."""
     names = _with_inner_names(profile, names)
@@ -135,9 +139,9 @@ def reading_by(profile: ExportProfile, names: Sequence[str], hints: ReadingHints
 
 
 def _with_inner_names(profile: ExportProfile, names: Sequence[str]) -> list[str]:
-    """Also those of the fields that one of the columns has in it."""
-    inner = profile.names if profile.inside is not None and profile.inside.column in names else ()
-    return [*names, *(name for name in inner if name not in names)]
+    """Also those of the fields that some of the columns have in them."""
+    prefixes = tuple(one.prefix for one in profile.inside if one.column in names)
+    return [*names, *(name for name in profile.names if prefixes and name not in names and name.startswith(prefixes))]
 
 
 def _check_shown(reading: ColumnReading, samples: Sequence[Sequence[str]]) -> None:

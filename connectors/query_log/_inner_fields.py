@@ -12,18 +12,18 @@ from connectors.query_log._json_records import values_of
 
 def with_inner_fields(columns: Columns, reading: ColumnReading) -> Columns:
     """The columns, and those of the reading that stand in one of them; what is there already stays."""
-    inside = reading.profile.inside
-    at = None if inside is None else reading.position(inside.column)
-    if inside is None or at is None:
+    inside = [(one, at) for one in reading.profile.inside if (at := reading.position(one.column)) is not None]
+    if not inside:
         return columns
-    found: dict[int, Sequence[str]] = dict(columns.items() if isinstance(columns, Mapping) else enumerate(columns))
-    names = [name for name in reading.names if name.startswith(inside.prefix) and name != inside.column]
-    nothing = [""] * len(found[at])
-    found = dict.fromkeys(range(len(reading.names)), nothing) | found
-    rows = [_fields_of(text, inside, names) for text in found[at]]
-    for name, values in zip(names, zip(*rows, strict=True), strict=True) if rows else ():
-        position = reading.names.index(name)
-        found[position] = [one or other for one, other in zip(found[position], values, strict=True)]
+    given: dict[int, Sequence[str]] = dict(columns.items() if isinstance(columns, Mapping) else enumerate(columns))
+    nothing = [""] * len(given[inside[0][1]])
+    found = dict.fromkeys(range(len(reading.names)), nothing) | given
+    for one, at in inside:
+        names = [name for name in reading.names if name.startswith(one.prefix) and name != one.column]
+        rows = [_fields_of(text, one, names) for text in found[at]]
+        for name, values in zip(names, zip(*rows, strict=True), strict=True) if rows else ():
+            position = reading.names.index(name)
+            found[position] = [there or inner for there, inner in zip(found[position], values, strict=True)]
     return found
 
 

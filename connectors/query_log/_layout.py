@@ -45,6 +45,11 @@ _ESCAPED_APOSTROPHE = re.compile(r"(?<!\\)(?:\\\\)*\\'")
 _BARE_APOSTROPHE = re.compile(r"(?<!\\)(?:\\\\)*'")
 _QUOTED_AFTER_TAB = re.compile(r'(?:^|\t)"', re.MULTILINE)
 
+_TYPE = re.compile(
+    r"(?:Nullable|LowCardinality|Array|Map|Tuple|Enum8|Enum16|FixedString|DateTime|DateTime64|Decimal)\(.*\)|U?Int\d+|"
+    r"Float\d+|String|UUID|Date|Date32|DateTime|Bool|IPv[46]"
+)
+"""What ClickHouse's formats that end in WithNamesAndTypes have as a second line."""
 _NAME = re.compile(r"[A-Za-z_][\w .()#/-]{0,62}")
 
 
@@ -69,6 +74,7 @@ class Layout:
     fields: Mapping[str, int]
     server_log: ServerLog | None = None
     header: tuple[str, ...] | None = None
+    types: tuple[str, ...] | None = None  # what stands below the header, where that is the columns' types
     encoding: str = "utf-8"
     zone: tzinfo = field(default=UTC)
     quote: str = '"'  # none: backslashes before what cannot stand in a field
@@ -187,6 +193,9 @@ def _tabbed_layout(layout: Layout, text: str) -> Layout:
     """Tabs between columns without any quotes: line ends and tabs inside are then written with backslashes."""
     if layout.delimiter != "\t" or _QUOTED_AFTER_TAB.search(text):
         return layout
+    names, _, rest = text.partition("\n")
+    if all(map(_TYPE.fullmatch, rest.partition("\n")[0].split("\t"))):
+        text = f"{names}\n{rest.partition(chr(10))[2]}"
     # ClickHouse writes every apostrophe so; where one stands bare, \' is of the statement itself
     apostrophes = bool(_ESCAPED_APOSTROPHE.search(text)) and not _BARE_APOSTROPHE.search(text)
     if _ESCAPED.search(text) or apostrophes:
@@ -256,6 +265,8 @@ def _with_columns(layout: Layout, rows: list[list[str]], hints: ReadingHints) ->
             return _headerless(layout, file, hints)
     names = [plain_name(column) for column in row]
     layout = replace(layout, header=tuple(row))
+    if sample and len(row) > 1 and all(map(_TYPE.fullmatch, sample[0])):
+        layout = replace(layout, types=tuple(sample.pop(0)))
     for log in SERVER_LOGS:
         if log.marks <= set(names):
             fields = {name: names.index(name) for name in log.columns if name in names}

@@ -26,9 +26,14 @@ def text_log_of(text: str) -> TextLog | None:
     lines = [line for line in text.split("\n", _LOOKED_AT)[:_LOOKED_AT] if line.strip()]
     if not lines or _HEADER.fullmatch(lines[0].strip()):
         return None
-    begins = [[bool(log.begins.match(line)) for line in lines if not _is_banner(line, log)] for log in TEXT_LOGS]
+    begins = [
+        [bool(log.begins.match(line)) for line in lines if log.begins.match(line) or not _is_banner(line, log)]
+        for log in TEXT_LOGS
+    ]
     most = max(range(len(TEXT_LOGS)), key=lambda at: (sum(begins[at]), -at))
-    found = begins[most]
+    found, needed = begins[most], TEXT_LOGS[most].needs
+    if needed is not None and needed.search(text) is None:
+        return None
     return TEXT_LOGS[most] if found and (found[0] or sum(found) > max(2, len(found) // 5)) else None
 
 

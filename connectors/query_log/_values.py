@@ -42,7 +42,7 @@ _ABBREVIATIONS = {
     "PDT": -7.0, "AKST": -9.0, "HST": -10.0,
 }  # fmt: skip
 
-_RAN = re.compile(r"succ|^ok$|^s$|complet|finish|^done$|execut(?:ed|ion_?ok)|closed|^t(?:rue)?$|^yes$|^ran$")
+_RAN = re.compile(r"succ|^ok$|^s$|complet|finish|^done\b|execut(?:ed|ion_?ok)|closed|^t(?:rue)?$|^yes$|^ran$")
 _FAILED = re.compile(
     r"^un|^not\b|^in(?:complete|valid)|fail|err|except|terminat|interrupt|stopped|crash|"
     r"abort|cancel|time_?d?_?out|kill|denied|reject|incident|roll|^f(?:alse)?$|^no$"

@@ -334,6 +334,8 @@ def _delimited_records(part: FileRange, layout: Layout, stream: FileStream) -> I
         line += len(lines)
         if header is not None and records.rows and tuple(records.rows[0]) == header:
             del records.rows[0], records.lines[0]
+            if records.rows and layout.types is not None and tuple(records.rows[0]) == layout.types:
+                del records.rows[0], records.lines[0]
         header = None
         yield records
     if stream.problem:

@@ -197,6 +197,7 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
         "connectors.platforms.redshift",
         "connectors.platforms.snowflake",
         "connectors.platforms.sqlserver",
+        "connectors.platforms.trino",
     ),
     "connectors/platforms/test_documented_exports.py": ("connectors.platforms.profile",),
     "connectors/postgres/test_postgres.py": (

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from connectors.platforms.postgres import SERVER_LOG
 from connectors.query_log._columns import ReadingHints
 from connectors.query_log._layout import Layout, sniff
 from ingestion.errors import ConfigError
+from tests.support.query_log_exports import read_export
 
 CSVLOG_ROW = (
     "2026-11-20 08:24:58.010 UTC,alice,shop,1,[local],6b0003d9.35ab,1,idle,"
@@ -124,3 +127,40 @@ def test_a_header_of_very_many_columns_has_a_layout_or_a_short_reason(column: st
     with pytest.raises(ConfigError, match="neither a header") as caught:
         layout_of("c," * many)
     assert len(str(caught.value)) < 200
+
+
+QUOTED = "INSERT INTO t SELECT 'it''s', a FROM s WHERE path = 'C:\\dir'"
+
+
+@pytest.mark.parametrize("types", [None, "Enum8('QueryStart' = 1)\tString\tUInt64"])
+def test_what_clickhouse_writes_with_tabs_is_the_statement_that_was_sent(types: str | None) -> None:
+    escaped = QUOTED.replace("\\", "\\\\").replace("'", "\\'")
+    lines = ["type\tquery\tquery_duration_ms", *([types] if types else []), f"QueryFinish\t{escaped}\t1"]
+    (record,) = read_export("".join(f"{line}\n" for line in lines).encode())
+    assert (record["text"], record["problem"]) == (QUOTED, None)
+
+
+def test_a_backslash_before_an_apostrophe_is_the_statements_own_where_another_stands_bare() -> None:
+    text = r"INSERT INTO t SELECT 'it\'s' FROM s"
+    (record,) = read_export(f"query\tuser\n{text}\ta\n".encode())
+    assert record["text"] == text
+
+
+def test_a_result_of_dbt_without_its_sql_says_what_to_do() -> None:
+    result = {"unique_id": "model.a", "adapter_response": {}, "execution_time": 1.0, "status": "success"}
+    document = {"results": [result, result]}
+    with pytest.raises(ConfigError, match=r"since version 1\.7; of an older one let source\.type dbt read"):
+        layout_of(json.dumps(document))
+
+
+def test_texts_that_are_not_shown_are_no_texts() -> None:
+    event = {"eventSource": "athena.amazonaws.com", "eventName": "StartQueryExecution", "awsRegion": "eu-west-1"}
+    hidden = event | {"requestParameters": {"queryString": "HIDDEN_DUE_TO_SECURITY_REASONS"}}
+    with pytest.raises(ConfigError, match="AWS CloudTrail does not show the texts of its statements: read what"):
+        layout_of(json.dumps(hidden))
+    shown = event | {"requestParameters": {"queryString": "insert into t select a from s"}}
+    records = read_export("\n".join(map(json.dumps, (shown, hidden))).encode())
+    assert [(record["text"], record["status"]) for record in records] == [
+        ("insert into t select a from s", None),
+        (None, "not_a_statement"),
+    ]

@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-from connectors.platforms.index import TEXT_LOGS
 from connectors.query_log._streams import FileStream
 from connectors.query_log._text_logs import text_log_of
 from connectors.query_log.files import QueryLogFile
@@ -97,9 +96,10 @@ def test_a_table_with_such_lines_in_a_column_is_a_table() -> None:
     [
         (b"SEQ\x06\x19org.apache.hadoop.io.NullWritable", "Hive's proto log is: give the lineage hook's log"),
         (b"1795161600000 1b4f7d5a2f4b1c2d:9e8f7a6b00000000 eJy9" + b"A" * 60, "impala-profile-tool"),
+        (b'["query", "type"]\n["select 1", "QueryFinish"]\n', "export FORMAT JSONEachRow"),
         (b"Nov 20 08:00:00 host postgres[77]: [4-1] LOG:  statement: select 1\n", "set log_destination to"),
     ],
-    ids=["hive", "impala", "syslog"],
+    ids=["hive", "impala", "lists", "syslog"],
 )
 def test_a_form_that_is_not_read_says_what_to_do_in_one_line(content: bytes, says: str) -> None:
     with pytest.raises(ConfigError, match=r"^log is ") as caught:
@@ -107,6 +107,23 @@ def test_a_form_that_is_not_read_says_what_to_do_in_one_line(content: bytes, say
     assert says in str(caught.value) and "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("log", TEXT_LOGS, ids=lambda log: log.name)
-def test_no_entry_begins_with_a_line_of_a_statement(log: object) -> None:
+def test_events_that_stand_on_one_line_are_as_many_records() -> None:
+    event = "<event name='{}' timestamp='2026-11-20T08:00:00Z'><data name='batch_text'><value>{}</value></data></event>"
+    one, two = event.format("sql_batch_completed", "select 1"), event.format("sql_batch_starting", "select 2")
+    ring = f"<RingBufferTarget eventCount='2'>{one}{two}</RingBufferTarget>"
+    assert outcomes(ring) == outcomes(f"{one}{two}\n") == [("select 1", None), ("select 2", "not_a_statement")]
+
+
+def test_a_log_of_another_program_is_none_of_hive() -> None:
+    assert text_log_of("2026-11-20T08:00:00,123 INFO  [main] SparkContext: Running Spark\n" * 9) is None
+
+
+def test_a_slow_log_that_cannot_tell_what_failed_says_so() -> None:
+    head = "# Time: 2026-11-20T08:00:02Z\n# User@Host: etl[etl] @ localhost []  Id: 8\n# Query_time: 2.1{}\n"
+    text = "SET timestamp=1795161600;\nselect 1;\n"
+    layouts = [layout_of(f"{head.format(extra)}{text}".encode()) for extra in ("", " Errno: 0 Killed: 0")]
+    assert [layout.reading.lacking for layout in layouts if layout.reading is not None] == [("outcome",), ()]
+
+
+def test_no_entry_begins_with_a_line_of_a_statement() -> None:
     assert text_log_of("insert into t\n\tselect a -- 2026-11-20 08:00:00\n\tfrom s;\n# a comment\n") is None
