@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 from ingestion.analysis.symbolic import loads
 from ingestion.arguments import kind_of, require_schema, require_seconds, require_text
 from ingestion.binding.binder import bind, under_last_tables
+from ingestion.binding.schema_changes import occurrences_of_tables
 from ingestion.binding.timeline import Occurrence, SchemaProvider
 from ingestion.dialects import Dialect, dialect_of
 from ingestion.errors import (
@@ -162,11 +163,12 @@ def _error_of(reason: str) -> type[RecordError]:
 
 
 def _occurrences(outcomes: Sequence[ParseOutcome]) -> list[Occurrence]:
-    return [
+    found = [
         Occurrence(str(number), loads(outcome.symbolic), Namespace(), (0.0, number), "script")
         for number, outcome in enumerate(outcomes)
         if outcome.symbolic is not None
     ]
+    return occurrences_of_tables(found)
 
 
 def _checked_arguments(

@@ -564,14 +564,15 @@ def _last_names(log: BoundLog) -> dict[int, TableName]:
     found: dict[int, TableName] = {}
     for statement in log.statements:
         for change in statement.lineage.changes:
-            if change.other is None or change.name not in statement.meaning:
+            if change.other is None:
                 continue
-            number = statement.meaning[change.name]
-            if change.kind is StatementKind.RENAME:
-                replaced = log.relations[number].replaced
-                found[number] = change.name if replaced else _beside(change.name, change.other)
-            elif change.kind is StatementKind.SWAP and change.other in statement.meaning:
-                found[number], found[statement.meaning[change.other]] = change.other, change.name
+            meaning = statement.meaning
+            if change.kind is StatementKind.RENAME and change.name in meaning:
+                replaced = log.relations[meaning[change.name]].replaced
+                found[meaning[change.name]] = change.name if replaced else _beside(change.name, change.other)
+            elif change.kind is StatementKind.SWAP:
+                pairs = ((change.name, change.other), (change.other, change.name))
+                found.update((meaning[one], other) for one, other in pairs if one in meaning)
     return found
 
 

@@ -30,6 +30,7 @@ ANY_SESSION = "session"
 """Stands for the session of every temporary relation: the states tell those of different sessions apart."""
 _UNMADE = ""
 """The state of a place where nothing was made, or where nothing is left of it."""
+_MOVES = frozenset({StatementKind.RENAME, StatementKind.SWAP})
 _KEEPING_MODES = frozenset({WriteMode.APPEND, WriteMode.UPDATE})
 
 States = tuple[tuple[RelationKey, str], ...]
@@ -263,10 +264,11 @@ class _Effect:
             self._make(change.name, temporary=change.temporary)
         elif change.kind is StatementKind.DROP:
             self._drop(change.name)
-        elif change.kind is StatementKind.RENAME and change.other is not None:
-            self._move(change.name, change.other, swap=False)
-        elif change.kind is StatementKind.SWAP and change.other is not None:
-            self._move(change.name, change.other, swap=True)
+        elif change.kind in _MOVES and change.other is not None:
+            if not change.of_schema:
+                self._move(change.name, change.other, swap=change.kind is StatementKind.SWAP)
+            else:
+                self._move_of_schema(change, change.other)
         elif change.kind is StatementKind.ALTER_TABLE:
             for key in self._subjects(change.name):
                 self._alter(key)
@@ -290,6 +292,15 @@ class _Effect:
         elif any(self._states.get(key) for key in subjects):
             for key in subjects:
                 self._alter(key)
+
+    def _move_of_schema(self, change: TableChange, other: TableName) -> None:
+        """What stands moves; of two that would be exchanged, one of which is not there, the other."""
+        left, right = (any(self._states.get(key) for key in self._subjects(name)) for name in (change.name, other))
+        swaps = change.kind is StatementKind.SWAP
+        if left:
+            self._move(change.name, other, swap=swaps and right)
+        elif right and swaps:
+            self._move(other, change.name, swap=False)
 
     def _move(self, name: TableName, other: TableName, *, swap: bool) -> None:
         subjects = self._subjects(name)

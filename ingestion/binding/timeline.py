@@ -473,6 +473,11 @@ class _TimelineReader:
 
         A SWAP exchanges what two names mean (`ALTER TABLE a SWAP WITH b`, EXCHANGE TABLES): both relations stay.
         """
+        if change.of_schema:
+            of_one = self._of_what_stands(occurrence, change)
+            if of_one is None:
+                return
+            change = of_one
         kind = change.kind
         # What is dropped or renamed stands already: a creation still to come is another relation.
         key = self._key_of(change.name, occurrence)
@@ -501,6 +506,17 @@ class _TimelineReader:
             for moved, old, new in ((relation, key, second), (other, second, key)):
                 self._leave(moved, old, occurrence)
                 self._stand(moved, new, occurrence)
+
+    def _of_what_stands(self, occurrence: Occurrence, change: TableChange) -> TableChange | None:
+        """What becomes of a schema's relation: of two that would be exchanged, only one of which stands, it moves."""
+        if change.other is None:
+            return None
+        left = self._key_of(change.name, occurrence) in self._in_force
+        right = self._key_of(change.other, occurrence) in self._in_force
+        if change.kind is StatementKind.SWAP and left != right:
+            old, new = (change.name, change.other) if left else (change.other, change.name)
+            return TableChange(StatementKind.RENAME, old, other=new)
+        return change if left else None
 
     def _note(self, event: NameEvent, occurrence: Occurrence) -> None:
         """Keeps an event, and that other relations than before have its names now."""

@@ -61,6 +61,8 @@ class NameKind(StrEnum):
     TABLE = "table"
     PATH = "path"  # a file, directory or stage; parts hold the one location
     FUNCTION = "function"  # a table function
+    SCHEMA = "schema"  # what holds relations, in the names of DDL that moves them all
+    DATABASE = "database"
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,6 +253,7 @@ class TableChange:
     `optional_columns` are those of the dropped and renamed ones that need not be there (IF EXISTS). All of
     `renamed_columns` change their names at once: `(a, b), (b, a)` exchanges two. `whole`: `columns` are all that the
     table has from now on (REPLACE COLUMNS), but for the `partition_columns` that Hive's CREATE TABLE has beside them.
+    `of_schema`: it happened to the schema, and to the table only if that stood there.
     """
 
     kind: StatementKind
@@ -265,6 +268,7 @@ class TableChange:
     whole: bool = False
     partition_columns: tuple[str, ...] = ()
     create_mode: CreateMode = CreateMode.NEW
+    of_schema: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -217,6 +217,7 @@ _RENAMES = re.compile(
 _SWAPS = re.compile(
     r"\b(?:swap\s+with|exchange\s+(?:sub)?partition|switch|replace\s+with\s+table|convert\s+(?:table|partition))\b"
 )
+_MOVES_SCHEMA = re.compile(r"\b(?:swap\s+with|rename\s+to)\b")
 _COLUMNS = re.compile(
     r"\b(?:add|drop|modify|change|alter|replace|rename)\s+(?!to\s+partition|table|view|materialized|external|dynamic|iceberg|event"
     r"|hybrid|interactive|constraint|index|primary|unique|foreign|check|partition|key|fulltext|spatial|row|search"
@@ -313,6 +314,8 @@ def _alter(statement: _Examined) -> Classification:
         return _alter_table(replace(statement, start=relation.start))
     if words[1:2] == ["schema"] and "transfer" in words:
         return _parse_as(Kind.RENAME)
+    if words[1:2] in (["schema"], ["database"]) and statement.has(_MOVES_SCHEMA):
+        return _parse_as(Kind.SWAP if "swap" in words else Kind.RENAME)
     return _skip_for(Outcome.GRANT if set(words[1:3]) & _ACCESS else Outcome.DDL_OTHER)
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from ingestion import LineageParser
 from ingestion.statements.fingerprints import fingerprint
+from tests.support.growing_log import contributions_in
 from tests.support.nights import (
     Names,
     growing,
@@ -194,3 +195,61 @@ def test_what_rows_were_exchanged_with_may_go_and_the_names_stay_where_they_are(
     ]
     told = standing_after(tmp_path, growing(records_of(nights, apart=0.0)), "mysql")
     assert [*told] == [{("s1", "t")}, {("s1", "t")}, {("s1", "t"), ("s2", "t")}]
+
+
+def _whole_names(folder: Path) -> set[tuple[str, str]]:
+    """From what into what, with the schema of the latter."""
+    said = contributions_in(folder / "catalog.db", None)
+    return {(one.source.rpartition(".")[2], ".".join(one.target.lower().split(".")[-2:])) for one in said}
+
+
+@pytest.mark.parametrize("whole", [False, True])
+@pytest.mark.parametrize(
+    ("dialect", "move", "kept"),
+    [
+        ("snowflake", ("ALTER SCHEMA stg SWAP WITH mart",), True),
+        ("snowflake", ("ALTER SCHEMA IF EXISTS db.mart SWAP WITH db.stg",), True),
+        ("snowflake", ("DROP TABLE mart.t", "DROP TABLE mart.u", "ALTER SCHEMA stg RENAME TO mart"), False),
+        ("postgres", ("DROP TABLE mart.t", "DROP TABLE mart.u", "ALTER SCHEMA stg RENAME TO mart"), False),
+    ],
+)
+def test_what_a_schema_holds_moves_with_it(
+    dialect: str, move: tuple[str, ...], kept: bool, whole: bool, tmp_path: Path
+) -> None:
+    nights = [
+        [f"CREATE TABLE mart.{name} AS SELECT x FROM s0" for name in "tu"],
+        *(
+            [
+                f"CREATE OR REPLACE TABLE stg.t AS SELECT x FROM s{n}",
+                "CREATE OR REPLACE TABLE stg.u AS SELECT x FROM r",
+                *move,
+            ]
+            for n in (1, 1, 2)
+        ),
+    ]
+    parts = records_of(nights)
+    logs = in_one_run(parts) if whole else growing(parts)
+    found = [_lower(_whole_names(tmp_path)) for _ in standing_after(tmp_path, logs, dialect)]
+    expected = [{("s0", "mart.t"), ("s0", "mart.u")}]
+    for now, before in ((1, 0), (1, 1), (2, 1)):
+        old = {(f"s{before}", "stg.t"), ("r" if before else "s0", "stg.u")} if kept else set()
+        expected.append({(f"s{now}", "mart.t"), ("r", "mart.u"), *old})
+    assert found == (expected[-1:] if whole else expected)
+
+
+def _lower(edges: set[tuple[str, str]]) -> set[tuple[str, str]]:
+    return {(source.lower(), target) for source, target in edges}
+
+
+def test_in_a_script_what_a_schema_holds_moves_with_it() -> None:
+    script = (
+        "CREATE TABLE stg.t AS SELECT a FROM s; ALTER SCHEMA stg SWAP WITH mart; CREATE TABLE f AS SELECT a FROM mart.t"
+    )
+    edges = {(str(e.source).lower(), str(e.target.table).lower()) for e in LineageParser(script, "snowflake").edges}
+    assert edges == {("s.a", "mart.t"), ("mart.t.a", "f")}
+
+
+def test_of_a_schema_of_which_nothing_is_known_nothing_is_said() -> None:
+    script = "INSERT INTO f SELECT a FROM mart.t; ALTER SCHEMA other RENAME TO mart"
+    (edge,) = LineageParser(script, "postgres").edges
+    assert (str(edge.source), str(edge.target.table)) == ("mart.t.a", "f")

@@ -240,6 +240,10 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
         "ingestion.model.lineage",
     ),
     "ingestion/parser/test_lineage_parser.py": ("ingestion.arguments",),
+    "behaviour/test_names_over_nights.py": (
+        "ingestion.binding.schema_changes",
+        "workflows.run.group.schema_changes",
+    ),
     "behaviour/test_functions.py": ("ingestion.model.function_parameters",),
     "behaviour/test_external_tables.py": ("ingestion.binding.external_tables",),
     "ingestion/binding/binder/test_binder.py": (

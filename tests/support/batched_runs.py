@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,9 +21,10 @@ from tests.support.growing_log import configuration, contributions_in, write_log
 from workflows.config import RunConfig, load_config
 from workflows.counts import RunCounts
 from workflows.run.bind.binding import Binding
-from workflows.run.group.names import changing_names, names_by_template
+from workflows.run.group.names import TemplateNames, changing_names, names_by_template
 from workflows.run.group.occurrences import GroupedRuns, Occurrences
-from workflows.run.group.runs import Run, RunTallies
+from workflows.run.group.runs import Run, RunTallies, Tally
+from workflows.run.group.schema_changes import with_tables_of_schemas
 from workflows.run.parse.templates import Templates, TemplatesByFingerprint
 from workflows.run.publish.publishing import Publishing, PublishOrder, SharedLineage
 from workflows.run.remember.checkpoint import LineageResult
@@ -244,7 +245,19 @@ def occurrences_of(log: Sequence[Record], config: RunConfig, dialect: str = "pos
     parsed.update(templates_of([row for row in rows if row["fingerprint"] not in parsed]))
     found = {str(row["fingerprint"]): parsed[str(row["fingerprint"])] for row in rows}
     names = names_by_template(found.values(), Isolation(), config.headwater.templates_at_once)
-    tallies = RunTallies(changing_names(names), warehouse.settings.defaults)
+    by_key = {(key, template.dialect): template for key, template in found.items()}
+    known, held = TemplatesByFingerprint([by_key]), config.headwater.templates_at_once
+    runs = GroupedRuns(_tallies(rows, changing_names(names), warehouse), held)
+    others = with_tables_of_schemas(known, names, runs, warehouse.settings.defaults, Isolation())
+    if others:
+        known, names = known.with_others(others), {**names, **{key: one.names() for key, one in others.items()}}
+        runs = GroupedRuns(_tallies(rows, changing_names(names), warehouse), held)
+    plans = frozenset(key for key, one in found.items() if one.symbolic is not None and is_resolved(one.symbolic))
+    return Occurrences(Templates(known, frozenset(found)), runs, names, plans)
+
+
+def _tallies(rows: Sequence[dict[str, Any]], names: TemplateNames, warehouse: Warehouse) -> Iterable[Tally]:
+    tallies = RunTallies(names, warehouse.settings.defaults)
     for row in rows:
         path = (row["schema"],) if row["schema"] else ()
         given: dict[str, Any] = {
@@ -255,10 +268,7 @@ def occurrences_of(log: Sequence[Record], config: RunConfig, dialect: str = "pos
             "already_published": row["already_published"],
         }
         tallies.add(Run._make(given[name] for name in Run._fields))
-    by_key = {(key, template.dialect): template for key, template in found.items()}
-    plans = frozenset(key for key, one in found.items() if one.symbolic is not None and is_resolved(one.symbolic))
-    runs = GroupedRuns(tallies.tallies(), config.headwater.templates_at_once)
-    return Occurrences(Templates(TemplatesByFingerprint([by_key]), frozenset(found)), runs, names, plans)
+    return tallies.tallies()
 
 
 def _contents(target: RunTarget, folder: Path) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from ingestion.model.namespaces import NamespaceDefaults
 from ingestion.parsing.templates import ParsedTemplate
 from workflows.run.group.names import TemplateNames, changing_names, names_by_template
 from workflows.run.group.runs import Runner, Tally, groups, small_groups, with_namespace, with_namespaces
+from workflows.run.group.schema_changes import with_tables_of_schemas
 from workflows.run.group.session_names import session_spellings, with_spellings
 from workflows.run.parse.templates import Templates
 from workflows.run.read.statements import FEW
@@ -220,9 +221,14 @@ def occurrences(
     runs = _runs_of(statements, names, sessions, known, held)
     spellings = session_spellings(runs.namespaces, sessions.defaults, mentioned.values(), sessions.dialect)
     if spellings:  # rare enough to go through the statements once more
-        spelled = with_spellings(statements, spellings, sessions.defaults)
+        statements = with_spellings(statements, spellings, sessions.defaults)
         sessions = replace(sessions, defaults=spellings.defaults(sessions.defaults))
-        runs = _runs_of(spelled, names, sessions, known, held)
+        runs = _runs_of(statements, names, sessions, known, held)
+    others = with_tables_of_schemas(known, mentioned, runs, sessions.defaults, isolation)
+    if others:  # as rare
+        known = known.with_others(others)
+        mentioned = {**mentioned, **{key: one.names() for key, one in others.items()}}
+        runs = _runs_of(statements, changing_names(mentioned), sessions, known, held)
     left = replace(templates, by_fingerprint=known.without(isolation.failures), failures=isolation.failures)
     return Occurrences(left, runs, mentioned, frozenset(plans))
 

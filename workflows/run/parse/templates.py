@@ -21,19 +21,23 @@ _TEMPLATES_AT_ONCE = 500
 class TemplatesByFingerprint(Mapping[str, ParsedTemplate]):
     """The templates of several mappings, the last of which counts, as one by fingerprint.
 
-    Those that `failures` (by fingerprint) names are dead.
+    Those that `failures` (by fingerprint) names are dead; `others` stand for those of their fingerprints.
     """
 
     def __init__(
-        self, found: Sequence[Mapping[TemplateKey, ParsedTemplate]], failures: Mapping[str, Failure] | None = None
+        self,
+        found: Sequence[Mapping[TemplateKey, ParsedTemplate]],
+        failures: Mapping[str, Failure] | None = None,
+        others: Mapping[str, ParsedTemplate] | None = None,
     ) -> None:
         self._found = found
         self._failures = failures or {}
+        self._others = others or {}
         self._keys = {key[0]: (number, key) for number, templates in enumerate(found) for key in templates}
 
     def __getitem__(self, fingerprint: str) -> ParsedTemplate:
         number, key = self._keys[fingerprint]
-        template = self._found[number][key]
+        template = self._others.get(fingerprint) or self._found[number][key]
         failure = self._failures.get(fingerprint)
         return template if failure is None else replace(template, symbolic=None, dead=failure.reason)
 
@@ -48,7 +52,11 @@ class TemplatesByFingerprint(Mapping[str, ParsedTemplate]):
 
     def without(self, failures: Mapping[str, Failure]) -> TemplatesByFingerprint:
         """The same templates, with those that `failures` names dead."""
-        return TemplatesByFingerprint(self._found, {**self._failures, **failures})
+        return TemplatesByFingerprint(self._found, {**self._failures, **failures}, self._others)
+
+    def with_others(self, others: Mapping[str, ParsedTemplate]) -> TemplatesByFingerprint:
+        """The same templates, with `others` (by fingerprint) in the place of some."""
+        return TemplatesByFingerprint(self._found, self._failures, {**self._others, **others})
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ingestion.analysis.form import WriteForm
 from ingestion.dialects.cursor import Code
 from ingestion.dialects.definition import keywords
-from ingestion.model.lineage import StatementKind, TableChange, TableName, Target, WriteMode
+from ingestion.model.lineage import NameKind, StatementKind, TableChange, TableName, Target, WriteMode
 from ingestion.model.storage_paths import location
 from ingestion.parsing.sqlglot.expressions.names import renamed_table
 from ingestion.parsing.sqlglot.statements.definitions import behind_altered
@@ -133,7 +133,9 @@ def _move_rows(source: TableName, target: TableName, mode: WriteMode = WriteMode
 def _alter(words: Words) -> Command | None:
     """The ALTER TABLEs that move rows between tables, or names."""
     if words.take("alter", "schema"):
-        return _transfer(words)
+        return _moved_schema(words, NameKind.SCHEMA)
+    if words.take("alter", "database"):
+        return _moved_schema(words, NameKind.DATABASE)
     if not words.take_altered():
         return None
     words.take("if", "exists")
@@ -208,11 +210,25 @@ def _listed_tables(words: Words) -> Iterator[TableName]:
             yield name
 
 
-def _transfer(words: Words) -> Command | None:
+def _moved_schema(words: Words, kind: NameKind) -> Command | None:
+    """ALTER SCHEMA or DATABASE a SWAP WITH b, RENAME TO b: all that it holds moves."""
+    words.take("if", "exists")
+    name = words.name()
+    if name is not None and kind is NameKind.SCHEMA and words.take("transfer"):
+        return _transfer(words, name)
+    change = StatementKind.SWAP if words.take("swap", "with") else StatementKind.RENAME
+    if name is not None and (change is StatementKind.SWAP or words.take("rename", "to")):
+        other = words.name()
+        if other is not None and words.is_at_end:
+            if change is StatementKind.RENAME and len(other.parts) < len(name.parts):
+                other = TableName((*name.parts[: -len(other.parts)], *other.parts), str(other))
+            moved = TableChange(change, replace(name, kind=kind), other=replace(other, kind=kind))
+            return Command(change, (), (moved,))
+    return None
+
+
+def _transfer(words: Words, schema: TableName) -> Command | None:
     """T-SQL: ALTER SCHEMA s TRANSFER [OBJECT::] t."""
-    schema = words.name()
-    if schema is None or not words.take("transfer"):
-        return None
     words.take("object", ":", ":")
     table = words.name()
     return _moved_name(table, schema) if table is not None and words.is_at_end else None
