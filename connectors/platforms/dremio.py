@@ -14,7 +14,12 @@ _CONTEXT = re.compile(r"^\[?\s*([^\[\],]*[^\[\],\s])\s*\]?$")
 QUERIES = ExportProfile(
     name="Dremio queries.json",
     services=frozenset({"Dremio"}),
-    marks=marks("query_text outcome", "query queried_datasets scanned_datasets", "query submitted_ts final_state_ts"),
+    marks=marks(
+        "query_text outcome outcome_reason",
+        "query_text outcome start finish",
+        "query queried_datasets scanned_datasets",
+        "query submitted_ts final_state_ts",
+    ),
     own_marks=marks("query_text", "query"),
     columns={
         "text": ("query_text", "query"),

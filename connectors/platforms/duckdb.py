@@ -11,7 +11,7 @@ from ingestion.model.outcomes import Outcome
 LOGS = ExportProfile(
     name="DuckDB duckdb_logs",
     services=frozenset({"DuckDB"}),
-    marks=marks("message log_level type", "message context_id type"),
+    marks=marks("message log_level type context_id", "message log_level type connection_id"),
     columns={
         "text": ("message",),
         "start_time": ("timestamp",),

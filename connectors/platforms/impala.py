@@ -114,6 +114,6 @@ PROFILES = TextLog(
 )
 
 PROFILE_LOG = Unreadable(
-    re.compile(r"\d{13} [0-9a-f]+:[0-9a-f]+ [A-Za-z0-9+/=]{40}"),
-    "an encoded log of query profiles: give what impala-profile-tool writes of it",
+    re.compile(r"\d{13} [0-9a-f]+:[0-9a-f]+ [A-Za-z0-9+/=]{40}|\s*\{\s*\"contents\"\s*:\s*\{\s*\"profile_name\""),
+    "a log of query profiles, encoded or as JSON: give them as text, which impala-profile-tool writes",
 )

@@ -41,11 +41,14 @@ UNIFIED_AUDIT = ExportProfile(
     name="Oracle UNIFIED_AUDIT_TRAIL",
     services=_SERVICES,
     marks=marks(
-        "sql_text return_code",
-        "sql_text returncode",
+        "sql_text return_code dbusername",
+        "sql_text return_code event_timestamp",
+        "sql_text returncode obj_name",
+        "sql_text returncode os_username",
         "sql_text unified_audit_policies",
         "sql_text event_timestamp action_name",
     ),
+    own_marks=marks("sql_text return_code", "sql_text returncode"),
     columns={
         "text": ("sql_text",),
         "start_time": ("event_timestamp", "event_timestamp_utc", "extended_timestamp", "timestamp"),

@@ -123,7 +123,7 @@ ACCESS_HISTORY = ExportProfile(
 DYNAMIC_TABLES = ExportProfile(
     name="Snowflake DYNAMIC_TABLE_GRAPH_HISTORY",
     services=frozenset({"Snowflake"}),
-    marks=marks("query_text qualified_name inputs", "query_text qualified_name target_lag_sec", "query_text inputs"),
+    marks=marks("query_text qualified_name inputs", "query_text qualified_name target_lag_sec"),
     columns={
         "text": ("query_text",),
         "start_time": ("valid_from",),

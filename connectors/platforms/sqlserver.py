@@ -82,7 +82,16 @@ _EVENT_NAMES = {
 EXTENDED_EVENTS = ExportProfile(
     name="SQL Server Extended Events",
     services=frozenset({"Mssql", "AzureSQL", "Synapse", "MicrosoftFabric"}),
-    marks=marks("event_data", "name timestamp batch_text", "name timestamp statement duration", "batch_text result"),
+    marks=marks(
+        "event_data object_name",
+        "event_data timestamp_utc",
+        "event_data file_offset",
+        "name timestamp batch_text",
+        "name timestamp_utc statement",
+        "name timestamp statement client_app_name",
+        "name timestamp statement server_principal_name",
+    ),
+    own_marks=marks("event_data", "batch_text result", "name timestamp statement duration"),
     columns={
         "text": ("batch_text", "statement", "sql_text"),
         "start_time": ("timestamp", "timestamp_utc"),

@@ -64,7 +64,7 @@ _ROWS_OR_CODES = frozenset({"result", "outcome"})
 _HTTP, _HTTP_SUCCESS = frozenset({"status", "code"}), 200
 RAN = "ran"
 """What a column says of a statement that ran."""
-_UNFINISHED = re.compile(r"run|queue|pend|start|progress|block|wait|resum|compil|init|submit")
+_UNFINISHED = re.compile(r"run|queue|pend|start|progress|block|wait|resum|compil|init|submit|executing|planning")
 
 
 def parse_time(value: str, zone: tzinfo) -> float | None:

@@ -101,6 +101,19 @@ def test_an_export_is_recognised_as_itself_under_each_type_of_its_platform() -> 
     assert taken == expected
 
 
+@pytest.mark.parametrize(
+    "header",
+    [
+        "query_text,outcome,user", "sql_text,return_code,ran_at", "name,timestamp,statement,duration",
+        "event_data,query,user", "message,log_level,type,sql", "query_text,inputs,user", "statement,timestamp,result",
+        "action_name,service_name,query", "event_name,event_source,query",
+    ],
+)  # fmt: skip
+def test_columns_that_anybody_may_have_are_nobodys(header: str) -> None:
+    row = ",".join("insert into t select a from s" for _ in header.split(","))
+    assert layout_of(f"{header}\n{row}\n".encode()).exporter == "query log"
+
+
 @pytest.mark.spark
 def test_spark_reads_every_export_as_this_process_does(spark: SparkSession) -> None:
     records = open_query_log(spark, QueryLogOptions(f"{HERE}/exports/*")).records().collect()

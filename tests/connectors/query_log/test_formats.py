@@ -143,6 +143,18 @@ def test_fields_of_fields_and_lists_are_read_from_parquet_as_from_json(spark: Sp
     assert (texts[0]["status"], texts[0]["session"], texts[0]["database"]) == ("failed", "s1", "shop")
 
 
+def test_fields_in_a_cell_of_a_table_are_read_as_those_of_a_file(spark: SparkSession, tmp_path: Path) -> None:
+    job = {"jobName": "projects/p/jobs/j", "jobConfig": {"queryConfig": {"query": "insert into t select 1"}}}
+    cell = json.dumps({"jobChange": {"job": job | {"jobStatus": {"jobState": "DONE"}}}})
+    columns = "timestamp string, protopayload_auditlog struct<metadataJson: string>"
+    frame = spark.createDataFrame([("2026-11-20 08:00:00 UTC", (cell,)), ("2026-11-20 08:01:00 UTC", ("{",))], columns)
+    frame.coalesce(1).write.parquet(str(tmp_path / "a"))
+    rows = open_query_log(spark, QueryLogOptions(str(tmp_path / "a"))).records().collect()
+    assert [(row.text, row.status, row.database) for row in rows] == [
+        ("insert into t select 1", None, "p"), (None, "not_a_statement", None),
+    ]  # fmt: skip
+
+
 def test_pieces_of_a_text_are_put_together_over_files_and_forms(spark: SparkSession, tmp_path: Path) -> None:
     header = "xid,pid,query,sequence,text\n"
     wide = "insert into shop.wide select a, ".ljust(196) + "orde"

@@ -125,5 +125,32 @@ def test_a_slow_log_that_cannot_tell_what_failed_says_so() -> None:
     assert [layout.reading.lacking for layout in layouts if layout.reading is not None] == [("outcome",), ()]
 
 
+PERCONA = """# Time: 2026-11-20T08:00:02Z
+# User@Host: etl[etl] @ localhost []  Id:     8
+# Schema: shop  Last_errno: 1146  Killed: 0
+# Query_time: 0.5  Lock_time: 0.1 Rows_sent: 0  Rows_examined: 0  Rows_affected: 0
+# No InnoDB statistics available for this query
+use shop;
+SET timestamp=1795161600;
+INSERT INTO gone SELECT a FROM nowhere;
+# User@Host: etl[etl] @ localhost []  Id:     8
+# Query_time: 0.5  Lock_time: 0.1 Rows_sent: 0  Rows_examined: 0  Rows_affected: 0
+# explain: id  select_type
+SET timestamp=1795161601;
+# a comment of the statement
+INSERT INTO t SELECT a FROM s;
+"""
+
+
+def test_what_servers_add_to_the_head_of_a_slow_statement_is_no_part_of_it() -> None:
+    first, second = read_export(PERCONA.encode())
+    assert (first["text"], first["status"], first["database"], first["start_time"]) == (
+        "INSERT INTO gone SELECT a FROM nowhere;", "failed", "shop", 1795161600.0,
+    )  # fmt: skip
+    assert (second["text"], second["status"], second["database"]) == (
+        "# a comment of the statement\nINSERT INTO t SELECT a FROM s;", None, "shop",
+    )  # fmt: skip
+
+
 def test_no_entry_begins_with_a_line_of_a_statement() -> None:
     assert text_log_of("insert into t\n\tselect a -- 2026-11-20 08:00:00\n\tfrom s;\n# a comment\n") is None
