@@ -165,8 +165,10 @@ def _output_names(
     """
     target = write.target
     assert target is not None
-    if target.by_name:
-        return [_OutputName(None) for _ in entries], False
+    if target.by_name:  # of Delta Lake's UPDATE SET * it takes what it has, or is given a column: who knows which
+        known = {column.name.lower() for column in schema_of(target.name) or ()}
+        unsaid = (isinstance(entry, UnexpandedStar) or not known or entry[0].lower() in known for entry in entries)
+        return [_OutputName(None, assumed=not each) for each in unsaid], False
     columns = target.columns
     if columns is None:
         if target.mode is WriteMode.CREATE:

@@ -65,6 +65,31 @@ CONFLICTS: list[Case] = [
     ("postgres", "UPDATE crew SET pays[1] = h.pay FROM hired h WHERE h.no = crew.no", {}, "hired.pay>crew.pays"),
     ("postgres", "UPDATE crew SET label = gone.label FROM hired h WHERE h.no = crew.no", {}, ""),
     ("snowflake", "UPDATE crew SET label = gone.label FROM hired h WHERE h.no = crew.no", {}, ""),
+    (
+        "spark",
+        "MERGE INTO lake.crew t USING lake.hired h ON t.no = h.no WHEN MATCHED THEN UPDATE SET *",
+        {"lake.crew": {"no": "INT", "pay": "INT"}, "lake.hired": {"pay": "INT", "no": "INT", "note": "STRING"}},
+        "lake.hired.no>lake.crew.no lake.hired.note>lake.crew.note? lake.hired.pay>lake.crew.pay",
+    ),
+    (
+        "oracle",
+        "UPDATE (SELECT c.pay, h.gross FROM crew c JOIN h ON h.no = c.no) SET pay = gross",
+        {},
+        "h.gross>crew.pay",
+    ),
+    (
+        "oracle",
+        "UPDATE (SELECT h.pay AS was, c.gross AS more FROM crew c, h WHERE h.no = c.no) x SET x.was = x.more + 1",
+        {},
+        "crew.gross>h.pay",
+    ),
+    ("tsql", "UPDATE q SET pay = q.more FROM (SELECT pay, more FROM dbo.crew) q", {}, "dbo.crew.more>dbo.crew.pay"),
+    (
+        "tsql",
+        "UPDATE q SET pay = h.pay FROM (SELECT no, pay FROM dbo.crew WHERE no > 1) AS q JOIN dbo.h h ON h.no = q.no",
+        {},
+        "dbo.h.pay>dbo.crew.pay",
+    ),
 ]
 BY_NAME: list[Case] = [
     (
@@ -197,6 +222,14 @@ RELATIONS: list[Case] = [
         "CREATE TABLE o AS WITH RECURSIVE a AS (SELECT no FROM b), b AS (SELECT no FROM books) SELECT no FROM a",
         {},
         "b.no>o.no",
+    ),
+    ("saphana", "CREATE COLUMN TABLE o AS (SELECT no FROM books) WITH DATA", {}, "books.no>o.no"),
+    (
+        "postgres",
+        "CREATE MATERIALIZED VIEW o TABLESPACE fast AS SELECT b.no, l.n FROM books b LEFT JOIN LATERAL "
+        "(SELECT MAX(l.no) AS n FROM loans l WHERE l.k = b.k) l ON true WITH NO DATA",
+        {},
+        "books.no>o.no loans.no>o.n",
     ),
 ]
 

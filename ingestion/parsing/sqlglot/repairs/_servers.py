@@ -136,6 +136,29 @@ def _teradata_update(code: Code) -> Iterator[Edit]:
         return
 
 
+def _changed_query(code: Code) -> Iterator[Edit]:
+    """Oracle: UPDATE (SELECT …) x SET …; T-SQL: UPDATE x SET … FROM (SELECT …) x: what a WITH item x stands for."""
+    if code.stands(0, "update", "("):
+        closing = code.closing(1)
+        named = code.is_name(closing + 1) and code.word(closing + 1) != "set"
+        name = code.between(closing + 1, closing + 2) if named else "changed_rows"
+        yield code.edit(0, closing + named, f"WITH {name} AS {code.between(1, closing + 1)} UPDATE {name}")
+        return
+    deletes = code.stands(0, "delete") and code.stands(2, "from", "(", "select")
+    if not deletes and not (code.stands(0, "update") and code.stands(2, "set")):
+        return
+    for number in code.outside(2):
+        closing = code.closing(number + 1)
+        if code.word(number) != "from" or code.word(number + 2) != "select" or closing >= len(code):
+            continue
+        alias = closing + 1 + (code.word(closing + 1) == "as")
+        if code.name(alias) == code.name(1):
+            yield 0, 0, f"WITH {code.between(1, 2)} AS {code.between(number + 1, closing + 1)} "
+            alone = alias + 1 >= len(code) or code.word(alias + 1) in ("where", "option", ";")
+            yield code.edit(number if alone else number + 1, alias if alone else alias - 1)
+        return
+
+
 def _table_hints(code: Code) -> Iterator[Edit]:
     """T-SQL: INSERT INTO t WITH (TABLOCK) …."""
     if code.word(0) not in ("insert", "with"):
@@ -393,6 +416,7 @@ def _graph_table(code: Code) -> Iterator[Edit]:
 
 
 _TRANSACT = (
+    _changed_query,
     _xml_namespaces,
     _system_functions,
     _table_hints,
@@ -406,7 +430,15 @@ SERVER_REPAIRS: dict[str, tuple[Repair, ...]] = {
     "fabric": _TRANSACT,
     "mariadb": (_mysql, _incoming_values),
     "mysql": (_mysql,),
-    "oracle": (_joined_lines, _modelled_rows, _oracle_merge, _log_errors, _returned_into, _translated_charset),
+    "oracle": (
+        _changed_query,
+        _joined_lines,
+        _modelled_rows,
+        _oracle_merge,
+        _log_errors,
+        _returned_into,
+        _translated_charset,
+    ),
     "teradata": (_teradata_phrases, _intervals, _normalized_rows, _times_of_rows, _teradata_update, _statistics),
     "tsql": _TRANSACT,
 }

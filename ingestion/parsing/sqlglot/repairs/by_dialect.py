@@ -62,7 +62,7 @@ _TABLE_ARGUMENT = re.compile(rf"[(,>]\s*+table\s++[\w`]|{_PIPED_QUERY}", re.IGNO
 CURRENT = re.compile(r"\bcurrent\s+(?:date|time|timestamp|timezone|user|schema|server|path)\b", re.IGNORECASE)
 
 _PHYSICAL_TAIL = keywords("segmented unsegmented ksafe partitioned clustered encoded distributed distribute organize")
-_NO_OBJECT_KIND = keywords("flex flextable live")
+_NO_OBJECT_KIND = keywords("column flex flextable live row")
 _DURATIONS = keywords("year years month months day days hour hours minute minutes second seconds")
 _NO_CALLS = keywords("cast in as from join with exists values insert into table view using on and or not over")
 _DEFINERS = keywords("algorithm definer sql")
@@ -81,7 +81,12 @@ _SPARK_NEEDS = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 # CREATE TABLE t (…) AS NODE: sqlglot takes NODE for a table that t is made of. DELETE TOP (1) FROM t: TOP for a table.
-_TRANSACT_NEEDS = re.compile(r"\bas\s++(?:node|edge)\s*+;?\s*+\Z|\b(?:delete|update)\s++top\b", re.IGNORECASE)
+# UPDATE q SET … FROM (SELECT …) q: q would be a table.
+_TRANSACT_NEEDS = re.compile(
+    r"\bas\s++(?:node|edge)\s*+;?\s*+\Z|\b(?:delete|update)\s++top\b"
+    r"|\A\s*+(?:update\s++[^\s.]++\s++set\b.{0,2000}?|delete\s++[^\s.]++\s++)\bfrom\s*+\(\s*+select\b",
+    re.IGNORECASE | re.DOTALL,
+)
 _MISREAD = {
     "fabric": _TRANSACT_NEEDS,
     "tsql": _TRANSACT_NEEDS,
@@ -107,7 +112,7 @@ _MISREAD = {
     # FROM t MODEL …, FROM t NESTED a …: MODEL and NESTED would be aliases.
     "oracle": re.compile(
         r"-[ \t]*+\r?\n|\bmodel\b.{0,2000}?\bmeasures\s*+\(|\bnested\s++(?!table\b)[\w\"]"
-        r"|\bvalue\s*+\(\s*+[\w\"]++\s*+\)",
+        r"|\bvalue\s*+\(\s*+[\w\"]++\s*+\)|\A\s*+update\s*+\(",
         re.IGNORECASE | re.DOTALL,
     ),
     "mariadb": _PRIORITY,
@@ -508,15 +513,18 @@ def _without_create_options(code: Code) -> str | None:
     start = next((n for n in starts if code.word(n + 1) in (*QUERIES, "(")), None)
     if start is None:
         return None
-    tail = next((n for n in code.outside(start + 1) if _ends_query(code, n)), len(code))
+    view = code.word(index) != "table"
+    tail = next((n for n in code.outside(start + 1) if _ends_query(code, n, view=view)), len(code))
     kind = "VIEW" if code.word(index) == "vds" else code.word(index).upper()
     words = (token.text for token in code.tokens[:index] if token.text.lower() not in _NO_OBJECT_KIND)
     before = " ".join(takewhile(lambda word: word.lower() not in _DEFINERS, words))
     return f"{before} {kind} {code.between(index + 1, end + 1)} {code.between(start, tail)}"
 
 
-def _ends_query(code: Code, number: int) -> bool:
+def _ends_query(code: Code, number: int, *, view: bool) -> bool:
     word, following = code.words(number, 2)
+    if word == "with" and following in ("data", "no"):  # a view is filled later all the same
+        return following == "data" or (view and code.word(number + 2) == "data")
     if word == "with":
         return following in ("check", "cascaded", "local", "read")
     by_column = word in ("distribute", "partitioned") and following == "by"  # a clause of Hive's queries

@@ -178,7 +178,7 @@ def update_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteFor
         by_owner.setdefault(owner, []).append(projection)
     for owner, projections in (by_owner or {target: []}).items():
         own = tuple(replace(relation, written=relation.source == owner) for relation in relations)
-        name, renamed = _behind(owner, common_tables)
+        name, renamed = _behind(owner, common_tables, projections[0].name if projections else "")
         names = tuple(renamed.get(projection.name, projection.name) for projection in projections)
         yield WriteForm(
             Target(name, WriteMode.UPDATE, names, by_name=False, temporary=name.table.startswith("#")),
@@ -208,22 +208,28 @@ def _changed_rows(queries: QueryTranslator, node: exp.Expr) -> Iterator[Clause]:
             yield clause._replace(aliases=OutputNames.HIDDEN)  # a name is the row's column, and no value that SET gives
 
 
-def _behind(name: TableName, common_tables: tuple[CommonTable, ...]) -> tuple[TableName, dict[str, str]]:
-    """T-SQL changes a table through a WITH item: the table, and its own names of the item's columns."""
+def _behind(
+    name: TableName, common_tables: tuple[CommonTable, ...], changed: str = ""
+) -> tuple[TableName, dict[str, str]]:
+    """T-SQL changes a table through a WITH item: the table, and its own names of the item's columns.
+
+    Of several that the item joins it is the one that the `changed` column is said to be of.
+    """
     for common in reversed(common_tables):
         query = common.query
         if name.parts == (common.name,) and isinstance(query, Select) and query.relations:
-            table = query.relations[0].source
-            renamed = {
-                item.name: item.expression.slots[0].parts[-1]
+            plain = {
+                item.name: item.expression.slots[0].parts
                 for item in query.projections
                 if isinstance(item, Projection)
                 and len(item.expression.parts) == 1
                 and item.expression.slots
                 and isinstance(item.expression.slots[0], Slot)
             }
-            if isinstance(table, TableName):
-                return table, renamed
+            prefix = plain.get(changed, ())[:-1]
+            of = next((one for one in query.relations if prefix[-1:] == (_name(one),)), query.relations[0])
+            if isinstance(of.source, TableName):
+                return of.source, {called: parts[-1] for called, parts in plain.items()}
     return name, {}
 
 
