@@ -22,6 +22,7 @@ _ROOMS: Mapping[str, str] = {
     "dbt": "connectors.dbt",
     "edge-list": "connectors.edge_list",
     "superset": "connectors.superset",
+    "lookml": "connectors.lookml",
     "table-commits": "connectors.table_commits",
     "postgres-lineage": "connectors.postgres",
     "timescale-lineage": "connectors.postgres",

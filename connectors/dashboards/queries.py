@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from connectors.assets import Asset, AssetQuery
 from ingestion.dialects import Dialect, dialect_of
 from ingestion.dialects.definition import keywords
-from ingestion.errors import ConfigError
+from ingestion.dialects.lexing import tokens
+from ingestion.errors import ConfigError, Unparsable
 from ingestion.statements.routines.definition import quote_name
 
 PLAIN_SQL = dialect_of("CustomDatabase").name
@@ -60,13 +61,31 @@ def query_text(
 
     `deciding` are conditions of which at least the columns are right: values are left out.
     """
-    listed = ", ".join(f"{one.expression} AS {quote_name(one.name, dialect)}" for one in outputs) or "1"
+    listed = ", ".join(f"{_end_line(one.expression)} AS {quote_name(one.name, dialect)}" for one in outputs) or "1"
     text = f"SELECT {listed} FROM {origin}"
     if deciding:
         text += " WHERE " + " AND ".join(deciding)
     if grouping:
         text += " GROUP BY " + ", ".join(dict.fromkeys(grouping))
     return text
+
+
+def _end_line(expression: str) -> str:
+    """An expression behind which more may stand: a comment in it may go on to the end of its line."""
+    return f"{expression}\n" if any(mark in expression for mark in ("--", "#", "//")) else expression
+
+
+def is_expression(text: str, dialect: Dialect) -> bool:
+    """Whether a text ends what it begins: one that does not would take what stands behind it into itself."""
+    depth = 0
+    try:
+        for token in tokens(text, dialect):
+            depth += (token.text == "(") - (token.text == ")")
+            if depth < 0 or token.text == ";":
+                return False
+    except Unparsable:
+        return False
+    return depth == 0
 
 
 def subquery(query: str, alias: str) -> str:

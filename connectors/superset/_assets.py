@@ -7,7 +7,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from connectors.assets import Asset, AssetQuery, Assets, with_own_names
-from connectors.dashboards.queries import PLAIN_SQL, OutputColumn, column_text, dashboard_query, query_text, subquery
+from connectors.dashboards.queries import (
+    PLAIN_SQL,
+    OutputColumn,
+    column_text,
+    dashboard_query,
+    is_expression,
+    query_text,
+    subquery,
+)
 from connectors.superset._charts import TEMPLATE, WITHOUT_QUERY, DatasetColumns, chart_query, form_data
 from connectors.superset._documents import Documents, Located, ToolDatabase, entries_with
 from connectors.superset.settings import SupersetConfig
@@ -59,7 +67,10 @@ def assets_of(documents: Documents, settings: SupersetConfig) -> Assets:
     notes: tuple[str, ...] = ()
     if templated:
         shown = ", ".join(templated[:5])
-        notes = (f"{len(templated)} calculated columns, metrics or charts have templates, which are left out: {shown}",)
+        notes = (
+            f"{len(templated)} calculated columns, metrics or charts have templates, or no whole SQL, and left out: "
+            f"{shown}",
+        )
     return Assets(settings.tool, settings.service, settings.tool, items, documents.unread, notes)
 
 
@@ -88,7 +99,9 @@ def _dataset(located: Located, database: ToolDatabase) -> _Dataset:
 
 
 def _is_template(one: Mapping[str, object]) -> bool:
-    return bool(TEMPLATE.search(str(one.get("expression") or "")))
+    """Whether what it is made of cannot be told: a template, or what does not end what it begins."""
+    text = str(one.get("expression") or "")
+    return bool(TEMPLATE.search(text)) or not is_expression(text, dialect_of(PLAIN_SQL))
 
 
 def _model(dataset: _Dataset) -> Asset:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from connectors.dashboards.queries import OutputColumn, column_text
+from connectors.dashboards.queries import OutputColumn, column_text, is_expression
 from connectors.superset._documents import Document
 from ingestion.dialects import Dialect
 from ingestion.dialects.definition import keywords
@@ -122,11 +122,11 @@ class _Collected:
         return OutputColumn(f"{function}({distinct}{column_text(column, self.dialect)})", label)
 
     def expression(self, text: str) -> str:
-        """A text of SQL, "" where it is a template."""
-        if TEMPLATE.search(text):
+        """A text of SQL, "" where it is a template, or does not end what it begins."""
+        if TEMPLATE.search(text) or not is_expression(text, self.dialect):
             self.templates += 1
             return ""
-        return f"({text})"
+        return f"({text}\n)" if "--" in text else f"({text})"
 
     def filter(self, subject: object) -> None:
         """A condition over a column, or over a text of SQL."""

@@ -42,6 +42,8 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
         "connectors.dashboards.queries",
         "connectors.dashboards.records",
         "connectors.dashboards.settings",
+        "connectors.lookml.settings",
+        "connectors.lookml.source",
         "connectors.superset.settings",
         "connectors.superset.source",
         "workflows.run.publish.dashboards",
@@ -51,6 +53,7 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
         "connectors.superset._charts",
         "connectors.superset._documents",
     ),
+    "connectors/lookml/test_assets.py": ("connectors.lookml._fields", "connectors.lookml._project"),
     "connectors/superset/test_api.py": ("connectors.dashboards.servers",),
     "workflows/run/test_table_commits.py": (
         "connectors.table_commits._tables",

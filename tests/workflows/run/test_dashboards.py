@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import lookml_project
 from tests.support.growing_log import SPARK
 from tests.support.run_in_session import command_line, run
 from tests.support.superset_export import documents, export
@@ -73,3 +74,22 @@ def test_impact_names_the_charts_and_dashboards_of_a_column_with_their_owners_un
     problem = "malformed_record:version 9.0.0 of Superset's export is not known: 1.0.0 is"
     assert run(tmp_path).counts.dead == {problem: 1}
     assert "superset.Who" in asked(tmp_path, "impact", "shop.customers.name")
+
+
+def test_a_tile_of_looker_leads_through_its_explore_and_its_views_to_tables(
+    tmp_path: Path, spark: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "lineage.yaml").write_text(SETTINGS.replace("superset", "lookml").replace("export.zip", "project"))
+    for name, text in lookml_project.FILES.items():
+        (tmp_path / "project" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "project" / name).write_text(text)
+
+    counts = run(tmp_path).counts
+
+    assert (counts.published, counts.skipped) == (6, {"no_query": 2, "no_dataset": 2})
+    assert counts.dead == {"templated": 1, "unsupported:merged_queries": 1}
+    impact = asked(tmp_path, "impact", "shop.orders.tax").splitlines()
+    assert "  direct   looker.Sales.Paid  via " in "".join(impact)
+    explained = asked(tmp_path, "explain", "looker.Paid")
+    assert {f"shop.default.shop.orders.{name}" in explained for name in ("total", "tax", "placed_at")} == {True}

@@ -1,0 +1,1 @@
+"""LookML projects as a source: views, explores and dashboards by their files."""
