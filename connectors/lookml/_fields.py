@@ -21,7 +21,7 @@ LIQUID = re.compile(r"\{\{|\{%")
 _CONDITION = re.compile(r"\{%-?\s*condition\s+[\w.]+\s*-?%\}(.*?)\{%-?\s*endcondition\s*-?%\}", re.DOTALL)
 _DATE = re.compile(r"\{%-?\s*date_(?:start|end)\s+[\w.]+\s*-?%\}")
 _TABLE = "TABLE"
-_DEEPEST = 40
+_MOST_REFERENCES = 40
 _LONGEST = 100_000
 _TIMEFRAMES = ("raw", "time", "date", "week", "month", "quarter", "year", "hour", "minute", "day_of_week", "month_name")
 _INTERVALS = ("second", "minute", "hour", "day", "week", "month", "quarter", "year")
@@ -80,7 +80,7 @@ class ViewFields:
         return self._known[name]
 
     def _sql(self, name: str, above: tuple[str, ...]) -> str:
-        if name not in self.names or name in above or len(above) > _DEEPEST:
+        if name not in self.names or name in above or len(above) > _MOST_REFERENCES:
             raise UnresolvedField
         kind, one = self.names[name]
         deeper = (*above, name)
