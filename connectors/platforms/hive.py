@@ -13,8 +13,10 @@ from connectors.platforms.profile import (
     EngineLineage,
     Entry,
     ExportProfile,
+    FieldsInText,
     MalformedLineage,
     Row,
+    SplitText,
     TextLog,
     Unreadable,
     flow_into,
@@ -24,6 +26,7 @@ from connectors.platforms.profile import (
     text_of,
 )
 from ingestion.model.lineage import ColumnRef, Json, StatementLineage, Subtype, TableName
+from ingestion.model.outcomes import Outcome
 
 # The graph in the JSON of Hive's LineageLogger hook, and in Impala's lineage log, which is of the same form.
 #
@@ -147,7 +150,44 @@ SERVER_LOG = TextLog(
     needs=re.compile(r"\bLineageLogger\b"),
 )
 
+# The events that HiveProtoLoggingHook writes, as a table over its files has them: a query has one when it is submitted,
+# with its text in a map, and one when it is completed, with its status.
+
+PROTO_EVENTS = ExportProfile(
+    name="Hive proto log",
+    services=frozenset({"Hive"}),
+    marks=marks(
+        *(
+            f"{kind} {query} {info}"
+            for kind, query in (("eventtype", "hivequeryid"), ("event_type", "hive_query_id"))
+            for info in ("otherinfo", "other_info", "otherinfo_query", "other_info_query")
+        )
+    ),
+    columns={
+        "text": ("otherinfo_query_query_text", "other_info_query_query_text"),
+        "start_time": ("timestamp",),
+        "user": ("requestuser", "request_user", "user"),
+        "session": ("otherinfo_session_id", "other_info_session_id"),
+        "database": ("otherinfo_database", "other_info_database"),
+        "query_type": ("executionmode", "execution_mode"),
+    },
+    states={
+        **{
+            name: {"query_submitted": Outcome.UNFINISHED, "query_completed": None}
+            for name in ("eventtype", "event_type")
+        },
+        **{name: {"false": Outcome.FAILED} for name in ("otherinfo_status", "other_info_status")},
+    },
+    split_text=SplitText(("hivequeryid", "hive_query_id")),
+    inside=(
+        FieldsInText("otherinfo", json.loads, "otherinfo_"),
+        FieldsInText("other_info", json.loads, "other_info_"),
+        FieldsInText("otherinfo_query", json.loads, "otherinfo_query_"),
+        FieldsInText("other_info_query", json.loads, "other_info_query_"),
+    ),
+)
+
 PROTO_LOG = Unreadable(
     re.compile(r"SEQ[\x00-\x06]"),
-    "a Hadoop SequenceFile, as Hive's proto log is: give the lineage hook's log, which has the same statements",
+    "a Hadoop SequenceFile, as Hive's proto log is: give the rows of a table over it as JSON",
 )

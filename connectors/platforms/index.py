@@ -69,6 +69,7 @@ PROFILES: tuple[ExportProfile, ...] = (
     trino.COORDINATOR,
     trino.EVENTS,
     hive.LINEAGE_LOG,
+    hive.PROTO_EVENTS,
     impala.LINEAGE_LOG,
     impala.AUDIT_LOG,
     impala.QUERY_LOG,

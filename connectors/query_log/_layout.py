@@ -83,6 +83,7 @@ class Layout:
     form: Form = Form.DELIMITED
     names: tuple[str, ...] = ()
     text_log: TextLog | None = None
+    outer: Layout | None = None  # of the table in whose column `text` a log's lines stand
 
     @property
     def exporter(self) -> str:
@@ -232,6 +233,19 @@ def _text_log_in(objects: Sequence[Object], names: Sequence[str]) -> tuple[TextL
     return None
 
 
+def _text_log_in_column(
+    layout: Layout, names: Sequence[str], sample: Sequence[list[str]], hints: ReadingHints
+) -> Layout | None:
+    """That of a table whose rows have the lines of a log in a column, as consoles export them."""
+    for log in TEXT_LOGS:
+        for position in (names.index(name) for name in log.in_fields if name in names):
+            texts = [row[position] for row in sample if len(row) == len(names)]
+            if any(map(log.begins.match, texts)):
+                outer = replace(layout, fields={"text": position})
+                return replace(_of_text_log(layout, log, hints, "\n".join(texts)), header=None, outer=outer)
+    return None
+
+
 def _of_text_log(layout: Layout, log: TextLog, hints: ReadingHints, text: str) -> Layout:
     layout = replace(layout, text_log=log, widths=frozenset({len(log.columns)}))
     fields = {column: position for position, column in enumerate(log.columns)}
@@ -265,6 +279,8 @@ def _with_columns(layout: Layout, rows: list[list[str]], hints: ReadingHints) ->
             return _headerless(layout, file, hints)
     names = [plain_name(column) for column in row]
     layout = replace(layout, header=tuple(row))
+    if (in_column := _text_log_in_column(layout, names, sample, hints)) is not None:
+        return in_column
     if sample and len(row) > 1 and all(map(_TYPE.fullmatch, sample[0])):
         layout = replace(layout, types=tuple(sample.pop(0)))
     for log in SERVER_LOGS:

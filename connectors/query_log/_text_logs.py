@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from connectors.platforms.index import TEXT_LOGS
 from connectors.platforms.profile import Entry, TextLog
@@ -41,10 +41,15 @@ def _is_banner(line: str, log: TextLog) -> bool:
     return log.banner is not None and log.banner.match(line) is not None
 
 
-def text_log_records(log: TextLog, lines: Iterable[tuple[int, str]], bad: list[Malformed]) -> Iterator[Records]:
-    """The rows of a log's entries, in blocks; `bad` is given what cannot be read."""
+def text_log_records(
+    log: TextLog, lines: Iterable[tuple[int, str]], bad: list[Malformed], breaks_off: Callable[[], bool]
+) -> Iterator[Records]:
+    """The rows of a log's entries, in blocks; `bad` is given what cannot be read.
+
+    Where the lines end because the file `breaks_off`, the last entry may be a part of one, and is none.
+    """
     found = Records()
-    for number, row in log.rows(_entries(log, lines, bad)):
+    for number, row in log.rows(_entries(log, lines, bad, breaks_off)):
         found.rows.append(row)
         found.lines.append(number)
         if len(found.rows) >= _BLOCK_ROWS:
@@ -53,7 +58,9 @@ def text_log_records(log: TextLog, lines: Iterable[tuple[int, str]], bad: list[M
     yield found
 
 
-def _entries(log: TextLog, lines: Iterable[tuple[int, str]], bad: list[Malformed]) -> Iterator[Entry]:
+def _entries(
+    log: TextLog, lines: Iterable[tuple[int, str]], bad: list[Malformed], breaks_off: Callable[[], bool]
+) -> Iterator[Entry]:
     first, held, size = 0, list[str](), 0
     for number, line in lines:
         begins = log.begins.match(line) is not None
@@ -74,5 +81,5 @@ def _entries(log: TextLog, lines: Iterable[tuple[int, str]], bad: list[Malformed
             held, first = [], first
             continue
         held.append(line)
-    if held:
+    if held and not breaks_off():
         yield first, "".join(held)

@@ -310,7 +310,7 @@ def failure_batches(part: FileRange, stream: FileStream) -> Iterator[pa.RecordBa
     """The failed statements of a range of a server's own log, with FAILURE_SCHEMA."""
     if part.layout is None or (log := part.layout.server_log) is None:
         return
-    if part.layout.form is not Form.DELIMITED:
+    if part.layout.form is not Form.DELIMITED or part.layout.text_log is not None:
         for records in _records(part, part.layout, stream):
             if rows := failed_statements(records.rows, part.layout, log):
                 yield _failure_batch(rows)
@@ -379,7 +379,7 @@ def _records(part: FileRange, layout: Layout, stream: FileStream) -> Iterator[Re
         return
     bad: list[Malformed] = []
     lines = _numbered_lines(part, layout, stream, bad)
-    yield from text_log_records(layout.text_log, lines, bad)
+    yield from text_log_records(layout.text_log, lines, bad, lambda: stream.problem is not None)
     if layout.form is Form.TEXT and stream.problem:
         bad.append(Malformed(1, stream.problem))
     yield Records(malformed=bad)
@@ -395,13 +395,23 @@ def _numbered_lines(
             yield from enumerate(lines, number)
             number += len(lines)
         return
-    for records in _RECORDS[layout.form](part, layout, stream):
+    outer = layout.outer or layout
+    at = outer.fields["text"] if layout.outer is not None else 0
+    rows: list[tuple[int, str]] = []
+    for records in _RECORDS[layout.form](part, outer, stream):
         bad += records.malformed
-        rows = [*zip(records.lines, (row[0] for row in records.rows), strict=True)]
-        if layout.form is Form.JSON_DOCUMENT and _is_newest_first([text for _number, text in rows]):
-            rows.reverse()
-        for number, text in rows:
-            yield from ((number, f"{line}\n") for line in text.rstrip("\n").split("\n"))
+        rows += zip(records.lines, (row[at] for row in records.rows), strict=True)
+        if layout.form is Form.JSON_LINES:
+            yield from _lines_of(rows)
+            rows = []
+    if _is_newest_first([text for _number, text in rows]):
+        rows.reverse()
+    yield from _lines_of(rows)
+
+
+def _lines_of(texts: Sequence[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    for number, text in texts:
+        yield from ((number, f"{line}\n") for line in text.rstrip("\n").split("\n"))
 
 
 def _is_newest_first(texts: Sequence[str]) -> bool:

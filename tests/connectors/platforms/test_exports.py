@@ -83,21 +83,19 @@ def test_no_export_is_taken_for_a_log_of_text_of_another(file: Path) -> None:
     assert (None if log is None else log.name) == (form.removesuffix(", text") if form.endswith(", text") else None)
 
 
-OWN_TYPES = [
-    (file, kind)
-    for file in EXPORTS
-    for profile in PROFILES
-    if profile.name == sections()[file.name][0].rpartition(", ")[0]
-    for kind in sorted(profile.services)
-]
-
-
 def test_an_export_is_recognised_as_itself_under_each_type_of_its_platform() -> None:
+    own_types = [
+        (file, kind)
+        for file in EXPORTS
+        for profile in PROFILES
+        if profile.name == sections()[file.name][0].rpartition(", ")[0]
+        for kind in sorted(profile.services)
+    ]
     taken = {
         (file.name, kind): layout_of(file.read_bytes(), file.name, ReadingHints(connection_type=kind)).exporter
-        for file, kind in OWN_TYPES
+        for file, kind in own_types
     }
-    expected = {(file.name, kind): sections()[file.name][0].rpartition(", ")[0] for file, kind in OWN_TYPES}
+    expected = {(file.name, kind): sections()[file.name][0].rpartition(", ")[0] for file, kind in own_types}
     assert taken == expected
 
 

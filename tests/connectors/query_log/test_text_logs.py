@@ -61,16 +61,18 @@ def test_a_log_that_begins_within_an_entry_says_so_once_and_loses_no_other() -> 
     ]
 
 
-def test_a_log_that_breaks_off_gives_the_lines_before() -> None:
-    entries = "".join(f"{AT.format(number)} LOG:  statement: select {number}\n" for number in range(4)) * 500
+def test_a_log_that_breaks_off_gives_the_whole_entries_before() -> None:
+    texts = [f"insert into t{number}\nselect a{number * 7919 % 1000}\nfrom s{number}" for number in range(60)]
+    entries = "".join(f"{AT.format(0)} LOG:  statement: {text}".replace("\n", "\n\t") + "\n" for text in texts)
     file = QueryLogFile("log", "log", len(entries))
-    with FileStream(lambda: io.BytesIO(gzip.compress(entries.encode())[:-300])) as stream:
-        batches = record_batches(FileRange(file, layout_of(entries.encode())), stream, {})
-        found = [row for batch in batches for row in batch.to_pylist()]
-    assert found[0]["text"] == "select 0"
-    assert [row["problem"] for row in found if row["problem"]] == [
-        "the compressed data breaks off after the line before"
-    ]
+    for cut in range(20, 120, 9):
+        with FileStream(lambda cut=cut: io.BytesIO(gzip.compress(entries.encode())[:-cut])) as stream:
+            batches = record_batches(FileRange(file, layout_of(entries.encode())), stream, {})
+            found = [row for batch in batches for row in batch.to_pylist()]
+        kept = [row["text"] for row in found if row["text"]]
+        assert kept == texts[: len(kept)] and 10 < len(kept) < len(texts)
+        problems = [row["problem"] for row in found if row["problem"]]
+        assert problems == ["the compressed data breaks off after the line before"]
 
 
 def test_lines_that_a_service_answers_newest_first_are_read_as_they_were_written() -> None:
@@ -84,7 +86,19 @@ def test_lines_that_a_service_answers_newest_first_are_read_as_they_were_written
     assert outcomes(json.dumps(answer)) == outcomes(json.dumps(answer[::-1])) == expected
 
 
-def test_a_table_with_such_lines_in_a_column_is_a_table() -> None:
+def test_lines_in_a_column_that_consoles_export_are_read_in_their_order() -> None:
+    text = "insert into t\n\tselect a from nowhere"
+    lines = [
+        f"{AT.format(0)} LOG:  statement: {text}", f"{AT.format(1)} ERROR:  no such table",
+        f"{AT.format(1)} STATEMENT:  {text}", f"{AT.format(2)} LOG:  statement: insert into t select a from s",
+    ]  # fmt: skip
+    rows = [f'{at},"{line}"\n' for at, line in enumerate(lines)]
+    expected = [("insert into t\nselect a from nowhere", "failed"), ("insert into t select a from s", None)]
+    assert outcomes("@timestamp,@message\n" + "".join(rows)) == expected
+    assert outcomes("@timestamp,@message\n" + "".join(rows[::-1])) == expected
+
+
+def test_a_table_with_such_lines_in_another_column_is_a_table() -> None:
     line = f"{AT.format(0)} LOG:  statement: select 1"
     assert text_log_of(f"timestamp,message\n1,{line}\n2,{line}\n") is None
     layout = layout_of(f"query,note\nselect 1,{line}\nselect 2,{line}\n".encode())
@@ -94,7 +108,7 @@ def test_a_table_with_such_lines_in_a_column_is_a_table() -> None:
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (b"SEQ\x06\x19org.apache.hadoop.io.NullWritable", "Hive's proto log is: give the lineage hook's log"),
+        (b"SEQ\x06\x19org.apache.hadoop.io.NullWritable", "Hive's proto log is: give the rows of a table over it"),
         (b"1795161600000 1b4f7d5a2f4b1c2d:9e8f7a6b00000000 eJy9" + b"A" * 60, "impala-profile-tool"),
         (b'["query", "type"]\n["select 1", "QueryFinish"]\n', "export FORMAT JSONEachRow"),
         (b"Nov 20 08:00:00 host postgres[77]: [4-1] LOG:  statement: select 1\n", "set log_destination to"),
