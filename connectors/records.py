@@ -40,6 +40,8 @@ RECORD_SCHEMA = StructType(
         # of what failed: a number, an SQLSTATE or a platform's own name of the error, never a word of its message
         StructField("error_code", StringType()),
         StructField("rows", LongType()),  # that it wrote, as the platform counts them
+        StructField("bytes", LongType()),  # that it read, or that are billed
+        StructField("credits", DoubleType()),  # that it took, in the platform's own unit
         # null = readable; otherwise why the row is malformed, without its content
         StructField("problem", StringType()),
         # ingestion.analysis.symbolic.dumps(...) where the connector derived symbolic lineage itself (Spark plans)

@@ -23,6 +23,7 @@ QUERY_EXECUTION = ExportProfile(
         "schema": ("query_execution_context_database",),
         "query_type": ("substatement_type", "statement_type"),
         "status": ("status_state",),
+        "bytes": ("statistics_data_scanned_in_bytes",),
         "failure": ("status_athena_error_error_message", "status_athena_error_error_category"),
     },
     units=dict.fromkeys(

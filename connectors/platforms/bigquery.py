@@ -82,6 +82,7 @@ JOBS = ExportProfile(
         "failure": ("error_result", "error_result_reason"),
         "error_code": ("error_result_reason",),
         "rows": ("dml_statistics_inserted_row_count", "dml_statistics_updated_row_count"),
+        "bytes": ("total_bytes_billed", "total_bytes_processed"),
         "job": ("labels",),
     },
     states={
@@ -116,6 +117,7 @@ JOB_RESOURCE = ExportProfile(
             "statistics_query_dml_stats_inserted_row_count",
             "statistics_query_dml_stats_updated_row_count",
         ),
+        "bytes": ("statistics_query_total_bytes_billed", "statistics_total_bytes_processed"),
         "job": ("configuration_labels",),
     },
     units=dict.fromkeys(("statistics_start_time", "statistics_creation_time", "statistics_end_time"), MILLISECONDS),

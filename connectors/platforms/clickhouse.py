@@ -35,6 +35,7 @@ QUERY_LOG = ExportProfile(
         "failure": ("exception_code",),
         "error_code": ("exception_code",),
         "rows": ("written_rows",),
+        "bytes": ("read_bytes",),
         "job": ("log_comment",),
     },
     units={"query_duration_ms": MILLISECONDS},

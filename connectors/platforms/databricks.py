@@ -78,6 +78,7 @@ QUERY_HISTORY = ExportProfile(
         "status": ("execution_status",),
         "failure": ("error_message",),
         "rows": ("written_rows",),
+        "bytes": ("read_bytes",),
         "job": ("query_source_job_info_job_id", "query_source_notebook_id", "query_source_dashboard_id"),
     },
     units={"total_duration_ms": MILLISECONDS},

@@ -61,6 +61,8 @@ GENERIC = ExportProfile(
         ),
         "error_code": ("error_code", "sqlstate", "sql_state", "sql_state_code", "errno"),
         "rows": ("rows_written", "written_rows", "rows_inserted", "rows_affected", "affected_rows"),
+        "bytes": ("bytes_billed", "bytes_scanned", "scanned_bytes", "bytes_read", "read_bytes", "total_bytes_billed"),
+        "credits": ("credits_used", "credits", "credits_used_cloud_services"),
     },
     # Snowflake's history counts these so
     units={"total_elapsed_time": MILLISECONDS, "execution_time": MILLISECONDS},

@@ -101,6 +101,8 @@ QUERY_HISTORY = ExportProfile(
         "error_code": ("error_code",),
         "rows": ("rows_inserted", "rows_updated"),
         "result_rows": ("rows_produced",),
+        "bytes": ("bytes_scanned",),
+        "credits": ("credits_used_cloud_services",),
         "job": ("query_tag",),
     },
     units={"total_elapsed_time": MILLISECONDS, "execution_time": MILLISECONDS},

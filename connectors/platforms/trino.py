@@ -28,6 +28,7 @@ QUERIES = ExportProfile(
         "failure": ("error_code", "failure_type"),
         "error_code": ("error_code",),
         "rows": ("written_rows",),
+        "bytes": ("physical_input_bytes",),
     },
     units={"wall_time_millis": MILLISECONDS},
 )
@@ -82,5 +83,6 @@ EVENTS = ExportProfile(
         "failure": _of_event("failure_info_error_code", "failure_info_error_code_name"),
         "error_code": _of_event("failure_info_error_code_name"),
         "rows": _of_event("statistics_written_rows"),
+        "bytes": _of_event("statistics_physical_input_bytes"),
     },
 )

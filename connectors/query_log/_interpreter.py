@@ -159,8 +159,7 @@ def interpret(columns: Columns, lines: list[int], malformed: list[Malformed], re
     statuses = _statuses(columns, len(lines), reading)
     if "error_code" in reading.fields:
         found["error_code"] = _error_codes(columns, statuses, reading)
-    if "rows" in reading.fields or "result_rows" in reading.fields:
-        found["rows"] = _rows_written(columns, len(lines), reading)
+    found |= _amount_columns(columns, len(lines), reading)
     if reading.profile.split_text is not None:
         found |= _split_texts(columns, reading.profile.split_text, reading, problems)
     elif "text" in reading.fields:
@@ -279,6 +278,36 @@ def _rows_written(columns: Columns, count: int, reading: ColumnReading) -> list[
     if reading.profile.adds_rows:
         written = [[total] if row and (total := sum(row)) <= _MOST_ROWS else [] for row in written]
     return [max(row + other, default=None) for row, other in zip(written, returned, strict=True)]
+
+
+def _amount_columns(columns: Columns, count: int, reading: ColumnReading) -> dict[str, list[Any]]:
+    """How many rows a statement wrote, and what it took."""
+    found: dict[str, list[Any]] = {}
+    if "rows" in reading.fields or "result_rows" in reading.fields:
+        found["rows"] = _rows_written(columns, count, reading)
+    for name in ("bytes", "credits"):
+        if name in reading.fields:
+            found[name] = _amounts(columns, count, reading.fields[name], is_whole=name == "bytes")
+    return found
+
+
+def _amounts(
+    columns: Columns, count: int, positions: Sequence[int], *, is_whole: bool
+) -> list[float | None] | list[int | None]:
+    """What a statement took, by the first of the columns that tells; what is no number, or below 0, tells nothing."""
+    found: list[float | None] = [None] * count
+    for position in positions:
+        known = {value: _amount(value) for value in set(columns[position])}
+        found = [known[value] if one is None else one for one, value in zip(found, columns[position], strict=True)]
+    return [None if one is None else int(one) for one in found] if is_whole else found
+
+
+def _amount(value: str) -> float | None:
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return number if 0 <= number <= _MOST_ROWS else None
 
 
 def _counts(columns: Columns, count: int, positions: Sequence[int], least: int) -> list[list[int]]:

@@ -19,7 +19,7 @@ from connectors.catalog.http._context import ERRORS, Store, named_entity, reply
 from connectors.catalog.picture import cards, history
 from connectors.catalog.questions import diff, impact
 from connectors.catalog.questions.answer import When
-from connectors.catalog.questions.unused import DAYS, MOST_ITEMS, UnusedOptions, unused_report
+from connectors.catalog.questions.unused import DAYS, MOST_ITEMS, UnusedOptions, unread_tables, unused_report
 from connectors.catalog.questions.why.search import cause_report
 from connectors.catalog.questions.witnesses import witnesses
 from connectors.catalog.search import names as name_search
@@ -88,11 +88,11 @@ def search(
 ) -> Response:
     """Tables and columns by words, beginnings or parts of their names; `table.column` finds columns.
 
-    Narrowed by `tag:`, `owner:`, `producer:`, `service:`, `used:>100`, `readers:>10`, `new:7d`, `stale:30d`, each also
-    with `-` before it, and in the order of `sort:` used, readers, new, stale or name.
+    Narrowed by `tag:`, `owner:`, `producer:`, `service:`, `used:>100`, `readers:>10`, `new:7d`, `stale:30d` and
+    `unread:90d`, each also with `-` before it, and in the order of `sort:` used, readers, new, stale or name.
     """
     with store.read() as connection:
-        return reply(name_search.search(connection, q, limit))
+        return reply(name_search.search(connection, q, limit, unread_tables))
 
 
 @router.get("/search/values")

@@ -33,6 +33,7 @@ from ingestion.walk import ColumnNode, Walk, node_name
 
 DAYS = 90
 MOST_ITEMS = 1_000
+_EVERY = 10_000_000
 TABLE, VIEW, COLUMN, DASHBOARD = "table", "view", "column", "dashboard"
 _ROWS = ""
 """In place of a column's path: the rows of a table, which only what decides over them leads on from."""
@@ -306,6 +307,12 @@ def unused_report(connection: Connection, options: UnusedOptions) -> Answer[Unus
     firsts = [one.first for one in coverage if one.first is not None and one.selects]
     claimed_from = max(since, *firsts) if firsts else None
     return _Search(connection, options, since, until, coverage).report(claimed_from)
+
+
+def unread_tables(connection: Connection, days: int) -> frozenset[str]:
+    """The tables and dashboards (by id) that nobody read in so many days."""
+    found = unused_report(connection, UnusedOptions(days, limit=_EVERY)).content
+    return frozenset(one.id for one in found.unused)
 
 
 @dataclass(frozen=True, slots=True)

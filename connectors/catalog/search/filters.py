@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -38,7 +38,7 @@ from ingestion.model.lineage import Json
 
 LABELS = ("tag", "owner", "producer", "service")
 COUNTS = ("used", "readers")
-AGES = ("new", "stale")
+AGES = ("new", "stale", "unread")
 ORDERS = ("used", "readers", "new", "stale", "name")
 _FIELDS = "|".join((*LABELS, *COUNTS, *AGES, "sort"))
 _FILTER = re.compile(rf'(?<!\S)(?P<no>-?)(?P<field>{_FIELDS}):(?:"(?P<quoted>[^"]*)"?|(?P<bare>\S*))', re.IGNORECASE)
@@ -213,11 +213,26 @@ class Admission:
         return exists(select(1).select_from(search_names).where(search_names.c.name == name, of_kind, self.condition))
 
 
-def admit(connection: Connection, filters: Sequence[SearchFilter], *, named: bool = True) -> Admission:
+UnreadTables = Callable[[Connection, int], Collection[str]]
+"""The tables (by id) that nobody read in so many days before the newest record of the logs."""
+
+
+def no_readers(_connection: Connection, _days: int) -> Collection[str]:
+    """Raises ApiError (400): where nothing tells who reads."""
+    raise bad_request("unread: is not known here; `ingest unused` tells it")
+
+
+def admit(
+    connection: Connection,
+    filters: Sequence[SearchFilter],
+    *,
+    named: bool = True,
+    unread: UnreadTables = no_readers,
+) -> Admission:
     """Puts the tables that all `filters` let through into ADMITTED.
 
-    `named`: names are to be searched among what is let through. Where a tag is asked for, a column has to bear it
-    itself: those are in LABELLED. All is this connection's alone.
+    `named`: names are to be searched among what is let through. `unread` finds what nobody reads. Where a tag is asked
+    for, a column has to bear it itself: those are in LABELLED. All is this connection's alone.
     Raises ApiError (400) for a filter that cannot be read.
     """
     for statement in _MAKE_TABLES:
@@ -228,7 +243,11 @@ def admit(connection: Connection, filters: Sequence[SearchFilter], *, named: boo
     first = next((one for one in filters if one.field in _KINDS and not one.negated), None)
     wanted = []
     for one in filters:
-        condition = _condition(connection, one, tried=first is not None and one is not first)
+        condition: ColumnElement[bool]
+        if one.field == "unread":
+            condition = entities.c.id.in_(_unread_ids(connection, one, unread))
+        else:
+            condition = _condition(connection, one, tried=first is not None and one is not first)
         wanted.append(not_(condition) if one.negated else condition)
     # as an expression: an index on types would have every table looked at, with its document
     there = (entities.c.deleted.is_(False), entities.c.type.concat("").in_(LINEAGE_TYPES))
@@ -252,6 +271,13 @@ def admit(connection: Connection, filters: Sequence[SearchFilter], *, named: boo
     if few:
         _note_names(connection, _NAMES_OF_USE)
     return Admission(condition, few)
+
+
+def _unread_ids(connection: Connection, one: SearchFilter, unread: UnreadTables) -> Select[tuple[str]]:
+    """The ids as rows: there may be more than a statement can bind."""
+    days = max(1, round((now_millis() - age(one).before(now_millis())) / _UNITS["d"]))
+    found = sorted(unread(connection, days))
+    return select(func.json_each(json.dumps(found)).table_valued("value").c.value)
 
 
 def _note_names(connection: Connection, columns: str) -> None:

@@ -13,9 +13,11 @@ from connectors.catalog.search.filters import (
     ADMITTED,
     LABELLED,
     Admission,
+    UnreadTables,
     admit,
     identifiers_in_order,
     measures,
+    no_readers,
     order_key,
     parse_search,
 )
@@ -281,8 +283,10 @@ def _any_of(asked: Sequence[str]) -> str:
 # By name and by what is known of tables together, with the values that there are to narrow by.
 
 
-def search(connection: Connection, wanted: str, limit: int) -> Json:
+def search(connection: Connection, wanted: str, limit: int, unread: UnreadTables = no_readers) -> Json:
     """What `wanted` finds: words of names, filters, or both, best first or in the order that it says.
+
+    `unread` finds the tables that nobody reads.
 
     Each result has the measures of its table: runs and tables that read it, when it appeared and was last written.
     Raises ApiError (400) for a filter that cannot be read.
@@ -292,9 +296,9 @@ def search(connection: Connection, wanted: str, limit: int) -> Json:
         hits = find(connection, asked.words, limit)
         return _answer(connection, hits)
     if not asked.words:
-        admit(connection, asked.filters, named=False)
+        admit(connection, asked.filters, named=False, unread=unread)
         return _answer(connection, _tables_and_columns(connection, asked.order or "used", limit))
-    admission = admit(connection, asked.filters) if asked.filters else None
+    admission = admit(connection, asked.filters, unread=unread) if asked.filters else None
     if not asked.order:
         return _answer(connection, find(connection, asked.words, limit, admission))
     hits = find(connection, asked.words, _MOST_ORDERED, admission)

@@ -86,3 +86,26 @@ def test_of_a_text_that_is_cut_nothing_is_read_where_it_failed() -> None:
     assert (failed["status"], failed["text"]) == ("failed", ";")
     (row,) = rows_of([failed], "redshift")
     assert (row["skipped"], row.get("failure")) == ("failed", None)
+
+
+TAKEN = {
+    "another": ("sql,start_time,bytes_read,credits_used", "x,2026-11-20,1.5e3,0.25", 1500, 0.25),
+    "athena": ("Query,QueryExecutionId,Status.State,Statistics.DataScannedInBytes", "x,1,SUCCEEDED,77", 77, None),
+    "bigquery": ("query,job_id,creation_time,total_bytes_processed,total_bytes_billed", "x,1,2026-11-20,5,9", 9, None),
+    "databricks": ("statement_text,executed_by,start_time,read_bytes", "x,etl,2026-11-20,12", 12, None),
+    "nothing": ("sql,start_time,bytes_read,credits_used", "x,2026-11-20,-1,many", None, None),
+    "snowflake": (
+        "QUERY_TEXT,WAREHOUSE_NAME,START_TIME,BYTES_SCANNED,CREDITS_USED_CLOUD_SERVICES",
+        "x,w,2026-11-20,4096,0.000012",
+        4096,
+        0.000012,
+    ),
+    "trino": ("query,query_state,catalog,create_time,physical_input_bytes", "x,FINISHED,c,2026-11-20,8", 8, None),
+}
+
+
+@pytest.mark.parametrize("platform", sorted(TAKEN))
+def test_what_a_statement_took_is_told_as_the_platform_counts_it(platform: str) -> None:
+    header, row, size, credits = TAKEN[platform]
+    (record,) = read_export(f"{header}\n{row}\n".encode())
+    assert (record["bytes"], record["credits"]) == (size, credits)

@@ -55,6 +55,8 @@ _MAY_READ = frozenset(
 """Skipped statements that may read a table for somebody, whatever else they do."""
 _LEFT_OUT = (str(Outcome.OUTSIDE_WINDOW), str(Outcome.OVER_LIMIT))
 _FILED_AT_ONCE = 5_000
+_TAKEN = {"duration": "seconds", "bytes": "bytes", "credits": "credits"}
+"""What a record tells that its statement took, and how the catalog calls it."""
 _LONGEST = 256
 """Characters of a user's or a job's name that are kept."""
 _Entities = Mapping[TableName, Sequence[TableEntity]]
@@ -281,7 +283,8 @@ class LogReads:
         A record is known by its digest however often it is read, so that a run counts once.
         """
         alone = logged.groupBy("digest").agg(F.count(F.lit(1)).alias("statements")).where("statements = 1")
-        columns = (*OF_SESSION, "dialect", "digest", "job", "duration", F.col("fingerprint").alias("template"))
+        taken = map(F.col, ("dialect", "digest", "job", *_TAKEN))
+        columns = (*map(F.col, OF_SESSION), *taken, F.col("fingerprint").alias("template"))
         rows = logged.where(F.col("fingerprint").isNotNull() & (F.col("time") > 0)).select(*columns)
         targets: dict[Template, TableEntity | None] = {}
         single = with_session_namespaces(rows.join(alone.select("digest"), "digest", "left_semi"), whole)
@@ -303,7 +306,7 @@ def _run_body(row: Row, entity: TableEntity) -> Json:
         "writer": (row["user"] or "")[:_LONGEST],
         "job": (row["job"] or "")[:_LONGEST],
     }
-    return body if row["duration"] is None else body | {"seconds": max(0.0, row["duration"])}
+    return body | {name: max(0, row[column]) for column, name in _TAKEN.items() if row[column] is not None}
 
 
 def _part(past: ReadState) -> str:

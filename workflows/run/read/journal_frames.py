@@ -28,7 +28,9 @@ from workflows.state.segments import (
     with_segments,
 )
 
-_LEFT_OUT = frozenset({"source_id", "text", "symbolic", "literals", "failure", "error_code", "rows"})
+_LEFT_OUT = frozenset(
+    {"source_id", "text", "symbolic", "literals", "failure", "error_code", "rows", "bytes", "credits"}
+)
 """Texts hold literals, and their digests are of no use here; a source id is its file and line.
 
 What became of a load is filed by the run that reads it.

@@ -128,6 +128,8 @@ STATEMENT_SCHEMA = StructType(
         ),
         StructField("error_code", StringType()),
         StructField("rows", LongType()),  # that it wrote
+        StructField("bytes", LongType()),  # that its record read
+        StructField("credits", DoubleType()),
         # of session, time and text: what makes a record the same record; null: it was not seen to run
         StructField("digest", LongType()),
     ]
@@ -142,7 +144,7 @@ NO_RECORD = (READ_BEFORE, SEGMENT_WRITTEN)
 _BATCH = 10_000
 _NOT_GIVEN: Row = {"position": 0, "step": 0, "sets": False, "already_published": False}
 """What rows have that do not say otherwise; null in all other columns."""
-_AS_IN_RECORDS = ("source_id", "user", "job", "error_code", "rows")
+_AS_IN_RECORDS = ("source_id", "user", "job", "error_code", "rows", "bytes", "credits")
 _MOST_DIGITS = 18
 """Of a line's number that surely is one of 64 bits."""
 _ARROW_SCHEMA = to_arrow_schema(STATEMENT_SCHEMA)

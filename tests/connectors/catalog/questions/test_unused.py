@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,13 @@ import pytest
 from connectors.catalog.answer.rendering import in_rows, render
 from connectors.catalog.answer.unused import UNUSED, unused_rows
 from connectors.catalog.contract import bulk_models
-from connectors.catalog.questions.unused import UnusedOptions, UnusedReport, unused_in_file
+from connectors.catalog.contract.errors import ApiError
+from connectors.catalog.http.server import CatalogConfig, running_catalog
+from connectors.catalog.questions.unused import UnusedOptions, UnusedReport, unread_tables, unused_in_file
+from connectors.catalog.search.names import search
 from connectors.catalog.store.evidence import readers
 from ingestion.errors import ConfigError
+from tests.support.http_client import Client
 from tests.support.made_catalog import AT, Edge, MadeCatalog
 
 DAY = 86_400_000
@@ -208,3 +213,53 @@ def test_every_form_names_them_and_what_was_left_out(logged: Logged, form: str) 
     assert "only the first 2 of a kind are listed" in told or '"truncated": true' in told
     rows = in_rows(answer, unused_rows)
     assert (len(rows.rows), rows.notes) == (2, ("only the first 2 of a kind are listed: ask for more",))
+
+
+def test_a_search_narrows_to_what_nobody_reads(logged: Logged) -> None:
+    logged.spans()
+    logged.reads({"entity": LAST, "column": "a"})
+    with logged.made.database.read() as connection:
+
+        def found(text: str) -> list[str]:
+            results = search(connection, text, 50, unread_tables)["results"]
+            return sorted(one["entity"]["fullyQualifiedName"] for one in results if one["kind"] == "entity")
+
+        assert found("unread:10d") == [COPY, SIDE]
+        assert found("si unread:10d") == [SIDE]
+        assert found("-unread:10d") == [ELSEWHERE, BASE, LAST, MART]
+        with pytest.raises(ApiError, match="give an age"):
+            found("unread:soon")
+        with pytest.raises(ApiError, match="`ingest unused` tells it"):
+            search(connection, "unread:10d", 50)
+
+
+def test_the_api_answers_as_the_command_does(logged: Logged) -> None:
+    logged.spans()
+    logged.reads({"entity": LAST, "column": "a", "reader": "monitor"})
+    with running_catalog(CatalogConfig(logged.made.file, port=0)) as address:
+        client = Client(address.url)
+        status, body = client.get("/headwater/unused", days=10, butFor="monitor", under="p", limit=2)
+        assert (status, body["truncated"], body["counts"]["tablesUnread"]) == (200, True, 5)
+        assert [one["entity"]["fullyQualifiedName"] for one in body["unused"]] == [BASE, COPY]
+        assert client.get("/headwater/unused", under="nowhere")[0] == 400
+        strange = {"source": "wf", "reads": [{"entity": {"id": "0" * 32, "type": "table"}, "how": "named"}]}
+        assert client.post("/headwater/reads", strange)[0] in (400, 404)
+
+
+def test_dashboards_are_told_where_clients_tell_their_use(logged: Logged) -> None:
+    logged.spans()
+    with running_catalog(CatalogConfig(logged.made.file, port=0)) as address:
+        client = Client(address.url)
+        client.made("/services/dashboardServices", {"name": "bi", "serviceType": "Superset"})
+        boards = [client.made("/dashboards", {"name": name, "service": "bi"}) for name in ("seen", "idle")]
+        for table, board in zip((LAST, SIDE), boards, strict=True):
+            ends = {"fromEntity": {"id": logged.made.id_of(table), "type": "table"}}
+            ends["toEntity"] = {"id": board["id"], "type": "dashboard"}
+            assert client.put("/lineage", {"edge": ends})[0] == 200
+        unknown = client.get("/headwater/unused", days=10)[1]
+        assert [one["entity"]["fullyQualifiedName"] for one in unknown["unused"]] == [COPY]
+        assert unknown["notClaimed"]["dashboard"] == 2
+        day = date.fromtimestamp(AT / 1000 - 86_400).isoformat()
+        client.post(f"/usage/dashboard/{boards[0]['id']}", {"date": day, "count": 3})
+        known = client.get("/headwater/unused", days=10)[1]
+        assert [one["entity"]["fullyQualifiedName"] for one in known["unused"]] == [COPY, SIDE, "bi.idle"]

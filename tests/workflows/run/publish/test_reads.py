@@ -21,7 +21,7 @@ from tests.support.run_in_session import command_line, run
 from workflows.run.publish.reads import ColumnUse, columns_read
 from workflows.runtime.options import Backfill, Failpoints
 
-HEADER = "query_text,start_time,end_time,session_id,user_name,status\n"
+HEADER = "query_text,start_time,end_time,session_id,user_name,status,bytes_read,credits_used\n"
 LOG = [
     ("s1", "etl", "CREATE TABLE orders (id int, amount numeric, status text, note text)"),
     ("s1", "etl", "CREATE TABLE raw AS SELECT id, amount AS x FROM orders"),
@@ -41,7 +41,7 @@ LATER = [*LOG, ("s5", "cy", "SELECT total FROM yearly"), ("s1", "etl", "INSERT I
 
 def write_log(folder: Path, statements: list[tuple[str, str, str]]) -> None:
     rows = [
-        f'"{text}",2026-01-01 00:{number:02d}:00,2026-01-01 00:{number:02d}:30,{session},{user},'
+        f'"{text}",2026-01-01 00:{number:02d}:00,2026-01-01 00:{number:02d}:30,{session},{user},,{number * 1000},0.5'
         for number, (session, user, text) in enumerate(statements)
     ]
     (folder / "log").mkdir(exist_ok=True)
@@ -74,9 +74,9 @@ def test_what_no_select_leads_back_to_is_unused_with_what_it_costs(spark: SparkS
     found = unused(tmp_path)
     service = found["unused"][0]["entity"]["fullyQualifiedName"].partition(".")[0]
     public = f"{service}.default.public"
-    assert names(found) == [f"{public}.monthly", f"{public}.yearly"]
-    first, second = found["unused"]
-    assert first["cost"] == {"runs": 1, "statements": 1, "seconds": 30.0, "bytes": None, "credits": None}
+    assert names(found) == [f"{public}.yearly", f"{public}.monthly"]
+    second, first = found["unused"]
+    assert first["cost"] == {"runs": 1, "statements": 1, "seconds": 30.0, "bytes": 3000, "credits": 0.5}
     assert (first["onlyReadBy"], second["onlyReadBy"]) == ([f"{public}.yearly"], [])
     assert first["ask"] == ["etl"]
     # read into a temporary table, by a star alone, by what is read of daily; and what only nobody's tables read

@@ -1,7 +1,7 @@
 // Filters within a search, such as `tag:PII owner:ann used:>100 stale:30d`: read from its text, written into it, tried on tables.
 import { wordsOf } from "./matching.mjs";
 
-const FIELDS = "tag|owner|producer|service|used|readers|new|stale|sort";
+const FIELDS = "tag|owner|producer|service|used|readers|new|stale|unread|sort";
 const FILTER = new RegExp(`(?<!\\S)(-?)(${FIELDS}):(?:"([^"]*)"?|(\\S*))`, "gi");
 const UNFINISHED = new Set(["", ">", "<", ">=", "<="]);
 const ORDERS = ["used", "readers", "new", "stale", "name"];
@@ -89,6 +89,9 @@ export function admission(filters, all) {
       stale: () => (facts) => facts.lastWritten !== null && facts.lastWritten < moment(filter, newest),
       new: () => {
         throw new Error("new: only the catalog itself knows when tables appeared");
+      },
+      unread: () => {
+        throw new Error("unread: only the catalog itself knows who reads tables");
       },
     }[field]();
     const lists = { tag: ({ tags, columnTags }) => [...tags, ...columnTags], owner: (facts) => facts.owners };

@@ -3,7 +3,7 @@ import { byId, html } from "../base/dom.mjs";
 import { filterValue, withFilter } from "../graph/narrowing.mjs";
 
 const LISTS = { tag: "tags", owner: "owners", producer: "producers" };
-const FIELDS = ["tag", "owner", "producer", "used", "readers", "stale", "new", "sort"];
+const FIELDS = ["tag", "owner", "producer", "used", "readers", "stale", "unread", "new", "sort"];
 
 /** The least number that `>=5`, `>4` or `5` allow, as text; what has no least number stays as it is. */
 function leastText(value) {
