@@ -25,8 +25,15 @@ STORAGE_SCHEMES = frozenset({"s3", "gs", "abfs", "abfss", "wasb", "wasbs", "hdfs
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 """How a cell begins that a spreadsheet runs as a formula; a quote before it makes it a text, and is no part of it."""
 _PATH = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/|/")
-_NEEDS_QUOTES = re.compile(r"[.\":/]|\A\s|\s\Z|\A\Z")
-_PART = re.compile(r'\s*"((?:[^"]|"")*)"\s*(?=\.|\Z)|([^.]*)')
+_UNSEEN = "\u200b\u200c\u200d\u2060\ufeff"
+"""Characters of no width that come along when a cell is copied from a page."""
+_TEXT_FORMULA = re.compile(r'="((?:[^"]|"")*)"\Z')
+"""How a spreadsheet is told that what looks like a number or a formula is a text."""
+_NEEDS_QUOTES = re.compile(rf"[.\":/]|\A[\s{_UNSEEN}\[`]|[\s{_UNSEEN}]\Z|\A\Z")
+_PART = re.compile(
+    r"""\s*(?:"(?P<plain>(?:[^"]|"")*)"|\[(?P<square>(?:[^\]]|\]\])*)\]|`(?P<back>(?:[^`]|``)*)`)\s*(?=\.|\Z)|(?P<bare>[^.]*)"""
+)
+_QUOTES = {"plain": '"', "square": "]", "back": "`"}
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -138,8 +145,15 @@ def as_text(cell: str) -> str:
 
 
 def without_mark(cell: str) -> str:
-    """A cell as it was before `as_text`."""
+    """A cell as it was before `as_text`; of a formula that is a text, and no more, the text."""
+    if (formula := _TEXT_FORMULA.match(cell)) is not None:
+        return formula[1].replace('""', '"')
     return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+
+
+def without_margins(cell: str) -> str:
+    """A cell without what nobody sees at its ends."""
+    return cell.strip().strip(_UNSEEN).strip()
 
 
 # Names in cells.
@@ -185,7 +199,8 @@ def table_parts(cell: str) -> tuple[str, ...]:
     parts: list[str] = []
     position = 0
     while (match := _PART.match(cell, position)) is not None:
-        part = match[2].strip() if match[1] is None else match[1].replace('""', '"')
+        kind = match.lastgroup or "bare"
+        part = match[kind].replace(2 * _QUOTES[kind], _QUOTES[kind]) if kind in _QUOTES else match[kind].strip()
         if not part:
             raise ValueError("a part of the name is empty")
         parts.append(part)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 # a character may be cut at the end of what is looked at
 _CUT_CHARACTER = 3
+_NONE_OF_WINDOWS = frozenset("\udc81\udc8d\udc8f\udc90\udc9d")
+"""Bytes that Windows has no character for."""
 _MOST_ZEROS = 100
 """One zero in so many bytes is still text: a NUL within a literal is one of a file, and archives are a third zeros."""
 
@@ -11,7 +13,8 @@ _MOST_ZEROS = 100
 def text_encoding(head: bytes, *, whole: bool = False) -> str | None:
     """The codec of a text that begins with `head`, or is it (`whole`); None where that is no text.
 
-    UTF-16 by its mark or its zeros, Latin-1 where nothing beyond ASCII is UTF-8, else UTF-8. A single NUL makes no
+    UTF-16 by its mark or its zeros, Latin-1 where nothing beyond ASCII is UTF-8 (of Windows where there are characters
+    that Latin-1 has none for), else UTF-8. A single NUL makes no
     binary file, unless it stands in the first line.
     """
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
@@ -25,4 +28,7 @@ def text_encoding(head: bytes, *, whole: bool = False) -> str | None:
             return None
     text = head[: len(head) - (0 if whole else _CUT_CHARACTER)].decode("utf-8", "surrogateescape")
     beyond = {character for character in text if character > "\x7f"}
-    return "latin-1" if beyond and all("\udc80" <= character <= "\udcff" for character in beyond) else "utf-8"
+    if not beyond or not all("\udc80" <= character <= "\udcff" for character in beyond):
+        return "utf-8"
+    controls = {character for character in beyond if character < "\udca0"}
+    return "cp1252" if controls and controls.isdisjoint(_NONE_OF_WINDOWS) else "latin-1"

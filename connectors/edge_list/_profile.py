@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 
-from connectors.edge_rows import CERTAIN, POSSIBLE, column_name, is_path, table_parts, without_mark
+from connectors.edge_rows import CERTAIN, POSSIBLE, column_name, is_path, table_parts, without_margins, without_mark
 from connectors.platforms.profile import EngineLineage, ExportProfile, MalformedLineage
 from ingestion.errors import Unparsable
 from ingestion.model.lineage import (
@@ -63,8 +63,11 @@ NOBODY = "edge list"
 _COLUMNS = tuple(name for names in NAMES.values() for name in names)
 _LISTS = frozenset({"source_columns", "from_columns"})
 _SEVERAL = re.compile(r"[,;\n|]")
-_YES = frozenset({"yes", "y", "true", "t", "1", "x"})
-_NO = frozenset({"", "no", "n", "false", "f", "0"})
+_YES = frozenset({"yes", "y", "true", "t", "1", "x", "wahr", "ja", "vrai", "oui", "verdadero", "sí", "si", "vero"})
+_NO = frozenset({"", "no", "n", "false", "f", "0", "falsch", "nein", "faux", "non", "falso"})
+"""As spreadsheets write them in other languages, too."""
+_HEADINGS = frozenset({"table", "name", "object", "dataset", "entity", "column", "field", "schema", "database"})
+"""What stands below a head of two cells' width: where a header has two rows, its second is no edge."""
 _SURE = _YES | {CERTAIN, "sure", "high", "confirmed", "100%", ""}
 _UNSURE = (_NO - {""}) | {POSSIBLE, "uncertain", "unsure", "maybe", "probable", "likely", "low", "medium", "unknown"}
 _UNKNOWN_TEXT = "?"
@@ -88,6 +91,8 @@ class _RowReader:
         cells = _cells(values)
         if not any(cells.values()):
             return None
+        if cells["source"].casefold() == cells["target"].casefold() and cells["source"].casefold() in _HEADINGS:
+            raise MalformedLineage("it is a second row of the header, and what it says of columns is not read")
         source, target = self._table(cells, "source"), self._table(cells, "target")
         columns, to = _columns(values, cells), _column(cells["target_column"])
         certain = _is_certain(cells["certainty"])
@@ -163,7 +168,7 @@ def _cells(values: Sequence[str]) -> dict[str, str]:
     by_column = dict(zip(_COLUMNS, values, strict=True))
     found = {}
     for cell, names in NAMES.items():
-        texts = (without_mark(by_column[name]).strip() for name in names)
+        texts = (without_margins(without_mark(by_column[name])) for name in names)
         found[cell] = next((text for text in texts if text), "")
     return found
 
@@ -195,6 +200,7 @@ def _is_certain(cell: str) -> bool:
     if word in _UNSURE:
         return False
     try:
-        return float(word.rstrip("%")) / (100 if word.endswith("%") else 1) >= 1
+        number = float(word.rstrip("% ").replace(",", "."))
+        return number / (100 if word.endswith("%") else 1) >= 1
     except ValueError:
         raise MalformedLineage("certainty is neither certain nor possible, nor a number") from None

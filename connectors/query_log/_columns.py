@@ -158,6 +158,10 @@ def _of_given_profile(profile: ExportProfile, names: Sequence[str]) -> ColumnRea
     if not any(mark <= set(names) for mark in profile.marks):
         needed = " and ".join(sorted(profile.marks[0]))
         raise ConfigError(f"{profile.name} needs columns such as {needed}; there are {listing(names)}")
+    assert profile.lineage is not None
+    twice = next((name for name in profile.lineage.columns if names.count(name) > 1), None)
+    if twice is not None:
+        raise ConfigError(f"{profile.name}: two columns are called {twice}, and which is meant is not known")
     return ColumnReading(profile, tuple(names), {})
 
 

@@ -50,6 +50,8 @@ _TYPE = re.compile(
     r"Float\d+|String|UUID|Date|Date32|DateTime|Bool|IPv[46]"
 )
 """What ClickHouse's formats that end in WithNamesAndTypes have as a second line."""
+_DELIMITER_NAMED = re.compile(r"\Asep=[,;|\t]\r?\n", re.IGNORECASE)
+"""The line above the header that tells Excel how columns are parted, and is no record."""
 _NAME = re.compile(r"[A-Za-z_][\w .()#/-]{0,62}")
 
 
@@ -155,7 +157,10 @@ def sniff(head: bytes, name: str, hints: ReadingHints) -> Layout:
     _check_readable(head, name)
     if encoding is None:
         raise ConfigError(f"{name} is not a CSV file: it holds binary data. Give a CSV export of the query log")
-    text = head.decode(encoding, "replace").removeprefix("\ufeff").lstrip("\r\n")
+    text = head.decode(encoding, "replace").removeprefix("\ufeff")
+    text = _DELIMITER_NAMED.sub("", text, count=1).lstrip("\r\n")
+    if "\r" in text and "\n" not in text:
+        raise ConfigError(f"{name}: its lines end with carriage returns alone: save it as CSV with line feeds")
     if is_json(text):
         return _json_layout(text, name, hints, encoding)
     if (log := text_log_of(text)) is not None:
@@ -180,6 +185,11 @@ def sniff(head: bytes, name: str, hints: ReadingHints) -> Layout:
     if not layouts:
         raise ConfigError(max(problems)[1])
     return max(layouts, key=lambda layout: (len(layout.fields), max(layout.widths)))
+
+
+def names_delimiter(line: str) -> bool:
+    """Whether a file's first line tells a spreadsheet how its columns are parted."""
+    return _DELIMITER_NAMED.match(line.removeprefix("\ufeff")) is not None
 
 
 def _check_readable(head: bytes, name: str) -> None:

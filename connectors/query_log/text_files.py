@@ -34,7 +34,7 @@ from connectors.query_log._json_records import (
     is_cut,
     line_records,
 )
-from connectors.query_log._layout import Form, Layout, sniff
+from connectors.query_log._layout import Form, Layout, names_delimiter, sniff
 from connectors.query_log._server_log import Failures, FailureScan, ServerLogReader, failed_statements
 from connectors.query_log._streams import FileStream, is_compressed
 from connectors.query_log._text_logs import text_log_records
@@ -75,7 +75,7 @@ HEAD_BYTES = 1 << 20
 _LARGEST_REMOTE = (1 << 31) - 1
 # a byte that is a line end or a quote is nothing else in these
 _SPLITTABLE = frozenset({Form.DELIMITED, Form.JSON_LINES})
-_BYTEWISE = frozenset({"utf-8", "latin-1"})
+_BYTEWISE = frozenset({"utf-8", "latin-1", "cp1252"})
 
 
 # The parts of log files that tasks read: whole files, and big plain ones cut where a record starts.
@@ -330,6 +330,8 @@ def _delimited_records(part: FileRange, layout: Layout, stream: FileStream) -> I
     reader = RecordReader(layout, part.line)
     line, header = part.line, layout.header if part.start == 0 else None
     for lines, last in _line_blocks(layout, stream):
+        if header is not None and lines and names_delimiter(lines[0]):
+            lines[0] = "\n"
         records = reader.feed(lines, last=last)
         line += len(lines)
         if header is not None and records.rows and tuple(records.rows[0]) == header:
@@ -423,7 +425,7 @@ def _is_newest_first(texts: Sequence[str]) -> bool:
 def _line_blocks(layout: Layout, stream: FileStream) -> Iterator[tuple[list[str], bool]]:
     """The stream's lines with their ends, in blocks; with each whether it is the last."""
     encoding = "utf-8-sig" if layout.encoding == "utf-8" else layout.encoding
-    errors = "surrogateescape" if layout.encoding == "utf-8" else "surrogatepass"
+    errors = "surrogateescape" if layout.encoding in _BYTEWISE else "surrogatepass"
     text = io.TextIOWrapper(io.BufferedReader(stream, 1 << 20), encoding, errors, newline="\n")
     lines = text.readlines(_BLOCK_CHARS)
     while lines:

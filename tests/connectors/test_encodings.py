@@ -11,6 +11,8 @@ from connectors.encodings import text_encoding
         (b"select 1", "utf-8"),
         ("größe".encode(), "utf-8"),
         ("größe".encode("latin-1"), "latin-1"),
+        ("“größe” – 5 €".encode("cp1252"), "cp1252"),
+        ("größe\x85\x81".encode("latin-1"), "latin-1"),
         ("größe und größe".encode() + "größe".encode("latin-1"), "utf-8"),
         ("select 1".encode("utf-16"), "utf-16"),
         ("select 1".encode("utf-16-le"), "utf-16-le"),

@@ -117,3 +117,35 @@ def test_what_is_wrong_is_told_by_its_column_without_its_content(cells: dict[str
     with pytest.raises(MalformedLineage) as raised:
         read(**{"source": "s.a", "target": "s.b", **cells})
     assert str(raised.value) == problem
+
+
+@pytest.mark.parametrize(
+    ("cell", "parts"),
+    [
+        ("[s].[a b]", ("s", "a b")),
+        ("[s].[a]]b]", ("s", "a]b")),
+        ("`s`.`a``b`", ("s", "a`b")),
+        ('="s.a"', ("s", "a")),
+        ("\u200bs.a\ufeff", ("s", "a")),
+        ("s.a[1]", ("s", "a[1]")),
+    ],
+)
+def test_a_name_is_read_as_engines_quote_it_and_spreadsheets_leave_it(cell: str, parts: tuple[str, ...]) -> None:
+    found = read(source=cell, target="s.b")
+    assert found is not None
+    assert found.sources[0].parts == parts
+
+
+@pytest.mark.parametrize(
+    ("word", "certain"), [("0,8", False), ("1,0", True), ("80 %", False), ("WAHR", True), ("non", False)]
+)
+def test_certainty_is_read_as_spreadsheets_of_other_languages_write_it(word: str, certain: bool) -> None:
+    found = read(source="s.a", target="s.b", certainty=word)
+    assert found is not None
+    assert found.doubted is not certain
+
+
+def test_the_second_row_of_a_header_is_no_edge() -> None:
+    with pytest.raises(MalformedLineage, match="second row of the header"):
+        read(source="Table", target="table")
+    assert read(source="s.table", target="s.table") is not None

@@ -6,7 +6,7 @@ import pytest
 
 from connectors.platforms.postgres import SERVER_LOG
 from connectors.query_log._columns import ReadingHints
-from connectors.query_log._layout import Layout, sniff
+from connectors.query_log._layout import Layout, names_delimiter, sniff
 from ingestion.errors import ConfigError
 from tests.support.query_log_exports import read_export
 
@@ -164,3 +164,16 @@ def test_texts_that_are_not_shown_are_no_texts() -> None:
         ("insert into t select a from s", None),
         (None, "not_a_statement"),
     ]
+
+
+@pytest.mark.parametrize("line", ["sep=;\r\n", "\ufeffSEP=\t\n"])
+def test_the_line_that_names_a_delimiter_is_no_header(line: str) -> None:
+    assert names_delimiter(line)
+    assert not names_delimiter(f"query{line}")
+    layout = sniff(f"{line}query;user\r\nSELECT 1;ann\r\n".encode(), "x.csv", ReadingHints())
+    assert layout.header == ("query", "user")
+
+
+def test_lines_that_end_with_carriage_returns_alone_are_told() -> None:
+    with pytest.raises(ConfigError, match="carriage returns alone"):
+        sniff(b"query,user\rSELECT 1,ann\r", "x.csv", ReadingHints())

@@ -125,6 +125,9 @@ LISTS = {
     "edges.csv": "﻿Source Table;Target Table;Comment\nmart.a;mart.b;é\n".encode(),
     "latin.csv": "From,To,From Column,To Column,Rule\nmart.b,mart.c,größe,preis,größe * 'x'\n".encode("latin-1"),
     "wide.csv": "upstream\tdownstream\nmart.c\tmart.d\n".encode("utf-16"),
+    "named.csv": "sep=;\r\nSource;Target;Certainty\r\n\u200b[mart].[d e];mart.f\xa0;0,8\r\n".encode(),
+    "rows.csv": b'Source,,Target,\nTable,Column,Table,Column\n"=""mart.g""",x,`mart`.`h`,y\n',
+    "windows.csv": "From;To;Rule;From Column;To Column\nmart.h;mart.i;“a” – €;a;b\n".encode("cp1252"),
 }
 
 
@@ -137,7 +140,10 @@ def test_a_list_is_read_as_a_spreadsheet_wrote_it(
         (tmp_path / "lists" / name).write_bytes(content)
     (tmp_path / "lineage.yaml").write_text(SETTINGS.replace("edges.csv", "lists"))
 
-    assert run(tmp_path).counts.published == 3
+    counts = run(tmp_path).counts
+    assert counts.published == 6
+    heading = "it is a second row of the header, and what it says of columns is not read"
+    assert counts.dead == {f"malformed_record:{heading}": 1}
 
     rows = [EdgeRow(*row) for row in csv.reader(io.StringIO(exported(tmp_path)))]
     assert astuple(rows[0]) == HEADER
@@ -145,6 +151,9 @@ def test_a_list_is_read_as_a_spreadsheet_wrote_it(
         ("shop.default.mart.a", "shop.default.mart.b", "", ""),
         ("shop.default.mart.b", "shop.default.mart.c", "preis", "größe * ?"),
         ("shop.default.mart.c", "shop.default.mart.d", "", ""),
+        ("shop.default.mart.d e", "shop.default.mart.f", "", ""),
+        ("shop.default.mart.g", "shop.default.mart.h", "", ""),
+        ("shop.default.mart.h", "shop.default.mart.i", "b", "“a” – €"),
     ]
     assert {row.witness for row in rows[1:]} == {"edge list"}
 
