@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _PREFIX = "headwater-"
-_PURPOSES = ("spark", "state", "dry-run", "dbt")
+_PURPOSES = ("spark", "state", "dry-run", "dbt", "sqlmesh")
 _OWNER = ".owner"
 """The file that a run holds locked for as long as it lives, however it ends."""
 
@@ -25,7 +25,8 @@ _UNOWNED_SECONDS = 7 * 86_400.0
 
 @contextmanager
 def scratch_folder(purpose: str) -> Iterator[Path]:
-    """A new folder in the directory for temporary files; `purpose` is one of spark, state, dry-run, dbt.
+    """A new folder in the directory for temporary files; `purpose` is one of spark, state, dry-run, dbt,
+    sqlmesh.
 
     Folders of runs that are no more are removed first: those of this user alone.
     """

@@ -149,6 +149,10 @@ Planner = Callable[[Question], Reads | None]
 """Which columns a statement reads by a live database's own planner; None where it cannot plan it."""
 
 
+TextNames = Callable[[str], tuple[str, str | None]]
+"""A statement's text as it is to be read, and why it is skipped, None where it is not. It goes to Spark's tasks."""
+
+
 def _nothing() -> tuple[()]:
     return ()
 
@@ -164,7 +168,8 @@ class OpenSource:
     `database`: in which its bare names are, None where nothing tells. `views` and `routines`: its definitions as they
     stand now; `keeps`: whether a definition that the catalog has of it, and the source has not, still stands;
     `failures`: those whose text cannot be had. `columns` are of the relations that it knows.
-    `assets`: what its records define that is no table.
+    `assets`: what its records define that is no table. `text_names`: what the statements of a log beside it are read
+    as.
     """
 
     database: str | None = None
@@ -176,6 +181,7 @@ class OpenSource:
     columns: Callable[[], Schemas] = dict
     assets: Callable[[], Assets] | None = None
     planner: Planner | None = None
+    text_names: TextNames | None = None
 
     @property
     def has_definitions(self) -> bool:

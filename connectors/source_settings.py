@@ -61,6 +61,9 @@ class LineageConfig(Model):
     has_own_log: ClassVar[bool] = False
     """Whether it has records of its own, so that no query log is read beside it."""
 
+    has_own_definitions: ClassVar[bool] = False
+    """Whether it is a project, whose models are read beside whatever log is given."""
+
     has_engine_names: ClassVar[bool] = False
     """Whether its names are those of an engine over many sources (`headwater.sparkNames`)."""
 

@@ -20,6 +20,8 @@ _ROOMS: Mapping[str, str] = {
     "query-log-lineage": "connectors.query_log",
     "spark-history-lineage": "connectors.spark",
     "dbt": "connectors.dbt",
+    "sqlmesh": "connectors.sqlmesh",
+    "dataform": "connectors.dataform",
     "edge-list": "connectors.edge_list",
     "superset": "connectors.superset",
     "lookml": "connectors.lookml",

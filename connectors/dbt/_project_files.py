@@ -292,11 +292,28 @@ def _with_unique_ids(
     exposures: Iterable[DbtExposure], nodes: Iterable[TemplateNode], sources: Iterable[TemplateSource]
 ) -> tuple[DbtExposure, ...]:
     """Exposures that depend on unique ids where their files say `ref('model')` and `source('source', 'table')`."""
-    by_name: dict[str, list[TemplateNode]] = {}
-    for node in nodes:
-        by_name.setdefault(node.name, []).append(node)
-    tables = {(source.source, source.table): source.unique_id for source in sources}
+    by_name, tables = _by_names(nodes, sources)
     return tuple(replace(one, depends_on=tuple(_ids(one.depends_on, by_name, tables))) for one in exposures)
+
+
+def _by_names(
+    nodes: Iterable[TemplateNode], sources: Iterable[TemplateSource]
+) -> tuple[dict[str, list[TemplateNode]], dict[tuple[str, str], str]]:
+    found: dict[str, list[TemplateNode]] = {}
+    for node in nodes:
+        found.setdefault(node.name, []).append(node)
+    return found, {(source.source, source.table): source.unique_id for source in sources}
+
+
+def _with_calls(files: Mapping[str, SourceFile], scope: TemplateScope) -> dict[str, SourceFile]:
+    """The files, those in Python with what `dbt.ref` and `dbt.source` name in them: nothing of them is run."""
+    by_name, tables = _by_names(scope.nodes, scope.sources)
+    return {
+        key: replace(one, calls=tuple(dict.fromkeys(_ids((one.text,), by_name, tables))))
+        if one.language == "python"
+        else one
+        for key, one in files.items()
+    }
 
 
 def _ids(
@@ -320,7 +337,10 @@ def _ids(
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A node's file: its template, and for a seed the columns of its header."""
+    """A node's file: its template, and for a seed the columns of its header.
+
+    `calls` are the unique ids of what a model in Python refers to.
+    """
 
     node: TemplateNode
     path: str  # below the project's root
@@ -328,6 +348,7 @@ class SourceFile:
     language: str = "sql"
     columns: tuple[str, ...] = ()
     properties: NodeProperties = field(default_factory=lambda: NodeProperties(""))
+    calls: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,6 +390,7 @@ def read_source_files(project: Package, dialect: str | None, language: str) -> S
         sources=tuple(sources),
     )
     used = _with_unique_ids(exposures, scope.nodes, scope.sources)
+    files = _with_calls(files, scope)
     outside = tuple(file for package in packages for file in package.links_out())
     return SourceFiles(scope, files, used, declares and len(packages) == 1, outside)
 

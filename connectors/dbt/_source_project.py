@@ -284,7 +284,7 @@ def _dbt_node(one: SourceFile, config: NodeConfig, rendered: RenderedModel | Non
         path=one.path,
         materialized=materialized,
         language=one.language,
-        depends_on=rendered.read if rendered is not None else (),
+        depends_on=rendered.read if rendered is not None else one.calls,
         description=one.properties.description,
         tags=(tags,) if isinstance(tags, str) else tuple(map(str, tags)),
         owner=one.properties.owner,

@@ -132,6 +132,22 @@ class DbtProject:
     manifest: Manifest | None = field(default=None, repr=False)
 
 
+def python_models(project: DbtProject) -> Iterator[tuple[DbtNode, tuple[DbtNode, ...]]]:
+    """Each model in Python with what it reads, of which nothing but that is known; ephemeral ones stand for theirs."""
+    for node in project.nodes.values():
+        if node.language != "python" or node.kind is not ResourceKind.MODEL:
+            continue
+        waiting = list(dict.fromkeys(node.depends_on))
+        read: list[DbtNode] = []
+        for unique_id in waiting:
+            found = project.nodes.get(unique_id)
+            if found is not None and found.ephemeral:
+                waiting += [other for other in found.depends_on if other not in waiting]
+            elif found is not None and found.relation and found is not node:
+                read.append(found)
+        yield node, tuple(read)
+
+
 def adapter_dialect(adapter: str) -> str:
     """The dialect of an adapter's SQL. Raises ConfigError where it is not known."""
     if not adapter:

@@ -13,6 +13,7 @@ from connectors.dbt._template_values import relation_name
 from connectors.dbt.artifacts import NEWEST_VERSION, Artifact, read_columns, read_manifest, text_of
 from connectors.dbt.model_statements import DbtProject, ModelFailure, ModelQuery, adapter_dialect, model_statements
 from connectors.dbt.nodes import EPHEMERAL_PREFIX, DbtNode, Manifest, ResourceKind
+from connectors.model_project import dotted_name
 from ingestion.arguments import files_below, leads_out
 from ingestion.dialects import dialect_of
 from ingestion.dialects.lexing import NAME, STRING, WORD, tokens
@@ -58,16 +59,16 @@ def _project_from_compiled(path: Path, dialect: str | None) -> DbtProject:
         if file in ephemeral:
             continue
         relation_key = relation_keys[file.stem]
-        read = tuple(sorted(_id(parts) for parts in _qualified_names(text, language)))
+        read = tuple(sorted(dotted_name(parts) for parts in _qualified_names(text, language)))
         node = DbtNode(
-            _id(relation_key),
+            dotted_name(relation_key),
             ResourceKind.MODEL,
             file.stem,
             path.name,
             relation_name(relation_key, language),
             relation_key,
             str(file),
-            depends_on=tuple(name for name in read if name != _id(relation_key)),
+            depends_on=tuple(name for name in read if name != dotted_name(relation_key)),
         )
         nodes[node.unique_id] = node
         queries.append(ModelQuery(node, text, str(file)))
@@ -119,10 +120,6 @@ def _relation_keys(stems: Iterable[str], names: Iterable[tuple[str, str, str]]) 
     homes = {relation_key[:2] for relation_key in found.values()}
     home = homes.pop() if len(homes) == 1 else ("", "")
     return {stem: found.get(stem, (*home, stem)) for stem in stems}
-
-
-def _id(relation_key: tuple[str, str, str]) -> str:
-    return ".".join(filter(None, relation_key))
 
 
 def _is_model(file: Path) -> bool:

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 
-from connectors.dbt.model_statements import DbtProject, ModelStatement
+from connectors.dbt.model_statements import DbtProject, ModelStatement, python_models
+from connectors.model_source import table_lineage
 from connectors.source import FailedDefinition, OpenSource, SourceRun
 from ingestion.errors import Templated
 from ingestion.model.lineage import Column
@@ -38,7 +39,10 @@ def _main_database(project: DbtProject) -> str | None:
 
 
 def model_definitions(project: DbtProject) -> Iterator[Definition]:
-    """A view for each model, whatever dbt makes of it: its query says all that its rows come from."""
+    """A view for each model, whatever dbt makes of it: its query says all that its rows come from.
+
+    Of a model in Python it is known which tables it reads, and no column.
+    """
     at = project.manifest.generated_at if project.manifest is not None else None
     by_node: dict[str, list[ModelStatement]] = {}
     for statement in project.statements:
@@ -49,6 +53,10 @@ def model_definitions(project: DbtProject) -> Iterator[Definition]:
             queries = " UNION ALL ".join(f"({one.body}\n)" for one in (first, *others))
             text = f"CREATE VIEW {first.node.relation} AS {queries}"
         yield Definition(DefinitionKind.VIEW, first.node.relation_key, text, at)
+    for node, read in python_models(project):
+        if read:
+            lineage = table_lineage(node.relation_key, tuple(source.relation_key for source in read))
+            yield Definition(DefinitionKind.VIEW, node.relation_key, at=at, lineage=lineage)
 
 
 def _failed_models(project: DbtProject) -> tuple[FailedDefinition, ...]:

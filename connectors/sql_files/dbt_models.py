@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from connectors.dbt.model_statements import DbtProject
+from connectors.dbt.model_statements import DbtProject, python_models
 from connectors.dbt.nodes import DbtNode, ResourceKind
 from connectors.dbt.projects import is_project, open_project
 from ingestion.parser import TableSchema
@@ -54,13 +54,7 @@ def in_warehouse(project: DbtProject, column: str) -> str:
 
 def table_edges(project: DbtProject) -> TableEdges:
     """What Python models read, of which nothing but that is known."""
-    return tuple(
-        (project.nodes[source].dotted, node.dotted)
-        for node in project.nodes.values()
-        if node.language == "python" and node.kind is ResourceKind.MODEL
-        for source in node.depends_on
-        if source in project.nodes and project.nodes[source].relation
-    )
+    return tuple((source.dotted, node.dotted) for node, read in python_models(project) for source in read)
 
 
 def undeclared_reads(project: DbtProject, read: TableEdges) -> UndeclaredReads:

@@ -11,7 +11,10 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from connectors.dataform.projects import is_dataform, open_dataform
 from connectors.dbt.model_statements import DbtProject
+from connectors.dbt.projects import is_project
+from connectors.model_project import ModelProject, dotted_name, script_text
 from connectors.sql_files.dbt_models import (
     TableEdges,
     dbt_project,
@@ -20,13 +23,15 @@ from connectors.sql_files.dbt_models import (
     table_edges,
     undeclared_reads,
 )
-from connectors.sql_files.scripts import Script, project_script, read_script, sql_text, sql_texts
+from connectors.sql_files.scripts import Script, model_script, project_script, read_script, sql_text, sql_texts
+from connectors.sqlmesh.projects import SqlmeshOptions, is_sqlmesh, open_sqlmesh
 from ingestion.arguments import candidates_text, suggestion
 from ingestion.dialects import dialect_of
 from ingestion.dialects.other_dialects import fitting_types, is_share, mismatch_text, other_dialect
 from ingestion.errors import ConfigError, RecordError
 from ingestion.graph import LineageGraph, lineage_graph
 from ingestion.parser import JSON_VERSION, ColumnEdge, LineageParser, problem_text
+from ingestion.parsing.sandbox.process import Limits
 from ingestion.scripts.explanation import Explanation, column_names, columns_called, explain
 from ingestion.statements import split
 
@@ -72,6 +77,7 @@ class ScriptLineage:
         for table in (*self.intermediates, *self.targets):
             found.setdefault(table, {})
         for source, target in self.reads:  # of a table by which no column is told
+            found.setdefault(target, {})  # one without SQL may be read, and made by nothing else
             if not found[target]:
                 found[target] = {EVERY_COLUMN: [(source, "table")]}
             elif (known := found[target].get(EVERY_COLUMN)) and known[0][1] == "table":
@@ -113,6 +119,9 @@ def script_lineage(sql: str, dialect: str | None, schema: Path | None, timeout_s
     before = schema
     if schema is not None and schema.suffix == ".json":
         known, before = schema_from_json(schema), None
+    models = _model_project(sql, dialect, timeout_seconds)
+    if models is not None:
+        return _of_models(models, before, {**_models_schema(models), **known}, timeout_seconds)
     project = dbt_project(sql, dialect, timeout_seconds)
     if project is not None:
         dialect, known = project.dialect, {**schema_of(project), **known}
@@ -163,17 +172,64 @@ def _refuse_empty(script: Script, dialect: str, before: Path | None) -> None:
 
 def _of_project(project: DbtProject, found: ScriptLineage) -> ScriptLineage:
     """The lineage with what only dbt tells: models in Python, references that it was not told of, what is templated."""
-    python = table_edges(project)
-    made = tuple(dict.fromkeys(target for _, target in python if target not in found.tables))
-    read = tuple(dict.fromkeys(source for source, _ in python if source not in (*found.tables, *made)))
-    return replace(
+    whole = replace(
         found,
-        sources=(*found.sources, *read),
-        targets=(*found.targets, *made),
         failures=(*(str(failure) for failure in project.failures), *found.failures),
-        reads=(*found.reads, *python),
         notes=(*found.notes, *project.notes, *undeclared_reads(project, found.reads).lines()),
     )
+    return _with_table_edges(whole, table_edges(project))
+
+
+def _model_project(name: str, dialect: str | None, timeout_seconds: float) -> ModelProject | None:
+    """The project of SQLMesh or Dataform at the path `name`, None where there is none. Raises ConfigError."""
+    path = Path(name)
+    if name == "-" or not path.exists() or (path.is_dir() and is_project(path)):
+        return None
+    if is_dataform(path):
+        return open_dataform(path, dialect)
+    if is_sqlmesh(path):
+        return open_sqlmesh(path, SqlmeshOptions(dialect, limits=Limits(seconds=timeout_seconds)))
+    return None
+
+
+def _models_schema(project: ModelProject) -> dict[str, Mapping[str, str]]:
+    """The columns of what no statement of the project makes."""
+    return {
+        dotted_name(key): {column.name: column.type for column in columns} for key, columns in project.columns.items()
+    }
+
+
+def _of_models(project: ModelProject, before: Path | None, known: Schema, timeout_seconds: float) -> ScriptLineage:
+    """The lineage of a project of models, those that could not be read among its failures."""
+    script = model_script(project, before)
+    found = _of_script(script, project.dialect, known, timeout_seconds) if script.files else ScriptLineage()
+    _refuse_schema_failures(before, found.failures)
+    return _with_table_edges(
+        replace(
+            found,
+            failures=(*map(str, project.failures), *found.failures),
+            notes=(*found.notes, *project.notes),
+        ),
+        project.table_edges,
+    )
+
+
+def _with_table_edges(found: ScriptLineage, edges: TableEdges) -> ScriptLineage:
+    """The lineage with tables of which it is known what they read, and by no column."""
+    written, read = {target for _, target in edges}, {source for source, _ in edges}
+    sources, targets = set(found.sources), set(found.targets)
+    between = {one for one in written if one in sources or one in read} | {one for one in targets if one in read}
+    return replace(
+        found,
+        sources=(*(one for one in found.sources if one not in between), *_new(read, found, between)),
+        targets=(*(one for one in found.targets if one not in between), *_new(written, found, between)),
+        intermediates=(*found.intermediates, *sorted(between - set(found.intermediates))),
+        reads=(*found.reads, *edges),
+    )
+
+
+def _new(names: set[str], found: ScriptLineage, between: set[str]) -> tuple[str, ...]:
+    return tuple(sorted(names - between - set(found.tables)))
 
 
 def _refuse_schema_failures(schema: Path | None, failures: Iterable[str]) -> None:
@@ -239,9 +295,14 @@ def explain_in_sql(column: str, sql: SqlOptions) -> tuple[Explanation, tuple[str
     Raises ConfigError for files that cannot be read, and for a column that is not there or not just one.
     """
     known = schema_from_json(sql.schema) if sql.schema is not None and sql.schema.suffix == ".json" else {}
-    project = dbt_project(sql.name, sql.dialect, sql.timeout_seconds)
+    models = _model_project(sql.name, sql.dialect, sql.timeout_seconds)
+    project = dbt_project(sql.name, sql.dialect, sql.timeout_seconds) if models is None else None
     unread: tuple[str, ...] = ()
-    if project is None:
+    if models is not None:
+        dialect, known = models.dialect, {**_models_schema(models), **known}
+        parts = [(one.origin, script_text(one, models.dialect)) for one in models.models if one.text]
+        unread = tuple(map(str, models.failures))
+    elif project is None:
         dialect = sql.dialect or DEFAULT_DIALECT
         parts, unread = _texts(sql, dialect)
     else:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from connectors.dbt.model_statements import DbtProject
 from connectors.encodings import text_encoding
+from connectors.model_project import ModelProject, script_text
 from ingestion.arguments import files_below, leads_out, nearest_file
 from ingestion.dialects import Dialect
 from ingestion.errors import ConfigError
@@ -82,6 +83,14 @@ def project_script(project: DbtProject, before: Path | None = None) -> Script:
     """The models of a dbt project, each after those that it reads; `before` as in `read_script`."""
     parts = [(str(before), sql_text(before))] if before else []
     return _join([*parts, *((statement.origin, statement.text) for statement in project.statements)])
+
+
+def model_script(project: ModelProject, before: Path | None = None) -> Script:
+    """The models of a project that have SQL; `before` as in `read_script`."""
+    parts = [(str(before), sql_text(before))] if before else []
+    return _join(
+        [*parts, *((model.origin, script_text(model, project.dialect)) for model in project.models if model.text)]
+    )
 
 
 def sql_text(file: Path) -> str:

@@ -69,6 +69,7 @@ CONNECTION_TYPES: Mapping[str, str] = {
 }
 
 _OWN = frozenset({"DuckDB", "Drill", "Iceberg", "Materialize", "RisingWave", "Spark"})
+_SELDOM = frozenset({"AzureSQL", "MicrosoftAccess"})
 OTHER_DATABASE = "CustomDatabase"
 
 # What people write for a dialect that goes by another name here.
@@ -83,6 +84,13 @@ SPELLINGS: Mapping[str, str] = {
     "sqlserver": "tsql",
     "timescaledb": "postgres",
 }
+
+
+def connection_type_of(dialect: str) -> str:
+    """The kind of database whose SQL a dialect is; of several the one that goes by its name, else the first."""
+    by_name = next((kind for kind in CONNECTION_TYPES if kind.lower() == dialect), None)
+    speaking = (kind for kind, spoken in CONNECTION_TYPES.items() if spoken == dialect and kind not in _SELDOM)
+    return by_name or (OTHER_DATABASE if dialect == "ansi" else next(speaking, OTHER_DATABASE))
 
 
 def service_type(kind: str) -> str:

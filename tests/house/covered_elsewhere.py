@@ -60,6 +60,14 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
         "connectors.table_commits.settings",
         "connectors.table_commits.source",
     ),
+    "connectors/sqlmesh/test_projects.py": ("connectors.sqlmesh._rendering",),
+    "connectors/sqlmesh/test_library.py": ("connectors.sqlmesh.library_script",),
+    "test_docs.py": (
+        "connectors.dataform.settings",
+        "connectors.dataform.source",
+        "connectors.sqlmesh.settings",
+        "connectors.sqlmesh.source",
+    ),
     "workflows/run/test_edge_list.py": ("connectors.edge_list.settings", "connectors.edge_list.source"),
     "connectors/catalog/store/lineage/test_verdicts.py": (
         "connectors.catalog.answer.witnesses",

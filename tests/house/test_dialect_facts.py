@@ -19,6 +19,8 @@ OF_SYSTEMS = {
     "ingestion.parsing.sqlglot.queries.table_functions": "grammars of sqlglot, tried on a text of an unknown dialect",
     "connectors.catalog.store.database": "SQLAlchemy's name of a database",
     "connectors.dbt": "dbt's names of its adapters, and how their macros are written",
+    "connectors.dataform": "Dataform's names of warehouses",
+    "connectors.sqlmesh": "SQLMesh's names of engines",
     "connectors.platforms.datahub_platforms": "DataHub's names of its platforms",
     "connectors.postgres": "a connector to one system",
     "connectors.superset": "SQLAlchemy's names of databases",

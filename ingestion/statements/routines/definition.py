@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from ingestion.dialects import Dialect, dialect_of
@@ -33,7 +33,8 @@ class Definition:
     `full_name` is (database, schema, name). `at` is since when it holds (seconds since the epoch), None where nobody
     knows. `done` says that its lineage stands already: the same definition was published before. `own` marks what was
     filed from a log by an earlier run: it is no source of lineage. `home` is the database and schema in which its bare
-    names stand where these are not its own.
+    names stand where these are not its own. `lineage` is what is known of one that has no SQL, as
+    `ingestion.analysis.symbolic` writes it.
     """
 
     kind: DefinitionKind
@@ -44,6 +45,7 @@ class Definition:
     own: bool = False
     language: str = ""
     home: tuple[str, str] | None = None
+    lineage: bytes | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         return f"Definition({self.kind} {'.'.join(self.full_name)})"

@@ -10,6 +10,12 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from connectors.dbt.projects import open_project
+from connectors.dbt.source import model_definitions
+from connectors.sql_files.lineage import script_lineage
+from ingestion.analysis.symbolic import loads
+from ingestion.model.lineage import StatementLineage
+from ingestion.parsing.sandbox.process import Limits
 from tests.benchmarks.dbt_mutations import compare
 from tests.support.dbt_project import BUILT, PROJECT
 from workflows.cli import app
@@ -328,3 +334,33 @@ def test_what_a_link_leads_to_out_of_a_project_is_left_out_and_told(plain: Path,
 
     assert "vault" not in json.dumps(document["column_lineage"])
     assert any("models/private.sql: a link leads out of the folder" in note for note in document["notes"])
+
+
+def test_a_model_in_python_keeps_its_edges_in_a_run_and_in_a_tree_whoever_reads_it(tmp_path: Path) -> None:
+    """Nothing of it is run: what `dbt.ref` and `dbt.source` name is what it reads."""
+    (tmp_path / "dbt_project.yml").write_text("name: hub\nprofile: hub\n")
+    models = {
+        "first.sql": "select 1 as a",
+        "hidden.sql": "{{ config(materialized='ephemeral') }} select a from {{ ref('first') }}",
+        "scored.py": "def model(dbt, session):\n"
+        "    return dbt.ref('hidden').join(dbt.ref(\"first\"), dbt.source('raw', 'x'))",
+        "last.sql": "select a from {{ ref('scored') }}",
+        "raw.yml": "sources: [{name: raw, schema: landing, tables: [{name: x}]}]",
+    }
+    (tmp_path / "models").mkdir()
+    for name, text in models.items():
+        (tmp_path / "models" / name).write_text(text)
+
+    found = script_lineage(str(tmp_path), "postgres", None, 30)
+
+    assert {(source, target) for source, target in found.reads if target == "scored"} == {
+        ("first", "scored"),
+        ("landing.x", "scored"),
+    }
+    assert found.tree()["scored"] == {"(every column)": [("first", "table"), ("landing.x", "table")]}
+    assert "scored" in found.intermediates
+    assert not {"scored"} & {*found.sources, *found.targets}
+    project = open_project(tmp_path, "postgres", Limits())
+    (lineage,) = [loads(one.lineage) for one in model_definitions(project) if one.lineage is not None]
+    assert isinstance(lineage, StatementLineage)
+    assert {name.dotted for name in lineage.sources} == {"first", "landing.x"}

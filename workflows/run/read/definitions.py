@@ -159,6 +159,6 @@ def _record(definition: Definition, text: str, dialect: str) -> Row:
         "schema": schema,
         "dialect": dialect,
         "status": None,
-        "problem": None if text else "no definition",
-        "symbolic": None,
+        "problem": None if text or definition.lineage is not None else "no definition",
+        "symbolic": definition.lineage,
     }

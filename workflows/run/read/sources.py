@@ -13,6 +13,7 @@ from connectors.dbt.model_statements import DbtProject
 from connectors.dbt.projects import open_project
 from connectors.openmetadata.client import Platform
 from connectors.query_log.reader import QueryLogOptions
+from connectors.renamed_records import renamed_records
 from connectors.scratch import scratch_folder
 from connectors.source import FailedDefinition, OpenSource, Schemas, SourceRun
 from connectors.sources import ConfiguredSource, has_room
@@ -58,7 +59,7 @@ def open_source(config: RunConfig, project: DbtProject | None) -> Iterator[OpenS
         source = OpenSource() if configured is None else opened.enter_context(configured.open(run))
         if config.has_query_log and not config.lineage.has_own_log:
             log = opened.enter_context(ConfiguredSource("query-log-lineage", log_options(config)).open(run))
-            source = replace(source, records=log.records)
+            source = replace(source, records=renamed_records(log.records, source.text_names))
         yield source
 
 
@@ -67,7 +68,7 @@ def _source_beside_log(config: RunConfig, project: DbtProject | None) -> Configu
     source_type, connection = config.source.type.lower(), config.source.connection
     if project is not None:
         return ConfiguredSource(source_type, project)
-    if config.lineage.has_own_log:
+    if config.lineage.has_own_log or config.lineage.has_own_definitions:
         return ConfiguredSource(source_type, config.lineage)
     live = config.source.is_database and connection is not None and "hostPort" in connection.options
     if connection is None or not live or not has_room(source_type):

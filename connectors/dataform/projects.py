@@ -1,0 +1,210 @@
+"""A Dataform project by its compiled graph: `dataform compile --json`, whose queries have no templates any more.
+
+{"tables": [{"type": "view", "target": {"schema": "mart", "name": "daily"}, "query": "SELECT …"}],
+ "operations": […], "assertions": […], "declarations": […], "projectConfig": {"warehouse": "bigquery"}}
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import ijson
+
+from connectors.model_project import Key, ModelProject, ProjectFailure, ProjectModel, view_model, without_twins
+from ingestion.arguments import files_below, leads_out
+from ingestion.dialects import dialect_of
+from ingestion.errors import ConfigError, Templated
+
+_ACTIONS = ("tables", "operations", "assertions", "declarations")
+_KEYS = frozenset((*_ACTIONS, "projectConfig", "graphErrors", "dataformCoreVersion", "targets"))
+_PROJECT_FILES = ("workflow_settings.yaml", "dataform.json")
+_DIALECTS = {"sqldatawarehouse": "tsql"}
+_NEWEST_VERSION = 3
+_MOST_BYTES = 256 << 20
+_COMPILE = "compile the project, and name what it writes: dataform compile --json > graph.json"
+
+
+def is_dataform(path: Path) -> bool:
+    """Whether a path is a compiled graph, or the folder of a Dataform project."""
+    if path.is_file():
+        return path.suffix == ".sqlx" or (path.suffix == ".json" and _is_graph(path))
+    is_project = any((path / name).is_file() for name in _PROJECT_FILES)
+    return path.is_dir() and (is_project or next(path.rglob("*.sqlx"), None) is not None)
+
+
+def _is_graph(file: Path) -> bool:
+    """By its first key, whatever stands behind it."""
+    try:
+        with file.open("rb") as opened:
+            first = next((value for kind, value in ijson.basic_parse(opened) if kind == "map_key"), None)
+    except (OSError, ijson.JSONError, UnicodeDecodeError):
+        return False
+    return first in _KEYS
+
+
+def _graph_file(path: Path) -> Path | None:
+    """The graph of a path; None where a project has none. Raises ConfigError where it has several."""
+    if path.suffix == ".sqlx":
+        return None
+    if not path.is_dir():
+        return path
+    found = [file for file in sorted(path.glob("*.json")) if file.name not in _NOT_GRAPHS and _is_graph(file)]
+    if len(found) > 1:
+        raise ConfigError(f"{path} has several compiled graphs ({', '.join(file.name for file in found)}): name one")
+    return found[0] if found else None
+
+
+_NOT_GRAPHS = frozenset({"dataform.json", "package.json", "package-lock.json"})
+
+
+def graph_dialect(path: Path) -> str:
+    """The dialect of a project's warehouse; that of BigQuery where no graph tells it. Raises ConfigError."""
+    file = _graph_file(path)
+    return _dialect(_read(file)) if file is not None else "bigquery"
+
+
+def open_dataform(path: Path, dialect: str | None = None) -> ModelProject:
+    """The project at a path: its compiled graph; without one its SQLX files are failures, each by its name.
+
+    `dialect` None: that of its warehouse. Raises ConfigError where the graph is none.
+    """
+    file = _graph_file(path)
+    if file is None:
+        return _not_compiled(path, dialect)
+    graph = _read(file)
+    language = dialect_of(dialect).name if dialect is not None else _dialect(graph)
+    models, failures = _models(file, graph, language)
+    project = ModelProject(
+        str(path.name or path.resolve().name),
+        language,
+        tuple(models),
+        failures=tuple(failures),
+        notes=tuple(_notes(file, graph)),
+    )
+    return without_twins(project)
+
+
+def _not_compiled(path: Path, dialect: str | None) -> ModelProject:
+    inside, outside = ([path], []) if path.is_file() else files_below(path, "*.sqlx")
+    files = [file for file in inside if "node_modules" not in file.parts]
+    if not files:
+        raise ConfigError(f"{path} has no compiled graph: {_COMPILE}")
+    failures = tuple(ProjectFailure(f"{file}:1", f"{Templated.code}: SQLX that is not compiled") for file in files)
+    notes = (f"no compiled graph: {_COMPILE}", *map(leads_out, outside))
+    return ModelProject(path.name, dialect_of(dialect or "bigquery").name, failures=failures, notes=notes)
+
+
+def _read(file: Path) -> Mapping[str, Any]:
+    try:
+        if file.stat().st_size > _MOST_BYTES:
+            raise ConfigError(f"{file} is over 256 MB: no compiled graph is as large")
+        content = json.loads(file.read_bytes())
+    except OSError as error:
+        raise ConfigError(f"{file} cannot be read ({error.strerror})") from None
+    except json.JSONDecodeError as error:
+        raise ConfigError(f"{file}:{error.lineno}: not whole JSON; {_COMPILE}") from None
+    except RecursionError:
+        raise ConfigError(f"{file}: nested too deeply") from None
+    except ValueError:
+        raise ConfigError(f"{file}: not JSON in UTF-8; {_COMPILE}") from None
+    if not isinstance(content, dict) or not _KEYS & content.keys():
+        raise ConfigError(f"{file} is no compiled graph of Dataform; {_COMPILE}")
+    wrong = next((name for name in _ACTIONS if not isinstance(content.get(name, []), list)), None)
+    if wrong is not None:
+        raise ConfigError(f"{file}: {wrong} is no list, as it is in a compiled graph of Dataform")
+    return content
+
+
+def _dialect(graph: Mapping[str, Any]) -> str:
+    config = graph.get("projectConfig")
+    warehouse = str(config.get("warehouse") or "bigquery").lower() if isinstance(config, dict) else "bigquery"
+    try:
+        return dialect_of(_DIALECTS.get(warehouse, warehouse)).name
+    except ConfigError:
+        raise ConfigError(f"the warehouse {warehouse[:80]} is not known: name its SQL with --dialect") from None
+
+
+def _models(file: Path, graph: Mapping[str, Any], language: str) -> tuple[list[ProjectModel], list[ProjectFailure]]:
+    models: list[ProjectModel] = []
+    failures: list[ProjectFailure] = []
+    for kind in ("tables", "operations"):
+        for number, action in enumerate(graph.get(kind, ())):
+            where = f"{file}: {kind}[{number}]"
+            key = _target(action)
+            if key is None:
+                failures.append(ProjectFailure(where, "malformed: it has no target"))
+                continue
+            if action.get("disabled") is True:
+                continue
+            origin = f"{action['fileName']} (compiled)" if isinstance(action.get("fileName"), str) else where
+            queries, text = (_queries(action), None) if kind == "tables" else ((), _operation_text(action))
+            if queries:
+                models.append(view_model(key, origin, queries, language, _kind(action, kind)))
+            elif text is not None:
+                models.append(ProjectModel(key, origin, text, (), _kind(action, kind)))
+            else:
+                failures.append(ProjectFailure(origin, "malformed: it has no query", key))
+    return models, failures
+
+
+def _kind(action: Mapping[str, Any], kind: str) -> str:
+    written = action.get("enumType") or action.get("type")
+    return written.lower() if isinstance(written, str) else kind.removesuffix("s")
+
+
+def _target(action: object) -> Key | None:
+    target = action.get("target") if isinstance(action, dict) else None
+    parts = [target.get(name) or "" for name in ("database", "schema", "name")] if isinstance(target, dict) else []
+    if (
+        len(parts) != len(("database", "schema", "name"))
+        or not parts[2]
+        or not all(isinstance(one, str) for one in parts)
+    ):
+        return None
+    return parts[0], parts[1], parts[2]
+
+
+def _queries(action: Mapping[str, Any]) -> tuple[str, ...]:
+    """The query; of an incremental table beside it the one that adds rows later."""
+    queries = (action.get("query"), action.get("incrementalQuery"))
+    return tuple(dict.fromkeys(one.strip().rstrip(";") for one in queries if isinstance(one, str) and one.strip()))
+
+
+def _operation_text(action: Mapping[str, Any]) -> str | None:
+    queries = action.get("queries")
+    texts = (
+        [one.strip().rstrip(";") for one in queries if isinstance(one, str) and one.strip()]
+        if isinstance(queries, list)
+        else []
+    )
+    return ";\n".join(texts) or None
+
+
+def _notes(file: Path, graph: Mapping[str, Any]) -> Iterator[str]:
+    version = graph.get("dataformCoreVersion")
+    major = str(version or "").partition(".")[0]
+    if major.isdigit() and int(major) > _NEWEST_VERSION:
+        yield f"{file} is of Dataform {version}, newer than {_NEWEST_VERSION}: what is known of it was read"
+    unknown = sorted(str(name)[:80] for name in graph.keys() - _KEYS if isinstance(graph[name], list) and graph[name])
+    known_others = {"tests", "notebooks", "dataPreparations", "jitCode", "runConfig"}
+    for other in unknown:
+        word = "is no SQL" if other in known_others else "is not known"
+        yield f"{file}: {other} {word}: {len(graph[other])} not read"
+    if assertions := graph.get("assertions"):
+        yield f"{len(assertions)} assertions are no tables: not read"
+    errors = graph.get("graphErrors")
+    compilation = errors.get("compilationErrors") if isinstance(errors, dict) else None
+    for error in compilation if isinstance(compilation, list) else ():
+        name = error.get("fileName") if isinstance(error, dict) else None
+        yield f"{name or file}: Dataform could not compile it"
+    disabled = sum(
+        1
+        for kind in ("tables", "operations")
+        for one in graph.get(kind, ())
+        if isinstance(one, dict) and one.get("disabled") is True
+    )
+    if disabled:
+        yield f"{disabled} actions are disabled: not read"

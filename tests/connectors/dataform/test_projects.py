@@ -1,0 +1,141 @@
+"""A Dataform project by its compiled graph, and what is no graph in one line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from connectors.dataform.projects import is_dataform, open_dataform
+from connectors.sql_files.lineage import script_lineage
+from ingestion.errors import ConfigError
+
+
+def action(name: str, schema: str = "mart", **given: Any) -> dict[str, Any]:
+    return {
+        "target": {"database": "hub", "schema": schema, "name": name},
+        "fileName": f"definitions/{name}.sqlx",
+        **given,
+    }
+
+
+GRAPH: dict[str, Any] = {
+    "tables": [
+        action("daily", type="view", query="SELECT bean, SUM(kilos) AS kilos FROM `hub.raw.orders` GROUP BY 1"),
+        action(
+            "log",
+            enumType="INCREMENTAL",
+            query="SELECT bean FROM `hub.mart.daily`",
+            incrementalQuery="SELECT bean FROM `hub.mart.daily` WHERE bean > (SELECT MAX(bean) FROM `hub.mart.log`)",
+        ),
+        action("off", type="table", query="SELECT x FROM y", disabled=True),
+        action("empty", type="table"),
+        {"query": "SELECT 1"},
+    ],
+    "operations": [
+        action(
+            "best", hasOutput=True, queries=["CREATE TABLE `hub.mart.best` AS SELECT bean AS top FROM `hub.mart.log`"]
+        )
+    ],
+    "assertions": [action("rows", schema="checks", query="SELECT 1 FROM `hub.mart.daily`")],
+    "declarations": [action("orders", schema="raw")],
+    "notebooks": [{}],
+    "graphErrors": {"compilationErrors": [{"fileName": "definitions/bad.sqlx", "message": "a secret"}]},
+    "projectConfig": {"warehouse": "bigquery"},
+    "dataformCoreVersion": "3.0.9",
+}
+
+
+def written(folder: Path, graph: object) -> Path:
+    file = folder / "graph.json"
+    file.write_text(json.dumps(graph))
+    return file
+
+
+def test_a_graph_is_read_action_by_action(tmp_path: Path) -> None:
+    file = written(tmp_path, GRAPH)
+    assert is_dataform(file)
+    project = open_dataform(file)
+    assert (project.dialect, [(model.dotted, model.kind) for model in project.models]) == (
+        "bigquery",
+        [("hub.mart.daily", "view"), ("hub.mart.log", "incremental"), ("hub.mart.best", "operation")],
+    )
+    assert [str(failure) for failure in project.failures] == [
+        "definitions/empty.sqlx (compiled): malformed: it has no query",
+        f"{file}: tables[4]: malformed: it has no target",
+    ]
+    assert list(project.notes) == [
+        f"{file}: notebooks is no SQL: 1 not read",
+        "1 assertions are no tables: not read",
+        "definitions/bad.sqlx: Dataform could not compile it",
+        "1 actions are disabled: not read",
+    ]
+
+
+def test_its_columns_flow_through_all_kinds_of_action(tmp_path: Path) -> None:
+    lineage = script_lineage(str(written(tmp_path, GRAPH)), None, None, 30)
+    edges = {(str(edge.source), str(edge.target)) for edge in lineage.edges if edge.type == "DIRECT"}
+    assert edges == {
+        ("hub.raw.orders.bean", "hub.mart.daily.bean"),
+        ("hub.raw.orders.kilos", "hub.mart.daily.kilos"),
+        ("hub.mart.daily.bean", "hub.mart.log.bean"),
+        ("hub.mart.log.bean", "hub.mart.best.top"),
+    }
+    assert lineage.problems == ()
+
+
+def test_sqlx_without_a_graph_is_told_by_its_name(tmp_path: Path) -> None:
+    (tmp_path / "a.sqlx").write_text('config {type: "view"}\nSELECT ${x} FROM ${ref("t")}')
+    outside = tmp_path.parent / "outside.sqlx"
+    outside.write_text("SELECT secret FROM t")
+    (tmp_path / "b.sqlx").symlink_to(outside)
+    assert is_dataform(tmp_path)
+    assert is_dataform(tmp_path / "a.sqlx")
+    lineage = script_lineage(str(tmp_path), None, None, 30)
+    assert lineage.failures == (f"{tmp_path}/a.sqlx:1: templated: SQLX that is not compiled",)
+    assert lineage.tables == ()
+    assert any("dataform compile --json" in note for note in lineage.notes)
+    assert any("b.sqlx: a link leads out" in note for note in lineage.notes)
+
+
+def test_a_later_version_is_told_and_read(tmp_path: Path) -> None:
+    project = open_dataform(written(tmp_path, {**GRAPH, "dataformCoreVersion": "11.2.0", "streams": [1, 2]}))
+    assert len(project.models) == 3
+    assert any("is of Dataform 11.2.0, newer than 3" in note for note in project.notes)
+    assert any("streams is not known: 2 not read" in note for note in project.notes)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('{"tables": [', r"graph.json:1: not whole JSON"),
+        ('{"tables": 5}', "tables is no list"),
+        ("[1]", "no compiled graph of Dataform"),
+        ('{"nodes": {}}', "no compiled graph of Dataform"),
+        ('{"tables": ' + "[" * 100_000, "nested too deeply|not whole JSON"),
+        ("\x00", "not whole JSON|not JSON"),
+        ('{"projectConfig": {"warehouse": "papyrus"}}', "warehouse papyrus is not known"),
+    ],
+)
+def test_what_is_no_graph_is_refused_in_one_line(tmp_path: Path, content: str, message: str) -> None:
+    (tmp_path / "graph.json").write_text(content)
+    with pytest.raises(ConfigError, match=message) as raised:
+        open_dataform(tmp_path / "graph.json")
+    assert "\n" not in str(raised.value)
+
+
+def test_a_folder_with_two_graphs_needs_one_to_be_named(tmp_path: Path) -> None:
+    (tmp_path / "workflow_settings.yaml").write_text("")
+    (tmp_path / "package.json").write_text('{"tables": []}')
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.json").write_text(json.dumps(GRAPH))
+    with pytest.raises(ConfigError, match=r"several compiled graphs \(one.json, two.json\)"):
+        open_dataform(tmp_path)
+
+
+def test_two_actions_of_one_name_are_ambiguous(tmp_path: Path) -> None:
+    twice = {"tables": [action("x", query="SELECT 1"), action("x", query="SELECT 2")]}
+    reasons = {failure.reason for failure in open_dataform(written(tmp_path, twice)).failures}
+    assert reasons == {"ambiguous: another model is called hub.mart.x too"}
