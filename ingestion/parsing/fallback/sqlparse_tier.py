@@ -62,6 +62,7 @@ from ingestion.statements.cleaning import plainly_spelled
 _WORD = re.compile(r"\S+")
 _tokenize: Callable[[str], Iterable[tuple[sql._TokenType, str]]] = sqlparse.lexer.tokenize
 
+_BRACKETED_TABLE = re.compile(r"\[(?:[\w-]+:)?[\w-]+\.[\w.-]+\]")
 _CURRENT = keywords("date path schema server time timestamp timezone user")
 _NEW_COLUMNS = keywords("array match_recognize measures pivot system_time unpivot")
 """Clauses behind FROM that give its rows other columns, or its tables other names."""
@@ -118,14 +119,17 @@ def _tokens_of(kind: sql._TokenType, value: str, start: int, dialect: Dialect) -
         yield Token(NUMBER, value, start)
     elif kind in sql.Name.Placeholder or value.startswith("@"):
         yield Token(PLACEHOLDER, value, start)
-    elif value[0] in dialect.name_quotes and len(value) > 1:
-        yield Token(NAME, value, start)
-    elif value[0] == "[" and len(value) > 1:  # an array, or what an index is
-        yield Token(PLACEHOLDER, value, start)
+    elif value[0] in "`[" and len(value) > 1:
+        yield Token(NAME if _is_quoted_name(value, dialect) else PLACEHOLDER, value, start)
     elif kind in sql.Keyword or kind in sql.Name:  # one token of several words: LEFT OUTER JOIN
         yield from (Token(WORD, word.group(), start + word.start()) for word in _WORD.finditer(value))
     else:
         yield Token(PUNCTUATION, value, start)
+
+
+def _is_quoted_name(value: str, dialect: Dialect) -> bool:
+    """Whether brackets are around a name, as in BigQuery's legacy SQL `[project:dataset.t]`: `[a, b]` is a list."""
+    return value[0] in dialect.name_quotes or _BRACKETED_TABLE.fullmatch(value) is not None
 
 
 def _kind_of_string(value: str, dialect: Dialect) -> str:
@@ -264,6 +268,8 @@ class _Scan:
         word = self.code.word(position)
         if word in _BEFORE_RELATION or (word == "table" and self.code.word(position + 1) == "("):
             return position + 1
+        if word == "from":
+            raise Unparsable("FROM stands twice")
         level.expecting = False
         named = relation_at(self.code, position)
         if word in ENDS_FROM or named is None or self._is_call(named.end):

@@ -188,9 +188,16 @@ def _rows_beside(text: str, rules: Dialect, depth: int) -> RelationalStatement |
     return with_execution(_parse(insert, rules, _DYNAMIC_DEPTH), _execute(Code.of(run, rules), depth))
 
 
+_TWICE = re.compile(r"\bfrom\s++from\b", re.IGNORECASE)
+
+
 def syntax_tree(text: str, rules: Dialect) -> exp.Expr:
     """The tree of one statement, repaired where that helps. Raises Unparsable."""
     grammar = _grammar(rules.sqlglot)
+    if _TWICE.search(text) is not None:
+        code = Code.of(text, rules)
+        if any(code.stands(number, "from", "from") for number in range(len(code))):
+            raise Unparsable("FROM stands twice")  # sqlglot would take the second for a query's, and lose its alias
     if needs_repair(text, rules.name):
         text = repair_text(text, rules) or text
     try:

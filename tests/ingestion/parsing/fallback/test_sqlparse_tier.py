@@ -164,6 +164,7 @@ def test_the_kind_and_the_mode_follow_the_verb() -> None:
     ("text", "dialect"),
     [
         ("UPDATE LOW_PRIORITY t SET a = 1", "mysql"),
+        ("SELECT s.a FROM FROM t s", "bigquery"),
         ("INSERT TOP (5) INTO t SELECT a FROM s", "tsql"),
     ],
 )
@@ -207,3 +208,7 @@ def test_columns_that_are_not_those_of_the_tables_are_not_followed(text: str, di
 )
 def test_a_word_that_is_a_value_is_no_column(text: str, dialect: str) -> None:
     assert [sources for _, sources in columns(text, dialect)] == [[], [f"s.{'b' if dialect == 'duckdb' else 'B'}"]]
+
+
+def test_a_table_of_bigquerys_legacy_sql_stands_in_brackets() -> None:
+    assert tables("SELECT a FROM [lib-1:web.s], [web.u]", "bigquery")[0] == {"lib-1:web.s", "web.u"}

@@ -25,6 +25,7 @@ from tests.support.lineage_lines import column_lines
         ("snowflake", "execute immediate 'insert into t select ' || x"),
         ("snowflake", "create task k as insert into t select a from s"),
         ("ansi", "this is no sql at all"),
+        ("bigquery", "select s.a from from t s"),
     ],
 )
 def test_what_it_cannot_read_is_refused(dialect: str, text: str) -> None:
