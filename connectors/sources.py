@@ -25,6 +25,7 @@ _ROOMS: Mapping[str, str] = {
     "edge-list": "connectors.edge_list",
     "superset": "connectors.superset",
     "lookml": "connectors.lookml",
+    "metabase": "connectors.metabase",
     "table-commits": "connectors.table_commits",
     "postgres-lineage": "connectors.postgres",
     "timescale-lineage": "connectors.postgres",

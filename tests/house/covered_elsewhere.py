@@ -54,6 +54,13 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
         "connectors.superset._documents",
     ),
     "connectors/lookml/test_assets.py": ("connectors.lookml._fields", "connectors.lookml._project"),
+    "connectors/metabase/test_assets.py": (
+        "connectors.metabase._api",
+        "connectors.metabase._documents",
+        "connectors.metabase._mbql",
+        "connectors.metabase.settings",
+        "connectors.metabase.source",
+    ),
     "connectors/superset/test_api.py": ("connectors.dashboards.servers",),
     "workflows/run/test_table_commits.py": (
         "connectors.table_commits._tables",

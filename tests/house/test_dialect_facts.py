@@ -23,6 +23,7 @@ OF_SYSTEMS = {
     "connectors.sqlmesh": "SQLMesh's names of engines",
     "connectors.platforms.datahub_platforms": "DataHub's names of its platforms",
     "connectors.postgres": "a connector to one system",
+    "connectors.metabase": "Metabase's names of databases",
     "connectors.superset": "SQLAlchemy's names of databases",
     "connectors.spark.catalog": "a connector to one system",
     "connectors.spark": "a connector to one system",

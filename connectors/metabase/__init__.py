@@ -1,0 +1,1 @@
+"""Metabase as a source: its serialized export and its REST API."""

@@ -1,0 +1,234 @@
+"""Metabase's cards as assets, by its export and by its API alike, and what is told of what has no query."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+from pytest_httpserver import HTTPServer
+
+from connectors.assets import Asset
+from connectors.dashboards.files import ExportedFile
+from connectors.dashboards.settings import DashboardServer
+from connectors.metabase._api import documents_of_server
+from connectors.metabase._assets import assets_of
+from connectors.metabase._documents import documents_of
+from connectors.metabase.settings import MetabaseConfig
+from connectors.metabase.source import open_source
+from connectors.source import SourceRun
+
+SETTINGS = MetabaseConfig.model_construct(dashboard_service_name=None, database_names={})
+ORDERS, USERS = ["shop", "sales", "orders"], ["shop", "sales", "users"]
+
+
+def place(table: list[str], field: str) -> list[str]:
+    return [*table, field]
+
+
+def card(key: str, query: Mapping[str, Any], **more: Any) -> tuple[str, dict[str, Any]]:
+    content = {"name": f"Card {key}", "dataset_query": query, "serdes/meta": [{"model": "Card", "id": key}], **more}
+    return f"cards/{key}.yaml", content
+
+
+def native(text: str, **tags: str) -> dict[str, Any]:
+    kinds = {name.replace("__", " "): {"type": kind} for name, kind in tags.items()}
+    return {"type": "native", "database": "shop", "native": {"query": text, "template-tags": kinds}}
+
+
+def mbql(**query: Any) -> dict[str, Any]:
+    return {"type": "query", "database": "shop", "query": {key.replace("_", "-"): one for key, one in query.items()}}
+
+
+_JOIN = {
+    "source-table": USERS,
+    "alias": "U",
+    "condition": ["=", ["field", place(ORDERS, "user_id"), None], ["field", place(USERS, "id"), {"join-alias": "U"}]],
+}
+CARDS = dict(
+    [
+        card(
+            "sums",
+            mbql(
+                source_table=ORDERS,
+                joins=[_JOIN],
+                expressions={"net": ["-", *(["field", place(ORDERS, name), None] for name in ("total", "tax"))]},
+                breakout=[["field", place(USERS, "city"), {"join-alias": "U"}]],
+                aggregation=[["sum", ["expression", "net"]], ["count"]],
+                filter=["and", ["=", ["field", place(ORDERS, "status"), None], "secret"], [">", ["field", "x", {}], 5]],
+            ),
+            creator_id="ann@shop.example",
+            display="bar",
+        ),
+        card(
+            "model",
+            native(
+                "SELECT o.id, o.total FROM sales.orders o "
+                "WHERE o.day > {{since}} [[AND {{area}}]] AND {{snippet: paid}};",
+                since="date",
+                area="dimension",
+            ),
+            type="model",
+            result_metadata=[{"name": "id", "base_type": "type/Integer"}, {"name": "total"}],
+        ),
+        card("over", mbql(source_table="model", aggregation=[["avg", ["field", "total", {"base-type": "x"}]]])),
+        card(
+            "stages",
+            {
+                "lib/type": "mbql/query",
+                "database": "shop",
+                "stages": [
+                    {"source-table": ORDERS, "aggregation": [["max", {}, ["field", {}, place(ORDERS, "total")]]],
+                     "breakout": [["field", {"source-field": place(ORDERS, "user_id")}, place(USERS, "city")]]},
+                    {"filters": [[">", {}, ["field", {}, "max"], 3]], "fields": [["field", {}, "city"]]},
+                ],
+            },
+        ),
+        card("open", native("SELECT {{column}} FROM sales.orders", column="temporal")),
+        card("metric", mbql(source_table=ORDERS, aggregation=[["metric", "abc"]])),
+        card("lost", mbql(source_table="nowhere")),
+        card("foreign", mbql(source_table=ORDERS, breakout=[["field", place(USERS, "city"), None]])),
+    ]
+)  # fmt: skip
+EXPORT: dict[str, Any] = {
+    **CARDS,
+    "databases/shop.yaml": {
+        "name": "shop",
+        "engine": "postgres",
+        "details": {"dbname": "shopdb"},
+        "serdes/meta": [{"model": "Database", "id": "shop"}],
+    },
+    "snippets/paid.yaml": {
+        "name": "paid",
+        "content": "o.paid IS NOT NULL",
+        "serdes/meta": [{"model": "NativeQuerySnippet", "id": "s"}],
+    },
+    "dashboards/main.yaml": {
+        "name": "Main",
+        "dashcards": [{"card_id": "sums", "series": [{"card_id": "over"}]}, {"card_id": None}],
+        "serdes/meta": [{"model": "Dashboard", "id": "d"}],
+    },
+    "other.yaml": {"name": "no identity"},
+}
+
+
+def read(export: Mapping[str, Any]) -> dict[tuple[str, str], Asset]:
+    files = [ExportedFile(name, json.dumps(content)) for name, content in export.items()]
+    return {(one.kind, one.key): one for one in assets_of(documents_of(files), SETTINGS).items}
+
+
+def test_questions_models_and_stages_become_sql_over_tables_and_each_other() -> None:
+    found = read(EXPORT)
+    texts = {
+        key: one.query.text if one.query is not None else one.end
+        for (kind, key), one in found.items()
+        if kind == "chart"
+    }
+    model = found["dashboardDataModel", "model"]
+    assert model.query is not None
+    assert model.query.text == (
+        "SELECT o.id, o.total FROM sales.orders o WHERE o.day > 0 AND 1 = 1 AND o.paid IS NOT NULL"
+    )
+    assert (model.query.dialect, model.query.database) == ("postgres", "shopdb")
+    assert texts == {
+        "sums": 'SELECT "U".city AS "city", SUM(((t0.total - t0.tax))) AS "sum", COUNT(*) AS "count" FROM '
+        'sales.orders t0 LEFT JOIN sales.users "U" ON (t0.user_id = "U".id) WHERE ((t0.status = \'\') AND (t0.x > 0)) '
+        'GROUP BY "U".city',
+        "model": 'SELECT "id" AS "id", "total" AS "total" FROM "dashboards"."model"."card_model"',
+        "over": 'SELECT AVG(t0.total) AS "avg" FROM "dashboards"."model"."card_model" t0',
+        "stages": 'SELECT t0.city AS "city" FROM (\nSELECT by_user_id.city AS "city", MAX(t0.total) AS "max" FROM '
+        "sales.orders t0 LEFT JOIN sales.users by_user_id ON NOT t0.user_id IS NULL GROUP BY by_user_id.city\n) t0 "
+        "WHERE (t0.max > 0)",
+        "open": "SELECT {{column}} FROM sales.orders",
+        "metric": "unsupported:metric",
+        "lost": "no_dataset",
+        "foreign": "no_dataset",
+    }
+    assert found["dashboard", "d"].members == ("sums", "over")
+    assert (found["chart", "sums"].owners, found["chart", "sums"].subtype) == (("ann@shop.example",), "Bar")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("a: [", "it is no YAML, or is cut"),
+        (json.dumps({"serdes/meta": [{"model": "Card", "id": "x"}]}), "it has no name, which every card has"),
+    ],
+)
+def test_what_is_no_document_of_metabase_is_told_in_one_line(text: str, problem: str) -> None:
+    assert [one.problem for one in documents_of([ExportedFile("x.yaml", text)]).unread] == [problem]
+
+
+def test_its_files_are_opened_as_a_source(tmp_path: Path) -> None:
+    for name, content in EXPORT.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(json.dumps(content))
+    settings = MetabaseConfig.model_construct(
+        dashboard_path=str(tmp_path), dashboard_service_name="bi", database_names={"shop": "other"}
+    )
+    with open_source(settings, SourceRun()) as source:
+        assert source.assets is not None
+        assets = source.assets()
+    assert (assets.service, assets.complete, len(assets.items)) == ("bi", True, 10)
+    assert {one.query.database for one in assets.of_kind("dashboardDataModel") if one.query is not None} == {"other"}
+
+
+def test_odd_values_end_a_card_and_no_run() -> None:
+    odd: list[Any] = [
+        None,
+        3,
+        "x",
+        [],
+        {"query": 3},
+        {"query": {"source-table": []}},
+        {"stages": [3]},
+        {"stages": [{}]},
+    ]
+    deep: Any = ["field", "x", None]
+    for _ in range(100):
+        deep = ["not", deep]
+    odd += [{"query": {"source-table": ORDERS, "filter": deep}}, {"query": {"source-table": ORDERS, "joins": [3]}}]
+    found = read(dict(card(str(number), query) for number, query in enumerate(odd)))
+    ends = [found["chart", str(number)].end.partition(":")[0] for number in range(len(odd))]
+    assert ends == [*["unsupported"] * 5, "no_dataset", "no_dataset", "no_dataset", "unsupported", ""]
+
+
+ANSWERS: dict[str, Any] = {
+    "database": {"data": [{"id": 1, "name": "shop", "engine": "mysql"}]},
+    "database/1/metadata": {
+        "tables": [{"id": 5, "schema": "", "name": "orders", "fields": [{"id": 9, "name": "total"}]}]
+    },
+    "card": [
+        {
+            "id": 7,
+            "name": "Total",
+            "creator": {"common_name": "Ann Lee"},
+            "dataset_query": {
+                "type": "query",
+                "database": 1,
+                "query": {"source-table": 5, "aggregation": [["sum", ["field", 9, None]]]},
+            },
+        }
+    ],
+    "dashboard": [{"id": 3, "name": "Main"}],
+    "dashboard/3": {"id": 3, "name": "Main", "dashcards": [{"card_id": 7}]},
+    "native-query-snippet": [],
+}
+
+
+def test_what_the_server_answers_is_read_as_an_export_is(httpserver: HTTPServer) -> None:
+    for path, answer in ANSWERS.items():
+        request = httpserver.expect_request(f"/api/{path}", headers={"x-api-key": "k"})
+        request.respond_with_json(answer)
+    server = DashboardServer.model_construct(
+        host_port=httpserver.url_for(""), api_key=SecretStr("k"), username=None, password=None
+    )
+    found = {one.title: one for one in assets_of(documents_of_server(server), SETTINGS).items}
+    total = found["Total"]
+    assert total.query is not None
+    assert (total.query.text, total.query.dialect) == ("SELECT SUM(t0.total) AS `sum` FROM orders t0", "mysql")
+    assert (total.owners, total.url) == (("Ann Lee",), httpserver.url_for("/question/7"))
+    assert found["Main"].members == ("7",)
