@@ -18,6 +18,7 @@ from ingestion.model.outcomes import Outcome
 from ingestion.parsing.parser_pool import warm_parser
 from ingestion.parsing.sandbox.protocol import ILL_FORMED
 from ingestion.parsing.tiers import ParseOutcome, ParseRequest
+from ingestion.scripts.unfollowed_changes import is_misspelt_definition
 from ingestion.statements import StatementText, classify, split
 from ingestion.statements.classification import BLOCKS
 from ingestion.statements.routines.bodies import block_steps, routines_in
@@ -182,6 +183,8 @@ def parse_script_statements(
 def _outcome(statement: ScriptStatement, parsed: ParseOutcome | None, dialect: Dialect) -> ParseOutcome:
     if parsed is None:
         return ParseOutcome("", None, None, dead_reason=statement.problem)
+    if statement.column and is_misspelt_definition(statement.text, dialect):
+        return replace(parsed, symbolic=None, dead_reason=Outcome.UNKNOWN_VERB)
     if parsed.dead_reason and _is_without_lineage(statement.text, dialect):
         return replace(parsed, dead_reason=None)
     if parsed.dead_reason == Templated.code and (template := template_in_quotes(statement.text, dialect)) is not None:

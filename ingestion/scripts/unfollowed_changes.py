@@ -87,6 +87,17 @@ def _is_altered_in_some_way(text: str, code: Code) -> bool:
     return not name or other_rows or code.word(index) not in TYPE_VERBS | OTHER_VERBS
 
 
+def is_misspelt_definition(text: str, dialect: Dialect) -> bool:
+    """Whether `text` makes, alters or drops what nobody knows of and is called nearly as something else is.
+
+    `CREATE TABEL t AS SELECT a FROM s`: of a kind of object that is only not known, nothing is said.
+    """
+    if text.lstrip()[:6].split(None, 1)[0].lower() not in _DEFINING:
+        return False
+    code = Code.of(text, dialect)
+    return _is_of_nothing_known(code) and _object_meant(code)[1] is not None
+
+
 def _is_of_nothing_known(code: Code) -> bool:
     if code.word(0) not in _DEFINING:
         return False
@@ -95,10 +106,15 @@ def _is_of_nothing_known(code: Code) -> bool:
 
 def _unknown_text(code: Code) -> str:
     """`DROP TABEL is no statement that is known; did you mean TABLE?`, by the first words that may be one of those."""
-    near = (nearest_name(code.word(index), DDL_OBJECTS, _LIKENESS) for index in range(1, _MOST_MISSPELT))
-    last, meant = next(((index, found) for index, found in enumerate(near, 1) if found), (1, None))
+    last, meant = _object_meant(code)
     written = " ".join(code.words(0, last + 1)).strip().upper()
     return f"{written} is no statement that is known{f'; did you mean {meant.upper()}?' if meant else ''}"
+
+
+def _object_meant(code: Code) -> tuple[int, str | None]:
+    """Which word is nearly the name of a kind of object, and of which."""
+    near = (nearest_name(code.word(index), DDL_OBJECTS, _LIKENESS) for index in range(1, _MOST_MISSPELT))
+    return next(((index, found) for index, found in enumerate(near, 1) if found), (1, None))
 
 
 def dropped_namespace(text: str, dialect: Dialect) -> tuple[str, ...]:

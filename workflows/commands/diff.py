@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -77,6 +77,8 @@ def _print_moments(
     start, end = moments
     if end is not None and end < start:
         raise ConfigError("--to is before --from")
+    if start > datetime.now(UTC).replace(tzinfo=None):
+        raise ConfigError("--from is in the future (UTC): nothing can have changed since")
     answer = diff_of_file(catalog, millis(start), millis(end) if end else None, contracts)
     print_answer(answer, DIFF, output)
     found = answer.content

@@ -119,6 +119,7 @@ def test_two_projects_compare_as_well_as_two_manifests() -> None:
     [
         ((), "nothing to compare: give --from TIME, or --manifest BASE HEAD"),
         (("--from", "2026-01-01", "--format", "markdown"), "--format markdown is for --manifest"),
+        (("--from", "2999-01-01"), "--from is in the future"),
         (("--manifest", str(BASE), "none.json"), "none.json: no such file"),
     ],
 )

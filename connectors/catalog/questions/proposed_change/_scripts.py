@@ -27,7 +27,7 @@ from ingestion.model.lineage import (
     WriteMode,
 )
 from ingestion.model.namespaces import Namespace, RelationKey
-from ingestion.model.outcomes import ProblemKind
+from ingestion.model.outcomes import Outcome, ProblemKind
 from ingestion.parsing.tiers import ParseOutcome
 from ingestion.scripts.statements import ScriptStatement, parse_script_statements, script_statements
 from ingestion.scripts.unfollowed_changes import (
@@ -163,9 +163,10 @@ def bound_script(script: Script | None, dialect: Dialect, names: TableNames, tim
 
 def _doubt(statement: ScriptStatement, outcome: ParseOutcome, dialect: Dialect, defined: Collection[str]) -> str:
     """Why it is not known what a statement does, "" where it is."""
-    if outcome.dead_reason:
+    unfollowed = unfollowed_change(statement.text, dialect, defined) if statement.text else None
+    if outcome.dead_reason and not (outcome.dead_reason == Outcome.UNKNOWN_VERB and unfollowed):
         return "" if altered_types(statement.text, dialect) else outcome.dead_reason
-    return unfollowed_change(statement.text, dialect, defined) or ""
+    return unfollowed or ""
 
 
 def _location(script: Script | None, found: Sequence[ScriptStatement], number: int) -> str:

@@ -8,7 +8,9 @@ from ingestion.errors import RecordError
 from ingestion.parser import LineageParser
 
 
-@pytest.mark.parametrize("text", ["garbage", "garbage here", "selec x"])
+@pytest.mark.parametrize(
+    "text", ["CREATE TABEL t AS SELECT a FROM s", "DROP VEIW v", "garbage", "garbage here", "selec x"]
+)
 def test_words_that_are_no_statement_are_a_failure(text: str) -> None:
     with pytest.raises(RecordError, match="line 1: unknown_verb"):
         LineageParser(text, "postgres")
@@ -19,6 +21,7 @@ def test_words_that_are_no_statement_are_a_failure(text: str) -> None:
     [
         ("VACUUM t", "postgres"),
         ("EXPLAIN SELECT 1", "postgres"),
+        ("CREATE QUOTA q", "postgres"),
         ("GRANT SELECT ON t TO u", "snowflake"),
         ("GRANT USAGE ON DATABASE <% env.db %> TO DATABASE ROLE IDENTIFIER('<% env.db %>.R')", "snowflake"),
         ("GRANT ROLE IDENTIFIER('{{ role }}') TO ROLE IDENTIFIER('{{ other }}')", "snowflake"),
