@@ -14,6 +14,7 @@ from ingestion.analysis.symbolic import loads
 from ingestion.arguments import files_below, kind_of, leads_out, require_schema, require_seconds, require_text
 from ingestion.binding.binder import BoundLog
 from ingestion.binding.relations import Order, Relation
+from ingestion.binding.schema_changes import occurrences_of_tables
 from ingestion.binding.temporary_tables import PersistedFlow, RelationReference, bind_and_inline, is_transient
 from ingestion.binding.timeline import Occurrence
 from ingestion.dialects import Dialect, dialect_of
@@ -303,7 +304,8 @@ def lineage_graph(
         occurrences.append(Occurrence(str(number), loads(outcome.symbolic), Namespace(), (0.0, number), "script"))
         evidence[str(number)] = _evidence(statement.text, language, outcome)
     isolation, is_inlined = Isolation[Order](), _no_relation if keep_temporary else is_transient
-    log, flows = bind_and_inline(occurrences, given_schemas(schema or {}), is_inlined, isolation)
+    of_tables = occurrences_of_tables(occurrences)
+    log, flows = bind_and_inline(of_tables, given_schemas(schema or {}), is_inlined, isolation)
     document = _Document(log, flows, evidence, isolation).to_json()
     reasons |= {number: f"{failure.reason}: {failure.location}" for (_, number), failure in isolation.failures.items()}
     return LineageGraph(document, _failures(statements, outcomes, reasons))

@@ -278,6 +278,8 @@ ON_OTHER_MACHINES = keywords("CLUSTER CLUSTERALLREPLICAS REMOTE REMOTESECURE")
 """Functions that read or write a table on other machines: (where, db.table | db, table, …)."""
 REMOTE_QUERIES = keywords("OPENQUERY OPENROWSET")
 """T-SQL's functions of a text that another server runs."""
+REFERENCES_TO_ROWS = keywords("MAKE_REF")
+"""Oracle's functions of (view, key, …), whose first argument names a relation."""
 
 _EFFECTS: dict[str, Effect] = {
     **dict.fromkeys(AGGREGATES, Effect.AGGREGATE),

@@ -71,7 +71,8 @@ def _read_trigger(code: Code, at: int) -> _Trigger | None:
     if not name or not parts:
         return None
     table = code.between(on, after)
-    rows = _row_names(code, after)
+    # Oracle's ON NESTED TABLE c OF v: its rows are no table's.
+    rows = () if code.words(on, 2) == ("nested", "table") else _row_names(code, after)
     # Oracle's compound trigger tells in its sections when they run.
     before = "before" in code.words(index, on - index) or code.word(index) == "for"
     for index in range(after, len(code.tokens)):

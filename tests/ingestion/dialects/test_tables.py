@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 import pytest
 
+from ingestion import LineageParser
 from ingestion.analysis.analyzer import analyze
 from ingestion.analysis.form import named_relations
 from ingestion.dialects import DIALECTS
@@ -212,6 +213,12 @@ def test_a_table_on_another_machine_is_read_by_its_name(function: str) -> None:
 def test_a_text_that_another_server_runs_is_no_table_here(function: str) -> None:
     read = read_by(f"SELECT * FROM {function}(far, 'SELECT a FROM d.dbo.u') x", "tsql")
     assert read == ({"far.d.dbo.u"} if function == "OPENQUERY" else {"openrowset"})
+
+
+@pytest.mark.parametrize("function", sorted(tables.REFERENCES_TO_ROWS))
+def test_a_view_whose_rows_are_referred_to_is_no_column(function: str) -> None:
+    (edge,) = LineageParser(f"CREATE VIEW v AS SELECT {function}(w, o.id) AS r FROM o", dialect="oracle").edges
+    assert edge.source.column == "ID"
 
 
 @pytest.mark.parametrize("function", sorted(tables.NAMED_IN_TEXTS | tables.ALSO_WORDS))

@@ -13,6 +13,7 @@ from connectors.sql_files.scripts import Script
 from ingestion.analysis.symbolic import loads
 from ingestion.binding.binder import BoundLog, BoundStatement, bind
 from ingestion.binding.relations import Relation
+from ingestion.binding.schema_changes import occurrences_of_tables
 from ingestion.binding.timeline import Occurrence, SchemaProvider
 from ingestion.dialects import Dialect
 from ingestion.model.fqn import decode_name
@@ -145,7 +146,7 @@ def bound_script(script: Script | None, dialect: Dialect, names: TableNames, tim
         if outcome.symbolic is not None:
             order = (0.0, number)
             occurrences.append(Occurrence(str(number), loads(outcome.symbolic), namespace, order, "script"))
-    log = bind(occurrences, names.provider())
+    log = bind(occurrences_of_tables(occurrences), names.provider())
     reasons |= {number: str(failure.reason) for (_, number), failure in log.failures.items()}
     texts = {number: " ".join(statement.text.split()) for number, statement in enumerate(found)}
     return BoundScript(

@@ -20,7 +20,7 @@ from ingestion.analysis.roles import (
     TRANSFORMED,
     WINDOW,
 )
-from ingestion.dialects.functions import SORTED_WITHIN, ArgumentUse, argument_uses, unit_positions
+from ingestion.dialects.functions import REFERENCES_TO_ROWS, SORTED_WITHIN, ArgumentUse, argument_uses, unit_positions
 from ingestion.dialects.keywords import DATE_PARTS
 from ingestion.parsing.sqlglot.expressions._functions import behaviours_of, write_in_dialect
 from ingestion.parsing.sqlglot.expressions._operators import write_decode
@@ -291,11 +291,13 @@ def _arguments(
 
 
 def _bare_units(node: exp.Expr, dialect: str) -> tuple[exp.Expr, ...]:
-    """The date parts among the arguments of a function that sqlglot has no node for, and so takes for columns.
+    """The words among the arguments of a function that sqlglot has no node for, and so takes for columns.
 
-    T-SQL's `DATE_BUCKET(week, 2, day)` has a unit and a column.
+    T-SQL's `DATE_BUCKET(week, 2, day)` has a unit and a column, Oracle's `MAKE_REF(v, id)` a view and a column.
     """
     arguments = node.expressions
+    if str(node.this).upper() in REFERENCES_TO_ROWS:
+        return tuple(arguments[:1])
     indices = unit_positions(str(node.this).upper(), len(arguments), dialect)
     return tuple(arguments[index] for index in indices if arguments[index].sql().lower() in DATE_PARTS)
 

@@ -145,6 +145,7 @@ CASES: dict[str, tuple[set[str], int]] = {
         {"<ddl>:1: ALTER TABEL is no statement that is known; did you mean TABLE?"},
         1,
     ),
+    "ALTER SCHEMA raw SWAP WITH core": ({"<ddl>:1: what depends on what ALTER SCHEMA changes is not followed"}, 1),
     "DROP FUNCTION f(int)": ({"<ddl>:1: what depends on what DROP FUNCTION changes is not followed"}, 1),
     "CREATE INDEX i ON raw.orders (id); GRANT SELECT ON raw.orders TO x": (set(), 0),
     "ALTER TABLE raw.orders RENAME TO orders_2; CREATE VIEW raw.orders AS SELECT * FROM raw.orders_2": (

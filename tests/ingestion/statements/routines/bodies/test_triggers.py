@@ -235,3 +235,11 @@ def test_a_live_database_s_trigger_is_followed_too() -> None:
     steps = [(owner.key, step) for owner, step in routines.steps(routines.by_key['db.shop."orders.watch"'][0])]
     assert {owner for owner, _step in steps} == {"db.audit.on_change"}
     assert len(steps) == 4
+
+
+def test_the_rows_of_a_nested_table_are_no_table_s() -> None:
+    text = (
+        "CREATE OR REPLACE TRIGGER t INSTEAD OF INSERT ON NESTED TABLE lines OF shop_orders REFERENCING NEW AS n"
+        " FOR EACH ROW BEGIN INSERT INTO items (id) VALUES (:n.id); END;"
+    )
+    assert LineageParser(text, dialect="oracle").edges == ()
