@@ -379,7 +379,7 @@ STAGES = (
     _Stage("dashboards", (), (), _delete_gone_dashboards, _has_dashboards),
     _Stage("loads", (Statements, LineageResult), (), _file_loads, _has_loads),
     _Stage("metrics", (SparkSession, Statements, LineageResult), (QueryChanges,), _measure, _wants_metrics),
-    _Stage("reads", (SparkSession, Statements, LineageResult), (), _file_reads, _wants_reads),
+    _Stage("reads", (Statements, LineageResult), (), _file_reads, _wants_reads),
     _Stage("remember", (Statements, LineageResult, QueryChanges), (), _remember, _is_remembered),
 )
 """A run: what each stage takes, one before it gives."""

@@ -31,5 +31,6 @@ def test_the_list_can_be_printed() -> None:
         "stale edges: Statements, LineageResult -> -\n"
         "loads: Statements, LineageResult -> -\n"
         "metrics: SparkSession, Statements, LineageResult -> QueryChanges\n"
+        "reads: Statements, LineageResult -> -\n"
         "remember: Statements, LineageResult, QueryChanges -> -"
     )
