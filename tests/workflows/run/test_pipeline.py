@@ -29,6 +29,7 @@ def test_the_list_can_be_printed() -> None:
         "resolve: BoundShards -> ResolvedShards\n"
         "publish: ResolvedShards -> LineageResult\n"
         "stale edges: Statements, LineageResult -> -\n"
+        "dashboards: - -> -\n"
         "loads: Statements, LineageResult -> -\n"
         "metrics: SparkSession, Statements, LineageResult -> QueryChanges\n"
         "reads: Statements, LineageResult -> -\n"
