@@ -238,9 +238,15 @@ def _text_log_in(objects: Sequence[Object], names: Sequence[str]) -> tuple[TextL
     for log in TEXT_LOGS:
         for field_name in log.in_fields:
             values = [values_of(one, [field_name])[0] for one in objects] if field_name in names else []
-            if any(map(log.begins.match, values)):
+            if _are_lines_of(log, values):
                 return log, field_name
     return None
+
+
+def _are_lines_of(log: TextLog, texts: Sequence[str]) -> bool:
+    """Whether these are lines of the log: a message of something else may quote one."""
+    given = [text for text in texts if text.strip()]
+    return 2 * sum(1 for text in given if log.begins.match(text)) > len(given)
 
 
 def _text_log_in_column(
@@ -250,7 +256,7 @@ def _text_log_in_column(
     for log in TEXT_LOGS:
         for position in (names.index(name) for name in log.in_fields if name in names):
             texts = [row[position] for row in sample if len(row) == len(names)]
-            if any(map(log.begins.match, texts)):
+            if _are_lines_of(log, texts):
                 outer = replace(layout, fields={"text": position})
                 return replace(_of_text_log(layout, log, hints, "\n".join(texts)), header=None, outer=outer)
     return None

@@ -98,6 +98,13 @@ def test_lines_in_a_column_that_consoles_export_are_read_in_their_order() -> Non
     assert outcomes("@timestamp,@message\n" + "".join(rows[::-1])) == expected
 
 
+def test_a_message_that_quotes_a_line_makes_no_log_of_text() -> None:
+    message = {"timestamp": "2026-11-20 08:00:00 UTC", "session_id": "6555.7", "error_severity": "LOG"}
+    quoting = [message | {"message": text} for text in ("statement: select 1", "server 1 said ERROR:  no", "done")]
+    layout = layout_of("\n".join(map(json.dumps, quoting)).encode())
+    assert layout.exporter == "PostgreSQL jsonlog"
+
+
 def test_a_table_with_such_lines_in_another_column_is_a_table() -> None:
     line = f"{AT.format(0)} LOG:  statement: select 1"
     assert text_log_of(f"timestamp,message\n1,{line}\n2,{line}\n") is None
