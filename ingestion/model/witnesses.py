@@ -64,6 +64,10 @@ _TELL_WHOLE_COLUMNS = (Witness.LOG, Witness.ENGINE, Witness.OPENLINEAGE, Witness
 """Those who tell of a column all that it is made of. A person, a file and another tool add an edge to what is known."""
 
 
+_IN_SOME_JOBS = frozenset({Witness.OPENLINEAGE})
+"""Those who tell of the jobs alone that they are in: another that fills the column too they do not know of."""
+
+
 def witness_of(kind: str, source: str) -> Witness:
     """Whose word it is, by its producer's kind and the edge's source; what is neither known is another tool's."""
     if kind == ProducerKind.EDGE_LIST:
@@ -165,8 +169,15 @@ class TargetWords:
         for witness in _TELL_WHOLE_COLUMNS:
             if witness in self._of and witness not in same:
                 others = self._of[witness].all_sources(edge, span)
+                if witness in _IN_SOME_JOBS and self._also_say(same, edge.to, others):
+                    continue
                 if others and not _has_part(others, edge.column) and not linked(others, edge.column):
                     yield witness
+
+    def _also_say(self, witnesses: Iterable[Witness], to: str | None, sources: Iterable[Column]) -> bool:
+        """Whether all these sources of a column are said by one of these witnesses too."""
+        found = {word.column for one in witnesses for word in self._of[one].into.get(to, ()) if word.gives}
+        return found.issuperset(sources)
 
 
 class _WitnessWords:

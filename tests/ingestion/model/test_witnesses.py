@@ -58,6 +58,10 @@ FILTER = {"direct": False}
         # it names a field of the column
         ((word(ENGINE, "orders.amount.net > total"),), "seen by: log"),
         ((word(ENGINE, "orders.amount_net > total"),), "seen by: log; not by: engine"),
+        # an agent knows of its own jobs: of another that fills the column too it is silent
+        ((word(LOG, "fees.fee > total"), word(Witness.OPENLINEAGE, "fees.fee > total")), "seen by: log"),
+        ((word(LOG, "fees.fee > total"), word(ENGINE, "fees.fee > total")), "seen by: log; not by: engine"),
+        ((word(Witness.OPENLINEAGE, "fees.fee > total"),), "seen by: log; not by: openlineage"),
         # what it says no more since a newer one came is no word of today
         ((word(ENGINE, "a.x > total", current=False),), "seen by: log"),
     ],
