@@ -166,7 +166,9 @@ def _fill(native: Content, known: _Cards, *, relation_of: object, depth: int) ->
         name = match[1]
         card, snippet = _CARD_TAG.match(name), _SNIPPET_TAG.match(name)
         if card is not None and callable(relation_of):
-            return f"(SELECT * FROM {relation_of(card[1])})"
+            tag = tags.get(name) if isinstance(tags, dict) else None
+            key = tag.get("card-id") if isinstance(tag, dict) else None
+            return str(relation_of(str(key or card[1])))
         if snippet is not None and depth < _MOST_SNIPPETS and snippet[1] in known.documents.snippets:
             inner = {"query": known.documents.snippets[snippet[1]], "template-tags": tags}
             return _fill(inner, known, relation_of=relation_of, depth=depth + 1)

@@ -24,6 +24,7 @@ _AGGREGATES: Mapping[str, str] = {
     "cum-sum": "SUM",
     "cum-count": "COUNT",
     "count-where": "COUNT",
+    "distinct-where": "COUNT",
     "sum-where": "SUM",
     "share": "AVG",
     "percentile": "MEDIAN",
@@ -88,14 +89,15 @@ class MbqlReader:
             raise UnknownQuery("native stage")
         scope = _Scope(self, query)
         origin = scope.origin(depth)
-        outputs = scope.outputs(metadata)
         joined = scope.joins(depth)
+        outputs = scope.outputs(metadata)
+        whole = [] if outputs else scope.whole_columns()
         grouping = [one.expression for one in scope.breakouts] if scope.aggregations else []
         deciding = [scope.expression(one, 0) for one in scope.filters]
         origin += joined + scope.implicit_joins()
         text = query_text(outputs, origin, self.dialect, deciding, grouping)
         if not outputs:
-            text = text.replace("SELECT 1 FROM", "SELECT * FROM", 1)
+            text = text.replace("SELECT 1 FROM", f"SELECT {', '.join(whole)} FROM", 1)
         return text, tuple(one.name for one in outputs)
 
 
@@ -191,6 +193,26 @@ class _Scope:
             if isinstance(one, dict) and isinstance(one.get("field_ref"), list) and isinstance(one.get("name"), str)
         ]
 
+    def whole_columns(self) -> list[str]:
+        """What a query shows that names no columns: those of its source, of joins as far as they say, its own."""
+        found = ["t0.*"]
+        for join in self.query.get("joins") or ():
+            fields = join.get("fields") if isinstance(join, dict) else None
+            if fields == "all":
+                found.append(f"{quote_name(str(join.get('alias') or 'joined'), self.reader.dialect)}.*")
+            named = fields if isinstance(fields, list) else ()
+            found += [f"{self.expression(one, 0)} AS {self._quoted_name(one)}" for one in named]
+        made = self.query.get("expressions")
+        names = list(made) if isinstance(made, dict) else []
+        for one in made if isinstance(made, list) else ():
+            options = next((part for part in one if isinstance(part, dict)), {}) if isinstance(one, list) else {}
+            names += [str(options[key]) for key in ("lib/expression-name",) if key in options]
+        own = [(name, self._own_expression(name, 0)) for name in names]
+        return [*found, *(f"{text} AS {quote_name(name, self.reader.dialect)}" for name, text in own)]
+
+    def _quoted_name(self, clause: object) -> str:
+        return quote_name(self._name(clause), self.reader.dialect)
+
     def _name(self, clause: object) -> str:
         if isinstance(clause, list) and clause:
             options = next((one for one in clause[1:] if isinstance(one, dict)), {})
@@ -223,12 +245,14 @@ class _Scope:
             return self.expression(arguments[0] if arguments else None, depth + 1)
         if head in ("metric", "segment", "measure"):
             raise UnknownQuery(head)
-        if head == "case" and arguments and isinstance(arguments[0], list):
+        if head in ("case", "if") and arguments and isinstance(arguments[0], list):
             pairs = [one for one in arguments[0] if isinstance(one, list) and len(one) > 1]
             whens = " ".join(
                 f"WHEN {self.expression(one[0], depth + 1)} THEN {self.expression(one[1], depth + 1)}" for one in pairs
             )
-            return f"CASE {whens} END"
+            default = next((one["default"] for one in clause if isinstance(one, dict) and "default" in one), None)
+            other = arguments[1] if len(arguments) > 1 else default
+            return f"CASE {whens}{'' if other is None else f' ELSE {self.expression(other, depth + 1)}'} END"
         texts = [self.expression(one, depth + 1) for one in arguments]
         return _call(head, texts)
 
@@ -274,9 +298,10 @@ class _Scope:
 def _call(head: str, texts: list[str]) -> str:
     if head in _AGGREGATES:
         distinct = "DISTINCT " if head == "distinct" else ""
-        if head in ("sum-where", "count-where", "share") and texts:
-            value = texts[0] if head == "sum-where" else "1"
-            return f"{_AGGREGATES[head]}(CASE WHEN {texts[-1]} THEN {value} END)"
+        if head in ("sum-where", "distinct-where", "count-where", "share") and texts:
+            value = "1" if len(texts) == 1 else texts[0]
+            distinct = "DISTINCT " if head == "distinct-where" else ""
+            return f"{_AGGREGATES[head]}({distinct}CASE WHEN {texts[-1]} THEN {value} END)"
         return f"{_AGGREGATES[head]}({distinct}{texts[0] if texts else '*'})"
     if (head in _INFIX or head in _OTHERS) and len(texts) > 1:
         return "(" + f" {_OTHERS.get(head, head).upper()} ".join(texts) + ")"

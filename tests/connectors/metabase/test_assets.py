@@ -87,6 +87,46 @@ CARDS = dict(
                 ],
             },
         ),
+        card(
+            "joined",
+            {
+                "database": "shop",
+                "stages": [
+                    {
+                        "source-table": ORDERS,
+                        "joins": [
+                            {
+                                "stages": [{"source-table": USERS}],
+                                "alias": "U",
+                                "conditions": [
+                                    ["=", {}, ["field", {}, place(ORDERS, "u")], ["field", {}, place(USERS, "id")]]
+                                ],
+                                "fields": [["field", {"join-alias": "U"}, place(USERS, "city")]],
+                            }
+                        ],
+                        "expressions": [
+                            [
+                                "if",
+                                {"lib/expression-name": "Tier"},
+                                [[[">", {}, ["field", {}, place(ORDERS, "total")], 5], "x"]],
+                                ["field", {}, place(ORDERS, "kind")],
+                            ]
+                        ],
+                    }
+                ],
+            },
+        ),
+        card(
+            "named",
+            {
+                "type": "native",
+                "database": "shop",
+                "native": {
+                    "query": "SELECT m.total FROM {{#1-model}} AS m",
+                    "template-tags": {"#1-model": {"type": "card", "card-id": "model"}},
+                },
+            },
+        ),
         card("open", native("SELECT {{column}} FROM sales.orders", column="temporal")),
         card("metric", mbql(source_table=ORDERS, aggregation=[["metric", "abc"]])),
         card("lost", mbql(source_table="nowhere")),
@@ -142,6 +182,9 @@ def test_questions_models_and_stages_become_sql_over_tables_and_each_other() -> 
         "stages": 'SELECT t0.city AS "city" FROM (\nSELECT by_user_id.city AS "city", MAX(t0.total) AS "max" FROM '
         "sales.orders t0 LEFT JOIN sales.users by_user_id ON NOT t0.user_id IS NULL GROUP BY by_user_id.city\n) t0 "
         "WHERE (t0.max > 0)",
+        "joined": 'SELECT t0.*, "U".city AS "city", (CASE WHEN (t0.total > 0) THEN \'\' ELSE t0.kind END) AS "Tier" '
+        'FROM sales.orders t0 LEFT JOIN sales.users "U" ON (t0.u = "U".id)',
+        "named": 'SELECT m.total FROM "dashboards"."model"."card_model" AS m',
         "open": "SELECT {{column}} FROM sales.orders",
         "metric": "unsupported:metric",
         "lost": "no_dataset",
@@ -172,7 +215,7 @@ def test_its_files_are_opened_as_a_source(tmp_path: Path) -> None:
     with open_source(settings, SourceRun()) as source:
         assert source.assets is not None
         assets = source.assets()
-    assert (assets.service, assets.complete, len(assets.items)) == ("bi", True, 10)
+    assert (assets.service, assets.complete, len(assets.items)) == ("bi", True, 12)
     assert {one.query.database for one in assets.of_kind("dashboardDataModel") if one.query is not None} == {"other"}
 
 
