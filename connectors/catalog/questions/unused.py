@@ -422,7 +422,7 @@ class _Search:
             tuple(by_star[:limit]),
             self.options.but_for,
         )
-        most = max(len(every), len(columns), len(by_star))
+        most = max(len(every), columns_counted["columnsUnread"], len(by_star))
         return Answer(report, (f"only the first {limit} of a kind are listed: ask for more",) if most > limit else ())
 
     def _tables(self) -> tuple[CatalogTable, ...]:
@@ -482,7 +482,7 @@ class _Search:
         self, tables: Iterable[CatalogTable], facts: _Facts
     ) -> tuple[list[Unused], list[StarColumn], dict[str, int]]:
         """The columns that nobody reads of tables that somebody does, and those that only stars read."""
-        found: list[Unused] = []
+        unread: list[tuple[CatalogTable, str]] = []
         by_star: list[StarColumn] = []
         counted = 0
         plain = _Reached.of(facts.graph, facts.readers.starts - facts.readers.by_star)
@@ -493,11 +493,13 @@ class _Search:
             for column in table.columns:
                 if not facts.read.has(table.id, column.path):
                     if not facts.maybe.has(table.id, column.path):
-                        found.append(self._column(table, column.path, facts))
+                        unread.append((table, column.path))
                 elif not plain.has(table.id, column.path) and not facts.maybe.has(table.id, column.path):
                     last = _last_read(facts.readers.last.get((table.id, column.path))) or LastTime(None)
                     by_star.append(StarColumn(f"{table.fqn}.{column.path}", last))
-        return found, by_star, {"columns": counted, "columnsUnread": len(found), "columnsOnlyByStar": len(by_star)}
+        counts = {"columns": counted, "columnsUnread": len(unread), "columnsOnlyByStar": len(by_star)}
+        found = [self._column(*one, facts) for one in unread[: self.options.limit]]
+        return found, by_star, counts
 
     def _column(self, table: CatalogTable, path: str, facts: _Facts) -> Unused:
         ahead = (hop.end for hop in facts.graph.downstream.hops([(table.id, path)]))
