@@ -306,13 +306,10 @@ def _by_names(
 
 
 def _with_calls(files: Mapping[str, SourceFile], scope: TemplateScope) -> dict[str, SourceFile]:
-    """The files, those in Python with what `dbt.ref` and `dbt.source` name in them: nothing of them is run."""
+    """The files, with what `ref` and `source` name in them, whether or not that is carried out."""
     by_name, tables = _by_names(scope.nodes, scope.sources)
     return {
-        key: replace(one, calls=tuple(dict.fromkeys(_ids((one.text,), by_name, tables))))
-        if one.language == "python"
-        else one
-        for key, one in files.items()
+        key: replace(one, calls=tuple(dict.fromkeys(_ids((one.text,), by_name, tables)))) for key, one in files.items()
     }
 
 
@@ -339,7 +336,7 @@ def _ids(
 class SourceFile:
     """A node's file: its template, and for a seed the columns of its header.
 
-    `calls` are the unique ids of what a model in Python refers to.
+    `calls` are the unique ids of what its text refers to.
     """
 
     node: TemplateNode

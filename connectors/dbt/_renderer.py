@@ -33,12 +33,13 @@ from connectors.dbt._template_values import (
     TemplateColumn,
     TemplateRelation,
     TypeAnswers,
+    UnknownName,
     Warehouse,
     common_functions,
     failure_of,
     relation_name,
 )
-from connectors.dbt.nodes import EPHEMERAL_PREFIX
+from connectors.dbt.nodes import EPHEMERAL_PREFIX, NOT_KNOWN
 
 _OTHER_ANSWERS = ((True,), (True, False), (False, True))
 """To templates that ask for types: beside "no" each time, enough for every branch of an if with an elif."""
@@ -59,6 +60,8 @@ class _Environment(SandboxedEnvironment):
 
 _ENVIRONMENT = _Environment(extensions=["jinja2.ext.do"], undefined=MissingName)
 _ENVIRONMENT.filters.update(FILTERS)
+_LENIENT_ENVIRONMENT = _Environment(extensions=["jinja2.ext.do"], undefined=UnknownName)
+_LENIENT_ENVIRONMENT.filters.update(FILTERS)
 
 
 @lru_cache(maxsize=1000)
@@ -83,15 +86,21 @@ class _Rendering:
 
 
 class _TemplateRenderer:
-    """Renders the templates of one scope. Its errors are those of `failure_of`."""
+    """Renders the templates of one scope. Its errors are those of `failure_of`.
 
-    def __init__(self, scope: TemplateScope) -> None:
+    `lenient`: what is not at hand is no error, and NOT_KNOWN stands in its place.
+    """
+
+    def __init__(self, scope: TemplateScope, *, lenient: bool = False) -> None:
         self.scope = scope
-        self._environment = _ENVIRONMENT
+        self._lenient = lenient
+        self._environment = _LENIENT_ENVIRONMENT if lenient else _ENVIRONMENT
         self._library = MacroLibrary(self._environment, (*macros_in(DBTS_MACROS, DBT), *scope.macros))
         self._nodes = {node.unique_id: node for node in scope.nodes}
         graph = ProjectGraph(scope, self._layer_configs, self._key_of_source)
         self._common = {**common_functions(), "graph": graph, "selected_resources": list(self._nodes)}
+        if lenient:
+            self._common["env_var"] = lambda _name, default=None: NOT_KNOWN if default is None else str(default)
         relations = Members({"create": self._relation})
         self._common["api"] = Members({"Relation": relations, "Column": ColumnApi(scope.dialect)})
         self._refs: dict[str, list[TemplateNode]] = {}
@@ -243,6 +252,8 @@ class _TemplateRenderer:
             return lambda *_args, **_kwargs: _OURS[name]
         root, adapter = self.scope.project, self.scope.target.get("type", "")
         searched = self.scope.dispatch.get(home, (root, home if home in self._library.packages else package))
+        if self._lenient and home and home not in self._library.packages:
+            return lambda *_args, **_kwargs: NOT_KNOWN
         return dispatch(self._library, names_of, name, (*searched, root, f"dbt_{adapter}", DBT), adapter)
 
     def _of_node(self, rendering: _Rendering, package: str) -> dict[str, Any]:
@@ -335,7 +346,7 @@ def answer(request: str, scope_file: str) -> bytes:
     asked = json.loads(request)
     sys.setrecursionlimit(_RECURSION_LIMIT)
     try:
-        return json.dumps(_answer(renderer, asked), default=str).encode()
+        return json.dumps(_answer(renderer, asked, scope_file), default=str).encode()
     except (MemoryError, RecursionError):
         raise
     except Exception as error:  # noqa: BLE001 a template may raise whatever it likes: it costs that model
@@ -343,12 +354,14 @@ def answer(request: str, scope_file: str) -> bytes:
         return json.dumps({"line": line, "reason": reason}).encode()
 
 
-def _answer(renderer: _TemplateRenderer, asked: dict[str, Any]) -> dict[str, Any]:
+def _answer(renderer: _TemplateRenderer, asked: dict[str, Any], scope_file: str) -> dict[str, Any]:
     if asked["do"] == "configure":
         configured, assumed = renderer.config_and_key(asked["node"], asked["text"])
         return {"config": configured.config, "relation_key": configured.relation_key, "assumed": assumed}
     if asked["do"] == "source":
         return {"relation_key": renderer.source_key(asked["node"])}
+    if asked["do"] == "render leniently":
+        renderer = _lenient_renderer(scope_file)
     texts, rendering = renderer.render_model(asked["node"], asked["text"])
     reads = {"read": list(rendering.read), "ephemeral": list(rendering.ephemeral)}
     return {"texts": texts, "other_ways": rendering.other_ways, "line": rendering.line, **reads}
@@ -357,3 +370,8 @@ def _answer(renderer: _TemplateRenderer, asked: dict[str, Any]) -> dict[str, Any
 @lru_cache(maxsize=2)
 def _renderer(scope_file: str) -> _TemplateRenderer:
     return _TemplateRenderer(TemplateScope.from_json(Path(scope_file).read_text("utf-8")))
+
+
+@lru_cache(maxsize=2)
+def _lenient_renderer(scope_file: str) -> _TemplateRenderer:
+    return _TemplateRenderer(TemplateScope.from_json(Path(scope_file).read_text("utf-8")), lenient=True)

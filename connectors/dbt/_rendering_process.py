@@ -79,9 +79,12 @@ class RenderingProcess:
             if "relation_key" in reply
         }
 
-    def render(self, scope: TemplateScope, texts: Mapping[str, str]) -> dict[str, RenderedModel]:
-        """What became of each text, by the id of its node."""
-        asked = [{"do": "render", "node": unique_id, "text": text} for unique_id, text in texts.items()]
+    def render(
+        self, scope: TemplateScope, texts: Mapping[str, str], *, lenient: bool = False
+    ) -> dict[str, RenderedModel]:
+        """What became of each text, by the id of its node; `lenient`: without what is not at hand."""
+        do = "render leniently" if lenient else "render"
+        asked = [{"do": do, "node": unique_id, "text": text} for unique_id, text in texts.items()]
         answers = self._ask(scope, asked)
         return {unique_id: _rendered_model(reply) for unique_id, reply in zip(texts, answers, strict=True)}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -17,13 +18,16 @@ from connectors.dbt.model_statements import (
     EphemeralModel,
     ModelFailure,
     ModelQuery,
+    ModelStatement,
+    PartialModel,
     adapter_dialect,
     model_statements,
+    relations_read,
     with_ephemeral,
 )
 from connectors.dbt.nodes import DbtNode, ResourceKind
 from ingestion.arguments import leads_out
-from ingestion.errors import RecordError
+from ingestion.errors import RecordError, Templated
 from ingestion.model.lineage import Column
 from ingestion.parser import LineageParser
 from ingestion.parsing.sandbox.process import Limits
@@ -164,6 +168,7 @@ def project_from_files(root: Path, dialect: str | None, limits: Limits) -> DbtPr
             project, rendered = _read(
                 root, found, configs, source_keys, {**rendered, **without_type_branches(again, language)}
             )
+        project = _with_partial(process, found, scope, replace(project, name=package.name), rendered)
     notes = (*_notes(found, scope), *_assumed_names(configs), *map(leads_out, found.links_out))
     return _without_ambiguous(replace(project, name=package.name, exposures=found.exposures, notes=notes), configs)
 
@@ -188,6 +193,50 @@ def _read(
     statements, refused = model_statements(queries, nodes, language)
     columns = {nodes[key].dotted: tuple(map(Column, one.columns)) for key, one in found.files.items() if one.columns}
     return DbtProject("", language, nodes, statements, columns, (*failures, *refused)), rendered
+
+
+_NOT_AT_HAND = re.compile(r"env_var \S+ has no default$|' is undefined$|: run dbt deps$")
+"""Why a template cannot be rendered of which the rest says something all the same."""
+
+
+def _with_partial(
+    process: RenderingProcess,
+    found: SourceFiles,
+    scope: TemplateScope,
+    project: DbtProject,
+    rendered: Mapping[str, RenderedModel],
+) -> DbtProject:
+    """The `project` with what is left of models that need a package or a variable which is not at hand."""
+    lost = {
+        key: one
+        for key, one in rendered.items()
+        if one.reason and _NOT_AT_HAND.search(one.reason) and not project.nodes[key].ephemeral
+    }
+    again = process.render(scope, {key: found.files[key].text for key in lost}, lenient=True)
+    partial = tuple(
+        _partial_model(project, project.nodes[key], lost[key], again[key], found.files[key].calls) for key in lost
+    )
+    kept = {one.node.unique_id for one in partial if one.reads or one.statements}
+    return replace(
+        project,
+        partial=tuple(one for one in partial if one.node.unique_id in kept),
+        failures=tuple(failure for failure in project.failures if failure.node.unique_id not in kept),
+    )
+
+
+def _partial_model(
+    project: DbtProject, node: DbtNode, strict: RenderedModel, lenient: RenderedModel, calls: tuple[str, ...]
+) -> PartialModel:
+    ids = dict.fromkeys((*lenient.read, *calls))
+    reads = relations_read(project, DbtNode("", node.kind, node.name, node.package, depends_on=tuple(ids)))
+    at = _location(Path(), node, strict.line)
+    text = next(iter(lenient.texts), "")
+    statements: tuple[ModelStatement, ...] = ()
+    if text and not lenient.ephemeral and not lenient.other_ways:
+        query = ModelQuery(node, text, at)
+        statements, _refused = model_statements((query,), {node.unique_id: node}, project.dialect)
+    reason = f"{Templated.code}: {strict.reason}"
+    return PartialModel(node, at, reason, tuple(one for one in reads if one.dotted != node.dotted), statements)
 
 
 def _requested_relation(one: RenderedModel) -> str:
@@ -284,7 +333,7 @@ def _dbt_node(one: SourceFile, config: NodeConfig, rendered: RenderedModel | Non
         path=one.path,
         materialized=materialized,
         language=one.language,
-        depends_on=rendered.read if rendered is not None else one.calls,
+        depends_on=one.calls if one.language == "python" else rendered.read if rendered is not None else (),
         description=one.properties.description,
         tags=(tags,) if isinstance(tags, str) else tuple(map(str, tags)),
         owner=one.properties.owner,

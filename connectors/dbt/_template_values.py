@@ -19,6 +19,7 @@ import jinja2
 import yaml
 
 from connectors.dbt._template_scope import TemplateNode, TemplateScope, TemplateSource
+from connectors.dbt.nodes import NOT_KNOWN
 from ingestion.dialects import dialect_of
 from ingestion.dialects.definition import Fold
 from ingestion.statements.routines.definition import quote_name
@@ -95,6 +96,36 @@ class MissingName(jinja2.Undefined):
 
     def __iter__(self) -> Any:
         self._fail_with_undefined_error()
+
+
+class UnknownName(jinja2.Undefined):
+    """What is not at hand, where the rest of a template is to be read all the same."""
+
+    def _itself(self, *_args: Any, **_kwargs: Any) -> UnknownName:
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return False if name in ("unsafe_callable", "alters_data") else self
+
+    def __str__(self) -> str:
+        return NOT_KNOWN
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __iter__(self) -> Iterator[UnknownName]:
+        return iter((self,))
+
+    def __len__(self) -> int:
+        return 1
+
+    def _with_text(self, _other: object) -> str:
+        return NOT_KNOWN
+
+    __call__ = __getitem__ = _itself  # type: ignore[assignment]
+    __add__ = __radd__ = _with_text  # type: ignore[assignment]
 
 
 class Warehouse:

@@ -115,10 +115,28 @@ class ModelFailure:
 
 
 @dataclass(frozen=True, slots=True)
+class PartialModel:
+    """A model of which a part is not known, and why: `statements` have NOT_KNOWN in its place, `reads` are its refs.
+
+    Nothing of its columns is certain. `statements` is empty where the rest is no query.
+    """
+
+    node: DbtNode
+    location: str
+    reason: str
+    reads: tuple[DbtNode, ...] = ()
+    statements: tuple[ModelStatement, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.location}: {self.reason}; the rest of it is read, and not certain"
+
+
+@dataclass(frozen=True, slots=True)
 class DbtProject:
     """What a project's lineage is made of, whichever way it was read.
 
-    `columns` are those of relations that no statement makes, by their dotted names. `notes` are for a person.
+    `columns` are those of relations that no statement makes, by their dotted names. `notes` are for a person. The
+    `partial` models are among neither the statements nor the failures.
     """
 
     name: str
@@ -130,22 +148,27 @@ class DbtProject:
     notes: tuple[str, ...] = ()
     exposures: tuple[DbtExposure, ...] = ()
     manifest: Manifest | None = field(default=None, repr=False)
+    partial: tuple[PartialModel, ...] = ()
 
 
 def python_models(project: DbtProject) -> Iterator[tuple[DbtNode, tuple[DbtNode, ...]]]:
     """Each model in Python with what it reads, of which nothing but that is known; ephemeral ones stand for theirs."""
     for node in project.nodes.values():
-        if node.language != "python" or node.kind is not ResourceKind.MODEL:
-            continue
-        waiting = list(dict.fromkeys(node.depends_on))
-        read: list[DbtNode] = []
-        for unique_id in waiting:
-            found = project.nodes.get(unique_id)
-            if found is not None and found.ephemeral:
-                waiting += [other for other in found.depends_on if other not in waiting]
-            elif found is not None and found.relation and found is not node:
-                read.append(found)
-        yield node, tuple(read)
+        if node.language == "python" and node.kind is ResourceKind.MODEL:
+            yield node, relations_read(project, node)
+
+
+def relations_read(project: DbtProject, node: DbtNode) -> tuple[DbtNode, ...]:
+    """What a node depends on, as far as it has rows in the warehouse; an ephemeral model stands for what it reads."""
+    waiting = list(dict.fromkeys(node.depends_on))
+    read: list[DbtNode] = []
+    for unique_id in waiting:
+        found = project.nodes.get(unique_id)
+        if found is not None and found.ephemeral:
+            waiting += [other for other in found.depends_on if other not in waiting]
+        elif found is not None and found.relation and found is not node:
+            read.append(found)
+    return tuple(read)
 
 
 def adapter_dialect(adapter: str) -> str:

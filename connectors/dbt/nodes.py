@@ -9,6 +9,9 @@ from enum import StrEnum
 EPHEMERAL_PREFIX = "__dbt__cte__"
 """How dbt names the WITH item that stands for an ephemeral model."""
 
+NOT_KNOWN = "headwater_not_known"
+"""What stands in SQL for what a missing package or variable would have made: no relation and no column is called so."""
+
 
 class ResourceKind(StrEnum):
     """The kinds of node that have rows, as dbt names them."""

@@ -41,7 +41,7 @@ def _main_database(project: DbtProject) -> str | None:
 def model_definitions(project: DbtProject) -> Iterator[Definition]:
     """A view for each model, whatever dbt makes of it: its query says all that its rows come from.
 
-    Of a model in Python it is known which tables it reads, and no column.
+    Of a model in Python, and of one of which a part is not known, it is told which tables it reads, and no column.
     """
     at = project.manifest.generated_at if project.manifest is not None else None
     by_node: dict[str, list[ModelStatement]] = {}
@@ -53,7 +53,8 @@ def model_definitions(project: DbtProject) -> Iterator[Definition]:
             queries = " UNION ALL ".join(f"({one.body}\n)" for one in (first, *others))
             text = f"CREATE VIEW {first.node.relation} AS {queries}"
         yield Definition(DefinitionKind.VIEW, first.node.relation_key, text, at)
-    for node, read in python_models(project):
+    partial = ((one.node, one.reads) for one in project.partial)
+    for node, read in (*python_models(project), *partial):
         if read:
             lineage = table_lineage(node.relation_key, tuple(source.relation_key for source in read))
             yield Definition(DefinitionKind.VIEW, node.relation_key, at=at, lineage=lineage)

@@ -13,6 +13,7 @@ from typing import Any
 
 from connectors.dataform.projects import is_dataform, open_dataform
 from connectors.dbt.model_statements import DbtProject
+from connectors.dbt.nodes import NOT_KNOWN
 from connectors.dbt.projects import is_project
 from connectors.model_project import ModelProject, dotted_name, script_text
 from connectors.sql_files.dbt_models import (
@@ -172,12 +173,40 @@ def _refuse_empty(script: Script, dialect: str, before: Path | None) -> None:
 
 def _of_project(project: DbtProject, found: ScriptLineage) -> ScriptLineage:
     """The lineage with what only dbt tells: models in Python, references that it was not told of, what is templated."""
+    found = _without_unknown(found, frozenset(one.node.dotted.lower() for one in project.partial))
     whole = replace(
         found,
         failures=(*(str(failure) for failure in project.failures), *found.failures),
         notes=(*found.notes, *project.notes, *undeclared_reads(project, found.reads).lines()),
     )
-    return _with_table_edges(whole, table_edges(project))
+    partial = tuple((read.dotted, one.node.dotted) for one in project.partial for read in one.reads)
+    new = tuple(edge for edge in partial if edge not in whole.reads)
+    whole = replace(whole, failures=(*map(str, project.partial), *whole.failures))
+    return _with_table_edges(whole, (*table_edges(project), *new))
+
+
+def _without_unknown(found: ScriptLineage, partial: frozenset[str]) -> ScriptLineage:
+    """The lineage without what stands for something unknown; of models of which a part is, no column is certain."""
+    if not partial:
+        return found
+
+    def known_names(names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(name for name in names if NOT_KNOWN not in name)
+
+    edges = tuple(
+        replace(edge, certain=False) if str(edge.target.table).lower() in partial else edge
+        for edge in found.edges
+        if NOT_KNOWN not in f"{edge.source} {edge.target}"
+    )
+    return replace(
+        found,
+        sources=known_names(found.sources),
+        targets=known_names(found.targets),
+        intermediates=known_names(found.intermediates),
+        edges=edges,
+        problems=known_names(found.problems),
+        reads=tuple(edge for edge in found.reads if NOT_KNOWN not in "".join(edge)),
+    )
 
 
 def _model_project(name: str, dialect: str | None, timeout_seconds: float) -> ModelProject | None:

@@ -82,7 +82,8 @@ def sql_texts(name: str, dialect: Dialect) -> tuple[list[tuple[str, str]], tuple
 def project_script(project: DbtProject, before: Path | None = None) -> Script:
     """The models of a dbt project, each after those that it reads; `before` as in `read_script`."""
     parts = [(str(before), sql_text(before))] if before else []
-    return _join([*parts, *((statement.origin, statement.text) for statement in project.statements)])
+    rest = (statement for one in project.partial for statement in one.statements)
+    return _join([*parts, *((statement.origin, statement.text) for statement in (*project.statements, *rest))])
 
 
 def model_script(project: ModelProject, before: Path | None = None) -> Script:

@@ -364,3 +364,38 @@ def test_a_model_in_python_keeps_its_edges_in_a_run_and_in_a_tree_whoever_reads_
     (lineage,) = [loads(one.lineage) for one in model_definitions(project) if one.lineage is not None]
     assert isinstance(lineage, StatementLineage)
     assert {name.dotted for name in lineage.sources} == {"first", "landing.x"}
+
+
+def test_the_rest_of_a_model_is_read_without_a_package_or_a_variable(tmp_path: Path) -> None:
+    """What is missing is no name of anything, nothing else of the model's columns is certain, its refs stand."""
+    (tmp_path / "dbt_project.yml").write_text("name: hub\nprofile: hub\n")
+    (tmp_path / "packages.yml").write_text("packages: [{package: dbt-labs/dbt_utils, version: 1.0.0}]\n")
+    models = {
+        "first.sql": "select 1 as a, 2 as b, 3 as c",
+        "keyed.sql": "select {{ dbt_utils.generate_surrogate_key(['a']) }} as k, b from {{ ref('first') }} as f",
+        "starred.sql": "select {{ dbt_utils.star(from=ref('first')) }}, f.c as d from {{ ref('first') }} as f",
+        "varied.sql": "select b from {{ ref('first') }} where c = '{{ env_var('DAY') }}'",
+        "broken.sql": "with x as ({{ dbt_utils.date_spine() }}) select x.q from x join {{ ref('keyed') }} using (b)",
+        "asked.sql": "select {{ run_query('select 1') }} from {{ ref('first') }}",
+    }
+    (tmp_path / "models").mkdir()
+    for name, text in models.items():
+        (tmp_path / "models" / name).write_text(text)
+
+    lineage = script_lineage(str(tmp_path), "postgres", None, 30)
+
+    certain = {(str(edge.source), str(edge.target)): edge.certain for edge in lineage.edges if edge.type == "DIRECT"}
+    assert certain == {
+        ("first.b", "keyed.b"): False,
+        ("first.b", "varied.b"): False,
+        ("first.c", "starred.d"): False,
+    }
+    assert {("first", "keyed"), ("first", "starred"), ("first", "varied"), ("keyed", "broken")} <= set(lineage.reads)
+    assert not any("headwater_not_known" in str(one) for one in (*lineage.tables, *lineage.problems, *lineage.reads))
+    told = [failure for failure in lineage.failures if "not certain" in failure]
+    assert [Path(one.partition(":")[0]).stem for one in told] == ["broken", "keyed", "starred", "varied"]
+    assert sum("run_query asks the warehouse" in failure for failure in lineage.failures) == 1
+    project = open_project(tmp_path, "postgres", Limits())
+    made = {one.full_name[2]: loads(one.lineage) for one in model_definitions(project) if one.lineage is not None}
+    assert sorted(made) == ["broken", "keyed", "starred", "varied"]
+    assert [failure.node.name for failure in project.failures] == ["asked"]

@@ -269,6 +269,7 @@ class DbtPublishing:
     def warnings(self, source: LineageSource) -> Iterator[str]:
         """What the project and dbt's last results leave to tell, a line each."""
         yield from self.project.notes
+        yield from map(str, self.project.partial)
         relations = source.log.relations
         read = [
             (str(relations[number].key), str(relations[flow.target].key))
