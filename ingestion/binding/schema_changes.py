@@ -19,9 +19,9 @@ from ingestion.model.namespaces import QUALIFIED_PARTS, Namespace, RelationKey, 
 _OF_NAMESPACES = frozenset({NameKind.SCHEMA, NameKind.DATABASE})
 
 
-def changes_namespaces(names: TableUsageNames) -> bool:
+def changes_namespaces(statement: Symbolic | TableUsageNames) -> bool:
     """Whether a statement moves all that a schema, or a database, holds."""
-    return any(change.name.kind in _OF_NAMESPACES for change in names.changes)
+    return any(change.name.kind in _OF_NAMESPACES for change in statement.changes)
 
 
 def keys_of(names: TableUsageNames, namespace: Namespace) -> Iterator[RelationKey]:
@@ -87,7 +87,7 @@ def _table(parts: tuple[str, ...]) -> TableName:
 
 def occurrences_of_tables(occurrences: Sequence[Occurrence]) -> list[Occurrence]:
     """The occurrences with the changes of tables in the place of their schemas'."""
-    named = [_changes_any(one.symbolic) for one in occurrences]
+    named = [changes_namespaces(one.symbolic) for one in occurrences]
     if not any(named):
         return [*occurrences]
     known = {key for one in occurrences for key in keys_of(names_in(without_schema(one.symbolic)), one.namespace)}
@@ -95,7 +95,3 @@ def occurrences_of_tables(occurrences: Sequence[Occurrence]) -> list[Occurrence]
         replace(one, symbolic=with_tables_of_schemas(one.symbolic, one.namespace, known)) if changes else one
         for one, changes in zip(occurrences, named, strict=True)
     ]
-
-
-def _changes_any(symbolic: Symbolic) -> bool:
-    return any(change.name.kind in _OF_NAMESPACES for change in symbolic.changes)
