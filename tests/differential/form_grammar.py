@@ -74,6 +74,11 @@ class FormGrammar:
             how = self._random.choice(self._sides())
             natural = len(common) == len(set(seen) & set(other)) and self._random.random() < 0.35
             keys = common if natural else self._random.sample(common, self._random.randint(0, len(common)))
+            if "FULL JOIN" in text and how not in ("LEFT", "FULL"):
+                # What a FULL JOIN alone gives a row, a join by other columns than the merged ones never lets through.
+                natural = False
+                keys = [name for name in common if name in merged]
+                how = how if keys else "LEFT"
             hidden = how in ("SEMI", "ANTI")
             if natural:
                 text += f" NATURAL {how} JOIN {table}"
