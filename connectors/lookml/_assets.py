@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from connectors.assets import Asset, AssetQuery, Assets, with_own_names
 from connectors.dashboards.queries import (
+    PLAIN_SQL,
     OutputColumn,
     column_text,
     dashboard_query,
@@ -88,7 +89,7 @@ def assets_of(project: LookmlProject, settings: LookmlConfig, dialect: str) -> A
     known.models.update({id(one): asset for one, asset in zip(project.views, views, strict=True)})
     models = tuple(_explore_asset(one, asset, known) for one, asset in zip(joined, titles, strict=True))
     views = tuple(_native(asset, one, models, known) for one, asset in zip(project.views, views, strict=True))
-    tiles = [(board, list(_tiles(board, models, known))) for board in project.dashboards]
+    tiles = [(board, list(_tiles(board, models))) for board in project.dashboards]
     charts = {one.key: one for one in with_own_names(tile for _board, own in tiles for tile in own)}
     boards = with_own_names(_dashboard(board, [charts[one.key] for one in own]) for board, own in tiles)
     items = (*views, *models, *charts.values(), *boards)
@@ -311,7 +312,7 @@ def _explore_named(name: str, model: str, explores: Iterable[Asset]) -> Asset | 
 # Dashboards: each tile is a chart.
 
 
-def _tiles(board: LocatedBlock, explores: tuple[Asset, ...], known: _Project) -> Iterator[Asset]:
+def _tiles(board: LocatedBlock, explores: tuple[Asset, ...]) -> Iterator[Asset]:
     for number, tile in enumerate(board.block.get("elements") or ()):
         if not isinstance(tile, dict):
             continue
@@ -333,19 +334,20 @@ def _tiles(board: LocatedBlock, explores: tuple[Asset, ...], known: _Project) ->
         elif explore is None:
             yield replace(asset, end=Outcome.NO_DATASET)
         else:
-            yield _tile(asset, tile, explore, known)
+            yield _tile(asset, tile, explore)
 
 
-def _tile(asset: Asset, tile: Block, explore: Asset, known: _Project) -> Asset:
-    dialect, offered = known.dialect, {one.name for one in explore.columns}
+def _tile(asset: Asset, tile: Block, explore: Asset) -> Asset:
+    """The tile with what it shows: names alone, so plain SQL, in whose quotes a dot is a part of a name everywhere."""
+    dialect, offered = dialect_of(PLAIN_SQL), {one.name for one in explore.columns}
     keys = ("fields", "dimensions", "measures", "pivots")
     shown = [str(one) for key in keys for one in _several(tile.get(key)) if str(one) in offered]
     outputs = [OutputColumn(quote_name(name, dialect), name) for name in dict.fromkeys(shown)]
     filters = [*_names(tile.get("filters")), *map(str, _values(tile.get("listen")))]
     deciding = [f"NOT {quote_name(name, dialect)} IS NULL" for name in dict.fromkeys(filters) if name in offered]
-    text = query_text(outputs, explore.relation_text(dialect.name), dialect, deciding)
+    text = query_text(outputs, explore.relation_text(PLAIN_SQL), dialect, deciding)
     columns = tuple(Column(one.name) for one in outputs)
-    return replace(asset, query=AssetQuery(text, dialect.name), columns=columns)
+    return replace(asset, query=AssetQuery(text, PLAIN_SQL), columns=columns)
 
 
 def _several(given: object) -> Iterator[object]:

@@ -8,6 +8,7 @@ import pytest
 
 from connectors.assets import Asset, Assets
 from connectors.dashboards.files import ExportedFile, exported_files
+from connectors.dashboards.queries import PLAIN_SQL
 from connectors.lookml._assets import assets_of
 from connectors.lookml._project import ENDINGS, read_project
 from connectors.lookml.settings import LookmlConfig
@@ -75,6 +76,9 @@ def test_a_tile_is_made_of_the_fields_of_its_explore(found: Assets) -> None:
         'SELECT "orders.placed_month" AS "orders.placed_month", "orders.paid" AS "orders.paid" '
         'FROM "dashboards"."model"."shop_orders" WHERE NOT "users.city" IS NULL'
     )
+    [paid] = [one for one in found.items if one.title == "Paid"]
+    assert paid.query is not None
+    assert paid.query.dialect == PLAIN_SQL  # in the quotes of BigQuery a dot is none of a name
     ends = {one.title: one.end for one in found.items if one.end}
     assert ends == {
         "base": "no_query",
