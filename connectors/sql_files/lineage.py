@@ -44,6 +44,7 @@ _LINE = re.compile(r"^line (?P<line>\d+)(?:, column \d+)?: ")
 
 Schema = Mapping[str, Mapping[str, str]]
 
+_UNKNOWN = re.compile(NOT_KNOWN, re.IGNORECASE)  # a dialect may fold it
 _FAILURE = re.compile(r"\[(?P<text>\d+)\] line (?P<line>\d+)(?:, column \d+)?: (?P<reason>.*)", re.DOTALL)
 
 
@@ -191,12 +192,14 @@ def _without_unknown(found: ScriptLineage, partial: frozenset[str]) -> ScriptLin
         return found
 
     def known_names(names: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(name for name in names if NOT_KNOWN not in name)
+        return tuple(name for name in names if not _UNKNOWN.search(name))
 
     edges = tuple(
-        replace(edge, certain=False) if str(edge.target.table).lower() in partial else edge
+        replace(edge, certain=False, expression=_UNKNOWN.sub("?", edge.expression))
+        if str(edge.target.table).lower() in partial
+        else edge
         for edge in found.edges
-        if NOT_KNOWN not in f"{edge.source} {edge.target}"
+        if not _UNKNOWN.search(f"{edge.source} {edge.target}")
     )
     return replace(
         found,
@@ -205,7 +208,7 @@ def _without_unknown(found: ScriptLineage, partial: frozenset[str]) -> ScriptLin
         intermediates=known_names(found.intermediates),
         edges=edges,
         problems=known_names(found.problems),
-        reads=tuple(edge for edge in found.reads if NOT_KNOWN not in "".join(edge)),
+        reads=tuple(edge for edge in found.reads if not _UNKNOWN.search(" ".join(edge))),
     )
 
 
