@@ -8,7 +8,7 @@ import pytest
 
 from ingestion.model import steps
 from tests.behaviour.harness import Warehouse, catalog_with, publish
-from workflows.run.resolve import lineage
+from workflows.run.resolve import contributions, lineage
 
 WIDE = "INSERT INTO wide (a, b) SELECT x.a, y.b FROM x JOIN y ON x.a = y.a"
 SMALL = "INSERT INTO small (a) SELECT a FROM x"
@@ -49,3 +49,21 @@ def test_a_statement_of_too_many_steps_is_dead_and_the_others_stand(
         assert ("dead", "too_many_steps") in outcome.outcomes
         assert outcome.outcomes[-1] == ("published", "")
         assert set(outcome.edges) == {("public.x", "public.small")}
+
+
+def test_expressions_that_are_too_long_together_are_left_out_and_the_edges_stand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(contributions, "_MOST_EXPRESSIONS", 12)
+    made = "INSERT INTO wide (a, b) SELECT a || b, b || a FROM x"  # on four edges
+    names = ("wide", "x", "small")
+    with catalog_with(tmp_path / "c.db", {f"svc.db.public.{one}": ["a", "b"] for one in names}) as (platform, _):
+        outcome = publish(platform, [made, "INSERT INTO small (a) SELECT upper(a) FROM x"], Warehouse())
+    assert outcome.outcomes == (("published", ""), ("published", ""))
+    told = {
+        request.to_entity.name: [column.expression for one in request.contributions for column in one.columns]
+        for request in outcome.requests
+    }
+    assert told["wide"] == ["", "", "", ""]
+    assert len(told["small"]) == 1
+    assert told["small"][0] != ""
