@@ -149,6 +149,16 @@ class Relation:
         until = min(until, self.since[0] - A_MOMENT) if self.gone or last < self.since else until
         return min(first, until), until
 
+    def sightings_as_source(self, first: float, last: float) -> tuple[float, float]:
+        """The same of what was read of it between these times (seconds), which is said of the name that it has now.
+
+        After `CREATE TABLE r AS SELECT a FROM n` at 1, `ALTER TABLE t RENAME TO o` at 2 and `ALTER TABLE n RENAME TO t`
+        at 3, r is made of t since 3: who was called t at 1 is o.
+        """
+        if self.since is None or not self.stands or last <= 0:
+            return first, last
+        return max(first, self.named), max(last, self.given)
+
     @property
     def replaced(self) -> bool:
         """Whether it was renamed away and dropped, and another stands under its key."""

@@ -11,9 +11,11 @@ from ingestion.statements.fingerprints import fingerprint
 from tests.support.growing_log import contributions_in
 from tests.support.nights import (
     Names,
+    Readers,
     growing,
     in_one_run,
     random_nights,
+    random_reading_nights,
     records_of,
     side_by_side,
     standing_after,
@@ -27,6 +29,14 @@ _SEEDS = range(10)
 def test_after_each_night_the_catalog_says_what_the_names_hold(tmp_path: Path) -> None:
     nights = side_by_side([random_nights(seed) for seed in _SEEDS])
     expected = [*Names().edges_after(nights)]
+    parts = records_of(nights)
+    assert [*standing_after(tmp_path / "whole", in_one_run(parts))] == expected[-1:]
+    assert [*standing_after(tmp_path / "nights", growing(parts))] == expected
+
+
+def test_after_each_night_the_catalog_says_of_what_the_names_then_are_tables_were_made(tmp_path: Path) -> None:
+    nights = side_by_side([random_reading_nights(seed) for seed in _SEEDS])
+    expected = [*Readers().edges_after(nights)]
     parts = records_of(nights)
     assert [*standing_after(tmp_path / "whole", in_one_run(parts))] == expected[-1:]
     assert [*standing_after(tmp_path / "nights", growing(parts))] == expected

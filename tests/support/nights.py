@@ -53,6 +53,59 @@ class Names:
             yield {(source, name) for name, sources in self.tables.items() for source in sources}
 
 
+@dataclass
+class Readers:
+    """Tables that are read as well as written, by what they are and not by their names, which they exchange."""
+
+    names: dict[str, int] = field(default_factory=dict)
+    made_of: set[tuple[int | str, int]] = field(default_factory=set)
+
+    def run(self, text: str) -> None:
+        """What a statement of `random_reading_nights` does. Raises KeyError where an engine would refuse it."""
+        words, names = text.split(), self.names
+        if "RENAME" in words:
+            names[words[-1]] = names.pop(words[2])
+        elif "SWAP" in words:
+            names[words[2]], names[words[-1]] = names[words[-1]], names[words[2]]
+        else:
+            source = words[-1] if words[-1].startswith("s") else names[words[-1]]
+            target = names.setdefault(words[2], len(self.names) + len(self.made_of))
+            self.made_of.add((source, target))
+
+    def edges_after(self, nights: Iterable[Night]) -> Iterator[set[Edge]]:
+        """From what into what, after each night, by the names that they have then."""
+        for night in nights:
+            for text in night:
+                self.run(text)
+            last = {number: name for name, number in self.names.items()}
+            yield {(source if isinstance(source, str) else last[source], last[to]) for source, to in self.made_of}
+
+
+def random_reading_nights(seed: int, nights: int = 3, statements: int = 6) -> list[Night]:
+    """Nights in which tables are written out of each other and exchange their names, one after the other or at once."""
+    random = Random(seed)
+    there, free = [f"{name}{seed}" for name in "abc"], f"o{seed}"
+    found = [[f"CREATE TABLE {name} AS SELECT x FROM s{number}" for number, name in enumerate(there)]]
+    for _night in range(nights):
+        night: list[str] = []
+        while len(night) < statements:
+            name, other = random.sample(there, 2)
+            kind = random.randrange(5)
+            if kind == 0:
+                night.append(f"ALTER TABLE {name} SWAP WITH {other}")
+            elif kind == 1:
+                night.append(f"ALTER TABLE {name} RENAME TO {free}")
+                there[there.index(name)], free = free, name
+            elif kind == 2:
+                night += [f"ALTER TABLE {a} RENAME TO {b}" for a, b in ((name, free), (other, name), (free, other))]
+            elif kind == 3:
+                night.append(f"INSERT INTO {name} SELECT x FROM {other}")
+            else:
+                night.append(f"CREATE TABLE r{len(found)}_{len(night)}_{seed} AS SELECT x FROM {name}")
+        found.append(night)
+    return found
+
+
 def random_nights(seed: int, nights: int = 3, statements: int = 6) -> list[Night]:
     """Statements that an engine would carry out, night by night; most of a night is what the night before did too."""
     random, engine = Random(seed), Names()

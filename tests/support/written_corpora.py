@@ -17,7 +17,13 @@ from tests.support.query_log_exports import read_file
 
 EXPORTS = REPOSITORY / "tests" / "connectors" / "platforms" / "exports"
 CORPORA = REPOSITORY.parent / "shared" / "corpora"
-_OF_EXPORTS = {"sqlserver": "tsql", "synapse": "tsql", "datahub": "snowflake", "openmetadata": "snowflake"}
+_OF_EXPORTS = {
+    "sqlserver": "tsql",
+    "synapse": "tsql",
+    "cloudtrail": "athena",
+    "hana": "saphana",
+    **dict.fromkeys(("datahub", "openmetadata", "dbt"), "snowflake"),
+}
 
 _INTO_VARIABLES = ("oracle", "saphana")  # what SELECT INTO names
 

@@ -48,7 +48,7 @@ def test_each_column_of_an_export_lands_in_its_field(spark: SparkSession, tmp_pa
         "source_id": "log.csv:2", "text": 'insert into t\nselect "a", \'é\' from s', "start_time": 1795161600.0,
         "end_time": 1795161602.0, "duration": 2.0, "user": "ann", "session": "s1", "database": "shop",
         "schema": "sales", "dialect": None, "query_type": "INSERT", "job": None, "status": None, "problem": None,
-        "symbolic": None, "edges": None, "error_code": None, "rows": None,
+        "symbolic": None, "edges": None, "error_code": None, "rows": None, "bytes": None, "credits": None,
     }  # fmt: skip
     assert (second.source_id, second.status, second.end_time, second.database) == ("log.csv:4", "failed", None, None)
 

@@ -19,6 +19,7 @@ from ingestion.parsing.templates import ParsedTemplate
 from workflows.runtime.spill import SpillMapping
 
 _MOVING_KINDS = frozenset({StatementKind.ALTER_TABLE, StatementKind.RENAME, StatementKind.SWAP})
+_CHANGING_KINDS = frozenset({StatementKind.ALTER_TABLE, StatementKind.SWAP})
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +61,9 @@ def names_by_template(
 def changing_names(mentioned: Mapping[str, TableUsageNames]) -> TemplateNames:
     """The changing ones of the names that templates (by fingerprint) mention.
 
-    Such a name is temporary, or altered, or made and ended in several ways, or made from another such name: `t` in
-    `CREATE TEMP TABLE t …`, in `ALTER TABLE t ADD c INT`, in `DROP TABLE t; CREATE TABLE t AS …`, and `u` in
-    `CREATE TABLE u AS SELECT * FROM t`.
+    Such a name is temporary, or altered, or exchanged, or made and ended in several ways, or made from another such
+    name: `t` in `CREATE TEMP TABLE t …`, in `ALTER TABLE t ADD c INT`, in `ALTER TABLE t SWAP WITH n`, in `DROP TABLE
+    t; CREATE TABLE t AS …`, and `u` in `CREATE TABLE u AS SELECT * FROM t`.
     """
     own: dict[str, tuple[str, ...]] = {}
     made: defaultdict[str, set[str]] = defaultdict(set)
@@ -82,13 +83,16 @@ def changing_names(mentioned: Mapping[str, TableUsageNames]) -> TemplateNames:
 
 
 def _definitions(names: TableUsageNames) -> Iterator[tuple[str, bool]]:
-    """The names that a statement makes, ends or alters, and whether it alters them."""
+    """The names that a statement makes, ends or alters, and whether each run finds another under them than the last.
+
+    What is exchanged is there already: a log that exchanges it twice, and makes it nowhere, leaves it as it was.
+    """
     yield from ((own_name(name), False) for name, _temporary in names.created)
     for change in names.changes:
         if change.kind not in CREATING_KINDS:
-            yield own_name(change.name), change.kind is StatementKind.ALTER_TABLE
+            yield own_name(change.name), change.kind in _CHANGING_KINDS
             if change.other is not None:
-                yield own_name(change.other), False
+                yield own_name(change.other), change.kind is StatementKind.SWAP
 
 
 def _dependents(changing: Iterable[str], made: Mapping[str, set[str]], own: Mapping[str, Iterable[str]]) -> set[str]:

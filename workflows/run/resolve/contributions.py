@@ -99,11 +99,21 @@ class ContributionBuilder:
             )
             if source.id == target.id and not one.columns:
                 continue
+            one = self._under_last_name(one, number, flow)
             if key in found:
                 one = join_contributions((found[key][2], one))
             found[key] = source, target, one
         sources = {entity.id for n in flow.content.sources if (entity := self.entities.get(n)) is not None}
         return EdgeContributions(found, self_only=sources == {target.id})
+
+    def _under_last_name(self, one: Contribution, source: int, flow: PersistedFlow) -> Contribution:
+        """What is said of a source, since it has the name by which it is told: before that another may have had it."""
+        if one.first_seen is None or one.last_seen is None or flow.left_behind:
+            return one
+        if not self.log.relations[flow.target].stands:
+            return one
+        first, last = self.log.relations[source].sightings_as_source(one.first_seen, one.last_seen)
+        return replace(one, first_seen=first, last_seen=last)
 
     def _contribution(self, flow: PersistedFlow, target: TableEntity) -> tuple[EdgeSource, Callable[..., Contribution]]:
         """What a flow is read from, and what makes its contributions, given what each says of its own edge."""
