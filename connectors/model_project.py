@@ -12,7 +12,7 @@ from ingestion.model.lineage import Column
 from ingestion.model.outcomes import Outcome
 from ingestion.statements.routines.definition import quote_name
 
-_PART = re.compile(r"\"(?:[^\"]|\"\")+\"|`[^`]+`|\[[^\]]+\]|[\w$#-]+")
+_PART = re.compile(r"\"(?:[^\"]|\"\")+\"|`[^`]+`|\[[^\[\]]+\]|[\w$#-]+")
 _WHOLE = re.compile(rf"(?:{_PART.pattern})(?:\s*\.\s*(?:{_PART.pattern})){{0,3}}")
 _UNQUOTED = re.compile(r'(")"')
 

@@ -28,8 +28,8 @@ _CHARTS: Mapping[str, str] = {
     "pivot": "Table",
     "row": "Bar",
 }
-_OPTIONAL = re.compile(r"\[\[(.*?)\]\]", re.DOTALL)
-_TAG = re.compile(r"\{\{\s*([^{}]+?)\s*\}\}")
+_OPTIONAL = re.compile(r"\[\[((?:(?!\[\[)[^\]]|\](?!\]))*+)\]\]")
+_TAG = re.compile(r"\{\{([^{}]++)\}\}")
 _CARD_TAG = re.compile(r"#(\d+)")
 _SNIPPET_TAG = re.compile(r"snippet:\s*(.+)")
 _NESTED = re.compile(r"card__([\w-]+)")
@@ -163,7 +163,7 @@ def _fill(native: Content, known: _Cards, *, relation_of: object, depth: int) ->
     )
 
     def meaning(match: re.Match[str]) -> str:
-        name = match[1]
+        name = match[1].strip()
         card, snippet = _CARD_TAG.match(name), _SNIPPET_TAG.match(name)
         if card is not None and callable(relation_of):
             tag = tags.get(name) if isinstance(tags, dict) else None

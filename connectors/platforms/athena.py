@@ -37,7 +37,7 @@ QUERY_EXECUTION = ExportProfile(
 
 _REQUESTS = ("startqueryexecution", "executestatement", "")
 _EVENT_NAMES: dict[str, str | None] = {**dict.fromkeys(_REQUESTS), OTHERWISE: Outcome.NOT_A_STATEMENT}
-_WITHHELD = re.compile(r"\**(?:HIDDEN_DUE_TO_SECURITY_REASONS|OMITTED)\**")
+_WITHHELD = re.compile(r"(?<!\*)\**+(?:HIDDEN_DUE_TO_SECURITY_REASONS|OMITTED)\**+")
 
 CLOUDTRAIL = ExportProfile(
     name="AWS CloudTrail",

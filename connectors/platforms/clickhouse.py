@@ -51,6 +51,6 @@ QUERY_LOG = ExportProfile(
 )
 
 COMPACT_ROWS = Unreadable(
-    re.compile(r"\s*\[\s*\"\w+\"(?:\s*,\s*\"\w+\")+\s*\]\s*\["),
+    re.compile(r"\A\s*+\[\s*+\"\w++\"(?:\s*+,\s*+\"\w++\")++\s*+\]\s*+\["),
     "lists of values, as FORMAT JSONCompactEachRow has: export FORMAT JSONEachRow",
 )

@@ -142,7 +142,8 @@ SERVER_LOG = TextLog(
     name="Hive lineage hook, in a log",
     # a JSON text begins no line of it: that is the hook's own file
     begins=re.compile(
-        r"(?:\[?\d{4}-\d\d-\d\d|\d\d/\d\d/\d\d)[T ][\d:.,]+[^\n]*?(?:\s|\[)(?:TRACE|DEBUG|INFO|WARN|ERROR)\b(?!:  )"
+        r"\A(?:\[?\d{4}-\d\d-\d\d|\d\d/\d\d/\d\d)[T ][\d:.,]++[^\n]*?"
+        r"(?:\s|\[)(?:TRACE|DEBUG|INFO|WARN|ERROR)\b(?!:  )"
     ),
     columns=("query_text", "timestamp", "duration", "user", "database", _EDGES, _VERTICES),
     rows=_message_rows,

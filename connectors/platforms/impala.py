@@ -114,6 +114,8 @@ PROFILES = TextLog(
 )
 
 PROFILE_LOG = Unreadable(
-    re.compile(r"\d{13} [0-9a-f]+:[0-9a-f]+ [A-Za-z0-9+/=]{40}|\s*\{\s*\"contents\"\s*:\s*\{\s*\"profile_name\""),
+    re.compile(
+        r"\A(?:\d{13} [0-9a-f]+:[0-9a-f]+ [A-Za-z0-9+/=]{40}|\s*+\{\s*+\"contents\"\s*+:\s*+\{\s*+\"profile_name\")"
+    ),
     "a log of query profiles, encoded or as JSON: give them as text, which impala-profile-tool writes",
 )

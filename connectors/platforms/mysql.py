@@ -96,8 +96,8 @@ EVENTS_STATEMENTS = ExportProfile(
 # line tells.
 
 _BANNER = re.compile(
-    r".*, Version: .* started with:\s*$|Tcp port: .*  Unix socket: |TCP Port: .*, Named Pipe: |"
-    r"Time\s+Id Command\s+Argument"
+    r"\A(?:(?=.*, Version: ).* started with:\s*+\Z|Tcp port: .*  Unix socket: |TCP Port: .*, Named Pipe: |"
+    r"Time\s++Id Command\s++Argument)"
 )
 _SHORT_TIME = r"\d{6} +\d{1,2}:\d\d:\d\d"
 _COMMANDS = (
@@ -107,7 +107,7 @@ _COMMANDS = (
     "Bulk_execute|Reset Connection"
 )
 _GENERAL_LINE = re.compile(
-    rf"(?P<time>\d{{4}}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)|{_SHORT_TIME}|(?=\t\t))\t+ *(?P<id>\d+) "
+    rf"\A(?P<time>\d{{4}}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)|{_SHORT_TIME}|(?=\t\t))\t++ *+(?P<id>\d++) "
     rf"(?P<command>{_COMMANDS})(?:\t|[ \t]*\r?$)"
 )
 _CONNECTED = re.compile(r"^([^@\s]*)@\S*")
@@ -149,7 +149,7 @@ GENERAL_LOG_TEXT = TextLog(
 _SLOW_TIME = re.compile(rf"^# Time: (\d{{4}}-\d\d-\d\dT\S+|{_SHORT_TIME})", re.MULTILINE)
 _SLOW_HEAD = re.compile(r"# (?!administrator command: )")
 _SLOW_USER = re.compile(r"^# User@Host: ([^\[\n]*)\[([^\]\n]*)\].*?(?:Id:\s*(\d+))?\s*$", re.MULTILINE)
-_SLOW_VALUE = re.compile(r"([A-Z][A-Za-z_]*): ?([^\s,]*)")
+_SLOW_VALUE = re.compile(r"(?<![A-Za-z_])([A-Z][A-Za-z_]*+): ?([^\s,]*+)")
 _ADMINISTRATION = re.compile(r"^# administrator command: .*", re.DOTALL)
 _SLOW_BEGIN = re.compile(
     r"(?:use `?(?P<db>[^;`\n]+)`?;\n)?(?:SET timestamp=(?P<time>\d+(?:\.\d+)?);\n)?", re.IGNORECASE

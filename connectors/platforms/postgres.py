@@ -222,7 +222,7 @@ _PREFIX_TIME = re.compile(
 )
 _PREFIX_SESSION = re.compile(r"(?<![0-9a-f])[0-9a-f]{8}\.[0-9a-f]{2,8}(?![0-9a-f.])")
 _PREFIX_PROCESS = re.compile(r"\[(\d+)\]|(?:pid|process|p)=(\d+)")
-_PREFIX_OWNER = re.compile(r"([^\s:@,=\[\]()]+)@([^\s:@,=\[\]()]+)")
+_PREFIX_OWNER = re.compile(r"(?<![^\s:@,=\[\]()])([^\s:@,=\[\]()]++)@([^\s:@,=\[\]()]++)")
 _PREFIX_NAMES = {
     "user_name": re.compile(r"(?:user|usr|u)=([^,\s:\]]+)"),
     "database_name": re.compile(r"(?:database|db|d)=([^,\s:\]]+)"),

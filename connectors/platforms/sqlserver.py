@@ -9,6 +9,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from connectors.platforms.profile import (
     MICROSECONDS,
@@ -46,25 +47,52 @@ QUERY_STORE = ExportProfile(
 # Extended Events: the XML of sys.fn_xe_file_target_read_file, of a ring buffer or a file, and the columns that
 # Management Studio exports. A batch, a remote call and each statement have an event as it begins and one as it ends.
 
-_EVENT = re.compile(r"<event\b([^>]*)>(.*?)</event>", re.DOTALL)
-_ATTRIBUTE = re.compile(r"(\w+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
-_VALUE = re.compile(r"<(?:data|action)\b[^>]*?\bname\s*=\s*[\"']([^\"']+)[\"'][^>]*>(.*?)</(?:data|action)>", re.DOTALL)
-_SHOWN = re.compile(r"<text>(.*?)</text>", re.DOTALL)
-_STORED = re.compile(r"<value>(.*?)</value>", re.DOTALL)
+_EVENT, _EVENT_END = re.compile(r"<event\b([^<>]*+)>"), re.compile("</event>")
+_VALUE, _VALUE_END = re.compile(r"<(?:data|action)\b([^<>]*+)>"), re.compile("</(?:data|action)>")
+_SHOWN, _SHOWN_END = re.compile("<text>()"), re.compile("</text>")
+_STORED, _STORED_END = re.compile("<value>()"), re.compile("</value>")
+_ATTRIBUTE = re.compile(r"(?<!\w)(\w++)\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)')")
 _BEGUN = ("sql_batch_starting", "rpc_starting", "sql_statement_starting", "sp_statement_starting")
 _ENDED = ("sql_batch_completed", "rpc_completed", "sql_statement_completed", "sp_statement_completed")
 
 
+class _Element(NamedTuple):
+    """An element of a text: what stands in its opening tag and in it, where it begins, and where what follows does."""
+
+    attributes: str
+    content: str
+    start: int
+    end: int
+
+
+def _elements(xml: str, opening: re.Pattern[str], closing: re.Pattern[str]) -> Iterator[_Element]:
+    """The elements that are closed; one that is not ends the search, which else would begin anew at each."""
+    at = 0
+    while (opened := opening.search(xml, at)) is not None:
+        closed = closing.search(xml, opened.end())
+        if closed is None:
+            return
+        at = closed.end()
+        yield _Element(opened[1], xml[opened.end() : closed.start()], opened.start(), at)
+
+
 def _fields_of_event(xml: str) -> dict[str, str]:
     """An event's attributes, and its data and actions by name: what is shown of a value, else the value."""
-    event = _EVENT.search(xml)
+    event = next(_elements(xml, _EVENT, _EVENT_END), None)
     if event is None:
         raise ValueError("no event")
-    found = {name: html.unescape(double or single) for name, double, single in _ATTRIBUTE.findall(event[1])}
-    for name, body in _VALUE.findall(event[2]):
-        value = _SHOWN.search(body) or _STORED.search(body)
-        found.setdefault(name, _plain_xml(value[1]) if value is not None else "")
+    found = _attributes(event.attributes)
+    for one in _elements(event.content, _VALUE, _VALUE_END):
+        shown = next(_elements(one.content, _SHOWN, _SHOWN_END), None)
+        value = shown or next(_elements(one.content, _STORED, _STORED_END), None)
+        name = _attributes(one.attributes).get("name")
+        if name:
+            found.setdefault(name, _plain_xml(value.content) if value is not None else "")
     return found
+
+
+def _attributes(tag: str) -> dict[str, str]:
+    return {name: html.unescape(double or single) for name, double, single in _ATTRIBUTE.findall(tag)}
 
 
 def _plain_xml(text: str) -> str:
@@ -119,20 +147,20 @@ def _event_rows(entries: Iterator[Entry]) -> Iterator[tuple[int, Row]]:
     for number, text in entries:
         first, held = (first if held else number), held + text
         end = 0
-        for event in _EVENT.finditer(held):
+        for event in _elements(held, _EVENT, _EVENT_END):
             # several on one line are told apart all the same
-            last = max(first + held.count("\n", 0, event.start()), last + 1)
-            yield last, [event[0]]
-            end = event.end()
+            last = max(first + held.count("\n", 0, event.start), last + 1)
+            yield last, [held[event.start : event.end]]
+            end = event.end
         first += held.count("\n", 0, end)
         held = held[end:] if "<event" in held[end:] else ""
 
 
 EVENT_FILE = TextLog(
     name="SQL Server Extended Events, XML",
-    begins=re.compile(r"\s*<(?:event\s|[^\n]*<event\s)|[^\n]*</event>\s*<event\s"),
+    begins=re.compile(r"\A(?:\s*+<(?:event\s|[^\n]*<event\s)|[^\n]*</event>\s*+<event\s)"),
     columns=("event_data",),
     rows=_event_rows,
     profile=EXTENDED_EVENTS,
-    banner=re.compile(r"\s*(?:<\?xml\b|</?(?:Events|RingBufferTarget)\b)"),
+    banner=re.compile(r"\A\s*+(?:<\?xml\b|</?(?:Events|RingBufferTarget)\b)"),
 )

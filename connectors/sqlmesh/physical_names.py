@@ -24,8 +24,7 @@ _VIEW = re.compile(
     re.IGNORECASE,
 )
 _ENVIRONMENT = re.compile(
-    rf"(?<![\w.])(?P<open>{_QUOTE})(?P<schema>\w+?)__\w+?(?P<between>{_QUOTE}\s*\.\s*{_QUOTE})(?P<table>\w+)",
-    re.IGNORECASE,
+    rf"(?<![\w.])(?P<open>{_QUOTE})(?P<schema>\w++)(?P<between>{_QUOTE}\s*+\.\s*+{_QUOTE})(?P<table>\w++)"
 )
 _DROPPED = re.compile(r"\s*(?:drop|alter|comment|grant|analyze|vacuum)\b", re.IGNORECASE)
 _NOT_IN_NAMES = str.maketrans("", "", '"`[]')
@@ -52,9 +51,10 @@ def by_model_names(models: frozenset[tuple[str, str]], text: str) -> tuple[str, 
 
 def _without_environment(match: re.Match[str], models: frozenset[tuple[str, str]]) -> str:
     """`shop__dev.orders` as the model `shop.orders`, where the project has it."""
-    if (match["schema"].lower(), match["table"].lower()) not in models:
+    schema, _, environment = match["schema"].partition("__")
+    if not environment or (schema.lower(), match["table"].lower()) not in models:
         return match.group()
-    return f"{match['open']}{match['schema']}{match['between']}{match['table']}"
+    return f"{match['open']}{schema}{match['between']}{match['table']}"
 
 
 def _model_name(match: re.Match[str]) -> str:

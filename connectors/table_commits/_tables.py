@@ -19,7 +19,7 @@ _LEVELS = 4
 _LOGS = {TableFormat.DELTA: "_delta_log/*.json", TableFormat.ICEBERG: "metadata/*metadata.json*"}
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 _VERSION = re.compile(r"(\d{20})\.json")
-_METADATA = re.compile(r"v?(\d{1,18})(?:-[^/]*)?(?:\.gz)?\.metadata\.json(?:\.gz)?")
+_METADATA = re.compile(r"\Av?(\d{1,18})(?:-[^/]*)?(?:\.gz)?\.metadata\.json(?:\.gz)?")
 
 
 @dataclass(frozen=True, slots=True)

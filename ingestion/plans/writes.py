@@ -102,7 +102,7 @@ _TABLE_OPTION = re.compile(r"\btable=([^\s,()]+)")
 _RELATION = re.compile(r"RelationV2\[(?P<columns>.*?)\] (?P<name>[^\s,]+)", re.DOTALL)
 _QUOTED = re.compile(r"`[^`]+`\.`")
 _LOCATED = re.compile(r"(?:Location: |DeltaTableV2\([^,]*,|Delta\[version=[^,]*, )([a-z][a-z0-9+.-]*:/[^\s,\])]+)")
-_NAME = r"(?:`(?:[^`]|``)+`|[^\s,`])+"
+_NAME = r"(?:`(?:[^`]|``)++`|[^\s,`])++"
 _BEFORE_CONDITION = re.compile(r"^[^,`(]*(?:\[[^\]]*\])?(?:, (?:`(?:[^`]|``)+`\.?)+)?(?:, |$)")
 """What a DELETE of Delta's prints before its condition: the table's log, and its name where a catalog has one."""
 _CATALOG_FILTERS = re.compile(
