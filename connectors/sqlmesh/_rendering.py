@@ -25,6 +25,7 @@ _QUERY = re.compile(r"[\s(]*+(?:select|with|from|values)\b", re.IGNORECASE)
 _DEF = re.compile(r"@DEF\s*\(\s*(\w+)\s*,([\s\S]*)\)\s*\Z", re.IGNORECASE)
 _AUDIT = re.compile(r"\s*audit\s*\(", re.IGNORECASE)
 _MACRO_BLOCK = re.compile(r"\{%-?\s*macro\b[\s\S]*?\{%-?\s*endmacro\s*-?%\}")
+_WORD = re.compile(r"\w+")
 _MOMENTS = ("start", "end", "execution", "latest")
 
 
@@ -73,6 +74,8 @@ def answer(request: str, scope_file: str) -> bytes:
         return json.dumps({"models": _models(asked["text"], scope)}).encode()
     except MalformedHeader as error:
         return json.dumps({"reason": f"not a model: {error}"}).encode()
+    except NotExpandable as error:
+        return json.dumps({"reason": _reason(error)}).encode()
 
 
 @lru_cache(maxsize=2)
@@ -162,13 +165,36 @@ def _jinja(text: str, project: ProjectScope, scope: MacroScope) -> str:
 
 
 def _with_embedded(query: str, embedded: dict[str, str], dialect: str) -> str:
-    """The query with a subquery in place of each model that is embedded; those may read each other."""
-    sources: Any = {name: sqlglot.parse_one(text, read=dialect or None) for name, text in embedded.items()}
+    """The query with a subquery in place of each model that is embedded; those may read each other.
+
+    One that names none of them stays as it is. Raises NotExpandable where they cannot be put into it: read as they
+    stand, their names would be those of tables that no database has.
+    """
+    read = _named_in(query, embedded)
+    if not read:
+        return query
     try:
+        sources: Any = {name: sqlglot.parse_one(text, read=dialect or None) for name, text in read.items()}
         made = exp.expand(sqlglot.parse_one(query, read=dialect or None), sources, dialect=dialect or None)
     except (SqlglotError, TypeError):
-        return query
+        raise NotExpandable("an embedded model that it may read cannot be put into it") from None
     return made.sql(dialect=dialect or None)
+
+
+def _named_in(query: str, embedded: dict[str, str]) -> dict[str, str]:
+    """The models that may be read by a query, and by those that it reads: by the last part of their names."""
+    found: dict[str, str] = {}
+    waiting = [query]
+    while waiting:
+        words = set(_WORD.findall(waiting.pop().lower()))
+        more = {
+            name: text
+            for name, text in embedded.items()
+            if name not in found and words.issuperset(_WORD.findall(name.lower())[-1:])
+        }
+        found |= more
+        waiting += more.values()
+    return found
 
 
 def _blank(match: re.Match[str]) -> str:

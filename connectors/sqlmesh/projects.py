@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -117,7 +118,7 @@ def open_sqlmesh(path: Path, options: SqlmeshOptions) -> ModelProject:
         root.resolve().name,
         language,
         (*models, *python),
-        {**_external_columns(root, language), **_declared_columns(files, language)},
+        {**_external_columns(root, language), **_declared_columns(files, queries, language)},
         (*files.unread, *failures, *more),
         (*notes, *map(leads_out, files.outside)),
     )
@@ -306,7 +307,7 @@ def _without_embedded(
         for file, found in queries.items()
         if _header(files.sql[file]).kind == "EMBEDDED"
         for query in found
-        if query.text
+        if query.name  # without a text too, where it is not rendered: who reads it cannot be read
     }
     if not embedded:
         return dict(queries)
@@ -320,7 +321,7 @@ def _without_embedded(
         for file, found in queries.items()
     }
     for (file, query), reply in zip(readers, replies, strict=True):
-        made[file].append(replace(query, text=str(reply.get("query", query.text))))
+        made[file].append(replace(query, text=str(reply.get("query", "")), reason=str(reply.get("reason", ""))))
     return made
 
 
@@ -409,22 +410,31 @@ def _python_project(files: _Files, language: str) -> tuple[list[ProjectModel], l
 # Columns of what no statement makes: seeds, models in Python, tables from elsewhere.
 
 
-def _declared_columns(files: _Files, language: str) -> dict[Key, tuple[Column, ...]]:
-    found: dict[Key, tuple[Column, ...]] = {}
+def _declared_columns(
+    files: _Files, queries: Mapping[Path, list[_Query]], language: str
+) -> dict[Key, tuple[Column, ...]]:
+    named: list[tuple[str, Mapping[str, str]]] = []
     for file, text in files.sql.items():
         header = _header(text)
-        if header.kind == "SEED" and header.name:
-            names = dict(header.columns) or dict.fromkeys(_seed_header(file, header, _project_root(files.root)), "")
-            if names:
-                found[key_of_name(header.name, language)] = _columns(names)
+        if header.kind == "SEED" and header.enabled:
+            columns = dict(header.columns) or dict.fromkeys(_seed_header(file, header, _project_root(files.root)), "")
+            named += [(_name_of(query, header, file, files.root), columns) for query in queries[file]]
     for text in files.python.values():
         try:
             models = python_models(text)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            continue
-        for one in models:
-            if one.name and one.columns and not one.reason:
-                found[key_of_name(one.name, language)] = _columns(one.columns)
+            continue  # told among the models
+        named += [(one.name, one.columns) for one in models if not one.reason]
+    return _columns_by_key(named, language)
+
+
+def _columns_by_key(named: Iterable[tuple[str, Mapping[str, str]]], language: str) -> dict[Key, tuple[Column, ...]]:
+    """Without what has a name that is none, a template's or a pattern's: no statement reads it by that."""
+    found: dict[Key, tuple[Column, ...]] = {}
+    for name, columns in named:
+        if columns:
+            with suppress(ValueError):
+                found[key_of_name(name, language)] = _columns(columns)
     return found
 
 
@@ -446,7 +456,7 @@ def _seed_header(file: Path, header: ModelHeader, root: Path) -> tuple[str, ...]
 
 
 def _external_columns(root: Path, language: str) -> dict[Key, tuple[Column, ...]]:
-    found: dict[Key, tuple[Column, ...]] = {}
+    named: list[tuple[str, Mapping[str, str]]] = []
     for pattern in _EXTERNAL:
         for file in files_below(root, pattern)[0] if root.is_dir() else ():
             try:
@@ -456,6 +466,5 @@ def _external_columns(root: Path, language: str) -> dict[Key, tuple[Column, ...]
             for one in content if isinstance(content, list) else ():
                 columns = one.get("columns") if isinstance(one, dict) else None
                 if isinstance(columns, dict) and isinstance(one.get("name"), str):
-                    names = {str(name): str(kind) for name, kind in columns.items()}
-                    found[key_of_name(one["name"], language)] = _columns(names)
-    return found
+                    named.append((one["name"], {str(name): str(kind) for name, kind in columns.items()}))
+    return _columns_by_key(named, language)

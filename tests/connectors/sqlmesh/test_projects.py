@@ -144,3 +144,48 @@ def test_a_template_that_loops_costs_its_own_model(tmp_path: Path) -> None:
     project = open_sqlmesh(tmp_path, SqlmeshOptions(own_rules=True, limits=Limits(seconds=1)))
     assert [failure.reason for failure in project.failures] == ["templated: overruns its time"]
     assert [model.dotted for model in project.models] == ["a.b"]
+
+
+def project_of(folder: Path, **files: str) -> ModelProject:
+    for name, text in files.items():
+        (folder / f"{name}.sql").write_text(text)
+    return open_sqlmesh(folder, SqlmeshOptions(own_rules=True))
+
+
+def test_who_reads_an_embedded_model_that_is_not_rendered_is_not_read(tmp_path: Path) -> None:
+    """Its name is that of no table."""
+    project = project_of(
+        tmp_path,
+        part="MODEL (name mart.part, kind EMBEDDED);\nSELECT @STAR(raw.beans) FROM raw.beans",
+        broken="MODEL (name mart.broken, kind EMBEDDED);\nSELECT FROM WHERE (",
+        sound="MODEL (name mart.sound, kind EMBEDDED);\nSELECT bean AS b FROM raw.beans",
+        first="MODEL (name mart.first);\nSELECT bean FROM mart.part",
+        second="MODEL (name mart.second);\nSELECT bean FROM mart.broken",
+        third="MODEL (name mart.third);\nSELECT b FROM mart.sound",
+        other="MODEL (name mart.other);\nSELECT bean   FROM raw.beans",
+    )
+    texts = {model.dotted: model.text.strip() for model in project.models}
+    assert texts.keys() == {"mart.third", "mart.other"}
+    assert "raw.beans" in texts["mart.third"]
+    assert texts["mart.other"].endswith("SELECT bean   FROM raw.beans")
+    reasons = {failure.key[2]: failure.reason for failure in project.failures}
+    embedded = "templated: an embedded model that it may read cannot be put into it"
+    assert reasons["first"] == reasons["second"] == embedded
+
+
+def test_columns_of_what_has_no_name_are_left_out(tmp_path: Path) -> None:
+    (tmp_path / "seed.csv").write_text("id,bean\n")
+    (tmp_path / "external_models.yaml").write_text(
+        "[{name: 'hub.raw.days_*', columns: {a: int}}, {name: '@x.y', columns: {a: int}}, "
+        "{name: raw.orders, columns: {id: int}}]"
+    )
+    project = project_of(
+        tmp_path,
+        templated="MODEL (name @{env}.beans, kind SEED (path 'seed.csv'));",
+        beans="MODEL (kind SEED (path 'seed.csv'));",
+    )
+    assert {key: [one.name for one in columns] for key, columns in project.columns.items()} == {
+        ("", "raw", "orders"): ["id"],
+        ("", "", "beans"): ["id", "bean"],
+    }
+    assert [failure.location.rpartition("/")[2] for failure in project.failures] == ["templated.sql:1"]
