@@ -122,7 +122,7 @@ def without_twins(project: ModelProject) -> ModelProject:
     counted = Counter(model.dotted.casefold() for model in project.models)
     twins = [model for model in project.models if counted[model.dotted.casefold()] > 1]
     failures = tuple(
-        ProjectFailure(model.origin, f"{Outcome.AMBIGUOUS}: another model is called {model.dotted} too", model.key)
+        ProjectFailure(model.origin, f"{Outcome.DEFINED_TWICE}: another model is called {model.dotted} too", model.key)
         for model in twins
     )
     kept = tuple(model for model in project.models if model not in twins)

@@ -9,11 +9,12 @@ from pathlib import Path
 from connectors.model_project import Key, ModelProject, ProjectFailure
 from connectors.source import FailedDefinition, OpenSource
 from ingestion.analysis.symbolic import dumps
-from ingestion.errors import Templated
 from ingestion.model.lineage import Flow, StatementKind, StatementLineage, TableName, Target, WriteMode
 from ingestion.model.namespaces import RelationKey
-from ingestion.model.outcomes import Outcome
+from ingestion.model.outcomes import Outcome, StatementEnd, code_of
 from ingestion.statements.routines.definition import Definition, DefinitionKind
+
+_DEAD = {code.value: code for code in Outcome if code.end is StatementEnd.DEAD}
 
 
 def open_models(project: ModelProject) -> OpenSource:
@@ -44,7 +45,16 @@ def table_lineage(target: Key, sources: tuple[Key, ...]) -> bytes:
 
 
 def _failed_definition(failure: ProjectFailure) -> FailedDefinition:
-    location = failure.location if failure.location.rpartition(":")[2].isdigit() else f"{failure.location}:1"
+    location = numbered_location(failure.location)
     key = failure.key if failure.key[2] else ("", "", Path(location.rpartition(":")[0]).stem)
-    code = Templated.code if failure.reason.startswith(Templated.code) else Outcome.UNPARSABLE
-    return FailedDefinition(Definition(DefinitionKind.VIEW, key), location, code)
+    return FailedDefinition(Definition(DefinitionKind.VIEW, key), location, failure_code(failure.reason))
+
+
+def numbered_location(location: str) -> str:
+    """`file:line` of what may be told by its file alone."""
+    return location if location.rpartition(":")[2].isdigit() else f"{location}:1"
+
+
+def failure_code(reason: str) -> Outcome:
+    """The end of a model that has no statement: what its reason begins with, where that is one."""
+    return _DEAD.get(code_of(reason), Outcome.UNPARSABLE)

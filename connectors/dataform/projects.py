@@ -17,9 +17,11 @@ from connectors.model_project import Key, ModelProject, ProjectFailure, ProjectM
 from ingestion.arguments import files_below, leads_out
 from ingestion.dialects import dialect_of
 from ingestion.errors import ConfigError, Templated
+from ingestion.model.outcomes import Outcome
 
 _ACTIONS = ("tables", "operations", "assertions", "declarations")
 _KEYS = frozenset((*_ACTIONS, "projectConfig", "graphErrors", "dataformCoreVersion", "targets"))
+_BESIDE = ("preOps", "postOps", "incrementalPreOps", "incrementalPostOps")
 _PROJECT_FILES = ("workflow_settings.yaml", "dataform.json")
 _DIALECTS = {"sqldatawarehouse": "tsql"}
 _NEWEST_VERSION = 3
@@ -135,7 +137,7 @@ def _models(file: Path, graph: Mapping[str, Any], language: str) -> tuple[list[P
             where = f"{file}: {kind}[{number}]"
             key = _target(action)
             if key is None:
-                failures.append(ProjectFailure(where, "malformed: it has no target"))
+                failures.append(ProjectFailure(where, f"{Outcome.MALFORMED_RECORD}: it has no target"))
                 continue
             if action.get("disabled") is True:
                 continue
@@ -146,7 +148,7 @@ def _models(file: Path, graph: Mapping[str, Any], language: str) -> tuple[list[P
             elif text is not None:
                 models.append(ProjectModel(key, origin, text, (), _kind(action, kind)))
             else:
-                failures.append(ProjectFailure(origin, "malformed: it has no query", key))
+                failures.append(ProjectFailure(origin, f"{Outcome.MALFORMED_RECORD}: it has no query", key))
     return models, failures
 
 
@@ -183,6 +185,13 @@ def _operation_text(action: Mapping[str, Any]) -> str | None:
     return ";\n".join(texts) or None
 
 
+def _statements_beside(action: object) -> int:
+    """How many statements run before and after the query of an action."""
+    if not isinstance(action, dict) or action.get("disabled") is True:
+        return 0
+    return sum(len(given) for name in _BESIDE if isinstance(given := action.get(name), list))
+
+
 def _notes(file: Path, graph: Mapping[str, Any]) -> Iterator[str]:
     version = graph.get("dataformCoreVersion")
     major = str(version or "").partition(".")[0]
@@ -195,6 +204,8 @@ def _notes(file: Path, graph: Mapping[str, Any]) -> Iterator[str]:
         yield f"{file}: {other} {word}: {len(graph[other])} not read"
     if assertions := graph.get("assertions"):
         yield f"{len(assertions)} assertions are no tables: not read"
+    if beside := sum(map(_statements_beside, graph.get("tables", ()))):
+        yield f"{beside} statements before or after a query (pre_operations, post_operations): not read"
     errors = graph.get("graphErrors")
     compilation = errors.get("compilationErrors") if isinstance(errors, dict) else None
     for error in compilation if isinstance(compilation, list) else ():

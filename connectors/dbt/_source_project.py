@@ -29,6 +29,7 @@ from connectors.dbt.nodes import DbtNode, ResourceKind
 from ingestion.arguments import leads_out
 from ingestion.errors import RecordError, Templated
 from ingestion.model.lineage import Column
+from ingestion.model.outcomes import Outcome
 from ingestion.parser import LineageParser
 from ingestion.parsing.sandbox.process import Limits
 
@@ -128,7 +129,7 @@ def _without_ambiguous(project: DbtProject, configs: Mapping[str, NodeConfig]) -
     unsure = [one for one in project.statements if one.node.dotted.casefold() in shared]
     failures = {
         one.node.unique_id: ModelFailure(
-            one.node, one.origin, f"ambiguous: its name {one.node.dotted} is assumed, and another's too"
+            one.node, one.origin, f"{Outcome.DEFINED_TWICE}: its name {one.node.dotted} is assumed, and another's too"
         )
         for one in unsure
     }

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 
 from connectors.dbt.model_statements import DbtProject, ModelStatement, python_models
-from connectors.model_source import table_lineage
+from connectors.model_source import failure_code, numbered_location, table_lineage
 from connectors.source import FailedDefinition, OpenSource, SourceRun
-from ingestion.errors import Templated
 from ingestion.model.lineage import Column
 from ingestion.model.namespaces import RelationKey
-from ingestion.model.outcomes import Outcome
 from ingestion.statements.routines.definition import Definition, DefinitionKind
-
-_LINE = re.compile(r":\d+$")
 
 
 @contextmanager
@@ -65,8 +60,8 @@ def _failed_models(project: DbtProject) -> tuple[FailedDefinition, ...]:
     return tuple(
         FailedDefinition(
             Definition(DefinitionKind.VIEW, failure.node.relation_key),
-            failure.location if _LINE.search(failure.location) else f"{failure.location}:1",
-            Templated.code if failure.reason.startswith(Templated.code) else Outcome.UNPARSABLE,
+            numbered_location(failure.location),
+            failure_code(failure.reason),
         )
         for failure in project.failures
     )

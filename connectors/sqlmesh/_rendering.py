@@ -25,7 +25,7 @@ _QUERY = re.compile(r"[\s(]*+(?:select|with|from|values)\b", re.IGNORECASE)
 _DEF = re.compile(r"@DEF\s*\(\s*(\w+)\s*,([\s\S]*)\)\s*\Z", re.IGNORECASE)
 _AUDIT = re.compile(r"\s*audit\s*\(", re.IGNORECASE)
 _MACRO_BLOCK = re.compile(r"\{%-?\s*macro\b[\s\S]*?\{%-?\s*endmacro\s*-?%\}")
-_WORD = re.compile(r"\w+")
+_IDENTIFIER = re.compile(r"\w+")
 _MOMENTS = ("start", "end", "execution", "latest")
 
 
@@ -186,11 +186,11 @@ def _named_in(query: str, embedded: dict[str, str]) -> dict[str, str]:
     found: dict[str, str] = {}
     waiting = [query]
     while waiting:
-        words = set(_WORD.findall(waiting.pop().lower()))
+        words = set(_IDENTIFIER.findall(waiting.pop().lower()))
         more = {
             name: text
             for name, text in embedded.items()
-            if name not in found and words.issuperset(_WORD.findall(name.lower())[-1:])
+            if name not in found and words.issuperset(_IDENTIFIER.findall(name.lower())[-1:])
         }
         found |= more
         waiting += more.values()

@@ -307,6 +307,12 @@ class Outcome(_DescribedCode):
         "It is written as the SQL of the source cannot be: what its names mean there, nobody knows.",
         "Name the type that fits under source.serviceConnection.config, or the dialect; then run again.",
     )
+    DEFINED_TWICE = (
+        "defined_twice",
+        _DEAD,
+        "Another model of its project has its name: which of them makes the table nobody knows.",
+        "Rename one of them, or give the project as it is for one target.",
+    )
     TOO_MANY_STEPS = (
         TooManySteps.code,
         _DEAD,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from connectors.model_project import ModelProject, ProjectFailure, ProjectModel, view_model
-from connectors.model_source import open_models
+from connectors.model_source import failure_code, open_models
 from ingestion.analysis.symbolic import loads
 from ingestion.model.lineage import Column, StatementLineage
 from ingestion.model.namespaces import RelationKey
@@ -31,3 +33,17 @@ def test_an_open_project_has_its_models_its_failures_and_its_columns() -> None:
     )
     assert source.columns() == {RelationKey(("d", "s", "t")): (Column("a"),)}
     assert source.database == "d"
+
+
+@pytest.mark.parametrize(
+    ("reason", "code"),
+    [
+        ("templated: {{ x }}", "templated"),
+        ("defined_twice: another model is called so", "defined_twice"),
+        ("malformed_record: it has no query", "malformed_record"),
+        ("not valid Python", "unparsable"),
+        ("ambiguous: no end of a failure", "unparsable"),
+    ],
+)
+def test_a_model_without_a_statement_ends_as_its_reason_begins(reason: str, code: str) -> None:
+    assert failure_code(reason) == code

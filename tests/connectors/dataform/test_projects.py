@@ -23,14 +23,19 @@ def action(name: str, schema: str = "mart", **given: Any) -> dict[str, Any]:
 
 GRAPH: dict[str, Any] = {
     "tables": [
-        action("daily", type="view", query="SELECT bean, SUM(kilos) AS kilos FROM `hub.raw.orders` GROUP BY 1"),
+        action(
+            "daily",
+            type="view",
+            query="SELECT bean, SUM(kilos) AS kilos FROM `hub.raw.orders` GROUP BY 1",
+            postOps=["GRANT SELECT ON x TO y"],
+        ),
         action(
             "log",
             enumType="INCREMENTAL",
             query="SELECT bean FROM `hub.mart.daily`",
             incrementalQuery="SELECT bean FROM `hub.mart.daily` WHERE bean > (SELECT MAX(bean) FROM `hub.mart.log`)",
         ),
-        action("off", type="table", query="SELECT x FROM y", disabled=True),
+        action("off", type="table", query="SELECT x FROM y", disabled=True, preOps=["DELETE FROM z WHERE TRUE"]),
         action("empty", type="table"),
         {"query": "SELECT 1"},
     ],
@@ -63,12 +68,13 @@ def test_a_graph_is_read_action_by_action(tmp_path: Path) -> None:
         [("hub.mart.daily", "view"), ("hub.mart.log", "incremental"), ("hub.mart.best", "operation")],
     )
     assert [str(failure) for failure in project.failures] == [
-        "definitions/empty.sqlx (compiled): malformed: it has no query",
-        f"{file}: tables[4]: malformed: it has no target",
+        "definitions/empty.sqlx (compiled): malformed_record: it has no query",
+        f"{file}: tables[4]: malformed_record: it has no target",
     ]
     assert list(project.notes) == [
         f"{file}: notebooks is no SQL: 1 not read",
         "1 assertions are no tables: not read",
+        "1 statements before or after a query (pre_operations, post_operations): not read",
         "definitions/bad.sqlx: Dataform could not compile it",
         "1 actions are disabled: not read",
     ]
@@ -135,7 +141,7 @@ def test_a_folder_with_two_graphs_needs_one_to_be_named(tmp_path: Path) -> None:
         open_dataform(tmp_path)
 
 
-def test_two_actions_of_one_name_are_ambiguous(tmp_path: Path) -> None:
+def test_two_actions_of_one_name_are_both_dead(tmp_path: Path) -> None:
     twice = {"tables": [action("x", query="SELECT 1"), action("x", query="SELECT 2")]}
     reasons = {failure.reason for failure in open_dataform(written(tmp_path, twice)).failures}
-    assert reasons == {"ambiguous: another model is called hub.mart.x too"}
+    assert reasons == {"defined_twice: another model is called hub.mart.x too"}

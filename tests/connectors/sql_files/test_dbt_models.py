@@ -286,7 +286,7 @@ def test_models_that_an_assumption_puts_under_one_name_are_ambiguous(plain: Path
     told = found(plain, code=1)
     name = "roastery.main_marts.one"
     assert sorted(told["failures"]) == [
-        f"{folder}/{file}.sql: ambiguous: its name {name} is assumed, and another's too"
+        f"{folder}/{file}.sql: defined_twice: its name {name} is assumed, and another's too"
         for file in ("daily_sales", "prices_v1")
     ]
     gone = ("main_marts.daily_sales.", "main_marts.prices_v1.")

@@ -114,11 +114,11 @@ def test_a_folder_is_a_project_by_its_models_alone(tmp_path: Path) -> None:
     ]
 
 
-def test_two_models_of_one_name_are_ambiguous(tmp_path: Path) -> None:
+def test_two_models_of_one_name_are_both_dead(tmp_path: Path) -> None:
     for name in "ab":
         (tmp_path / f"{name}.sql").write_text(f"MODEL (name x.y);\nSELECT {name} FROM t")
     project = open_sqlmesh(tmp_path, SqlmeshOptions(own_rules=True))
-    assert [failure.reason for failure in project.failures] == ["ambiguous: another model is called x.y too"] * 2
+    assert [failure.reason for failure in project.failures] == ["defined_twice: another model is called x.y too"] * 2
 
 
 @pytest.mark.parametrize(
