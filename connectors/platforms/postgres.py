@@ -214,7 +214,8 @@ GREENPLUM_LOG = replace(
 _SEVERITIES = "LOG|ERROR|FATAL|PANIC|WARNING|NOTICE|INFO|DEBUG[1-5]?"
 _FOLLOWING = "STATEMENT|DETAIL|HINT|CONTEXT|QUERY|LOCATION|BACKTRACE"
 _ENTRY = re.compile(
-    rf"(?P<prefix>[^\t\n](?=[^\n]{{0,300}}?\d)[^\n]{{0,300}}?)(?<![A-Za-z])(?P<severity>{_SEVERITIES}|{_FOLLOWING}):  "
+    r"\A(?P<prefix>[^\t\n](?=[^\n]{0,300}?\d)[^\n]{0,300}?)(?<![A-Za-z])"
+    rf"(?P<severity>{_SEVERITIES}|{_FOLLOWING}):  "
 )
 _PREFIX_TIME = re.compile(
     r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?: ?(?:[A-Z]{1,5}(?![A-Za-z])|[+-]\d\d(?::?\d\d)?))?|"
