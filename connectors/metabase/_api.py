@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from connectors.dashboards.documents import LocatedDocument
 from connectors.dashboards.servers import ToolServer, objects_in
 from connectors.dashboards.settings import DashboardServer
-from connectors.metabase._documents import Card, MetabaseContent, TableField, warehouse_of
+from connectors.metabase._documents import MetabaseContent, TableField, warehouse_of
 from ingestion.errors import ConfigError
 
 
@@ -30,7 +31,7 @@ def documents_of_server(settings: DashboardServer) -> MetabaseContent:
             **(whole if isinstance(whole, dict) else {}),
             "address": f"{address}/dashboard/{one.get('id')}",
         }
-        dashboards.append(Card(str(one.get("id")), document, f"dashboard/{one.get('id')}:1"))
+        dashboards.append(LocatedDocument(str(one.get("id")), document, f"dashboard/{one.get('id')}:1"))
     snippets = {
         str(one.get("name")): str(one.get("content") or "") for one in _objects(server.get("api/native-query-snippet"))
     }
@@ -69,8 +70,8 @@ def _learn_fields(metadata: object, tables: dict[int, TableField], fields: dict[
                 fields[one["id"]] = TableField(position.schema, position.table, str(one.get("name") or ""))
 
 
-def _cards(found: list[Mapping[str, Any]], address: str) -> Iterator[tuple[str, Card]]:
+def _cards(found: list[Mapping[str, Any]], address: str) -> Iterator[tuple[str, LocatedDocument]]:
     for one in found:
         if "id" in one and isinstance(one.get("name"), str):
             key = str(one["id"])
-            yield key, Card(key, {**one, "address": f"{address}/{key}"}, f"card/{key}:1")
+            yield key, LocatedDocument(key, {**one, "address": f"{address}/{key}"}, f"card/{key}:1")

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from connectors.assets import Asset, AssetQuery, Assets, with_own_names
+from connectors.dashboards.documents import AskedDatabase, Document, LocatedDocument
 from connectors.dashboards.queries import PLAIN_SQL, OutputColumn, dashboard_query, query_text
-from connectors.metabase._documents import AskedDatabase, Card, Content, MetabaseContent
+from connectors.metabase._documents import MetabaseContent
 from connectors.metabase._mbql import MbqlReader, UnknownQuery
 from connectors.metabase.settings import MetabaseConfig
 from connectors.records import UNSUPPORTED
@@ -45,7 +46,7 @@ class _Cards:
     settings: MetabaseConfig
     models: dict[str, Asset] = field(default_factory=dict)
 
-    def warehouse(self, card: Card) -> AskedDatabase:
+    def warehouse(self, card: LocatedDocument) -> AskedDatabase:
         """The database that a card asks."""
         query = card.document.get("dataset_query")
         named = query.get("database") if isinstance(query, dict) else None
@@ -69,7 +70,7 @@ def assets_of(documents: MetabaseContent, settings: MetabaseConfig) -> Assets:
     return Assets(settings.tool, settings.service, settings.tool, items, documents.unread)
 
 
-def _is_model(document: Content) -> bool:
+def _is_model(document: Document) -> bool:
     return document.get("dataset") is True or document.get("type") in _MODELS
 
 
@@ -85,7 +86,7 @@ def _keys_read(documents: MetabaseContent) -> frozenset[str]:
     return frozenset(found & documents.cards.keys())
 
 
-def _blank_model(card: Card) -> Asset:
+def _blank_model(card: LocatedDocument) -> Asset:
     return Asset(
         DATA_MODEL,
         card.key,
@@ -98,7 +99,7 @@ def _blank_model(card: Card) -> Asset:
     )
 
 
-def _columns(document: Content) -> Iterator[Column]:
+def _columns(document: Document) -> Iterator[Column]:
     """The columns of a card, as its last run had them."""
     metadata = document.get("result_metadata")
     seen: set[str] = set()
@@ -108,7 +109,7 @@ def _columns(document: Content) -> Iterator[Column]:
             yield Column(one["name"], str(one.get("base_type") or "").removeprefix("type/"))
 
 
-def _with_query(asset: Asset, card: Card, known: _Cards) -> Asset:
+def _with_query(asset: Asset, card: LocatedDocument, known: _Cards) -> Asset:
     """The asset with the query of its card, or with how it ends without one."""
     warehouse = known.warehouse(card)
     try:
@@ -121,7 +122,7 @@ def _with_query(asset: Asset, card: Card, known: _Cards) -> Asset:
     return replace(asset, query=query, columns=columns)
 
 
-def _sql(card: Card, known: _Cards, warehouse: AskedDatabase) -> tuple[str, tuple[str, ...]]:
+def _sql(card: LocatedDocument, known: _Cards, warehouse: AskedDatabase) -> tuple[str, tuple[str, ...]]:
     """The SQL of a card, and the names of its columns where they are told. Raises UnknownQuery."""
     query = card.document.get("dataset_query")
     if not isinstance(query, dict):
@@ -140,7 +141,7 @@ def _sql(card: Card, known: _Cards, warehouse: AskedDatabase) -> tuple[str, tupl
     return reader.query(query, card.document.get("result_metadata"))
 
 
-def _native(query: Content) -> Content | None:
+def _native(query: Document) -> Document | None:
     """The native query of a card with its tags, in both forms; None of one in Metabase's own language."""
     native = query.get("native")
     if isinstance(native, dict) and isinstance(native.get("query"), str):
@@ -153,7 +154,7 @@ def _native(query: Content) -> Content | None:
     return None
 
 
-def _fill(native: Content, known: _Cards, *, relation_of: object, depth: int) -> str:
+def _fill(native: Document, known: _Cards, *, relation_of: object, depth: int) -> str:
     """A native query without its tags of a known meaning: values, conditions, cards, snippets; others stay in it."""
     tags = native.get("template-tags")
     kinds = (
@@ -181,7 +182,7 @@ def _fill(native: Content, known: _Cards, *, relation_of: object, depth: int) ->
     return _TAG.sub(meaning, text).strip().rstrip(";")
 
 
-def _chart(card: Card, known: _Cards) -> Asset:
+def _chart(card: LocatedDocument, known: _Cards) -> Asset:
     document = card.document
     asset = replace(
         _blank_model(card),
@@ -200,7 +201,7 @@ def _chart(card: Card, known: _Cards) -> Asset:
     return replace(asset, query=AssetQuery(text, dialect.name), columns=model.columns)
 
 
-def _dashboard(one: Card, charts: Mapping[str, Asset]) -> Asset:
+def _dashboard(one: LocatedDocument, charts: Mapping[str, Asset]) -> Asset:
     document = one.document
     members = [charts[key] for key in dict.fromkeys(_members(document)) if key in charts]
     return Asset(
@@ -218,7 +219,7 @@ def _dashboard(one: Card, charts: Mapping[str, Asset]) -> Asset:
     )
 
 
-def _members(document: Content) -> Iterator[str]:
+def _members(document: Document) -> Iterator[str]:
     """The cards of a dashboard, those that share a position too."""
     for key in ("dashcards", "ordered_cards"):
         positions = document.get(key)
@@ -230,7 +231,7 @@ def _members(document: Content) -> Iterator[str]:
                         yield str(other.get("card_id") or other.get("id"))
 
 
-def _owners(document: Content) -> tuple[str, ...]:
+def _owners(document: Document) -> tuple[str, ...]:
     """Who made a card: Metabase has no owners beside."""
     creator = document.get("creator")
     if isinstance(creator, dict):

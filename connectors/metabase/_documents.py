@@ -9,26 +9,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import yaml
-
 from connectors.assets import UnreadFile
+from connectors.dashboards.documents import AskedDatabase, Document, LocatedDocument, yaml_documents
 from connectors.dashboards.files import ExportedFile
 from connectors.dashboards.queries import PLAIN_SQL, known_dialect
-from connectors.dashboards.yaml_texts import read_yaml
 from ingestion.dialects import dialect_of
 
-Content = Mapping[str, Any]
 _DIALECTS: Mapping[str, str] = {"bigquery-cloud-sdk": "bigquery", "sqlserver": "tsql", "presto-jdbc": "presto"}
-
-
-@dataclass(frozen=True, slots=True)
-class AskedDatabase:
-    """A database that Metabase asks: its dialect, and where bare names are."""
-
-    name: str
-    dialect: str
-    database: str = ""
-    schema: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,33 +28,24 @@ class TableField:
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
-    """A question, a model or a metric, or a dashboard of these, by its key, and where it stands."""
-
-    key: str
-    document: Content = field(repr=False)
-    location: str
-
-
-@dataclass(frozen=True, slots=True)
 class MetabaseContent:
     """All of it; `fields` and `tables` by the numbers that the API has for them, `snippets` by their names."""
 
     warehouses: Mapping[str, AskedDatabase] = field(default_factory=dict)
-    cards: Mapping[str, Card] = field(default_factory=dict)
-    dashboards: tuple[Card, ...] = ()
+    cards: Mapping[str, LocatedDocument] = field(default_factory=dict)
+    dashboards: tuple[LocatedDocument, ...] = ()
     fields: Mapping[int, TableField] = field(default_factory=dict)
     tables: Mapping[int, TableField] = field(default_factory=dict)
     snippets: Mapping[str, str] = field(default_factory=dict)
     unread: tuple[UnreadFile, ...] = ()
 
 
-def warehouse_of(document: Content) -> AskedDatabase:
+def warehouse_of(document: Document) -> AskedDatabase:
     """A database by what Metabase says of it; its address only who may see it is told."""
     engine = str(document.get("engine") or "")
     dialect = known_dialect(_DIALECTS.get(engine, engine)) or PLAIN_SQL
     found = document.get("details")
-    details: Content = found if isinstance(found, dict) else {}
+    details: Document = found if isinstance(found, dict) else {}
     keys = ("dbname", "db", "project-id", "catalog")
     database = next((str(details[key]) for key in keys if isinstance(details.get(key), str)), "")
     schema = details.get("schema") if isinstance(details.get("schema"), str) else ""
@@ -79,26 +57,18 @@ def documents_of(files: Iterable[ExportedFile]) -> MetabaseContent:
     """What the files of an export say."""
     found: dict[str, dict[str, Any]] = {"Database": {}, "Card": {}, "Dashboard": {}, "NativeQuerySnippet": {}}
     unread: list[UnreadFile] = []
-    for file in files:
-        if file.problem:
-            unread.append(UnreadFile(f"{file.name}:1", file.problem))
-            continue
-        try:
-            document = read_yaml(file.text)
-        except yaml.YAMLError:
-            unread.append(UnreadFile(f"{file.name}:1", "it is no YAML, or is cut"))
-            continue
+    for document, location in yaml_documents(files, unread):
         kind, key = _identity(document)
-        if kind not in found or document.get("archived") is True:
+        if kind not in found or not isinstance(document, dict) or document.get("archived") is True:
             continue
         if kind == "Database":
             found[kind][str(document.get("name") or key)] = warehouse_of(document)
         elif kind == "NativeQuerySnippet":
             found[kind][str(document.get("name"))] = str(document.get("content") or "")
         elif not isinstance(document.get("name"), str):
-            unread.append(UnreadFile(f"{file.name}:1", f"it has no name, which every {kind.lower()} has"))
+            unread.append(UnreadFile(location, f"it has no name, which every {kind.lower()} has"))
         else:
-            found[kind][key] = Card(key, document, f"{file.name}:1")
+            found[kind][key] = LocatedDocument(key, document, location)
     return MetabaseContent(
         found["Database"],
         found["Card"],

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from connectors.dashboards.documents import Document
 from connectors.dashboards.queries import OutputColumn, column_text, query_text, subquery
-from connectors.metabase._documents import Content, MetabaseContent, TableField
+from connectors.metabase._documents import MetabaseContent, TableField
 from ingestion.dialects import Dialect
 from ingestion.statements.routines.definition import quote_name
 
@@ -53,11 +54,11 @@ class MbqlReader:
     dialect: Dialect
     card: Callable[[str], str]
 
-    def query(self, dataset_query: Content, metadata: object = None) -> tuple[str, tuple[str, ...]]:
+    def query(self, dataset_query: Document, metadata: object = None) -> tuple[str, tuple[str, ...]]:
         """The SQL of a query, and the names of its columns where it tells them. Raises UnknownQuery."""
         stages = dataset_query.get("stages")
         if isinstance(stages, list):
-            nested: Content | None = None
+            nested: Document | None = None
             for stage in (one for one in stages if isinstance(one, dict)):
                 nested = {**stage, **({"source-query": nested} if nested is not None else {})}
             return self.select(nested or {}, metadata, 0)
@@ -78,7 +79,7 @@ class MbqlReader:
             return TableField(schema, table, name)
         raise UnknownQuery("field")
 
-    def select(self, query: Content, metadata: object, depth: int) -> tuple[str, tuple[str, ...]]:
+    def select(self, query: Document, metadata: object, depth: int) -> tuple[str, tuple[str, ...]]:
         """The SQL of one level, and the names of its columns, which `metadata` tells where the query does not.
 
         Raises UnknownQuery.
@@ -110,7 +111,7 @@ class _Scope:
     """One level of a query: what its fields mean."""
 
     reader: MbqlReader
-    query: Content
+    query: Document
     breakouts: list[OutputColumn] = field(default_factory=list)
     aggregations: list[OutputColumn] = field(default_factory=list)
     aliases: dict[tuple[str, str], str] = field(default_factory=dict)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from connectors.dashboards.documents import AskedDatabase, LocatedDocument
 from connectors.dashboards.servers import ToolServer, objects_in
 from connectors.dashboards.settings import DashboardServer
-from connectors.superset._documents import Documents, Located, ToolDatabase, database_of
+from connectors.superset._documents import Documents, database_of
 from ingestion.errors import ConfigError
 
 _PAGE = 100
@@ -20,13 +21,13 @@ def documents_of_server(settings: DashboardServer) -> Documents:
     databases = {str(one["id"]): _database(server, one) for one in _list_all(server, "database")}
     datasets = dict(_locate_each(server, "dataset", "table_name"))
     charts = dict(_locate_each(server, "chart", "slice_name"))
-    dashboards: dict[str, Located] = {}
+    dashboards: dict[str, LocatedDocument] = {}
     for key, one in _locate_each(server, "dashboard", "dashboard_title"):
         members = objects_in(server.get(f"api/v1/dashboard/{key}/charts"), "result")
         own = {**one.document, "charts": [str(member.get("id")) for member in members]}
-        dashboards[key] = Located(key, _with_address(own, settings, f"superset/dashboard/{key}/"), one.location)
+        dashboards[key] = LocatedDocument(key, _with_address(own, settings, f"superset/dashboard/{key}/"), one.location)
     charts = {
-        key: Located(key, _with_address(one.document, settings, f"explore/?slice_id={key}"), one.location)
+        key: LocatedDocument(key, _with_address(one.document, settings, f"explore/?slice_id={key}"), one.location)
         for key, one in charts.items()
     }
     return Documents(databases, datasets, charts, dashboards)
@@ -56,7 +57,7 @@ def _list_all(server: ToolServer, kind: str) -> Iterator[Mapping[str, Any]]:
         page += 1
 
 
-def _locate_each(server: ToolServer, kind: str, name: str) -> Iterator[tuple[str, Located]]:
+def _locate_each(server: ToolServer, kind: str, name: str) -> Iterator[tuple[str, LocatedDocument]]:
     """Each of a kind whole, with what only its list tells."""
     for listed in _list_all(server, kind):
         key = str(listed["id"])
@@ -68,14 +69,14 @@ def _locate_each(server: ToolServer, kind: str, name: str) -> Iterator[tuple[str
         if document.get(name):
             if "datasource_id" in listed:
                 document["datasource_id"] = listed["datasource_id"]
-            yield key, Located(key, document, f"{kind}/{key}:1")
+            yield key, LocatedDocument(key, document, f"{kind}/{key}:1")
 
 
 def _with_address(document: Mapping[str, Any], settings: DashboardServer, path: str) -> dict[str, Any]:
     return {**document, "address": f"{(settings.host_port or '').rstrip('/')}/{path}"}
 
 
-def _database(server: ToolServer, one: Mapping[str, Any]) -> ToolDatabase:
+def _database(server: ToolServer, one: Mapping[str, Any]) -> AskedDatabase:
     """A connection; who may not see its address learns its kind alone, and `databaseNames` says where its names are."""
     name, backend = str(one.get("database_name") or ""), str(one.get("backend") or "")
     try:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from connectors.assets import Asset, AssetQuery, Assets, with_own_names
+from connectors.dashboards.documents import AskedDatabase, LocatedDocument
 from connectors.dashboards.queries import (
     PLAIN_SQL,
     OutputColumn,
@@ -17,7 +18,7 @@ from connectors.dashboards.queries import (
     subquery,
 )
 from connectors.superset._charts import TEMPLATE, WITHOUT_QUERY, DatasetColumns, chart_query, form_data
-from connectors.superset._documents import Documents, Located, ToolDatabase, entries_with
+from connectors.superset._documents import Documents, entries_with
 from connectors.superset.settings import SupersetConfig
 from ingestion.dialects import dialect_of
 from ingestion.model.entities import CHART, DASHBOARD, DATA_MODEL
@@ -46,8 +47,8 @@ _VALUE = re.compile(
 class _Dataset:
     """A dataset with its database, and what charts may ask it for."""
 
-    located: Located
-    database: ToolDatabase
+    located: LocatedDocument
+    database: AskedDatabase
     offered: DatasetColumns
     templates: tuple[str, ...] = field(default=())
 
@@ -74,15 +75,15 @@ def assets_of(documents: Documents, settings: SupersetConfig) -> Assets:
     return Assets(settings.tool, settings.service, settings.tool, items, documents.unread, notes)
 
 
-def _database(dataset: Located, documents: Documents, settings: SupersetConfig) -> ToolDatabase:
+def _database(dataset: LocatedDocument, documents: Documents, settings: SupersetConfig) -> AskedDatabase:
     key = str(dataset.document.get("database_uuid") or dataset.document.get("database_id") or "")
-    found = documents.databases.get(key) or ToolDatabase("", PLAIN_SQL)
+    found = documents.databases.get(key) or AskedDatabase("", PLAIN_SQL)
     database = settings.database_names.get(found.name) or dataset.document.get("catalog") or found.database
     schema = dataset.document.get("schema") or found.schema
     return replace(found, database=str(database or ""), schema=str(schema or ""))
 
 
-def _dataset(located: Located, database: ToolDatabase) -> _Dataset:
+def _dataset(located: LocatedDocument, database: AskedDatabase) -> _Dataset:
     document = located.document
     columns = frozenset(one["column_name"] for one in entries_with(document.get("columns"), "column_name"))
     metrics = {
@@ -176,7 +177,7 @@ def _charts(
             yield replace(asset, query=query, columns=columns), asked.templates
 
 
-def _dashboard(located: Located, charts: Mapping[str, Asset]) -> Asset:
+def _dashboard(located: LocatedDocument, charts: Mapping[str, Asset]) -> Asset:
     document = located.document
     members = tuple(dict.fromkeys(key for key in _members(document) if key in charts))
     return Asset(

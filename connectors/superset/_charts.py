@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from connectors.dashboards.documents import Document
 from connectors.dashboards.queries import OutputColumn, column_text, is_expression
-from connectors.superset._documents import Document
 from ingestion.dialects import Dialect
 from ingestion.dialects.definition import keywords
 

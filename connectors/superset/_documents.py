@@ -7,12 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-import yaml
-
 from connectors.assets import UnreadFile
+from connectors.dashboards.documents import AskedDatabase, Document, LocatedDocument, yaml_documents
 from connectors.dashboards.files import ExportedFile
 from connectors.dashboards.queries import PLAIN_SQL, known_dialect
-from connectors.dashboards.yaml_texts import read_yaml
 from ingestion.dialects import dialect_of
 
 _KNOWN_VERSIONS = "1."
@@ -20,40 +18,19 @@ _IN_HOST = frozenset({"bigquery"})
 """Whose address has the database where others have the host."""
 _FILES = frozenset({"sqlite", "duckdb"})
 
-Document = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class ToolDatabase:
-    """One of Superset's connections: its dialect, and where bare names are."""
-
-    name: str
-    dialect: str
-    database: str = ""
-    schema: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Located:
-    """A document, by its key, and where it stands."""
-
-    key: str
-    document: Document = field(repr=False)
-    location: str
-
 
 @dataclass(frozen=True, slots=True)
 class Documents:
     """All of it, each by its key."""
 
-    databases: Mapping[str, ToolDatabase] = field(default_factory=dict)
-    datasets: Mapping[str, Located] = field(default_factory=dict)
-    charts: Mapping[str, Located] = field(default_factory=dict)
-    dashboards: Mapping[str, Located] = field(default_factory=dict)
+    databases: Mapping[str, AskedDatabase] = field(default_factory=dict)
+    datasets: Mapping[str, LocatedDocument] = field(default_factory=dict)
+    charts: Mapping[str, LocatedDocument] = field(default_factory=dict)
+    dashboards: Mapping[str, LocatedDocument] = field(default_factory=dict)
     unread: tuple[UnreadFile, ...] = ()
 
 
-def database_of(name: str, address: str, backend: str = "") -> ToolDatabase:
+def database_of(name: str, address: str, backend: str = "") -> AskedDatabase:
     """A connection by its SQLAlchemy address, or by what Superset calls its kind."""
     try:
         parts = urlsplit(address)
@@ -68,41 +45,28 @@ def database_of(name: str, address: str, backend: str = "") -> ToolDatabase:
     if kind in _FILES:
         levels = []
     database, schema = (*levels, "", "")[:2]
-    return ToolDatabase(name, dialect, database, "" if dialect_of(dialect).two_level else schema)
+    return AskedDatabase(name, dialect, database, "" if dialect_of(dialect).two_level else schema)
 
 
 def documents_of(files: Iterable[ExportedFile]) -> Documents:
     """What the files of an export say; what is none of Superset's documents is none of ours."""
     found: dict[str, dict[str, Any]] = {"databases": {}, "datasets": {}, "charts": {}, "dashboards": {}}
     unread: list[UnreadFile] = []
-    for file in files:
-        if file.problem:
-            unread.append(UnreadFile(f"{file.name}:1", file.problem))
-            continue
-        try:
-            document = read_yaml(file.text)
-        except yaml.YAMLError as error:
-            unread.append(UnreadFile(f"{file.name}:{_line(error)}", "it is no YAML, or is cut"))
-            continue
+    for document, location in yaml_documents(files, unread):
         kind = _kind(document)
-        if not kind:
+        if not kind or not isinstance(document, dict):
             continue
         problem = _misfit(document, kind)
         if problem:
-            unread.append(UnreadFile(f"{file.name}:1", problem))
+            unread.append(UnreadFile(location, problem))
             continue
         key = str(document["uuid"])
         if kind == "databases":
             name = str(document["database_name"])
             found[kind][key] = database_of(name, str(document.get("sqlalchemy_uri") or ""))
         else:
-            found[kind][key] = Located(key, document, f"{file.name}:1")
+            found[kind][key] = LocatedDocument(key, document, location)
     return Documents(**found, unread=tuple(unread))
-
-
-def _line(error: yaml.YAMLError) -> int:
-    mark = getattr(error, "problem_mark", None)
-    return mark.line + 1 if mark is not None else 1
 
 
 def _kind(document: object) -> str:

@@ -49,6 +49,7 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
         "workflows.run.publish.dashboards",
     ),
     "connectors/superset/test_assets.py": (
+        "connectors.dashboards.documents",
         "connectors.dashboards.yaml_texts",
         "connectors.superset._charts",
         "connectors.superset._documents",
