@@ -461,8 +461,10 @@ class _Search:
         )
 
     def _table(self, table: CatalogTable, facts: _Facts, kinds: Mapping[str, str]) -> Unused:
-        ahead = (edge.target[0] for edge in facts.graph.downstream.edges([table.id]))
-        names, count = self._names(((one, None) for one in ahead), facts, table.id)
+        ahead = (edge.target for edge in facts.graph.downstream.edges([table.id]))
+        # of what somebody reads by other columns only these are said to be read by nobody
+        ends = (end if end[0] in facts.read.tables else (end[0], None) for end in ahead)
+        names, count = self._names(ends, facts, table.id)
         kind = kinds.get(table.id, TABLE)
         return Unused(
             kind,

@@ -53,6 +53,8 @@ _MAY_READ = frozenset(
     }
 )
 """Skipped statements that may read a table for somebody, whatever else they do."""
+_CHANGES_ROWS = frozenset({"update", "delete", "merge"})
+_OLD_ROWS = frozenset({"deleted", "inserted"})
 _LEFT_OUT = (str(Outcome.OUTSIDE_WINDOW), str(Outcome.OVER_LIMIT))
 _FILED_AT_ONCE = 5_000
 _TAKEN = {"duration": "seconds", "bytes": "bytes", "credits": "credits"}
@@ -194,7 +196,7 @@ class LogReads:
         writes = logged.where(F.col("fingerprint").isNotNull()).withColumn("template", F.col("fingerprint"))
         readers = _ReadersOfTemplates(resolver, self.probe)
         uses, unread = readers.uses(asked, templates)
-        beside, _unread = readers.uses(_without_entity(self._runs(writes, whole), written, resolver), written)
+        beside, _unread = readers.uses(_readers_beside_edges(self._runs(writes, whole), written, resolver), written)
         for use, others in beside.items():
             uses.setdefault(use, []).extend(others)
         span = self._span(logged, statements, asked, unread)
@@ -371,6 +373,10 @@ class _ReadersOfTemplates:
         if template.symbolic is None:
             entities = _entities(_names_in_text(template), namespace, self.resolver)
             return {ColumnUse(entity, None, UNKNOWN) for found in entities.values() for entity in found}
+        if _gives_rows_back(template):
+            used = template.names()
+            entities = _entities((*used.read, *(name for name, *_how in used.written)), namespace, self.resolver)
+            return {ColumnUse(entity, None, UNKNOWN) for found in entities.values() for entity in found}
         statement = template.statement()
         named = without_schema(statement)
         entities = _entities((*named.sources, *named.functions), namespace, self.resolver)
@@ -412,17 +418,37 @@ def _possible(resolution: Resolution, resolver: Resolver) -> Iterator[TableEntit
         yield from filter(None, map(resolver.entity, resolution.candidates))
 
 
-def _without_entity(
+def _gives_rows_back(template: ParsedTemplate) -> bool:
+    """`DELETE FROM queue RETURNING *`, `UPDATE t SET … OUTPUT deleted.a`: who runs it gets rows that were there before.
+
+    `INSERT … RETURNING id` gives back what it wrote.
+    """
+    text = template.masked.lower()
+    if "returning" not in text and "output" not in text:
+        return False
+    code = Code.of(template.masked, dialect_of(template.dialect))
+    words = [code.word(number) for number in range(len(code))]
+    if words[:1] == ["insert"] or not _CHANGES_ROWS.intersection(words):
+        return False
+    return any(
+        word == "returning" or (word == "output" and code.word(number + 1) in _OLD_ROWS)
+        for number, word in enumerate(words)
+    )
+
+
+def _readers_beside_edges(
     runs: Mapping[Template, Sequence[Reader]], written: Mapping[str, ParsedTemplate], resolver: Resolver
 ) -> dict[Template, Sequence[Reader]]:
-    """The runs of what writes into anything that no edge leads to, and of what is not understood."""
+    """The runs of what writes into anything that no edge leads to, of what gives rows back too, and of what is not
+    understood.
+    """
     found: dict[Template, Sequence[Reader]] = {}
     bare = resolver.without_columns()
     for key, readers in runs.items():
         template = written.get(key[0])
         if template is None:
             continue
-        if template.symbolic is None:
+        if template.symbolic is None or _gives_rows_back(template):
             found[key] = readers
             continue
         names = template.names()

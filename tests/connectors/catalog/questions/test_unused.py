@@ -118,6 +118,13 @@ def test_what_is_read_only_by_what_nobody_reads_is_told_so(logged: Logged) -> No
     assert columns(found) == [f"{BASE}.b", f"{LAST}.b", f"{MART}.b", f"{SIDE}.b"]
 
 
+def test_of_a_table_that_is_read_only_the_columns_are_named_that_nobody_reads(logged: Logged) -> None:
+    logged.spans()
+    logged.made.add_edges((flow(COPY, MART, "a>b"),), at=AT - DAY)
+    logged.reads({"entity": MART, "column": "a"})
+    assert {one.name: one.only_by for one in logged.ask().unused}[COPY] == (f"{MART}.b",)
+
+
 @pytest.mark.parametrize(
     ("read", "unread", "star"),
     [

@@ -35,6 +35,8 @@ LOG = [
     ("s3", "bob", "SELECT count(*) FROM raw"),
     ("s3", "bob", "DECLARE c CURSOR FOR SELECT total FROM yearly"),
     ("s3", "bob", "SELECT ('lost FROM yearly"),
+    ("s1", "etl", "CREATE TABLE queue (id int, note text)"),
+    ("s3", "bob", "DELETE FROM queue WHERE id = 7 RETURNING note"),
 ]
 LATER = [*LOG, ("s5", "cy", "SELECT total FROM yearly"), ("s1", "etl", "INSERT INTO monthly SELECT total FROM daily")]
 
