@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from connectors.assets import Asset, AssetQuery, Assets, with_own_names
@@ -59,7 +59,9 @@ class _JoinedViews:
 
 @dataclass(slots=True)
 class _Project:
-    """What assets are made by: the views by name, and how many fields of which could not be told."""
+    """What assets are made by: the views by name, and how many fields of which view could not be told; `lost` are the
+    fields of tiles that no explore has, by dashboard.
+    """
 
     project: LookmlProject
     settings: LookmlConfig
@@ -67,6 +69,7 @@ class _Project:
     views: dict[str, list[LocatedBlock]] = field(default_factory=dict)
     models: dict[int, Asset] = field(default_factory=dict)
     left_out: Counter[str] = field(default_factory=Counter)
+    lost: Counter[str] = field(default_factory=Counter)
 
     def view(self, name: str) -> LocatedBlock | None:
         """The only view of a name."""
@@ -89,6 +92,7 @@ def assets_of(project: LookmlProject, settings: LookmlConfig, dialect: str) -> A
     known.models.update({id(one): asset for one, asset in zip(project.views, views, strict=True)})
     models = tuple(_explore_asset(one, asset, known) for one, asset in zip(joined, titles, strict=True))
     views = tuple(_native(asset, one, models, known) for one, asset in zip(project.views, views, strict=True))
+    known.lost.update(_lost_fields(project.dashboards, models))
     tiles = [(board, list(_tiles(board, models))) for board in project.dashboards]
     charts = {one.key: one for one in with_own_names(tile for _board, own in tiles for tile in own)}
     boards = with_own_names(_dashboard(board, [charts[one.key] for one in own]) for board, own in tiles)
@@ -103,9 +107,25 @@ def _notes(known: _Project) -> Iterator[str]:
             f"{known.left_out.total()} fields are columns without lineage: Liquid, fields of other views, or no SQL at "
             f"all: {shown}"
         )
+    if known.lost:
+        shown = ", ".join(f"{name} ({count})" for name, count in known.lost.most_common(5))
+        yield f"{known.lost.total()} fields of tiles are in no view that was read, and left out: {shown}"
     twice = sorted(name for name, found in known.views.items() if len(found) > 1)
     if twice:
         yield f"{len(twice)} views are there more than once, so that no name means one: {', '.join(twice[:5])}"
+
+
+def _lost_fields(boards: Iterable[LocatedBlock], explores: tuple[Asset, ...]) -> Counter[str]:
+    """How many fields the tiles of each dashboard show that neither their explore has, nor a tile makes up."""
+    lost = Counter[str]()
+    for board in boards:
+        for tile in (one for one in board.block.get("elements") or () if isinstance(one, dict)):
+            explore = _explore_named(str(tile.get("explore")), str(tile.get("model")), explores)
+            if explore is not None:
+                known = {one.name for one in explore.columns}
+                known.update(_own_field(own)[1] for own in _several(tile.get("dynamic_fields")))
+                lost[board.name] += sum(name not in known for name in _shown_names(tile))
+    return +lost
 
 
 def _joined_by_text(project: LookmlProject) -> frozenset[str]:
@@ -340,14 +360,42 @@ def _tiles(board: LocatedBlock, explores: tuple[Asset, ...]) -> Iterator[Asset]:
 def _tile(asset: Asset, tile: Block, explore: Asset) -> Asset:
     """The tile with what it shows: names alone, so plain SQL, in whose quotes a dot is a part of a name everywhere."""
     dialect, offered = dialect_of(PLAIN_SQL), {one.name for one in explore.columns}
-    keys = ("fields", "dimensions", "measures", "pivots")
-    shown = [str(one) for key in keys for one in _several(tile.get(key)) if str(one) in offered]
-    outputs = [OutputColumn(quote_name(name, dialect), name) for name in dict.fromkeys(shown)]
+    shown = [name for name in _shown_names(tile) if name in offered]
+    outputs = [OutputColumn(quote_name(name, dialect), name) for name in shown]
+    outputs += _own_fields(tile, offered)
     filters = [*_names(tile.get("filters")), *map(str, _values(tile.get("listen")))]
     deciding = [f"NOT {quote_name(name, dialect)} IS NULL" for name in dict.fromkeys(filters) if name in offered]
     text = query_text(outputs, explore.relation_text(PLAIN_SQL), dialect, deciding)
     columns = tuple(Column(one.name) for one in outputs)
     return replace(asset, query=AssetQuery(text, PLAIN_SQL), columns=columns)
+
+
+def _shown_names(tile: Block) -> tuple[str, ...]:
+    """The fields that a tile shows, each once."""
+    keys = ("fields", "dimensions", "measures", "pivots")
+    return tuple(dict.fromkeys(str(one) for key in keys for one in _several(tile.get(key))))
+
+
+def _own_fields(tile: Block, offered: Container[str]) -> Iterator[OutputColumn]:
+    """The fields that a tile makes up: over one of its explore's (`based_on`), or an expression of several.
+
+    Expressions are in Looker's language, so that only the fields in them are taken: `custom_measure("orders.paid")`.
+    """
+    dialect = dialect_of(PLAIN_SQL)
+    for one in _several(tile.get("dynamic_fields")):
+        kind, name = _own_field(one)
+        if isinstance(one, dict) and name and name not in offered:
+            of = [str(one["based_on"])] if one.get("based_on") else REFERENCE.findall(str(one.get("expression") or ""))
+            known = ", ".join(quote_name(each, dialect) for each in dict.fromkeys(of) if each in offered)
+            if known:
+                yield OutputColumn(f"custom_{kind}({known})", name)
+
+
+def _own_field(one: object) -> tuple[str, str]:
+    """The kind of a field that a tile makes up, and what it is called; "" of what is none."""
+    kinds = ("measure", "dimension", "table_calculation")
+    found = ((kind, str(one[kind])) for kind in kinds if one.get(kind)) if isinstance(one, dict) else iter(())
+    return next(found, ("", ""))
 
 
 def _several(given: object) -> Iterator[object]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain, count
 from typing import Any
 
 from connectors.dashboards.documents import Document
@@ -178,9 +179,9 @@ class _Scope:
             self.breakouts.append(OutputColumn(self.expression(one, 0), self._name(one)))
         taken = {one.name for one in self.breakouts}
         for one in _clauses(self.query.get("aggregation")):
-            name = self._name(one)
-            while name in taken:
-                name += "_2"
+            called = self._name(one)  # Metabase counts on: sum, sum_2, sum_3
+            numbered = chain([called], (f"{called}_{number}" for number in count(2)))
+            name = next(name for name in numbered if name not in taken)
             taken.add(name)
             self.aggregations.append(OutputColumn(self.expression(one, 0), name))
         if self.breakouts or self.aggregations:

@@ -11,6 +11,8 @@ NEW_VERSION = "v3.1.0"
 """The version in which contracts are written."""
 DRAFTS = frozenset({"proposed", "draft"})
 ENDED = frozenset({"retired"})
+NO_TABLES = frozenset({"topic", "queue", "stream", "file", "document", "message"})
+"""What `physicalType` calls that which no database has as a table, whatever its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +48,17 @@ class ContractColumn:
 
 @dataclass(frozen=True, slots=True)
 class ContractTable:
-    """A table by the parts of its name, as the database has it."""
+    """A table by the parts of its name, as the database has it; `kind` is the contract's word for it, "" for none."""
 
     parts: tuple[str, ...]
     line: int
     columns: tuple[ContractColumn, ...] = ()
     rules: tuple[QualityRule, ...] = ()
+    kind: str = ""
+
+    @property
+    def is_table(self) -> bool:
+        return self.kind.lower() not in NO_TABLES
 
 
 @dataclass(frozen=True, slots=True)

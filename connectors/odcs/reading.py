@@ -259,10 +259,9 @@ class _ContractFile:
         name = self.word(keys, "physicalName") or self.word(keys, "name")
         if not name:
             raise self._error(node, "a table of a contract is to have a name")
-        columns = tuple(self._columns(keys, ()))
-        return ContractTable(
-            tuple(map(fqn.decode_name, fqn.written_parts(name))), _line(node), columns, tuple(self._rules(keys))
-        )
+        columns, rules = tuple(self._columns(keys, ())), tuple(self._rules(keys))
+        parts = tuple(map(fqn.decode_name, fqn.written_parts(name)))
+        return ContractTable(parts, _line(node), columns, rules, self.word(keys, "physicalType"))
 
     def _columns(self, keys: dict[str, yaml.Node], above: tuple[str, ...]) -> Iterator[ContractColumn]:
         if len(above) > _DEEPEST:

@@ -83,7 +83,7 @@ def promise_lines(promises: Sequence[PromisedName] | None) -> Iterator[str]:
     for one in promises or ():
         yield f"  promised {visible_text(one.name)} by contract {_by(one)}  {visible_text(one.location)}"
     if promises is not None and not promises:
-        yield "  no contract promises any of it"
+        yield "  no contract is known to promise any of it"
 
 
 def promise_rows(promises: Sequence[PromisedName] | None) -> Iterator[Row]:

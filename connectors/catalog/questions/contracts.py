@@ -181,6 +181,7 @@ class BoundContracts:
         self._by_table: defaultdict[str, list[_Held]] = defaultdict(list)
         self._not_there: list[tuple[Contract, ContractTable]] = []
         self._notes: list[str] = list(contracts.others)
+        self._doubts: defaultdict[str, list[str]] = defaultdict(list)
         for contract in contracts.contracts:
             for table in contract.tables:
                 self._bind(contract, table, tables)
@@ -192,12 +193,17 @@ class BoundContracts:
 
     def _bind(self, contract: Contract, table: ContractTable, tables: LocalTables) -> None:
         where = f"{contract.file}:{table.line}: {'.'.join(table.parts)}"
+        if not table.is_table:
+            self._notes.append(f"{where} is a {table.kind.lower()}, and no table")
+            return
         found = _table_of(contract, table, tables)
         if len(found) != 1:
             names = listing([one.fqn for one in found[:_MOST_NAMED]])
             self._notes.append(f"{where} may be {names}" if found else f"{where} is not in this catalog")
             if not found:
                 self._not_there.append((contract, table))
+            for one in found:
+                self._doubts[one.fqn.casefold()].append(self._notes[-1])
             return
         held = _Held(contract, table, found[0].fqn, found[0])
         held.columns.update({held.column_name(one).casefold(): one for one in table.columns})
@@ -229,6 +235,10 @@ class BoundContracts:
                 yield _promised_name(name, held.contract, held.table.line)
             for held, column in self._columns(name):
                 yield _promised_name(name, held.contract, column.line)
+
+    def doubts(self, tables: Iterable[str]) -> Iterator[str]:
+        """Which contracts may be about these tables by their full names, each told once."""
+        yield from dict.fromkeys(note for name in tables for note in self._doubts.get(name.casefold(), ()))
 
     def _columns(self, name: str) -> Iterator[tuple[_Held, ContractColumn]]:
         folded = name.casefold()

@@ -134,7 +134,9 @@ def impact_in_file(file: Path, name: str, when: When, contracts: Path | None = N
         bound = BoundContracts.of(contracts, LocalTables(connection, span.moment))
         names = dict.fromkeys((found.content.root, *(one.name for one in found.content.reached)))
         content = replace(found.content, promises=tuple(bound.promised_names(names)))
-        return Answer(content, (*found.cut, *(f"contract not read: {one}" for one in bound.unread)))
+        doubts = bound.doubts((row.fqn, *(one.table for one in found.content.reached)))
+        missing = (*(f"contract not read: {one}" for one in bound.unread), *(f"contract: {one}" for one in doubts))
+        return Answer(content, (*found.cut, *missing))
 
 
 def impact(connection: Connection, start: ColumnNode, span: Window) -> Answer[Impact]:

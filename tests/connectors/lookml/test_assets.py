@@ -91,6 +91,23 @@ def test_a_tile_is_made_of_the_fields_of_its_explore(found: Assets) -> None:
     assert (board.title, len(board.members), board.location) == ("Sales", 4, "sales.dashboard.lookml:1")
 
 
+def test_a_tile_shows_what_it_makes_up_and_what_no_view_has_is_told(tmp_path: Path) -> None:
+    board = """\
+- dashboard: d
+  elements:
+  - {title: Own, explore: sales, fields: [sales.day, most, sales.gone], dynamic_fields: [
+     {measure: most, based_on: sales.total, type: max},
+     {table_calculation: share, expression: 'if(${sales.total} > 4711, ${sales.day}, ${gone})'}]}
+"""
+    view = "view: sales { sql_table_name: s.sales ;; dimension: day {} dimension: total {} }"
+    found = read(tmp_path, {"a.view.lkml": view, "m.model.lkml": "explore: sales {}", "d.dashboard.lookml": board})
+    assert text_of(found, "Own") == (
+        'SELECT "sales.day" AS "sales.day", custom_measure("sales.total") AS "most", '
+        'custom_table_calculation("sales.total", "sales.day") AS "share" FROM "dashboards"."model"."m_sales"'
+    )
+    assert found.notes == ("1 fields of tiles are in no view that was read, and left out: d (1)",)
+
+
 @pytest.mark.parametrize(
     ("name", "text", "problem"),
     [

@@ -194,6 +194,12 @@ def test_questions_models_and_stages_become_sql_over_tables_and_each_other() -> 
     assert (found["chart", "sums"].owners, found["chart", "sums"].subtype) == (("ann@shop.example",), "Bar")
 
 
+def test_sums_of_one_name_are_counted_on_as_metabase_does() -> None:
+    sums = [["sum", ["field", place(ORDERS, name), None]] for name in ("net", "tax", "total")]
+    found = read(dict([card("three", mbql(source_table=ORDERS, aggregation=sums))]))["chart", "three"]
+    assert [column.name for column in found.columns] == ["sum", "sum_2", "sum_3"]
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [

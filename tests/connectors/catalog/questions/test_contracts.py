@@ -148,6 +148,20 @@ def test_a_draft_breaks_nothing_and_a_contract_that_cannot_be_read_leaves_it_ope
     assert (unread.exit_code, "contract not read: " in unread.output) == (1, True)
 
 
+def test_a_topic_is_no_table_and_a_name_of_several_is_not_claimed_to_be_promised_by_nobody(
+    folder: Path, tmp_path: Path
+) -> None:
+    head = "apiVersion: v3.1.0\nkind: DataContract\nstatus: active\n"
+    (tmp_path / "events.yaml").write_text(head + "schema: [{name: orders, physicalType: topic}]\n")
+    (tmp_path / "several.yaml").write_text(head + "schema: [{name: daily}]\n")
+    base = ["impact", "--catalog", str(folder / "catalog.db"), "--contracts", str(tmp_path)]
+    dropped = CliRunner().invoke(app, [*base, "--ddl", "DROP TABLE raw.orders", "--dialect", "postgres"])
+    assert "events.yaml:4: orders is a topic, and no table" in dropped.output
+    assert "breaks contract" not in dropped.output
+    named = CliRunner().invoke(app, [*base, "raw.orders.total"])
+    assert "several.yaml:4: daily may be s.shop.mart.daily, s.shop.old.daily" in named.output
+
+
 def test_a_diff_of_two_moments_is_held_against_contracts(tmp_path: Path) -> None:
     made = MadeCatalog(tmp_path / "catalog.db")
     made.add_tables({"s.shop.mart.daily": ("day", "revenue", "note")}, at=AT)
