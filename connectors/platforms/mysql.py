@@ -147,7 +147,7 @@ GENERAL_LOG_TEXT = TextLog(
 )
 
 _SLOW_TIME = re.compile(rf"^# Time: (\d{{4}}-\d\d-\d\dT\S+|{_SHORT_TIME})", re.MULTILINE)
-_SLOW_HEAD = re.compile(r"# (?!administrator command: )")
+_SLOW_HEAD = re.compile(r"#(?: (?!administrator command: )|[ \t]*\r?\n)")  # MariaDB has a plan between bare signs
 _SLOW_USER = re.compile(r"^# User@Host: ([^\[\n]*)\[([^\]\n]*)\].*?(?:Id:\s*(\d+))?\s*$", re.MULTILINE)
 _SLOW_VALUE = re.compile(r"(?<![A-Za-z_])([A-Z][A-Za-z_]*+): ?([^\s,]*+)")
 _ADMINISTRATION = re.compile(r"^# administrator command: .*", re.DOTALL)

@@ -222,12 +222,12 @@ _PREFIX_TIME = re.compile(
     r"(?<!\d)\d{10}\.\d{3}(?!\d)"
 )
 _PREFIX_SESSION = re.compile(r"(?<![0-9a-f])[0-9a-f]{8}\.[0-9a-f]{2,8}(?![0-9a-f.])")
-_PREFIX_PROCESS = re.compile(r"\[(\d+)\]|(?:pid|process|p)=(\d+)")
+_PREFIX_PROCESS = re.compile(r"\[(\d+)\]|(?<![A-Za-z_])(?:pid|process|p)=(\d+)")
 _PREFIX_OWNER = re.compile(r"(?<![^\s:@,=\[\]()])([^\s:@,=\[\]()]++)@([^\s:@,=\[\]()]++)")
 _PREFIX_NAMES = {
-    "user_name": re.compile(r"(?:user|usr|u)=([^,\s:\]]+)"),
-    "database_name": re.compile(r"(?:database|db|d)=([^,\s:\]]+)"),
-    "application_name": re.compile(r"(?:application|app|a)=([^,\]]+?)(?=,|\]|\s*$|\s\w+=)"),
+    "user_name": re.compile(r"(?<![A-Za-z_])(?:user|usr|u)=([^,\s:\[\]]+)"),
+    "database_name": re.compile(r"(?<![A-Za-z_])(?:database|db|d)=([^,\s:\[\]]+)"),
+    "application_name": re.compile(r"(?<![A-Za-z_])(?:application|app|a)=([^,\[\]]+?)(?=,|\]|\s*$|\s\w+=)"),
 }
 _STATE_CODE = re.compile(r"(?=[A-Z]*\d)[0-9A-Z]{5}: ")
 _LOGGED_BEGIN = re.compile(r"(?:statement|execute [^\n]*?): |AUDIT: ")

@@ -220,7 +220,10 @@ def _json_layout(text: str, name: str, hints: ReadingHints, encoding: str) -> La
     names = names_of(objects)
     layout = Layout("", frozenset(), {}, encoding=encoding, zone=hints.zone, form=form)
     if (handed_on := _text_log_in(objects, names)) is not None:
-        return replace(_of_text_log(layout, handed_on[0], hints, text), names=(handed_on[1],))
+        return replace(
+            _of_text_log(layout, handed_on[0], hints, text),
+            names=(handed_on[1], *(name for name in _TIMES_BESIDE if name in names)),
+        )
     for log in SERVER_LOGS:
         for keys in log.json_keys:
             if all(keys[column] in names for column in log.json_marks):
@@ -241,6 +244,10 @@ def _text_log_in(objects: Sequence[Object], names: Sequence[str]) -> tuple[TextL
             if _are_lines_of(log, values):
                 return log, field_name
     return None
+
+
+_TIMES_BESIDE = ("timestamp",)
+"""The field in which services have the time of a line that they hand on."""
 
 
 def _are_lines_of(log: TextLog, texts: Sequence[str]) -> bool:

@@ -399,16 +399,26 @@ def _numbered_lines(
         return
     outer = layout.outer or layout
     at = outer.fields["text"] if layout.outer is not None else 0
+    timed = layout.outer is None and len(layout.json_names) > 1
     rows: list[tuple[int, str]] = []
     for records in _RECORDS[layout.form](part, outer, stream):
         bad += records.malformed
-        rows += zip(records.lines, (row[at] for row in records.rows), strict=True)
+        rows += zip(records.lines, (_with_time(row, layout) if timed else row[at] for row in records.rows), strict=True)
         if layout.form is Form.JSON_LINES:
             yield from _lines_of(rows)
             rows = []
     if _is_newest_first([text for _number, text in rows]):
         rows.reverse()
     yield from _lines_of(rows)
+
+
+def _with_time(row: list[str], layout: Layout) -> str:
+    """The line that a service hands on, behind the time that it has beside it where it has none of its own."""
+    line, time = row
+    begins = layout.text_log.begins if layout.text_log is not None else _MOMENT
+    begin, whole = begins.match(line), f"{time} {line}"
+    untimed = begin is not None and _MOMENT.search(begin.group()) is None
+    return whole if untimed and _MOMENT.match(time) and begins.match(whole) else line
 
 
 def _lines_of(texts: Sequence[tuple[int, str]]) -> Iterator[tuple[int, str]]:

@@ -33,6 +33,8 @@ def outcomes(content: str) -> list[tuple[str | None, str | None]]:
         ("2026-11-20 08:00:00 UTC-6b07bcfc.5b41-", (None, None, "6b07bcfc.5b41")),
         ("1795161600.123 [77] etl@shop ", ("etl", "shop", "77")),
         ("[77] 2026-11-20 08:00:00.123+01 etl@shop ", ("etl", "shop", "77")),
+        ("2026-11-20 08:00:00.123 UTC [77] [queryid=42] etl@shop ", ("etl", "shop", "77")),
+        ("2026-11-20 08:00:00.123 UTC [77] app=4,vid=3/9,db=[unknown],user=[unknown] ", (None, None, "77")),
         ("user=etl,db=shop,app=[unknown],client=::1 2026-11-20 08:00:00.123 UTC [77] ", ("etl", "shop", "77")),
     ],
 )
@@ -175,3 +177,29 @@ def test_what_servers_add_to_the_head_of_a_slow_statement_is_no_part_of_it() -> 
 
 def test_no_entry_begins_with_a_line_of_a_statement() -> None:
     assert text_log_of("insert into t\n\tselect a -- 2026-11-20 08:00:00\n\tfrom s;\n# a comment\n") is None
+
+
+def test_lines_without_a_time_have_that_of_the_service_which_hands_them_on() -> None:
+    """Else their order would not be known: a service answers with the newest first."""
+    text = "insert into t select timestamp '2020-01-01 00:00:00' from s"
+    lines = [f"LOG:  statement: {text}", "ERROR:  no such table", f"STATEMENT:  {text}", "LOG:  statement: select 1"]
+    answer = [
+        {"textPayload": f"[77]: [{at}-1] db=shop,user=etl {line}", "timestamp": f"2026-11-20T08:00:0{at}.5Z"}
+        for at, line in enumerate(lines)
+    ]
+    records = read_export(json.dumps(answer[::-1]).encode())
+    assert [(one["text"], one["status"], one["start_time"]) for one in records if one["text"]] == [
+        (text, "failed", 1795161601.5),
+        ("select 1", None, 1795161603.5),
+    ]
+
+
+def test_a_plan_that_mariadb_writes_above_a_slow_statement_is_no_part_of_it() -> None:
+    log = (
+        "# Time: 261120  8:00:00\n# User@Host: etl[etl] @ localhost []\n# Thread_id: 4  Schema: shop  QC_hit: No\n"
+        "# Query_time: 0.5  Lock_time: 0.0\n#\n# explain: id   select_type\n# explain: 1    SIMPLE\n#\n"
+        "SET timestamp=1795161600;\ninsert into t select a from s;\n"
+    )
+    (record,) = read_export(log.encode())
+    assert (record["text"], record["database"]) == ("insert into t select a from s;", "shop")
+    assert record["start_time"] == 1795161600
