@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain, count
 
 from connectors.assets import Asset, AssetQuery
 from ingestion.dialects import Dialect, dialect_of
 from ingestion.dialects.definition import keywords
 from ingestion.dialects.lexing import tokens
 from ingestion.errors import ConfigError, Unparsable
+from ingestion.statements.masking import QueryMasker
 from ingestion.statements.routines.definition import quote_name
 
 PLAIN_SQL = dialect_of("CustomDatabase").name
 """The dialect of what names none."""
 _PLAIN = re.compile(r"[a-z_][a-z0-9_]*\Z")
+_IN_SQL = re.compile(r"['\"=<>]")
+_FROM_QUOTE = re.compile(r"['\"].*", re.DOTALL)
 _RESERVED = keywords(
     "all and any as asc between both by case cast check column constraint create cross current_date current_time "
     "current_timestamp date day default desc distinct drop else end except exists false fetch for foreign from full "
@@ -48,6 +52,26 @@ def known_dialect(*names: str) -> str:
 def column_text(name: str, dialect: Dialect) -> str:
     """A column's name as SQL has it, in quotes where it would mean another without."""
     return name if _PLAIN.match(name) and name not in _RESERVED else quote_name(name, dialect)
+
+
+def label_without_values(label: str, expression: str, dialect: Dialect) -> str:
+    """A column's name as it may be shown: a tool that is given none takes the SQL of the expression, values and all.
+
+    `SUM(CASE WHEN region = 'north' THEN total END)` is called `SUM(CASE WHEN region = ? THEN total END)`.
+    """
+    is_made = expression.strip().startswith(label.strip().removesuffix("...").removesuffix("…"))
+    if not is_made and not _IN_SQL.search(label):
+        return label
+    try:
+        return QueryMasker(dialect).mask(f"SELECT {label}").removeprefix("SELECT ")
+    except Unparsable:
+        return _FROM_QUOTE.sub("?", label)
+
+
+def unused_name(name: str, taken: Collection[str]) -> str:
+    """The name, with the first number behind it that makes it another than those that are taken."""
+    numbered = chain([name], (f"{name} {number}" for number in count(2)))
+    return next(one for one in numbered if one not in taken)
 
 
 def query_text(

@@ -60,13 +60,14 @@ def _document(drafts: Sequence[Draft]) -> Json:
     """The same as a document of the standard."""
     owners = dict.fromkeys(owner for draft in drafts for owner in draft.owners)
     members = [{"username": owner, "role": "owner"} for owner in owners]
+    more = f" and {len(drafts) - _TITLE_TABLES} more" if len(drafts) > _TITLE_TABLES else ""
     return {
         "apiVersion": NEW_VERSION,
         "kind": "DataContract",
         "id": str(uuid.uuid5(_NAMESPACE, "\n".join(draft.fqn for draft in drafts))),
         "version": _FIRST_VERSION,
         "status": "draft",
-        "name": ", ".join(draft.parts[-1] for draft in drafts[:_TITLE_TABLES]),
+        "name": ", ".join(draft.parts[-1] for draft in drafts[:_TITLE_TABLES]) + more,
         **_present({"team": {"members": members} if members else {}}),
         "schema": [_table(draft) for draft in drafts],
     }

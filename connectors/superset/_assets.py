@@ -14,8 +14,10 @@ from connectors.dashboards.queries import (
     column_text,
     dashboard_query,
     is_expression,
+    label_without_values,
     query_text,
     subquery,
+    unused_name,
 )
 from connectors.superset._charts import TEMPLATE, WITHOUT_QUERY, DatasetColumns, chart_query, form_data
 from connectors.superset._documents import Documents, entries_with
@@ -86,15 +88,16 @@ def _database(dataset: LocatedDocument, documents: Documents, settings: Superset
 def _dataset(located: LocatedDocument, database: AskedDatabase) -> _Dataset:
     document = located.document
     columns = frozenset(one["column_name"] for one in entries_with(document.get("columns"), "column_name"))
-    metrics = {
-        one["metric_name"]: one["metric_name"] + (" (metric)" if one["metric_name"] in columns else "")
-        for one in entries_with(document.get("metrics"), "metric_name")
-    }
+    metrics: dict[str, str] = {}
+    for one in entries_with(document.get("metrics"), "metric_name"):
+        called = one["metric_name"]
+        shown = label_without_values(called, str(one.get("expression") or ""), dialect_of(database.dialect))
+        metrics[called] = unused_name(shown + (" (metric)" if called in columns else ""), metrics.values())
     templated = [
         one["column_name"] for one in entries_with(document.get("columns"), "column_name") if _is_template(one)
     ]
     templated += [
-        one["metric_name"] for one in entries_with(document.get("metrics"), "metric_name") if _is_template(one)
+        metrics[one["metric_name"]] for one in entries_with(document.get("metrics"), "metric_name") if _is_template(one)
     ]
     return _Dataset(located, database, DatasetColumns(columns, metrics), tuple(templated))
 

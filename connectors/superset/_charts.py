@@ -9,7 +9,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from connectors.dashboards.documents import Document
-from connectors.dashboards.queries import OutputColumn, column_text, is_expression
+from connectors.dashboards.queries import (
+    OutputColumn,
+    column_text,
+    is_expression,
+    label_without_values,
+    unused_name,
+)
 from ingestion.dialects import Dialect
 from ingestion.dialects.definition import keywords
 
@@ -85,12 +91,12 @@ class _Collected:
         """A column by its name, or one that the chart makes up."""
         if isinstance(given, str) and given in self.offered.columns:
             text = column_text(given, self.dialect)
-            self.outputs.setdefault(given, text)
+            self._put(given, text)
             self.grouping[text] = None
         elif isinstance(given, dict) and isinstance(given.get("sqlExpression"), str):
             text = self.expression(given["sqlExpression"])
             if text:
-                self.outputs.setdefault(str(given.get("label") or given["sqlExpression"]), text)
+                self._put(self._label(given), text)
                 self.grouping[text] = None
 
     def metric(self, given: object) -> None:
@@ -98,19 +104,29 @@ class _Collected:
         if isinstance(given, str):
             column = self.offered.metrics.get(given)
             if column is not None:
-                self.outputs.setdefault(given, column_text(column, self.dialect))
+                self._put(column, column_text(column, self.dialect))
                 self.has_metrics = True
             return
         found = self._own_metric(given) if isinstance(given, dict) else None
         if found is not None:
-            self.outputs.setdefault(found.name, found.expression)
+            self._put(found.name, found.expression)
             self.has_metrics = True
 
+    def _put(self, name: str, text: str) -> None:
+        """A column under its name, or another where that is of another text already."""
+        taken = {one for one, other in self.outputs.items() if other != text}
+        self.outputs[unused_name(name, taken)] = text
+
+    def _label(self, given: Mapping[str, Any]) -> str:
+        """What a column or a metric that the chart makes up is called."""
+        expression = str(given.get("sqlExpression") or "")
+        label = str(given.get("label") or expression or "metric")
+        return label_without_values(label, expression, self.dialect)
+
     def _own_metric(self, given: Mapping[str, Any]) -> OutputColumn | None:
-        label = str(given.get("label") or "metric")
         if isinstance(given.get("sqlExpression"), str) and given.get("expressionType") == "SQL":
             text = self.expression(given["sqlExpression"])
-            return OutputColumn(text, label) if text else None
+            return OutputColumn(text, self._label(given)) if text else None
         column = (given.get("column") or {}).get("column_name") if isinstance(given.get("column"), dict) else None
         if not isinstance(column, str) or column not in self.offered.columns:
             return None
@@ -119,7 +135,8 @@ class _Collected:
         function = "COUNT" if distinct else aggregate
         if not function.isidentifier():
             return None
-        return OutputColumn(f"{function}({distinct}{column_text(column, self.dialect)})", label)
+        text = f"{function}({distinct}{column_text(column, self.dialect)})"
+        return OutputColumn(text, self._label(given))
 
     def expression(self, text: str) -> str:
         """A text of SQL, "" where it is a template, or does not end what it begins."""

@@ -57,6 +57,29 @@ def test_a_dataset_is_made_of_its_columns_and_metrics_and_a_chart_of_those_that_
     )
 
 
+def test_a_label_that_is_the_sql_itself_has_no_values(tmp_path: Path) -> None:
+    sums = [f"SUM(CASE WHEN region = '{name}' THEN total END)" for name in ("canary", "canary2")]
+    own = [{"expressionType": "SQL", "sqlExpression": one, "label": one} for one in sums]
+    metrics = [{"metric_name": one, "expression": one} for one in sums]
+    columns = [{"column_name": "region"}, {"column_name": "total"}]
+    content: dict[str, dict[str, Any]] = {
+        "datasets/o.yaml": {"table_name": "o", "uuid": "d", "version": "1.0.0", "columns": columns, "metrics": metrics},
+        "charts/c.yaml": {
+            "slice_name": "C",
+            "uuid": "c",
+            "dataset_uuid": "d",
+            "version": "1.0.0",
+            "viz_type": "table",
+            "params": {"metrics": [*own, own[0], sums[1], {**own[0], "label": "Ann's"}], "groupby": []},
+        },
+    }
+    found = by_title(read(content, tmp_path))
+    shown = "SUM(CASE WHEN region = ? THEN total END)"
+    assert [one.name for one in found["o"].columns] == ["region", "total", shown, f"{shown} 2"]
+    assert [one.name for one in found["C"].columns] == [shown, f"{shown} 2", f"{shown} 2 2", "Ann?"]
+    assert [one.name for one in found["o"].columns if "canary" in one.name] == []
+
+
 @pytest.mark.parametrize(
     ("address", "expected"),
     [
