@@ -27,6 +27,7 @@ _CODE = (
     r"<\?(?:php|=)|<#(?:if|list|assign|include)\b",
     r"[$]\[\w++\]?|\[%\w++\]?",
     r"(?<=[\w\"`\]]\.)(?:[@&%:]++|\?)[A-Za-z_(]\w*+",  # s.@column
+    r"(?<![\w$#@\"`\]])@[A-Za-z_]\w*+@\w[\w@]*+",  # @schema@prefix_t; T-SQL would let a variable be called so
     r"(?:[(,=<>]|\b(?i:select|from|join|into|where|and|or|between|then|else|by))\s*+%{1,2}[A-Za-z_]\w*+%",
 )
 _NAME_GOES_ON = (

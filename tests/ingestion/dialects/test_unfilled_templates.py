@@ -98,6 +98,7 @@ def test_strings_comments_and_escapes_of_odbc_are_no_templates(dialect: str, tex
         ("postgres", "insert into t select a, #day# from s"),
         ("snowflake", "insert into t select a, @each(b, x -> x) from s"),
         ("snowflake", "insert into t select a from s_@env"),
+        ("tsql", "select a into @schema@prefix_t from s"),
         ("spark", "insert into t select a from s_@env"),
         ("trino", "insert into t select a from s where b = $day"),
         ("tsql", "insert into t select a from $schema.s"),
