@@ -73,7 +73,7 @@ _PROFILE_KEYS = (
     "Start Time", "End Time", "User", "Session ID", "Default Db", "Query Type", "Query State", "Query Status",
 )  # fmt: skip
 _SQL = re.compile(
-    r"^ {4}Sql Statement: (.*?)(?=^ {4}(?:Coordinator|Query Options|Plan)\b|\Z)", re.MULTILINE | re.DOTALL
+    r"^ {4}Sql Statement: (.*?)(?=^ {4}(?:Coordinator|Query Options[^\n:]*+|Plan):|\Z)", re.MULTILINE | re.DOTALL
 )
 _KEY = re.compile(r"^ {4}([A-Z][\w ]*): (.*)$", re.MULTILINE)
 _NO_ERROR = re.compile(r"^(?!OK$)(.+)", re.DOTALL)

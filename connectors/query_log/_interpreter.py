@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import Any
 
 import pyarrow as pa
@@ -209,12 +210,18 @@ def _split_texts(
 ) -> dict[str, list[Any]]:
     """The text of each row as it is, with what tells where it belongs."""
     positions = [at for at in map(reading.position, split.key) if at is not None]
-    keys = [
-        "\x1f".join((reading.profile.name, *values)) for values in zip(*(columns[at] for at in positions), strict=True)
-    ]
+    rows: Iterable[tuple[str, ...]] = (
+        zip(*(columns[at] for at in positions), strict=True)
+        if positions
+        else repeat((), len(columns[reading.fields["text"][0]]))
+    )
+    # a row that names no statement belongs to no other row
+    keys = ["\x1f".join((reading.profile.name, *values)) if set(values) - _NULLS else None for values in rows]
     order = reading.position(split.order)
     numbers: list[int | None] = [_number(value) for value in columns[order]] if order is not None else []
     problems |= {row: f"{split.order} is no number" for row, number in enumerate(numbers) if number is None}
+    if split.order:
+        problems |= {row: f"{split.key[0]} is empty" for row, key in enumerate(keys) if key is None}
     exporters = [reading.profile.name] * len(keys)
     texts: list[str] = [text or "" for text in _texts(columns, [None] * len(keys), reading)] if not split.order else []
     texts = texts or list(columns[reading.fields["text"][0]])

@@ -54,7 +54,7 @@ def _joined(rows: list[Record]) -> list[Record]:
     records = []
     for group in groups.values():
         first = min(group, key=lambda row: row["piece"] or 0)
-        if first["piece_key"] is not None:
+        if first["exporter"] is not None:
             profile = profiles[first["exporter"]]
             status = joined_status([(row["piece"], row["status"]) for row in group], profile)
             pieces = [(row["piece"], row["text"] or "") for row in group]

@@ -203,3 +203,11 @@ def test_a_plan_that_mariadb_writes_above_a_slow_statement_is_no_part_of_it() ->
     (record,) = read_export(log.encode())
     assert (record["text"], record["database"]) == ("insert into t select a from s;", "shop")
     assert record["start_time"] == 1795161600
+
+
+def test_lines_of_sql_that_are_called_as_parts_of_a_profile_are_no_ends_of_it() -> None:
+    log = (
+        "Query (id=c1:0):\n  Summary:\n    Query State: FINISHED\n    Query Status: OK\n    Default Db: shop\n"
+        "    Sql Statement: insert into t select\n    Plan,\n    Coordinator from s\n    Coordinator: a:22000\n"
+    )
+    assert outcomes(log) == [("insert into t select\n    Plan,\n    Coordinator from s", None)]
