@@ -116,7 +116,7 @@ class _Scope:
     breakouts: list[OutputColumn] = field(default_factory=list)
     aggregations: list[OutputColumn] = field(default_factory=list)
     aliases: dict[tuple[str, str], str] = field(default_factory=dict)
-    implicit: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
+    implicit: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     @property
     def filters(self) -> list[object]:
@@ -169,8 +169,7 @@ class _Scope:
     def implicit_joins(self) -> str:
         """The tables of which fields are read by way of a foreign key."""
         return "".join(
-            f" LEFT JOIN {relation} {alias} ON NOT {key} IS NULL"
-            for alias, (relation, key) in ((one, made) for (_name, one), made in self.implicit.items())
+            f" LEFT JOIN {relation} {alias} ON NOT {key} IS NULL" for alias, (relation, key) in self.implicit.items()
         )
 
     def outputs(self, metadata: object) -> list[OutputColumn]:
@@ -289,11 +288,15 @@ class _Scope:
         return f"{self.aliases.get((found.schema, found.table), 't0')}.{column}"
 
     def _implicit_alias(self, target: TableField, source: object) -> str:
-        key = self.reader.table_field(source)
-        alias = f"by_{re.sub(r'[^a-z0-9]+', '_', key.name.lower())}"
-        dialect = self.reader.dialect
+        """What the table goes by that a foreign key leads to, which may be one of a table that is joined."""
+        key, dialect = self.reader.table_field(source), self.reader.dialect
         relation = ".".join(column_text(part, dialect) for part in (target.schema, target.table) if part)
-        self.implicit[key.name, alias] = (relation, f"t0.{column_text(key.name, dialect)}")
+        owner = self.aliases.get((key.schema, key.table), "t0")
+        made = relation, f"{owner}.{column_text(key.name, dialect)}"
+        alias = f"by_{re.sub(r'[^a-z0-9]+', '_', key.name.lower())}"
+        if self.implicit.setdefault(alias, made) != made:
+            alias = f"{alias}_of_{re.sub(r'[^a-z0-9]+', '_', key.table.lower())}"
+            self.implicit[alias] = made
         return alias
 
 

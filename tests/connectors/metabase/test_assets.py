@@ -194,6 +194,17 @@ def test_questions_models_and_stages_become_sql_over_tables_and_each_other() -> 
     assert (found["chart", "sums"].owners, found["chart", "sums"].subtype) == (("ann@shop.example",), "Bar")
 
 
+def test_a_key_of_a_joined_table_leads_on_from_that_table() -> None:
+    cities = ["shop", "sales", "cities"]
+    ways = [["field", place(cities, "name"), {"source-field": place(table, "city_id")}] for table in (ORDERS, USERS)]
+    found = read(dict([card("two", mbql(source_table=ORDERS, joins=[_JOIN], fields=ways))]))["chart", "two"]
+    assert found.query is not None
+    assert found.query.text.endswith(
+        "LEFT JOIN sales.cities by_city_id ON NOT t0.city_id IS NULL "
+        'LEFT JOIN sales.cities by_city_id_of_users ON NOT "U".city_id IS NULL'
+    )
+
+
 def test_sums_of_one_name_are_counted_on_as_metabase_does() -> None:
     sums = [["sum", ["field", place(ORDERS, name), None]] for name in ("net", "tax", "total")]
     found = read(dict([card("three", mbql(source_table=ORDERS, aggregation=sums))]))["chart", "three"]
