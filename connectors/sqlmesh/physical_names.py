@@ -12,19 +12,20 @@ import re
 from ingestion.model.outcomes import Outcome
 
 _QUOTE = r"[\"`\[\]]?"
+# a quote belongs to a part of the name only where both of its ends do: in `p.sqlmesh__shop.…` it is the whole path's
 _PHYSICAL = re.compile(
-    rf"(?P<open>{_QUOTE})sqlmesh__(?P<schema>\w+?){_QUOTE}\s*\.\s*{_QUOTE}"
-    rf"(?:(?P=schema)__)?(?P<table>\w+?)__\d{{6,}}(?:__(?:dev|temp|tmp|schema_tmp)\w*)?{_QUOTE}(?!\w)",
+    r"(?P<open>[\"`\[])?sqlmesh__(?P<schema>\w+?)(?(open)[\"`\]])\s*\.\s*(?P<inner>[\"`\[])?"
+    r"(?:(?P=schema)__)?(?P<table>\w+?)__\d{6,}(?:__(?:dev|temp|tmp|schema_tmp)\w*)?(?!\w)(?(inner)[\"`\]])",
     re.IGNORECASE,
 )
 _VIEW = re.compile(
     rf"\s*create\s+(?:or\s+(?:replace|alter)\s+)?view\s+(?:if\s+not\s+exists\s+)?(?P<view>[\w.\"`\[\]$-]+)"
     rf"[^;]*?\bas\s*\(?\s*select\s+(?:\*|[^;]*?)\s+from\s+(?:[\w\"`\[\]$-]+\s*\.\s*)?{_PHYSICAL.pattern}"
-    rf"(?:\s+(?:as\s+)?[\w\"`]+)?\s*\)?\s*;?\s*\Z",
+    rf"{_QUOTE}(?:\s+(?:as\s+)?[\w\"`]+)?\s*\)?\s*;?\s*\Z",
     re.IGNORECASE,
 )
 _ENVIRONMENT = re.compile(
-    rf"(?<![\w.])(?P<open>{_QUOTE})(?P<schema>\w++)(?P<between>{_QUOTE}\s*+\.\s*+{_QUOTE})(?P<table>\w++)"
+    rf"(?<!\w)(?P<open>{_QUOTE})(?P<schema>\w+?__\w++)(?P<between>{_QUOTE}\s*+\.\s*+{_QUOTE})(?P<table>\w++)"
 )
 _DROPPED = re.compile(r"\s*(?:drop|alter|comment|grant|analyze|vacuum)\b", re.IGNORECASE)
 _NOT_IN_NAMES = str.maketrans("", "", '"`[]')
@@ -58,6 +59,8 @@ def _without_environment(match: re.Match[str], models: frozenset[tuple[str, str]
 
 
 def _model_name(match: re.Match[str]) -> str:
-    opening = match["open"]
-    closing = {"[": "]"}.get(opening, opening)
-    return f"{opening}{match['schema']}{closing}.{opening}{match['table']}{closing}"
+    return f"{_quoted(match['schema'], match['open'])}.{_quoted(match['table'], match['inner'])}"
+
+
+def _quoted(name: str, opening: str | None) -> str:
+    return f"{opening or ''}{name}{']' if opening == '[' else opening or ''}"

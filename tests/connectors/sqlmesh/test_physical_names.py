@@ -20,6 +20,13 @@ MODELS = frozenset({("mart", "sales"), ("raw", "orders")})
         ("SELECT * FROM [sqlmesh__raw].[raw__orders__861203344]", "SELECT * FROM [raw].[orders]"),
         ("SELECT * FROM mart__dev.sales, other__dev.sales", "SELECT * FROM mart.sales, other__dev.sales"),
         ('SELECT * FROM "mart__dev"."sales"', 'SELECT * FROM "mart"."sales"'),
+        ("SELECT * FROM `hub.sqlmesh__raw.raw__orders__861203344`", "SELECT * FROM `hub.raw.orders`"),
+        ('SELECT * FROM sqlmesh__raw."raw__orders__861203344"', 'SELECT * FROM raw."orders"'),
+        (
+            'SELECT * FROM db.mart__dev.sales, "db"."mart__dev"."sales"',
+            'SELECT * FROM db.mart.sales, "db"."mart"."sales"',
+        ),
+        ("SELECT * FROM `hub.mart__dev.sales`", "SELECT * FROM `hub.mart.sales`"),
         ("SELECT a__b.c FROM t__u.v", "SELECT a__b.c FROM t__u.v"),
         ("DROP TABLE sqlmesh__mart.mart__sales__2719104535", "DROP TABLE sqlmesh__mart.mart__sales__2719104535"),
     ],
@@ -31,6 +38,11 @@ def test_a_statement_names_models(text: str, named: str) -> None:
 @pytest.mark.parametrize("view", ["mart.sales", '"mart"."sales"', "mart__dev.sales", "db.mart.sales"])
 def test_the_view_by_which_a_model_is_read_is_the_model(view: str) -> None:
     text = f"CREATE OR REPLACE VIEW {view} AS SELECT * FROM sqlmesh__mart.mart__sales__2719104535"
+    assert by_model_names(MODELS, text) == (text, Outcome.DEFINITION)
+
+
+def test_a_view_over_a_path_in_one_pair_of_quotes_is_the_model_too() -> None:
+    text = "CREATE VIEW `hub.mart__dev.sales` AS SELECT * FROM `hub.sqlmesh__mart.mart__sales__2719104535`"
     assert by_model_names(MODELS, text) == (text, Outcome.DEFINITION)
 
 
