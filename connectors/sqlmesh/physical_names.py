@@ -59,8 +59,8 @@ def _without_environment(match: re.Match[str], models: frozenset[tuple[str, str]
 
 
 def _model_name(match: re.Match[str]) -> str:
-    return f"{_quoted(match['schema'], match['open'])}.{_quoted(match['table'], match['inner'])}"
+    return f"{_with_quotes(match['schema'], match['open'])}.{_with_quotes(match['table'], match['inner'])}"
 
 
-def _quoted(name: str, opening: str | None) -> str:
+def _with_quotes(name: str, opening: str | None) -> str:
     return f"{opening or ''}{name}{']' if opening == '[' else opening or ''}"
