@@ -25,7 +25,7 @@ _VIEW = re.compile(
     re.IGNORECASE,
 )
 _ENVIRONMENT = re.compile(
-    rf"(?<!\w)(?P<open>{_QUOTE})(?P<schema>\w+?__\w++)(?P<between>{_QUOTE}\s*+\.\s*+{_QUOTE})(?P<table>\w++)"
+    rf"(?<!\w)(?P<open>{_QUOTE})(?P<schema>(?=\w+?__\w)\w++)(?P<between>{_QUOTE}\s*+\.\s*+{_QUOTE})(?P<table>\w++)"
 )
 _DROPPED = re.compile(r"\s*(?:drop|alter|comment|grant|analyze|vacuum)\b", re.IGNORECASE)
 _NOT_IN_NAMES = str.maketrans("", "", '"`[]')
