@@ -16,7 +16,7 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
         "connectors.odcs.contract",
         "connectors.odcs.logical_types",
     ),
-    "workflows/run/publish/test_reads.py": ("workflows.commands.unused",),
+    "workflows/run/publish/test_reads.py": ("ingestion.model.uses", "workflows.commands.unused"),
     "ingestion/statements/routines/test_host_code.py": ("ingestion.dialects.host_languages",),
     "connectors/catalog/answer/test_rendering.py": (
         "connectors.catalog.answer.changes",

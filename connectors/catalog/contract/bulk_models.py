@@ -12,6 +12,7 @@ from connectors.catalog.contract.models import Count, Fqn, Id, Many, Millis, Mod
 from connectors.platforms.error_codes import error_code
 from ingestion.model.contributions import JOBS_KEPT
 from ingestion.model.job_slots import DAYS_KEPT, SLOTS_KEPT
+from ingestion.model.uses import ColumnUseKind
 
 Digest = Annotated[str, StringConstraints(min_length=8, max_length=128, pattern="^[0-9a-fA-F]+$")]
 
@@ -263,7 +264,7 @@ class ColumnRead(Model):
 
     entity: End
     column: Fqn | None = None
-    how: Literal["named", "star", "rows", "unknown"]
+    how: ColumnUseKind
     reader: Word = ""
     last: Millis | None = None
     undated: bool = False

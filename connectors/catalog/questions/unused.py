@@ -29,6 +29,7 @@ from connectors.catalog.store.schema import attributes, entities, intervals
 from ingestion.errors import ConfigError
 from ingestion.model import fqn
 from ingestion.model.lineage import Json
+from ingestion.model.uses import ColumnUseKind
 from ingestion.walk import ColumnNode, Walk, node_name
 
 DAYS = 90
@@ -275,7 +276,7 @@ class _Readers:
             node = _node_of(one)
             inside = one.undated or (one.last is not None and one.last >= since)
             if inside:
-                (star if one.how == readers.STAR and one.path else named).add(node)
+                (star if one.how == ColumnUseKind.STAR and one.path else named).add(node)
             for key in {node, (one.entity, None)}:
                 if (last[key].last or 0 if key in last else -1) < (one.last or 0):
                     last[key] = one
@@ -285,7 +286,7 @@ class _Readers:
 def _node_of(read: KnownRead) -> ColumnNode:
     if read.path:
         return read.entity, read.path
-    return read.entity, _ROWS if read.how == readers.ROWS else None
+    return read.entity, _ROWS if read.how == ColumnUseKind.ROWS else None
 
 
 # The question.

@@ -27,6 +27,7 @@ from ingestion.model.isolation import Failure, FailureStage, Isolation, Probe, i
 from ingestion.model.lineage import Column, Json, NameKind, StatementLineage, TableName
 from ingestion.model.namespaces import Namespace, NamespaceDefaults
 from ingestion.model.outcomes import Outcome, code_of
+from ingestion.model.uses import ColumnUseKind
 from ingestion.parsing.templates import ParsedTemplate
 from ingestion.parsing.token_names import relation_name
 from ingestion.resolution import Ambiguous, Resolution, Resolved, Resolver
@@ -38,7 +39,6 @@ from workflows.run.read.reader import Statements
 from workflows.state.journal import SECONDS_A_DAY, ReadState
 from workflows.target import RunTarget
 
-NAMED, STAR, ROWS, UNKNOWN = "named", "star", "rows", "unknown"
 SELECTS, READ, UNREAD, UNDATED, MAY_READ = "selects", "read", "unread", "undated", "mayRead"
 """What statements of a span are counted as."""
 _BEFORE_RELATION = frozenset({"from", "join", ",", "table", "using"})
@@ -92,7 +92,7 @@ def columns_read(statement: StatementLineage, named: StatementLineage, entities:
     seen = set[TableName]()
     for table, column in _references(statement):
         seen.add(table)
-        how = NAMED if (table, column.casefold()) in written and column != "*" else STAR
+        how = ColumnUseKind.NAMED if (table, column.casefold()) in written and column != "*" else ColumnUseKind.STAR
         yield from (_use(entity, column, how) for entity in entities.get(table, ()))
     for reference in (one for flow in named.flows for one in flow.references() if one.certain):
         table, column = reference.sources[0].table, reference.sources[0].column
@@ -101,10 +101,10 @@ def columns_read(statement: StatementLineage, named: StatementLineage, entities:
             if (
                 column != "*" and entity.column_fqns[column] is None
             ):  # it had that column then, under another name or not
-                yield ColumnUse(entity, None, UNKNOWN)
+                yield ColumnUse(entity, None, ColumnUseKind.UNKNOWN)
     for table in (*statement.sources, *named.sources):
         if table not in seen:
-            yield from (ColumnUse(entity, None, ROWS) for entity in entities.get(table, ()))
+            yield from (ColumnUse(entity, None, ColumnUseKind.ROWS) for entity in entities.get(table, ()))
 
 
 def _use(entity: TableEntity, column: str, how: str) -> ColumnUse:
@@ -112,7 +112,7 @@ def _use(entity: TableEntity, column: str, how: str) -> ColumnUse:
         return ColumnUse(entity, None, how)
     known = entity.column_fqns[column]
     path = known[len(entity.fully_qualified_name) + 1 :] if known else None
-    return ColumnUse(entity, path, how if path is not None else UNKNOWN)
+    return ColumnUse(entity, path, how if path is not None else ColumnUseKind.UNKNOWN)
 
 
 def _references(statement: StatementLineage) -> Iterator[tuple[TableName, str]]:
@@ -372,11 +372,11 @@ class _ReadersOfTemplates:
     def _uses_of(self, template: ParsedTemplate, namespace: Namespace) -> set[ColumnUse]:
         if template.symbolic is None:
             entities = _entities(_names_in_text(template), namespace, self.resolver)
-            return {ColumnUse(entity, None, UNKNOWN) for found in entities.values() for entity in found}
+            return {ColumnUse(entity, None, ColumnUseKind.UNKNOWN) for found in entities.values() for entity in found}
         if _gives_rows_back(template):
             used = template.names()
             entities = _entities((*used.read, *(name for name, *_how in used.written)), namespace, self.resolver)
-            return {ColumnUse(entity, None, UNKNOWN) for found in entities.values() for entity in found}
+            return {ColumnUse(entity, None, ColumnUseKind.UNKNOWN) for found in entities.values() for entity in found}
         statement = template.statement()
         named = without_schema(statement)
         entities = _entities((*named.sources, *named.functions), namespace, self.resolver)

@@ -16,9 +16,6 @@ from connectors.catalog.store.entities.entities import any_rows_of
 from connectors.catalog.store.schema import read_columns, reading_spans, usage_counts, written_runs
 from ingestion.model.lineage import Json
 
-NAMED, STAR, ROWS, UNKNOWN = "named", "star", "rows", "unknown"
-"""How a query reads: it names the column, has a star, needs but the rows, or is not understood."""
-
 
 class _OfEntity(Protocol):
     @property
