@@ -112,7 +112,9 @@ class ContributionBuilder:
             return one
         if not self.log.relations[flow.target].stands:
             return one
-        first, last = self.log.relations[source].sightings_as_source(one.first_seen, one.last_seen)
+        told_late = one.last_seen > self.groups[flow.statement].ended[0]
+        relation = self.log.relations[source]
+        first, last = relation.sightings_as_source(one.first_seen, one.last_seen, told_late=told_late)
         return replace(one, first_seen=first, last_seen=last)
 
     def _contribution(self, flow: PersistedFlow, target: TableEntity) -> tuple[EdgeSource, Callable[..., Contribution]]:
