@@ -126,7 +126,7 @@ class Relation:
     stands: bool = False  # whether it has a name in the end
     gone: bool = False  # whether it is sure that it has none
     unmade: bool = False  # it would have been made, had its name not been taken
-    read_elsewhere: bool = False  # whether it was read under another name than it has in the end
+    read_elsewhere: frozenset[Order] = frozenset()  # when it was read under another name than it has in the end
 
     @property
     def identity(self) -> RelationIdentity:
@@ -150,14 +150,14 @@ class Relation:
         until = min(until, self.since[0] - A_MOMENT) if self.gone or last < self.since else until
         return min(first, until), until
 
-    def sightings_as_source(self, first: float, last: float, *, told_late: bool) -> tuple[float, float]:
+    def sightings_as_source(self, first: float, last: float, *, is_dated_later: bool) -> tuple[float, float]:
         """The same of what was read of it between these times (seconds), which is said of the name that it has now.
 
         After `CREATE TABLE r AS SELECT a FROM n` at 1, `ALTER TABLE t RENAME TO o` at 2 and `ALTER TABLE n RENAME TO t`
-        at 3, r is made of t since 3: who was called t at 1 is o. `told_late`: it is said for a time after it was read,
-        at which the name may have been another's, though it was read under it.
+        at 3, r is made of t since 3: who was called t at 1 is o. `is_dated_later`: it was read under another name, or
+        is said for a time after it was read, at which the name may have been another's.
         """
-        if self.since is None or not self.stands or last <= 0 or not (self.read_elsewhere or told_late):
+        if self.since is None or not self.stands or last <= 0 or not is_dated_later:
             return first, last
         return max(first, self.named), max(last, self.given)
 

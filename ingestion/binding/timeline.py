@@ -300,7 +300,7 @@ class _TimelineReader:
         self._dropped: dict[int, Order] = {}  # when each was the last time
         self._written: list[tuple[int, TableName, RelationKey, Order]] = []
         self._read_at: dict[int, tuple[Order, RelationKey]] = {}
-        self._read_under: dict[int, set[RelationKey]] = {}
+        self._reads: dict[int, set[tuple[RelationKey, Order]]] = {}
 
     def announce(self, occurrence: Occurrence, names: TableUsageNames) -> None:
         for name, temporary in names.created:
@@ -316,7 +316,7 @@ class _TimelineReader:
             key = self._key_of(name, occurrence)
             meaning[name] = self._relation_at(key, (name, occurrence.namespace), occurrence.order)
             _keep_latest(self._read_at, meaning[name], (occurrence.last, key))
-            self._read_under.setdefault(meaning[name], set()).add(key)
+            self._reads.setdefault(meaning[name], set()).add((key, occurrence.order))
         creations = _creations(number, names)
         for change in names.changes:
             if change.kind in CREATING_KINDS:
@@ -367,7 +367,8 @@ class _TimelineReader:
             relation.made = relation.made or self._dropped.get(relation.number)
             relation.named, relation.given = self._named.get((relation.number, relation.key), (0.0, 0.0))
             relation.since = self._changed_owner(relation, moments.get(relation.key, ()))
-            relation.read_elsewhere = not self._read_under.get(relation.number, frozenset()) <= {relation.key}
+            reads = self._reads.get(relation.number, ())
+            relation.read_elsewhere = frozenset(order for key, order in reads if key != relation.key)
         self._supersede()
 
     def _moments_of_keys(self) -> dict[RelationKey, list[Order]]:

@@ -112,9 +112,10 @@ class ContributionBuilder:
             return one
         if not self.log.relations[flow.target].stands:
             return one
-        told_late = one.last_seen > self.groups[flow.statement].ended[0]
         relation = self.log.relations[source]
-        first, last = relation.sightings_as_source(one.first_seen, one.last_seen, told_late=told_late)
+        reading = (self.log.statements[number].occurrence.order for number in (flow.statement, *flow.content.via))
+        late = one.last_seen > self.groups[flow.statement].ended[0] or not relation.read_elsewhere.isdisjoint(reading)
+        first, last = relation.sightings_as_source(one.first_seen, one.last_seen, is_dated_later=late)
         return replace(one, first_seen=first, last_seen=last)
 
     def _contribution(self, flow: PersistedFlow, target: TableEntity) -> tuple[EdgeSource, Callable[..., Contribution]]:
