@@ -157,7 +157,8 @@ class Relation:
         at 3, r is made of t since 3: who was called t at 1 is o. `is_dated_later`: it was read under another name, or
         is said for a time after it was read, at which the name may have been another's.
         """
-        if self.since is None or not self.stands or last <= 0 or not is_dated_later:
+        was_moved = self.left is not None and self.since is not None
+        if not (was_moved and self.stands and is_dated_later) or last <= 0:
             return first, last
         return max(first, self.named), max(last, self.given)
 
