@@ -39,6 +39,9 @@ def diff(
     ] = "tree",
     dialect: SqlDialect = None,
     contracts: ContractFiles = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="List queries, services, databases and schemas too, not how many alone.")
+    ] = False,
 ) -> None:
     """List what changed between two moments, or two manifests, and what each change reaches.
 
@@ -60,13 +63,13 @@ def diff(
     elif start is None:
         raise ConfigError("nothing to compare: give --from TIME, or --manifest BASE HEAD")
     else:
-        breaking = _print_moments(catalog, (start, end), contracts, output)
+        breaking = _print_moments(catalog, (start, end), contracts, output, everything=everything)
     if breaking:
         raise typer.Exit(BREAKING)
 
 
 def _print_moments(
-    catalog: Path, moments: tuple[datetime, datetime | None], contracts: Path | None, output: str
+    catalog: Path, moments: tuple[datetime, datetime | None], contracts: Path | None, output: str, *, everything: bool
 ) -> bool:
     """Prints what changed in a catalog; whether that breaks something. Raises Exit where contracts do not tell."""
     from connectors.catalog.answer.changes import DIFF
@@ -79,7 +82,7 @@ def _print_moments(
         raise ConfigError("--to is before --from")
     if start > datetime.now(UTC).replace(tzinfo=None):
         raise ConfigError("--from is in the future (UTC): nothing can have changed since")
-    answer = diff_of_file(catalog, millis(start), millis(end) if end else None, contracts)
+    answer = diff_of_file(catalog, millis(start), millis(end) if end else None, contracts, everything=everything)
     print_answer(answer, DIFF, output)
     found = answer.content
     if found.contracts is not None and not found.breaking and not found.contracts.complete:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
+from workflows.runtime.error_reporting import print_no_more
 from workflows.runtime.logs import LogFormat
 
 if TYPE_CHECKING:
@@ -81,14 +82,16 @@ def print_answer(
 ) -> None:
     """Prints an answer in the form that --format names.
 
-    `page` is the budget and the cursor of a command whose `text` comes in pages.
+    `page` is the budget and the cursor of a command whose `text` comes in pages. A reader who has had enough (`head`)
+    changes nothing of how the command ends: its exit code may gate a change.
     """
     from connectors.catalog.answer.rendering import render, render_page
 
-    if form == "text" and page is not None:
-        typer.echo(render_page(answer, how, *page))
-    else:
-        typer.echo(render(answer, how, form), nl=False)
+    text = f"{render_page(answer, how, *page)}\n" if form == "text" and page is not None else render(answer, how, form)
+    try:
+        typer.echo(text, nl=False)
+    except BrokenPipeError:
+        print_no_more()
 
 
 def tell_left_out(catalog: Path, when: When) -> None:

@@ -6,6 +6,7 @@ import functools
 import logging
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NoReturn, ParamSpec
@@ -20,7 +21,11 @@ P = ParamSpec("P")
 
 
 def shows_errors(command: Callable[P, None]) -> Callable[P, None]:
-    """The command, which ends a LineageError with its sentence and its exit code, and a bug with 1."""
+    """The command, which ends a LineageError with its sentence and its exit code, and a bug with 1.
+
+    One that prints to where nobody reads any more (`| head`) ends as a program that SIGPIPE ends, and not with 1, which
+    has a meaning of ours.
+    """
 
     @functools.wraps(command)
     def run_command(*args: P.args, **kwargs: P.kwargs) -> None:
@@ -28,8 +33,11 @@ def shows_errors(command: Callable[P, None]) -> Callable[P, None]:
             command(*args, **kwargs)
         except LineageError as error:
             _end(_sentence(error), error, error.exit_code)
-        except (typer.Exit, typer.Abort, BrokenPipeError):
+        except (typer.Exit, typer.Abort):
             raise
+        except BrokenPipeError:
+            print_no_more()
+            raise typer.Exit(128 + signal.SIGPIPE) from None
         except Exception as error:  # noqa: BLE001 - the outermost border: a bug ends as one line, too
             # The message of a foreign error may quote a query: only its type and its last frame are told.
             where = frames(error.__traceback__)[-1]
@@ -37,6 +45,13 @@ def shows_errors(command: Callable[P, None]) -> Callable[P, None]:
             _end(f"a bug, please report it: {type(error).__qualname__} in {where}{hint}", error, 1)
 
     return run_command
+
+
+def print_no_more() -> None:
+    """Sends what standard output still holds, and gets, nowhere: nobody reads it."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from connectors.catalog.answer.contracts import (
     contract_lines,
@@ -15,7 +15,7 @@ from connectors.catalog.answer.pages import AnswerRows, Row, fact
 from connectors.catalog.answer.rendering import Renderings
 from connectors.catalog.answer.writing import Name, bold, cell, code, how_text, quoted_text, red, short_text
 from connectors.catalog.questions.answer import moment_text
-from connectors.catalog.questions.diff import CatalogDiff, LineageChange, SchemaChange
+from connectors.catalog.questions.diff import CatalogDiff, ChangeReach, LineageChange, SchemaChange
 from connectors.catalog.questions.impact import Impact, ReachedNode
 from connectors.catalog.questions.proposed_change.report import (
     ChangeReport,
@@ -100,31 +100,68 @@ IMPACT = Renderings(_impact_lines, Impact.to_json, impact_rows, table=_impact_ta
 
 
 def diff_rows(found: CatalogDiff) -> AnswerRows:
-    """What changed in schemas, then in lineage, what breaks something first, each with how much it reaches."""
-    schema = sorted(found.schema, key=lambda one: not one.breaking)
-    rows = [*contract_rows(found.contracts), *map(_schema_row, schema), *map(_lineage_row, found.lineage)]
+    """What breaks something first, then what reaches most: tables and columns, then the rest of lineage."""
+    sources, lineage = _apart(found)
+    schema = sorted(found.schema, key=_by_reach)
+    rows = [*contract_rows(found.contracts), *(_schema_row(one, sources.get(_key(one), ())) for one in schema)]
+    rows += map(_lineage_row, lineage)
     span = f"{moment_text(found.start)} to {'now' if found.now else moment_text(found.end)}"
     facts = (
         fact(f"{span}: {len(schema)} changes of schemas, {len(found.lineage)} of lineage"),
         fact(f"{sum(one.breaking for one in schema)} break something downstream"),
+        *((fact(f"left out: {_left_out(found)}"),) if found.left_out else ()),
     )
     return AnswerRows("changes", facts, tuple(rows))
 
 
-def _schema_row(one: SchemaChange) -> Row:
-    reaches, breaks = one.reaches.count, " breaks" if one.breaking else ""
+def _by_reach(one: SchemaChange | LineageChange) -> tuple[bool, int]:
+    return not (isinstance(one, SchemaChange) and one.breaking), -one.reaches.count
+
+
+def _key(one: SchemaChange) -> tuple[str, str]:
+    return one.kind, one.name
+
+
+_WITH_ITS_TABLE = {"edgeAdded": "entityAdded", "edgeRemoved": "entityDropped"}
+"""An edge into a table that came or went with it is no news of its own."""
+
+
+def _apart(found: CatalogDiff) -> tuple[dict[tuple[str, str], list[str]], list[LineageChange]]:
+    """What the tables that came or went are or were made of, and the changes of lineage that are news beside them."""
+    whole = {_key(one) for one in found.schema if not one.column}
+    sources: dict[tuple[str, str], list[str]] = {}
+    others = []
+    for one in found.lineage:
+        table = _WITH_ITS_TABLE.get(one.kind, ""), one.to_entity
+        if table in whole:
+            sources.setdefault(table, []).append(one.from_entity)
+        else:
+            others.append(one)
+    return sources, sorted(others, key=_by_reach)
+
+
+def _schema_row(one: SchemaChange, sources: Sequence[str]) -> Row:
     now = Name(one.new_name) if one.new_name else None
     renamed = (" to ", now) if now else ()
-    ending = f": reaches {reaches}{breaks}, at {moment_text(one.at)}"
-    parts = (f"{_in_words(one.kind)} ", Name(one.name), *renamed, ending)
-    return Row(parts, (one.kind, Name(one.name), now, reaches, one.breaking, moment_text(one.at)))
+    made = [part for source in sources for part in (", ", Name(source))][1:]
+    parts = (f"{_schema_kind(one)} ", Name(one.name), *renamed, *((" made of ", *made) if made else ()))
+    reaches = [f"reaches {count}" for count in (one.reaches.count,) if count]
+    ending = ", ".join([*reaches, *(["breaks"] if one.breaking else []), f"at {moment_text(one.at)}"])
+    cells = (one.kind, Name(one.name), now, one.reaches.count, one.breaking, moment_text(one.at))
+    return Row((*parts, f": {ending}"), (*cells, *map(Name, sources)))
 
 
 def _lineage_row(one: LineageChange) -> Row:
     source, target = Name(one.source), Name(one.target)
-    ending = f": reaches {one.reaches.count}{f', {one.unseen}' if one.unseen is not None else ''}"
-    cells = (one.kind, source, target, one.reaches.count, *((str(one.unseen),) if one.unseen is not None else ()))
-    return Row((f"{_in_words(one.kind)} ", source, " -> ", target, ending), cells)
+    unseen = (str(one.unseen),) if one.unseen is not None else ()
+    ending = ", ".join([*(f"reaches {count}" for count in (one.reaches.count,) if count), *unseen])
+    parts = (f"{_in_words(one.kind)} ", source, " -> ", target, *((f": {ending}",) if ending else ()))
+    return Row(parts, (one.kind, source, target, one.reaches.count, *unseen))
+
+
+def _schema_kind(one: SchemaChange) -> str:
+    """What happened to what: `table added`, `column retyped`."""
+    return _in_words(one.kind.replace("entity", str(one.entity["type"]), 1))
 
 
 def _in_words(kind: str) -> str:
@@ -132,18 +169,31 @@ def _in_words(kind: str) -> str:
     return quoted_text(spaced)[1:-1]
 
 
+def _left_out(found: CatalogDiff) -> str:
+    return ", ".join(f"{count} of {_in_words(type_)}" for type_, count in found.left_out)
+
+
 def _diff_lines(found: CatalogDiff) -> Iterator[str]:
-    for change in found.schema:
+    sources, lineage = _apart(found)
+    for change in sorted(found.schema, key=_by_reach):
         mark = red("breaks ") if change.breaking else "       "
-        yield f"{mark}{change.kind:16} {change.name}  reaches {change.reaches.count}"
-    for one in found.lineage:
+        now = f" to {change.new_name}" if change.new_name else ""
+        made = f"  made of {', '.join(some)}" if (some := sources.get(_key(change))) else ""
+        yield f"{mark}{_schema_kind(change):18} {change.name}{now}{made}{_reach_text(change.reaches)}"
+    for one in lineage:
         apart = f"  ({one.unseen})" if one.unseen is not None else ""
-        yield f"       {one.kind:16} {one.source} -> {one.target}  reaches {one.reaches.count}{apart}"
+        yield f"       {_in_words(one.kind):18} {one.source} -> {one.target}{_reach_text(one.reaches)}{apart}"
         for sign, texts in (("-", one.before), ("+", one.after)):
             yield from (f"         {sign} {' '.join(text.split())}" for text in texts)
     broken = sum(change.breaking for change in found.schema)
     yield from contract_lines(found.contracts)
     yield f"{len(found.schema)} schema changes, {broken} of them breaking; {len(found.lineage)} lineage changes"
+    if found.left_out:
+        yield f"left out, see --all: {_left_out(found)}"
+
+
+def _reach_text(reach: ChangeReach) -> str:
+    return f"  reaches {reach.count}" if reach.count else ""
 
 
 DIFF = Renderings(_diff_lines, CatalogDiff.to_json, diff_rows, states_truncation=True)

@@ -17,9 +17,13 @@ _CHARACTERS = 120
 _LINES = 12
 """Of a statement, likewise."""
 
-_BY_HAND = "(no statement: entered by hand)"
+_NO_TEXT = "(its statement was not kept)"
 _WITHOUT_TEXT = {
+    "manual": "(no statement: entered by hand)",
     "engine": "(no statement: recorded by the engine itself)",
+    "openlineage": "(no statement: an OpenLineage event tells of it)",
+    "dbt": "(no statement: dbt's manifest tells of it)",
+    "external_table": "(no statement: the place of the table's files)",
     "edge_list": "(no statement: a list of edges has it)",
     "plan": "(no statement: a plan)",
 }
@@ -86,7 +90,7 @@ def _statement_lines(number: int, statement: ExplainedStatement, *, full: bool) 
     seen = f"last seen {minute_text(statement.last_seen)}" if statement.last_seen is not None else ""
     origin = ", ".join(dict.fromkeys(filter(None, (statement.producer, statement.parser, run_by, seen))))
     yield f"[{number}] {dim(origin)}"
-    lines = (statement.text or _WITHOUT_TEXT.get(statement.producer, _BY_HAND)).splitlines()
+    lines = (statement.text or _WITHOUT_TEXT.get(statement.producer, _NO_TEXT)).splitlines()
     shown = lines if full or len(lines) <= _LINES else lines[: _LINES - 1]
     yield from (f"    {line}" for line in shown)
     if len(shown) < len(lines):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sqlalchemy import Connection, and_, or_, select, union
 
+from connectors.catalog.contract.entity_types import LINEAGE_TYPES
 from connectors.catalog.graph import CatalogGraph
 from connectors.catalog.questions.answer import Answer
 from connectors.catalog.questions.contracts import BoundContracts, ChangedName, ContractReport, Happening
@@ -139,7 +141,8 @@ class LineageChange:
 class CatalogDiff:
     """The changes after `start` and up to `end` (milliseconds; `now`: it was left open), the oldest ones first.
 
-    `contracts`: what they do to those, None where none were given.
+    `left_out`: of other entities than those that lineage can touch, how many changed of each type; none where all
+    were asked for. `contracts`: what the changes do to those, None where none were given.
     """
 
     start: int
@@ -147,6 +150,7 @@ class CatalogDiff:
     schema: tuple[SchemaChange, ...]
     lineage: tuple[LineageChange, ...]
     now: bool = False
+    left_out: tuple[tuple[str, int], ...] = ()
     contracts: ContractReport | None = None
 
     @property
@@ -163,6 +167,7 @@ class CatalogDiff:
             "schemaChanges": [change.to_json() for change in self.schema],
             "lineageChanges": [change.to_json() for change in self.lineage],
             "breaking": self.breaking,
+            "leftOut": dict(self.left_out),
         } | ({"contracts": self.contracts.to_json()} if self.contracts is not None else {})
 
 
@@ -195,13 +200,15 @@ class _EdgeChange:
         return self.edge[1], (self.key[1] or None) if self.key is not None else None
 
 
-def diff_of_file(file: Path, start: int, end: int | None, contracts: Path | None = None) -> Answer[CatalogDiff]:
+def diff_of_file(
+    file: Path, start: int, end: int | None, contracts: Path | None = None, *, everything: bool = False
+) -> Answer[CatalogDiff]:
     """The changes in a catalog's file, held against `contracts` where any are given.
 
     Raises ConfigError where there is no such file.
     """
     with open_catalog(file) as connection:
-        found = diff(connection, start, end)
+        found = diff(connection, start, end, everything=everything)
         if contracts is None:
             return found
         bound = BoundContracts.of(contracts, LocalTables(connection, Moment(end)))
@@ -228,14 +235,22 @@ def _both(change: SchemaChange) -> tuple[Json | str | None, Json | str | None]:
     return change.before, change.after
 
 
-def diff(connection: Connection, start: int, end: int | None) -> Answer[CatalogDiff]:
-    """The changes after `start` and up to `end` (milliseconds; None: now), each with what it reaches downstream."""
+def diff(connection: Connection, start: int, end: int | None, *, everything: bool = False) -> Answer[CatalogDiff]:
+    """The changes after `start` and up to `end` (milliseconds; None: now), each with what it reaches downstream.
+
+    Of entities that lineage cannot touch (services, schemas, queries: on a new catalog as many as there are tables)
+    only how many changed, unless `everything` is asked for.
+    """
     until = now_millis() if end is None else end
     schema, lineage = _schema_changes(connection, start, until), _lineage_changes(connection, start, until)
+    types = {key: row.type for key, row in any_rows_of(connection, {change.entity for change in schema}).items()}
+    others = {} if everything else {key: type_ for key, type_ in types.items() if type_ not in LINEAGE_TYPES}
+    left_out = Counter(others[change.entity] for change in schema if change.entity in others)
+    schema = [change for change in schema if change.entity not in others]
     many = max(len(schema), len(lineage)) > _MOST_CHANGES
     sides = _Sides(connection, CatalogGraph(connection, Moment(start)), CatalogGraph(connection, Moment(until)))
     changes = tuple(sides.schema(schema[:_MOST_CHANGES])), tuple(sides.lineage(lineage[:_MOST_CHANGES]))
-    found = CatalogDiff(start, until, *changes, now=end is None)
+    found = CatalogDiff(start, until, *changes, now=end is None, left_out=tuple(sorted(left_out.items())))
     return Answer(found, (_CUT,) if many or sides.before.truncated or sides.after.truncated else ())
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 import typer
 
 from ingestion.errors import ConfigError, Interrupted, LineageError, TargetDown, ThresholdBreached
+from tests.support.catalog_contents import REPOSITORY
 from workflows.runtime.error_reporting import shows_errors, without_secrets
 from workflows.runtime.logs import Redactor
 
@@ -69,3 +73,33 @@ def test_secrets_leave_errors_and_the_code_stays() -> None:
 
     assert caught.value.exit_code == 75
     assert caught.value.__suppress_context__
+
+
+PRINTING = """
+import sys
+from workflows.commands.options import print_answer
+from workflows.runtime.error_reporting import shows_errors
+from connectors.catalog.answer.rendering import Renderings
+from connectors.catalog.questions.answer import Answer
+import typer
+@shows_errors
+def command():
+    if sys.argv[1] == "answer":
+        print_answer(Answer("x" * 1_000_000), Renderings(lambda text: [text], dict), "tree")
+        raise typer.Exit(4)
+    typer.echo("x" * 1_000_000)
+typer.run(command)
+"""
+
+
+@pytest.mark.parametrize(("printed", "code"), [("answer", 4), ("something else", 141)])
+def test_a_reader_who_has_had_enough_is_no_failure_and_an_answer_keeps_its_code(printed: str, code: int) -> None:
+    script = PRINTING.replace("sys.argv[1]", repr(printed))
+    with subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=REPOSITORY
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.wait(60) == code
+        assert process.stderr.read() == b""

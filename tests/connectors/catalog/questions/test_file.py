@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 import requests
+from click import unstyle
 
+from connectors.catalog.answer.changes import DIFF
+from connectors.catalog.answer.rendering import render
 from connectors.catalog.http.server import CatalogConfig, running_catalog
 from connectors.catalog.questions.answer import When
 from connectors.catalog.questions.diff import diff_of_file
@@ -119,3 +122,32 @@ def test_records_that_prove_lineage_count_as_readings(catalog: Path) -> None:
         usage = {node["fullyQualifiedName"]: node["usage"] for node in graph["nodes"]}
         assert usage["s.d.shop.orders"] == {"reads": 2, "lastRead": END}
         assert usage["s.d.shop.report"]["reads"] == 0
+
+
+def test_what_is_new_is_told_by_what_it_reaches_and_what_lineage_cannot_touch_is_counted(catalog: Path) -> None:
+    found = diff_of_file(catalog, FIRST - 1, FIRST)
+    assert [(one.name, one.reaches.count) for one in found.content.schema] == [
+        ("s.d.shop.orders", 1),
+        ("s.d.shop.report", 0),
+    ]
+    told = render(found, DIFF, "tree").splitlines()
+    assert [" ".join(line.split()) for line in told] == [
+        "table added s.d.shop.orders reaches 1",
+        "table added s.d.shop.report made of s.d.shop.orders",
+        "2 schema changes, 0 of them breaking; 1 lineage changes",
+        "left out, see --all: 1 of database, 1 of database schema, 1 of database service",
+    ]
+    everything = diff_of_file(catalog, FIRST - 1, FIRST, everything=True).content
+    assert not everything.left_out
+    assert {one.name for one in everything.schema} > {"s", "s.d", "s.d.shop"}
+
+
+def test_what_breaks_something_is_told_before_what_reaches_more(catalog: Path) -> None:
+    with running_catalog(CatalogConfig(catalog, port=0)) as address:
+        body = {"tables": [table("wide", "a")], "at": SECOND}
+        requests.post(f"{address.url}/v1/headwater/tables", json=body, timeout=10).raise_for_status()
+    told = unstyle(render(diff_of_file(catalog, SECOND - 1, SECOND), DIFF, "tree")).splitlines()
+    assert [" ".join(line.split()) for line in told[:2]] == [
+        "breaks column dropped s.d.shop.orders.total reaches 1",
+        "table added s.d.shop.wide",
+    ]

@@ -4,10 +4,15 @@ import { cardNamed, keyOf, originOf, stillUnseen, unseenText } from "./model.mjs
 import { verdictIn, verdictText } from "./witnesses.mjs";
 
 const WITHOUT_TEXT = {
+  manual: "(no statement: entered by hand)",
   engine: "(no statement: recorded by the engine itself)",
+  openlineage: "(no statement: an OpenLineage event tells of it)",
+  dbt: "(no statement: dbt's manifest tells of it)",
+  external_table: "(no statement: the place of the table's files)",
+  edge_list: "(no statement: a list of edges has it)",
   plan: "(no statement: a plan)",
 };
-const BY_HAND = "(no statement: entered by hand)";
+const NO_TEXT = "(its statement was not kept)";
 
 /**
  * The explanation of a column by its full name: `hops` has each column on the way, nearest first, with its sources,
@@ -184,7 +189,7 @@ export function howOf(hop) {
 
 /** What stands for a statement without a text. */
 export function statementText({ text, producer }) {
-  return text || (WITHOUT_TEXT[producer] ?? BY_HAND);
+  return text || (WITHOUT_TEXT[producer] ?? NO_TEXT);
 }
 
 /** The whole explanation as text. */
