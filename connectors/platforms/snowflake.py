@@ -32,7 +32,10 @@ from ingestion.model.storage_paths import location
 
 _MODIFIED, _ACCESSED = "objects_modified", "direct_objects_accessed"
 _TABLES = frozenset(
-    {"table", "view", "materialized view", "external table", "dynamic table", "iceberg table", "event table"}
+    {
+        *("table", "view", "materialized view", "external table", "dynamic table", "iceberg table", "event table"),
+        "stream",  # whose columns are those of the table that it watches
+    }
 )
 _PART = re.compile(r'"((?:[^"]|"")+)"|([^".]+)')
 
@@ -58,7 +61,7 @@ def _objects(record: Json, key: str) -> list[Json]:
 
 
 def _is_table(record: Json) -> bool:
-    """Whether an object is one that data lies in: no function, no stage, no stream."""
+    """Whether an object is one that data lies in, or is read through: no function, no stage."""
     return str(record.get("objectDomain", "")).lower() in _TABLES
 
 

@@ -247,6 +247,23 @@ NAMED_RELATIONS = keywords("GRAPH_TABLE QUERY_TABLE")
 """Table functions that give rows of what is named: the relation in a string, a graph."""
 TIME_WINDOWS = keywords("TUMBLE HOP")
 """Table functions that give the rows of a relation, with the bounds of the windows that they fall into."""
+_DELTA_CHANGES = ("_change_type", "_commit_version", "_commit_timestamp")
+_BIGQUERY_CHANGES = ("_CHANGE_TYPE", "_CHANGE_TIMESTAMP")
+_CHANGED_ROWS: dict[str, _Columns] = {
+    "bigquery": dict.fromkeys(("APPENDS", "CHANGES"), _BIGQUERY_CHANGES),
+    **dict.fromkeys(("databricks", "spark"), dict.fromkeys(("TABLE_CHANGES", "TABLE_CHANGES_BY_PATH"), _DELTA_CHANGES)),
+    "snowflake": {"CHANGES": ("METADATA$ACTION", "METADATA$ISUPDATE", "METADATA$ROW_ID")},
+}
+
+
+def columns_of_changes(name: str, dialect: str) -> tuple[str, ...]:
+    """The columns that a function or clause adds to the rows of the table whose changes it gives; () of any other.
+
+    `FROM APPENDS(TABLE t, NULL, NULL)` has those of t, then `_CHANGE_TYPE` and `_CHANGE_TIMESTAMP`.
+    """
+    return _CHANGED_ROWS.get(dialect, {}).get(name, ())
+
+
 ONE_ROW_FUNCTIONS = keywords("JSONB_TO_RECORD JSON_TO_RECORD JSON_TUPLE PARSE_URL_TUPLE")
 """Table functions that give one row, whatever their arguments are."""
 # PostgreSQL's are those of pg_proc with proretset, DuckDB's the macros over unnest in duckdb_functions().

@@ -23,7 +23,7 @@ from ingestion.statements.cleaning import (
 # Which semicolons stand inside a block (BEGIN...END, a routine's body, a script's IF or LOOP) and end nothing.
 
 _TRANSACTION = BEGUN_TRANSACTIONS | {"dialog", ""}
-_ROUTINE = keywords("procedure proc function trigger package event task")
+_ROUTINE = keywords("procedure proc function trigger package event task alert")
 _REPLACED = keywords("procedure macro")
 """Teradata's REPLACE makes these; elsewhere it is an INSERT."""
 _BEFORE_ROUTINE = keywords("; is as declare member static constructor")
@@ -356,7 +356,7 @@ class _ScriptReading:
 # The statements of a script.
 
 _OPENS_BLOCK = re.compile(
-    r"\b(?:begin|declare|proc(?:edure)?|function|trigger|package|event|task|macro)\b"
+    r"\b(?:begin|declare|proc(?:edure)?|function|trigger|package|event|task|alert|macro)\b"
     r"|(?:\A|;)\s*+(?:\w++\s*+:\s*+)?+(?:if|while|loop|for|repeat)\b",
     re.IGNORECASE,
 )

@@ -201,13 +201,13 @@ def _load(statement: _Examined) -> Classification:
 _QUERY = re.compile(r"\b(?:select|sel)\b|\bas\b[\s(]*+(?:table|values|from|with|execute)\b")
 _COPIES = keywords("like clone shallow deep copy")
 _IF_NOT_EXISTS = keywords("if not exists")
-_ROUTINES = keywords("procedure proc function macro trigger package aggregate event task rule")
+_ROUTINES = keywords("procedure proc function macro trigger package aggregate event task alert rule")
 _ACCESS = keywords("user role login group grant policy profile")
 _OTHER_OBJECTS = keywords(
     "schema database catalog sequence type domain extension stage stream synonym model server statistics"
     " dictionary warehouse integration secret share tablespace publication subscription language cast operator"
     " collation conversion format source library connection credential certificate key partition fulltext"
-    " resource reservation capacity assignment tag network alert application service snapshot_policy"
+    " resource reservation capacity assignment tag network application service snapshot_policy"
 )
 DDL_OBJECTS = _ROUTINES | _ACCESS | _OTHER_OBJECTS | keywords("table view index flow pipe session system database")
 """What CREATE, ALTER and DROP may be of, by the word for it."""
@@ -231,9 +231,9 @@ _MOVES_PARTITIONS = re.compile(
 _MUTATES = re.compile(r"\btable\s+\S+\s+(?:on\s+cluster\s+\S+\s+)?(?:update|delete)\b")
 # ALTER FUNCTION f(int) OWNER TO a, ALTER PACKAGE p COMPILE: no body.
 _BODY = re.compile(
-    r"\b(?:begin|do|modify\s+as|(?:as|is)\s*+(?:[$']|(?:select|with|insert|update|delete|merge|begin)\b))"
+    r"\b(?:begin|do|modify\s+(?:as|action)|(?:as|is)\s*+(?:[$']|(?:select|with|insert|update|delete|merge|begin)\b))"
 )
-_NEW_BODY = re.compile(r"\bmodify\s+as\b")
+_NEW_BODY = re.compile(r"\bmodify\s+(?:as|action)\b")
 _APPENDS = re.compile(r"\bappend\s+from\b")
 
 _OTHER = _skip_for(Outcome.DDL_OTHER)
@@ -299,7 +299,7 @@ def _alter(statement: _Examined) -> Classification:
     if words[1:2] == ["session"]:
         change = session_changes.set_(statement.head(12)[3:], statement.dialect) if words[2:3] == ["set"] else None
         return _session_altered(change)
-    if words[1:2] == ["application"] or (words[1:2] == ["task"] and not statement.has(_NEW_BODY)):
+    if words[1:2] == ["application"] or (words[1:2] in (["task"], ["alert"]) and not statement.has(_NEW_BODY)):
         return _OTHER
     if set(words[1:4]) & _ROUTINES:
         return _ROUTINE if statement.dialect.separator is Separator.GO or statement.has(_BODY) else _OTHER
@@ -340,9 +340,11 @@ def _session_altered(change: session_changes.SessionChange | None) -> Classifica
 
 
 def _drop(statement: _Examined) -> Classification:
-    """DROP: of tables and views."""
+    """DROP: of tables and views, and of the streams that are read like them."""
     words = [token.text.lower() for token in statement.head(5)][1:]
     if {"table", "view"} & set(words[:3]) and not {"function", "macro"} & set(words[:2]):
+        return _parse_as(Kind.DROP)
+    if words[:1] == ["stream"] and statement.dialect.table_streams:
         return _parse_as(Kind.DROP)
     if "index" in words[:3]:
         return _skip_for(Outcome.INDEX)

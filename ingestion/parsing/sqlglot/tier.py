@@ -62,7 +62,7 @@ _INTO_FILE = re.compile(r"\binto\s++(?:outfile|dumpfile)\b", re.IGNORECASE)
 _REFRESHED_BY = re.compile(r"\brefresh\s++using\s*+\(", re.IGNORECASE)
 _BEFORE_SELF = keywords("into from join update")
 _BEHIND_RELATION = keywords("using on where set when join left right full inner cross group qualify union ) ,") | {""}
-_REPAIRED_COMMANDS = frozenset({"alter", "copy", "create"})
+_REPAIRED_COMMANDS = frozenset({"alter", "copy", "create", "drop"})
 
 _STATEMENT_WORDS = keywords(
     "ALTER COPY CREATE DELETE DROP EXEC EXECUTE FROM INSERT MERGE RENAME REPLACE SELECT TRUNCATE UPDATE WITH"

@@ -1,4 +1,4 @@
-"""The head of CREATE PROCEDURE, FUNCTION, TASK or EVENT: the routine's name, parameters, language, and its body."""
+"""The head of CREATE PROCEDURE, FUNCTION, TASK, ALERT or EVENT: its name, parameters, language, and its body."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from ingestion.dialects.lexing import DOLLAR, NAME, STRING, WORD
 from ingestion.statements.routines.steps import constant
 
 PROCEDURES = keywords("procedure proc")
-_SCHEDULED = keywords("task event")
+_SCHEDULED = keywords("task event alert")
+_BEFORE_ACTION = keywords("do then action")
 _WITH_ROUTINES = keywords("trigger package")
 MACRO = "macro"
 _KINDS = PROCEDURES | _SCHEDULED | {"function", MACRO}
@@ -189,7 +190,7 @@ def _inline_start(code: Code, index: int, *, scheduled: bool) -> int | None:
     if word in _STARTS_BODY:
         return index
     if scheduled:
-        return following if word == "do" else None
+        return following if word in _BEFORE_ACTION else None
     # MySQL's routines of one statement; what comes between name and body has none of these verbs first.
     if code.dialect.separator is Separator.DELIMITER and word in _QUERIES and code.word(index - 1) not in ("sql", "on"):
         return index

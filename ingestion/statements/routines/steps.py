@@ -93,8 +93,8 @@ def routine_called_at(code: Code, index: int) -> tuple[str, ...]:
 
 
 def _executed_name(code: Code, index: int) -> tuple[str, ...]:
-    """T-SQL's EXEC [@status =] name; Snowflake's EXECUTE TASK name; Oracle's EXEC name."""
-    if code.word(index) in ("task", "procedure"):
+    """T-SQL's EXEC [@status =] name; Snowflake's EXECUTE TASK name, EXECUTE ALERT name; Oracle's EXEC name."""
+    if code.word(index) in ("task", "alert", "procedure"):
         index += 1
     if code.word(index).startswith("@") and code.word(index + 1) == "=":
         index += 2

@@ -63,6 +63,7 @@ def _dotted(parts: tuple[str, ...]) -> str:
             "snowflake_access_history.csv",
             [
                 ["SHOP.SALES.S -> SHOP.SALES.T", "SHOP.SALES.S.A -> SHOP.SALES.T.A transformation"],
+                ["SHOP.SALES.S_LOG -> SHOP.SALES.U", "SHOP.SALES.S_LOG.A -> SHOP.SALES.U.A transformation"],
                 "objects_modified is not valid JSON",
             ],
         ),

@@ -295,6 +295,8 @@ def _path(node: exp.Expr) -> str | None:
     this = args.get("this")
     if type(this) is exp.Literal:
         return str(this.name)
+    if type(this) is exp.DirectoryStage:
+        this = this.this
     if type(this) is exp.Var and this.name.startswith("@"):
         return str(this.name)
     if type(this) is not exp.Identifier or not this.args.get("quoted"):

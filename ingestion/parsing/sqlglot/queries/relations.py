@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from sqlglot import exp
@@ -22,18 +22,18 @@ from ingestion.analysis.form import (
     TableFunction,
 )
 from ingestion.analysis.roles import ATOM, CONDITIONAL, FILTER, IDENTITY, JOIN, TRANSFORMATION, WINDOW
+from ingestion.dialects import fold_column
 from ingestion.dialects.definition import keywords
-from ingestion.dialects.functions import TIME_WINDOWS
+from ingestion.dialects.functions import TIME_WINDOWS, columns_of_changes
 from ingestion.model.lineage import NameKind, TableName
-from ingestion.parsing.sqlglot.expressions.names import named_by_text
+from ingestion.model.storage_paths import location
+from ingestion.parsing.sqlglot.expressions.names import named_by_text, named_table
 from ingestion.parsing.sqlglot.expressions.writer import QueryContext
 from ingestion.parsing.sqlglot.queries.projections import conditions, numbers_of_rows, translate_columns
 from ingestion.parsing.sqlglot.queries.table_functions import is_function, translate_function
 
 _APPLIES_MODEL = (exp.Predict, exp.MLTranslate, exp.GenerateEmbedding, exp.GenerateText, exp.GenerateTable)
-_PASS_ON = keywords(
-    "APPENDS CHANGES DETECT_ANOMALIES RECONSTRUCTION_LOSS TRANSFORM GENERATE_BOOL GENERATE_DOUBLE GENERATE_INT"
-)
+_PASS_ON = keywords("DETECT_ANOMALIES RECONSTRUCTION_LOSS TRANSFORM GENERATE_BOOL GENERATE_DOUBLE GENERATE_INT")
 """BigQuery's functions that add columns to the rows that they are given."""
 
 
@@ -237,7 +237,7 @@ def _join(queries: QueryContext, node: exp.Expr) -> Iterator[RelationSource]:
     if match is not None:
         on += tuple(conditions(queries, match, JOIN))
     plain = type(this) is exp.Table and len(this.args) <= 4 and not is_function(this)
-    if plain and not (this.args.get("pivots") or this.args.get("sample")):
+    if plain and not (this.args.get("pivots") or this.args.get("sample") or this.args.get("changes")):
         alias, columns = _alias_of(queries, this)
         yield RelationSource(_relation_name(queries, this, alias), alias, columns, how, on, using, natural)
         return
@@ -282,7 +282,7 @@ def _relation(queries: QueryContext, node: exp.Expr) -> RelationSource:
         given = node.this
         query = queries.values(given) if type(given) is exp.Values else _semantic(queries, given)
         return RelationSource(query, alias, columns, pivots=_translate_pivots(queries, node))
-    if kind is exp.Table and not is_function(node):
+    if kind is exp.Table and not is_function(node) and node.args.get("changes") is None:
         return _table(queries, node, alias, columns)
     pivots = _translate_pivots(queries, node)
     if kind is exp.AtIndex or (kind is exp.Pivot and not node.args.get("expressions") and node.args.get("unpivot")):
@@ -297,6 +297,9 @@ def _relation(queries: QueryContext, node: exp.Expr) -> RelationSource:
     windowed = _rows_with_windows(queries, node) if queries.names.dialect.windows_over_relations else None
     if windowed is not None:
         return RelationSource(windowed, alias, columns, pivots=pivots)
+    changed = _changed_rows(queries, node)
+    if changed is not None:
+        return RelationSource(changed, alias, columns, pivots=pivots)
     if kind is exp.Subquery or isinstance(node, exp.Query | exp.Values):
         source: TableName | Query | TableFunction
         source = queries.query(node.this if kind is exp.Subquery and not _own(node) else _without_alias(node))
@@ -355,6 +358,41 @@ def _rows_with_windows(queries: QueryContext, node: exp.Expr) -> Select | None:
     table = exp.Table(**{key: named.args[part] for key, part in _TABLE_PARTS if named.args.get(part) is not None})
     bounds = [Projection(name, queries.expression(given[1], TRANSFORMATION)) for name in _WINDOW_BOUNDS]
     return Select((Star(), *bounds), (_relation(queries, table),))
+
+
+def _changed_rows(queries: QueryContext, node: exp.Expr) -> Select | None:
+    """`APPENDS(TABLE t, …)`, `table_changes('t', 1)`, Snowflake's `t CHANGES (…) AT (…)`.
+
+    The rows of t, each with what was done to it, and when.
+    """
+    dialect = queries.names.dialect
+    function = node.this if type(node) is exp.Table else None
+    if type(node) is exp.Table and node.args.get("changes") is not None:
+        rows = RelationSource(queries.names.table(node))
+        return Select((Star(), *_constants(columns_of_changes("CHANGES", dialect.name))), (rows,))
+    if type(function) is not exp.Anonymous or not function.expressions:
+        return None
+    added = columns_of_changes(str(function.this).upper(), dialect.name)
+    changed = _changed_relation(queries, function.expressions[0]) if added else None
+    if added and changed is None:  # a parameter names it
+        queries.note_unsupported(f"{str(function.this).lower()}: what it reads")
+    if changed is None:
+        return None
+    return Select((Star(), *_constants(fold_column(name, dialect, quoted=False) for name in added)), (changed,))
+
+
+def _changed_relation(queries: QueryContext, given: exp.Expr) -> RelationSource | None:
+    if isinstance(given, exp.Query):
+        return _relation(queries, given)
+    if type(given) is exp.Literal and "/" in given.name:
+        return RelationSource(location(given.name))
+    table = named_table(given, queries.names)
+    return RelationSource(queries.names.table(table)) if table is not None else None
+
+
+def _constants(names: Iterable[str]) -> Iterator[Projection]:
+    """Columns that are made of no others."""
+    return (Projection(name, Expression(("?",), (), ATOM, "STRING")) for name in names)
 
 
 def _navigated_object(queries: QueryContext, node: exp.Expr) -> RelationSource:

@@ -36,7 +36,9 @@ _PRIORITIZED = keywords("update delete insert replace")
 _PRIORITIES = keywords("low_priority high_priority delayed quick ignore")
 
 _TABLE_KINDS = keywords("hybrid dynamic iceberg external event interactive")
-_CHANGES = "SELECT *, NULL AS METADATA$ACTION, NULL AS METADATA$ISUPDATE, NULL AS METADATA$ROW_ID FROM"
+_CHANGES = "NULL AS METADATA$ACTION, NULL AS METADATA$ISUPDATE, NULL AS METADATA$ROW_ID FROM"
+_LISTED_FILES = "RELATIVE_PATH, SIZE, LAST_MODIFIED, MD5, ETAG, FILE_URL"
+"""What the directory of a stage tells of each file."""
 
 _NO_TYPES = (TokenType.VAR, TokenType.OBJECT_IDENTIFIER, TokenType.SCHEMA)
 
@@ -465,11 +467,16 @@ def start_of_name(code: Code, last: int) -> int:
 
 def streams(code: Code) -> Iterator[Edit]:
     """Snowflake: CREATE STREAM s ON TABLE t is a view of t's rows, with three columns that say how they changed."""
+    if code.stands(0, "drop", "stream"):
+        yield code.edit(1, 1, "VIEW")
+        return
     index = next((n for n in range(5) if code.word(n) == "stream"), None)
     if index is None or not code.stands(0, "create"):
         return
-    first = index + (4 if code.stands(index + 1, "if", "not", "exists") else 1)
-    last = end_of_name(code, first)
+    optional = code.stands(index + 1, "if", "not", "exists")
+    first = index + (4 if optional else 1)
+    called = code.stands(first, "identifier", "(") and code.is_string(first + 2)
+    last = first + 3 if called else end_of_name(code, first)
     for number in code.outside(last + 1):
         word = code.word(number)
         if word not in ("on", "clone") or number + 1 >= len(code):
@@ -479,12 +486,15 @@ def streams(code: Code) -> Iterator[Edit]:
         if word == "on":
             of += 1 + (code.word(of) in _TABLE_KINDS)
         source = code.between(of, end_of_name(code, of) + 1)
+        source = f"@{source}" if stage else source
         if code.stands(of - 1, "directory", "("):  # the list of a stage's files
             source = code.text[code.end_of(of) : code.start_of(code.closing(of))]
-        what = f"SELECT * FROM {source}" if word == "clone" else f"{_CHANGES} {'@' if stage else ''}{source}"
+        rows = f"{_LISTED_FILES if source.startswith('@') else '*'}, {_CHANGES} {source}"
+        what = f"SELECT * FROM {source}" if word == "clone" else f"SELECT {rows}"
         before = " ".join(token.text for token in code.tokens[:index])
-        name = code.between(first, last + 1)
-        yield 0, code.end_of(len(code) - 1), f"{before} VIEW {name} AS {what}"
+        name = code.without_quotes(first + 2) if called else code.between(first, last + 1)
+        kind = "VIEW IF NOT EXISTS" if optional else "VIEW"
+        yield 0, code.end_of(len(code) - 1), f"{before} {kind} {name} AS {what}"
         return
 
 

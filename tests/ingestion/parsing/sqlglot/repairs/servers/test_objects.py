@@ -22,12 +22,22 @@ STREAMED = {"METADATA$ACTION is constant", "METADATA$ISUPDATE is constant", "MET
         ("create stream s on view v at (stream => 'x')", "V"),
         ("create stream s on external table t insert_only = true", "T"),
         ("create stream s on dynamic table t", "T"),
-        ("create stream s on stage st", "@st"),
-        ("create or replace stream s on directory(@db.sc.st)", "@db.sc.st"),
     ],
 )
 def test_a_stream_is_a_view_of_what_it_watches(text: str, source: str) -> None:
     assert column_lines(text, "snowflake") == {f"* = {source}"} | STREAMED
+
+
+@pytest.mark.parametrize(
+    ("text", "stage"),
+    [
+        ("create stream s on stage st", "@st"),
+        ("create or replace stream s on directory(@db.sc.st)", "@db.sc.st"),
+    ],
+)
+def test_a_stream_on_a_stage_has_what_its_directory_tells_of_files(text: str, stage: str) -> None:
+    told = ("RELATIVE_PATH", "SIZE", "LAST_MODIFIED", "MD5", "ETAG", "FILE_URL")
+    assert column_lines(text, "snowflake") == {f"{name} = {stage}.{name}" for name in told} | STREAMED
 
 
 def test_a_cloned_stream_reads_the_other() -> None:
@@ -93,7 +103,10 @@ def test_a_source_is_what_it_is_called(dialect: str, text: str, expected: set[st
             "select ts, v from gap_fill(table d.t, ts_column => 'ts', bucket_width => interval 1 day)",
             {"ts = d.t.ts", "v = d.t.v"},
         ),
-        ("select * from appends(table `p-x.d.t`, null, null)", {"* = p-x.d.t"}),
+        (
+            "select * from appends(table `p-x.d.t`, null, null)",
+            {"* = p-x.d.t", "_change_type is constant", "_change_timestamp is constant"},
+        ),
         ("select * from ml.detect_anomalies(model d.m, struct(0.2 as x), table d.t)", {"* = d.t"}),
         ("select * from ai.generate_table(model d.m, table d.t, struct('x' as y))", {"* = d.t"}),
         ("select * from ai.forecast(table d.t, data_col => 'v')", {"* f d.t.*"}),
