@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import TypeAlias
 
 from ingestion.dialects import Dialect, fold, fold_column
@@ -32,9 +33,9 @@ class Code:
     dialect: Dialect
 
     @classmethod
-    def of(cls, text: str, dialect: Dialect) -> Code:
-        """The tokens of a text."""
-        return cls(text, tuple(tokens(text, dialect)), dialect)
+    def of(cls, text: str, dialect: Dialect, most: int | None = None) -> Code:
+        """The tokens of a text; no more than so `most`, where the first ones tell all."""
+        return cls(text, tuple(islice(tokens(text, dialect), most)), dialect)
 
     def __len__(self) -> int:
         return len(self.tokens)

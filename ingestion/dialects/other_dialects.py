@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from ingestion.dialects import DIALECTS, dialect_of
 from ingestion.dialects.connection_types import CONNECTION_TYPES, SPELLINGS
@@ -44,13 +44,15 @@ _TSQL_LIKE = keywords("tsql fabric")
 class _DialectForm:
     """A way to write something that not every dialect has.
 
-    `of` are the dialects that it is typical of, the likeliest first. `refused` cannot read it and nothing that stands
-    where it does: what a parser makes of it is nonsense, names included. `strange` have it no more, but what it says
-    of names is plain, or a setting of the session may bring it.
+    `signs`: one of them, in lower case, is in every text that has it. `of` are the dialects that it is typical of, the
+    likeliest first. `refused` cannot read it and nothing that stands where it does: what a parser makes of it is
+    nonsense, names included. `strange` have it no more, but what it says of names is plain, or a setting of the session
+    may bring it.
     """
 
     words: str
     pattern: str
+    signs: tuple[str, ...]
     of: tuple[str, ...]
     refused: frozenset[str] = frozenset()
     strange: frozenset[str] = frozenset()
@@ -75,6 +77,7 @@ FORMS: Mapping[str, _DialectForm] = {
     "path": _DialectForm(
         "a whole path in one pair of backquotes",
         _BEHIND + r"`[^`\s/.][^`\s/.]*\.[^`\s/.]+\.[^`\s/]+`",
+        ("`",),
         ("bigquery",),
         refused=_without("`") | _SPARK_LIKE | {"doris", "starrocks"},  # names there hold no dots
         strange=keywords("mysql mariadb singlestore clickhouse sqlite"),
@@ -82,42 +85,49 @@ FORMS: Mapping[str, _DialectForm] = {
     "backquotes": _DialectForm(
         "names in backquotes",
         r"`[^`\n]+`",
+        ("`",),
         ("mysql", "bigquery", "databricks", "spark", "hive", "mariadb", "clickhouse"),
         refused=_without("`"),
     ),
     "brackets": _DialectForm(
         "names in brackets",
         rf"(?:{_BEHIND}|\.\s*)\[[A-Za-z_][\w$# ]*\]",
+        ("[",),
         ("tsql", "fabric"),
         refused=_without("[") - {"ansi", "redshift"},  # SELECT [a] FROM [t] is taken there
     ),
     "dashes": _DialectForm(
         "a project's name with dashes and without quotes",
         _BEHIND + r"[A-Za-z]\w*(?:-\w+)+\.\w+\.\w",
+        ("-",),
         ("bigquery",),
         refused=_NO_DASHES - {"ansi"},
     ),
     "hash": _DialectForm(
         "temporary tables that begin with #",
         rf"(?:{_BEHIND}|\busing\s+)#{{1,2}}[A-Za-z_]",
+        ("#",),
         ("tsql", "fabric", "redshift"),
         refused=_NO_HASH_NAMES,
     ),
     "double quotes": _DialectForm(
         "names in double quotes",
         _BEHIND + r'"\?"',
+        ('"',),
         ("postgres", "snowflake", "redshift", "trino", "oracle"),
         strange=_STRINGS_IN_DOUBLE_QUOTES,
     ),
     "top": _DialectForm(
         "SELECT TOP",
         r"\bselect\s+(?:distinct\s+|all\s+)?top\s*\(?\s*\d+",
+        ("top",),
         ("tsql", "fabric", "teradata", "snowflake", "redshift"),
         strange=keywords("postgres oracle bigquery duckdb sqlite") | _SPARK_LIKE | _MYSQL_LIKE | _TRINO_LIKE,
     ),
     "nolock": _DialectForm(
         "WITH (NOLOCK)",
         r"\bwith\s*\(\s*nolock\b",
+        ("nolock",),
         ("tsql", "fabric"),
         strange=keywords("postgres oracle bigquery snowflake redshift duckdb clickhouse teradata")
         | _SPARK_LIKE
@@ -127,18 +137,21 @@ FORMS: Mapping[str, _DialectForm] = {
     "casts": _DialectForm(
         "casts by ::",
         r"[\w)\]'\"]::\s*[A-Za-z]",
+        ("::",),
         ("postgres", "snowflake", "redshift", "databricks"),
         strange=keywords("mysql mariadb bigquery oracle hive impala sqlite") | _TRINO_LIKE,
     ),
     "outer": _DialectForm(
         "joins by (+)",
         r"\(\s*\+\s*\)",
+        ("+",),
         ("oracle",),
         strange=keywords("bigquery duckdb clickhouse sqlite") | _TSQL_LIKE | _SPARK_LIKE | _MYSQL_LIKE | _TRINO_LIKE,
     ),
     "qualify": _DialectForm(
         "QUALIFY",
         r"\bqualify\s+(?:1\s*=|row_number|rank|dense_rank|count|sum|max|min|lag|lead)\b",
+        ("qualify",),
         ("snowflake", "bigquery", "teradata", "databricks"),
         # Oracle 26ai, Hive 4, MySQL HeatWave and Fabric's warehouse have it
         strange=keywords("postgres impala sqlite mariadb singlestore tsql") | _TRINO_LIKE,
@@ -146,6 +159,7 @@ FORMS: Mapping[str, _DialectForm] = {
     "duplicate": _DialectForm(
         "ON DUPLICATE KEY UPDATE",
         r"\bon\s+duplicate\s+key\s+update\b",
+        ("duplicate",),
         ("mysql", "mariadb", "singlestore"),
         strange=keywords("postgres oracle snowflake bigquery redshift duckdb clickhouse teradata")
         | _TSQL_LIKE
@@ -155,6 +169,7 @@ FORMS: Mapping[str, _DialectForm] = {
     "lateral view": _DialectForm(
         "LATERAL VIEW or INSERT OVERWRITE TABLE",
         r"\blateral\s+view\b|\binsert\s+overwrite\s+table\b",
+        ("lateral", "overwrite"),
         ("spark", "databricks", "hive"),
         strange=keywords("postgres oracle snowflake bigquery redshift duckdb clickhouse teradata mysql mariadb sqlite")
         | _TSQL_LIKE
@@ -163,12 +178,14 @@ FORMS: Mapping[str, _DialectForm] = {
     "merge tree": _DialectForm(
         "ENGINE = MergeTree or PREWHERE",
         r"\bengine\s*=\s*\w*mergetree\b|\bprewhere\b",
+        ("mergetree", "prewhere"),
         ("clickhouse",),
         strange=frozenset(DIALECTS) - {"ansi", "clickhouse"},
     ),
     "int64": _DialectForm(
         "BigQuery's types and casts",
         r"\bsafe_cast\s*\(|\bas\s+(?:int64|float64|bignumeric)\b",
+        ("safe_cast", "int64", "float64", "bignumeric"),
         ("bigquery",),
         strange=keywords("postgres oracle snowflake redshift mysql mariadb teradata sqlite")
         | _TSQL_LIKE
@@ -178,6 +195,7 @@ FORMS: Mapping[str, _DialectForm] = {
     "max": _DialectForm(
         "types of length MAX",
         r"\bn?var(?:char|binary)\s*\(\s*max\s*\)",
+        ("varchar", "varbinary"),
         ("tsql", "fabric"),
         # Redshift takes VARCHAR(MAX)
         strange=keywords("postgres oracle bigquery mysql mariadb hive impala teradata") | _TRINO_LIKE,
@@ -185,12 +203,14 @@ FORMS: Mapping[str, _DialectForm] = {
     "varchar2": _DialectForm(
         "the types VARCHAR2 and NVARCHAR2",
         r"\bn?varchar2\s*\(",
+        ("varchar2",),
         ("oracle",),
         strange=keywords("bigquery mysql hive impala") | _TSQL_LIKE | _TRINO_LIKE,
     ),
     "distinct on": _DialectForm(
         "DISTINCT ON",
         r"\bselect\s+distinct\s+on\s*\(",
+        ("distinct",),
         ("postgres", "duckdb"),
         strange=keywords(
             "oracle snowflake bigquery mysql mariadb teradata redshift sqlite hive impala spark databricks"
@@ -234,14 +254,23 @@ def _foreign_to(code: str) -> frozenset[str]:
 
 
 def _forms_in(text: str, rules: Dialect) -> tuple[str, ...]:
-    pattern = _pattern(rules.name)
-    if pattern is None:
+    wanted = _possible_forms(text, rules.name)
+    if not wanted:
         return ()
     code = _code_alone(text, rules)
     if code is None:
         return ()
-    found = {match.lastgroup for match in pattern.finditer(code) if not _is_of_values(match)}
+    found = {match.lastgroup for match in _pattern(wanted).finditer(code) if not _is_of_values(match)}
     return tuple(name for name, group in _GROUPS.items() if group in found)
+
+
+def _possible_forms(text: str, dialect: str) -> tuple[str, ...]:
+    """The forms that the dialect has not and whose signs the text has: all of them take longer to find than a parse."""
+    codes = _foreign_forms(dialect)
+    if not text.isascii():  # İ is an I to a pattern that knows no case, and no i when it is lowered
+        return codes
+    lowered = text.lower()
+    return tuple(code for code in codes if any(sign in lowered for sign in FORMS[code].signs))
 
 
 def _is_of_values(match: re.Match[str]) -> bool:
@@ -255,10 +284,13 @@ _GROUPS: Mapping[str, str] = {code: f"f{number}" for number, code in enumerate(F
 
 
 @cache
-def _pattern(name: str) -> re.Pattern[str] | None:
-    """What is to be looked for in texts of a dialect, None where there is nothing."""
-    wanted = [f"(?P<{_GROUPS[code]}>{form.pattern})" for code, form in FORMS.items() if name in _foreign_to(code)]
-    return re.compile("|".join(wanted), re.IGNORECASE) if wanted else None
+def _foreign_forms(dialect: str) -> tuple[str, ...]:
+    return tuple(code for code in FORMS if dialect in _foreign_to(code))
+
+
+@lru_cache(maxsize=256)
+def _pattern(codes: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?P<{_GROUPS[code]}>{FORMS[code].pattern})" for code in codes), re.IGNORECASE)
 
 
 def _code_alone(text: str, rules: Dialect) -> str | None:

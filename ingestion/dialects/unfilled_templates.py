@@ -42,17 +42,35 @@ _HASHES = r"(?<![\w$#@\"`\]])#[A-Za-z_]\w*+#(?![\w>#-])"
 _MACRO = r"(?<![\w@\"`\])])@{1,2}[A-Za-z_]\w*+\("
 _STAGE = r"(?<!(?i:from|into|join)\s)(?<!(?i:using)\s)"
 _AT_NAME = re.compile(r"(?<![\w@\"'`\])<>~&|*!.?^#-])@[A-Za-z_]\w*+\(?")
-_SIGN = re.compile(
-    r"\{|\$[(\[$A-Za-z_]|<[%\w?#]|\[%|#\w+#|[\w\"`\].$][@&%~?!#]+[\w({]|\.:+[A-Za-z_(]|@\w|(?<!['\"%])%\w+%"
-    r"|\b(?i:from|join|into|table|update|view)\s++[^\s,()=:]*+:[\w(]"  # a:b and a::b stand in many statements
+_SIGNS: tuple[tuple[str, tuple[re.Pattern[str], ...]], ...] = (
+    ("{", ()),
+    ("$", (re.compile(r"\$[(\[$A-Za-z_]"),)),
+    ("<", (re.compile(r"<[%\w?#]"),)),
+    ("%", (re.compile(r"\[%|%(?<!['\"%]%)\w+%"),)),
+    ("#", (re.compile(r"#\w+#"),)),
+    ("@", (re.compile(r"@\w"),)),
+    ("@&%~?!#", (re.compile(r"[@&%~?!#](?<=[\w\"`\].$][@&%~?!#])[@&%~?!#]*+[\w({]"),)),
+    (":", (re.compile(r":(?<=\.:):*+[A-Za-z_(]"),)),
+    (
+        ":",  # a:b and a::b stand in many statements
+        (
+            re.compile(r":(?<!::)[\w(]"),
+            re.compile(r"\b(?:from|join|into|table|update|view)\s++[^\s,()=:]*+:[\w(]", re.IGNORECASE),
+        ),
+    ),
 )
-"""What every form has; most statements have none of it."""
+"""Signs, one of which every form has, and all that must be found where one is; most statements have none of it.
+
+The patterns begin with their signs, so that the engine skips to these: what stands before is looked at behind them.
+"""
 _ARGUMENTS = re.compile(r"(?i:extract|substring|trim|overlay|position|substr)\s*+\([^()]*+\Z")
 _PYTHON = r"\{[A-Za-z_][\w.]*+\}"
 _SQLCMD = r"\$\(\w++\)"
 _SQLCMD_OR_CALL = r"(?<![\w$#@])\$\(\w++\)"  # f$(x) calls f$
 _STUDIO = r"<\w++,[^<>(),\n]*+,[^<>()\n]*+>"
 _QUOTED = r"\{\{|\{%|[$&]\{|<%[=-]?+\s*+[\w.]++[^%;,\n]*+%>"
+_QUOTED_BEGIN = ("{", "<%", "$(")
+"""One of these is in each of _QUOTED, _PYTHON and _SQLCMD."""
 _CLOSING = {"{{": "}}", "{%": "%}", "{#": "#}", "${": "}", "&{": "}"}
 _LITERAL = re.compile(
     r"'(?:[^'\\]|\\.)*+(?:'|\Z)|\"(?:[^\"\\]|\\.)*+(?:\"|\Z)|(?<![\w.])\d[\w.]*+|(?<=\w:[-=?+])[^}]++"
@@ -70,12 +88,20 @@ class Template(NamedTuple):
 
 def template_in_code(text: str, dialect: Dialect | str) -> Template | None:
     """The first template outside strings, quoted names and comments."""
-    if _SIGN.search(text) is None:
+    if not _has_sign(text):
         return None
     for match in _pattern(dialect if isinstance(dialect, str) else dialect.name).finditer(text):
         if match["template"] is not None and not _is_argument(text, match):
             return _template(text, match.start(), match.group())
     return None
+
+
+def _has_sign(text: str) -> bool:
+    return any(
+        all(pattern.search(text) for pattern in patterns)
+        for signs, patterns in _SIGNS
+        if any(sign in text for sign in signs)
+    )
 
 
 def template_in_script(text: str, dialect: Dialect | str) -> Template | None:
@@ -103,6 +129,8 @@ def template_in_names(text: str, dialect: Dialect | str, symbolic: bytes) -> Tem
 
     `symbolic` is that lineage: its bytes hold names as they are, and no value.
     """
+    if not any(begun in text for begun in _QUOTED_BEGIN):
+        return None
     sign = _quoted_sign(dialect if isinstance(dialect, str) else dialect.name)
     if sign.search(text) is None or sign.search(symbolic.decode("latin-1")) is None:
         return None

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import os
+import threading
 import weakref
 from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from functools import lru_cache
+from itertools import chain, islice
 from queue import LifoQueue
 from typing import Self
 
@@ -52,8 +54,15 @@ class ThreadedParser:
 
         Raises ParserUnavailable when no parser process can be started.
         """
+        chunks = _chunks(requests)
+        first = list(islice(chunks, 2))
+        # To hand a chunk to a thread and wait for that takes as long as to parse a short statement. But a parser
+        # process ends with the thread that started it, and any but the main one may end before the parser is closed.
+        if len(first) == 1 and threading.current_thread() is threading.main_thread():
+            yield from self._parse_chunk(first[0])
+            return
         running: set[_Parsing] = set()
-        for chunk in _chunks(requests):
+        for chunk in chain(first, chunks):
             running.add(self._executor.submit(self._parse_chunk, chunk))
             if len(running) >= self._ahead:
                 running = yield from _finish(running)
@@ -62,31 +71,39 @@ class ThreadedParser:
 
     def _parse_chunk(self, chunk: list[ParseRequest]) -> list[ParseOutcome]:
         sandbox = self._free.get()
+        outcomes = None
         try:
-            return parse_chunk(chunk, sandbox, self._parser)
+            outcomes = parse_chunk(chunk, sandbox, self._parser)
         finally:
+            if outcomes is None:  # a signal, say, while an answer was on its way: the next would take it for its own
+                sandbox.close()
             self._free.put(sandbox)
+        return outcomes
 
     def close(self) -> None:
         """Gives up what is still being parsed and ends every process and thread."""
-        _close(self._sandboxes, self._executor, wait_for_threads=True)
+        for sandbox in self._sandboxes:
+            sandbox.cancel()
+        self._executor.shutdown(wait=True, cancel_futures=True)
+        ended = [self._free.get() for _ in self._sandboxes]  # a caller's own thread may still be parsing
+        for sandbox in ended:
+            sandbox.close()
+            self._free.put(sandbox)
 
     def close_with_its_last_user(self) -> None:
         """Closes the parser once nobody holds it any more, or the interpreter ends; not in a process forked off."""
         weakref.finalize(self, _close_in, os.getpid(), self._sandboxes, self._executor)
 
 
-def _close(sandboxes: list[Sandbox], executor: ThreadPoolExecutor, *, wait_for_threads: bool) -> None:
+def _close_in(process: int, sandboxes: list[Sandbox], executor: ThreadPoolExecutor) -> None:
+    if os.getpid() != process:
+        return
     for sandbox in sandboxes:
         sandbox.cancel()
-    executor.shutdown(wait=wait_for_threads, cancel_futures=True)
+    # the last to let go may be a thread of the executor itself: it cannot be waited for
+    executor.shutdown(wait=False, cancel_futures=True)
     for sandbox in sandboxes:
         sandbox.close()
-
-
-def _close_in(process: int, sandboxes: list[Sandbox], executor: ThreadPoolExecutor) -> None:
-    if os.getpid() == process:  # the last to let go may be a thread of the executor itself: it cannot be waited for
-        _close(sandboxes, executor, wait_for_threads=False)
 
 
 def _finish(running: set[_Parsing]) -> Generator[ParseOutcome, None, set[_Parsing]]:

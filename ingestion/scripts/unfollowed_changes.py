@@ -94,7 +94,7 @@ def is_misspelt_definition(text: str, dialect: Dialect) -> bool:
     """
     if text.lstrip()[:6].split(None, 1)[0].lower() not in _DEFINING:
         return False
-    code = Code.of(text, dialect)
+    code = Code.of(text, dialect, _MOST_MODIFIERS)
     return _is_of_nothing_known(code) and _object_meant(code)[1] is not None
 
 

@@ -1,11 +1,14 @@
 """How much the lineage of a statement costs beside its bare parse.
 
-    python tests/benchmarks/parsing.py [--repeat 5]
+    python tests/benchmarks/parsing.py [suite ...] [--as-tables] [--dialect postgres] [--repeat 5] [--beside CHECKOUT]
 
-Prints statements a second of processor time of the compiled `sqlglot.parse` alone; of parse, translation and analysis
-together in one process (aim: half of that); and of LineageParser with its parser process, one statement at a time and
-many in one call (aim: a third). All on the same statements, interleaved; the ratio is the share of the bare parse's
-speed that is kept.
+A suite is a file of lines {"sql": …, "dialect": …}, or a file or folder of SQL; without one, own texts of mixed length
+and dialect are measured. `--as-tables`: each query stands for the table that is made of it.
+
+Prints milliseconds of processor time a statement, the parser process's with it, of the compiled `sqlglot.parse` alone;
+of parse, translation and analysis in one process (`tier`); of LineageParser one statement at a time (aim: three bare
+parses) and many in one call (aim: two). All on the same statements, in turns, the least of the repetitions. `--beside`
+measures another checkout in the same turns, as the machine may be busier in one minute than in the next.
 """
 
 from __future__ import annotations
@@ -13,9 +16,12 @@ from __future__ import annotations
 import argparse
 import gc
 import json
-import statistics
+import os
+import subprocess
+import sys
+import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import groupby
 from operator import itemgetter
@@ -25,31 +31,100 @@ import psutil
 import sqlglot
 from sqlglot.errors import SqlglotError
 
+sys.path.append(str(Path(__file__).resolve().parents[2]))  # behind the checkout that a measuring process is given
+
 from ingestion.analysis.analyzer import analyze
 from ingestion.dialects import dialect_of
 from ingestion.errors import RecordError, Unparsable
 from ingestion.parser import LineageParser
 from ingestion.parsing.sqlglot.tier import parse
+from ingestion.statements import split
 
-SHARED = Path(__file__).resolve().parents[3] / "shared"
+HERE = Path(__file__).resolve().parents[2]
 Statement = tuple[str, str]
+Suites = dict[str, list[Statement]]
+_OWN = "own texts"
+_COPIES = 12
+
+SHAPES: tuple[Statement, ...] = (
+    ("INSERT INTO stage_{n} SELECT * FROM raw.events_{n} WHERE day = '2024-03-0{n}'", "snowflake"),
+    ("UPDATE customers_{n} c SET level = l.level, since = now() FROM levels l WHERE l.customer = c.id", "postgres"),
+    (
+        "INSERT OVERWRITE TABLE mart.visits_{n} PARTITION (day) SELECT v.page, v.seconds, f(v.agent), v.day FROM "
+        "raw.visits v LATERAL VIEW explode(v.tags) tags AS tag WHERE tag = 'x'",
+        "spark",
+    ),
+    (
+        "MERGE INTO dbo.stock_{n} AS t USING (SELECT item, SUM(pieces) AS pieces FROM dbo.moves GROUP BY item) AS s ON "
+        "t.item = s.item WHEN MATCHED THEN UPDATE SET t.pieces = t.pieces + s.pieces WHEN NOT MATCHED THEN INSERT "
+        "(item, pieces) VALUES (s.item, s.pieces);",
+        "tsql",
+    ),
+    (
+        "CREATE OR REPLACE VIEW `p.d.sessions_{n}` AS SELECT user_id, ARRAY_AGG(STRUCT(page, at) ORDER BY at) AS pages,"
+        " COUNT(DISTINCT page) AS distinct_pages FROM `p.d.hits_{n}`, UNNEST(items) AS item WHERE SAFE_CAST(item.price "
+        "AS INT64) > 3 GROUP BY user_id",
+        "bigquery",
+    ),
+)
+"""Short statements; the long ones are `_report`, `_wide` and `_ambiguous`."""
 
 
-def statements() -> dict[str, list[Statement]]:
-    """Statements that this tier reads, by origin, each with its dialect."""
-    found = {"generated": generated()}
-    corpus = SHARED / "corpora" / "statements.jsonl"
-    if corpus.exists():
-        cases = [json.loads(line) for line in corpus.read_text().splitlines()]
-        found["corpora"] = [(case["sql"], case["dialect"] or "ansi") for case in cases]
-    oracle = SHARED / "data" / "mimic_iii" / "oracle.jsonl"
-    if oracle.exists():
-        cases = [json.loads(line) for line in oracle.read_text().splitlines()]
-        found["mimic"] = [(case["sql"], "postgres") for case in cases if "sql" in case]
-    return {origin: [s for s in texts if readable(s)] for origin, texts in found.items()}
+def _own_texts() -> list[Statement]:
+    made = [(text.replace("{n}", str(number)), dialect) for number in range(_COPIES) for text, dialect in SHAPES]
+    for number in range(_COPIES):
+        made += [(_report(number), "postgres"), (_wide(number), "mysql"), (_ambiguous(number), "duckdb")]
+    return made
 
 
-def readable(statement: Statement) -> bool:
+def _report(number: int) -> str:
+    """CTEs, joins, CASE, windows, a correlated subquery, every column with its table."""
+    sums = ",\n".join(
+        f"  sum(case when d.moy = {month} then s.price * s.quantity else 0 end) as m{month}_{number}"
+        for month in range(1, 13)
+    )
+    return f"""with sales as (
+        select s.item_id, s.store_id, d.year,\n{sums}
+        from store_sales s join date_dim d on s.sold_date = d.date_id
+        where d.year between 1999 and {2000 + number} and s.price > 0 group by s.item_id, s.store_id, d.year),
+        ranked as (select sales.*, row_number() over (partition by store_id order by m1_{number} desc) as rn
+        from sales)
+        select i.name, coalesce(i.brand, 'none') as brand, st.city, r.m1_{number} + r.m2_{number} as first_two,
+        (select max(x.m3_{number}) from sales x where x.store_id = r.store_id) as best
+        from ranked r join item i on r.item_id = i.item_id left join store st on st.store_id = r.store_id
+        where r.rn <= 10 and exists (select 1 from promo p where p.item_id = r.item_id)
+        order by st.city, first_two desc limit 100"""
+
+
+def _wide(number: int) -> str:
+    names = ", ".join(f"measure_{column}" for column in range(60))
+    return f"INSERT INTO `archive`.`of_{number}` ({names}) SELECT {names} FROM `readings` WHERE `day` < 20{number}"
+
+
+def _ambiguous(number: int) -> str:
+    """Names without their tables, over tables of which nothing is known: each may be any table's."""
+    totals = ", ".join(f"sum(amount_{column}) as total_{column}" for column in range(10))
+    return f"""create table totals_{number} as
+        select region, product, day, {totals} from orders, customers, products, days
+        where customer_key = order_customer and product_key = order_product and day_key = order_day
+        and year = {2000 + number} and region in ('north', 'south') and price * (1 - discount) > 100
+        group by region, product, day having sum(amount_1) > 10 order by region, total_1 desc"""
+
+
+def _suite(file: Path, dialect: str, *, as_tables: bool) -> list[Statement]:
+    if file.suffix == ".jsonl":
+        cases = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+        found = [(case["sql"], case["dialect"] or "ansi") for case in cases if "sql" in case]
+    else:
+        files = sorted(file.rglob("*.sql")) if file.is_dir() else [file]
+        texts = (text.text for one in files for text in split(one.read_text(encoding="utf-8"), dialect))
+        found = [(text, dialect) for text in texts]
+    if not as_tables:
+        return found
+    return [(f"CREATE TABLE made_{number} AS {text}", dialect) for number, (text, dialect) in enumerate(found)]
+
+
+def _readable(statement: Statement) -> bool:
     """Whether the statement is one that both sides of the comparison can do."""
     try:
         bare([statement])
@@ -59,39 +134,12 @@ def readable(statement: Statement) -> bool:
     return True
 
 
-def generated() -> list[Statement]:
-    """Reports of the size of a TPC-DS query: CTEs, joins, CASE, windows, a correlated subquery."""
-    made = []
-    for number in range(40):
-        sums = ",\n".join(
-            f"  sum(case when d.moy = {month} then s.price * s.quantity else 0 end) as m{month}_{number}"
-            for month in range(1, 13)
-        )
-        made.append(
-            (
-                f"""with sales as (
-                select s.item_id, s.store_id, d.year,\n{sums}
-                from store_sales s join date_dim d on s.sold_date = d.date_id
-                where d.year between 1999 and {2000 + number} and s.price > 0 group by s.item_id, s.store_id, d.year),
-                ranked as (select sales.*, row_number() over (partition by store_id order by m1_{number} desc) as rn
-                from sales)
-                select i.name, coalesce(i.brand, 'none') as brand, st.city, r.m1_{number} + r.m2_{number} as first_two,
-                (select max(x.m3_{number}) from sales x where x.store_id = r.store_id) as best
-                from ranked r join item i on r.item_id = i.item_id left join store st on st.store_id = r.store_id
-                where r.rn <= 10 and exists (select 1 from promo p where p.item_id = r.item_id)
-                order by st.city, first_two desc limit 100""",
-                "postgres",
-            )
-        )
-    return made
-
-
 def bare(batch: list[Statement]) -> None:
     for text, dialect in batch:
         sqlglot.parse(text, read=dialect_of(dialect).sqlglot)
 
 
-def whole(batch: list[Statement]) -> None:
+def tier(batch: list[Statement]) -> None:
     for text, dialect in batch:
         analyze(parse(text, dialect), lambda _name: None)
 
@@ -109,47 +157,94 @@ def many_at_once(batch: list[Statement]) -> None:
 
 WORKS: dict[str, Callable[[list[Statement]], None]] = {
     "bare": bare,
-    "whole": whole,
+    "tier": tier,
     "LineageParser": one_by_one,
     "of_each": many_at_once,
 }
 
 
-def timed(work: Callable[[list[Statement]], None], batch: list[Statement]) -> float:
-    gc.collect()
-    start = processor_seconds()
-    work(batch)
-    return processor_seconds() - start
-
-
-def processor_seconds() -> float:
+def _processor_seconds() -> float:
     """Of this process and of the parser process, which must have been started."""
-    processes = [psutil.Process(), *psutil.Process().children()]
-    return sum(sum(process.cpu_times()[:2]) for process in processes)
+    clocks = [(~child.pid << 3) | 2 for child in psutil.Process().children()]  # Linux's numbers of others' clocks
+    return time.process_time() + sum(time.clock_gettime(clock) for clock in clocks)
+
+
+def _serve(suites: Suites) -> None:
+    """Measures what is asked for: `0 bare` is the work of that name on the first suite."""
+    batches = [[one for one in batch if _readable(one)] for batch in suites.values()]
+    for batch in batches:
+        one_by_one(batch)
+    print(json.dumps([len(batch) for batch in batches]), flush=True)
+    for line in sys.stdin:
+        number, work = line.split()
+        gc.collect()
+        begun = _processor_seconds()
+        WORKS[work](batches[int(number)])
+        print(_processor_seconds() - begun, flush=True)
+
+
+class _Worker:
+    """A process that has the code of one checkout."""
+
+    def __init__(self, checkout: Path, arguments: list[str]) -> None:
+        self.name = checkout.name
+        command = [sys.executable, __file__, "--worker", *arguments]
+        environment = {**os.environ, "PYTHONPATH": str(checkout)}
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment, bufsize=1
+        )
+        self.counts: list[int] = json.loads(self._line())
+
+    def _line(self) -> str:
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        if not line:
+            sys.exit(f"the measuring process of {self.name} ended: see what it says above")
+        return line
+
+    def measure(self, suite: int, work: str) -> float:
+        assert self.process.stdin is not None
+        self.process.stdin.write(f"{suite} {work}\n")
+        return float(self._line())
+
+
+def _rows(name: str, number: int, workers: list[_Worker], repeat: int) -> Iterator[str]:
+    least = {(worker.name, work): float("inf") for worker in workers for work in WORKS}
+    for _ in range(repeat):
+        for work in WORKS:
+            for worker in workers:
+                spent = worker.measure(number, work) / max(1, worker.counts[number])
+                least[worker.name, work] = min(least[worker.name, work], spent)
+    for worker in workers:
+        bare_seconds = least[worker.name, "bare"]
+        times = "  ".join(
+            f"{work} {least[worker.name, work] * 1e3:.3f} ms ({least[worker.name, work] / bare_seconds:.1f})"
+            for work in WORKS
+        )
+        yield f"{name:18} {worker.counts[number]:5} statements  {worker.name:10} {times}"
 
 
 def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("suites", type=Path, nargs="*")
+    arguments.add_argument("--as-tables", action="store_true")
+    arguments.add_argument("--dialect", default="postgres")
     arguments.add_argument("--repeat", type=int, default=5)
-    repeat = arguments.parse_args().repeat
-    total = dict.fromkeys(WORKS, 0.0)
-    for origin, batch in statements().items():
-        one_by_one(batch)
-        seconds: dict[str, list[float]] = {name: [] for name in WORKS}
-        for _ in range(repeat):
-            for name, work in WORKS.items():
-                seconds[name].append(timed(work, batch))
-        middle = {name: statistics.median(times) for name, times in seconds.items()}
-        for name, value in middle.items():
-            total[name] += value
-        rates = "  ".join(f"{name} {len(batch) / value:8.0f}/s" for name, value in middle.items())
-        print(f"{origin:10} {len(batch):5} statements  {rates}  {ratios(middle)}")
-    print(f"all: {ratios(total)}")
-
-
-def ratios(seconds: dict[str, float]) -> str:
-    """The share of the bare parse's speed that each keeps."""
-    return "  ".join(f"{name} {seconds['bare'] / value:.2f}" for name, value in seconds.items() if name != "bare")
+    arguments.add_argument("--beside", type=Path)
+    arguments.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
+    given = arguments.parse_args()
+    if given.worker:
+        found = {file.name: _suite(file, given.dialect, as_tables=given.as_tables) for file in given.suites}
+        _serve(found or {_OWN: _own_texts()})
+        return
+    passed = [*map(str, given.suites), "--dialect", given.dialect, *(["--as-tables"] if given.as_tables else [])]
+    checkouts = [HERE] if given.beside is None else [given.beside.resolve(), HERE]
+    workers = [_Worker(checkout, passed) for checkout in checkouts]
+    for number, name in enumerate([file.name for file in given.suites] or [_OWN]):
+        for row in _rows(name, number, workers, given.repeat):
+            print(row, flush=True)
+    for worker in workers:
+        worker.process.communicate()
 
 
 if __name__ == "__main__":

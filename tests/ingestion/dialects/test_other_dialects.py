@@ -141,3 +141,18 @@ def test_a_share_is_one_in_ten_and_is_told_in_words() -> None:
         "3 of 30 distinct statements cannot be SQL of Snowflake (names in backquotes 3, a whole path in one pair of"
         " backquotes 1); they fit BigQuery"
     )
+
+
+@pytest.mark.parametrize("code", sorted(FORMS))
+def test_how_letters_are_cased_hides_no_form(code: str) -> None:
+    dialect = sorted(FORMS[code].refused | FORMS[code].strange)[0]
+    _typical, text = _SAMPLES[code]
+    for spelled in (text.upper(), text.lower(), f"{text.upper()} -- \u0130"):
+        found = other_dialect(spelled, dialect)
+        assert found is not None
+        assert code in found.forms
+
+
+def test_a_letter_that_is_another_where_case_does_not_count_hides_no_form() -> None:
+    _typical, text = _SAMPLES["duplicate"]
+    assert other_dialect(text.replace("I", "\u0130"), "postgres") is not None

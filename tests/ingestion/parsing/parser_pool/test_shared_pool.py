@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -106,3 +107,29 @@ def test_few_stay_however_many_limits_were_asked_for() -> None:
 def test_a_limit_that_is_none_is_refused(seconds: float) -> None:
     with pytest.raises(ConfigError, match="timeout_seconds"):
         warm_parser(seconds)
+
+
+def test_the_process_outlives_the_thread_that_first_needed_it() -> None:
+    first = threading.Thread(target=edge, args=(1,))
+    first.start()
+    first.join()
+    (process,) = parser_processes()
+    assert edge(2) == ("s2.a2", "t.x")
+    assert parser_processes() == [process]
+
+
+def test_who_is_interrupted_while_an_answer_is_on_its_way_is_not_given_it_later() -> None:
+    edge(1)
+
+    def interrupt(_signal: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        with pytest.raises(KeyboardInterrupt):
+            LineageParser("CREATE TABLE x AS " + " UNION ALL ".join(f"SELECT a, b FROM t{n}" for n in range(20_000)))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert edge(2) == ("s2.a2", "t.x")
