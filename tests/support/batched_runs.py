@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,7 +32,7 @@ from workflows.run.resolve.resolution import NameResolution
 from workflows.run.shards import LineageStages, LogFacts, OpenStage
 from workflows.runtime.options import Backfill, Failpoints, RunOptions
 from workflows.runtime.progress import LoggedProgress
-from workflows.state.acknowledgements import CompleteScope
+from workflows.state.acknowledgements import CompleteScope, PublishedState
 from workflows.state.lease import hold_lease
 from workflows.state.store import open_state
 from workflows.state.workflow_state import WorkflowState
@@ -206,10 +206,15 @@ class _CountedPublishing(Publishing):
     ordered: list[int] = field(default_factory=list)
 
     def order(
-        self, targets: Collection[str], scope: CompleteScope, shared: SharedLineage, *, tells_requests: bool
+        self,
+        states: Mapping[str, PublishedState | None],
+        scope: CompleteScope,
+        shared: SharedLineage,
+        *,
+        tells_requests: bool,
     ) -> PublishOrder:
-        self.ordered.append(len(targets))
-        return Publishing.order(self, targets, scope, shared, tells_requests=tells_requests)
+        self.ordered.append(len(states))
+        return Publishing.order(self, states, scope, shared, tells_requests=tells_requests)
 
 
 def lineage_of_log(stages: LineageStages, found: Occurrences, spark: SparkSession | None) -> LineageResult:

@@ -8,11 +8,12 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 
 from connectors.sink import EdgeCounts
 from ingestion.binding.relations import Relation
 from ingestion.binding.timeline import SchemaEvents
-from ingestion.model.contributions import OBSERVED, Contribution, ProducerKind
+from ingestion.model.contributions import OBSERVED, Contribution
 from ingestion.model.digests import digest
 from ingestion.model.entities import TableEntity
 from ingestion.model.isolation import Failure
@@ -24,13 +25,15 @@ from ingestion.walk import DIRECT, Hop, Walk
 from workflows.config.namespaces import SourceSettings
 from workflows.counts import AGREE, ONLY_ENGINE, ONLY_LOG, SILENT, EventReport, RunCounts
 from workflows.run.parse.templates import Templates
-from workflows.run.publish.publishing import PublishedLineage, SharedLineage
+from workflows.run.publish.publishing import PublishedLineage, SharedLineage, states_of_shard
 from workflows.run.publish.query_records import RepeatedQuery, queries_behind
 from workflows.run.publish.warnings import DoubtfulNames
+from workflows.run.resolve.contributions import EdgeKey
 from workflows.run.resolve.entities import GIVEN_UP
 from workflows.run.resolve.lineage import SourceLineage, StatementOutcome, processed_routines
 from workflows.run.resolve.resolution import ResolvedNames
 from workflows.run.resolve.routines import RoutineEntities
+from workflows.state.acknowledgements import PublishedState
 
 _BY_HAND = (Witness.PERSON, Witness.FILE)
 
@@ -38,39 +41,50 @@ _BY_HAND = (Witness.PERSON, Witness.FILE)
 # Where what the engine recorded itself and what was read off the log say the same, and where not.
 
 
-def _compared_edges(requests: Iterable[AddLineageRequest]) -> Counter[str]:
-    """Edges between tables by who says so: into those tables alone of which the engine says anything."""
-    engine: set[tuple[str, str]] = set()
-    others: set[tuple[str, str]] = set()
-    for request in requests:
-        witnesses = {witness_of(one.producer.kind, one.source) for one in request.contributions}
-        if Witness.ENGINE in witnesses:
-            engine.add(request.key)
-        if witnesses - {Witness.ENGINE, *_BY_HAND}:
-            others.add(request.key)
-    known = {target for _, target in engine}
-    log = {edge for edge in others if edge[1] in known}
-    return +Counter({AGREE: len(engine & log), ONLY_ENGINE: len(engine - log), ONLY_LOG: len(log - engine)})
+@dataclass(frozen=True, slots=True)
+class _EdgeWitnesses:
+    """Which edges between tables the `engine` tells of and which `others` do; whether the engine `tells_columns`."""
+
+    engine: Set[EdgeKey]
+    others: Set[EdgeKey]
+    tells_columns: bool
+
+    @classmethod
+    def of(cls, requests: Iterable[AddLineageRequest]) -> _EdgeWitnesses:
+        """Those of all contributions, which are many: of an engine's alone more is looked at than who says it."""
+        engine: set[EdgeKey] = set()
+        others: set[EdgeKey] = set()
+        tells_columns = False
+        for request in requests:
+            for one in request.contributions:
+                witness = witness_of(one.producer.kind, one.source)
+                if witness is Witness.ENGINE:
+                    engine.add(request.key)
+                    tells_columns = tells_columns or any(column.publishable for column in one.columns)
+                elif witness not in _BY_HAND:
+                    others.add(request.key)
+        return cls(engine, others, tells_columns)
+
+    def counts(self) -> Counter[str]:
+        """Edges by who says so: into those tables alone of which the engine says anything."""
+        known = {target for _, target in self.engine}
+        log = {edge for edge in self.others if edge[1] in known}
+        both = len(self.engine & log)
+        return +Counter({AGREE: both, ONLY_ENGINE: len(self.engine) - both, ONLY_LOG: len(log) - both})
 
 
-def _compared_columns(requests: Collection[AddLineageRequest]) -> Counter[str]:
-    """Of columns that others are certainly made of, by the verdict of the engine; none where it tells of no columns."""
-    if not any(_tells_columns(one) for request in requests for one in request.contributions):
-        return Counter()
+def _compared_columns(requests: Iterable[AddLineageRequest]) -> Counter[str]:
+    """Of columns that others are certainly made of, by the verdict of the engine."""
     words: dict[str, list[Word]] = defaultdict(list)
     for request in requests:
         for contribution in request.contributions:
             words[request.to_entity.id] += _words(request, contribution)
-    linked = _Links(requests)
+    linked = _Links(words.values())
     counted: Counter[str] = Counter()
     for some in words.values():
         target = TargetWords(some)
         counted.update(_engine_verdict(target.verdict(word, linked)) for word in target.pairs())
     return Counter({kind: count for kind, count in counted.items() if kind})
-
-
-def _tells_columns(contribution: Contribution) -> bool:
-    return contribution.producer.kind is ProducerKind.ENGINE and any(one.publishable for one in contribution.columns)
 
 
 def _engine_verdict(verdict: Verdict) -> str:
@@ -104,17 +118,17 @@ def _words(request: AddLineageRequest, contribution: Contribution) -> Iterator[W
 
 
 class _Links:
-    """Whether columns are stations of one way, by what these requests say of values."""
+    """Whether columns are stations of one way, by what all these words say of values."""
 
-    def __init__(self, requests: Iterable[AddLineageRequest]) -> None:
-        self._requests = requests
+    def __init__(self, words: Iterable[Iterable[Word]]) -> None:
+        self._words = words
 
     @cached_property
     def _upstream(self) -> Mapping[str, set[str]]:
         found: dict[str, set[str]] = defaultdict(set)
-        for request in self._requests:
-            for source, to in (pair for one in request.contributions for pair in _pairs(one)):
-                found[to].add(source)
+        for word in chain.from_iterable(self._words):
+            if word.gives and word.certain and word.to is not None:
+                found[word.to].add(word.column[1])
         return found
 
     def __call__(self, some: Iterable[Column], column: Column) -> bool:
@@ -126,10 +140,6 @@ class _Links:
             return (Hop(one, source, DIRECT, None) for one in some for source in self._upstream.get(one, ()))
 
         return Walk(names, hops).finish(MOST_HOPS).arrivals.keys()
-
-
-def _pairs(contribution: Contribution) -> Iterable[tuple[str, str]]:
-    return ((source, one.to_column) for one in contribution.columns if one.publishable for source in one.from_columns)
 
 
 # What the stages of a run count, as parts of the run's counts.
@@ -157,7 +167,9 @@ def _statement_counts(outcomes: Iterable[StatementOutcome]) -> RunCounts:
 
 def _agreement_counts(requests: Collection[AddLineageRequest]) -> RunCounts:
     """Of the edges that an engine recorded itself, beside those of the log."""
-    return RunCounts(engine_edges=_compared_edges(requests), engine_columns=_compared_columns(requests))
+    witnesses = _EdgeWitnesses.of(requests)
+    columns = _compared_columns(requests) if witnesses.tells_columns else Counter[str]()
+    return RunCounts(engine_edges=witnesses.counts(), engine_columns=columns)
 
 
 def _name_counts(names: Mapping[Outcome, Mapping[str, int]], statuses: Iterable[Outcome]) -> RunCounts:
@@ -186,9 +198,9 @@ class LineageSummary:
     """Of what a shard says, before it is published.
 
     `statuses`: those of its relations, each with what another shard may know it by.
-    `names`: how often each name of a status was met. `targets`: the ids of the entities that something is said of,
-    `given_up` those of edges that cannot be said. `met`: the templates that this run's statements have. `incomplete`:
-    how many of its plans were cut.
+    `names`: how often each name of a status was met. `states`: what to remember of the entities that something is said
+    of, by their ids; `given_up`: the ids of those into which an edge cannot be said. `met`: the templates that this
+    run's statements have. `incomplete`: how many of its plans were cut.
     """
 
     statuses: tuple[tuple[bytes, Outcome], ...]
@@ -200,7 +212,7 @@ class LineageSummary:
     incomplete: int
     met: frozenset[str]
     requests: int
-    targets: frozenset[str]
+    states: Mapping[str, PublishedState | None]
     given_up: frozenset[str]
     ddl: SchemaEvents
 
@@ -227,8 +239,6 @@ def lineage_summary(lineage: SourceLineage, names: ResolvedNames, settings: Sour
     source = lineage.source
     doubtful = DoubtfulNames(settings)
     doubtful.add(names, source.log)
-    targets = {request.to_entity.id for request in lineage.requests}
-    targets.update(one.to_entity.id for one in lineage.replacements)
     return LineageSummary(
         statuses=tuple((_mark(source.log.relations[n]), status) for n, status in names.entities.statuses.items()),
         names=names.entities.names,
@@ -239,7 +249,7 @@ def lineage_summary(lineage: SourceLineage, names: ResolvedNames, settings: Sour
         incomplete=source.problems()[ProblemKind.INCOMPLETE],
         met=frozenset(group.template for group in source.groups if group.read_in_this_run),
         requests=len(lineage.requests),
-        targets=frozenset(targets),
+        states=states_of_shard(lineage),
         given_up=frozenset(target for _source, target in lineage.given_up),
         ddl=source.log.ddl_events,
     )
@@ -305,9 +315,9 @@ class ShardSums:
         self.incomplete += summary.incomplete
         self.met |= summary.met
         self.requests += summary.requests
-        self.targets |= summary.targets
+        self.targets |= summary.states.keys()
         # an edge that one shard gives up is not to be sent as another alone would have it
-        for target in summary.targets | summary.given_up:
+        for target in summary.states.keys() | summary.given_up:
             first = self._first_batches.setdefault(target, self._batches)
             if first != self._batches:
                 self.shared.add(target)

@@ -3,7 +3,7 @@
 `executor_for` chooses; who has an `Executor` does not know which of the two it is. In Spark each shard is a job of its
 own, as many at a time as there are cores. What a pass leaves of a shard comes back as bytes, and waits in the driver's
 file for the next pass: no executor of Spark has to keep it, and none that is lost has a shard bound again against a
-catalog that has changed since. The driver opens none of it before it is to be sent. A shard goes out as a broadcast,
+catalog that has changed since. The driver opens none of it. A shard goes out as a broadcast,
 which has no limit of size and is read by the one Python worker that needs it.
 """
 
@@ -35,8 +35,8 @@ from ingestion.resolution import Resolver
 from workflows.config import RunConfig
 from workflows.config.namespaces import SourceSettings
 from workflows.run.bind.binding import Binding
-from workflows.run.passes import Listener, PassContext, ResolvedShard, send_shard
-from workflows.run.publish.publishing import PublishOrder, unanswered_states_of_shard
+from workflows.run.passes import Listener, PassContext, send_shard
+from workflows.run.publish.publishing import PublishOrder
 from workflows.run.resolve.resolution import NameResolution
 from workflows.runtime.garbage_collection import collection_paused
 from workflows.runtime.options import Failpoints, RunOptions
@@ -324,7 +324,7 @@ class _TaskQueue:
         if isinstance(shard, Packed):
             with self._here.options.drain.hold():  # what has begun is among what is waited for
                 if self.publishes:
-                    self._tell_sending(cast(Packed[ResolvedShard], shard), cast(PublishOrder, given))
+                    self._here.listener.on_sending(cast(PublishOrder, given).unanswered_states())
                 self.waiting.append((pool.submit(self._run, number, shard, given), shard, given))
         else:
             nothing: Future[TaskResult] = Future()
@@ -372,9 +372,6 @@ class _TaskQueue:
             if future.exception() is None:
                 with suppress(LineageError):  # what ended the run is what to tell
                     self._tell_listener(future.result())
-
-    def _tell_sending(self, shard: Packed[ResolvedShard], order: PublishOrder) -> None:
-        self._here.listener.on_sending(unanswered_states_of_shard(shard.value().lineage, order))
 
     def _tell_listener(self, found: TaskResult) -> None:
         failpoints, listener = self._here.options.failpoints, self._here.listener

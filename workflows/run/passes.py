@@ -207,6 +207,7 @@ def send_shard(context: PassContext, resolved: ResolvedShard, order: PublishOrde
         chunk,
         context.options,
         order.elsewhere,
+        order.states,
     )
     published = publish_shard(lineage, order, publisher, context.target.platform, context.listener.on_progress)
     shard = published_shard(lineage, names, published)

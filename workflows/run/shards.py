@@ -204,11 +204,11 @@ class BoundShards:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedShards:
-    """All shards, resolved; `targets`: the ids of the entities that each speaks of, `events`: the DDL of each."""
+    """All shards, resolved; `states`: what to remember of the targets of each, by id, `events`: the DDL of each."""
 
     work: ShardWork
     shards: SpillList[ResolvedShard]
-    targets: SpillList[frozenset[str]]
+    states: SpillList[Mapping[str, PublishedState | None]]
     events: SpillList[SchemaEvents]
     sums: ShardSums
 
@@ -286,7 +286,7 @@ class LineageStages:
 
         def on_result(result: Result[ResolvedShard, LineageSummary]) -> None:
             resolved.shards.append(result.left)
-            resolved.targets.append(result.summary.targets)
+            resolved.states.append(result.summary.states)
             resolved.events.append(result.summary.ddl)
             sums.add_lineage(result.summary)
             progress.advance(len(result.summary.statuses))
@@ -311,7 +311,7 @@ class LineageStages:
         shared = publishing.publish_shared(several, frozenset(sums.shared), scope)
         sums.add_shared(shared)
         tells = self.events is not None or publishing.options.dry_run
-        orders = (publishing.order(one, scope, shared, tells_requests=tells) for one in resolved.targets)
+        orders = (publishing.order(one, scope, shared, tells_requests=tells) for one in resolved.states)
 
         def on_result(result: Result[None, PublishedShard]) -> None:
             published = result.summary

@@ -176,14 +176,25 @@ States = Mapping[str, PublishedState]
 """By the id of the target."""
 
 
-def unanswered_states(batches: Iterable[TargetBatch], acknowledged: States) -> dict[str, PublishedState]:
-    """What may stand of the batches that are to be sent, until their targets answer."""
-    found = {}
+def published_states(batches: Iterable[TargetBatch]) -> dict[str, PublishedState | None]:
+    """What to remember of each batch; None of one that fails, which is given up where it is to be sent."""
+    isolation = Isolation[str]()
+    found: dict[str, PublishedState | None] = {}
     for batch in batches:
-        known, now = acknowledged.get(batch.target.id), published_state(batch)
-        if not _is_known(batch, known, now):
-            found[batch.target.id] = _unanswered_state(known, now)
+        found[batch.target.id] = None
+        with isolation.around(FailureStage.PUBLISHING, batch.target.id):
+            found[batch.target.id] = published_state(batch)
     return found
+
+
+def unanswered_states(states: States, acknowledged: States) -> dict[str, PublishedState]:
+    """What may stand of what is said now and is to be sent, until its targets answer."""
+    known = {target: acknowledged.get(target) for target in states}
+    return {
+        target: _unanswered_state(known[target], now)
+        for target, now in states.items()
+        if not _is_known(known[target], now)
+    }
 
 
 def _ended_producers(batch: TargetBatch) -> frozenset[ContributionKey]:
@@ -192,8 +203,9 @@ def _ended_producers(batch: TargetBatch) -> frozenset[ContributionKey]:
     return frozenset(ContributionKey(str(who.kind), who.key, str(source)) for who, source in named if who is not None)
 
 
-def _is_known(batch: TargetBatch, known: PublishedState | None, now: PublishedState) -> bool:
-    return known is not None and bool(batch.requests) and known.digest == now.digest
+def _is_known(known: PublishedState | None, now: PublishedState) -> bool:
+    """Whether it is acknowledged already; one of which nothing is said is not: what stands there is to end."""
+    return known is not None and bool(now.digests) and known.digest == now.digest
 
 
 def _unanswered_state(known: PublishedState | None, now: PublishedState) -> PublishedState:
@@ -214,6 +226,7 @@ class Publisher:
     what may stand from then on: if it is never answered for, the next run may say another thing, and ends this.
 
     `elsewhere`: for a sink with keys, those of what other workflows say, by the target's id: it is not taken away.
+    `states`: what to remember of batches, as far as that was worked out before.
     """
 
     sink: Sink
@@ -223,6 +236,7 @@ class Publisher:
     chunk: int
     options: RunOptions
     elsewhere: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    states: States = field(default_factory=dict)
 
     def deliver(
         self, batches: Sequence[TargetBatch], complete: CompleteScope, advance: Callable[[int], None]
@@ -238,8 +252,8 @@ class Publisher:
         states: dict[str, PublishedState] = {}
         for batch in self._with_withdrawals(batches, complete):
             with isolation.around(FailureStage.PUBLISHING, batch.target.id):
-                now = published_state(batch)
-                if _is_known(batch, self.acknowledged.get(batch.target.id), now):
+                now = self.states.get(batch.target.id) or published_state(batch)
+                if _is_known(self.acknowledged.get(batch.target.id), now):
                     result.pass_over(batch)
                     advance(len(batch.requests))
                 else:

@@ -16,7 +16,7 @@ from workflows.run.bind.binding import LineageSource
 from workflows.run.publish._ddl_events import moments_of_targets, publish_events_of_shards
 from workflows.run.publish._written_keys import keys_of, without_keys
 from workflows.run.publish.dbt_project import DbtPublishing
-from workflows.run.publish.delivery import Publisher, PublishResult, unanswered_states
+from workflows.run.publish.delivery import Publisher, PublishResult, published_states, unanswered_states
 from workflows.run.publish.query_records import LogQueries
 from workflows.run.publish.stale_edges import StaleEdgeRemoval
 from workflows.run.resolve.contributions import EdgeKey
@@ -103,7 +103,7 @@ class PublishOrder:
 
     `scope`: what the run knows the whole of, as far as these targets were told of it; `shared`: what became of the
     edges into those of its targets that other shards speak of too. `tells_requests`: the driver shows them, or sends
-    events of them. `elsewhere`: as of a Publisher.
+    events of them. `elsewhere`, `states`: as of a Publisher.
     """
 
     acknowledged: Mapping[str, PublishedState]
@@ -111,6 +111,11 @@ class PublishOrder:
     shared: SharedLineage
     tells_requests: bool = False
     elsewhere: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    states: Mapping[str, PublishedState] = field(default_factory=dict)
+
+    def unanswered_states(self) -> dict[str, PublishedState]:
+        """What may stand of the shard's targets, by their ids, from when it is sent until they answer."""
+        return unanswered_states(self.states, self.acknowledged)
 
 
 def publish_shard(
@@ -141,9 +146,9 @@ def _own_batches(lineage: SourceLineage, order: PublishOrder) -> list[TargetBatc
     return [batch for batch in batches if batch.target.id not in order.shared.edges]
 
 
-def unanswered_states_of_shard(lineage: SourceLineage, order: PublishOrder) -> dict[str, PublishedState]:
-    """What may stand of a shard that is about to be sent, by the id of the target, until it answers."""
-    return unanswered_states(_own_batches(lineage, order), order.acknowledged)
+def states_of_shard(lineage: SourceLineage) -> dict[str, PublishedState | None]:
+    """What to remember of each target that a shard speaks of, by its id, where no other shard speaks of it."""
+    return published_states(target_batches(lineage.requests, lineage.replacements))
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,15 +228,21 @@ class Publishing:
         return SharedLineage(edges, result.counts, requests)
 
     def order(
-        self, targets: Collection[str], scope: CompleteScope, shared: SharedLineage, *, tells_requests: bool
+        self,
+        states: Mapping[str, PublishedState | None],
+        scope: CompleteScope,
+        shared: SharedLineage,
+        *,
+        tells_requests: bool,
     ) -> PublishOrder:
-        """What to know for publishing a shard that speaks of these `targets` (by id)."""
-        own = [target for target in targets if target not in shared.edges]
+        """What to know for publishing a shard, given the `states_of_shard`."""
+        own = [target for target in states if target not in shared.edges]
+        known_states = {target: now for target in own if (now := states[target]) is not None}
         known = self.state.acknowledged_states(self._sink_name, own)
         keys = {one.key for published in known.values() for one in published.digests}
         moved = {target: scope.moved[target] for target in own if target in scope.moved}
         own_scope = replace(scope, templates=scope.templates & keys, ended=scope.ended & keys, moved=moved)
-        return PublishOrder(known, own_scope, shared.within(targets), tells_requests, self._elsewhere(own))
+        return PublishOrder(known, own_scope, shared.within(states), tells_requests, self._elsewhere(own), known_states)
 
     def acknowledge(self, done: Mapping[str, PublishedState]) -> None:
         """Keeps what the target has acknowledged (by its id), or may have. Raises LeaseHeld."""

@@ -15,7 +15,7 @@ from ingestion.model.contributions import Contribution, Producer, ProducerKind
 from ingestion.model.entities import EntityReference
 from ingestion.model.outcomes import WriteOutcome
 from ingestion.model.requests import AddLineageRequest, Replacement, request_of
-from workflows.run.publish.delivery import Publisher
+from workflows.run.publish.delivery import Publisher, published_states
 from workflows.runtime.options import RunOptions
 from workflows.runtime.signals import GracefulShutdown
 from workflows.state.acknowledgements import CompleteScope, PublishedState
@@ -179,3 +179,15 @@ def test_what_was_said_under_a_replaced_key_ends(kind: ProducerKind, still_said:
     assert (order.to_entity.id, order.producer, order.shared) == (TARGET.id, old, False)
     assert delivered(says(old, "a"), now, CompleteScope(ended=frozenset({"old"}), window=11.0)) == ()
     assert delivered(says(old, "a"), now, CompleteScope(frozenset({"new"}))) == ()
+
+
+def test_what_was_worked_out_before_of_a_batch_is_remembered_and_not_worked_out_again() -> None:
+    batches = target_batches(says(LOAD, "a", "b"))
+    kept: list[Mapping[str, PublishedState]] = []
+    states = {target: replace(now, digest="as before") for target, now in published_states(batches).items() if now}
+    publisher = Publisher(RecordingSink(), {}, kept.append, kept.append, 100, RunOptions("r"), states=states)
+    publisher.deliver(batches, ALL, lambda _count: None)
+    assert [state["t"].digest for state in kept] == ["", "as before"]
+    known = Publisher(RecordingSink(), kept[-1], kept.append, kept.append, 100, RunOptions("r"), states=states)
+    assert known.deliver(batches, ALL, lambda _count: None).counts.unchanged == 2
+    assert len(kept) == 2
