@@ -8,6 +8,7 @@ import typer
 
 import ingestion
 from workflows.commands.correct import correct
+from workflows.commands.coverage import coverage
 from workflows.commands.diff import diff
 from workflows.commands.doctor import doctor
 from workflows.commands.explain import explain
@@ -48,6 +49,7 @@ Examples:
   ingest why mart.daily.revenue                 what upstream may have made it wrong
   ingest witnesses                              where log, engine, OpenLineage and dbt differ
   ingest unused --days 90                       what nobody reads, and what it costs
+  ingest coverage                               of which tables the source is known
   ingest correct reject a.x b.y --reason "..."  what a person knows better than the log
   ingest policy check pii.yaml                  tags that follow the data (exit 4)
   ingest lineage model.sql --dialect snowflake  one file's lineage, at once
@@ -98,6 +100,7 @@ _COMMANDS = (
     diff,
     why,
     witnesses,
+    coverage,
     doctor,
     lineage,
     explain,

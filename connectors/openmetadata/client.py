@@ -28,6 +28,7 @@ READS = "reads"
 NAMES = "names"
 TYPES = "types"
 CORRECTIONS = "corrections"
+WORKFLOW_RUNS = "workflowRuns"
 
 TABLE_INDEX = "table_search_index"
 CONTAINER_INDEX = "container_search_index"
@@ -160,6 +161,16 @@ def file_reads(
 def file_runs(http: Http, runs: Sequence[Json]) -> None:
     """Files the runs that filled tables, in any order and as often as one likes."""
     http.send(Call("POST", "headwater/runs", body={"runs": list(runs)}))
+
+
+def file_workflow_run(http: Http, run: Json) -> None:
+    """Files how a workflow's run is going, or how it ended."""
+    http.send(Call("POST", "headwater/workflow-runs", body=run))
+
+
+def file_open_statements(http: Http, given: Json) -> None:
+    """Files all statements of a workflow that are dead still, and the tables of which none tells a source."""
+    http.send(Call("POST", "headwater/workflow-runs/open-statements", body=given))
 
 
 def _look_up(http: Http, service: str, names: Sequence[Json], *, columns: bool = True) -> list[list[TableEntity]]:

@@ -16,6 +16,7 @@ OTHER_MEANINGS = {
     **dict.fromkeys(("merged", "replaced", "unchanged", "rejected"), "a key of the catalog's answers"),
     "definition": "a field of what is filed of a table",
     "failed": "a state of loads, runs and checks",
+    "filtered": "a count of a pipeline's step, as OpenMetadata calls it",
     "memory": "a check of `ingest doctor`",
     "timeout": "a setting of databases",
     "unread": "a key of the answer to a diff of manifests",

@@ -113,8 +113,7 @@ def run_once(config: RunConfig, request: RunRequest) -> None:
         collect_seldom()
         summary = _summary(config, request, run_id)
         limits = config.workflow_config
-        threshold = limits.success_threshold if limits.raise_on_error else None
-        finish(summary, SuccessCriteria(threshold, request.strict), request.report, request.log_format)
+        finish(summary, SuccessCriteria(limits.demanded_percent, request.strict), request.report, request.log_format)
 
 
 def _summary(config: RunConfig, request: RunRequest, run_id: str) -> RunSummary:

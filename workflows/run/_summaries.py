@@ -27,6 +27,7 @@ from workflows.counts import AGREE, ONLY_ENGINE, ONLY_LOG, SILENT, EventReport, 
 from workflows.run.parse.templates import Templates
 from workflows.run.publish.publishing import PublishedLineage, SharedLineage, states_of_shard
 from workflows.run.publish.query_records import RepeatedQuery, queries_behind
+from workflows.run.publish.run_records import SourcelessWrites, add_writes, sourceless_writes
 from workflows.run.publish.warnings import DoubtfulNames
 from workflows.run.resolve.contributions import EdgeKey
 from workflows.run.resolve.entities import GIVEN_UP
@@ -222,7 +223,8 @@ class PublishedShard:
     """What became of a shard: counts, why templates (by fingerprint) are `dead`, the routines that are `processed`.
 
     And what is filed beside its edges: queries by their masked text. `requests` and, by their ids, the `entities`
-    at their ends only where these are asked for; `stood` are the requests whose edges no person rejected.
+    at their ends only where these are asked for; `stood` are the requests whose edges no person rejected;
+    `sourceless` tells why nothing is said of what some tables are made of.
     """
 
     counts: RunCounts
@@ -232,6 +234,7 @@ class PublishedShard:
     requests: tuple[AddLineageRequest, ...] = ()
     stood: tuple[AddLineageRequest, ...] = ()
     entities: Mapping[str, TableEntity] = field(default_factory=dict)
+    sourceless: SourcelessWrites = field(default_factory=dict)
 
 
 def lineage_summary(lineage: SourceLineage, names: ResolvedNames, settings: SourceSettings) -> LineageSummary:
@@ -262,7 +265,8 @@ def published_shard(lineage: SourceLineage, names: ResolvedNames, published: Pub
     dead = {one.group.template: one.reason for one in outcomes if one.status is StatementEnd.DEAD}
     processed = processed_routines(lineage, outcomes, edges)
     queries = queries_behind(lineage, names.entities, edges)
-    return PublishedShard(counts, dead, processed, queries)
+    sourceless = sourceless_writes(lineage, names.entities)
+    return PublishedShard(counts, dead, processed, queries, sourceless=sourceless)
 
 
 def _mark(relation: Relation) -> bytes:
@@ -297,6 +301,7 @@ class ShardSums:
         self.requests = 0
         self.met: set[str] = set()
         self.dead: dict[str, str] = {}
+        self.sourceless: dict[tuple[str, str], dict[str, tuple[str, ...]]] = {}
         self.failures: dict[str, Failure] = {}
         self.events = EventReport()
         self.incomplete = 0
@@ -332,6 +337,7 @@ class ShardSums:
         """What became of a shard."""
         self._counts += shard.counts
         self.dead |= shard.dead
+        add_writes(self.sourceless, shard.sourceless)
         self.processed |= shard.processed
 
     def add_edges(self, counts: EdgeCounts) -> None:

@@ -30,6 +30,7 @@ from workflows.run.publish.dashboards import AssetFiling, FiledAssets
 from workflows.run.publish.dbt_project import DbtPublishing
 from workflows.run.publish.openlineage_events import EventSink
 from workflows.run.publish.publishing import Publishing
+from workflows.run.publish.run_records import OpenStatements, RunRecords, keeps_runs
 from workflows.run.publish.stale_edges import RunEnd
 from workflows.run.publish.warnings import (
     ahead_of_time,
@@ -367,6 +368,20 @@ def _remember(run: _RunServices, made: _Products, _opened: OpenStage) -> _StageR
     return _StageResult()
 
 
+def _keeps_runs(run: _RunServices, _made: _Products) -> bool:
+    return not run.options.dry_run and keeps_runs(run.context.target)
+
+
+def _tell_open_statements(run: _RunServices, made: _Products, _opened: OpenStage) -> _StageResult:
+    """What is dead still, and which tables have no source, once all is committed."""
+    config, target, state = run.config, run.context.target, run.context.state
+    records = RunRecords(config, run.options, target, time.time())
+    lineage = made.get(LineageResult) or LineageResult()
+    names = run.names.resolver(), run.names.settings.defaults
+    given = OpenStatements(state.open_dead_letters(), lineage.sourceless, whole=not state.past.known)
+    return _StageResult(warnings=records.open_statements(given, names))
+
+
 STAGES = (
     _Stage("start spark", (), (SparkSession,), _start_spark),
     _Stage("read", (SparkSession,), (Statements,), _read),
@@ -381,6 +396,7 @@ STAGES = (
     _Stage("metrics", (SparkSession, Statements, LineageResult), (QueryChanges,), _measure, _wants_metrics),
     _Stage("reads", (Statements, LineageResult), (), _file_reads, _wants_reads),
     _Stage("remember", (Statements, LineageResult, QueryChanges), (), _remember, _is_remembered),
+    _Stage("open statements", (LineageResult,), (), _tell_open_statements, _keeps_runs),
 )
 """A run: what each stage takes, one before it gives."""
 
@@ -428,16 +444,24 @@ def run_stages(config: RunConfig, options: RunOptions, progress: Progress, begun
 
     Raises what the stages raise, and Unaccounted where the counts do not add up.
     """
-    store, lease = begun.store, begun.lease
     with (
         open_source(config, begun.project) as source,
         open_target(config, options.run_id, dry_run=options.dry_run) as target,
+        RunRecords(config, options, target, begun.started).around() as records,
     ):
-        state = WorkflowState(store, lease, _dry_run_config(config) if options.dry_run else config, options.extent)
+        own = _dry_run_config(config) if options.dry_run else config
+        state = WorkflowState(begun.store, begun.lease, own, options.extent)
         context = _with_assets(_RunContext(begun.spark, target, source, state, begun.project), config, options)
-        counts, warnings = _run_all(_RunServices.of(config, options, progress, context), progress)
+        summary = _summary(_RunServices.of(config, options, progress, context), progress, begun)
+        return replace(summary, warnings=(*summary.warnings, *records.file_end(summary)))
+
+
+def _summary(run: _RunServices, progress: Progress, begun: BegunRun) -> RunSummary:
+    """What all stages came to."""
+    config, options, target = run.config, run.options, run.context.target
+    counts, warnings = _run_all(run, progress)
     counts.check_conservation()
-    with store.read() as connection:
+    with begun.store.read() as connection:
         before = last_done(connection, config.workflow)
     return RunSummary(
         run_id=options.run_id,
@@ -449,7 +473,7 @@ def run_stages(config: RunConfig, options: RunOptions, progress: Progress, begun
         where_to_look=_where_to_look(config, options, target, counts),
         warnings=(
             *warnings_of(config, counts, before),
-            *context.filed.warnings,
+            *run.context.filed.warnings,
             *warnings,
             *_losses(config, target, counts),
         ),

@@ -360,4 +360,5 @@ def _lineage_result(found: Occurrences, sums: ShardSums, filed: tuple[str, ...])
         dead=sums.dead,
         failures={**templates.failures, **sums.failures},
         succeeded=frozenset(found.runs.templates) - sums.dead.keys(),
+        sourceless=sums.sourceless,
     )

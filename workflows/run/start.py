@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from connectors.scratch import scratch_folder
-from ingestion.errors import Interrupted, LineageError, StateLost, TargetDown
+from ingestion.errors import StateLost
 from workflows.config import RunConfig
 from workflows.counts import RunSummary, report
 from workflows.runtime.options import RunOptions
@@ -17,7 +17,15 @@ from workflows.runtime.progress import Progress
 from workflows.runtime.spark import SparkStart
 from workflows.state.lease import Lease, hold_lease
 from workflows.state.metrics import write_metrics
-from workflows.state.runs import RecordedRun, RunOutcome, begin_run, end_run
+from workflows.state.runs import (
+    RecordedRun,
+    RunOutcome,
+    begin_run,
+    end_run,
+    message_of_error,
+    outcome_of,
+    outcome_of_error,
+)
 from workflows.state.store import StateStore, open_state
 
 if TYPE_CHECKING:
@@ -36,13 +44,10 @@ def run_workflow(config: RunConfig, options: RunOptions, progress: Progress) -> 
         try:
             summary = _summary(config, options, progress, (store, lease))
         except BaseException as error:
-            message = str(error) if isinstance(error, LineageError) else type(error).__name__
             with suppress(StateLost):  # what ended the run is what to tell
-                _end(store, run, _outcome(error), message)
+                _end(store, run, outcome_of_error(error), message_of_error(error))
             raise
-        limits = config.workflow_config
-        fell_short = limits.raise_on_error and summary.counts.success_percent < limits.success_threshold
-        outcome = RunOutcome.BELOW_THRESHOLD if fell_short else RunOutcome.DONE
+        outcome = outcome_of(summary.counts.success_percent, config.workflow_config.demanded_percent)
         _end(store, run, outcome, "", summary)
         if config.headwater.metrics_file is not None and not options.dry_run:
             write_metrics(store, config.headwater.metrics_file)
@@ -80,12 +85,6 @@ def _summary(config: RunConfig, options: RunOptions, progress: Progress, state: 
 
         summary = run_stages(whole, options, progress, BegunRun(started, *state, spark, project))
     return replace(summary, ended=time.time())
-
-
-def _outcome(error: BaseException) -> RunOutcome:
-    if isinstance(error, TargetDown):
-        return RunOutcome.TARGET_DOWN
-    return RunOutcome.INTERRUPTED if isinstance(error, Interrupted | KeyboardInterrupt) else RunOutcome.FAILED
 
 
 def _end(

@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, and_, delete, func, insert, select, update
 
+from ingestion.errors import Interrupted, LineageError, TargetDown
 from workflows.state.store import runs
 
 _KEPT = 1000
@@ -39,6 +40,24 @@ class RecordedRun:
     outcome: RunOutcome
     message: str = ""
     report: Mapping[str, Any] = field(default_factory=dict)
+
+
+def outcome_of(success_percent: float, threshold: int | None) -> RunOutcome:
+    """How a run ended that came to its end, given the per cent of statements that have to succeed (None: any)."""
+    short = threshold is not None and success_percent < threshold
+    return RunOutcome.BELOW_THRESHOLD if short else RunOutcome.DONE
+
+
+def outcome_of_error(error: BaseException) -> RunOutcome:
+    """How a run ended that did not come to its end."""
+    if isinstance(error, TargetDown):
+        return RunOutcome.TARGET_DOWN
+    return RunOutcome.INTERRUPTED if isinstance(error, Interrupted | KeyboardInterrupt) else RunOutcome.FAILED
+
+
+def message_of_error(error: BaseException) -> str:
+    """What is told of it: nothing that an exception of somebody else's may quote."""
+    return str(error) if isinstance(error, LineageError) else type(error).__name__
 
 
 def begin_run(connection: Connection, workflow: str, run_id: str, started: float) -> None:

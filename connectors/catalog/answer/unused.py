@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from connectors.catalog.answer.pages import AnswerRows, Cell, Row, fact
 from connectors.catalog.answer.rendering import Renderings
-from connectors.catalog.answer.writing import Name, bold, visible_text
+from connectors.catalog.answer.writing import Name, bold, table_cell, visible_text
 from connectors.catalog.questions.unused import Coverage, LastTime, StarColumn, Unused, UnusedReport
 from connectors.catalog.store.evidence.readers import RunTotals
 from connectors.catalog.store.lineage.window import DAY
@@ -198,17 +198,13 @@ def _cell(time: LastTime) -> str:
 def _markdown(found: UnusedReport) -> str:
     facts = "".join(f"- {visible_text(line)}\n" for line in _facts(found))
     rows = "".join(
-        f"| {one.kind} | {_cell_text(one.full_name)} | {'' if one.cost is None else _cost_text(one.cost)} "
-        f"| {_cell_text('; '.join(_notes(one)))} | {_cell_text(', '.join(one.only_by))} |\n"
+        f"| {one.kind} | {table_cell(one.full_name)} | {'' if one.cost is None else _cost_text(one.cost)} "
+        f"| {table_cell('; '.join(_notes(one)))} | {table_cell(', '.join(one.only_by))} |\n"
         for one in (*found.unused, *found.columns)
     )
     head = "| | name | cost | what is known | read only by |\n|---|---|---|---|---|\n"
-    stars = "".join(f"| column | {_cell_text(one.name)} | | only by SELECT * | |\n" for one in found.by_star)
+    stars = "".join(f"| column | {table_cell(one.name)} | | only by SELECT * | |\n" for one in found.by_star)
     return f"{facts}\n{head}{rows}{stars}"
-
-
-def _cell_text(text: str) -> str:
-    return visible_text(text).replace("|", "\\|")
 
 
 UNUSED = Renderings(_lines, UnusedReport.to_json, unused_rows, markdown=_markdown, table=_table, states_truncation=True)

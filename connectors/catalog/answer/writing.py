@@ -43,6 +43,11 @@ def short_text(text: str, most: int = _LONGEST) -> str:
     return shown if len(shown) <= most else f"{shown[:most]}… ({len(shown)} characters)"
 
 
+def table_cell(text: str) -> str:
+    """The text as a cell of a table in Markdown."""
+    return visible_text(text).replace("|", "\\|")
+
+
 def quoted_text(text: str) -> str:
     """The text in double quotes."""
     return visible_text(json.dumps(text, ensure_ascii=False)).replace("`", "\\u0060")

@@ -31,6 +31,7 @@ CAPABILITIES = (
     "reads",
     "types",
     "usage",
+    "workflowRuns",
 )
 
 

@@ -10,6 +10,7 @@ from fastapi.responses import Response
 from sqlalchemy import Connection
 
 from connectors.catalog.answer.changes import DIFF, IMPACT
+from connectors.catalog.answer.coverage import COVERAGE
 from connectors.catalog.answer.rendering import document
 from connectors.catalog.answer.unused import UNUSED
 from connectors.catalog.answer.why import WHY
@@ -19,6 +20,7 @@ from connectors.catalog.http._context import ERRORS, Store, named_entity, reply
 from connectors.catalog.picture import cards, history
 from connectors.catalog.questions import diff, impact
 from connectors.catalog.questions.answer import When
+from connectors.catalog.questions.coverage import MOST_TABLES, CoverageOptions, coverage_report
 from connectors.catalog.questions.unused import DAYS, MOST_ITEMS, UnusedOptions, unread_tables, unused_report
 from connectors.catalog.questions.why.search import cause_report
 from connectors.catalog.questions.witnesses import witnesses
@@ -177,6 +179,21 @@ def list_unused(store: Store, asked: Annotated[UnusedQuery, Depends()]) -> Respo
     with store.read() as connection:
         try:
             return reply(document(unused_report(connection, asked.options), UNUSED))
+        except ConfigError as error:
+            raise bad_request(str(error)) from error
+
+
+@router.get("/coverage")
+def list_uncovered(
+    store: Store,
+    as_of: Annotated[int | None, Query(alias="asOf", ge=0, le=2**53)] = None,
+    under: Name | None = None,
+    limit: Annotated[int, Query(ge=0, le=100_000)] = MOST_TABLES,
+) -> Response:
+    """Of how many tables the source is known by columns, by table or not at all; and the others, each with why not."""
+    with store.read() as connection:
+        try:
+            return reply(document(coverage_report(connection, CoverageOptions(as_of, under, limit)), COVERAGE))
         except ConfigError as error:
             raise bad_request(str(error)) from error
 

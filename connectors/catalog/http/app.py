@@ -36,6 +36,7 @@ from connectors.catalog.http._table_parts import router as table_parts
 from connectors.catalog.http._unsupported_endpoints import router as unsupported_endpoints
 from connectors.catalog.http._usage import router as usage
 from connectors.catalog.http._versions import router as versions
+from connectors.catalog.http._workflow_runs import router as workflow_runs
 from connectors.catalog.store.database import Database
 from connectors.catalog.store.lineage.openlineage import Intake
 from connectors.sqlite_files import StoreDamaged
@@ -69,6 +70,7 @@ _ROUTERS: tuple[APIRouter, ...] = (
     questions,
     page,
     corrections,
+    workflow_runs,
     openlineage_events,
     collections,
 )

@@ -14,6 +14,7 @@ from cachetools import LRUCache
 from sqlalchemy import Connection
 
 from connectors.catalog.answer.changes import change_rows, diff_rows, impact_rows
+from connectors.catalog.answer.coverage import coverage_rows
 from connectors.catalog.answer.explanation import explanation_rows
 from connectors.catalog.answer.lookups import (
     description_rows,
@@ -30,6 +31,7 @@ from connectors.catalog.answer.why import why_rows
 from connectors.catalog.answer.witnesses import witness_rows
 from connectors.catalog.questions import diff, entities, explain, impact, lineage, sql
 from connectors.catalog.questions.answer import Answer, When
+from connectors.catalog.questions.coverage import CoverageOptions, coverage_report
 from connectors.catalog.questions.file import asked_window, existing_database, left_out, named_node
 from connectors.catalog.questions.proposed_change.question import ChangeOptions, change_report
 from connectors.catalog.questions.proposed_change.report import ChangeReport
@@ -233,6 +235,12 @@ class CatalogAnswers:
             why_rows,
             lambda connection: cause_report(connection, named_node(connection, name), when),
         )
+
+    def coverage(self, name: str | None = None) -> AnswerRows:
+        """Of which tables the source is known, and why not of the others; of everything or what lies below a name."""
+        options = CoverageOptions(self._when.as_of, name)
+        question = ("coverage", name)
+        return self._ask(question, coverage_rows, lambda connection: coverage_report(connection, options))
 
     def unused_report(self, days: int, name: str | None = None, but_for: tuple[str, ...] = ()) -> AnswerRows:
         """What nobody read in so many days, of everything or of what lies below a name, the dearest first."""

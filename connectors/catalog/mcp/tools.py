@@ -174,7 +174,11 @@ def _cost_tools(answers: CatalogAnswers) -> tuple[Callable[..., Result], ...]:
         """Tables, columns, dashboards that nobody read, the dearest first, whom to ask; what the logs cover is said."""
         return _reply(lambda: answers.unused_report(days, name or None, but_for), budget, cursor)
 
-    return (unused_report,)
+    def coverage(name: str = "", budget: Budget = DEFAULT_BUDGET, cursor: Cursor = None) -> Result:
+        """Of how many tables the source is known (no name: of all), and which are not, why, and what would mend it."""
+        return _reply(lambda: answers.coverage(name or None), budget, cursor)
+
+    return unused_report, coverage
 
 
 def _reply(ask: Callable[[], AnswerRows], budget: int, cursor: str | None) -> CallToolResult:

@@ -14,6 +14,7 @@ from connectors.catalog.store.lineage import reads
 from connectors.catalog.store.lineage.reads import ColumnDependency, Moment, dependencies_of
 from connectors.catalog.store.lineage.recency import with_unseen
 from connectors.catalog.store.schema import entities
+from ingestion.errors import ConfigError
 from ingestion.model import fqn
 from ingestion.model.lineage import Json
 
@@ -127,6 +128,31 @@ class LocalTables:
         for table in found:
             self._known.setdefault(table.fqn, table)
         return found
+
+
+def tables_under(connection: Connection, name: str | None) -> tuple[CatalogTable, ...]:
+    """The tables of a service, a database or a schema, or the one of that name (None: all), each by (part of) its name.
+
+    Raises ConfigError where there is none.
+    """
+    every = LocalTables(connection, Moment()).all()
+    if name is None:
+        return every
+    wanted = _casefold(fqn.written_parts(name))
+    found = tuple(one for one in every if _lies_in(_casefold(map(fqn.decode_name, fqn.split(one.fqn))), wanted))
+    if not found:
+        raise ConfigError(f"{name}: no table of this catalog is called so, nor lies in what is")
+    return found
+
+
+def _casefold(parts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(part.casefold() for part in parts)
+
+
+def _lies_in(name: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
+    """Whether some parts of a table's name are what is asked for: a service, a database, a schema, or itself."""
+    starts = range(len(name) - len(wanted) + 1)
+    return any(name[start : start + len(wanted)] == wanted for start in starts)
 
 
 def _table(row: EntityRow) -> CatalogTable:

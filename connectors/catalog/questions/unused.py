@@ -18,7 +18,7 @@ from connectors.catalog.contract.entity_types import LINEAGE_TYPES
 from connectors.catalog.graph import CatalogGraph
 from connectors.catalog.questions.answer import Answer
 from connectors.catalog.questions.file import open_catalog
-from connectors.catalog.questions.tables import CatalogTable, LocalTables
+from connectors.catalog.questions.tables import CatalogTable, tables_under
 from connectors.catalog.store.database import loads, now_millis
 from connectors.catalog.store.entities.entities import EntityRow, any_rows_of
 from connectors.catalog.store.evidence import readers
@@ -26,7 +26,6 @@ from connectors.catalog.store.evidence.readers import KnownRead, KnownSpan, RunT
 from connectors.catalog.store.lineage.reads import Moment
 from connectors.catalog.store.lineage.window import DAY
 from connectors.catalog.store.schema import attributes, entities, intervals
-from ingestion.errors import ConfigError
 from ingestion.model import fqn
 from ingestion.model.lineage import Json
 from ingestion.model.uses import ColumnUseKind
@@ -393,7 +392,7 @@ class _Search:
 
     def report(self, claimed_from: int | None) -> Answer[UnusedReport]:
         """The answer; of more than are asked for the dearest."""
-        tables = self._tables()
+        tables = tables_under(self.connection, self.options.under)
         covered = {one.service for one in self.coverage if one.selects}
         within = [one for one in tables if fqn.split(one.fqn)[0] in covered]
         facts = self._facts(tables, covered, claimed_from)
@@ -425,16 +424,6 @@ class _Search:
         )
         most = max(len(every), columns_counted["columnsUnread"], len(by_star))
         return Answer(report, (f"only the first {limit} of a kind are listed: ask for more",) if most > limit else ())
-
-    def _tables(self) -> tuple[CatalogTable, ...]:
-        every = LocalTables(self.connection, Moment()).all()
-        if self.options.under is None:
-            return every
-        wanted = _casefold(fqn.written_parts(self.options.under))
-        found = tuple(one for one in every if _lies_in(_casefold(map(fqn.decode_name, fqn.split(one.fqn))), wanted))
-        if not found:
-            raise ConfigError(f"{self.options.under}: no table of this catalog is called so, nor lies in what is")
-        return found
 
     def _kinds(self) -> dict[str, str]:
         views = select(entities.c.id).where(entities.c.type == TABLE, entities.c.table_type.in_(_VIEWS))
@@ -539,16 +528,6 @@ class _Search:
                 )
                 found.append(Unused(DASHBOARD, row.fqn, row.id, owners=owners))
         return found
-
-
-def _casefold(parts: Iterable[str]) -> tuple[str, ...]:
-    return tuple(part.casefold() for part in parts)
-
-
-def _lies_in(name: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
-    """Whether some parts of a table's name are what is asked for: a service, a database, a schema, or itself."""
-    starts = range(len(name) - len(wanted) + 1)
-    return any(name[start : start + len(wanted)] == wanted for start in starts)
 
 
 def _cheapness(cost: RunTotals | None) -> tuple[float, ...]:

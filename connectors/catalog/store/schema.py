@@ -143,6 +143,28 @@ written_runs = Table(
 )
 """The single runs that filled tables, and what each took; null is what the log does not tell."""
 
+dead_statements = Table(
+    "dead_statements",
+    metadata,
+    Column("workflow", Text, primary_key=True),
+    Column("number", Integer, primary_key=True),  # in the order of their locations
+    Column("run_id", Text, nullable=False),
+    Column("document", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+"""The statements that workflows gave up on, until a later run succeeds with them; masked."""
+
+writes_without_source = Table(
+    "writes_without_source",
+    metadata,
+    Column("entity_id", Text, ForeignKey("entities.id"), primary_key=True),
+    Column("workflow", Text, primary_key=True),
+    Column("reason", Text, primary_key=True),  # a code of an outcome
+    Column("document", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+"""Why statements that fill a table tell nothing of what it is made of."""
+
 attributes = Table(
     "attributes",
     metadata,

@@ -151,6 +151,12 @@ class WorkflowConfig(Model):
         default=True, description="Exit with 3 below the success threshold; false only reports it."
     )
     success_threshold: Percent = Field(default=90, description="Per cent of statements that must not be given up on.")
+
+    @property
+    def demanded_percent(self) -> int | None:
+        """Per cent of statements that have to succeed, None where a run never fails by that."""
+        return self.success_threshold if self.raise_on_error else None
+
     open_metadata_server_config: Annotated[Server, OrEmpty] = Field(
         default_factory=Server, description="The catalog to publish to."
     )

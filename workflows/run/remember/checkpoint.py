@@ -24,7 +24,7 @@ from workflows.state.dead_letters import DeadLetter
 from workflows.state.templates import ParserSettings
 from workflows.state.workflow_state import RunCheckpoint, WorkflowState
 
-_COLUMNS = ("source_id", "position", "step", "fingerprint", "dead", "dialect", "time", "digest")
+_COLUMNS = ("source_id", "position", "step", "fingerprint", "dead", "dialect", "time", "digest", "database", "schema")
 
 
 # Statements that were given up on, kept where a person can look at them: masked, with the reason and their location.
@@ -52,7 +52,12 @@ class _DeadLetterWriter:
                 run_id=self.run_id,
                 digest=row["digest"],
                 fingerprint=row["fingerprint"],
-                details={**self._details(row["fingerprint"]), "dialect": row["dialect"], "time": row["time"] or None},
+                details={
+                    **self._details(row["fingerprint"]),
+                    "dialect": row["dialect"],
+                    "time": row["time"] or None,
+                    **{name: row[name] for name in ("database", "schema") if row[name]},
+                },
             )
 
     def _details(self, fingerprint: str | None) -> dict[str, object]:
@@ -114,7 +119,8 @@ class LineageResult:
     """What came of the statements: counts, warnings, and what became of their templates (by fingerprint).
 
     `dead` has the reasons, `failures` those of the templates that had been parsed; of the `succeeded` no statement is
-    dead.
+    dead. `sourceless`: by the id and type of a table, why statements that fill it tell no source, each with the names
+    that nobody knows.
     """
 
     counts: RunCounts = field(default_factory=RunCounts)
@@ -123,6 +129,7 @@ class LineageResult:
     dead: Mapping[str, str] = field(default_factory=dict)
     failures: Mapping[str, Failure] = field(default_factory=dict)
     succeeded: frozenset[str] = frozenset()
+    sourceless: Mapping[tuple[str, str], Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
 
 
 def checkpoint_of(statements: Statements, lineage: LineageResult, state: WorkflowState, run_id: str) -> RunCheckpoint:

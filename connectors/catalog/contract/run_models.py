@@ -1,0 +1,71 @@
+"""What a workflow's run tells a catalog of itself."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, StringConstraints
+
+from connectors.catalog.contract.bulk_models import End
+from connectors.catalog.contract.models import Count, Id, Many, Millis, Model, Name, Text, Word
+
+MOST_DEAD, MOST_WRITES = 2_000, 20_000
+"""Statements that were given up on, and tables without a source, that a run tells of at most."""
+RunId = Annotated[str, StringConstraints(min_length=1, max_length=64, pattern="^[0-9A-Za-z-]+$")]
+Line = Annotated[str, StringConstraints(max_length=4_000)]
+
+
+class DeadStatement(Model):
+    """A statement that was given up on in a `run`, and is still; `masked` is its text without literals.
+
+    `location`: the file and line of its record, and which of its statements it is. `writes`: the tables that it was to
+    fill, by their ids.
+    """
+
+    location: Line
+    run: RunId
+    reason: Line
+    masked: Text = ""
+    dialect: Word = ""
+    at: Millis | None = None
+    error: Line = ""
+    fingerprint: Word = ""
+    writes: Annotated[Many[Id], Field(max_length=100)] = []
+
+
+class WriteWithoutSource(Model):
+    """A table that a statement fills of which no source could be told, why not, and the names that nobody knows."""
+
+    entity: End
+    reason: Word
+    names: Annotated[Many[Line], Field(max_length=100)] = []
+
+
+class OpenStatements(Model):
+    """The statements of a workflow that are dead still, `dead_total` in all; and what its newest run could not tell.
+
+    With `whole` what was told of other tables before is gone.
+    """
+
+    workflow: Name
+    dead: Annotated[Many[DeadStatement], Field(max_length=MOST_DEAD)]
+    dead_total: Count
+    writes: Annotated[Many[WriteWithoutSource], Field(max_length=MOST_WRITES)] = []
+    whole: bool = False
+
+
+class WorkflowRun(Model):
+    """A run that has begun, or ended: `report` has its counts, by the keys that `ingest run --report` writes.
+
+    `replay` is the command that reads its dead statements again.
+    """
+
+    workflow: Name
+    run: RunId
+    service: Word = ""
+    started: Millis
+    ended: Millis | None = None
+    outcome: Literal["running", "done", "below_threshold", "failed", "target_down", "interrupted", "crashed"]
+    message: Line = ""
+    report: dict[str, Any] = {}
+    replay: Line = ""

@@ -1,0 +1,292 @@
+"""Of how many tables it is known what they are made of: by columns, by table, or not at all, and then why not."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from pathlib import Path
+
+from sqlalchemy import Connection, func, select
+
+from connectors.catalog.questions.answer import Answer
+from connectors.catalog.questions.file import open_catalog
+from connectors.catalog.questions.tables import CatalogTable, tables_under
+from connectors.catalog.store.evidence.workflow_runs import (
+    DeadStatementRow,
+    Sourceless,
+    StoredRun,
+    dead_of,
+    sourceless_writes,
+    stored_runs,
+)
+from connectors.catalog.store.lineage.reads import Moment, read_contributions
+from connectors.catalog.store.lineage.rejections import rejected_columns
+from connectors.catalog.store.rows import thousands_of
+from connectors.catalog.store.schema import dated_contributions, entities, intervals, versions
+from ingestion.model import fqn
+from ingestion.model.lineage import Json
+from ingestion.model.outcomes import Outcome, code_of
+
+MOST_TABLES = 1_000
+TREND = 30
+"""Runs of which it is told how much was covered at their end."""
+NOT_WRITTEN, COLUMNS_UNKNOWN = "not_written", "columns_unknown"
+"""Why nothing is known of a table: no statement that was read fills it; or which columns go where was not told."""
+_MOST_DEAD_OF_ONE = 5
+
+
+class CoverageLevel(StrEnum):
+    """What is known of a table's source."""
+
+    COLUMNS = "columns"
+    TABLE = "table"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class CoverageOptions:
+    """At which moment (milliseconds; None: now), of what lies `under` a name, and how many tables are listed."""
+
+    as_of: int | None = None
+    under: str | None = None
+    limit: int = MOST_TABLES
+
+
+@dataclass(frozen=True, slots=True)
+class DeadWrite:
+    """A statement that was to fill a table, and is dead: where it stands, and its text without literals."""
+
+    location: str
+    reason: str
+    masked: str
+    error: str = ""
+
+    def to_json(self) -> Json:
+        """The same as JSON."""
+        return {"location": self.location, "reason": self.reason, "statement": self.masked, "error": self.error}
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTable:
+    """A table whose source is not known by columns, and why not.
+
+    `reason`: a code of a statement's end, or `not_written`; `names` are those that nobody knows, `dead` the statements
+    that were given up on. `setting`: the line of the configuration that would mend it, "" where none does. `used_by`:
+    how many entities are made of it.
+    """
+
+    id: str
+    name: str
+    level: CoverageLevel
+    reason: str
+    names: tuple[str, ...] = ()
+    dead: tuple[DeadWrite, ...] = ()
+    setting: str = ""
+    used_by: int = 0
+
+    def to_json(self) -> Json:
+        """The same as JSON."""
+        return {
+            "entity": {"id": self.id, "fullyQualifiedName": self.name},
+            "level": self.level.value,
+            "reason": self.reason,
+            "names": list(self.names),
+            "dead": [one.to_json() for one in self.dead],
+            "setting": self.setting,
+            "usedBy": self.used_by,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class CoverageAt:
+    """How many tables were covered how, at the end of a run."""
+
+    run: str
+    workflow: str
+    at: int
+    counts: Mapping[str, int]
+
+    def to_json(self) -> Json:
+        """The same as JSON."""
+        return {"run": self.run, "workflow": self.workflow, "at": self.at, "counts": dict(self.counts)}
+
+
+@dataclass(frozen=True, slots=True)
+class CoverageReport:
+    """Of so many tables the counts by what is known of them, and the reasons of the others, each with its count.
+
+    `open` are those of which less is known than could be, what most is made of first; `trend` the latest runs, the
+    oldest first.
+    """
+
+    counts: Mapping[str, int]
+    reasons: Mapping[str, int]
+    open: tuple[OpenTable, ...] = ()
+    trend: tuple[CoverageAt, ...] = field(default=())
+
+    def to_json(self) -> Json:
+        """The same as JSON."""
+        return {
+            "counts": dict(self.counts),
+            "reasons": dict(self.reasons),
+            "open": [one.to_json() for one in self.open],
+            "trend": [one.to_json() for one in self.trend],
+        }
+
+
+# The question.
+
+
+def coverage_in_file(file: Path, options: CoverageOptions) -> Answer[CoverageReport]:
+    """How much is covered of a catalog's file. Raises ConfigError for a name that nothing is called by."""
+    with open_catalog(file) as connection:
+        return coverage_report(connection, options)
+
+
+def coverage_report(connection: Connection, options: CoverageOptions) -> Answer[CoverageReport]:
+    """The same of an open catalog."""
+    tables = tables_under(connection, options.under)
+    levels = _levels_of(connection, options.as_of)
+    known = _Reasons.of(connection, Moment(options.as_of))
+    found = [
+        known.of_table(one, level) for one in tables if (level := _level(levels, one)) is not CoverageLevel.COLUMNS
+    ]
+    found.sort(key=lambda one: (-one.used_by, one.level is CoverageLevel.TABLE, one.name))
+    reasons = Counter(one.reason for one in found)
+    report = CoverageReport(
+        _counts(Counter(_level(levels, one) for one in tables)),
+        dict(sorted(reasons.items(), key=lambda one: (-one[1], one[0]))),
+        tuple(found[: options.limit]),
+        tuple(_trend(stored_runs(connection, limit=TREND))),
+    )
+    cut = (f"only the first {options.limit} tables are listed: ask for more, or of one schema",)
+    return Answer(report, cut if len(found) > options.limit else ())
+
+
+def coverage_counts(connection: Connection) -> Json:
+    """How many tables there are, and how many are covered how."""
+    levels = _levels_of(connection)
+    where = (entities.c.type == "table", entities.c.deleted.is_(False))
+    there = connection.scalars(select(entities.c.id).where(*where))
+    return _counts(Counter(levels.get(one, CoverageLevel.NONE) for one in there))
+
+
+def _levels_of(connection: Connection, as_of: int | None = None) -> dict[str, CoverageLevel]:
+    """What is known of what each entity is made of, by its id; of one that is not there nothing.
+
+    Observations of any age count: what filled a table a year ago is its source until something else is known. What a
+    table is made of itself, and what a person rejected, does not.
+    """
+    moment = Moment(as_of)
+    columns = func.max(versions.c.column_edges)
+    into = select(intervals.c.to_id, columns).select_from(dated_contributions)
+    where = (moment.holds(), intervals.c.from_id != intervals.c.to_id)
+    found = {
+        target: CoverageLevel.COLUMNS if most else CoverageLevel.TABLE
+        for target, most in connection.execute(into.where(*where).group_by(intervals.c.to_id))
+    }
+    doubted = {one.to_id for one in rejected_columns(connection) if one.holds(as_of)} & found.keys()
+    for some in thousands_of(sorted(doubted)):
+        left = read_contributions(connection, intervals.c.to_id.in_(some), moment)
+        kept = {one.to_id for one in left if one.from_id != one.to_id and one.content.get("columns")}
+        found |= {target: CoverageLevel.COLUMNS if target in kept else CoverageLevel.TABLE for target in some}
+    return found
+
+
+def _level(levels: Mapping[str, CoverageLevel], table: CatalogTable) -> CoverageLevel:
+    return levels.get(table.id, CoverageLevel.NONE)
+
+
+def _counts(levels: Mapping[CoverageLevel, int]) -> Json:
+    return {"tables": sum(levels.values()), **{level.value: levels.get(level, 0) for level in CoverageLevel}}
+
+
+def _trend(runs: Iterable[StoredRun]) -> list[CoverageAt]:
+    known = [one for one in runs if one.coverage is not None and one.ended is not None]
+    return [CoverageAt(one.run, one.workflow, one.ended or 0, one.coverage or {}) for one in reversed(known)]
+
+
+# Why nothing is known of a table.
+
+_BEFORE_OTHERS = (
+    Outcome.UNKNOWN_SERVER,
+    Outcome.NO_DEFAULT_SCHEMA,
+    Outcome.AMBIGUOUS,
+    Outcome.UNRESOLVED,
+)
+"""Of several reasons of one table the first of these is told: somebody can do something about it."""
+_SETTINGS: Mapping[str, str] = {
+    Outcome.UNKNOWN_SERVER: "headwater.catalogServices: {{{first}: <its service>}}",
+    Outcome.NO_DEFAULT_SCHEMA: "headwater.defaults: {{schema: {schema}}}",
+    Outcome.AMBIGUOUS: "headwater.defaults: {{schema: {schema}}}",
+    Outcome.UNRESOLVED: "headwater.registerTables: always",
+    Outcome.TIMEOUT: "source.sourceConfig.config.parsingTimeoutLimit: <more seconds>",
+    Outcome.MEMORY: "headwater.parserMemoryLimit: <more>",
+    Outcome.NOT_WANTED: "source.sourceConfig.config.processViewLineage and processQueryLineage: true",
+    Outcome.FILTERED: "source.sourceConfig.config.filterCondition, or a filter pattern there",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Reasons:
+    """What runs told of tables that they could tell no source of, and how many entities are made of each."""
+
+    connection: Connection
+    dead: Mapping[str, list[DeadStatementRow]]
+    sourceless: Mapping[str, list[Sourceless]]
+    used: Mapping[str, int]
+
+    @classmethod
+    def of(cls, connection: Connection, moment: Moment) -> _Reasons:
+        dead: defaultdict[str, list[DeadStatementRow]] = defaultdict(list)
+        for one in dead_of(connection):
+            for table in one.writes:
+                dead[table].append(one)
+        return cls(connection, dead, sourceless_writes(connection), _used_by(connection, moment))
+
+    def of_table(self, table: CatalogTable, level: CoverageLevel) -> OpenTable:
+        """A table whose source is not known by columns, and why not."""
+        found = OpenTable(table.id, table.fqn, level, NOT_WRITTEN, used_by=self.used.get(table.id, 0))
+        if dead := self.dead.get(table.id):
+            reason = code_of(dead[0].reason)
+            writes = tuple(
+                DeadWrite(one.location, one.reason, one.masked, one.error) for one in dead[:_MOST_DEAD_OF_ONE]
+            )
+            return replace(found, reason=reason, dead=writes, setting=_setting(reason))
+        if level is CoverageLevel.TABLE:
+            return replace(found, reason=COLUMNS_UNKNOWN)
+        if sourceless := self.sourceless.get(table.id):
+            first = min(sourceless, key=_rank)
+            names = tuple(dict.fromkeys(name for one in sourceless if one.reason == first.reason for name in one.names))
+            setting = _setting(first.reason, names, self._schemas_of(names))
+            return replace(found, reason=first.reason, names=names, setting=setting)
+        return found
+
+    def _schemas_of(self, names: Iterable[str]) -> list[str]:
+        """The schemas that have tables by the last parts of these names."""
+        folded = {fqn.written_parts(name)[-1].casefold() for name in names}
+        where = (entities.c.type == "table", entities.c.deleted.is_(False), entities.c.name_folded.in_(sorted(folded)))
+        found = self.connection.scalars(select(entities.c.fqn).where(*where).order_by(entities.c.fqn))
+        return list(dict.fromkeys(fqn.decode_name(fqn.split(one)[-2]) for one in found))
+
+
+def _rank(one: Sourceless) -> tuple[int, str]:
+    known = [code.value for code in _BEFORE_OTHERS]
+    return (known.index(one.reason) if one.reason in known else len(known)), one.reason
+
+
+def _setting(reason: str, names: Iterable[str] = (), schemas: Iterable[str] = ()) -> str:
+    """The line of the configuration that would mend it; what only a person can know stands in angle brackets."""
+    first = next((fqn.written_parts(name)[0] for name in names), "<its name>")
+    schema = " or ".join(schemas) or "<where bare names stand>"
+    return _SETTINGS.get(reason, "").format(first=first, schema=schema)
+
+
+def _used_by(connection: Connection, moment: Moment) -> dict[str, int]:
+    """How many other entities are made of each."""
+    ends = select(intervals.c.from_id, func.count(intervals.c.to_id.distinct())).select_from(dated_contributions)
+    where = (moment.holds(), intervals.c.from_id != intervals.c.to_id)
+    rows = connection.execute(ends.where(*where).group_by(intervals.c.from_id))
+    return {row.from_id: row[1] for row in rows}

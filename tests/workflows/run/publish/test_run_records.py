@@ -1,0 +1,51 @@
+"""What a run tells the catalog of itself: how it ended, what is dead still, which tables have no source and why not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from connectors.catalog.questions.file import open_catalog
+from connectors.catalog.store.evidence.workflow_runs import dead_of, stored_runs
+from ingestion.errors import ConfigError
+from tests.support.growing_log import configuration, rows_of, write_log
+from tests.support.run_in_session import command_line, run
+
+LOG = [
+    ("s1", "CREATE TABLE lost (a int)"),
+    ("s1", "INSERT INTO daily (a) SELECT a FROM lost WHERE b = 'canary'"),
+    ("s1", "CREATE TABLE rates AS SELECT 90071992 AS a"),
+    ("s1", "INSERT INTO lost SELECT a FROM {{ source }} WHERE b = 'canary'"),
+]
+
+
+@pytest.mark.spark
+def test_a_run_tells_how_it_ended_and_what_is_not_covered(spark: SparkSession, tmp_path: Path) -> None:
+    write_log(tmp_path / "log" / "all.csv", rows_of(LOG))
+    configuration(tmp_path)
+    summary = run(tmp_path)
+    with open_catalog(tmp_path / "catalog.db") as connection:
+        (filed,), (dead,) = stored_runs(connection), dead_of(connection)
+    assert (filed.run, filed.outcome, filed.counts["dead"]) == (summary.run_id, "done", {"templated": 1})
+    assert filed.coverage == {"tables": 3, "columns": 1, "table": 0, "none": 2}
+    assert filed.replay.startswith("ingest replay -c ")
+    assert (dead.location, dead.reason, dead.run) == ("all.csv:5", "templated", summary.run_id)
+    asked = json.loads(command_line(tmp_path, "coverage", "--catalog", "catalog.db", "--json").stdout)
+    found = {one["entity"]["fullyQualifiedName"].rpartition(".")[2]: one for one in asked["open"]}
+    assert {name: one["reason"] for name, one in found.items()} == {"lost": "templated", "rates": "no_source"}
+    assert found["lost"]["dead"][0]["error"] == "line 1: {{ source }}"
+    contents = b"".join(file.read_bytes() for file in tmp_path.glob("catalog.db*"))
+    assert b"canary" not in contents
+    assert b"90071992" not in contents
+
+    (tmp_path / "log" / "all.csv").write_text("what is this\n1\n")  # what a run fails by is told too
+    with pytest.raises(ConfigError):
+        run(tmp_path)
+    with open_catalog(tmp_path / "catalog.db") as connection:
+        failed, before = stored_runs(connection)
+        assert dead_of(connection) == [dead]
+    assert (failed.outcome, bool(failed.message), failed.coverage == filed.coverage) == ("failed", True, True)
+    assert before.run == summary.run_id
