@@ -33,5 +33,6 @@ def test_the_list_can_be_printed() -> None:
         "loads: Statements, LineageResult -> -\n"
         "metrics: SparkSession, Statements, LineageResult -> QueryChanges\n"
         "reads: Statements, LineageResult -> -\n"
-        "remember: Statements, LineageResult, QueryChanges -> -"
+        "remember: Statements, LineageResult, QueryChanges -> -\n"
+        "open statements: LineageResult -> -"
     )
