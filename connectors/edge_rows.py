@@ -15,6 +15,7 @@ from ingestion.model.contributions import DOUBTFUL, ProducerKind
 from ingestion.model.entities import EntityReference
 from ingestion.model.fqn import split_fqn
 from ingestion.model.lineage import LineageType, Subtype
+from ingestion.model.topics import topic_path
 
 CERTAIN, POSSIBLE = "certain", "possible"
 YES = "yes"
@@ -165,8 +166,13 @@ def table_text(fqn: str) -> str:
 
 
 def entity_text(entity: EntityReference) -> str:
-    """A table or a container of files as a cell has it: of the latter the path, where its service tells the scheme."""
+    """A table, a topic or a container of files as a cell has it.
+
+    Of a container it is the path, where its service tells the scheme.
+    """
     fqn = entity.fully_qualified_name or entity.id
+    if entity.type == "topic":
+        return topic_path(*split_fqn(fqn)[:2])
     if entity.type != "container":
         return table_text(fqn)
     service, *_folders, name = split_fqn(fqn)

@@ -23,7 +23,8 @@ from ingestion.model.contributions import Producer, ProducerKind
 from ingestion.model.fqn import build_fqn
 from ingestion.model.isolation import FailureStage, Isolation
 from ingestion.model.lineage import Column, Json, NameKind
-from ingestion.model.namespaces import Namespace
+from ingestion.model.namespaces import Namespace, RelationKey
+from ingestion.model.topics import split_topic
 from ingestion.parser import TableSchema, given_schemas
 from ingestion.parsing.tiers import ParseOutcome
 from ingestion.scripts.statements import (
@@ -119,7 +120,7 @@ class _Document:
         ]
         card = {
             "id": name,
-            "type": "container" if relation.key.kind is NameKind.PATH else "table",
+            "type": _type_of(relation.key),
             "name": relation.key.table,
             "fullyQualifiedName": name,
             "columns": columns,
@@ -183,6 +184,12 @@ class _Document:
 
     def _label(self, number: int) -> str:
         return self._names.get(number) or str(self._log.relations[number].key)
+
+
+def _type_of(key: RelationKey) -> str:
+    if key.kind is not NameKind.PATH:
+        return "table"
+    return "container" if split_topic(key.table) is None else "topic"
 
 
 def _is_column(name: str) -> bool:

@@ -20,6 +20,7 @@ from ingestion.model.lineage import NameKind, TableName
 from ingestion.model.namespaces import QUALIFIED_PARTS, Namespace
 from ingestion.model.outcomes import Outcome
 from ingestion.model.storage_paths import canonical_path, containers_of
+from ingestion.model.topics import split_topic, topic_path
 
 REMEMBERED = 1_000
 _REMEMBERED_MISSES = 20_000
@@ -88,7 +89,7 @@ class EntitySearch(Protocol):
         """For each name every table it may mean, case ignored; None when the catalog has no such call."""
 
     def path_lookup(self, path: str) -> Sequence[TableEntity]:
-        """Containers and external tables that lie exactly there, however the path's scheme is written."""
+        """Containers, external tables and topics that lie exactly there, however the path's scheme is written."""
 
 
 class _RememberedSearch:
@@ -453,9 +454,12 @@ class Resolver:
 
     def _at_path(self, path: str) -> Resolution:
         found: Sequence[TableEntity] = ()
-        for container in containers_of(canonical_path(path)):
-            found = found or self._search.at_path(container)
         owner = self._scope.rules.storage_of(canonical_path(path))
+        topic = split_topic(path)
+        # The topics of a cluster that goes by several addresses are one service's.
+        looked_in = containers_of(canonical_path(path)) if topic is None else [topic_path(owner or topic[0], topic[1])]
+        for container in looked_in:
+            found = found or self._search.at_path(container)
         own = [entity for entity in found if owner == split_fqn(entity.fully_qualified_name)[0]]
         found = own or found
         if len(found) == 1:

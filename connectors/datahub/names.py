@@ -10,6 +10,7 @@ from connectors.datahub.settings import ServiceNaming
 from connectors.platforms.datahub_platforms import (
     LOWER,
     OF_SCHEMES,
+    OF_TOPICS,
     PLATFORMS,
     SHARDED,
     TWO_PARTS,
@@ -61,6 +62,8 @@ class DatahubNames:
         return DatasetName(platform, name.lower() if lowercase else name, env, given.platform_instance, lowercase)
 
     def _platform(self, service: str, kind: str) -> str | None:
+        if kind == "topic":
+            return OF_TOPICS
         if kind != "table":
             return OF_SCHEMES.get(service)
         if service != self.own or not self.own_type or self.own_type == OTHER_DATABASE:

@@ -33,6 +33,7 @@ from ingestion.model.lineage import Column
 from ingestion.model.moments import iso_time
 from ingestion.model.requests import AddLineageRequest
 from ingestion.model.storage_paths import location
+from ingestion.model.topics import cluster_of, topic_path
 
 _PARTS_OF_A_TABLE = 3
 
@@ -51,8 +52,13 @@ class DatasetNames:
     namespaces: NamespaceMap = field(default_factory=NamespaceMap)
 
     def of(self, entity: TableEntity) -> tuple[str, str]:
-        """The namespace and the name of an entity; a container's are its store and its path."""
+        """The namespace and the name of an entity; a container's are its store and its path, a topic's its cluster's.
+
+        A cluster goes by its address: that is what its service is called, or tells.
+        """
         service, *parts = split_fqn(entity.fully_qualified_name)
+        if entity.type == "topic":
+            return self._cluster(service), parts[0]
         if entity.type != "container":
             namespace, name = self.namespaces.dataset(service, parts[:_PARTS_OF_A_TABLE])
             return namespace, ".".join(map(quote, name))
@@ -63,13 +69,18 @@ class DatasetNames:
         scheme = STORAGE_SCHEMES.get(address.type, service)
         return f"{specified_scheme(scheme)}://{store}", path or "/"
 
+    def _cluster(self, service: str) -> str:
+        given = self.namespaces.namespace_of(service)
+        address = self.namespaces.services.get(service, ServiceAddress("")).options.get("bootstrapServers")
+        return given or topic_path(cluster_of(str(address or "")) or service, "")[:-1]
+
     def has_name(self, entity: TableEntity) -> bool:
         """Whether it can be called as others call it: not where names have a database that nobody knows."""
-        return entity.type == "container" or bool(self.of(entity)[1])
+        return entity.type != "table" or bool(self.of(entity)[1])
 
     def services_without_namespace(self, entities: Iterable[TableEntity]) -> frozenset[str]:
         """The services of these tables that nothing tells the namespace of."""
-        services = {split_fqn(one.fully_qualified_name)[0] for one in entities if one.type != "container"}
+        services = {split_fqn(one.fully_qualified_name)[0] for one in entities if one.type == "table"}
         return frozenset(service for service in services if self.namespaces.namespace_of(service) is None)
 
     def input(self, entity: TableEntity) -> InputDataset:

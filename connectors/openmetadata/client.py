@@ -15,8 +15,10 @@ from connectors.sink import EdgeCounts
 from ingestion.errors import ConfigError, Rejected, RetryableError, TargetDown
 from ingestion.model.digests import digest
 from ingestion.model.entities import TableEntity
+from ingestion.model.fqn import build_fqn, search_pattern, split_fqn
 from ingestion.model.lineage import Json
 from ingestion.model.storage_paths import normal_path, spellings
+from ingestion.model.topics import cluster_of, split_topic
 from ingestion.resolution import Hits, PartialName
 
 # what a server says that it offers beyond the contract
@@ -32,6 +34,7 @@ WORKFLOW_RUNS = "workflowRuns"
 
 TABLE_INDEX = "table_search_index"
 CONTAINER_INDEX = "container_search_index"
+TOPIC_INDEX = "topic_search_index"
 # a real server ignores `size` in field searches and shows so many
 FIELD_SEARCH_SIZE = 10
 _VIEW_FIELDS = ["schemaDefinition", "fullyQualifiedName", "tableType", "processedLineage", "updatedAt", "extension"]
@@ -308,7 +311,25 @@ class CatalogSearch:
     def path_lookup(self, path: str) -> Sequence[TableEntity]:
         if self._bulk:
             return _or_down(lambda: _look_up_path(self._http, path))
-        return _or_down(lambda: self._containers(path))
+        topic = split_topic(path)
+        return _or_down(lambda: self._containers(path) if topic is None else self._topics(*topic))
+
+    def _topics(self, cluster: str, topic: str) -> list[TableEntity]:
+        """Topics of a service of that name; else of those that tell the cluster's address among their brokers."""
+        found = get_by_name(self._http, Collection.TOPICS, build_fqn(cluster, topic))
+        if found is not None:
+            return [table_entity(found, "topic")]
+        hits = _field_search(self._http, search_pattern(None, topic), index=TOPIC_INDEX)
+        services = (service for service, *name in map(split_fqn, hits.fqns) if name == [topic])
+        named = [build_fqn(service, topic) for service in services if self._is_cluster(service, cluster)]
+        stored = (get_by_name(self._http, Collection.TOPICS, fqn) for fqn in named)
+        return [table_entity(json, "topic") for json in stored if json]
+
+    def _is_cluster(self, service: str, address: str) -> bool:
+        document = get_by_name(self._http, Collection.MESSAGING_SERVICES, build_fqn(service)) or {}
+        config = (document.get("connection") or {}).get("config") or {}
+        servers = str(config.get("bootstrapServers") or "").split(",")
+        return address.lower() in map(cluster_of, servers)
 
     def _containers(self, path: str) -> list[TableEntity]:
         normal = normal_path(path)

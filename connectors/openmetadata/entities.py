@@ -114,7 +114,43 @@ def column_request(column: Column) -> dict[str, Any]:
     return request
 
 
-# Services, databases, schemas, tables, procedures, containers and queries over the platform's REST API.
+# The fields of a topic's messages, whose types are those of Avro.
+
+_FIELD_TYPES = {
+    name: kind
+    for kind, names in (
+        ("INT", "INT TINYINT SMALLINT YEAR"),
+        ("LONG", "BIGINT"),
+        ("BYTES", "BYTES DECIMAL NUMERIC NUMBER MONEY BINARY VARBINARY BYTEA BLOB MEDIUMBLOB"),
+        ("STRING", "STRING VARCHAR CHAR TEXT MEDIUMTEXT CLOB JSON XML UUID INTERVAL"),
+        ("TIMESTAMP", "TIMESTAMP DATETIME"),
+        ("RECORD", "STRUCT"),
+        *((alike, alike) for alike in ("BOOLEAN", "FLOAT", "DOUBLE", "DATE", "TIME", "TIMESTAMPZ")),
+        *((alike, alike) for alike in ("ARRAY", "MAP", "ENUM")),
+    )
+    for name in names.split()
+}
+_BARE_FIELD = "BYTES"
+"""What a field is of whose type nothing is known: there is no other word for it."""
+
+
+def topic_request(service: str, name: str, columns: Sequence[Column]) -> Json:
+    """A topic of a `service` (an FQN) as create requests want it; how many partitions it has nothing tells."""
+    fields = []
+    for column in columns:
+        request = column_request(Column(encode_name(column.name), column.type))
+        shown = {"dataTypeDisplay": column.type} if column.type.strip() else {}
+        kind = _FIELD_TYPES.get(request["dataType"], _BARE_FIELD)
+        fields.append({"name": request["name"], "dataType": kind, **shown})
+    return {
+        "name": encode_name(name),
+        "service": service,
+        "partitions": 1,
+        "messageSchema": {"schemaType": "Other", "schemaFields": fields},
+    }
+
+
+# Services, databases, schemas, tables, procedures, containers, topics and queries over the platform's REST API.
 
 
 class Collection(StrEnum):
@@ -122,11 +158,13 @@ class Collection(StrEnum):
 
     DATABASE_SERVICES = "services/databaseServices"
     STORAGE_SERVICES = "services/storageServices"
+    MESSAGING_SERVICES = "services/messagingServices"
     DATABASES = "databases"
     SCHEMAS = "databaseSchemas"
     TABLES = "tables"
     PROCEDURES = "storedProcedures"
     CONTAINERS = "containers"
+    TOPICS = "topics"
     QUERIES = "queries"
     DASHBOARD_SERVICES = "services/dashboardServices"
     DASHBOARDS = "dashboards"
@@ -235,7 +273,7 @@ def mark_processed(http: Http, collection: Collection, identifier: str) -> None:
 
 
 def table_entity(json: Mapping[str, Any], kind: str = "table") -> TableEntity:
-    """A table, or a container with its data model, as the platform gives it."""
+    """A table, a container with its data model, or a topic with its messages' schema, as the platform gives it."""
     fqn = str(json["fullyQualifiedName"])
     extension = json.get("extension") or {}
     parts = split_fqn(fqn)
@@ -247,7 +285,7 @@ def table_entity(json: Mapping[str, Any], kind: str = "table") -> TableEntity:
         database=database,
         schema=schema,
         name=parts[-1],
-        columns=tuple(_columns(json.get("columns") or (json.get("dataModel") or {}).get("columns") or ())),
+        columns=tuple(_columns(_columns_of(json))),
         table_type=str(json.get("tableType") or "Regular"),
         definition=json.get("schemaDefinition"),
         type=kind,
@@ -255,6 +293,11 @@ def table_entity(json: Mapping[str, Any], kind: str = "table") -> TableEntity:
         filed_from_log=COLUMNS_COMPLETE in extension,
         path=str(json.get("locationPath") or json.get("storagePath") or ""),
     )
+
+
+def _columns_of(json: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    held = (json.get("dataModel") or {}).get("columns") or (json.get("messageSchema") or {}).get("schemaFields")
+    return json.get("columns") or held or ()
 
 
 def _columns(columns: Sequence[Mapping[str, Any]]) -> Iterator[Column]:
@@ -278,11 +321,13 @@ def _reference(value: Any, collection: Collection) -> EntityReference:
 _TYPES = {
     Collection.DATABASE_SERVICES: "databaseService",
     Collection.STORAGE_SERVICES: "storageService",
+    Collection.MESSAGING_SERVICES: "messagingService",
     Collection.DATABASES: "database",
     Collection.SCHEMAS: "databaseSchema",
     Collection.TABLES: "table",
     Collection.PROCEDURES: "storedProcedure",
     Collection.CONTAINERS: "container",
+    Collection.TOPICS: "topic",
     Collection.QUERIES: "query",
     Collection.DASHBOARD_SERVICES: "dashboardService",
     Collection.DASHBOARDS: "dashboard",

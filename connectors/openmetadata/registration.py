@@ -20,6 +20,7 @@ _PARENTS = {
     "tables": "databaseSchema",
     "storedProcedures": "databaseSchema",
     "containers": "service",
+    "topics": "service",
 }
 _COLLECTIONS = {
     "databases": Collection.DATABASES,
@@ -27,10 +28,12 @@ _COLLECTIONS = {
     "tables": Collection.TABLES,
     "storedProcedures": Collection.PROCEDURES,
     "containers": Collection.CONTAINERS,
+    "topics": Collection.TOPICS,
 }
 _SERVICES = {
     "databaseService": Collection.DATABASE_SERVICES,
     "storageService": Collection.STORAGE_SERVICES,
+    "messagingService": Collection.MESSAGING_SERVICES,
 }
 
 
@@ -47,8 +50,8 @@ class RegistrationResult:
 
 def register(platform: Platform, groups: Mapping[str, Sequence[Json]], at: float | None = None) -> int:
     """How many of the entities were made. `groups` has OpenMetadata's create requests under services (with their
-    `type`), databases, schemas, tables, storedProcedures and containers; `at` is when the definitions held (seconds
-    since the epoch).
+    `type`), databases, schemas, tables, storedProcedures, containers and topics; `at` is when the definitions held
+    (seconds since the epoch).
 
     Headwater's catalog also adds columns that are new to tables that it has; on an OpenMetadata whatever exists stays
     as it is. Raises Rejected, ConfigError, ServerFailed and TargetDown.
@@ -97,6 +100,8 @@ def _put_if_missing(platform: Platform, group: str, request: Json) -> bool:
 
 def _service_type(platform: Platform, request: Json) -> Json:
     """The type of a database service, where the platform's version lacks the one that is asked for."""
+    if request.get("type", "databaseService") != "databaseService":
+        return {}
     wanted = str(request.get("serviceType", ""))
     found = platform.features.service_type(wanted)
     if found == wanted:

@@ -29,6 +29,7 @@ OF_SCHEMES: Mapping[str, str] = {
     "dbfs": "dbfs", "files": "file", "file": "file",
 }  # fmt: skip
 """Storage by the service that is made of a path."""
+OF_TOPICS = "kafka"
 SHARDED = frozenset({"bigquery"})
 """Of which the days of a table are no datasets of their own."""
 

@@ -51,7 +51,7 @@ class Lookup(Model):
 class RegisterService(models.CreateService):
     """A service; `type` says which collection it belongs to."""
 
-    type: Literal["databaseService", "storageService", "pipelineService"] = "databaseService"
+    type: Literal["databaseService", "storageService", "pipelineService", "messagingService"] = "databaseService"
 
 
 class Register(Model):
@@ -63,6 +63,7 @@ class Register(Model):
     tables: Many[models.CreateTable] = []
     procedures: Annotated[Many[models.CreateProcedure], Field(alias="storedProcedures")] = []
     containers: Many[models.CreateContainer] = []
+    topics: Many[models.CreateTopic] = []
     pipelines: Many[entity_models.CreatePipeline] = []
     queries: Many[entity_models.CreateQuery] = []
     replaceColumns: bool = False

@@ -13,7 +13,7 @@ from ingestion.model.lineage import Json
 _TEXTS = ("displayName", "description", "owners", "tags", "domains")
 _ASSET = (*_TEXTS, "extension", "sourceUrl", "lifeCycle", "certification", "sourceHash")
 _DOMAINS = ("domains", ("domain",))
-_SERVICES = tuple(f"{of}Service" for of in ("database", "storage", "pipeline", "dashboard"))
+_SERVICES = tuple(f"{of}Service" for of in ("database", "storage", "pipeline", "dashboard", "messaging"))
 
 _DATABASE_SERVICE = ("service", ("databaseService",))
 _DASHBOARD_SERVICE = ("service", ("dashboardService",))
@@ -25,7 +25,7 @@ _REVIEWERS = ("reviewers", ("user", "team"))
 
 SERVICE_TYPES = frozenset(_SERVICES)
 LINEAGE_TYPES = (
-    *("table", "container", "storedProcedure", "pipeline"),
+    *("table", "container", "topic", "storedProcedure", "pipeline"),
     *("dashboard", "chart", "dashboardDataModel", "metric"),
 )
 """What lineage can touch."""
@@ -70,7 +70,7 @@ class EntityType:
 
 
 def _service(type_: str) -> EntityType:
-    """What holds databases, storage, pipelines or dashboards."""
+    """What holds databases, storage, pipelines, dashboards or topics."""
     of = type_.removesuffix("Service")
     return EntityType(
         type=type_,
@@ -149,6 +149,18 @@ _OF_STORAGE_AND_PIPELINES = (
         ancestors=(("service", ("storageService",)),),
         references=(_DOMAINS,),
         nests=True,
+    ),
+    EntityType(
+        type="topic",
+        collection="topics",
+        index="topic_search_index",
+        keys=(
+            *(*_ASSET, "messageSchema", "partitions", "cleanupPolicies", "retentionTime", "replicationFactor"),
+            *("maximumMessageSize", "minimumInSyncReplicas", "retentionSize", "topicConfig"),
+        ),
+        parent="service",
+        ancestors=(("service", ("messagingService",)),),
+        references=(_DOMAINS,),
     ),
     EntityType(
         type="pipeline",

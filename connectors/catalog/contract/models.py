@@ -113,7 +113,7 @@ class Create(Stored):
 
 
 class CreateService(Create):
-    """A database, storage, pipeline or dashboard service."""
+    """A database, storage, pipeline, dashboard or messaging service."""
 
     serviceType: Word
     connection: dict[str, Any] | None = None
@@ -248,6 +248,29 @@ class CreateContainer(Extended):
     numberOfObjects: Annotated[float, Field(ge=0, le=2**53)] | None = None
     size: Annotated[float, Field(ge=0, le=2**53)] | None = None
     fileFormats: Many[Word] | None = None
+
+
+class MessageSchema(Stored):
+    """The fields of a topic's messages."""
+
+    schemaText: Text | None = None
+    schemaType: Word | None = None
+    schemaFields: Many[ColumnRequest] = []
+
+
+class CreateTopic(Extended):
+    """A topic of a messaging service."""
+
+    service: Fqn
+    partitions: Annotated[int, Field(ge=1, le=2**31)]
+    messageSchema: MessageSchema | None = None
+    cleanupPolicies: Many[Word] | None = None
+    retentionTime: Annotated[float, Field(ge=-1, le=2**63)] | None = None
+    replicationFactor: Count | None = None
+    maximumMessageSize: Count | None = None
+    minimumInSyncReplicas: Count | None = None
+    retentionSize: Annotated[float, Field(ge=-1, le=2**63)] | None = None
+    topicConfig: dict[str, Any] | None = None
 
 
 class PatchOperation(Model):

@@ -8,9 +8,9 @@ from fastapi.responses import Response
 from connectors.catalog.contract.errors import ApiError
 
 UNSUPPORTED = {
-    "topics, search indexes, machine-learning models, APIs, drives": (
-        *("topics", "searchIndexes", "mlmodels", "apiCollections", "apiEndpoints", "drives", "services/driveServices"),
-        *("services/messagingServices", "services/searchServices", "services/mlmodelServices", "services/apiServices"),
+    "search indexes, machine-learning models, APIs, drives": (
+        *("searchIndexes", "mlmodels", "apiCollections", "apiEndpoints", "drives", "services/driveServices"),
+        *("services/searchServices", "services/mlmodelServices", "services/apiServices"),
     ),
     "glossaries, data products, data contracts": ("glossaries", "glossaryTerms", "dataProducts", "dataContracts"),
     "roles, policies, personas, bots: who may do what": ("roles", "policies", "personas", "bots"),

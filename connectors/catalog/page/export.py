@@ -26,10 +26,12 @@ from connectors.catalog.store.lineage.window import Window, window
 from connectors.catalog.store.schema import entities
 from connectors.edge_rows import ColumnWord, EdgeRow, producer_text, rows_of, table_text
 from ingestion.errors import ConfigError
+from ingestion.model.fqn import split_fqn
 from ingestion.model.lineage import Json, LineageType
 from ingestion.model.moments import minute_text
+from ingestion.model.topics import topic_path
 
-_LISTED = frozenset({"table", "container"})
+_LISTED = frozenset({"table", "container", "topic"})
 
 
 # One moment.
@@ -97,7 +99,8 @@ class _Name(NamedTuple):
 
 def _name(node: Json) -> _Name:
     fqn = node["fullyQualifiedName"]
-    return _Name(fqn, node.get("fullPath") or table_text(fqn))
+    path = topic_path(*split_fqn(fqn)[:2]) if node["type"] == "topic" else node.get("fullPath")
+    return _Name(fqn, path or table_text(fqn))
 
 
 def _column_word(column: Json, source: str, target: str) -> ColumnWord:

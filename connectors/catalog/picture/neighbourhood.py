@@ -321,7 +321,7 @@ def beginnings(connection: Connection, window: Window) -> Json:
     ranked = sorted(degrees, key=lambda one: (-sum(degrees[one].values()), one))[:_BEGINNINGS]
     rows = any_rows_of(connection, set(ranked))
     tables = select(func.count()).select_from(entities)
-    held = entities.c.type.in_(("table", "container")), entities.c.deleted.is_(False)
+    held = entities.c.type.in_(("table", "container", "topic")), entities.c.deleted.is_(False)
     column_edges = (
         select(func.sum(versions.c.column_edges)).select_from(dated_contributions).where(window.moment.holds())
     )

@@ -107,7 +107,7 @@ def search(connection: Connection, words: str) -> Answer[SearchHits]:
     """Tables and columns whose names have these words; without a word every table."""
     if not words.strip():
         listed = select(entities.c.type, entities.c.fqn).where(
-            entities.c.type.in_(("table", "container")), entities.c.deleted.is_(False)
+            entities.c.type.in_(("table", "container", "topic")), entities.c.deleted.is_(False)
         )
         rows = connection.execute(listed.order_by(entities.c.fqn))
         return Answer(SearchHits("", tuple(Hit(row.type, row.fqn) for row in rows)))

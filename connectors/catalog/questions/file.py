@@ -23,7 +23,7 @@ from ingestion.errors import ConfigError
 from ingestion.model import fqn
 from ingestion.model.moments import minute_text
 
-_TABLES = ("table", "container")
+_TABLES = ("table", "container", "topic")
 _LINEAGE_TYPES = (*_TABLES, "dashboardDataModel", "chart", "dashboard")
 
 

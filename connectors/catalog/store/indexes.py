@@ -221,7 +221,8 @@ def _labels(part: Json, path: str) -> Iterator[tuple[str, str, str]]:
     for owner in part.get("owners") or ():
         for name in {owner.get("name"), owner.get("displayName")} - {None}:
             yield path, OWNER, name
-    columns = part.get("columns") or (part.get("dataModel") or {}).get("columns") or part.get("children") or ()
+    held = (part.get("dataModel") or {}).get("columns") or (part.get("messageSchema") or {}).get("schemaFields")
+    columns = part.get("columns") or held or part.get("children") or ()
     for column in columns:
         if isinstance(column, dict) and "dataType" in column:  # a container's children are containers
             yield from _labels(column, fqn.join(path, column["name"]))

@@ -41,6 +41,8 @@ from workflows.state.acknowledgements import PublishedState
 from workflows.state.workflow_state import WorkflowState
 
 _EVENTS_AT_ONCE = 100
+_SERVICES = {"container": Collection.STORAGE_SERVICES, "topic": Collection.MESSAGING_SERVICES}
+"""Where the service of an entity is, by its type; that of any other is a database's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,7 @@ class EventSink:
 
     def _address(self, kind: str, service: str) -> ServiceAddress | None:
         if service not in self._addresses:
-            collection = Collection.STORAGE_SERVICES if kind == "container" else Collection.DATABASE_SERVICES
+            collection = _SERVICES.get(kind, Collection.DATABASE_SERVICES)
             document = get_by_name(self.platform.http, collection, build_fqn(service)) or {}
             config = (document.get("connection") or {}).get("config") or {}
             kind = document.get("serviceType") or ""

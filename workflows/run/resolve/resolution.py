@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 
 from connectors.openmetadata.client import TABLES
-from connectors.openmetadata.entities import COLUMNS_COMPLETE, TableDefinition, column_request
+from connectors.openmetadata.entities import COLUMNS_COMPLETE, TableDefinition, column_request, topic_request
 from connectors.openmetadata.registration import register_each
 from ingestion.binding.binder import BoundLog
 from ingestion.binding.relations import Order, Relation, RelationIdentity
@@ -21,6 +21,7 @@ from ingestion.model.isolation import FailureStage, Isolation, Probe, no_probe
 from ingestion.model.lineage import Column, Json, NameKind
 from ingestion.model.namespaces import QUALIFIED_PARTS, RelationKey
 from ingestion.model.outcomes import Outcome
+from ingestion.model.topics import split_topic
 from ingestion.resolution import Resolver, SearchScope
 from workflows.config import RunConfig
 from workflows.config.namespaces import SourceSettings
@@ -99,7 +100,7 @@ class Registrar:
         `isolation` gets the locations of which no request can be made.
         """
         groups: dict[str, dict[str, Json]] = {
-            group: {} for group in ("services", "databases", "schemas", "tables", "containers")
+            group: {} for group in ("services", "databases", "schemas", "tables", "containers", "topics")
         }
         by_location: dict[str, RelationFacts] = {}
         for one in sorted(facts, key=RelationFacts.moment):
@@ -112,9 +113,10 @@ class Registrar:
         return {group: list(requests.values()) for group, requests in groups.items() if requests}
 
     def location_of(self, key: RelationKey) -> str:
-        """What a relation of that key is registered as: the FQN of a table, the path of a container."""
+        """What a relation of that key is registered as: the FQN of a table or topic, the path of a container."""
         if key.kind is NameKind.PATH:
-            return key.table
+            topic = split_topic(key.table)
+            return key.table if topic is None else build_fqn(self._cluster(key.table, topic[0]), topic[1])
         service, database, schema = self._parents(key)
         return build_fqn(service, database, schema, key.table)
 
@@ -126,7 +128,11 @@ class Registrar:
 
     def _add(self, groups: dict[str, dict[str, Json]], key: RelationKey, shape: _Shape) -> None:
         if key.kind is NameKind.PATH:
-            self._add_container(groups, key.table, shape)
+            topic = split_topic(key.table)
+            if topic is None:
+                self._add_container(groups, key.table, shape)
+            else:
+                self._add_topic(groups, self._cluster(key.table, topic[0]), topic[1], shape)
             return
         service, database, schema = self._parents(key)
         database_fqn = build_fqn(service, database)
@@ -166,6 +172,15 @@ class Registrar:
                 "columns": [column_request(Column(encode_name(one.name), one.type)) for one in shape.columns]
             },
         }
+
+    def _cluster(self, path: str, address: str) -> str:
+        """The service of a topic: the one that a rule names, else one that is called as its cluster is."""
+        return self.engine_names.storage_of(path) or address
+
+    def _add_topic(self, groups: dict[str, dict[str, Json]], service: str, topic: str, shape: _Shape) -> None:
+        groups["services"][f"kafka {service}"] = {"type": "messagingService", "name": service, "serviceType": "Kafka"}
+        fqn = build_fqn(service, topic)
+        groups["topics"][fqn] = topic_request(build_fqn(service), topic, tuple(shape.columns))
 
     def _type_of(self, service: str) -> str:
         """The type of another service, as far as the URL of a rule tells it."""
@@ -419,7 +434,9 @@ class NameResolution:
 
 
 def _location_of_request(request: Json) -> str:
-    """What `Registrar` calls the location of a table's or container's create request."""
+    """What `Registrar` calls the location of a table's, container's or topic's create request."""
+    if "messageSchema" in request:
+        return f"{request['service']}.{build_fqn(request['name'])}"
     return request.get("fullPath") or f"{request.get('databaseSchema')}.{build_fqn(request['name'])}"
 
 

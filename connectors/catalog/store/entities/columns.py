@@ -53,9 +53,11 @@ _STANDARD: Mapping[str, str] = {
     **dict.fromkeys(("GEOGRAPHY", "GEOMETRY", "POINT", "POLYGON"), "GEOGRAPHY"),
 }
 
-WITH_COLUMNS = ("table", "container", "dashboardDataModel")
+WITH_COLUMNS = ("table", "container", "topic", "dashboardDataModel")
 """What has columns of its own."""
 _ITSELF = ("chart", "metric")
+_HELD_IN: Mapping[str, str] = {"dataModel": "columns", "messageSchema": "schemaFields"}
+"""What holds the columns of an entity that does not have them itself, and under which key there."""
 
 
 # Answers, paths within the entity, types across platforms.
@@ -70,11 +72,21 @@ def standard_type(data_type: str) -> str:
 
 
 def of_document(document: Json) -> list[Json]:
-    """The columns of an entity's answer; containers keep theirs in their data model."""
+    """The columns of an entity's answer; containers keep theirs in their data model, topics in their messages' schema.
+
+    The data model of a table is another: what a tool makes it from.
+    """
     columns = document.get("columns")
-    if columns is None:
-        columns = (document.get("dataModel") or {}).get("columns")
+    for key, inside in _HELD_IN.items():
+        if columns is None:
+            columns = (document.get(key) or {}).get(inside)
     return columns or []
+
+
+def with_columns(document: Json, columns: list[Json]) -> Json:
+    """An entity's answer with other columns, where it keeps its own."""
+    key = next((one for one in _HELD_IN if document.get(one)), "") if "columns" not in document else ""
+    return {**document, key: {**document[key], _HELD_IN[key]: columns}} if key else {**document, "columns": columns}
 
 
 def of_entity(kind: str, document: Json) -> list[Json]:

@@ -29,7 +29,7 @@ def look_up(connection: Connection, request: bulk_models.Lookup) -> list[list[Js
     """For each name every entity it can mean, in order of name; case does not matter, what is left out is any."""
     tables = _Tables(connection, request)
     paths = {normal_path(name.path) for name in request.names if name.path}
-    stored = entities.c.type.in_(("container", "table"))
+    stored = entities.c.type.in_(("container", "table", "topic"))
     by_path = _rows_by(connection, "path", paths, stored)
     answers: dict[str, Json] = {}
     matches = []
@@ -55,6 +55,7 @@ def register(connection: Connection, request: bulk_models.Register) -> Json:
         ("tables", "table", request.tables),
         ("storedProcedures", "storedProcedure", request.procedures),
         ("containers", "container", request.containers),
+        ("topics", "topic", request.topics),
         ("pipelines", "pipeline", request.pipelines),
         ("queries", "query", request.queries),
     )

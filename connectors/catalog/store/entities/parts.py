@@ -9,6 +9,7 @@ from sqlalchemy import Connection, delete, select
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from connectors.catalog.store.database import dumps, loads
+from connectors.catalog.store.entities import columns as columns_of
 from connectors.catalog.store.entities import usage
 from connectors.catalog.store.entities.entities import any_rows_of, find, reference_of
 from connectors.catalog.store.entities.tests import suite_document
@@ -98,15 +99,8 @@ def attach(connection: Connection, type_: str, documents: Sequence[Json], fields
 
 def _with_tags(document: Json) -> Json:
     """With an empty list on each column that bears no tag: clients add to the list that they find."""
-    if document.get("columns"):
-        return {**document, "columns": [_column_with_tags(column) for column in document["columns"]]}
-    model = document.get("dataModel")
-    if model and model.get("columns"):
-        return {
-            **document,
-            "dataModel": {**model, "columns": [_column_with_tags(column) for column in model["columns"]]},
-        }
-    return document
+    columns = columns_of.of_document(document)
+    return columns_of.with_columns(document, [_column_with_tags(one) for one in columns]) if columns else document
 
 
 def _column_with_tags(column: Json) -> Json:

@@ -28,6 +28,7 @@ from connectors.catalog.store.schema import entities, query_uses
 from ingestion.model import fqn
 from ingestion.model.lineage import Json
 from ingestion.model.storage_paths import normal_path
+from ingestion.model.topics import topic_path
 
 _SECRET_KEY = re.compile(r"passw|secret|token|private.?key|credential|access.?key|api.?key|passphrase", re.IGNORECASE)
 _REDACTED = "*********"
@@ -114,8 +115,19 @@ def _complete(kind: EntityType, document: Json) -> None:
     if document.get("dataModel"):
         given = document["dataModel"].get("columns") or []
         document["dataModel"] = {**document["dataModel"], "columns": columns_of.answers(name, given)}
+    if document.get("messageSchema"):
+        given = document["messageSchema"].get("schemaFields") or []
+        document["messageSchema"] = {**document["messageSchema"], "schemaFields": columns_of.answers(name, given)}
     if kind.type == "query":
         document["checksum"] = query_digest(document["query"])
+
+
+def _path(kind: EntityType, document: Json) -> str | None:
+    """Where the data of an entity is, None where nothing tells."""
+    if kind.type == "topic":
+        return topic_path(*fqn.split(document["fullyQualifiedName"])[:2])
+    path = document.get("fullPath") or document.get("locationPath")
+    return normal_path(path) if path else None
 
 
 def query_digest(text: str) -> str:
@@ -328,10 +340,7 @@ class Registration:
         known, given = columns_of.of_document(stored), columns_of.of_document(document)
         if known and given is not known:
             merged = columns_of.answers(document["fullyQualifiedName"], columns_of.merge(known, given))
-            if "columns" in document:
-                document["columns"] = merged
-            else:
-                document["dataModel"] = {**document["dataModel"], "columns": merged}
+            document.update(columns_of.with_columns(document, merged))
 
     def _keep_latest(self, stored: EntityRow, document: Json, columns: list[Json]) -> None:
         """A definition older than that of a column which stands does not turn the clock back.
@@ -367,7 +376,7 @@ class Registration:
             "parent_id": parent.id if parent is not None else None,
             "service_folded": fqn.split(name)[0].casefold(),
             "table_type": document.get("tableType"),
-            "path": normal_path(path) if (path := document.get("fullPath") or document.get("locationPath")) else None,
+            "path": _path(kind, document),
             "checksum": document.get("checksum"),
             "processed": processed,
             "has_definition": bool(document.get("schemaDefinition")),
