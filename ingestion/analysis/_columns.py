@@ -143,53 +143,113 @@ def _cut(text: str) -> str:
     return text if len(text) <= MOST_EXPRESSION else text[: MOST_EXPRESSION - 1] + "…"
 
 
-class ColumnSources:
-    """The source columns that one analysis met, by number."""
+class TableSources:
+    """The columns of one base table that an analysis met, as values."""
 
-    __slots__ = ("_columns", "_numbers", "all", "dialect", "doubtful")
+    __slots__ = ("_prefix", "_sources", "_table", "_values")
+
+    def __init__(self, sources: ColumnSources, table: TableName) -> None:
+        self._sources = sources
+        self._table = table
+        self._prefix = f"{table.dotted}."
+        self._values: dict[str, ColumnValue] = {}
+
+    def value(self, column: str, type_: str = "") -> ColumnValue:
+        """The value that a column of the table is."""
+        value = self._values.get(column)
+        if value is None:
+            number = self._sources.add(self._table, column)
+            value = self._values[column] = ColumnValue((number << SHIFT,)).known_as(self._prefix + column, type_)
+        return value
+
+
+class ColumnSources:
+    """The source columns that one analysis met, by number.
+
+    Each number is of one column, or of those, by their own numbers, that an ambiguous name may mean. Most columns that
+    a name may mean are nobody's in the end: references to columns are made of those that someone asks for.
+    """
+
+    __slots__ = ("_candidates", "_columns", "_members", "_numbers", "_tables", "dialect", "doubtful")
 
     def __init__(self, dialect: str) -> None:
         self.dialect = dialect
-        self.all: list[tuple[ColumnRef, ...]] = []
-        self._numbers: dict[tuple[tuple[ColumnRef, ...], bool], int] = {}
         self.doubtful: set[int] = set()
-        self._columns: dict[TableName, dict[str, ColumnValue]] = {}
+        self._columns: list[tuple[TableName, str] | None] = []
+        self._members: list[tuple[int, ...]] = []
+        self._candidates: dict[int, tuple[ColumnRef, ...]] = {}
+        self._numbers: dict[tuple[tuple[int, ...], bool], int] = {}
+        self._tables: dict[TableName, TableSources] = {}
 
-    def column(self, table: TableName, column: str, type_: str = "") -> ColumnValue:
+    def __len__(self) -> int:
+        return len(self._members)
+
+    def add(self, table: TableName, column: str) -> int:
+        """The number of a column that has none yet."""
+        number = len(self._members)
+        self._columns.append((table, column))
+        self._members.append((number,))
+        return number
+
+    def members(self, number: int) -> tuple[int, ...]:
+        """The numbers of the columns that a number stands for."""
+        return self._members[number]
+
+    def column_of(self, number: int) -> tuple[TableName, str]:
+        """The table and the name of the column that alone has this number."""
+        column = self._columns[number]
+        assert column is not None
+        return column
+
+    def columns(self, number: int) -> tuple[ColumnRef, ...]:
+        """The columns that a number stands for."""
+        found = self._candidates.get(number)
+        if found is None:
+            members = self._members[number]
+            if members == (number,):
+                found = (ColumnRef(*self.column_of(number)),)
+            else:
+                found = tuple(self.columns(member)[0] for member in members)
+            self._candidates[number] = found
+        return found
+
+    def of_table(self, table: TableName) -> TableSources:
+        """The columns of a base table."""
+        found = self._tables.get(table)
+        if found is None:
+            found = self._tables[table] = TableSources(self, table)
+        return found
+
+    def column(self, table: TableName, column: str) -> ColumnValue:
         """The value that a column of a base table is."""
-        columns = self._columns.get(table)
-        if columns is None:
-            columns = self._columns[table] = {}
-        value = columns.get(column)
-        if value is None:
-            number = len(self.all)
-            self.all.append((ColumnRef(table, column),))
-            value = ColumnValue((number << SHIFT,)).known_as(f"{table.dotted}.{column}", type_)
-            columns[column] = value
-        return value
+        return self.of_table(table).value(column)
 
     def one_of(self, candidates: Sequence[ColumnValue], name: str) -> ColumnValue:
         """The value of an ambiguous name: all columns behind its candidates (`SELECT a FROM t, u`: t.a, u.a).
 
         A candidate without columns is one as well: n in `SELECT COUNT(*) AS n, n / 2 FROM t` is t.n, or no column.
         """
-        columns: dict[ColumnRef, None] = {}
+        columns: dict[int, None] = {}
         role = IDENTITY
         doubtful = False
         for candidate in candidates:
-            direct = [key for key in candidate.keys if is_direct(key & ROLE_MASK)]
-            doubtful |= not direct
-            for key in direct:
-                columns.update(dict.fromkeys(self.all[key >> SHIFT]))
-                role = unite_roles(role, key & ROLE_MASK)
+            is_known = False
+            for key in candidate.keys:
+                own = key & ROLE_MASK
+                if is_direct(own):
+                    is_known = True
+                    columns.update(dict.fromkeys(self._members[key >> SHIFT]))
+                    role = unite_roles(role, own)
+            doubtful |= not is_known
         if not columns:
             return ColumnValue((), None).known_as(name)
         found = tuple(columns)
         take_steps(len(found))
         number = self._numbers.get((found, doubtful))
         if number is None:
-            number = self._numbers[found, doubtful] = len(self.all)
-            self.all.append(found)
+            number = self._numbers[found, doubtful] = len(self._members)
+            self._columns.append(None)
+            self._members.append(found)
             if doubtful:
                 self.doubtful.add(number)
         return ColumnValue((number << SHIFT | role,)).known_as(name)
@@ -510,7 +570,7 @@ class TableColumns:
     `SELECT t.a, a FROM t, u` proves that t has an a, so that the second a is t.a as well: in two it were an error.
     """
 
-    __slots__ = ("_folded", "_guesses", "_schema", "columns", "confirmed", "sources", "table")
+    __slots__ = ("_folded", "_own", "_schema", "columns", "confirmed", "sources", "table")
 
     indirect: dict[int, ColumnValue] = {}
     keyed = False
@@ -520,7 +580,7 @@ class TableColumns:
         self.table = table
         self.columns = columns
         self.confirmed: set[str] = set()
-        self._guesses: dict[str, list[ColumnValue]] = {}
+        self._own = sources.of_table(table)
         self._schema: dict[str, Column] | None = None
         self._folded: dict[str, Column | None] | None = None
 
@@ -571,16 +631,15 @@ class TableColumns:
         return self._value(found)
 
     def _value(self, column: Column) -> ColumnValue:
-        return self.sources.column(self.table, column.name, standard_type(column.type, self.sources.dialect))
+        return self._own.value(column.name, standard_type(column.type, self.sources.dialect))
+
+    def guess(self, name: str) -> ColumnValue:
+        """The column that may be called `name`, as the table has no schema."""
+        return self._own.value(name)
 
     def guesses(self, name: str) -> list[ColumnValue]:
         """The columns that may be called `name`."""
-        if self.columns is not None:
-            return []
-        found = self._guesses.get(name)
-        if found is None:
-            found = self._guesses[name] = [self.sources.column(self.table, name)]
-        return found
+        return [] if self.columns is not None else [self._own.value(name)]
 
 
 class FunctionColumns:

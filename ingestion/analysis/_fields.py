@@ -94,7 +94,7 @@ def _value_in_role(
 
 def _shown_name(sources: ColumnSources, name: str, value: ColumnValue) -> str:
     """A field's name for a text: one that no column behind it has may be a literal."""
-    return name if any(c.column == name for key in value.keys for c in sources.all[key >> SHIFT]) else POSITION
+    return name if any(c.column == name for key in value.keys for c in sources.columns(key >> SHIFT)) else POSITION
 
 
 def _unite(first: FieldColumns, each: list[_Each], acting: dict[int, None], whole: ColumnValue) -> FieldColumns:

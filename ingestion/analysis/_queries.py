@@ -106,25 +106,27 @@ class QueryAnalysis:
         number = key >> SHIFT
         self._used.add(number)
         doubtful = number in self.sources.doubtful
-        return Reference(self.sources.all[number], TRANSFORMATIONS[key & ROLE_MASK], text, doubtful)
+        return Reference(self.sources.columns(number), TRANSFORMATIONS[key & ROLE_MASK], text, doubtful)
 
     def unused_columns(self) -> tuple[ColumnRef, ...]:
         """The columns that were met for sure and that no reference has."""
-        if len(self._used) == len(self.sources.all):
+        sources, used = self.sources, self._used
+        if len(used) == len(sources):
             return ()
-        candidates = {c for number in self._used if len(found := self.sources.all[number]) > 1 for c in found}
+        candidates = {one for number in used if len(found := sources.members(number)) > 1 for one in found}
+        unused = (number for number in range(len(sources)) if number not in used and number not in sources.doubtful)
+        alone = ((number, sources.members(number)) for number in unused)
         return tuple(
-            columns[0]
-            for number, columns in enumerate(self.sources.all)
-            if number not in self._used | self.sources.doubtful and len(columns) == 1 and self._is_sure(columns[0])
-            if columns[0] not in candidates
+            sources.columns(number)[0]
+            for number, columns in alone
+            if len(columns) == 1 and columns[0] not in candidates and self._is_sure(*sources.column_of(columns[0]))
         )
 
-    def _is_sure(self, column: ColumnRef) -> bool:
-        rows = self._tables.get(column.table)
-        if rows is None or column.column == "*":
+    def _is_sure(self, table: TableName, column: str) -> bool:
+        rows = self._tables.get(table)
+        if rows is None or column == "*":
             return False
-        return rows.columns is not None or column.column in rows.confirmed
+        return rows.columns is not None or column in rows.confirmed
 
     def query(self, query: Query, parent: Scope | None = None, view: View = NO_ITEMS) -> QueryColumns:
         """The rows of a query; `parent` is the scope around it, `view` has the WITH items that it may read."""

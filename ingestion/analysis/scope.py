@@ -485,6 +485,9 @@ class Scope:
             if visible.hidden:
                 continue
             rows = visible.rows
+            if type(rows) is TableColumns and rows.columns is None:  # by far the most, and they know nothing
+                guesses.append((visible, rows.guess(name)))
+                continue
             found = rows.find(name)
             if found is not None:
                 if found not in definite:
