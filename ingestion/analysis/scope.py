@@ -479,6 +479,17 @@ class Scope:
         named = self._named_value(name) if self.view else None
         if named is not None:
             return named
+        definite, guesses = self._columns_called(name)
+        if definite:
+            return definite[0] if len(definite) == 1 else self._ambiguous(definite, name)
+        if _is_position(name):
+            return _by_position(self.relations, int(name[1:]), name)
+        if guesses:
+            return self._guess([*guesses, *self._unnested_fields(name)], name)
+        return self._elsewhere(name)
+
+    def _columns_called(self, name: str) -> tuple[list[ColumnValue], list[tuple[ScopedRelation, ColumnValue]]]:
+        """The columns of this query's relations that surely have a name, and those that may have it."""
         definite: list[ColumnValue] = []
         guesses: list[tuple[ScopedRelation, ColumnValue]] = []
         for visible in self.relations:
@@ -494,13 +505,7 @@ class Scope:
                     definite.append(found)
             elif rows.open or isinstance(rows, FunctionColumns):
                 guesses += [(visible, guess) for guess in rows.guesses(name)]
-        if definite:
-            return definite[0] if len(definite) == 1 else self._ambiguous(definite, name)
-        if _is_position(name):
-            return _by_position(self.relations, int(name[1:]), name)
-        if guesses:
-            return self._guess([*guesses, *self._unnested_fields(name)], name)
-        return self._elsewhere(name)
+        return definite, guesses
 
     def _unnested_fields(self, name: str) -> Iterator[tuple[ScopedRelation, ColumnValue]]:
         """The fields that a bare name may be: qty of `SELECT qty FROM t, UNNEST(t.lines)`, if no column of t's."""
