@@ -210,6 +210,10 @@ def _bind(
     return under_last_tables(log), failures
 
 
+def _unread_calls(found: Sequence[ScriptStatement]) -> tuple[str, ...]:
+    return tuple(f"line {one.line}: {one.unread_call}" for one in found if one.calls)
+
+
 class LineageParser:
     """The lineage of `query` (one statement or a script), bound to `schema` as far as it goes.
 
@@ -223,7 +227,8 @@ class LineageParser:
         ConfigError: the dialect is unknown, or the time limit is no positive number.
         TypeError: an argument is of another type; nothing was parsed.
         RecordError: no statement of the text could be read (ParseTimeout, ParseMemory, ParseCrash, Unparsable,
-            Templated, TooLarge say why). Where some could be, `failures` names the others.
+            Templated, TooLarge say why). Where some could be, `failures` names the others. `unread_calls` names those
+            that were read, and run a routine that the text does not define.
     """
 
     def __init__(
@@ -238,6 +243,7 @@ class LineageParser:
         found = tuple(script_statements(query, self._dialect))
         outcomes = parse_script_statements(found, self._dialect, timeout_seconds)
         self._statements, self.failures = _bind(found, outcomes, before)
+        self.unread_calls = _unread_calls(found)
 
     @classmethod
     def of_each(
@@ -284,6 +290,7 @@ class LineageParser:
         parser._dialect = dialect
         try:
             parser._statements, parser.failures = _bind(found, outcomes, before)
+            parser.unread_calls = _unread_calls(found)
         except RecordError as error:
             return error
         return parser

@@ -149,7 +149,10 @@ def _of_script(script: Script, dialect: str, known: Schema, timeout_seconds: flo
         intermediates=tuple(map(str, parser.intermediate_tables)),
         edges=parser.edges,
         problems=tuple(map(problem_text, parser.problems)),
-        failures=(*script.unread, *(located_failure(failure, script) for failure in parser.failures)),
+        failures=(
+            *script.unread,
+            *(located_failure(failure, script) for failure in (*parser.failures, *parser.unread_calls)),
+        ),
         reads=tuple((str(source), str(target)) for source, target in parser.table_lineage),
         notes=notes,
     )

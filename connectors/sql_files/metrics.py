@@ -82,7 +82,8 @@ class _Reading:
 
     def read(self) -> None:
         """Take every statement apart, in order."""
-        script = tuple(script_statements(self.script.text, self.dialect))
+        found = script_statements(self.script.text, self.dialect)
+        script = tuple(one for one in found if one.text or one.problem)
         outcomes = parse_script_statements(script, self.dialect, self.seconds)
         for source, outcome in zip(script, outcomes, strict=True):
             self._read(source, outcome)

@@ -135,6 +135,9 @@ NO_COLUMN = keywords(
 CONDITIONS = keywords("where on using having qualify group order distinct natural intersect except minus union connect")
 """Begin what has a say in which rows there are, or in their order."""
 
+SHOWING_PACKAGES = keywords("dbms_output")
+"""Oracle's packages whose procedures only show something to who runs a script."""
+
 METADATA_QUERIES = keywords("describe desc summarize show")
 """Begin what DuckDB takes as a relation in parentheses, besides queries."""
 

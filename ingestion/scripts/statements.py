@@ -5,12 +5,14 @@ model.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ingestion.analysis.form import RelationalStatement
 from ingestion.analysis.symbolic import dumps, loads
 from ingestion.dialects import Dialect
+from ingestion.dialects.cursor import Code
+from ingestion.dialects.keywords import SHOWING_PACKAGES
 from ingestion.dialects.unfilled_templates import template_in_quotes, template_in_script
 from ingestion.errors import Templated, Unparsable
 from ingestion.model.lineage import StatementKind
@@ -18,13 +20,13 @@ from ingestion.model.outcomes import Outcome
 from ingestion.parsing.parser_pool import warm_parser
 from ingestion.parsing.sandbox.protocol import ILL_FORMED
 from ingestion.parsing.tiers import ParseOutcome, ParseRequest
-from ingestion.scripts.unfollowed_changes import is_misspelt_definition
+from ingestion.scripts.unfollowed_changes import defined_routines, is_misspelt_definition
 from ingestion.statements import StatementText, classify, split
 from ingestion.statements.classification import BLOCKS
 from ingestion.statements.routines.bodies import block_steps, routines_in
 from ingestion.statements.routines.definition import quote_name
 from ingestion.statements.routines.inline_functions import as_function, function_as_view
-from ingestion.statements.routines.steps import RoutineStep
+from ingestion.statements.routines.steps import RoutineStep, called_routine, constant
 from ingestion.statements.script_variables import with_own_variables
 
 _TEXT = r"(?:'([^'\\]*)'|\"([^\"\\]*)\")"
@@ -126,7 +128,8 @@ class ScriptStatement:
     """A statement to parse and the line (from 1) it begins on; without a text, `problem` says why it has none.
 
     `column` (from 1) is where in that line the very text stands, 0 where the script does not have it like that.
-    `function`: the text is that of a view, as which a function is read that gives rows or reads them.
+    `function`: the text is that of a view, as which a function is read that gives rows or reads them. `calls`: the
+    routine that it runs, and that the script does not define: what that does is not known.
     """
 
     line: int
@@ -134,12 +137,22 @@ class ScriptStatement:
     problem: str = ""
     column: int = 0
     function: bool = False
+    calls: tuple[str, ...] = ()
+
+    @property
+    def unread_call(self) -> str:
+        """Why it is not known what it runs, "" where it runs nothing else."""
+        if not self.calls:
+            return ""
+        verb = f"{self.text.split(None, 1)[0].upper()} runs" if self.text else "is called here"
+        return f"what {verb} is not known"
 
 
 def script_statements(script: str, dialect: Dialect) -> Iterator[ScriptStatement]:
     """The statements of a script; of a block, a script with control flow or a routine's definition those in it."""
     end = 0
     written = split(script, dialect.name)
+    defined = defined_routines(script)
     for as_written, statement in zip(written, with_own_variables(written, dialect.name), strict=True):
         start = script.find(as_written.text, end)
         column = start - script.rfind("\n", 0, start) if start >= 0 else 0
@@ -151,8 +164,9 @@ def script_statements(script: str, dialect: Dialect) -> Iterator[ScriptStatement
             yield ScriptStatement(statement.line, problem=f"internal_error:{type(error).__name__}")
             continue
         for step in steps:
-            if step.problem or step.text:
-                one = replace(_script_statement(statement, step, dialect), function=view is not None)
+            calls = _unknown_routine(step, dialect, defined)
+            if step.problem or step.text or calls:
+                one = replace(_script_statement(statement, step, dialect), function=view is not None, calls=calls)
                 yield replace(one, column=column) if step.text == statement.text else one
 
 
@@ -236,16 +250,50 @@ def _is_without_lineage(text: str, dialect: Dialect) -> bool:
 def _steps(text: str, dialect: Dialect) -> Iterator[RoutineStep]:
     reason = classify(text, dialect).skip_reason
     if reason in BLOCKS:
-        for step in block_steps(text, dialect):
+        steps = block_steps(text, dialect)
+        for step in steps:
             yield from _steps_of_made(step, dialect)
+        if reason is Outcome.DYNAMIC_SQL and not steps:
+            yield RoutineStep(problem=reason)
+        return
+    if reason is Outcome.PREPARE and (prepared := _prepared_step(text, dialect)) is not None:
+        yield prepared
         return
     routines = routines_in(text, dialect) if reason is Outcome.ROUTINE_DEFINITION else ()
     if not routines:
         yield RoutineStep(text)
     for routine in routines:
         for step in routine.steps:
-            if classify(step.text, dialect).skip_reason is not Outcome.SELECT:
+            if step.calls:  # what a procedure calls is run where that is called, and what a trigger calls by itself
+                yield from (step,) if routine.kind == "trigger" else ()
+            elif classify(step.text, dialect).skip_reason is not Outcome.SELECT:
                 yield from _steps_of_made(step, dialect)
+
+
+def _prepared_step(text: str, dialect: Dialect) -> RoutineStep | None:
+    """What PREPARE q (int) AS INSERT …, or FROM 'INSERT …', prepares; None for its other forms.
+
+    It is read where it stands, as a routine is where it is defined: EXECUTE names it, and has no text.
+    """
+    code = Code.of(text, dialect)
+    start = code.find(1, frozenset({"as", "from"})) + 1
+    if code.word(0) != "prepare" or start >= len(code):
+        return None
+    if code.is_string(start):
+        written = constant(code, start, len(code))
+        return RoutineStep(problem=Outcome.DYNAMIC_SQL) if written is None else RoutineStep(written)
+    variable = start + 1 >= len(code) or code.word(start) in ("@", ":")
+    return RoutineStep(problem=Outcome.DYNAMIC_SQL) if variable else RoutineStep(text[code.start_of(start) :])
+
+
+def _unknown_routine(step: RoutineStep, dialect: Dialect, defined: Collection[str]) -> tuple[str, ...]:
+    """The routine that a step runs and the script does not define; of one that only shows something, none."""
+    called = step.calls
+    if step.text and classify(step.text, dialect).skip_reason is Outcome.CALL:
+        called = called_routine(step.text, dialect) or ("?",)
+    if not called or called[-1].lower() in defined or called[0].lower() in SHOWING_PACKAGES:
+        return ()
+    return called
 
 
 def _steps_of_made(step: RoutineStep, dialect: Dialect) -> Iterator[RoutineStep]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
 
 from ingestion.arguments import nearest_name
 from ingestion.dialects import Dialect
 from ingestion.dialects.cursor import Code
 from ingestion.dialects.definition import keywords
+from ingestion.dialects.keywords import QUERIES
 from ingestion.model.outcomes import Outcome
 from ingestion.statements import classify
 from ingestion.statements.altered_types import OTHER_VERBS, TYPE_VERBS, altered_types
@@ -26,16 +26,9 @@ _UNFOLLOWED = frozenset(
 _OTHER_ROWS = keywords("attach detach inherit")
 """Behind ALTER TABLE: the rows of another table come to its own, or go."""
 _NAMESPACES = keywords("schema database catalog namespace keyspace")
-_NOT_READ = frozenset({Outcome.CALL, Outcome.DYNAMIC_SQL})
-"""What statements do that run what is not written in them."""
-_TOUCHED = re.compile(
-    r"truncate\s+(?:table\s+)?(?:if\s+exists\s+)?(?:only\s+)?|comment\s+(?:if\s+exists\s+)?on\s+(?:table|view)\s+"
-    r"|create\s+(?:unique\s+|bitmap\s+|(?:non)?clustered\s+)*index\s[^()]*?\bon\s+(?:table\s+)?(?:only\s+)?"
-    r"|refresh\s+materialized\s+view\s+(?:concurrently\s+)?",
-    re.IGNORECASE,
-)
 _DEFINED = re.compile(
-    r"\b(?:procedure|proc|function|macro|prepare)\s+(?:if\s+not\s+exists\s+)?([\w.$#@\"`\[\]]+)", re.IGNORECASE
+    r"(?<!execute\s)(?<!drop\s)(?<!on\s)\b(?:procedure|proc|function|macro|prepare)\s+(?:if\s+not\s+exists\s+)?([\w.$#@\"`\[\]]+)",
+    re.IGNORECASE,
 )
 _DEFINING = keywords("create alter drop")
 _MOST_MODIFIERS = 12
@@ -55,23 +48,31 @@ def _last_part(name: str) -> str:
     return name.rpartition(".")[2].strip('"`[]').lower()
 
 
-def unfollowed_change(text: str, dialect: Dialect, defined: Collection[str] = ()) -> str | None:
+def unfollowed_change(text: str, dialect: Dialect) -> str | None:
     """Why it is not known what `text` changes: nobody knows what depends on what it drops or alters (DROP FUNCTION), or
     how it alters it; None for other SQL.
 
-    `DROP TABEL t` drops what nobody knows of, and is no statement without effects, nor is `CALL p()`, unless the
-    script has p among what is `defined` there.
+    `DROP TABEL t` drops what nobody knows of, and is no statement without effects.
     """
     code = Code.of(text, dialect)
-    if classify(text, dialect).skip_reason in _NOT_READ:
-        called = code.dotted_name(1)[0]
-        return None if called and called[-1].lower() in defined else f"what {code.word(0).upper()} runs is not known"
+    if code.word(0) == "explain" and _is_run_while_explained(code):
+        return "what EXPLAIN ANALYZE runs is not followed"
     if _is_of_nothing_known(code):
         return _unknown_text(code)
     words = code.words(0, 2)
     if words in _UNFOLLOWED or (words == ("alter", "table") and _is_altered_in_some_way(text, code)):
         return f"what depends on what {' '.join(words).upper()} changes is not followed"
     return None
+
+
+def _is_run_while_explained(code: Code) -> bool:
+    """Whether an EXPLAIN ANALYZE, in parentheses or not, runs what is no query."""
+    index = code.after(1) if code.word(1) == "(" else 1
+    options = code.words(1, index)
+    while code.word(index) in ("analyze", "analyse", "verbose"):
+        index += 1
+    runs = {"analyze", "analyse"}.intersection((*options, *code.words(1, index - 1)))
+    return bool(runs) and code.word(index) not in QUERIES | {"explain"}
 
 
 def _is_altered_in_some_way(text: str, code: Code) -> bool:
@@ -132,12 +133,3 @@ def dropped_namespace(text: str, dialect: Dialect) -> tuple[str, ...]:
     if code.word(what) not in _NAMESPACES and not user:
         return ()
     return code.dotted_name(what + (3 if code.words(what + 1, 2) == ("if", "exists") else 1))[0]
-
-
-def touched_table(text: str, dialect: Dialect) -> tuple[str, ...]:
-    """The name of the table that `text` is about and makes no other of, () where that is told elsewhere.
-
-    `CREATE INDEX i ON shop.orders (total)`: nothing depends on it, but a name that is mistyped is one.
-    """
-    start = _TOUCHED.match(text)
-    return () if start is None else Code.of(text[start.end() :], dialect).dotted_name(0)[0]

@@ -33,7 +33,7 @@ def lineage(
 
     Statements are read as one script: what one creates, the next ones know. In a directory a lone SELECT is a view
     that is named after its file. A dbt project is read by its manifest.json, or by its own files where it has none.
-    Exit code 1 if a statement could not be read, 2 if there is none.
+    Exit code 1 if a statement could not be read or runs a routine that the SQL does not define, 2 if there is none.
 
     \b
     Examples:

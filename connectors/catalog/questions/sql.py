@@ -92,7 +92,9 @@ def parse_sql(connection: Connection, text: str, dialect: str) -> Answer[SqlRead
         *(_table("writes", table, known) for table in parser.target_tables),
     )
     unresolved = tuple(_unresolved_name(problem, known) for problem in dict.fromkeys(parser.problems))
-    return Answer(SqlReading(tables, tuple(_edges(parser, known)), unresolved, tuple(parser.failures)))
+    return Answer(
+        SqlReading(tables, tuple(_edges(parser, known)), unresolved, (*parser.failures, *parser.unread_calls))
+    )
 
 
 def _known_tables(connection: Connection, tables: tuple[TableName, ...]) -> _Known:

@@ -313,3 +313,12 @@ def test_what_a_link_leads_to_out_of_the_folder_is_left_out_and_told() -> None:
     assert code == 1
     with pytest.raises(ConfigError, match=r"private\.sql: a link leads out of the folder"):
         lineage_graph(Path("jobs"), "postgres")
+
+
+def test_a_call_of_what_the_files_do_not_define_is_among_what_was_not_read(tmp_path: Path) -> None:
+    (tmp_path / "a.sql").write_text(
+        "CREATE PROCEDURE web.load() LANGUAGE sql AS $$ INSERT INTO t SELECT a FROM s $$;\n"
+    )
+    (tmp_path / "b.sql").write_text("CALL web.load();\nCALL web.other();\n")
+    found = script_lineage(str(tmp_path), "postgres", None, 30)
+    assert found.failures == (f"{tmp_path / 'b.sql'}:2: what CALL runs is not known",)

@@ -4,7 +4,7 @@ names, what fills them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from connectors.catalog.questions.tables import CatalogTable, LocalTables
@@ -31,12 +31,8 @@ from ingestion.model.namespaces import Namespace, RelationKey
 from ingestion.model.outcomes import Outcome, ProblemKind
 from ingestion.parsing.tiers import ParseOutcome
 from ingestion.scripts.statements import ScriptStatement, parse_script_statements, script_statements
-from ingestion.scripts.unfollowed_changes import (
-    defined_routines,
-    dropped_namespace,
-    touched_table,
-    unfollowed_change,
-)
+from ingestion.scripts.touched_tables import touched_tables
+from ingestion.scripts.unfollowed_changes import dropped_namespace, unfollowed_change
 from ingestion.statements import classify
 from ingestion.statements.altered_types import altered_types
 from ingestion.walk import TABLE, ColumnNode
@@ -134,11 +130,10 @@ def bound_script(script: Script | None, dialect: Dialect, names: TableNames, tim
     """The statements of a script in the catalog that `names` knows; None is the script without statements."""
     found = tuple(script_statements(script.text, dialect)) if script is not None else ()
     outcomes = parse_script_statements(found, dialect, timeout_seconds)
-    defined = defined_routines(script.text) if script is not None else frozenset()
     reasons = {
         number: why
         for number, (statement, outcome) in enumerate(zip(found, outcomes, strict=True))
-        if (why := _doubt(statement, outcome, dialect, defined))
+        if (why := _doubt(statement, outcome, dialect))
     }
     occurrences, namespace = [], names.namespace
     for number, (statement, outcome) in enumerate(zip(found, outcomes, strict=True)):
@@ -154,7 +149,7 @@ def bound_script(script: Script | None, dialect: Dialect, names: TableNames, tim
         texts,
         tuple(_retyped_columns(found, dialect)),
         tuple(dict.fromkeys(_dropped_tables(found, dialect, names.tables))),
-        tuple(name for statement in found if (name := touched_table(statement.text, dialect))),
+        tuple(dict.fromkeys(name for one in found for name in touched_tables(one.text, dialect))),
         (
             *((why, why) for why in (script.unread if script is not None else ())),
             *((texts[n] or why, f"{_location(script, found, n)}: {why}") for n, why in sorted(reasons.items())),
@@ -162,12 +157,12 @@ def bound_script(script: Script | None, dialect: Dialect, names: TableNames, tim
     )
 
 
-def _doubt(statement: ScriptStatement, outcome: ParseOutcome, dialect: Dialect, defined: Collection[str]) -> str:
+def _doubt(statement: ScriptStatement, outcome: ParseOutcome, dialect: Dialect) -> str:
     """Why it is not known what a statement does, "" where it is."""
-    unfollowed = unfollowed_change(statement.text, dialect, defined) if statement.text else None
+    unfollowed = unfollowed_change(statement.text, dialect) if statement.text else None
     if outcome.dead_reason and not (outcome.dead_reason == Outcome.UNKNOWN_VERB and unfollowed):
         return "" if altered_types(statement.text, dialect) else outcome.dead_reason
-    return unfollowed or ""
+    return unfollowed or statement.unread_call
 
 
 def _location(script: Script | None, found: Sequence[ScriptStatement], number: int) -> str:
@@ -313,7 +308,8 @@ def _add_relations(script: BoundScript, effects: ScriptEffects, names: TableName
         effects.states.setdefault(name, TableState(exists=False))
     made = {relation.key.parts[-1].casefold() for relation in script.log.relations}
     for parts in script.named:
-        if parts[-1].casefold() not in made and names.table(parts) is None and ".".join(parts) not in names.ambiguous:
+        known = parts[-1].casefold() in made or names.table(parts) is not None or names.tables.below(parts)
+        if not known and ".".join(parts) not in names.ambiguous:
             effects.touched_in_vain.setdefault(".".join(parts))
 
 

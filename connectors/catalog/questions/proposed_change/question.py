@@ -46,6 +46,7 @@ from ingestion.dialects.connection_types import CONNECTION_TYPES
 from ingestion.errors import ConfigError
 from ingestion.model.lineage import Column
 from ingestion.model.namespaces import Namespace
+from ingestion.statements import split
 from ingestion.walk import node_name
 
 
@@ -77,8 +78,9 @@ def change_report(connection: Connection, options: ChangeOptions, moment: Moment
     tables = LocalTables(connection, moment)
     dialect = _dialect(options.dialect, tables)
     names = TableNames(tables, _namespace(options.default_schema))
-    before, after = (_read(script, dialect, names, options) for script in _scripts(options, dialect))
-    if options.diff is None and not (after.texts or after.unknown):
+    scripts = _scripts(options, dialect)
+    before, after = (_read(script, dialect, names, options) for script in scripts)
+    if options.diff is None and not (after.texts or after.unknown or split(scripts[1].text, dialect.name)):
         raise ConfigError("there is no statement in what was given: an empty text changes nothing, and says nothing")
     sides = Sides(tables, script_effects(before, names), script_effects(after, names, before))
     rebinding = Rebinding(dialect, names.namespace, options.timeout_seconds)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ingestion.errors import RecordError
+from ingestion.model.lineage import LineageType
 from ingestion.parser import LineageParser
 
 
@@ -37,6 +38,34 @@ def test_words_that_are_no_statement_are_a_failure(text: str) -> None:
 )
 def test_statements_without_lineage_and_calls_are_read(text: str, dialect: str) -> None:
     assert LineageParser(text, dialect).failures == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "dialect", "told"),
+    [
+        ("INSERT INTO t SELECT a FROM s;\nCALL web.load()", "postgres", ("line 2: what CALL runs is not known",)),
+        ("CREATE PROCEDURE web.load() AS $$ $$;\nCALL web.load()", "postgres", ()),
+        ("refresh_all", "tsql", ("line 1: what REFRESH_ALL runs is not known",)),
+        ("BEGIN DBMS_OUTPUT.PUT_LINE('x'); refresh_all; END;", "oracle", ("line 1: what is called here is not known",)),
+        ("CREATE PROCEDURE p AS BEGIN other_one; END;", "oracle", ()),
+    ],
+)
+def test_a_call_of_what_the_text_does_not_define_is_told(text: str, dialect: str, told: tuple[str, ...]) -> None:
+    parser = LineageParser(text, dialect)
+    assert (parser.unread_calls, parser.failures) == (told, ())
+    (same,) = LineageParser.of_each([text], dialect)
+    assert isinstance(same, LineageParser)
+    assert same.unread_calls == told
+
+
+def test_what_is_prepared_is_read_where_it_stands() -> None:
+    for text, dialect in (
+        ("PREPARE q (int) AS INSERT INTO t (a) SELECT a FROM s WHERE b = $1; EXECUTE q (1)", "postgres"),
+        ("PREPARE q FROM 'INSERT INTO t (a) SELECT a FROM s'; EXECUTE q", "mysql"),
+    ):
+        parser = LineageParser(text, dialect)
+        assert [str(edge.target) for edge in parser.edges if edge.type is LineageType.DIRECT] == ["t.a"]
+        assert (parser.failures, parser.unread_calls) == ((), ())
 
 
 def test_the_statements_beside_are_read() -> None:

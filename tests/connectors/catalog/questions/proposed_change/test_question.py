@@ -196,6 +196,15 @@ NOT_SAFE = {
     "ALTER TABLE core.sales INHERIT raw.orders": ("postgres", "ALTER TABLE changes is not followed"),
     "ALTER TABLE core.sales SWAP WITH mart.cpy": ("snowflake", "MART.CPY is not in this catalog"),
     "TRUNCATE raw.oders": ("postgres", "raw.oders is not in this catalog"),
+    "BEGIN refresh(1); END;": ("oracle", "what is called here is not known"),
+    "CREATE TRIGGER g AFTER INSERT ON raw.orders FOR EACH ROW EXECUTE FUNCTION f()": (
+        "postgres",
+        "what is called here is not known",
+    ),
+    "DROP PROCEDURE p; CALL p()": ("postgres", "what CALL runs is not known"),
+    "GRANT SELECT ON raw.orders, raw.oders TO app": ("postgres", "raw.oders is not in this catalog: a mistyped name?"),
+    "PREPARE q AS DELETE FROM raw.oders WHERE id = $1; EXECUTE q (1)": ("postgres", "raw.oders is not in this catalog"),
+    "PREPARE q FROM @text; EXECUTE q": ("mysql", "dynamic_sql"),
 }
 
 
@@ -211,6 +220,10 @@ def test_what_is_not_read_or_not_known_is_not_called_safe(catalog: Path, ddl: st
     "ddl",
     [
         "CREATE INDEX i ON raw.orders (id)",
+        "CREATE FUNCTION f() RETURNS int LANGUAGE plpgsql AS $$ BEGIN RETURN 1; END $$",
+        "GRANT SELECT ON raw.orders TO app; LOCK TABLE core.sales, raw.orders; VACUUM ANALYZE raw.orders; VACUUM",
+        "GRANT USAGE ON SCHEMA raw TO app; GRANT reader TO app",
+        "PREPARE q (int) AS DELETE FROM core.sales WHERE id = $1; EXECUTE q (1)",
         "CREATE PROCEDURE p() LANGUAGE sql AS $$ SELECT 1 $$; CALL p()",
         "CREATE TABLE raw.fresh (id int); CREATE INDEX i ON raw.fresh (id); COMMENT ON TABLE raw.fresh IS 'x'",
         "PREPARE p AS SELECT 1; EXECUTE p",
