@@ -449,15 +449,22 @@ class _TimelineReader:
         relation.end(self._in_force)
 
     def _supersede(self) -> None:
-        """Marks what was made under a name before something else was."""
+        """Marks what was made under a name before something else was, or before something else was moved there.
+
+        After `CREATE TABLE n AS …`, `CREATE TABLE t AS …`, `DROP TABLE t` and `ALTER TABLE n RENAME TO t` it is n that
+        stands, which was made first.
+        """
         made = sorted((order, number) for number, order in self._last_made.items())
         last = {self.relations[number].key: self.relations[number] for _order, number in made}
+        last.update((relation.key, relation) for relation in self.relations if relation.stands)
         for relation in self.relations:
             if relation.created is not None and last[relation.key] is not relation:
                 relation.superseded |= self._statement(relation) != self._statement(last[relation.key])
 
-    def _statement(self, relation: Relation) -> tuple[str, Namespace]:
-        assert relation.creator is not None
+    def _statement(self, relation: Relation) -> tuple[str, Namespace] | None:
+        """What made a relation, None for one that was there before the log begins."""
+        if relation.creator is None:
+            return None
         creator = self._occurrences[relation.creator]
         return creator.template, creator.namespace
 

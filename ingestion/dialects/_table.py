@@ -58,8 +58,9 @@ POSTGRES_FAMILY = (
         sqlfluff="materialize",
         use_names_database=True,
         select_into_creates=False,
+        sinks=True,
     ),
-    replace(_POSTGRES, name="risingwave", sqlglot="risingwave", windows_over_relations=True),
+    replace(_POSTGRES, name="risingwave", sqlglot="risingwave", windows_over_relations=True, sinks=True),
     # Redshift lowers quoted names too unless enable_case_sensitive_identifier is set.
     replace(
         _POSTGRES,

@@ -148,6 +148,7 @@ class Dialect:
     # Definitions
     table_streams: bool = False  # CREATE STREAM s ON TABLE t
     dictionaries: bool = False  # CREATE DICTIONARY d (...) SOURCE(...)
+    sinks: bool = False  # CREATE SINK s FROM v
     create_as_copies: bool = False  # CREATE TABLE n AS s takes the columns of s
     defaults_read_columns: bool = False  # CREATE TABLE t (a INT, b INT DEFAULT (a + 1))
     create_as_by_name: bool = False  # CREATE TABLE t (a INT) SELECT b, a FROM s: a meets a, and b comes after

@@ -239,7 +239,7 @@ _APPENDS = re.compile(r"\bappend\s+from\b")
 _OTHER = _skip_for(Outcome.DDL_OTHER)
 _ROUTINE = _skip_for(Outcome.ROUTINE_DEFINITION, Kind.CREATE_ROUTINE)
 _STREAM = _parse_as(Kind.CREATE_VIEW)
-_DICTIONARY = _parse_as(Kind.CREATE_TABLE_AS)
+_TABLE_MADE = _parse_as(Kind.CREATE_TABLE_AS)
 _BY_OBJECT: Mapping[str, Classification] = {
     **dict.fromkeys(_OTHER_OBJECTS, _OTHER),
     **dict.fromkeys(_ACCESS, _skip_for(Outcome.GRANT)),
@@ -273,7 +273,8 @@ def _create(statement: _Examined) -> Classification:
 def _of_dialect(dialect: Dialect, word: str) -> Classification | None:
     if word == "stream" and dialect.table_streams:
         return _STREAM
-    return _DICTIONARY if word == "dictionary" and dialect.dictionaries else None
+    made = (word == "dictionary" and dialect.dictionaries) or (word == "sink" and dialect.sinks)
+    return _TABLE_MADE if made else None
 
 
 def _create_table(statement: _Examined, after: Iterator[Token]) -> Classification:
@@ -340,11 +341,12 @@ def _session_altered(change: session_changes.SessionChange | None) -> Classifica
 
 
 def _drop(statement: _Examined) -> Classification:
-    """DROP: of tables and views, and of the streams that are read like them."""
+    """DROP: of tables and views, and of the streams and sinks that are like them."""
     words = [token.text.lower() for token in statement.head(5)][1:]
     if {"table", "view"} & set(words[:3]) and not {"function", "macro"} & set(words[:2]):
         return _parse_as(Kind.DROP)
-    if words[:1] == ["stream"] and statement.dialect.table_streams:
+    of_stream = words[:1] == ["stream"] and statement.dialect.table_streams
+    if of_stream or (words[:1] == ["sink"] and statement.dialect.sinks):
         return _parse_as(Kind.DROP)
     if "index" in words[:3]:
         return _skip_for(Outcome.INDEX)
@@ -374,6 +376,7 @@ _BARE_CALL = re.compile(r"(?:[\w$#@]++|\[[^\]]*+\]|\.)++(?:\s*+;?\s*+\Z|\s++(?:@
 """T-SQL runs a procedure without EXEC where its name begins a batch."""
 _CURSOR = re.compile(r"\bcursor\b")
 _BEGIN = re.compile(r"\bbegin\b")
+_TABLE_VARIABLE = re.compile(r"@\w++\s++(?:as\s++)?table\s*+\(")
 _SEPARATOR = re.compile(";")
 
 
@@ -454,9 +457,18 @@ def _begin(statement: _Examined) -> Classification:
 
 
 def _declare(statement: _Examined) -> Classification:
-    """DECLARE a cursor or a variable; with a BEGIN behind it a block, and where queries fill what is written."""
+    """DECLARE a cursor or a variable; with a BEGIN behind it a block, and where queries fill what is written.
+
+    T-SQL's `DECLARE @t TABLE (a INT)` is a block, too: it makes a table.
+    """
     goes_on = statement.dialect.separator is Separator.GO and statement.has(FILLS_VARIABLES) and statement.has(WRITES)
-    if goes_on or statement.has(_BEGIN) or (statement.dialect.declare_opens_script and statement.has(_SEPARATOR)):
+    makes_table = statement.dialect.table_variables and statement.has(_TABLE_VARIABLE)
+    if (
+        goes_on
+        or makes_table
+        or statement.has(_BEGIN)
+        or (statement.dialect.declare_opens_script and statement.has(_SEPARATOR))
+    ):
         return _BLOCK
     return _skip_for(Outcome.CURSOR if statement.has(_CURSOR) else Outcome.VARIABLE)
 

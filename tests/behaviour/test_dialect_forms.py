@@ -608,6 +608,76 @@ ROUTINES: list[Case] = [
 ]
 
 
+DEFINITIONS: list[Case] = [
+    (
+        "tsql",
+        "DECLARE @n INT = 3; DECLARE @kept AS TABLE (no INT PRIMARY KEY, net INT, INDEX ix (net)); "
+        "INSERT @kept SELECT id, pay FROM s WHERE pay > @n; INSERT INTO o (a) SELECT net FROM @kept",
+        {},
+        "#kept.net>o.a s.id>#kept.no s.pay>#kept.net",
+    ),
+    (
+        "tsql",
+        "DECLARE @gone TABLE (no INT, twice AS no * 2) DELETE FROM s OUTPUT deleted.id INTO @gone (no) WHERE pay > 3 "
+        "INSERT INTO o (a) SELECT g.twice FROM @gone g",
+        {},
+        "#gone.no>#gone.twice #gone.twice>o.a s.id>#gone.no",
+    ),
+    (
+        "tsql",
+        "DECLARE @t TABLE (a INT); INSERT INTO @t SELECT x FROM s\nGO\nDECLARE @t TABLE (b INT); "
+        "INSERT INTO @t SELECT y FROM u; INSERT INTO o (a) SELECT b FROM @t",
+        {},
+        "#t.b>o.a s.x>#t.a u.y>#t.b",
+    ),
+    ("tsql", "CREATE TABLE s (no INT, INDEX ix NONCLUSTERED (no)); SELECT * INTO o FROM s", {}, "s.no>o.no"),
+    ("cockroach", "CREATE TABLE s (no INT, FAMILY f (no)); CREATE TABLE o AS SELECT * FROM s", {}, "s.no>o.no"),
+    ("cockroach", "CREATE TABLE s (no INT, INDEX ix (no)); CREATE TABLE o AS SELECT * FROM s", {}, "s.no>o.no"),
+    (
+        "cockroach",
+        "CREATE TABLE s (family f, index numeric(9)); CREATE TABLE o AS SELECT * FROM s",
+        {},
+        "s.family>o.family s.index>o.index",
+    ),
+    ("mariadb", "CREATE TABLE s (v INT, VECTOR INDEX (v)); CREATE TABLE o AS SELECT * FROM s", {}, "s.v>o.v"),
+    ("singlestore", "CREATE TABLE s (no INT, SHARD KEY (no)); CREATE TABLE o AS SELECT * FROM s", {}, "s.no>o.no"),
+    (
+        "exasol",
+        "CREATE TABLE s (a INT, b INT, DISTRIBUTE BY a, b); CREATE TABLE o AS SELECT * FROM s",
+        {},
+        "s.a>o.a s.b>o.b",
+    ),
+    (
+        "risingwave",
+        "CREATE SINK k AS SELECT no, MAX(pay) AS top FROM s GROUP BY no WITH (connector = 'kafka') FORMAT PLAIN",
+        {},
+        "s.no>k.no s.pay>k.top",
+    ),
+    (
+        "risingwave",
+        "CREATE SINK IF NOT EXISTS k INTO o (a, b) AS WITH q AS (SELECT no, pay FROM s) SELECT * FROM q "
+        "WITH (type = 'append-only')",
+        {},
+        "s.no>o.a s.pay>o.b",
+    ),
+    ("risingwave", "CREATE SINK k FROM s WITH (connector = 'iceberg')", {"s": {"no": "INT"}}, "s.no>k.no"),
+    (
+        "materialize",
+        "CREATE SINK k IN CLUSTER c FROM s INTO KAFKA CONNECTION b (TOPIC 't') FORMAT JSON ENVELOPE UPSERT",
+        {"s": {"no": "INT"}},
+        "s.no>k.no",
+    ),
+    (
+        "db2",
+        "EXPORT TO /data/o.del OF DEL MODIFIED BY NOCHARDEL MESSAGES m.txt "
+        "WITH q AS (SELECT no FROM s) SELECT no FROM q",
+        {},
+        "s.no>/data/o.del.no?",
+    ),
+    ("duckdb", "CREATE VIEW o AS (DESCRIBE s) UNION ALL (DESCRIBE t)", {}, ""),
+]
+
+
 def _edges(case: Case) -> str:
     dialect, statement, schema, _ = case
     found = LineageParser(statement, dialect=dialect, schema=schema).edges
@@ -663,6 +733,11 @@ def test_a_function_does_to_each_column_of_a_star_what_it_does_to_one(
     ]
     assert {edge.subtype.value for edge in direct} == known
     assert {edge.masking for edge in direct} == {expected}
+
+
+@pytest.mark.parametrize("case", DEFINITIONS)
+def test_what_is_defined_has_its_columns_and_its_rows(case: Case) -> None:
+    assert _edges(case) == case[3]
 
 
 @pytest.mark.parametrize("case", ROUTINES)

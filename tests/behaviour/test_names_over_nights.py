@@ -42,6 +42,26 @@ def test_after_each_night_the_catalog_says_of_what_the_names_then_are_tables_wer
     assert [*standing_after(tmp_path / "nights", growing(parts))] == expected
 
 
+@pytest.mark.parametrize(
+    ("dialect", "moved"),
+    [
+        ("mysql", ["RENAME TABLE wide TO aside, long TO wide, aside TO long"]),
+        ("postgres", ["ALTER TABLE wide RENAME TO aside", "ALTER TABLE long RENAME TO wide"]),
+        ("postgres", ["DROP TABLE wide", "ALTER TABLE long RENAME TO wide"]),
+    ],
+)
+@pytest.mark.parametrize("dropped_before", [True, False])
+def test_a_table_that_was_moved_has_its_columns_for_certain_whatever_had_the_name_after_it_was_made(
+    tmp_path: Path, dialect: str, moved: list[str], *, dropped_before: bool
+) -> None:
+    first = ["CREATE TABLE wide AS SELECT c FROM s0", "DROP TABLE wide"] if dropped_before else []
+    made = ["CREATE TABLE long AS SELECT x AS k, y AS v FROM s1", *first, "CREATE TABLE wide AS SELECT z AS w FROM s2"]
+    nights = [made, [*moved, "CREATE TABLE made AS SELECT v FROM wide WHERE k > 1"]]
+    assert [*standing_after(tmp_path, growing(records_of(nights)), dialect)][-1] >= {("wide", "made"), ("s1", "wide")}
+    (found,) = (one for one in contributions_in(tmp_path / "catalog.db", None) if one.target.endswith(".made"))
+    assert [one.get("certain", True) for one in found.content["columns"]] == [True, True]
+
+
 _MADE_AGAIN_WITHOUT_ITS_RENAME = [
     ["CREATE OR REPLACE TABLE stg AS SELECT x FROM s0", "ALTER TABLE stg RENAME TO kept", "DROP TABLE IF EXISTS stg"],
     [

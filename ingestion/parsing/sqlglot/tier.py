@@ -17,7 +17,7 @@ from ingestion.analysis.form import RelationalStatement, WriteForm, named_relati
 from ingestion.dialects import Dialect, dialect_of
 from ingestion.dialects.cursor import Code
 from ingestion.dialects.definition import keywords
-from ingestion.dialects.keywords import TRANSFERS
+from ingestion.dialects.keywords import QUERY_STARTS, TRANSFERS
 from ingestion.errors import Unparsable
 from ingestion.model.lineage import StatementKind, TableChange, TableName, Target, WriteMode
 from ingestion.model.storage_paths import location
@@ -30,6 +30,7 @@ from ingestion.parsing.sqlglot.statements.commands import Words, read_command, w
 from ingestion.parsing.sqlglot.statements.definitions import (
     altered_table,
     defined_table,
+    lists_more_than_columns,
     renames_column,
     with_generated_columns,
     with_types,
@@ -232,6 +233,8 @@ def _command(text: str, node: exp.Expr, rules: Dialect, depth: int) -> Relationa
     word = code.word(0)
     if word == "unload" or code.stands(0, "export", "("):
         return _unload(code, depth)
+    if code.stands(0, "export", "to"):
+        return _exported(code, depth)
     if word == "replace" and depth < _DYNAMIC_DEPTH:  # MySQL: what an INSERT does, replacing rows of the same key
         return _parse(f"{text[: code.start_of(0)]}INSERT{text[code.end_of(0) :]}", rules, depth + 1)
     if word in ("execute", "exec", "call", "prepare"):
@@ -258,10 +261,13 @@ def _command(text: str, node: exp.Expr, rules: Dialect, depth: int) -> Relationa
 def _is_misread(node: exp.Expr, text: str, rules: Dialect) -> bool:
     """Whether sqlglot took what an ALTER does for a command that it does not look into, or a column for a table.
 
+    Or an index in the list of a CREATE TABLE for a column.
+
     Of ALTER TABLE t RENAME a TO b it has a new name of the table, and nothing of the rest.
     """
     kinds = [type(action) for action in node.args.get("actions") or ()] if type(node) is exp.Alter else []
-    return exp.Command in kinds or (exp.AlterRename in kinds and renames_column(Code.of(text, rules)))
+    renamed = exp.AlterRename in kinds and renames_column(Code.of(text, rules))
+    return renamed or exp.Command in kinds or lists_more_than_columns(node)
 
 
 def _definition(code: Code) -> RelationalStatement | None:
@@ -292,6 +298,17 @@ def _unload(code: Code, depth: int) -> RelationalStatement:
     if query is None or index is None or depth >= _DYNAMIC_DEPTH:
         raise Unparsable("UNLOAD without a query or a location")
     return _written_to(index, _parse(query, code.dialect, depth + 1))
+
+
+def _exported(code: Code, depth: int) -> RelationalStatement:
+    """Db2: EXPORT TO path OF DEL MODIFIED BY … MESSAGES path SELECT …."""
+    words = Words(code)
+    words.take("export", "to")
+    path = words.path()
+    start = next((n for n in code.outside(3) if code.word(n) in QUERY_STARTS), None)
+    if path is None or start is None or depth >= _DYNAMIC_DEPTH:
+        raise Unparsable("EXPORT without a query or a path")
+    return _written_to(path, _parse(code.text[code.start_of(start) :], code.dialect, depth + 1))
 
 
 def _written_to(index: str, query: RelationalStatement) -> RelationalStatement:

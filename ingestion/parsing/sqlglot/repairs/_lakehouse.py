@@ -169,11 +169,14 @@ def unloaded_query(code: Code) -> Iterator[Edit]:
             yield code.edit(number, code.closing(number + 1))
 
 
+_BEFORE_SHOWN = keywords("from join , as all union except intersect")
+
+
 def shown_relation(code: Code) -> Iterator[Edit]:
     """DuckDB: (DESCRIBE t), (SHOW …) and (SUMMARIZE t) as a relation: what is told of a table, or of its values."""
     for number in range(len(code) - 2):
         before = code.word(number - 1) if number else ""
-        if code.word(number) != "(" or before not in ("from", "join", ",", "as"):
+        if code.word(number) != "(" or before not in _BEFORE_SHOWN:
             continue
         word = code.word(number + 1)
         closing = code.closing(number)

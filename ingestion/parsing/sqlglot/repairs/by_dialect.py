@@ -87,6 +87,8 @@ _TRANSACT_NEEDS = re.compile(
     r"|\A\s*+(?:update\s++[^\s.]++\s++set\b.{0,2000}?|delete\s++[^\s.]++\s++)\bfrom\s*+\(\s*+select\b",
     re.IGNORECASE | re.DOTALL,
 )
+# CREATE SINK s FROM v WITH (…): sqlglot reads it, and makes nothing of it.
+_SINKS = re.compile(r"\A\s*+(?:create|drop)\s++sink\b", re.IGNORECASE)
 _MISREAD = {
     "fabric": _TRANSACT_NEEDS,
     "tsql": _TRANSACT_NEEDS,
@@ -115,6 +117,8 @@ _MISREAD = {
         r"|\bvalue\s*+\(\s*+[\w\"]++\s*+\)|\A\s*+update\s*+\(",
         re.IGNORECASE | re.DOTALL,
     ),
+    "materialize": _SINKS,
+    "risingwave": _SINKS,
     "mariadb": _PRIORITY,
     "mysql": _PRIORITY,
     # TABLE PROPERTIES (…) would be the query `TABLE properties(…)`, and t be filled from a function.
@@ -387,6 +391,34 @@ def _with_label(code: Code) -> Iterator[Edit]:
             yield code.edit(number, number + 2)
 
 
+def _sink(code: Code) -> Iterator[Edit]:
+    """RisingWave, Materialize: CREATE SINK s FROM v, CREATE SINK s AS query: a table s, which other systems read.
+
+    `CREATE SINK s INTO t (a) AS query` fills t, by position.
+    """
+    if code.stands(0, "drop", "sink"):
+        yield code.edit(1, 1, "TABLE")
+    if not code.stands(0, "create", "sink"):
+        return
+    first = 5 if code.stands(2, "if", "not", "exists") else 2
+    last = end_of_name(code, first)
+    target = f"CREATE TABLE {code.between(first, last + 1)} AS"
+    for number in code.outside(last + 1):
+        word = code.word(number)
+        if word == "into":
+            from_ = next((n for n in code.outside(number) if code.word(n) in ("from", "as")), len(code))
+            target = f"INSERT INTO {code.between(number + 1, from_)}"
+        elif word == "from":
+            read = code.between(number + 1, end_of_name(code, number + 1) + 1)
+            yield 0, len(code.text), f"{target} SELECT * FROM {read}"
+            return
+        elif word == "as":
+            ends = (n for n in code.outside(number + 1) if code.stands(n, "with", "(") or code.word(n) == "format")
+            query = code.between(number + 1, next(ends, len(code) - (code.word(len(code) - 1) == ";")))
+            yield 0, len(code.text), f"{target} {query}"
+            return
+
+
 def _table_arguments(code: Code) -> Iterator[Edit]:
     """BigQuery: FUNCTION(TABLE t, MODEL m, …) takes a query as well, and a model is no column."""
     for number in range(1, len(code) - 2):
@@ -439,6 +471,8 @@ _REPAIRS: dict[str, tuple[Repair, ...]] = {
     "duckdb": (pivot_statement, shown_relation, merged_by_columns),
     "impala": (_impala,),
     "informix": (_informix,),
+    "materialize": (_sink,),
+    "risingwave": (_sink,),
     "greenplum": (_overriding, foreign_table, unknown_types),
     "postgres": (_overriding, foreign_table, unknown_types),
     "hive": (existing_partition,),

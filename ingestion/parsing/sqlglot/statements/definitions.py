@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import sqlglot
@@ -47,6 +47,22 @@ _NO_LIST_OF_COLUMNS = keywords(
 )
 _CONSTRAINTS = keywords("constraint primary unique foreign check exclude supplemental connection projection")
 _LISTED_KEYS = keywords("key fulltext spatial")
+_LISTED_IN_TWO_WORDS = frozenset(
+    {
+        ("distribute", "by"),  # Exasol
+        ("inverted", "index"),  # CockroachDB
+        ("partition", "by"),
+        ("period", "for"),
+        ("shard", "key"),  # SingleStore
+        ("sort", "key"),
+        ("vector", "index"),  # MariaDB
+        ("vector", "key"),
+        ("watermark", "for"),  # RisingWave, Flink
+    }
+)
+_LISTED_WITH_COLUMNS = keywords("family index")
+"""CockroachDB's FAMILY f (a, b) and INDEX ix (a), which look like columns of a type with arguments."""
+_LISTED = _LISTED_WITH_COLUMNS | {word for pair in _LISTED_IN_TWO_WORDS for word in (pair[0], " ".join(pair))}
 _TYPE_ENDS = keywords(
     "not null default primary unique check references collate generated identity constraint comment encode masked "
     "encrypted filestream sparse rowguidcol auto_increment autoincrement invisible visible as with srid distkey "
@@ -95,6 +111,20 @@ def _columns_of(names: Names, schema: exp.Expr) -> tuple[Column, ...]:
         for item in schema.expressions
         if type(item) is exp.ColumnDef and type(item.this) is exp.Identifier
     )
+
+
+def lists_more_than_columns(node: exp.Expr) -> bool:
+    """Whether a CREATE's list may have an index or a key that sqlglot takes for a column: T-SQL's `INDEX ix (a)`."""
+    schema = node.this if type(node) is exp.Create else None
+    return type(schema) is exp.Schema and any(_may_be_no_column(item) for item in schema.expressions)
+
+
+def _may_be_no_column(item: exp.Expr) -> bool:
+    name = item.this if type(item) is exp.ColumnDef else None
+    if type(name) is not exp.Identifier or name.args.get("quoted") or name.name.lower() not in _LISTED:
+        return False
+    kind = item.args.get("kind")
+    return kind is None or kind.this is exp.DType.USERDEFINED
 
 
 def create_change(names: Names, node: exp.Expr) -> TableChange | None:
@@ -322,11 +352,17 @@ def _list_items(code: Code, around: _TokenSpan) -> Iterator[_TokenSpan]:
 
 
 def _columns_defined(code: Code, around: _TokenSpan) -> Iterator[Column]:
-    """The columns that the items of a list, the tokens `around` them, define; constraints are passed over."""
-    for item in _list_items(code, around):
-        if item.first < item.end and not _is_constraint(code, item):
+    """The columns that the items of a list, the tokens `around` them, define; constraints are passed over.
+
+    A name that comes again is of what goes before it: Exasol's `a INT, b INT, DISTRIBUTE BY a, b`.
+    """
+    seen = set[str]()
+    items = [item for item in _list_items(code, around) if item.first < item.end]
+    for item in items:
+        if not _is_constraint(code, item) and not _lists_columns(code, item, items):
             column = _column_defined(code, item)
-            if column is not None:
+            if column is not None and column.name not in seen:
+                seen.add(column.name)
                 yield column
 
 
@@ -339,9 +375,19 @@ def _is_constraint(code: Code, item: _TokenSpan) -> bool:
         word in _CONSTRAINTS
         or (word == "index" and code.dialect.listed_indexes)
         or (word in _LISTED_KEYS and code.dialect.listed_keys)
-        or (word == "period" and code.stands(item.first + 1, "for"))
+        or code.words(item.first, 2) in _LISTED_IN_TWO_WORDS
         or (word == "like" and item.end > item.first + 1)
     )
+
+
+def _lists_columns(code: Code, item: _TokenSpan, items: Sequence[_TokenSpan]) -> bool:
+    """Whether an `item` says of columns of the list that they are stored, or found, together: `FAMILY f (a, b)`."""
+    if code.is_quoted(item.first) or code.word(item.first) not in _LISTED_WITH_COLUMNS:
+        return False
+    opening = next((number for number in range(item.first + 1, item.end) if code.word(number) == "("), item.end)
+    names = {code.column(one.first) for one in items if code.is_name(one.first)}
+    listed = code.items(opening + 1, code.closing(opening)) if opening < item.end else ()
+    return any(code.is_name(first) and code.column(first) in names for first, _last in listed)
 
 
 def _column_defined(code: Code, item: _TokenSpan) -> Column | None:
