@@ -234,7 +234,7 @@ def _command(text: str, node: exp.Expr, rules: Dialect, depth: int) -> Relationa
     if word == "unload" or code.stands(0, "export", "("):
         return _unload(code, depth)
     if code.stands(0, "export", "to"):
-        return _exported(code, depth)
+        return _export(code, depth)
     if word == "replace" and depth < _DYNAMIC_DEPTH:  # MySQL: what an INSERT does, replacing rows of the same key
         return _parse(f"{text[: code.start_of(0)]}INSERT{text[code.end_of(0) :]}", rules, depth + 1)
     if word in ("execute", "exec", "call", "prepare"):
@@ -300,7 +300,7 @@ def _unload(code: Code, depth: int) -> RelationalStatement:
     return _written_to(index, _parse(query, code.dialect, depth + 1))
 
 
-def _exported(code: Code, depth: int) -> RelationalStatement:
+def _export(code: Code, depth: int) -> RelationalStatement:
     """Db2: EXPORT TO path OF DEL MODIFIED BY … MESSAGES path SELECT …."""
     words = Words(code)
     words.take("export", "to")
