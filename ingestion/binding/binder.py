@@ -215,17 +215,30 @@ class RelationSchemas:
         for relation in self._timeline.relations:
             if relation.key.session is not None or relation.temporary:
                 continue
-            for order in dict.fromkeys(order for order, change in relation.alterations if _changes_columns(change)):
+            orders = [*dict.fromkeys(order for order, change in relation.alterations if _changes_columns(change))]
+            left = self._left_again(relation) if len(orders) > 2 else frozenset()
+            for order in orders:
                 with isolation.around(FailureStage.BINDING, order):
                     known = self._types_before(relation, order)
                     for change in (change for when, change in relation.alterations if when == order):
                         types += _type_events(relation, change, order, known)
                     if not any(when[0] == order[0] and when < order for when, _change in relation.alterations):
-                        columns += _column_events(relation, order, known)
+                        columns += _column_events(relation, order, known, left)
         return (
             tuple(sorted(types, key=lambda event: event.time)),
             tuple(sorted(columns, key=lambda event: event.time)),
         )
+
+    def _left_again(self, relation: Relation) -> frozenset[str]:
+        """The columns that a relation has in the end though the last alteration that the log has of them is no ADD.
+
+        Of `ADD c`, `DROP c`, `ADD c`, `DROP c`, `ADD c` the last does what the second one did, and is it once more.
+        """
+        final = relation.final_alterations
+        if final is None or all(when in final for when, _change in relation.alterations):
+            return frozenset()
+        last = max(when for when, _change in relation.alterations)
+        return frozenset(column.name for column in self.schema_at(relation.number, last, final) or ())
 
     def _types_before(self, relation: Relation, order: Order) -> dict[str, str]:
         """The columns that a relation had before an alteration, empty where they are not known."""
@@ -258,7 +271,7 @@ class RelationSchemas:
             # Of what the log did not make, a failure costs no statement: its columns are not known.
             failures = isolation if relation.creator is not None else Isolation[Order]()
             with failures.around(FailureStage.BINDING, relation.created or end):
-                schema = self.schema_at(relation.number, end)
+                schema = self.schema_at(relation.number, end, relation.final_alterations)
                 if schema:
                     found[relation.number] = schema
         return found
@@ -280,8 +293,12 @@ def _type_events(
             yield TypeEvent(relation.altered_at.get(order, relation.key), column, order[0], added=True)
 
 
-def _column_events(relation: Relation, order: Order, known: Mapping[str, str]) -> Iterator[ColumnNameEvent]:
+def _column_events(
+    relation: Relation, order: Order, known: Mapping[str, str], left: Collection[str]
+) -> Iterator[ColumnNameEvent]:
     """What became of the names of columns; of one that the log shows not to be there, nothing (IF EXISTS).
+
+    `left`: columns that are there in the end, whatever the alterations come to in their order.
 
     What is altered at one moment, in logs that have no parts of a second, is told as one change.
     """
@@ -292,7 +309,7 @@ def _column_events(relation: Relation, order: Order, known: Mapping[str, str]) -
     key = relation.altered_at.get(order, relation.key)
     for column, other in _new_names(relation, changes, known):
         if column != other and (column in known or not (shown or column in optional)):
-            again = relation.superseded or relation.dropped is not None or column in defined
+            again = relation.superseded or relation.dropped is not None or column in defined or column in left
             yield ColumnNameEvent(key, column, order[0], other, known.get(column, ""), again)
 
 

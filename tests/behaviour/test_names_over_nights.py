@@ -62,6 +62,15 @@ def test_a_table_that_was_moved_has_its_columns_for_certain_whatever_had_the_nam
     assert [one.get("certain", True) for one in found.content["columns"]] == [True, True]
 
 
+def test_a_column_that_is_dropped_and_added_again_and_again_takes_what_is_written_then(tmp_path: Path) -> None:
+    made = ["CREATE TABLE t AS SELECT x AS k FROM s0", "ALTER TABLE t ADD COLUMN v int"]
+    again = ["ALTER TABLE t DROP COLUMN v", "ALTER TABLE t ADD COLUMN v int"]
+    nights = [made, [*again, *again], ["INSERT INTO t (v) SELECT y FROM s1"]]
+    assert [*standing_after(tmp_path, growing(records_of(nights)))][-1] == {("s0", "t"), ("s1", "t")}
+    (found,) = (one for one in contributions_in(tmp_path / "catalog.db", None) if one.source.endswith(".s1"))
+    assert [one["to"] for one in found.content["columns"]] == ["v"]
+
+
 _MADE_AGAIN_WITHOUT_ITS_RENAME = [
     ["CREATE OR REPLACE TABLE stg AS SELECT x FROM s0", "ALTER TABLE stg RENAME TO kept", "DROP TABLE IF EXISTS stg"],
     [
