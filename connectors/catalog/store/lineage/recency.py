@@ -59,10 +59,14 @@ class _Filling:
     spans: list[tuple[int, int, _Producer]] = field(default_factory=list)
 
     def newer_than(self, view: ContributionView) -> Iterator[tuple[int, set[str]]]:
-        """When each word came that did after this was seen last, and was seen later; with the columns that it gives."""
-        last = view.last_seen
+        """When each word came that did after this was seen last, and was seen later; with the columns that it gives.
+
+        What the same statement says of another source is as old: it has a later time where that source got its name
+        later, as does `CREATE TABLE t AS SELECT a.x, b.y FROM a, b` of b when `ALTER TABLE b RENAME TO c` is run.
+        """
+        last, own = view.last_seen, _producer(view)
         for start, seen, producer in self.spans:
-            if start > last and seen >= last + _HALF_A_DAY:
+            if producer != own and start > last and seen >= last + _HALF_A_DAY:
                 yield start, self.given[producer]
 
 

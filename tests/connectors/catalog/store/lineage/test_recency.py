@@ -110,6 +110,11 @@ def test_a_newer_statement_out_of_another_table_sets_it_apart(tmp_path: Path) ->
     assert apart_in(catalog.file) == [("refunds.net", False), ("orders.total", True)]
 
 
+def test_what_one_statement_says_of_a_source_that_got_its_name_later_sets_nothing_apart(tmp_path: Path) -> None:
+    read, moved = ("aaaaaaaa", ORDERS, "total", SALES, [1]), ("aaaaaaaa", REFUNDS, "net", SALES, [3])
+    assert apart_in(made(tmp_path / "c.db", read, moved).file) == [("refunds.net", False), ("orders.total", False)]
+
+
 def test_what_two_statements_bring_every_night_stands(tmp_path: Path) -> None:
     eu = ("aaaaaaaa", ORDERS, "net", SALES, range(1, 4))
     us = ("bbbbbbbb", REFUNDS, "net", SALES, [day + 0.2 for day in range(1, 4)])
