@@ -360,8 +360,10 @@ def _exchange(statement: _Examined) -> Classification:
 
 
 def _rename(statement: _Examined) -> Classification:
-    """RENAME as a verb of its own: of tables unless it says otherwise."""
+    """RENAME as a verb of its own: of tables unless it says otherwise, or of all that a schema holds."""
     words = [token.text.lower() for token in statement.head(2)]
+    if words[1:] in (["schema"], ["database"]):
+        return _parse_as(Kind.RENAME)
     return _OTHER if words[1:] and words[1] in _OTHER_OBJECTS | _ACCESS else _parse_as(Kind.RENAME)
 
 

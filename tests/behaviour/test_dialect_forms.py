@@ -553,6 +553,7 @@ ROUTINES: list[Case] = [
         "s.doc>o.a",
     ),
     ("oracle", "INSERT INTO o (a, b) SELECT s.no, ORA_ROWSCN FROM s", {}, "s.no>o.a"),
+    ("oracle", "INSERT INTO o (a, b) SELECT s.no, REF(s) FROM s", {}, "s.no>o.a"),
     (
         "clickhouse",
         "INSERT INTO o (a, b) SELECT argMaxIf(v, at, ok), argMinState(w, at) FROM s",

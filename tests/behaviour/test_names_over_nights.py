@@ -288,6 +288,20 @@ def test_in_a_script_what_a_schema_holds_moves_with_it() -> None:
     assert edges == {("s.a", "mart.t"), ("mart.t.a", "f")}
 
 
+@pytest.mark.parametrize(
+    ("dialect", "renamed"),
+    [
+        ("exasol", "RENAME SCHEMA stg TO mart"),
+        ("clickhouse", "RENAME DATABASE other TO third, stg TO mart ON CLUSTER c"),
+        ("clickhouse", "RENAME DATABASE stg TO mart"),
+    ],
+)
+def test_a_schema_is_renamed_by_a_verb_of_its_own(dialect: str, renamed: str) -> None:
+    script = f"CREATE TABLE stg.t AS SELECT a FROM s; {renamed}; CREATE TABLE f AS SELECT a FROM mart.t"
+    edges = {(str(e.source).lower(), str(e.target.table).lower()) for e in LineageParser(script, dialect).edges}
+    assert edges == {("s.a", "mart.t"), ("mart.t.a", "f")}
+
+
 def test_of_a_schema_of_which_nothing_is_known_nothing_is_said() -> None:
     script = "INSERT INTO f SELECT a FROM mart.t; ALTER SCHEMA other RENAME TO mart"
     (edge,) = LineageParser(script, "postgres").edges

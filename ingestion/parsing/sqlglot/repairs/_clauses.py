@@ -441,12 +441,17 @@ def _json_columns(code: Code, opening: int) -> str:
 
 
 def _values_of_rows(code: Code) -> Iterator[Edit]:
-    """Oracle: VALUE(x), x a row of TABLE(…): its one value; EXTRACT(d, '/a'): of a document, and not of a time."""
+    """Oracle: VALUE(x), x a row of TABLE(…): its one value; EXTRACT(d, '/a'): of a document, and not of a time.
+
+    REF(x) is the number of the row x, and none of its columns.
+    """
     for number in range(len(code) - 3):
         if code.stands(number, "extract", "(") and len([*code.items(number + 2, code.closing(number + 1))]) > 1:
             yield code.edit(number, number, "EXTRACTVALUE")
         if code.stands(number, "value", "(") and code.is_name(number + 2) and code.word(number + 3) == ")":
             yield code.edit(number, number + 3, f"{code.between(number + 2, number + 3)}.column_value")
+        if code.stands(number, "ref", "(") and code.is_name(number + 2) and code.word(number + 3) == ")":
+            yield code.edit(number, number + 3, "NULL")
 
 
 def _at_version(code: Code) -> Iterator[Edit]:

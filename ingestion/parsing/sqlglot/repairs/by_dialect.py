@@ -114,7 +114,7 @@ _MISREAD = {
     # FROM t MODEL …, FROM t NESTED a …: MODEL and NESTED would be aliases.
     "oracle": re.compile(
         r"-[ \t]*+\r?\n|\bmodel\b.{0,2000}?\bmeasures\s*+\(|\bnested\s++(?!table\b)[\w\"]"
-        r"|\bvalue\s*+\(\s*+[\w\"]++\s*+\)|\A\s*+update\s*+\(",
+        r"|\b(?:value|ref)\s*+\(\s*+[\w\"]++\s*+\)|\A\s*+update\s*+\(",
         re.IGNORECASE | re.DOTALL,
     ),
     "materialize": _SINKS,

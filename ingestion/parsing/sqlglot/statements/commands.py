@@ -313,6 +313,8 @@ def read_command(code: Code) -> Command | None:
 def _rename(words: Words) -> Command | None:
     """RENAME TABLE a TO b, c TO d; Informix's RENAME COLUMN t.a TO b, Synapse's RENAME OBJECT t COLUMN a TO b."""
     words.take("rename")
+    if words.word in ("schema", "database"):
+        return _renamed_schemas(words)
     if words.take("column"):
         of_column = words.name()
         if of_column is None or len(of_column.parts) == 1:
@@ -329,6 +331,22 @@ def _rename(words: Words) -> Command | None:
         return _renamed_column(words, first, words.column())
     changes = tuple(_renames(words, first))
     return Command(StatementKind.RENAME, (), changes) if changes else None
+
+
+def _renamed_schemas(words: Words) -> Command | None:
+    """Exasol: RENAME SCHEMA a TO b; ClickHouse: RENAME DATABASE a TO b, c TO d ON CLUSTER e, which are its schemas."""
+    is_schema = words.code.dialect.two_level or words.word == "schema"
+    words.step()
+    words.take("if", "exists")
+    kind = NameKind.SCHEMA if is_schema else NameKind.DATABASE
+    changes = list[TableChange]()
+    while not changes or words.take(","):
+        old = words.name()
+        new = words.name() if old is not None and words.take("to") else None
+        if old is None or new is None:
+            return None
+        changes.append(TableChange(StatementKind.RENAME, replace(old, kind=kind), other=replace(new, kind=kind)))
+    return Command(StatementKind.RENAME, (), tuple(changes)) if words.is_at_end or words.take("on", "cluster") else None
 
 
 def _renamed_column(words: Words, table: TableName, old: str) -> Command | None:
