@@ -26,6 +26,7 @@ _ROOMS: Mapping[str, str] = {
     "superset": "connectors.superset",
     "lookml": "connectors.lookml",
     "metabase": "connectors.metabase",
+    "powerbi": "connectors.powerbi",
     "table-commits": "connectors.table_commits",
     "postgres-lineage": "connectors.postgres",
     "timescale-lineage": "connectors.postgres",

@@ -51,6 +51,8 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
         "connectors.dashboards.settings",
         "connectors.lookml.settings",
         "connectors.lookml.source",
+        "connectors.powerbi.settings",
+        "connectors.powerbi.source",
         "connectors.superset.settings",
         "connectors.superset.source",
         "workflows.run.publish.dashboards",
@@ -60,6 +62,19 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
         "connectors.dashboards.yaml_texts",
         "connectors.superset._charts",
         "connectors.superset._documents",
+    ),
+    "connectors/powerbi/test_assets.py": (
+        "connectors.powerbi._model",
+        "connectors.powerbi._project",
+        "connectors.powerbi._reports",
+        "connectors.powerbi._tables",
+        "connectors.powerbi._tmdl",
+    ),
+    "connectors/powerbi/test_power_query.py": (
+        "connectors.platforms.power_query",
+        "connectors.powerbi._m",
+        "connectors.powerbi._made",
+        "connectors.powerbi._table_steps",
     ),
     "connectors/lookml/test_assets.py": ("connectors.lookml._fields", "connectors.lookml._project"),
     "connectors/metabase/test_assets.py": (

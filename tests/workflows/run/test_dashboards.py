@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import lookml_project
+from tests.support import lookml_project, powerbi_project
 from tests.support.growing_log import SPARK
 from tests.support.run_in_session import command_line, run
 from tests.support.superset_export import documents, export
@@ -93,3 +93,24 @@ def test_a_tile_of_looker_leads_through_its_explore_and_its_views_to_tables(
     assert "  direct   looker.Sales.Paid  via " in "".join(impact)
     explained = asked(tmp_path, "explain", "looker.Paid")
     assert {f"shop.default.shop.orders.{name}" in explained for name in ("total", "tax", "placed_at")} == {True}
+
+
+def test_a_visual_of_power_bi_leads_through_measures_and_tables_of_its_model_to_columns(
+    tmp_path: Path, spark: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "lineage.yaml").write_text(SETTINGS.replace("superset", "powerbi").replace("export.zip", "project"))
+    unlinked = "table Files\n\tcolumn Price\n\t\tsourceColumn: p\n\tcolumn Twice = [Price] * 2\n"
+    for name, text in {**powerbi_project.FILES, "Sales.SemanticModel/definition/f.tmdl": unlinked}.items():
+        (tmp_path / "project" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "project" / name).write_text(text)
+
+    counts = run(tmp_path).counts
+
+    assert (counts.published, counts.skipped, counts.dead) == (7, {"no_dataset": 1}, {})
+    impact = asked(tmp_path, "impact", "shopdb.shop.orders.total").splitlines()
+    way = "powerbi.model.Sales/Orders.Net -> powerbi.model.Sales.Total"
+    assert f"  direct   powerbi.Sales/Overview/Sales by region  via {way}" in impact
+    assert "  direct   powerbi.Sales/Overview/card Gross  via powerbi.model.Sales/Orders.Gross" in impact
+    assert "powerbi.model.Sales/Files.Twice" in asked(tmp_path, "impact", "powerbi.model.Sales/Files.Price")
+    assert "sesame" not in asked(tmp_path, "export", "--html", "-")
