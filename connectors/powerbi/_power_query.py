@@ -6,6 +6,7 @@ Amount, which is `total` of `shop.dbo.orders`. A step that is not known leaves i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -36,6 +37,8 @@ _MOST_STEPS = 200_000
 _UNKNOWN_TEXT = "{{ parameter }}"
 """What stands in SQL for a value that is not known: a template, which is what such a text is."""
 _DATA = "Data"
+_ID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
+"""What Fabric connects to in place of a database's name."""
 _REMOTE = "another semantic model"
 _AS_TEXT = frozenset({"Text.From", "Number.ToText", "Text.Trim"})
 
@@ -228,11 +231,11 @@ class PowerQueries:
         return value.opaque("a row by its number") if isinstance(value, ModelRows) else None
 
     def _as_catalog_calls(self, found: Navigation) -> Navigation:
-        """The same in a database as the catalog calls it."""
+        """The same in a database as the catalog calls it, in none that is known where only the id of one is given."""
         database = found.names.get(DATABASE)
-        if database is None or database not in self.databases:
+        if database is None or (database not in self.databases and not _ID.match(database)):
             return found
-        return replace(found, names={**found.names, DATABASE: self.databases[database]})
+        return replace(found, names={**found.names, DATABASE: self.databases.get(database, "")})
 
     def _choose(self, node: Choice, scope: QueryScope) -> Value:
         """What a choice gives: the side that a comparison of texts decides for, else what both sides give alike."""
@@ -330,8 +333,7 @@ class PowerQueries:
             if level and isinstance(options.get(key), str):
                 names[level] = str(options[key])
         found = self._as_catalog_calls(Navigation(facts.connection or self.connection, facts.levels, names))
-        query = options.get("Query")
-        return found.native(query) if isinstance(query, str) else found
+        return found.native(_sql(options["Query"])) if "Query" in options else found
 
 
 def _sql(text: Value) -> str:

@@ -55,6 +55,7 @@ def steps(*written: str) -> str:
         ('Sql.Database("h", "db", [Query="select 1"])', "(\nselect 1\n)"),
         ('Value.NativeQuery(Sql.Database("h", "db"), "select " & "#(#)1")', "(\nselect #1\n)"),
         ('Value.NativeQuery(Sql.Database("h", "db"), "select " & Gone)', "(\nselect {{ parameter }}\n)"),
+        ('Sql.Database("h", "db", [Query=Gone])', "(\nSELECT {{ parameter }}\n)"),
         ('if Name = "db" then Load("t") else Load("u")', "[dbo].[t]"),
         ('try Load("t") otherwise #table({}, {})', "[dbo].[t]"),
     ],
@@ -147,6 +148,16 @@ def test_databases_of_several_kinds_are_named_in_plain_sql_but_sql_of_several_is
     )
     with pytest.raises(UnreadableQuery, match="queries_of_several_databases"):
         sql(f'Table.Combine({{Sql.Database("h", "db", [Query="select 1"]), {other}}})', "a")
+
+
+def test_the_id_of_a_database_is_no_name_of_it_until_somebody_gives_it_one() -> None:
+    given = "0a1b2c3d-0000-4711-8000-00aabbccddee"
+    text = f'Sql.Database("h", "{given}"){{[Schema="dbo",Item="t"]}}[Data]'
+    for databases, expected in (({}, ""), ({given: "lake"}, "lake")):
+        queries = PowerQueries({"Q": text}, "ansi", STEPS, databases)
+        rows = queries.rows_of(queries.query("Q"))
+        assert rows is not None
+        assert rows.origins[0].path == (expected, "dbo", "t")
 
 
 @pytest.mark.parametrize(
