@@ -1,6 +1,8 @@
-"""Values as pickles. Of frozen dataclasses only the fields are written, and reading them is a call of the class.
+"""Values as pickles. Of frozen dataclasses only the fields are written, and reading them is a call of the class; of
+named tuples as well.
 
-Python's own way (`__getstate__` and `__setstate__` in Python, field by field) takes several times as long.
+Python's own way (`__getstate__` and `__setstate__` in Python, field by field; `__getnewargs__`) takes several times as
+long.
 """
 
 from __future__ import annotations
@@ -43,6 +45,8 @@ def dumps(value: object) -> bytes:
 def _reduction(kind: type) -> Reduction:
     if kind in copyreg.dispatch_table:
         return copyreg.dispatch_table[kind]
+    if kind.__bases__ == (tuple,) and hasattr(kind, "_fields") and "__reduce__" not in vars(kind):
+        return lambda value: (kind, tuple(value))
     if "__reduce__" in vars(kind) or not (is_dataclass(kind) and _is_made_of_its_fields(kind)):
         return _own_reduction
     names = [one.name for one in fields(kind)]

@@ -112,6 +112,8 @@ def parse_chunk(requests: Sequence[ParseRequest], sandbox: Sandbox, parser: Pars
             outcomes[index] = ParseOutcome(request.key, None, None, dead_reason=f"{Outcome.OTHER_DIALECT}:{other}")
     for tier in TIERS[parser]:
         waiting = [index for index in range(len(requests)) if index not in outcomes]
+        if not waiting:
+            break
         answers = _ask(tier, [requests[index] for index in waiting], sandbox)
         for index, answer in zip(waiting, answers, strict=True):
             key = requests[index].key

@@ -8,7 +8,7 @@ import pickletools
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import pytest
 
@@ -65,6 +65,18 @@ class Small:
         return Small, (self.name,)
 
 
+class Pair(NamedTuple):
+    """A named tuple."""
+
+    number: int
+
+
+class Noted(Pair):
+    """A named tuple that has more than its fields."""
+
+    note = ""
+
+
 VALUES = [
     TableChange(StatementKind.RENAME, TableName(("s", "t"), "S.t"), other=TableName(("/x",), kind=NameKind.PATH)),
     Slot(("t", "c"), 3),
@@ -91,6 +103,15 @@ def test_frozen_values_are_made_by_a_call_and_no_state_is_set() -> None:
     operations = {operation.name for operation, _argument, _place in pickletools.genops(dumps(VALUES[0]))}
     assert "REDUCE" in operations
     assert "BUILD" not in operations
+
+
+def test_named_tuples_are_made_by_a_call_and_of_a_class_made_of_one_all_is_kept() -> None:
+    slot = Slot(("t", "c"), 3)
+    assert dumps(slot) != pickle.dumps(slot, pickle.HIGHEST_PROTOCOL)
+    noted = Noted(1)
+    noted.note = "kept"
+    read = pickle.loads(dumps(noted))
+    assert (type(read), read, read.note) == (Noted, noted, "kept")
 
 
 def test_what_brings_its_fields_into_order_is_made_by_a_call_too() -> None:
