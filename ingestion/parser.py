@@ -148,6 +148,8 @@ def _library(name: str, method: str) -> ModuleType:
 def given_schemas(schema: Mapping[str, TableSchema]) -> SchemaProvider:
     """What stands before a script begins: the one given table that a name is a suffix of (or the other way round)."""
     tables = {tuple(name.lower().split(".")): columns for name, columns in schema.items()}
+    if not tables:
+        return SchemaProvider(lambda _key: None)
 
     def known_columns(key: RelationKey) -> Sequence[Column] | None:
         wanted = tuple(part.lower() for part in key.parts if part)
