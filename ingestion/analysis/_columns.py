@@ -170,7 +170,7 @@ class ColumnSources:
     a name may mean are nobody's in the end: references to columns are made of those that someone asks for.
     """
 
-    __slots__ = ("_candidates", "_columns", "_members", "_numbers", "_tables", "dialect", "doubtful")
+    __slots__ = ("_candidates", "_columns", "_members", "_numbers", "_references", "_tables", "dialect", "doubtful")
 
     def __init__(self, dialect: str) -> None:
         self.dialect = dialect
@@ -178,6 +178,7 @@ class ColumnSources:
         self._columns: list[tuple[TableName, str] | None] = []
         self._members: list[tuple[int, ...]] = []
         self._candidates: dict[int, tuple[ColumnRef, ...]] = {}
+        self._references: dict[int, ColumnRef] = {}
         self._numbers: dict[tuple[tuple[int, ...], bool], int] = {}
         self._tables: dict[TableName, TableSources] = {}
 
@@ -206,11 +207,14 @@ class ColumnSources:
         found = self._candidates.get(number)
         if found is None:
             members = self._members[number]
-            if members == (number,):
-                found = (ColumnRef(*self.column_of(number)),)
-            else:
-                found = tuple(self.columns(member)[0] for member in members)
+            found = (self._reference(number),) if members == (number,) else tuple(map(self._reference, members))
             self._candidates[number] = found
+        return found
+
+    def _reference(self, number: int) -> ColumnRef:
+        found = self._references.get(number)
+        if found is None:
+            found = self._references[number] = ColumnRef(*self.column_of(number))
         return found
 
     def of_table(self, table: TableName) -> TableSources:
@@ -232,14 +236,16 @@ class ColumnSources:
         columns: dict[int, None] = {}
         role = IDENTITY
         doubtful = False
+        members = self._members
         for candidate in candidates:
             is_known = False
             for key in candidate.keys:
                 own = key & ROLE_MASK
-                if is_direct(own):
+                if own == IDENTITY or is_direct(own):
                     is_known = True
-                    columns.update(dict.fromkeys(self._members[key >> SHIFT]))
-                    role = unite_roles(role, own)
+                    for member in members[key >> SHIFT]:
+                        columns[member] = None
+                    role = unite_roles(role, own) if own != IDENTITY else role
             doubtful |= not is_known
         if not columns:
             return ColumnValue((), None).known_as(name)

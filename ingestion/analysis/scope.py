@@ -45,21 +45,20 @@ from ingestion.model.outcomes import ProblemKind
 
 
 class ScopedRelation:
-    """One relation in scope: how it may be called, and its columns. `hidden` ones are those of semi and anti joins."""
+    """One relation in scope: how it may be called, and its columns. `hidden` ones are those of semi and anti joins.
 
-    __slots__ = ("alias", "hidden", "parts", "rows", "written")
+    `name` is what it is called by in one word.
+    """
+
+    __slots__ = ("alias", "hidden", "name", "parts", "rows", "written")
 
     def __init__(self, relation: RelationSource, rows: AnyRows, alias: str) -> None:
         self.rows = rows
         self.alias = alias
         self.parts = relation.source.parts if isinstance(relation.source, TableName) else ()
+        self.name = alias or (self.parts[-1] if self.parts else "")
         self.hidden = False
         self.written = relation.written
-
-    @property
-    def name(self) -> str:
-        """What it is called by in one word."""
-        return self.alias or (self.parts[-1] if self.parts else "")
 
 
 class _RelationNames:
@@ -580,13 +579,18 @@ class Scope:
         if self._qualified is None:
             self._qualified = _qualified_names(self.select)
         qualified = self._qualified
+        if not qualified:
+            return None
         found = [value for visible, value in guesses if name in qualified.get(visible.name, ())]
         return found[0] if len(found) == 1 else None
 
     def _maybe_whole_row(self, name: str) -> ColumnValue | None:
         if not self.analysis.dialect.whole_rows:
             return None
-        return next((self.whole_row(visible) for visible in self.relations if visible.name == name), None)
+        for visible in self.relations:
+            if visible.name == name:
+                return self.whole_row(visible)
+        return None
 
     def _elsewhere(self, name: str) -> ColumnValue | None:
         """A name that no relation here can have: a whole row, an earlier output, or the query around."""
