@@ -26,7 +26,7 @@ from openlineage.client.serde import Serde
 from connectors.openlineage.receivers import EventLimits
 from ingestion.dialects.dataset_namespaces import STORAGE_SCHEMES, NamespaceMap, ServiceAddress, specified_scheme
 from ingestion.model.contributions import ColumnEvidence, Contribution, Producer
-from ingestion.model.entities import TableEntity
+from ingestion.model.entities import DASHBOARD_TYPES, TableEntity
 from ingestion.model.fqn import quote, split_fqn
 from ingestion.model.isolation import FailureStage, Isolation
 from ingestion.model.lineage import Column
@@ -59,6 +59,8 @@ class DatasetNames:
         service, *parts = split_fqn(entity.fully_qualified_name)
         if entity.type == "topic":
             return self._cluster(service), parts[0]
+        if entity.type in DASHBOARD_TYPES:  # no specification names these: they go by their tool
+            return self.namespaces.namespace_of(service) or service, ".".join(map(quote, parts))
         if entity.type != "container":
             namespace, name = self.namespaces.dataset(service, parts[:_PARTS_OF_A_TABLE])
             return namespace, ".".join(map(quote, name))

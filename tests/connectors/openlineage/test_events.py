@@ -42,7 +42,7 @@ from connectors.openlineage import (
 from ingestion.dialects.dataset_namespaces import NamespaceMap, ServiceAddress
 from ingestion.errors import ConfigError, Rejected, TargetDown
 from ingestion.model.contributions import ColumnEvidence, Contribution, Producer, ProducerKind
-from ingestion.model.entities import TableEntity
+from ingestion.model.entities import DATA_MODEL, TableEntity
 from ingestion.model.lineage import Column, Subtype, Transformation
 from ingestion.model.requests import AddLineageRequest, request_of
 from tests.support.catalog_contents import opened
@@ -209,6 +209,21 @@ def test_containers_are_called_by_the_scheme_of_their_store() -> None:
     assert [names.of(one) for one in (of_azure, named)] == [
         ("abfss://raw@acc.dfs.core.windows.net", "x"),
         ("s3://lake", "x"),
+    ]
+
+
+def test_what_a_dashboard_tool_has_goes_by_the_tool_and_its_whole_name() -> None:
+    """Charts and dashboards have one part, models two: no name of a table is made of them."""
+    names = DatasetNames(NamespaceMap({"looker://shop.example": "looker"}))
+    found = {}
+    for kind, fqn in (("chart", 'looker."Sales. GMV"'), ("dashboard", "looker.Sales"), (DATA_MODEL, "bi.model.orders")):
+        asset = replace(table("x"), fully_qualified_name=fqn, type=kind)
+        assert names.has_name(asset)
+        found[kind] = names.of(asset)
+    assert list(found.values()) == [
+        ("looker://shop.example", '"Sales. GMV"'),
+        ("looker://shop.example", "Sales"),
+        ("bi", "model.orders"),
     ]
 
 

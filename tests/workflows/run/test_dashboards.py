@@ -27,6 +27,7 @@ headwater:
   catalog: {{file: catalog.db}}
   deadLetters: dead.jsonl
   state: {{url: state.db}}
+  openLineage: {{transport: {{type: file, log_file_path: events.jsonl, append: true}}}}
 """
 
 
@@ -45,6 +46,9 @@ def test_impact_names_the_charts_and_dashboards_of_a_column_with_their_owners_un
 
     counts = run(tmp_path).counts
     assert (counts.published, counts.skipped, counts.dead) == (6, {"no_query": 1}, {})
+    events = [json.loads(line) for line in (tmp_path / "events.jsonl").read_text().splitlines()]
+    written = {(one["namespace"], one["name"]) for event in events for one in event["outputs"]}
+    assert {("superset", "GMV"), ("superset", "Sales"), ("superset", "model.orders")} <= written
 
     impact = asked(tmp_path, "impact", "shop.orders.total")
     assert sorted(impact.splitlines()[1:]) == [

@@ -29,7 +29,7 @@ from connectors.openmetadata.entities import Collection, get_by_name
 from ingestion.dialects.dataset_namespaces import ServiceAddress
 from ingestion.errors import Rejected
 from ingestion.model.contributions import Producer
-from ingestion.model.entities import TableEntity
+from ingestion.model.entities import DASHBOARD_TYPES, TableEntity
 from ingestion.model.fqn import build_fqn, split_fqn
 from ingestion.model.isolation import FailureStage, Isolation, in_parts
 from ingestion.model.requests import AddLineageRequest
@@ -93,7 +93,8 @@ class EventSink:
 
     def _names(self, entities: Iterable[TableEntity]) -> DatasetNames:
         """How these are named: what the YAML does not tell of their services the catalog may."""
-        services = {(entity.type, split_fqn(entity.fully_qualified_name)[0]) for entity in entities}
+        placed = (one for one in entities if one.type not in DASHBOARD_TYPES)
+        services = {(one.type, split_fqn(one.fully_qualified_name)[0]) for one in placed}
         known = {name: self._address(kind, name) for kind, name in services}
         found = {name: address for name, address in known.items() if address is not None}
         return DatasetNames(self.config.namespaces.with_services(found))
