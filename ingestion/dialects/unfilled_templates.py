@@ -71,12 +71,40 @@ _STUDIO = r"<\w++,[^<>(),\n]*+,[^<>()\n]*+>"
 _QUOTED = r"\{\{|\{%|[$&]\{|<%[=-]?+\s*+[\w.]++[^%;,\n]*+%>"
 _QUOTED_BEGIN = ("{", "<%", "$(")
 """One of these is in each of _QUOTED, _PYTHON and _SQLCMD."""
+_COMMENT_BEGIN = "{#"
+_NO_LINE_END = re.compile(r"[^\r\n]")
 _CLOSING = {"{{": "}}", "{%": "%}", "{#": "#}", "${": "}", "&{": "}"}
 _LITERAL = re.compile(
     r"'(?:[^'\\]|\\.)*+(?:'|\Z)|\"(?:[^\"\\]|\\.)*+(?:\"|\Z)|(?<![\w.])\d[\w.]*+|(?<=\w:[-=?+])[^}]++"
 )
 _LONGEST = 80
 _BOUND_LATER = re.compile(r"[:?%]|\$\d++\Z|@|[^(]*+\(")
+
+
+def without_template_comments(text: str, dialect: Dialect | str) -> str:
+    """The text with blanks for Jinja's comments, which say as little as those of SQL; of one that never ends its sign
+    stays, as what was cut off there is not known.
+
+    `SELECT a FROM s {# for ann@shop.example; it has a quote' #}`: no quote or semicolon in one is the statement's.
+    """
+    if _COMMENT_BEGIN not in text:
+        return text
+    pattern = _comment_pattern(dialect if isinstance(dialect, str) else dialect.name)
+    return pattern.sub(_without_prose, text)
+
+
+def _without_prose(match: re.Match[str]) -> str:
+    found = match.group()
+    if match["prose"] is None:
+        return found
+    sign = "" if found.endswith("#}") else _COMMENT_BEGIN
+    return sign + _NO_LINE_END.sub(" ", found[len(sign) :])
+
+
+@lru_cache
+def _comment_pattern(dialect: str) -> re.Pattern[str]:
+    """One comment of a template, or whatever is quoted in SQL."""
+    return re.compile(rf"(?P<prose>(?<!\{{)\{{#[\s\S]*?(?:#\}}|\Z))|{lexicon_of(dialect).quoted.pattern}")
 
 
 class Template(NamedTuple):
@@ -207,7 +235,7 @@ def _quoted_sign(name: str) -> re.Pattern[str]:
 
 def _template(text: str, start: int, found: str) -> Template:
     closing = _CLOSING.get(found)
-    if closing is not None:
+    if found != _COMMENT_BEGIN and closing is not None:  # what stands in a comment is nobody's expression
         end = text.find(closing, start + len(found))
         found = text[start : end + len(closing)] if end >= 0 else text[start:].partition("\n")[0]
     expression = " ".join(_LITERAL.sub("?", found[: 2 * _LONGEST]).split())

@@ -11,6 +11,7 @@ from ingestion.dialects import dialect_of
 from ingestion.dialects.definition import Dialect, DollarQuotes, Separator, keywords
 from ingestion.dialects.keywords import BEGUN_TRANSACTIONS, CONTROL_FLOW
 from ingestion.dialects.lexing import NAME, WORD, lexicon_of, tokens
+from ingestion.dialects.unfilled_templates import without_template_comments
 from ingestion.statements.cleaning import (
     EDGE,
     clean,
@@ -399,6 +400,7 @@ def split(text: str, dialect: Dialect | str) -> tuple[StatementText, ...]:
     variables.
     """
     dialect = dialect_of(dialect) if isinstance(dialect, str) else dialect
+    text = without_template_comments(text, dialect)
     if is_single(text, dialect):
         cleaned = clean(text, dialect)
         return (StatementText(cleaned, 1 + _lines_before(text, cleaned, dialect)),) if cleaned else ()

@@ -11,6 +11,7 @@ from ingestion.arguments import DIALECT_NAME, require_text
 from ingestion.dialects import Dialect
 from ingestion.dialects.definition import Fold, Separator
 from ingestion.dialects.lexing import COMMENT, HINT, NAME, NUMBER, Lexicon, lexicon_of, unbalanced_parentheses
+from ingestion.dialects.unfilled_templates import without_template_comments
 from ingestion.errors import Unparsable
 from ingestion.model.digests import digest
 from ingestion.statements._literals import (
@@ -61,6 +62,9 @@ _LABEL = re.compile(r"['\"][^'\"\\\r\n]{1,64}['\"]")
 _READINGS = 6
 # https://user:password@host/path
 _USER_INFO = re.compile(r"(?<=://)[^/@\s`\"\]]*@")
+# {{ var("secret") }}: in a template double quotes are a string's, whatever they are in SQL.
+_TEMPLATE = re.compile(r"\{\{[\s\S]*?\}\}|\{%[\s\S]*?%\}")
+_TEMPLATE_STRING = re.compile(r"\"[^\"]*+\"")
 # Storage keeps the signature that opens a file behind the question mark of its URL.
 _QUERY_STRING = re.compile(r"[?#][^`\"\]]*")
 _HINT_LITERAL = re.compile(r"'[^']*'?|(?<![\w$])[0-9]+(?:\.[0-9]+)?(?![\w$])")
@@ -143,6 +147,8 @@ def _masked_once(query: str, lexicon: Lexicon) -> str:
         masked = _ROWS.sub(r"\1\2", masked)
     if "://" in masked:
         masked = _USER_INFO.sub("", masked)
+    if "{{" in masked or "{%" in masked:
+        masked = _TEMPLATE.sub(lambda found: _TEMPLATE_STRING.sub("?", found.group()), masked)
     return _without_passwords(_without_bare_values(masked, words, lexicon.dialect), words)
 
 
@@ -362,6 +368,7 @@ class QueryMasker:
         """
         require_text(query, "query")
         dialect = self._lexicon.dialect
+        query = without_template_comments(query, dialect)
         if dialect.separator is Separator.DELIMITER:
             query = unwrap_executable_comments(query)
         if is_single(query, dialect):

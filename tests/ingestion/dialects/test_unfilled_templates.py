@@ -26,7 +26,7 @@ DIALECTS = [dialect.name for dialect in ALL_DIALECTS]
         ("insert into t select a from s_{{ ds_nodash }}", "{{ ds_nodash }}"),
         ("insert into t select a from s where d = {{ ds }}", "{{ ds }}"),
         ("insert into t select {% for c in cs %}{{ c }},{% endfor %} a from s", "{% for c in cs %}"),
-        ("insert into t select {# not yet #} a from s", "{# not yet #}"),
+        ("insert into t select {# not yet #} a from s", "{#"),
         ("insert into t select ${TABLE}.a from s", "${TABLE}"),
         ("insert into t select a from ${hiveconf:schema}.s", "${hiveconf:schema}"),
         ("insert into t select a from ${SCHEMA:-secret}.s", "${SCHEMA:-?}"),

@@ -396,3 +396,12 @@ def test_execute_goes_on_behind_a_dash_and_a_dot_runs_nothing() -> None:
 )
 def test_a_lone_statement_of_oracle_stays_whole(text: str) -> None:
     assert [statement.text for statement in split(text, "oracle")] == [text]
+
+
+def test_what_a_comment_of_a_template_says_ends_no_statement() -> None:
+    script = "SELECT a {# it's; here #} FROM s;\nSELECT '{#; #}' AS b {# not ended"
+    found = split(script, "postgres")
+    assert [(" ".join(one.text.split()), one.line) for one in found] == [
+        ("SELECT a FROM s", 1),
+        ("SELECT '{#; #}' AS b {#", 2),
+    ]
