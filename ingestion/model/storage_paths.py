@@ -34,14 +34,14 @@ def _without_secrets(path: str) -> str:
     scheme, separator, rest = path.partition("://")
     if not separator:
         plain = _PLAIN_LOGIN.sub(r"\1", path, count=1)
-        return _without_secrets(plain) if plain != path else _without_query(path)
+        return _without_secrets(plain) if plain != path else without_query(path)
     rest = _LOGIN.sub("", rest, count=1)
     if scheme.lower() in _WEB:
         rest = _ANY_QUERY.split(_USER.sub("", rest, count=1), maxsplit=1)[0]
-    return scheme + separator + _without_query(rest)
+    return scheme + separator + without_query(rest)
 
 
-def _without_query(path: str) -> str:
+def without_query(path: str) -> str:
     """The path up to a query or fragment, which has an equals sign; else it is a pattern: x/part-?/dt=1."""
     start = 0
     for segment in path.split("/"):

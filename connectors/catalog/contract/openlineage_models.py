@@ -3,12 +3,39 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import AwareDatetime, Field
+from pydantic import AfterValidator, AwareDatetime, Field
 
 from connectors.catalog.contract.models import Count, Fqn, Many, Model, Name, Text, Word
+from ingestion.model.storage_paths import location, without_query
+
+_VALUE = re.compile(r"'[^']*+'?")
+_STRING = re.compile(r"'[^']*+'?|\"[^\"]*+\"?")
+
+
+def _without_login(namespace: str) -> str:
+    """Of s3://key:secret@bucket and jdbc:postgresql://host/db?password=secret the place, and not how to enter it."""
+    return location(namespace).dotted if "://" in namespace else namespace
+
+
+def _without_signature(name: str) -> str:
+    return location(name).dotted if "://" in name else without_query(name)
+
+
+def _type_without_values(text: str) -> str:
+    """The type enum('a', 'b') without its values; a name in it may stand in double quotes."""
+    return _VALUE.sub("?", text)
+
+
+def _test_without_values(text: str) -> str:
+    return _STRING.sub("?", text)
+
+
+Namespace = Annotated[Name, AfterValidator(_without_login)]
+DatasetName = Annotated[Fqn, AfterValidator(_without_signature)]
 
 
 class Transformation(Model):
@@ -22,8 +49,8 @@ class Transformation(Model):
 class InputField(Model):
     """A field of a dataset that a field of the output is made from, or was influenced by."""
 
-    namespace: Name
-    name: Fqn
+    namespace: Namespace
+    name: DatasetName
     field: Name
     transformations: Many[Transformation] | None = None
 
@@ -44,8 +71,8 @@ class ColumnLineage(Model):
 class LineageInput(Model):
     """What feeds a dataset, or one of its fields: of a dataset all where it names no `field`; a job is none."""
 
-    namespace: Name
-    name: Fqn
+    namespace: Namespace
+    name: DatasetName
     type: Word
     field: Name | None = None
     transformations: Many[Transformation] | None = None
@@ -70,8 +97,8 @@ class Lineage(Model):
 class LineageEntry(Lineage):
     """The same, told by a job or a run of one that it names."""
 
-    namespace: Name
-    name: Fqn
+    namespace: Namespace
+    name: DatasetName
     type: Word
 
 
@@ -85,7 +112,7 @@ class SchemaField(Model):
     """A field of a dataset."""
 
     name: Name
-    type: Text | None = None
+    type: Annotated[Text, AfterValidator(_type_without_values)] | None = None
     description: Text | None = None
 
 
@@ -98,8 +125,8 @@ class Schema(Model):
 class Identifier(Model):
     """Another name of a dataset."""
 
-    namespace: Name
-    name: Fqn
+    namespace: Namespace
+    name: DatasetName
     type: Word | None = None
 
 
@@ -112,7 +139,7 @@ class Symlinks(Model):
 class Assertion(Model):
     """A test of a dataset, or of one of its columns, and whether it held."""
 
-    assertion: Word
+    assertion: Annotated[Word, AfterValidator(_test_without_values)]
     success: bool
     column: Name | None = None
 
@@ -149,8 +176,8 @@ class RunDatasetFacets(Model):
 class Dataset(Model):
     """An input or output of a run."""
 
-    namespace: Name
-    name: Fqn
+    namespace: Namespace
+    name: DatasetName
     facets: DatasetFacets | None = None
     inputFacets: RunDatasetFacets | None = None
     outputFacets: RunDatasetFacets | None = None

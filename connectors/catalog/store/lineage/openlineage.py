@@ -76,6 +76,8 @@ _STORAGE_TYPES: Mapping[str, str] = {
     "wasb": "ADLS",
     "wasbs": "ADLS",
 }
+_STORES_OF_ACCOUNTS = frozenset({"abfs", "abfss", "wasb", "wasbs"})
+"""Schemes of abfss://container@account, where what stands before the @ is a part of the place."""
 # the platform's name for each standardised type
 _PLATFORM_TYPES: Mapping[str, str] = {"INTEGER": "BIGINT", "FLOAT": "DOUBLE", "GEOGRAPHY": "GEOGRAPHY"}
 
@@ -368,10 +370,10 @@ def _path_of(dataset: Dataset) -> str | None:
 
 
 def _path(namespace: str, name: str) -> str:
-    # a path may carry a password or a signature; the location alone is a name
-    scheme, _, location = namespace.partition("://")
-    rest = f"{location.rstrip('/')}/{name.lstrip('/')}"
-    return f"{scheme}://{rest.partition('?')[0].rpartition('@')[2]}"
+    scheme, _, store = namespace.partition("://")
+    if scheme.casefold() not in _STORES_OF_ACCOUNTS:
+        store = store.rpartition("@")[2]
+    return f"{scheme}://{store.rstrip('/')}/{name.lstrip('/')}"
 
 
 def _dataset_columns(dataset: Dataset, named: set[str]) -> list[Json]:

@@ -101,6 +101,25 @@ class TestUnknownDatasets:
         body = client.get("/containers", limit=5)[1]["data"][0]
         assert body["fullPath"] == "s3://bucket/p"
 
+    def test_no_login_literal_or_signature_of_a_dataset_is_kept(self, client: Client) -> None:
+        """Agents name a dataset by what they connect with, and a test by what it was given."""
+        tested = {"assertions": [{"assertion": "accepted_values['canary']", "success": False, "column": "a"}]}
+        fields = {"fields": [{"name": "a", "type": "enum('canary','x')"}]}
+        jdbc = "jdbc:postgresql://u:canary@db/d?password=canary"
+        read = [
+            {**dataset("s3://key:canary@bucket", "p"), "facets": {"schema": fields, "dataQualityAssertions": tested}},
+            dataset(jdbc, "s.t?token=canary", "a"),
+            dataset("abfss://box@account", "of/ann@shop/p", "a"),
+        ]
+        lineage = {"fields": {"x": {"inputFields": [field(jdbc, "s.t?token=canary", "a", IDENTITY)]}}}
+        post(client, event(read, [dataset(PG, "d.p.t", "x", columnLineage=lineage)]))
+        kept = [client.get(f"/{kind}", limit=50)[1] for kind in ("tables", "containers", "dataQuality/testCases")]
+        assert "canary" not in str(kept)
+        assert {one["fullPath"] for one in kept[1]["data"]} == {"s3://bucket/p", "abfss://box@account/of/ann@shop/p"}
+        edges = graph(client, table(client, f"{PG}.d.p.t"))["edges"]
+        assert [one["columns"] for edge in edges for one in edge["contributions"] if one["columns"]] != []
+        assert "canary" not in str(edges)
+
 
 class TestKnownDatasets:
     def test_meet_in_one_graph_by_the_address_of_their_service(self, shop: Client) -> None:
