@@ -63,7 +63,7 @@ _READINGS = 6
 # https://user:password@host/path
 _USER_INFO = re.compile(r"(?<=://)[^/@\s`\"\]]*@")
 # {{ var("secret") }}: in a template double quotes are a string's, whatever they are in SQL.
-_TEMPLATE = re.compile(r"\{\{[\s\S]*?\}\}|\{%[\s\S]*?%\}")
+_TEMPLATE = re.compile(r"\{\{[\s\S]*?(?:\}\}|\Z)|\{%[\s\S]*?(?:%\}|\Z)")
 _TEMPLATE_STRING = re.compile(r"\"[^\"]*+\"")
 # Storage keeps the signature that opens a file behind the question mark of its URL.
 _QUERY_STRING = re.compile(r"[?#][^`\"\]]*")
