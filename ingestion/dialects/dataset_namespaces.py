@@ -16,6 +16,7 @@ from typing import Any
 from ingestion.dialects import dialect_of
 from ingestion.dialects.connection_types import CONNECTION_TYPES
 from ingestion.dialects.definition import Dialect, Fold
+from ingestion.model.fqn import split_fqn
 
 UNKNOWN_DATABASE = "default"
 """What a database is called of which nobody knows the name, or where a platform has none above its schemas."""
@@ -169,6 +170,11 @@ class ServiceAddress:
         return frozenset({own, UNKNOWN_DATABASE})
 
     @property
+    def usual_schema(self) -> str:
+        """The schema that a name without one stands in, as far as its platform has one."""
+        return (self._dialect.default_schema if self._dialect is not None else "") or UNKNOWN_DATABASE
+
+    @property
     def _cluster(self) -> str:
         """Of Redshift, its workgroup where it is serverless; "" where the connection does not tell it."""
         found = _REDSHIFT_HOST.search(_text(self.options, "hostPort"))
@@ -319,10 +325,13 @@ def _text(options: Mapping[str, Any], *path: str) -> str:
 @dataclass(frozen=True, slots=True)
 class NamespaceMap:
     """Which namespace is which service: as it was `given` (a `*` in a namespace is any text), and by the addresses of
-    `services`. What is given goes before what an address tells."""
+    `services`. What is given goes before what an address tells. `catalogs` are those of a service that are another:
+    by its name, then by theirs in lower case, that other one, with its database where `service.database` is written.
+    """
 
     given: Mapping[str, str] = field(default_factory=dict)
     services: Mapping[str, ServiceAddress] = field(default_factory=dict)
+    catalogs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def namespace_of(self, service: str) -> str | None:
         """What a service is called; None where nothing tells it."""
@@ -343,10 +352,19 @@ class NamespaceMap:
         namespace = self.namespace_of(service)
         return namespace or service, self.services.get(service, ServiceAddress("")).dataset_name(parts, namespace)
 
+    def behind(self, service: str, parts: Sequence[str]) -> tuple[str, list[str]]:
+        """The service that a table really is in, and the parts of its name there: of Trino's `lake.sales.orders` that
+        is a table of Hive `sales.orders` in the service of Hive."""
+        target = self.catalogs.get(service, {}).get(parts[0].casefold()) if len(parts) == _TABLE_PARTS else None
+        if target is None:
+            return service, list(parts)
+        other, *database = split_fqn(target)
+        return other, [*database[:1], *parts[1:]]
+
     def with_services(self, services: Mapping[str, ServiceAddress]) -> NamespaceMap:
         """The same with other services; of one that it has too, whichever address tells a namespace."""
         own = {name: one for name, one in self.services.items() if name not in services or one.namespaces()}
-        return NamespaceMap(self.given, {**services, **own})
+        return NamespaceMap(self.given, {**services, **own}, self.catalogs)
 
     def _all(self) -> Iterator[str]:
         yield from self.given.values()

@@ -112,7 +112,8 @@ def _namespaces(files: Iterable[str]) -> NamespaceMap:
 
     maps = [load_config(file, may_lack_log=True).namespaces for file in files]
     given = {namespace: service for one in maps for namespace, service in one.given.items()}
-    return NamespaceMap(given, {name: address for one in maps for name, address in one.services.items()})
+    catalogs = {service: names for one in maps for service, names in one.catalogs.items() if names}
+    return NamespaceMap(given, {name: address for one in maps for name, address in one.services.items()}, catalogs)
 
 
 def token_of(given: str | None) -> str | None:

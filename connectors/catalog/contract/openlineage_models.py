@@ -197,9 +197,16 @@ class Sql(Model):
     dialect: Word | None = None
 
 
+class JobType(Model):
+    """Whose job it is."""
+
+    integration: Word | None = None
+
+
 class JobFacets(Model):
     """The facets of a job that lineage needs."""
 
+    jobType: JobType | None = None
     sql: Sql | None = None
     lineage: LineageEntries | None = None
 

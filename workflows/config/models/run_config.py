@@ -189,7 +189,8 @@ class RunConfig(Model):
         """OpenLineage's namespaces of the tables of services: as they are given, and by the source's connection."""
         connection = self.source.connection
         known = {self.source.service_name: ServiceAddress(connection.type, connection.options)} if connection else {}
-        return NamespaceMap(self.headwater.open_lineage.namespaces, known)
+        catalogs = {name.casefold(): service for name, service in self.headwater.catalog_services.items()}
+        return NamespaceMap(self.headwater.open_lineage.namespaces, known, {self.source.service_name: catalogs})
 
     @property
     def without_effect(self) -> tuple[str, ...]:

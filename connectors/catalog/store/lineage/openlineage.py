@@ -4,6 +4,7 @@ without one meet in one graph.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -61,6 +62,7 @@ from ingestion.model.job_slots import JobSlot, RunDays
 from ingestion.model.lineage import Json
 from ingestion.model.namespaces import QUALIFIED_PARTS
 from ingestion.model.storage_paths import normal_path
+from ingestion.model.topics import cluster_of, is_topic_name, split_topic, topic_path
 from ingestion.statements.masking import QueryMasker
 
 _STORAGE_TYPES: Mapping[str, str] = {
@@ -156,6 +158,9 @@ class _Datasets:
 
     def entity(self, dataset: Dataset, named: set[str]) -> EntityRow:
         """The entity of a dataset, with the columns that its schema has or that lineage names."""
+        topic = _topic_of(dataset)
+        if topic is not None:
+            return self._topic(*topic, _dataset_columns(dataset, named))
         locations, path = self._locations(dataset), _path_of(dataset)
         key = (locations[0].namespace, locations[0].name)
         columns = _dataset_columns(dataset, named)
@@ -173,6 +178,9 @@ class _Datasets:
 
     def known_entity(self, dataset: Dataset) -> EntityRow | None:
         """The entity of a dataset, None where there is none yet."""
+        topic = _topic_of(dataset)
+        if topic is not None:
+            return find(self.connection, "topic", fqn.join(fqn.quote(self._messaging_service(topic[0])), topic[1]))
         path = _path_of(dataset)
         return self._find(self._locations(dataset), self._stored_entity(path) if path else None)
 
@@ -183,6 +191,32 @@ class _Datasets:
         tables = (self._table_known(location) for location in locations if location.service is not None)
         found = next((row for row in tables if row is not None), None)
         return stored if found is None and not locations[0].is_joined else found
+
+    def _topic(self, cluster: str, name: str, columns: list[Json]) -> EntityRow:
+        """The topic of a cluster of Kafka, whatever a job calls it: a table of Flink over it is one of that job."""
+        service = self._messaging_service(cluster)
+        done = fqn.join(fqn.quote(service), name)
+        if columns or find(self.connection, "topic", done) is None:
+            self._make("messagingService", service, {"serviceType": "Kafka"})
+            request = {"service": fqn.quote(service), "partitions": 1}
+            if columns:
+                request["messageSchema"] = {"schemaType": "Other", "schemaFields": columns}
+            done = self._make("topic", fqn.encode_name(name), request)
+        stored = find(self.connection, "topic", done)
+        assert stored is not None
+        return stored
+
+    def _messaging_service(self, cluster: str) -> str:
+        """The service of a cluster: which somebody says that it is, which has its address, else of the address's name."""
+        given = self._namespaces().services_of(topic_path(cluster, "")[:-1])
+        if given:
+            return given[0]
+        services = select(entities).where(entities.c.type == "messagingService", entities.c.deleted.is_(False))
+        for row in self.connection.execute(services.order_by(entities.c.fqn)):
+            config = (loads(row.document).get("connection") or {}).get("config") or {}
+            if cluster in map(cluster_of, str(config.get("bootstrapServers") or "").split(",")):
+                return fqn.split(row.fqn)[0]
+        return cluster
 
     def _stored_entity(self, path: str) -> EntityRow | None:
         where = (entities.c.path == normal_path(path), entities.c.deleted.is_(False))
@@ -225,16 +259,31 @@ class _Datasets:
     def _locations_of(self, namespace: str, name: str) -> list[_Location]:
         known = self._namespaces()
         services = known.services_of(namespace)
-        found = [
-            _Location(namespace, name, service, known.services.get(service, ServiceAddress(_type_of(namespace))))
-            for service in services
-        ]
+        found = [self._location(namespace, name, service) for service in services]
         if len(found) > 1:  # an address of several services: which one is it that has the table?
             found = [location for location in found if self._table_known(location) is not None]
         if len(found) == 1:
             return found
         own = next((one for one in known.services if _is_named_by(one, namespace)), None)
         return [_Location(namespace, name, own, ServiceAddress(_type_of(namespace)))]
+
+    def _location(self, namespace: str, name: str, service: str) -> _Location:
+        """Where a table of a service is, which may be one of another service that it only queries."""
+        known = self._namespaces()
+        parts = fqn.written_parts(name)
+        owner, within = known.behind(service, parts)
+        address = known.services.get(owner, ServiceAddress(_type_of(namespace) if owner == service else OTHER_DATABASE))
+        if len(within) == 2 and address.naming.parts > 2 and self._is_database(owner, within[0]):
+            within = [within[0], address.usual_schema, within[1]]  # a driver's URL tells a database, and no schema
+        name = name if within == parts else ".".join(map(fqn.quote, within))
+        return _Location(namespace, name, owner, address)
+
+    def _is_database(self, service: str, name: str) -> bool:
+        """Whether a service has a database of that name, and no schema."""
+        inside = (entities.c.service_folded == service.casefold(), entities.c.name_folded == name.casefold())
+        kinds = select(entities.c.type).where(*inside, entities.c.deleted.is_(False))
+        found = set(self.connection.execute(kinds).scalars())
+        return "database" in found and "databaseSchema" not in found
 
     def _namespaces(self) -> NamespaceMap:
         if self._map is None:
@@ -365,6 +414,14 @@ def _is_storage(namespace: str) -> bool:
     return _scheme(namespace) in _STORAGE_TYPES
 
 
+def _topic_of(dataset: Dataset) -> tuple[str, str] | None:
+    """The cluster and the topic that a dataset is; None of all else, as of a list or a pattern of topics."""
+    topic = split_topic(f"{dataset.namespace.rstrip('/')}/{dataset.name}")
+    if topic is None or not is_topic_name(dataset.name):
+        return None
+    return cluster_of(topic[0]) or topic[0], dataset.name
+
+
 def _path_of(dataset: Dataset) -> str | None:
     return _path(dataset.namespace, dataset.name) if _is_storage(dataset.namespace) else None
 
@@ -414,7 +471,7 @@ def _file_load_outcomes(connection: Connection, event: RunEvent, intake: Intake)
                     "run": event.run.runId,
                     "status": FAILED if failed else COMPLETE,
                     "rows": None if failed else count,
-                    "job": f"{event.job.namespace}/{event.job.name}",
+                    "job": f"{event.job.namespace}/{_job_name(event)}",
                 }
             )
     if rows:
@@ -547,15 +604,29 @@ def _file(connection: Connection, event: RunEvent, intake: Intake) -> FiledEvent
     return FiledEvent(given, datasets.unjoined)
 
 
+_QUERY_OF_TRINO = re.compile(r"\d{8}_\d{6}_\d{5}_\w{5}\Z")
+
+
+def _job_name(event: RunEvent) -> str:
+    """The name of a job. Trino's listener calls each query one of its own, by its id: of two that are alike but for
+    their literals the same is said, by one job."""
+    facets = event.job.facets
+    kind = facets.jobType if facets is not None else None
+    if kind is None or (kind.integration or "").upper() != "TRINO" or _QUERY_OF_TRINO.match(event.job.name) is None:
+        return event.job.name
+    sql = _masked_sql(event)
+    return event.job.name if sql is None else f"query {digest(sql)[:12]}"
+
+
 def _slot_of(event: RunEvent, at: int) -> JobSlot:
     """What a job writes into one dataset is one slot: it says of each run all that it read."""
-    return JobSlot(digest("openlineage", event.job.namespace, event.job.name), RunDays(at / 1000, at / 1000))
+    return JobSlot(digest("openlineage", event.job.namespace, _job_name(event)), RunDays(at / 1000, at / 1000))
 
 
 def _contribution(
     event: RunEvent, ends: tuple[EntityRow, EntityRow], columns: list[Json], at: int, text: StoredText | None
 ) -> ContributionRow:
-    key = f"{event.job.namespace}/{event.job.name}"
+    key = f"{event.job.namespace}/{_job_name(event)}"
     run = digest(f"{key}\n{event.run.runId}")
     content = Content.of({"columns": columns, "parser": "openlineage"}, text)
     ids = ends[0].id, ends[1].id
