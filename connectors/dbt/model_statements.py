@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 
+from connectors.dbt.column_index import ColumnIndex
 from connectors.dbt.nodes import EPHEMERAL_PREFIX, DbtExposure, DbtNode, Manifest, ResourceKind
 from ingestion.dialects import Dialect, dialect_of
 from ingestion.dialects.lexing import WORD, tokens
@@ -136,7 +137,7 @@ class DbtProject:
     """What a project's lineage is made of, whichever way it was read.
 
     `columns` are those of relations that no statement makes, by their dotted names. `notes` are for a person. The
-    `partial` models are among neither the statements nor the failures.
+    `partial` models are among neither the statements nor the failures. `index` is what dbt itself has found out.
     """
 
     name: str
@@ -149,6 +150,7 @@ class DbtProject:
     exposures: tuple[DbtExposure, ...] = ()
     manifest: Manifest | None = field(default=None, repr=False)
     partial: tuple[PartialModel, ...] = ()
+    index: ColumnIndex = field(default_factory=ColumnIndex, repr=False)
 
 
 def python_models(project: DbtProject) -> Iterator[tuple[DbtNode, tuple[DbtNode, ...]]]:

@@ -11,6 +11,7 @@ from connectors.dbt._source_project import project_from_files, queries_of, witho
 from connectors.dbt._template_scope import TemplateMacro, TemplateNode, TemplateScope, TemplateSource
 from connectors.dbt._template_values import relation_name
 from connectors.dbt.artifacts import NEWEST_VERSION, Artifact, read_columns, read_manifest, text_of
+from connectors.dbt.column_index import read_column_index
 from connectors.dbt.model_statements import DbtProject, ModelFailure, ModelQuery, adapter_dialect, model_statements
 from connectors.dbt.nodes import EPHEMERAL_PREFIX, DbtNode, Manifest, ResourceKind
 from connectors.model_project import dotted_name
@@ -153,6 +154,7 @@ def project_from_manifest(file: Path, dialect: str | None, limits: Limits, catal
         more, failures = queries_of(nodes, without_type_branches(rendered, language), language, root)
         queries += more
     statements, refused = model_statements(queries, nodes, language)
+    index = read_column_index(file.parent)
     return DbtProject(
         name=manifest.project,
         dialect=language,
@@ -160,9 +162,10 @@ def project_from_manifest(file: Path, dialect: str | None, limits: Limits, catal
         statements=statements,
         columns=_columns(nodes, catalog or _catalog_beside(file)),
         failures=(*failures, *refused),
-        notes=tuple(_notes(file, manifest, len(without))),
+        notes=(*_notes(file, manifest, len(without)), *index.notes),
         exposures=manifest.exposures,
         manifest=manifest,
+        index=index,
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 
+from connectors.dbt.column_index import recorded_definitions
 from connectors.dbt.model_statements import DbtProject, ModelStatement, python_models
 from connectors.model_source import failure_code, numbered_location, table_lineage
 from connectors.source import FailedDefinition, OpenSource, SourceRun
@@ -53,6 +54,7 @@ def model_definitions(project: DbtProject) -> Iterator[Definition]:
         if read:
             lineage = table_lineage(node.relation_key, tuple(source.relation_key for source in read))
             yield Definition(DefinitionKind.VIEW, node.relation_key, at=at, lineage=lineage)
+    yield from recorded_definitions(project.index, project.nodes, project.dialect)
 
 
 def _failed_models(project: DbtProject) -> tuple[FailedDefinition, ...]:

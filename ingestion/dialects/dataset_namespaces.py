@@ -16,7 +16,6 @@ from typing import Any
 from ingestion.dialects import dialect_of
 from ingestion.dialects.connection_types import CONNECTION_TYPES
 from ingestion.dialects.definition import Dialect, Fold
-from ingestion.model.fqn import split_fqn
 
 UNKNOWN_DATABASE = "default"
 """What a database is called of which nobody knows the name, or where a platform has none above its schemas."""
@@ -326,12 +325,12 @@ def _text(options: Mapping[str, Any], *path: str) -> str:
 class NamespaceMap:
     """Which namespace is which service: as it was `given` (a `*` in a namespace is any text), and by the addresses of
     `services`. What is given goes before what an address tells. `catalogs` are those of a service that are another:
-    by its name, then by theirs in lower case, that other one, with its database where `service.database` is written.
+    by its name, then by theirs in lower case, that other one, and its database where somebody says it.
     """
 
     given: Mapping[str, str] = field(default_factory=dict)
     services: Mapping[str, ServiceAddress] = field(default_factory=dict)
-    catalogs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    catalogs: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
 
     def namespace_of(self, service: str) -> str | None:
         """What a service is called; None where nothing tells it."""
@@ -358,7 +357,7 @@ class NamespaceMap:
         target = self.catalogs.get(service, {}).get(parts[0].casefold()) if len(parts) == _TABLE_PARTS else None
         if target is None:
             return service, list(parts)
-        other, *database = split_fqn(target)
+        other, *database = target
         return other, [*database[:1], *parts[1:]]
 
     def with_services(self, services: Mapping[str, ServiceAddress]) -> NamespaceMap:

@@ -212,7 +212,6 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
     "connectors/openlineage/test_events.py": ("connectors.openlineage.emitter",),
     "behaviour/test_views.py": (
         "connectors.openmetadata.definitions",
-        "workflows.run.read.definitions",
     ),
     "connectors/openmetadata/test_client.py": ("connectors.openmetadata.edges",),
     "workflows/config/test_schema.py": (

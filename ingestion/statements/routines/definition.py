@@ -34,7 +34,8 @@ class Definition:
     knows. `done` says that its lineage stands already: the same definition was published before. `own` marks what was
     filed from a log by an earlier run: it is no source of lineage. `home` is the database and schema in which its bare
     names stand where these are not its own. `lineage` is what is known of one that has no SQL, as
-    `ingestion.analysis.symbolic` writes it.
+    `ingestion.analysis.symbolic` writes it. `recorded_by` names what has recorded that beside a definition, which
+    itself is told elsewhere: an engine's word, by a name that is the same in every run.
     """
 
     kind: DefinitionKind
@@ -46,6 +47,7 @@ class Definition:
     language: str = ""
     home: tuple[str, str] | None = None
     lineage: bytes | None = field(default=None, repr=False)
+    recorded_by: str = ""
 
     def __repr__(self) -> str:
         return f"Definition({self.kind} {'.'.join(self.full_name)})"

@@ -17,6 +17,7 @@ from connectors.source_settings import LineageConfig
 from connectors.sources import OWN_TYPES, source_settings
 from ingestion.dialects.dataset_namespaces import NamespaceMap, ServiceAddress
 from ingestion.model.engine_names import EngineNameRules
+from ingestion.model.fqn import split_fqn
 from ingestion.parsing.sandbox.process import Limits
 from workflows.config.models.headwater import Headwater, OpenLineage, SparkSettings, State
 from workflows.config.models.query_log import QueryLogJdbc
@@ -189,7 +190,7 @@ class RunConfig(Model):
         """OpenLineage's namespaces of the tables of services: as they are given, and by the source's connection."""
         connection = self.source.connection
         known = {self.source.service_name: ServiceAddress(connection.type, connection.options)} if connection else {}
-        catalogs = {name.casefold(): service for name, service in self.headwater.catalog_services.items()}
+        catalogs = {name.casefold(): split_fqn(other) for name, other in self.headwater.catalog_services.items()}
         return NamespaceMap(self.headwater.open_lineage.namespaces, known, {self.source.service_name: catalogs})
 
     @property

@@ -137,10 +137,13 @@ def _view_rows(definition: Definition, dialect: str) -> list[Row]:
     if definition.own or (_is_routine(definition) and function_as_view(text, dialect) is None):
         return []
     _database, schema = definition.home or definition.full_name[:2]
+    rows = rows_of([_record(definition, text, dialect)], dialect)
+    if definition.recorded_by:
+        return rows
     # A definition is no run: it is not counted as one.
     return [
         {**row, "digest": None, "already_published": definition.done, "path": [schema] if schema else None}
-        for row in rows_of([_record(definition, text, dialect)], dialect)
+        for row in rows
     ]
 
 
@@ -160,5 +163,7 @@ def _record(definition: Definition, text: str, dialect: str) -> Row:
         "dialect": dialect,
         "status": None,
         "problem": None if text or definition.lineage is not None else "no definition",
-        "symbolic": definition.lineage,
+        "symbolic": None if definition.recorded_by else definition.lineage,
+        "edges": definition.lineage if definition.recorded_by else None,
+        "job": definition.recorded_by or None,
     }

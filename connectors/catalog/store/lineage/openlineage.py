@@ -207,7 +207,7 @@ class _Datasets:
         return stored
 
     def _messaging_service(self, cluster: str) -> str:
-        """The service of a cluster: which somebody says that it is, which has its address, else of the address's name."""
+        """The service of a cluster: which somebody says that it is, which has its address, else one called so."""
         given = self._namespaces().services_of(topic_path(cluster, "")[:-1])
         if given:
             return given[0]

@@ -21,7 +21,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
         "shop": ServiceAddress("Postgres", {"hostPort": "db:5432"}),
         "sql": ServiceAddress("Trino", {"hostPort": "coordinator:8080"}),
     }
-    names = NamespaceMap({}, services, {"sql": {"files": "lake", "orders_db": "shop.store"}})
+    names = NamespaceMap({}, services, {"sql": {"files": ("lake",), "orders_db": ("shop", "store")}})
     file = tmp_path_factory.mktemp("events") / "catalog.db"
     with running_catalog(CatalogConfig(file, port=0, namespaces=names)) as address:
         made = Client(address.url)
