@@ -20,7 +20,10 @@ from ingestion.errors import ConfigError, Templated
 from ingestion.model.outcomes import Outcome
 
 _ACTIONS = ("tables", "operations", "assertions", "declarations")
-_KEYS = frozenset((*_ACTIONS, "projectConfig", "graphErrors", "dataformCoreVersion", "targets"))
+_OF_SERVICE = "compilationResultActions"
+"""What the REST API's `compilationResults:query` answers: the actions in one list, each by what it has."""
+_KEYS = frozenset((*_ACTIONS, "projectConfig", "graphErrors", "dataformCoreVersion", "targets", _OF_SERVICE))
+_NEXT = "nextPageToken"
 _BESIDE = ("preOps", "postOps", "incrementalPreOps", "incrementalPostOps")
 _PROJECT_FILES = ("workflow_settings.yaml", "dataform.json")
 _DIALECTS = {"sqldatawarehouse": "tsql"}
@@ -112,12 +115,45 @@ def _read(file: Path) -> Mapping[str, Any]:
         raise ConfigError(f"{file}: nested too deeply") from None
     except ValueError:
         raise ConfigError(f"{file}: not JSON in UTF-8; {_COMPILE}") from None
+    if isinstance(content, dict) and isinstance(content.get(_OF_SERVICE), list):
+        content = _of_service(content)
     if not isinstance(content, dict) or not _KEYS & content.keys():
         raise ConfigError(f"{file} is no compiled graph of Dataform; {_COMPILE}")
     wrong = next((name for name in _ACTIONS if not isinstance(content.get(name, []), list)), None)
     if wrong is not None:
         raise ConfigError(f"{file}: {wrong} is no list, as it is in a compiled graph of Dataform")
     return content
+
+
+def _of_service(answer: Mapping[str, Any]) -> dict[str, Any]:
+    """An answer of the service as a graph of the compiler: `{"relation": {"selectQuery": …}}` is one of its tables."""
+    graph: dict[str, Any] = {name: [] for name in _ACTIONS}
+    for given in answer[_OF_SERVICE]:
+        action = given if isinstance(given, dict) else {}
+        common = {"target": action.get("target"), "fileName": action.get("filePath")}
+        relation, operations = action.get("relation"), action.get("operations")
+        if isinstance(relation, dict):
+            later = relation.get("incrementalTableConfig")
+            kind = str(relation.get("relationType") or "table").lower().removesuffix("_table")
+            graph["tables"].append(
+                {
+                    **common,
+                    "enumType": kind,
+                    "query": relation.get("selectQuery"),
+                    "incrementalQuery": later.get("incrementalSelectQuery") if isinstance(later, dict) else None,
+                    "disabled": relation.get("disabled"),
+                    "preOps": relation.get("preOperations"),
+                    "postOps": relation.get("postOperations"),
+                }
+            )
+        elif isinstance(operations, dict):
+            queries, disabled = operations.get("queries"), operations.get("disabled")
+            graph["operations"].append({**common, "queries": queries, "disabled": disabled})
+        elif "assertion" in action:
+            graph["assertions"].append(common)
+        elif "declaration" not in action:
+            graph.setdefault(next((name for name in action if name.endswith("s")), "actions"), []).append(common)
+    return graph | {_NEXT: answer[_NEXT]} if answer.get(_NEXT) else graph
 
 
 def _dialect(graph: Mapping[str, Any]) -> str:
@@ -202,6 +238,8 @@ def _notes(file: Path, graph: Mapping[str, Any]) -> Iterator[str]:
     for other in unknown:
         word = "is no SQL" if other in known_others else "is not known"
         yield f"{file}: {other} {word}: {len(graph[other])} not read"
+    if graph.get(_NEXT):
+        yield f"{file} is one page of several ({_NEXT}): the actions of the others are not in it"
     if assertions := graph.get("assertions"):
         yield f"{len(assertions)} assertions are no tables: not read"
     if beside := sum(map(_statements_beside, graph.get("tables", ()))):

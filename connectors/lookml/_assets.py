@@ -60,7 +60,8 @@ class _JoinedViews:
 @dataclass(slots=True)
 class _Project:
     """What assets are made by: the views by name, and how many fields of which view could not be told; `lost` are the
-    fields of tiles that no explore has, by dashboard.
+    fields of tiles that no explore has, by dashboard, `unjoined` how many joins of an explore have a condition that
+    cannot be told.
     """
 
     project: LookmlProject
@@ -70,6 +71,7 @@ class _Project:
     models: dict[int, Asset] = field(default_factory=dict)
     left_out: Counter[str] = field(default_factory=Counter)
     lost: Counter[str] = field(default_factory=Counter)
+    unjoined: Counter[str] = field(default_factory=Counter)
 
     def view(self, name: str) -> LocatedBlock | None:
         """The only view of a name."""
@@ -110,6 +112,9 @@ def _notes(known: _Project) -> Iterator[str]:
     if known.lost:
         shown = ", ".join(f"{name} ({count})" for name, count in known.lost.most_common(5))
         yield f"{known.lost.total()} fields of tiles are in no view that was read, and left out: {shown}"
+    if known.unjoined:
+        shown = ", ".join(f"{name} ({count})" for name, count in known.unjoined.most_common(5))
+        yield f"{known.unjoined.total()} joins have Liquid in their condition, and are told by table alone: {shown}"
     twice = sorted(name for name, found in known.views.items() if len(found) > 1)
     if twice:
         yield f"{len(twice)} views are there more than once, so that no name means one: {', '.join(twice[:5])}"
@@ -289,6 +294,8 @@ def _join_texts(one: _JoinedViews, known: _Project) -> Iterator[str]:
             continue
         how = _JOINS.get(str(join.get("type") or "left_outer"), "LEFT JOIN")
         condition = _fields_filled(join.get("sql_on"), one, known) or _by_key(join, alias, one, known)
+        if join.get("sql_on") and not condition:
+            known.unjoined[one.located.name] += 1
         if how == "CROSS JOIN" or not condition:
             yield f" CROSS JOIN {_relation(one.views[alias], alias, known)}"
         else:

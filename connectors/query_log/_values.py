@@ -254,6 +254,8 @@ def _state_of_number(number: float, names: frozenset[str]) -> str:
 
 
 def _state_of(word: str) -> str:
+    if word.replace("_", " ") in _NO_ERRORS:
+        return RAN
     if _FAILED.search(word):
         return Outcome.FAILED
     if _RAN.search(word):

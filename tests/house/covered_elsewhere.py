@@ -210,9 +210,7 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
         "connectors.dbt.source",
     ),
     "connectors/openlineage/test_events.py": ("connectors.openlineage.emitter",),
-    "behaviour/test_views.py": (
-        "connectors.openmetadata.definitions",
-    ),
+    "behaviour/test_views.py": ("connectors.openmetadata.definitions",),
     "connectors/openmetadata/test_client.py": ("connectors.openmetadata.edges",),
     "workflows/config/test_schema.py": (
         "connectors.openmetadata.settings",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from connectors.catalog.answer.contracts import (
@@ -45,7 +46,7 @@ def impact_rows(found: Impact) -> AnswerRows:
     counts = found.counts()
     apart = f", {counts['notSeen']} not any more" if "notSeen" in counts else ""
     facts = (
-        fact(Name(found.root), f": {len(found.reached)} downstream in {counts['entities']} tables"),
+        fact(Name(found.root), f": {len(found.reached)} downstream in {_entities_text(found)}"),
         fact(
             f"{counts['direct']} get its values, {counts['indirect']} depend on them, {counts['table']} by table alone"
             + apart
@@ -83,7 +84,23 @@ def _impact_lines(found: Impact) -> Iterator[str]:
     titles = {"notSeen": "not seen any more"}
     yield from promise_lines(found.promises)
     kinds = ", ".join(f"{count} {titles.get(kind, kind)}" for kind, count in counts.items() if kind != "entities")
-    yield f"{counts['entities']} tables: {kinds}"
+    yield f"{_entities_text(found)}: {kinds}"
+
+
+_KINDS = ("table", "container", "topic", "dashboardDataModel", "chart", "dashboard")
+
+
+def _entities_text(found: Impact) -> str:
+    """`3 tables, 2 charts, 1 dashboard`."""
+    counts = found.kinds()
+    kinds = [*(kind for kind in _KINDS if kind in counts), *sorted(counts.keys() - set(_KINDS))]
+    return ", ".join(_kind_text(counts[kind], kind) for kind in kinds) or _kind_text(0, "table")
+
+
+def _kind_text(count: int, kind: str) -> str:
+    """`2 data models` of the kind dashboardDataModel."""
+    word = re.sub(r"(?=[A-Z])", " ", kind).lower().removeprefix("dashboard ")
+    return f"{count} {word}{'' if count == 1 else 's'}"
 
 
 def _impact_table(found: Impact) -> Iterator[tuple[str | int, ...]]:

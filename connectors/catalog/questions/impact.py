@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -102,6 +103,10 @@ class Impact:
     reached: tuple[ReachedNode, ...]
     window: Window
     promises: tuple[PromisedName, ...] | None = None
+
+    def kinds(self) -> dict[str, int]:
+        """How many entities of each kind are downstream."""
+        return Counter(kind for _id, kind in {(one.id, one.kind) for one in self.reached})
 
     def counts(self) -> dict[str, int]:
         """How many are tied how strongly, and of how many entities they are; what stands apart is counted by itself."""

@@ -80,6 +80,41 @@ def test_a_graph_is_read_action_by_action(tmp_path: Path) -> None:
     ]
 
 
+def test_what_the_service_answers_is_the_same_graph(tmp_path: Path) -> None:
+    def of_service(one: dict[str, Any], **given: Any) -> dict[str, Any]:
+        return {"target": one.get("target"), "filePath": one.get("fileName"), **given}
+
+    daily, log, off, *_ = GRAPH["tables"]
+    later = {"incrementalSelectQuery": log["incrementalQuery"]}
+    actions = [
+        of_service(daily, relation={"relationType": "VIEW", "selectQuery": daily["query"], "postOperations": ["x"]}),
+        of_service(
+            log,
+            relation={
+                "relationType": "INCREMENTAL_TABLE",
+                "selectQuery": log["query"],
+                "incrementalTableConfig": later,
+            },
+        ),
+        of_service(off, relation={"relationType": "TABLE", "selectQuery": "SELECT 1", "disabled": True}),
+        of_service(GRAPH["operations"][0], operations={"queries": GRAPH["operations"][0]["queries"]}),
+        of_service(GRAPH["assertions"][0], assertion={"selectQuery": "SELECT 1"}),
+        of_service(GRAPH["declarations"][0], declaration={}),
+        of_service(daily, notebook={}),
+        7,
+    ]
+    file = written(tmp_path, {"compilationResultActions": actions, "nextPageToken": "a secret"})
+    assert is_dataform(file)
+    (tmp_path / "compiled").mkdir()
+    found, compiled = open_dataform(file), open_dataform(written(tmp_path / "compiled", GRAPH))
+    assert [(one.key, one.text, one.kind) for one in found.models] == [
+        (one.key, one.text, one.kind) for one in compiled.models
+    ]
+    assert not any("secret" in note for note in found.notes)
+    assert any("one page of several" in note for note in found.notes)
+    assert any("not read" in note and "actions" in note for note in found.notes)
+
+
 def test_its_columns_flow_through_all_kinds_of_action(tmp_path: Path) -> None:
     lineage = script_lineage(str(written(tmp_path, GRAPH)), None, None, 30)
     edges = {(str(edge.source), str(edge.target)) for edge in lineage.edges if edge.type == "DIRECT"}

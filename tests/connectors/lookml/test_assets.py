@@ -141,3 +141,15 @@ def test_names_that_mean_several_views_or_themselves_mean_none(tmp_path: Path) -
     }
     assert isinstance(found.items[0], Asset)
     assert found.notes[1] == "1 views are there more than once, so that no name means one: a"
+
+
+def test_a_join_whose_condition_has_liquid_is_told_and_joins_by_no_column(tmp_path: Path) -> None:
+    model = """explore: orders {
+      join: users { sql_on: ${orders.user_id} = ${users.id} {% if users.city._in_query %} AND 1 = 1 {% endif %} ;; }
+    }
+    view: orders { sql_table_name: shop.orders ;; dimension: user_id {} }
+    view: users { sql_table_name: shop.users ;; dimension: id {} }"""
+    found = read(tmp_path, {"shop.model.lkml": model})
+    [explore] = [one.query.text for one in found.items if one.query is not None and "JOIN" in one.query.text]
+    assert 'CROSS JOIN "dashboards"."model"."users"' in explore
+    assert found.notes == ("1 joins have Liquid in their condition, and are told by table alone: orders (1)",)

@@ -100,6 +100,7 @@ def test_states_say_whether_a_statement_ran() -> None:
         assert parse_state(word) == "failed", word
     for word in ("running", "QUEUED", "pending"):
         assert parse_state(word) == "unfinished", word
+    assert [parse_state("No error"), parse_state("NO_ERROR"), parse_state("no errors known")] == [RAN, RAN, "failed"]
     assert parse_state("purple") == "unknown_state"
     assert parse_state("") is None
 

@@ -61,7 +61,7 @@ def test_impact_names_the_charts_and_dashboards_of_a_column_with_their_owners_un
         "  direct   superset.model.orders.net",
         "  direct   superset.model.orders.total",
         "  indirect superset.GMV (every row)  via superset.model.orders.net  (owner Ann Lee)",
-        "5 tables: 8 direct, 1 indirect, 0 table",
+        "2 data models, 2 charts, 1 dashboard: 8 direct, 1 indirect, 0 table",
     ]
     explained = asked(tmp_path, "explain", "superset.Sales by region")
     assert "made of: shop.shopdb.shop.orders.total, shop.shopdb.shop.orders.region" in explained
