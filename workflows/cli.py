@@ -13,6 +13,7 @@ from workflows.commands.diff import diff
 from workflows.commands.doctor import doctor
 from workflows.commands.explain import explain
 from workflows.commands.export import export
+from workflows.commands.freshness import freshness
 from workflows.commands.impact import impact
 from workflows.commands.init import init, schema
 from workflows.commands.lineage import lineage
@@ -49,6 +50,7 @@ Examples:
   ingest why mart.daily.revenue                 what upstream may have made it wrong
   ingest witnesses                              where log, engine, OpenLineage and dbt differ
   ingest unused --days 90                       what nobody reads, and what it costs
+  ingest freshness                              which tables are late
   ingest coverage                               of which tables the source is known
   ingest correct reject a.x b.y --reason "..."  what a person knows better than the log
   ingest policy check pii.yaml                  tags that follow the data (exit 4)
@@ -101,6 +103,7 @@ _COMMANDS = (
     why,
     witnesses,
     coverage,
+    freshness,
     doctor,
     lineage,
     explain,

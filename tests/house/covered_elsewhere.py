@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 COVERED_BY: dict[str, tuple[str, ...]] = {
+    "connectors/catalog/questions/test_runs.py": ("connectors.catalog.answer.runs", "connectors.catalog.http._replays"),
+    "connectors/catalog/questions/test_freshness.py": (
+        "connectors.catalog.answer.freshness",
+        "workflows.commands.freshness",
+    ),
     "connectors/catalog/questions/test_coverage.py": (
         "connectors.catalog.answer.coverage",
         "connectors.catalog.store.evidence.workflow_runs",

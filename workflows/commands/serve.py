@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -38,8 +40,8 @@ NamedServices = Annotated[
         "--config",
         "-c",
         metavar="FILE",
-        help="The YAML of a run into this catalog: which of its services the namespaces in OpenLineage's events are. "
-        "May be given several times.",
+        help="The YAML of a run into this catalog: which of its services the namespaces in OpenLineage's events are, "
+        "and how its dead statements are read again. May be given several times.",
     ),
 ]
 
@@ -93,6 +95,7 @@ def serve(
                 sample_data=sample_data,
                 keep_rewritten=keep_rewritten,
                 namespaces=_namespaces(config or ()),
+                replays=_replays(config or ()),
             )
             collect_seldom()
             serve_catalog(settings, _announce)
@@ -114,6 +117,14 @@ def _namespaces(files: Iterable[str]) -> NamespaceMap:
     given = {namespace: service for one in maps for namespace, service in one.given.items()}
     catalogs = {service: names for one in maps for service, names in one.catalogs.items() if names}
     return NamespaceMap(given, {name: address for one in maps for name, address in one.services.items()}, catalogs)
+
+
+def _replays(files: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """What reads the dead statements of each workflow of several YAML files again."""
+    from workflows.config import load_config
+
+    started_by = (sys.executable, "-m", "workflows", "replay", "-c")
+    return {load_config(file, may_lack_log=True).workflow: (*started_by, str(Path(file).absolute())) for file in files}
 
 
 def token_of(given: str | None) -> str | None:

@@ -78,13 +78,15 @@ class Backfill:
     """What is new and late, unless asked otherwise.
 
     `full`: everything again, as if for the first time. `since` and `until` (seconds since the epoch): the records of
-    that time again. `dead`: the records of the dead letters again.
+    that time again. `dead`: the records of the dead letters again; of one `statement` alone where that is named, by its
+    location as dead letters have it (`log.csv:7`) or by its fingerprint.
     """
 
     full: bool = False
     since: float | None = None
     until: float | None = None
     dead: bool = False
+    statement: str = ""
 
     @property
     def between(self) -> tuple[float, float] | None:

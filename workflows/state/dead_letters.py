@@ -29,6 +29,12 @@ class DeadLetter:
     fingerprint: str | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def location_text(self) -> str:
+        """Where it stands, as people are told: `log.csv:7`, or `log.csv:7, statement 2`."""
+        source_id, position, _step = self.location
+        return source_id if not position else f"{source_id}, statement {position + 1}"
+
 
 def file_dead_letters(connection: Connection, workflow: str, found: Iterable[DeadLetter]) -> None:
     """Keeps what was found of a workflow, in place of what was kept of the same statements."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from sqlalchemy import Connection
 
+from ingestion.errors import ConfigError
 from ingestion.model.digests import digest
 from ingestion.model.engine_names import EngineNameRules
 from ingestion.parsing.templates import ParsedTemplate
@@ -127,7 +128,7 @@ class WorkflowState:
             self.templates = remembered_templates(
                 connection, lease.workflow, self.parsing, config.headwater.templates_at_once
             )
-            self.dead_letters = tuple(dead_letters_of(connection, lease.workflow))
+            self.dead_letters = _dead_letters_to_read(dead_letters_of(connection, lease.workflow), extent)
             self._files = files_read(connection, lease.workflow)
         self._journal.remove_unnamed(written, self._segments)
         self._says_again = False
@@ -332,3 +333,14 @@ def _settings_digest(config: RunConfig) -> str:
         *(() if config.sink.config.writes_to_catalog else (config.sink.type, config.sink.config.identity(""))),
     )  # fmt: skip
     return digest(repr(parts))
+
+
+def _dead_letters_to_read(dead_letters: Iterable[DeadLetter], extent: Backfill) -> tuple[DeadLetter, ...]:
+    """All of them, or those of the one statement that is to be read again. Raises ConfigError where there is none."""
+    found = tuple(dead_letters)
+    if not (extent.dead and extent.statement):
+        return found
+    wanted = tuple(one for one in found if extent.statement in (one.location_text, one.location[0], one.fingerprint))
+    if not wanted:
+        raise ConfigError(f"{extent.statement}: no dead statement stands there; the dead letters name each")
+    return wanted

@@ -69,3 +69,10 @@ class WorkflowRun(Model):
     message: Line = ""
     report: dict[str, Any] = {}
     replay: Line = ""
+
+
+class Replay(Model):
+    """Which dead statement of a workflow to read again; without a `location` all of them."""
+
+    workflow: Name
+    location: Annotated[Line, StringConstraints(min_length=1)] | None = None

@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 
 from connectors.catalog.answer.changes import DIFF, IMPACT
 from connectors.catalog.answer.coverage import COVERAGE
+from connectors.catalog.answer.freshness import FRESHNESS
 from connectors.catalog.answer.rendering import document
 from connectors.catalog.answer.unused import UNUSED
 from connectors.catalog.answer.why import WHY
@@ -21,6 +22,7 @@ from connectors.catalog.picture import cards, history
 from connectors.catalog.questions import diff, impact
 from connectors.catalog.questions.answer import When
 from connectors.catalog.questions.coverage import MOST_TABLES, CoverageOptions, coverage_report
+from connectors.catalog.questions.freshness import FreshnessOptions, freshness_report
 from connectors.catalog.questions.unused import DAYS, MOST_ITEMS, UnusedOptions, unread_tables, unused_report
 from connectors.catalog.questions.why.search import cause_report
 from connectors.catalog.questions.witnesses import witnesses
@@ -194,6 +196,21 @@ def list_uncovered(
     with store.read() as connection:
         try:
             return reply(document(coverage_report(connection, CoverageOptions(as_of, under, limit)), COVERAGE))
+        except ConfigError as error:
+            raise bad_request(str(error)) from error
+
+
+@router.get("/freshness")
+def list_freshness(
+    store: Store,
+    as_of: Annotated[int | None, Query(alias="asOf", ge=0, le=2**53)] = None,
+    under: Name | None = None,
+    limit: Annotated[int, Query(ge=0, le=100_000)] = MOST_TABLES,
+) -> Response:
+    """When each table was written last, by which job and how often, those first that are late by their own rhythm."""
+    with store.read() as connection:
+        try:
+            return reply(document(freshness_report(connection, FreshnessOptions(as_of, under, limit)), FRESHNESS))
         except ConfigError as error:
             raise bad_request(str(error)) from error
 

@@ -29,6 +29,7 @@ from connectors.catalog.http._openlineage import router as openlineage_events
 from connectors.catalog.http._page import router as page
 from connectors.catalog.http._queries import router as queries
 from connectors.catalog.http._questions import router as questions
+from connectors.catalog.http._replays import Replays
 from connectors.catalog.http._routes_on_demand import all_routes
 from connectors.catalog.http._search import router as search
 from connectors.catalog.http._system import router as system
@@ -104,6 +105,7 @@ def create_app(
     app.state.version = version
     app.state.sample_data = sample_data
     app.state.intake = intake or Intake()
+    app.state.replays = Replays()
     app.add_exception_handler(ApiError, _api_error)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http_error)

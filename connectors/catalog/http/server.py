@@ -5,13 +5,14 @@ from __future__ import annotations
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import uvicorn
 
+from connectors.catalog.http._replays import Replays
 from connectors.catalog.http.app import create_app
 from connectors.catalog.http.middleware import LOOPBACK, AccessMiddleware, AccessRules
 from connectors.catalog.store.database import Database, open_database
@@ -31,7 +32,8 @@ class CatalogConfig:
     `version` is what clients are told: they insist on their own major and minor version. With `openlineage` run
     events are taken at /api/v1/lineage too, where OpenLineage's clients post by default. With `sample_data` rows of
     data are kept and answered; without it they are refused. With `keep_rewritten` what an OpenLineage job said before
-    it was rewritten does not end with its newer word. `namespaces` are those of the services in run events.
+    it was rewritten does not end with its newer word. `namespaces` are those of the services in run events,
+    `replays` the commands that read the dead statements of workflows again.
     """
 
     file: Path
@@ -45,6 +47,7 @@ class CatalogConfig:
     sample_data: bool = False
     keep_rewritten: bool = False
     namespaces: NamespaceMap = field(default_factory=NamespaceMap)
+    replays: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +137,7 @@ def _server(config: CatalogConfig, database: Database) -> uvicorn.Server:
         sample_data=config.sample_data,
         intake=Intake(config.namespaces, superseding=not config.keep_rewritten),
     )
+    app.state.replays = Replays(config.replays)
     settings = uvicorn.Config(
         AccessMiddleware(app, rules),
         log_config=None,

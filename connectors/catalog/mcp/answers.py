@@ -16,6 +16,7 @@ from sqlalchemy import Connection
 from connectors.catalog.answer.changes import change_rows, diff_rows, impact_rows
 from connectors.catalog.answer.coverage import coverage_rows
 from connectors.catalog.answer.explanation import explanation_rows
+from connectors.catalog.answer.freshness import freshness_rows
 from connectors.catalog.answer.lookups import (
     description_rows,
     lineage_rows,
@@ -26,6 +27,7 @@ from connectors.catalog.answer.lookups import (
 )
 from connectors.catalog.answer.pages import AnswerRows
 from connectors.catalog.answer.rendering import in_rows
+from connectors.catalog.answer.runs import run_list_rows, run_rows
 from connectors.catalog.answer.unused import unused_rows
 from connectors.catalog.answer.why import why_rows
 from connectors.catalog.answer.witnesses import witness_rows
@@ -33,8 +35,10 @@ from connectors.catalog.questions import diff, entities, explain, impact, lineag
 from connectors.catalog.questions.answer import Answer, When
 from connectors.catalog.questions.coverage import CoverageOptions, coverage_report
 from connectors.catalog.questions.file import asked_window, existing_database, left_out, named_node
+from connectors.catalog.questions.freshness import FreshnessOptions, freshness_report
 from connectors.catalog.questions.proposed_change.question import ChangeOptions, change_report
 from connectors.catalog.questions.proposed_change.report import ChangeReport
+from connectors.catalog.questions.runs import latest_runs, run_details
 from connectors.catalog.questions.unused import UnusedOptions
 from connectors.catalog.questions.unused import unused_report as unused_of
 from connectors.catalog.questions.why.search import cause_report
@@ -241,6 +245,18 @@ class CatalogAnswers:
         options = CoverageOptions(self._when.as_of, name)
         question = ("coverage", name)
         return self._ask(question, coverage_rows, lambda connection: coverage_report(connection, options))
+
+    def freshness(self, name: str | None = None) -> AnswerRows:
+        """When tables were written last, how often they are, and which are late."""
+        options = FreshnessOptions(self._when.as_of, name)
+        question = ("freshness", name)
+        return self._ask(question, freshness_rows, lambda connection: freshness_report(connection, options))
+
+    def runs(self, run: str | None = None) -> AnswerRows:
+        """The latest runs of workflows; of one its counts, what changed, and what is dead still."""
+        if run is None:
+            return self._ask(("runs", run), run_list_rows, latest_runs)
+        return self._ask(("runs", run), run_rows, lambda connection: run_details(connection, run))
 
     def unused_report(self, days: int, name: str | None = None, but_for: tuple[str, ...] = ()) -> AnswerRows:
         """What nobody read in so many days, of everything or of what lies below a name, the dearest first."""

@@ -178,7 +178,15 @@ def _cost_tools(answers: CatalogAnswers) -> tuple[Callable[..., Result], ...]:
         """Of how many tables the source is known (no name: of all), and which are not, why, and what would mend it."""
         return _reply(lambda: answers.coverage(name or None), budget, cursor)
 
-    return unused_report, coverage
+    def freshness(name: str = "", budget: Budget = DEFAULT_BUDGET, cursor: Cursor = None) -> Result:
+        """When tables (no name: all) were written last, by which job, how often, and which are late by their rhythm."""
+        return _reply(lambda: answers.freshness(name or None), budget, cursor)
+
+    def runs(run: str = "", budget: Budget = DEFAULT_BUDGET, cursor: Cursor = None) -> Result:
+        """The latest runs that read logs; of one (its id): counts by reason, what changed, its dead statements."""
+        return _reply(lambda: answers.runs(run or None), budget, cursor)
+
+    return unused_report, coverage, freshness, runs
 
 
 def _reply(ask: Callable[[], AnswerRows], budget: int, cursor: str | None) -> CallToolResult:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
@@ -105,6 +106,11 @@ class RunConfig(Model):
     def origin(self) -> str:
         """The name of the file."""
         return self._origin
+
+    @property
+    def replay_command(self) -> str:
+        """What to type to have its dead statements read again."""
+        return f"ingest replay -c {shlex.quote(self._origin)}"
 
     @property
     def secrets(self) -> tuple[str, ...]:

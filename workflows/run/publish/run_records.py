@@ -7,7 +7,6 @@ of an ingestion pipeline ended, and shows that beside the service: it is told wh
 
 from __future__ import annotations
 
-import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -173,13 +172,8 @@ class RunRecords:
             "outcome": run.outcome.value,
             "message": run.message[:_LONGEST],
             "report": dict(run.report),
-            "replay": _replay_command(self.config),
+            "replay": self.config.replay_command,
         }
-
-
-def _replay_command(config: RunConfig) -> str:
-    """What to type to have dead statements read again."""
-    return f"ingest replay -c {shlex.quote(config.origin)}"
 
 
 def _status_of(run: RecordedRun) -> Json:
@@ -207,10 +201,9 @@ def _dead_bodies(dead: Sequence[DeadLetter], names: tuple[Resolver, NamespaceDef
     found = zip(every, resolver.without_columns().resolve_all(every), strict=True)
     tables = {mention: one.entity.id for mention, one in found if isinstance(one, Resolved)}
     for letter, some in zip(dead, mentions, strict=True):
-        source_id, position, _step = letter.location
         at = letter.details.get("time")
         yield {
-            "location": (source_id if not position else f"{source_id}, statement {position + 1}")[:_LONGEST],
+            "location": letter.location_text[:_LONGEST],
             "run": letter.run_id,
             "reason": letter.reason[:_LONGEST],
             "masked": str(letter.details.get("masked") or ""),

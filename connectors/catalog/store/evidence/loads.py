@@ -18,6 +18,7 @@ from connectors.catalog.store.database import loads
 from connectors.catalog.store.entities.entities import any_rows_of
 from connectors.catalog.store.rows import thousands_of
 from connectors.catalog.store.schema import (
+    contribution_jobs,
     contributions,
     dated_contributions,
     load_outcomes,
@@ -100,6 +101,39 @@ def writes_into(connection: Connection, entities: Iterable[str], until: int) -> 
         found.items(), key=lambda item: (item[1].to_id, item[1].kind, item[1].key, item[1].from_id, item[0])
     )
     return [replace(one, spans=tuple(sorted(spans[number], key=_by_time))) for number, one in ordered]
+
+
+@dataclass(frozen=True, slots=True)
+class SeenWrites:
+    """When statements were seen to fill an entity, and what ran the latest of them, as far as is known."""
+
+    spans: tuple[Span, ...]
+    last: int
+    jobs: tuple[str, ...]
+
+
+def seen_writes(connection: Connection, until: int) -> dict[str, SeenWrites]:
+    """Those of every entity by `until` (milliseconds), by its id; what it reads is not looked at."""
+    seen = contributions.join(versions, versions.c.contribution_id == contributions.c.id)
+    seen = seen.join(sightings, sightings.c.version_id == versions.c.id)
+    times = (sightings.c.first_seen, sightings.c.last_seen, sightings.c.count.label("runs"))
+    where = (sightings.c.first_seen <= until, contributions.c.kind.in_(OBSERVED))
+    spans: dict[str, set[Span]] = defaultdict(set)
+    latest: dict[str, tuple[int, int]] = {}
+    wanted = select(contributions.c.to_id, contributions.c.id, *times).select_from(seen).where(*where)
+    for row in connection.execute(wanted):
+        span = _span(row.first_seen, row.last_seen, row.runs, until)
+        spans[row.to_id].add(span)
+        latest[row.to_id] = max(latest.get(row.to_id, (0, 0)), (span.last, row.id))
+    jobs: dict[int, list[str]] = defaultdict(list)
+    for some in thousands_of(sorted({contribution for _, contribution in latest.values()})):
+        of_some = select(contribution_jobs).where(contribution_jobs.c.contribution_id.in_(some))
+        for one in connection.execute(of_some.order_by(contribution_jobs.c.job)):
+            jobs[one.contribution_id].append(one.job)
+    return {
+        entity: SeenWrites(tuple(sorted(spans[entity], key=_by_time)), last, tuple(jobs[contribution]))
+        for entity, (last, contribution) in latest.items()
+    }
 
 
 def _span(first: int, last: int, runs: int, until: int) -> Span:
@@ -199,11 +233,15 @@ class LoadRhythm:
 
 
 def load_rhythm(writes: Iterable[WrittenVersion]) -> LoadRhythm | None:
-    """The rhythm of what writes one table; None where there is none.
+    """The rhythm of what writes one table; None where there is none."""
+    return rhythm_of({span for one in writes if one.observed for span in one.spans})
+
+
+def rhythm_of(spans: Iterable[Span]) -> LoadRhythm | None:
+    """The rhythm of what was seen in these spans; None where there is none.
 
     It has to have held for two periods and for a day: a table that is filled again in a loop has none.
     """
-    spans = {span for one in writes if one.observed for span in one.spans}
     times = _since_the_longest_gap(sorted({time for span in spans for time in _times(span)}))
     rounds = _rounds(times)
     if len(rounds) < _LEAST_ROUNDS or times[-1] - times[0] < _DAY:

@@ -118,6 +118,25 @@ def stored_runs(connection: Connection, workflow: str | None = None, limit: int 
     return list(map(_stored_run, found))
 
 
+def stored_run(connection: Connection, run: str) -> StoredRun | None:
+    """The one run of that id, or whose id begins so; None where there is none, or several are."""
+    table = pipeline_runs.c
+    where = (_TELLS, table.run_id.startswith(run, autoescape=True))
+    found = connection.execute(select(pipeline_runs).where(*where).limit(2)).all()
+    return _stored_run(found[0]) if len(found) == 1 else None
+
+
+def run_before(connection: Connection, run: StoredRun) -> StoredRun | None:
+    """The run of the same workflow that came to its end last before it began."""
+    table = pipeline_runs.c
+    where = (_TELLS, table.pipeline == run.workflow, table.at < run.started)
+    for row in connection.execute(select(pipeline_runs).where(*where).order_by(table.at.desc()).limit(50)):
+        found = _stored_run(row)
+        if found.counts:
+            return found
+    return None
+
+
 def _stored_run(row: Row[Any]) -> StoredRun:
     values = loads(row.document)[RUN]
     return StoredRun(**{name: values[name] for name in StoredRun.__dataclass_fields__})

@@ -47,7 +47,7 @@ CHANGE = (
     "FROM raw.orders o WHERE o.card <> '4111111111111111' GROUP BY o.day; DROP TABLE gone.hunter"
 )
 TOOLS = {"search", "describe", "quality", "lineage", "paths", "explain", "impact", "parse_sql", "changes", "why"}
-TOOLS |= {"coverage", "proposed_change", "unused_report", "witnesses"}
+TOOLS |= {"coverage", "freshness", "runs", "proposed_change", "unused_report", "witnesses"}
 
 
 @pytest.fixture(scope="module")

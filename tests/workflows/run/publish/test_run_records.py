@@ -13,6 +13,7 @@ from connectors.catalog.store.evidence.workflow_runs import dead_of, stored_runs
 from ingestion.errors import ConfigError
 from tests.support.growing_log import configuration, rows_of, write_log
 from tests.support.run_in_session import command_line, run
+from workflows.runtime.options import Backfill
 
 LOG = [
     ("s1", "CREATE TABLE lost (a int)"),
@@ -41,11 +42,25 @@ def test_a_run_tells_how_it_ended_and_what_is_not_covered(spark: SparkSession, t
     assert b"canary" not in contents
     assert b"90071992" not in contents
 
+    shown = command_line(tmp_path, "runs", summary.run_id[:8], "-c", str(tmp_path / "lineage.yaml")).stdout
+    assert "all.csv:5: templated (line 1: {{ source }}): INSERT INTO lost SELECT a FROM {{ source }}" in shown
+    assert (
+        shown.splitlines()[1:]
+        == command_line(tmp_path, "runs", summary.run_id[:8], "--catalog", "catalog.db").stdout.splitlines()[1:]
+    )  # the first line has the seconds, which the state counts to another end
+    with pytest.raises(ConfigError, match="no dead statement stands there"):
+        run(tmp_path, extent=Backfill(dead=True, statement="all.csv:6"))
+    assert run(tmp_path, extent=Backfill(dead=True, statement="all.csv:5")).counts.dead == {"templated": 1}
+    with open_catalog(tmp_path / "catalog.db") as connection:
+        replayed, failed, _first = stored_runs(connection)
+        (dead,) = dead_of(connection)
+    assert (failed.outcome, replayed.counts["statements"], dead.run) == ("failed", 1, replayed.run)
+
     (tmp_path / "log" / "all.csv").write_text("what is this\n1\n")  # what a run fails by is told too
     with pytest.raises(ConfigError):
         run(tmp_path)
     with open_catalog(tmp_path / "catalog.db") as connection:
-        failed, before = stored_runs(connection)
+        failed, before = stored_runs(connection, limit=2)
         assert dead_of(connection) == [dead]
-    assert (failed.outcome, bool(failed.message), failed.coverage == filed.coverage) == ("failed", True, True)
-    assert before.run == summary.run_id
+    assert (failed.outcome, bool(failed.message), failed.coverage) == ("failed", True, filed.coverage)
+    assert before.run == replayed.run

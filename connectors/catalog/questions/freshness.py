@@ -1,0 +1,145 @@
+"""When each table was written last, by which job and how often, and whether it is late by its own rhythm.
+
+Late is measured against the newest record of the table's service, not against the clock: a log that was read a week ago
+says nothing of this morning.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from sqlalchemy import Connection
+
+from connectors.catalog.questions.answer import Answer
+from connectors.catalog.questions.file import open_catalog
+from connectors.catalog.questions.tables import CatalogTable, tables_under
+from connectors.catalog.store.database import now_millis
+from connectors.catalog.store.evidence.loads import LoadRhythm, SeenWrites, rhythm_of, seen_writes
+from connectors.catalog.store.evidence.readers import last_runs
+from ingestion.model import fqn
+from ingestion.model.lineage import Json
+
+MOST_LISTED = 1_000
+
+
+class Timeliness(StrEnum):
+    """Whether a table was written when it was due."""
+
+    LATE = "late"
+    ON_TIME = "on_time"
+    UNKNOWN = "unknown"
+    """It has no rhythm: too few rounds were seen, or they come as they like."""
+    NEVER = "never"
+    """No statement was seen to write it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """When a table was written last and by which jobs (milliseconds), how far apart two rounds are, when one was due.
+
+    `until` is the newest record of its service.
+    """
+
+    id: str
+    name: str
+    state: Timeliness
+    last: int | None = None
+    jobs: tuple[str, ...] = ()
+    period: int | None = None
+    due: int | None = None
+    until: int | None = None
+
+    def to_json(self) -> Json:
+        """The same as JSON."""
+        return {
+            "entity": {"id": self.id, "fullyQualifiedName": self.name},
+            "state": self.state.value,
+            "last": self.last,
+            "jobs": list(self.jobs),
+            "period": self.period,
+            "due": self.due,
+            "until": self.until,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class FreshnessReport:
+    """How many tables are late, on time, without a rhythm or never written; and the tables, the latest first."""
+
+    counts: Mapping[str, int]
+    tables: tuple[Freshness, ...]
+
+    def to_json(self) -> Json:
+        """The same as JSON."""
+        return {"counts": dict(self.counts), "tables": [one.to_json() for one in self.tables]}
+
+
+@dataclass(frozen=True, slots=True)
+class FreshnessOptions:
+    """At which moment (milliseconds; None: now), of what lies `under` a name, and how many tables are listed."""
+
+    as_of: int | None = None
+    under: str | None = None
+    limit: int = MOST_LISTED
+
+
+def freshness_in_file(file: Path, options: FreshnessOptions) -> Answer[FreshnessReport]:
+    """How fresh the tables of a catalog's file are. Raises ConfigError for a name that nothing is called by."""
+    with open_catalog(file) as connection:
+        return freshness_report(connection, options)
+
+
+def freshness_report(connection: Connection, options: FreshnessOptions) -> Answer[FreshnessReport]:
+    """The same of an open catalog."""
+    tables = tables_under(connection, options.under)
+    moment = now_millis() if options.as_of is None else options.as_of
+    seen = seen_writes(connection, moment)
+    runs = {entity: run for entity, run in last_runs(connection).items() if run[0] <= moment}
+    names = {one.id: one.fqn for one in tables_under(connection, None)}
+    ends: defaultdict[str, int] = defaultdict(int)
+    for entity, last in (*_last_seen(seen), *((entity, run[0]) for entity, run in runs.items())):
+        if entity in names:
+            service = fqn.split(names[entity])[0]
+            ends[service] = max(ends[service], last)
+    found = [_of_table(one, seen.get(one.id), runs.get(one.id), ends.get(fqn.split(one.fqn)[0])) for one in tables]
+    found.sort(key=_rank)
+    counted = Counter(one.state for one in found)
+    report = FreshnessReport({state.value: counted[state] for state in Timeliness}, tuple(found[: options.limit]))
+    cut = (f"only the first {options.limit} tables are listed: ask for more, or of one schema",)
+    return Answer(report, cut if len(found) > options.limit else ())
+
+
+def _last_seen(seen: Mapping[str, SeenWrites]) -> list[tuple[str, int]]:
+    return [(entity, one.last) for entity, one in seen.items()]
+
+
+def _of_table(
+    table: CatalogTable, seen: SeenWrites | None, run: tuple[int, str, str] | None, until: int | None
+) -> Freshness:
+    if seen is None and run is None:
+        return Freshness(table.id, table.fqn, Timeliness.NEVER, until=until)
+    last, jobs = (0, ()) if seen is None else (seen.last, seen.jobs)
+    if run is not None and run[0] >= last:
+        last, jobs = run[0], (run[2],) if run[2] else jobs
+    rhythm = None if seen is None else rhythm_of(seen.spans)
+    if rhythm is None:
+        return Freshness(table.id, table.fqn, Timeliness.UNKNOWN, last, jobs, until=until)
+    state = Timeliness.LATE if _is_late(rhythm, last, until or last) else Timeliness.ON_TIME
+    due = round(last + rhythm.period)
+    return Freshness(table.id, table.fqn, state, last, jobs, round(rhythm.period), due, until)
+
+
+def _is_late(rhythm: LoadRhythm, last: int, until: int) -> bool:
+    return until - last > rhythm.patience
+
+
+def _rank(one: Freshness) -> tuple[int, float, str]:
+    """What is late first, by how many of its periods; then what was written longest ago."""
+    order = [*Timeliness].index(one.state)
+    if one.state is Timeliness.LATE and one.due is not None and one.period:
+        return order, -((one.until or 0) - one.due) / one.period, one.name
+    return order, float(one.last or 0), one.name
