@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,9 +41,11 @@ def resize(page: Page, size: tuple[int, int]) -> None:
 
 
 @contextmanager
-def served_page(folder: Path, fill: Callable[[Client], object]) -> Iterator[ServedPage]:
+def served_page(
+    folder: Path, fill: Callable[[Client], object], replays: Mapping[str, Sequence[str]] | None = None
+) -> Iterator[ServedPage]:
     """Serves a new catalog below `folder` that `fill` has filled; what the page saves goes there too."""
     file = folder / "catalog.db"
-    with running_catalog(CatalogConfig(file, port=0)) as address, browser(folder) as page:
+    with running_catalog(CatalogConfig(file, port=0, replays=replays or {})) as address, browser(folder) as page:
         fill(Client(address.url))
         yield ServedPage(page, address.url.removesuffix("api"), file)

@@ -21,7 +21,7 @@ from connectors.catalog.http._context import ERRORS, Store, named_entity, reply
 from connectors.catalog.picture import cards, history
 from connectors.catalog.questions import diff, impact
 from connectors.catalog.questions.answer import When
-from connectors.catalog.questions.coverage import MOST_TABLES, CoverageOptions, coverage_report
+from connectors.catalog.questions.coverage import MOST_TABLES, CoverageOptions, coverage_counts, coverage_report
 from connectors.catalog.questions.freshness import FreshnessOptions, freshness_report
 from connectors.catalog.questions.unused import DAYS, MOST_ITEMS, UnusedOptions, unread_tables, unused_report
 from connectors.catalog.questions.why.search import cause_report
@@ -198,6 +198,13 @@ def list_uncovered(
             return reply(document(coverage_report(connection, CoverageOptions(as_of, under, limit)), COVERAGE))
         except ConfigError as error:
             raise bad_request(str(error)) from error
+
+
+@router.get("/coverage/counts")
+def count_covered(store: Store) -> Response:
+    """Of how many tables the source is known by columns, by table or not at all, now."""
+    with store.read() as connection:
+        return reply(coverage_counts(connection))
 
 
 @router.get("/freshness")

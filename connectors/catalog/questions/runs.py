@@ -110,7 +110,7 @@ def _tallies(run: StoredRun) -> Json:
 
 def _tally(run: StoredRun, name: str) -> Mapping[str, int]:
     found: Mapping[str, int] = run.counts.get(name) or {}
-    return found
+    return dict(sorted(found.items(), key=lambda one: (-one[1], one[0])))
 
 
 def _dead_json(one: DeadStatementRow) -> Json:

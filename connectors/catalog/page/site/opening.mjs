@@ -50,7 +50,10 @@ async function begin(explorer) {
   try {
     const overview = await explorer.source.overview();
     if (turn !== explorer.turn) return;
-    showBeginnings(overview, (entity) => explorer.start(entity, ""));
+    showBeginnings(overview, (entity) => explorer.start(entity, ""), {
+      coverage: () => explorer.details.openCoverage(),
+      runs: () => explorer.details.openRuns(),
+    });
     showHeading("");
     sayWithLeftOut(explorer, "Search for a table or a column");
   } catch (error) {

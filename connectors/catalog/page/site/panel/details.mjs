@@ -8,6 +8,7 @@ import { correctionsElement } from "./corrections.mjs";
 import { csv } from "./listing.mjs";
 import { originElements } from "./origin.mjs";
 import { columnPanel, edgePanel, impactElement } from "./panel.mjs";
+import { coveragePanel, freshnessPanel, runPanel, runsPanel } from "../runs/runs.mjs";
 import { momentText } from "./timebar.mjs";
 
 const HEAD = ["changed", "table", "column", "type", "hops", "path"];
@@ -20,6 +21,7 @@ export class Details {
     this.act = act;
     this.links = []; // of the edge that is open
     this.key = null; // of the column or table that is open
+    this.replayable = []; // the workflows whose dead statements this server can read again
   }
 
   get open() {
@@ -67,6 +69,65 @@ export class Details {
         go: (entity, path) => this.act.go(entity, path),
       }),
     );
+  }
+
+  /** The runs of workflows, and from there one of them, what is covered, and what is late. */
+  openRuns() {
+    return this.#tell(this.#runs());
+  }
+
+  /** Which tables have no known source. */
+  openCoverage() {
+    return this.#tell(this.#coverage());
+  }
+
+  async #runs() {
+    await this.#shown(this.source.runs(), (answer) => {
+      this.replayable = answer.replayable;
+      return runsPanel(answer, { run: (id) => this.#tell(this.#run(id)), coverage: () => this.openCoverage(), freshness: () => this.#tell(this.#freshness()) });
+    });
+  }
+
+  async #coverage() {
+    await this.#shown(this.source.coverage(), (answer) => coveragePanel(answer, this.#ofRuns()));
+  }
+
+  #freshness() {
+    return this.#shown(this.source.freshness(), (answer) => freshnessPanel(answer, this.#ofRuns()));
+  }
+
+  #run(id) {
+    return this.#shown(this.source.run(id), (answer) =>
+      runPanel(answer, this.replayable, { ...this.#ofRuns(), replay: (workflow, location, button) => this.#tell(this.#replay(workflow, location, button)) }),
+    );
+  }
+
+  #ofRuns() {
+    return { back: () => this.openRuns(), go: (entity) => this.act.start(entity, "") };
+  }
+
+  async #replay(workflow, location, button) {
+    button.disabled = true;
+    await this.source.replay(workflow, location);
+    this.act.say(`${location} is being read again: look at the runs in a while`);
+  }
+
+  /** Shows what a source answers, unless something else was opened meanwhile; the focus goes to its beginning. */
+  async #shown(asked, panel) {
+    const turn = ++this.#turn;
+    [this.links, this.key] = [[], null];
+    const answer = await asked;
+    if (turn !== this.#turn) return;
+    this.#show(panel(answer));
+    byId("panel-body").querySelector("button")?.focus({ preventScroll: true });
+  }
+
+  async #tell(work) {
+    try {
+      await work;
+    } catch (error) {
+      this.act.failed(error);
+    }
   }
 
   /** Why a table or a column is wrong at the view's moment; the path of a suspect that is chosen is lit. */

@@ -135,6 +135,29 @@ export class CatalogSource {
     return this.#ask(`corrections/${id}/undo`, why);
   }
 
+  /** The latest runs of workflows into this catalog. */
+  async runs(limit = 30) {
+    return this.#ask(`workflow-runs?limit=${limit}`);
+  }
+
+  async run(id) {
+    return this.#ask(`workflow-runs/${encodeURIComponent(id)}`);
+  }
+
+  /** Begins to read a dead statement again. */
+  async replay(workflow, location) {
+    return this.#ask("workflow-runs/replays", { workflow, location });
+  }
+
+  /** Of how many tables the source is known, and so many of the others. */
+  async coverage(limit = 200) {
+    return this.#ask(`coverage?limit=${limit}`);
+  }
+
+  async freshness(limit = 200) {
+    return this.#ask(`freshness?limit=${limit}`);
+  }
+
   /** Where a table went that is not there, and what is called nearly so. */
   async whereabouts(entity) {
     return this.#ask(`whereabouts?name=${encodeURIComponent(entity)}`);
@@ -148,8 +171,9 @@ export class CatalogSource {
   }
 
   async overview() {
-    const answer = await this.#ask("beginnings");
-    return { tables: answer.tables, columnEdges: answer.columnEdges, beginnings: answer.beginnings };
+    const [answer, runs, coverage] = await Promise.all([this.#ask("beginnings"), this.runs(1), this.#ask("coverage/counts")]);
+    const { tables, columnEdges, beginnings } = answer;
+    return { tables, columnEdges, beginnings, coverage, run: runs.runs[0] ?? null };
   }
 }
 
