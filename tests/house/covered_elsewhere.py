@@ -12,6 +12,7 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
         "connectors.catalog.answer.coverage",
         "connectors.catalog.store.evidence.workflow_runs",
         "connectors.catalog.contract.run_models",
+        "connectors.catalog.store.lineage.known_sources",
         "connectors.catalog.http._workflow_runs",
         "workflows.commands.coverage",
     ),

@@ -11,10 +11,10 @@ from connectors.catalog.questions.coverage import (
     COLUMNS_UNKNOWN,
     NOT_WRITTEN,
     CoverageAt,
-    CoverageLevel,
     CoverageReport,
     OpenTable,
 )
+from connectors.catalog.store.lineage.known_sources import CoverageLevel
 from ingestion.model.moments import minute_text
 from ingestion.model.outcomes import meaning_of
 

@@ -17,6 +17,7 @@ from connectors.catalog.store.entities.entities import EntityRow, any_rows_of
 from connectors.catalog.store.entities.tests import tests_of
 from connectors.catalog.store.entities.usage import uses
 from connectors.catalog.store.lineage import reads
+from connectors.catalog.store.lineage.known_sources import CoverageLevel, levels_of
 from connectors.catalog.store.lineage.reads import ContributionView, Moment, Seen, VerdictKey
 from connectors.catalog.store.lineage.recency import with_unseen
 from connectors.catalog.store.lineage.verdicts import with_verdicts
@@ -96,12 +97,15 @@ def explore(connection: Connection, roots: Sequence[EntityRow], reach: Reach, wi
     times = reads.sights_of(connection, identifiers, window.moment.as_of)
     usage = uses(connection, sorted(inside))
     tests = tests_of(connection, sorted(inside), window.moment.as_of)
+    levels = levels_of(connection, window.moment.as_of, inside)
     past = entities_at(connection, sorted(inside), window.moment.as_of)
     nodes = []
     for row in sorted(rows.values(), key=lambda row: row.fqn):
         node = _card(row, past.get(row.id), window.moment.as_of)
         node["hidden"] = neighbours.get(row.id, {"upstream": 0, "downstream": 0})
         node["usage"] = usage.get(row.id, {"reads": 0})
+        if row.type == "table" and levels.get(row.id) is not CoverageLevel.COLUMNS:
+            node["coverage"] = levels.get(row.id, CoverageLevel.NONE).value
         if row.id in tests:
             node["tests"] = tests[row.id]
         nodes.append(node)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from pathlib import Path
 
 from sqlalchemy import Connection, func, select
@@ -21,10 +20,9 @@ from connectors.catalog.store.evidence.workflow_runs import (
     sourceless_writes,
     stored_runs,
 )
-from connectors.catalog.store.lineage.reads import Moment, read_contributions
-from connectors.catalog.store.lineage.rejections import rejected_columns
-from connectors.catalog.store.rows import thousands_of
-from connectors.catalog.store.schema import dated_contributions, entities, intervals, versions
+from connectors.catalog.store.lineage.known_sources import CoverageLevel, levels_of
+from connectors.catalog.store.lineage.reads import Moment
+from connectors.catalog.store.schema import dated_contributions, entities, intervals
 from ingestion.model import fqn
 from ingestion.model.lineage import Json
 from ingestion.model.outcomes import Outcome, code_of
@@ -35,14 +33,6 @@ TREND = 30
 NOT_WRITTEN, COLUMNS_UNKNOWN = "not_written", "columns_unknown"
 """Why nothing is known of a table: no statement that was read fills it; or which columns go where was not told."""
 _MOST_DEAD_OF_ONE = 5
-
-
-class CoverageLevel(StrEnum):
-    """What is known of a table's source."""
-
-    COLUMNS = "columns"
-    TABLE = "table"
-    NONE = "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +138,7 @@ def coverage_in_file(file: Path, options: CoverageOptions) -> Answer[CoverageRep
 def coverage_report(connection: Connection, options: CoverageOptions) -> Answer[CoverageReport]:
     """The same of an open catalog."""
     tables = tables_under(connection, options.under)
-    levels = _levels_of(connection, options.as_of)
+    levels = levels_of(connection, options.as_of)
     known = _Reasons.of(connection, Moment(options.as_of))
     found = [
         known.of_table(one, level) for one in tables if (level := _level(levels, one)) is not CoverageLevel.COLUMNS
@@ -167,32 +157,10 @@ def coverage_report(connection: Connection, options: CoverageOptions) -> Answer[
 
 def coverage_counts(connection: Connection) -> Json:
     """How many tables there are, and how many are covered how."""
-    levels = _levels_of(connection)
+    levels = levels_of(connection)
     where = (entities.c.type == "table", entities.c.deleted.is_(False))
     there = connection.scalars(select(entities.c.id).where(*where))
     return _counts(Counter(levels.get(one, CoverageLevel.NONE) for one in there))
-
-
-def _levels_of(connection: Connection, as_of: int | None = None) -> dict[str, CoverageLevel]:
-    """What is known of what each entity is made of, by its id; of one that is not there nothing.
-
-    Observations of any age count: what filled a table a year ago is its source until something else is known. What a
-    table is made of itself, and what a person rejected, does not.
-    """
-    moment = Moment(as_of)
-    columns = func.max(versions.c.column_edges)
-    into = select(intervals.c.to_id, columns).select_from(dated_contributions)
-    where = (moment.holds(), intervals.c.from_id != intervals.c.to_id)
-    found = {
-        target: CoverageLevel.COLUMNS if most else CoverageLevel.TABLE
-        for target, most in connection.execute(into.where(*where).group_by(intervals.c.to_id))
-    }
-    doubted = {one.to_id for one in rejected_columns(connection) if one.holds(as_of)} & found.keys()
-    for some in thousands_of(sorted(doubted)):
-        left = read_contributions(connection, intervals.c.to_id.in_(some), moment)
-        kept = {one.to_id for one in left if one.from_id != one.to_id and one.content.get("columns")}
-        found |= {target: CoverageLevel.COLUMNS if target in kept else CoverageLevel.TABLE for target in some}
-    return found
 
 
 def _level(levels: Mapping[str, CoverageLevel], table: CatalogTable) -> CoverageLevel:

@@ -105,9 +105,10 @@ function describe({ card, rows }) {
   const hidden = card.hidden.upstream + card.hidden.downstream;
   const rest = hidden ? `, ${card.hidden.upstream} upstream and ${card.hidden.downstream} downstream not shown` : "";
   const change = card.change ? `, ${card.change}` : "";
+  const source = card.coverage ? `, ${SOURCES[card.coverage].toLowerCase()}` : "";
   if (card.tables !== null) return `${NOUNS[card.kind] ?? "service"} ${card.title}, ${card.tables} tables`;
   const tagged = card.tags.length ? `, tagged ${tagsText(card)}` : "";
-  return `${card.kind} ${card.title}${change}${tagged}, ${rows.length} of ${card.columns.length} columns shown${rest}`;
+  return `${card.kind} ${card.title}${change}${tagged}, ${rows.length} of ${card.columns.length} columns shown${source}${rest}`;
 }
 
 function head(box) {
@@ -121,7 +122,15 @@ function head(box) {
     svg("path", { d: box.mode === "none" ? "M-3 -1.5L0 1.5L3 -1.5" : "M-3 1.5L0 -1.5L3 1.5" }),
     svg("title", {}, box.mode === "none" ? "Show the columns" : "Hide the columns"),
   );
-  return [icon, name, schema, fold, tagMark(card, box.width - 46, HEAD / 2), svg("title", {}, card.title)].filter(Boolean);
+  const covered = card.coverage && sourceMark(card.coverage, box.width - 8, 8);
+  return [icon, name, schema, fold, covered, tagMark(card, box.width - 46, HEAD / 2), svg("title", {}, card.title)].filter(Boolean);
+}
+
+const SOURCES = { none: "Its source is not known", table: "Its source is known by table, not by columns" };
+
+/** A sign that a table's source is not known by columns: an open one where nothing is known. */
+function sourceMark(level, x, y) {
+  return svg("circle", { class: `source ${level}`, cx: x, cy: y, r: 3.2 }, svg("title", {}, SOURCES[level]));
 }
 
 /** A sign that something is tagged: a full one by hand, an open one where every tag came along lineage. */
