@@ -143,6 +143,13 @@ class Outcome(_DescribedCode):
         _SKIPPED,
         "The platform made it of another statement, or it holds others, which the log has too.",
     )
+    UNLISTED = (
+        "unlisted",
+        _SKIPPED,
+        "A connector names its tables or topics by a pattern, or by what is in the messages: which they are, nothing "
+        "tells.",
+        "Read its Connect worker (connectWorker), which tells the topics that it has seen.",
+    )
     NO_WRITE = "no_write", _SKIPPED, "A record of the engine's own lineage that tells of no write."
     NOT_AN_EVENT_LOG = (
         "not_an_event_log",

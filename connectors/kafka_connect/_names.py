@@ -1,0 +1,70 @@
+"""What tables, files and topics are called that configurations speak of: by the rules of the run, else by address."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from connectors.platforms.connect_classes import PORTS, SERVICE_TYPES, WITHOUT_SCHEMAS
+from ingestion.dialects.dataset_namespaces import ServiceAddress
+from ingestion.model.engine_names import EngineNameRules, JdbcUrl
+from ingestion.model.lineage import TableName
+from ingestion.model.topics import topic_name
+
+_ESCAPED = re.compile(r"\\([.\-_$])")
+_PLAIN = re.compile(r"[\w.$#@ -]+\Z")
+_CHOICE = re.compile(r"(?P<before>[\w.$ -]*)\((?:\?:)?(?P<choice>[\w.$ |-]+)\)(?P<after>[\w.$ -]*)\Z")
+_NOT_IN_TOPIC = re.compile(r"[^\w.-]", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceNames:
+    """Names by the `rules` of the run, whose own service is the Kafka that the connectors work for."""
+
+    rules: EngineNameRules
+
+    def topic(self, topic: str) -> TableName:
+        """A topic of the run's own Kafka."""
+        return topic_name(self.rules.service, topic)
+
+    def table(self, url: JdbcUrl, parts: tuple[str, ...]) -> TableName:
+        """A table behind an address: its database (where it is said), schema and name.
+
+        Where no rule says whose it is, it is of a service that is called as OpenLineage calls the address.
+        """
+        written = ".".join(part for part in parts if part)
+        placed = self.rules.over_jdbc(parts, url)
+        if placed is None:
+            database, schema, table = ("", "", *parts)[-3:]
+            if url.kind in WITHOUT_SCHEMAS:
+                database, schema = "", schema or url.database
+            placed = (namespace_of(url), database or url.database * (url.kind not in WITHOUT_SCHEMAS), schema, table)
+        return TableName(placed, written)
+
+
+def namespace_of(url: JdbcUrl) -> str:
+    """What OpenLineage calls the system at an address."""
+    port = url.port or PORTS.get(url.kind)
+    address = f"{url.host}:{port}" if port else url.host
+    known = ServiceAddress(SERVICE_TYPES.get(url.kind, url.kind), {"hostPort": address, "account": url.host})
+    return next(iter(known.namespaces()), f"{known.naming.scheme}://{address}")
+
+
+def plain_names(entry: str) -> Iterator[str] | None:
+    """The names that an entry of an include list means; None for a pattern of more than a choice.
+
+    These lists hold regular expressions: `shop\\.orders` and `shop.orders` are one name here, `shop.(a|b)` two.
+    """
+    bare = _ESCAPED.sub(r"\1", entry)
+    if _PLAIN.match(bare):
+        return iter((bare,))
+    choice = _CHOICE.match(bare)
+    if choice is None:
+        return None
+    return (f"{choice['before']}{one}{choice['after']}" for one in choice["choice"].split("|"))
+
+
+def as_topic(name: str) -> str:
+    """A name as Debezium makes a topic's of it."""
+    return _NOT_IN_TOPIC.sub("_", name)
