@@ -28,6 +28,7 @@ _ROOMS: Mapping[str, str] = {
     "metabase": "connectors.metabase",
     "powerbi": "connectors.powerbi",
     "table-commits": "connectors.table_commits",
+    "flink-sql": "connectors.flink",
     "kafka-connect": "connectors.kafka_connect",
     "postgres-lineage": "connectors.postgres",
     "timescale-lineage": "connectors.postgres",

@@ -41,7 +41,7 @@ class Connector:
 
 
 @dataclass(frozen=True, slots=True)
-class Documents:
+class ConnectorDocuments:
     """All connectors that were read, the files that are of something else, and those that could not be read."""
 
     connectors: tuple[Connector, ...]
@@ -49,7 +49,7 @@ class Documents:
     unread: tuple[UnreadFile, ...] = ()
 
 
-def documents_of_files(files: Iterable[ExportedFile]) -> Documents:
+def documents_of_files(files: Iterable[ExportedFile]) -> ConnectorDocuments:
     """The connectors in these files."""
     found: list[Connector] = []
     foreign: list[str] = []
@@ -64,10 +64,10 @@ def documents_of_files(files: Iterable[ExportedFile]) -> Documents:
         found += own
         if not own:
             foreign.append(location)
-    return Documents(tuple(found), tuple(foreign), tuple(unread))
+    return ConnectorDocuments(tuple(found), tuple(foreign), tuple(unread))
 
 
-def documents_of_worker(settings: ConnectWorker) -> Documents:
+def documents_of_worker(settings: ConnectWorker) -> ConnectorDocuments:
     """The connectors of a worker, with the topics that it has seen them use. Raises ConfigError and TargetDown."""
     server = ToolServer("Kafka Connect", settings.host_port or "")
     if settings.username is not None and settings.password is not None:
@@ -82,7 +82,7 @@ def documents_of_worker(settings: ConnectWorker) -> Documents:
         if not located:
             unread.append(UnreadFile(f"connectors/{name}:1", "the worker tells no configuration of it"))
         found += [Connector(it.name, it.config, it.location, _active_topics(server, it.name)) for it in located]
-    return Documents(tuple(found), (), tuple(unread))
+    return ConnectorDocuments(tuple(found), (), tuple(unread))
 
 
 def _active_topics(server: ToolServer, name: str) -> tuple[str, ...]:
@@ -91,8 +91,8 @@ def _active_topics(server: ToolServer, name: str) -> tuple[str, ...]:
         answer = server.get(f"connectors/{name}/topics")
     except ConfigError:
         return ()
-    told = answer.get(name) if isinstance(answer, dict) else None
-    topics = told.get("topics") if isinstance(told, dict) else None
+    seen = answer.get(name) if isinstance(answer, dict) else None
+    topics = seen.get("topics") if isinstance(seen, dict) else None
     return tuple(sorted(one for one in topics if isinstance(one, str))) if isinstance(topics, list) else ()
 
 

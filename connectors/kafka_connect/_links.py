@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from connectors.kafka_connect._documents import CLASS, Connector
-from connectors.kafka_connect._messages import Fields
-from connectors.kafka_connect._names import PlaceNames, as_topic, plain_names
-from connectors.kafka_connect._transforms import Message, names_in, pairs_in, pattern_of, transformed
+from connectors.kafka_connect._messages import MessageFields
+from connectors.kafka_connect._transforms import MASK, Message, names_in, pairs_in, pattern_of, transform
 from connectors.platforms.connect_classes import (
     CHANGE_EVENTS,
     FILE_SINKS,
@@ -25,8 +24,9 @@ from connectors.platforms.connect_classes import (
     TableSink,
 )
 from connectors.records import UNSUPPORTED
+from connectors.stream_names import StreamNames, as_topic, plain_names
 from ingestion.model.engine_names import JdbcUrl, jdbc_url
-from ingestion.model.lineage import Subtype, TableName, Transformation
+from ingestion.model.lineage import TableName
 from ingestion.model.outcomes import Outcome
 from ingestion.model.storage_paths import location
 from ingestion.model.topics import cluster_of, is_topic_name, topic_name
@@ -34,7 +34,6 @@ from ingestion.model.topics import cluster_of, is_topic_name, topic_name
 _NOT_IN_IDENTIFIER = re.compile(r"[^A-Za-z0-9_$]")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*\Z")
 _TOPIC = "${topic}"
-_MASK = Transformation(Subtype.TRANSFORMATION, masking=True)
 _WORD = re.compile(r"[\w]+\Z")
 
 
@@ -49,7 +48,7 @@ class Link:
     subject: str
     source: TableName | None = None
     target: TableName | None = None
-    fields: Fields = field(default_factory=Fields)
+    fields: MessageFields = field(default_factory=MessageFields)
     problems: tuple[str, ...] = ()
     end: str = ""
 
@@ -62,7 +61,7 @@ class _Table:
     topic: str
 
 
-def links_of(connectors: Iterable[Connector], names: PlaceNames) -> Iterator[Link]:
+def links_of(connectors: Iterable[Connector], names: StreamNames) -> Iterator[Link]:
     """What all connectors carry; what sinks take by a pattern are topics that others fill, or a worker has seen."""
     every = tuple(connectors)
     sources = [link for one in every if not _is_sink(one) for link in _of_source(one, names)]
@@ -85,26 +84,26 @@ def _is_sink(connector: Connector) -> bool:
 # Sources.
 
 
-def _of_source(connector: Connector, names: PlaceNames) -> Iterator[Link]:
+def _of_source(connector: Connector, names: StreamNames) -> Iterator[Link]:
     kind = _class_of(connector)
     if kind in CHANGE_EVENTS:
         yield from _of_change_events(connector, CHANGE_EVENTS[kind], names)
     elif kind in JDBC_SOURCES:
         yield from _of_jdbc_source(connector, names)
     elif kind in TOPIC_MIRRORS:
-        yield from _mirrored(connector, names)
+        yield from _of_mirror(connector, names)
     elif kind in WITHOUT_DATA:
         yield Link(connector, "", end=Outcome.NO_LINEAGE)
     else:
-        yield _unsupported(connector)
+        yield _unsupported_link(connector)
 
 
-def _unsupported(connector: Connector) -> Link:
+def _unsupported_link(connector: Connector) -> Link:
     kind = _class_of(connector)
     return Link(connector, "", end=f"{UNSUPPORTED}{kind if _WORD.match(kind) else 'connector'}")
 
 
-def _of_change_events(connector: Connector, system: str, names: PlaceNames) -> Iterator[Link]:
+def _of_change_events(connector: Connector, system: str, names: StreamNames) -> Iterator[Link]:
     config = connector.config
     databases = [*names_in(config.get("database.names", ""))]
     database = config.get("database.dbname") or (databases[0] if len(databases) == 1 else "")
@@ -148,13 +147,13 @@ def _seen_tables(connector: Connector, prefix: str) -> dict[str, _Table]:
 
 
 def _links_of_tables(
-    connector: Connector, url: JdbcUrl, tables: Mapping[str, _Table], names: PlaceNames
+    connector: Connector, url: JdbcUrl, tables: Mapping[str, _Table], names: StreamNames
 ) -> Iterator[Link]:
     """What goes out of each of the `tables`, by its columns as far as the connector takes them."""
     for table in tables.values():
         subject = ".".join(table.parts)
         message = _with_columns(Message(table.topic), connector.config, table)
-        message = transformed(message, connector.config)
+        message = transform(message, connector.config)
         if not is_topic_name(message.topic):
             yield Link(connector, subject, problems=message.problems, end=Outcome.UNLISTED)
             continue
@@ -167,7 +166,7 @@ def _with_columns(message: Message, config: Mapping[str, str], table: _Table) ->
     fields, doubts = message.fields, False
     excluded = config.get("column.exclude.list") or config.get("column.blacklist") or ""
     included = config.get("column.include.list") or config.get("column.whitelist") or ""
-    for key, text in (("out", excluded), ("in", included), *_masked(config)):
+    for key, text in (("out", excluded), ("in", included), *_masked_columns(config)):
         columns, unclear = _columns_of(text, table)
         doubts |= unclear
         if key == "out":
@@ -175,12 +174,12 @@ def _with_columns(message: Message, config: Mapping[str, str], table: _Table) ->
         elif key == "in" and columns:
             fields = fields.only(columns)
         elif key == "mask":
-            fields = fields.changed(columns, _MASK)
+            fields = fields.change(columns, MASK)
     changed = Message(message.topic, fields)
-    return changed.doubted("columns that a pattern names") if doubts else changed
+    return changed.doubt("columns that a pattern names") if doubts else changed
 
 
-def _masked(config: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _masked_columns(config: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     for key, value in config.items():
         if key.startswith("column.mask."):
             yield "mask", value
@@ -209,7 +208,7 @@ def _host_and_port(config: Mapping[str, str]) -> tuple[str, int | None]:
     return host or "localhost", int(port) if port.isdigit() else None
 
 
-def _of_jdbc_source(connector: Connector, names: PlaceNames) -> Iterator[Link]:
+def _of_jdbc_source(connector: Connector, names: StreamNames) -> Iterator[Link]:
     config = connector.config
     url, prefix = jdbc_url(config.get("connection.url", "")), config.get("topic.prefix", "")
     if url is None or "${" in f"{url.host}{url.database}{prefix}":
@@ -231,7 +230,7 @@ def _of_jdbc_source(connector: Connector, names: PlaceNames) -> Iterator[Link]:
 # Sinks.
 
 
-def _of_sink(connector: Connector, names: PlaceNames, known: frozenset[str]) -> Iterator[Link]:
+def _of_sink(connector: Connector, names: StreamNames, known: frozenset[str]) -> Iterator[Link]:
     config = connector.config
     topics = dict.fromkeys(names_in(config.get("topics", "")))
     pattern = config.get("topics.regex")
@@ -245,11 +244,11 @@ def _of_sink(connector: Connector, names: PlaceNames, known: frozenset[str]) -> 
         if not is_topic_name(topic):
             yield Link(connector, "topic", end=Outcome.TEMPLATED)
             continue
-        message = transformed(Message(topic), config)
+        message = transform(Message(topic), config)
         yield from _into(connector, topic, message, names)
 
 
-def _into(connector: Connector, topic: str, message: Message, names: PlaceNames) -> Iterator[Link]:
+def _into(connector: Connector, topic: str, message: Message, names: StreamNames) -> Iterator[Link]:
     """What goes from a topic into the place that a sink has for it."""
     kind = _class_of(connector)
     source = names.topic(topic)
@@ -261,23 +260,23 @@ def _into(connector: Connector, topic: str, message: Message, names: PlaceNames)
         sink = TABLE_SINKS[kind]
         targets = _sink_table(sink, connector.config, message, names)
         spread = not sink.spread_by or connector.config.get(sink.spread_by, "").lower() == "true"
-        fields = message.fields if spread else message.fields.unfollowed()
+        fields = message.fields if spread else message.fields.leave_unfollowed()
     elif kind in FILE_SINKS:
         targets, fields = _file_folder(connector.config, kind, message), message.fields
     else:
-        yield _unsupported(connector)
+        yield _unsupported_link(connector)
         return
     if targets is None:
         yield Link(connector, topic, problems=message.problems, end=Outcome.UNLISTED)
     for target in targets or ():
         # of several tables none tells which of them a message goes to
-        known = fields if len(targets or ()) == 1 else fields.unfollowed()
+        known = fields if len(targets or ()) == 1 else fields.leave_unfollowed()
         yield Link(
             connector, f"{topic}>{target}" if len(targets or ()) > 1 else topic, source, target, known, message.problems
         )
 
 
-def _jdbc_table(config: Mapping[str, str], message: Message, names: PlaceNames) -> list[TableName] | None:
+def _jdbc_table(config: Mapping[str, str], message: Message, names: StreamNames) -> list[TableName] | None:
     url = jdbc_url(config.get("connection.url", ""))
     debezium = ".debezium." in config.get(CLASS, "")
     own = "collection.name.format" if "collection.name.format" in config else "table.name.format"
@@ -288,7 +287,7 @@ def _jdbc_table(config: Mapping[str, str], message: Message, names: PlaceNames) 
     return [names.table(url, tuple(part.strip('"`[]') for part in name.split(".")))]
 
 
-def _jdbc_fields(config: Mapping[str, str], message: Message) -> Fields:
+def _jdbc_fields(config: Mapping[str, str], message: Message) -> MessageFields:
     """The columns that a JDBC sink fills: those of the key are columns of the row too."""
     allowed = [*names_in(config.get("fields.whitelist", ""))]
     if not allowed:
@@ -298,7 +297,7 @@ def _jdbc_fields(config: Mapping[str, str], message: Message) -> Fields:
 
 
 def _sink_table(
-    sink: TableSink, config: Mapping[str, str], message: Message, names: PlaceNames
+    sink: TableSink, config: Mapping[str, str], message: Message, names: StreamNames
 ) -> list[TableName] | None:
     """The table of a `sink` of one system: by its map, by its one table, else by the topic's name."""
     levels = [config.get(key, "") for key in sink.levels]
@@ -335,7 +334,7 @@ def _address(written: str) -> tuple[str, int | None]:
     return host, int(port) if port.isdigit() and port not in ("443", "80") else None
 
 
-def _lake_tables(config: Mapping[str, str], names: PlaceNames) -> list[TableName] | None:
+def _lake_tables(config: Mapping[str, str], names: StreamNames) -> list[TableName] | None:
     """The tables of Iceberg that a sink names; which of them a message goes to, a field of it may say."""
     catalog = config.get("iceberg.catalog", "iceberg")
     tables = [*names_in(config.get("iceberg.tables", ""))]
@@ -357,7 +356,7 @@ def _file_folder(config: Mapping[str, str], kind: str, message: Message) -> list
     return [location(f"{sink.scheme}://{'/'.join(part for part in (bucket, folder, message.topic) if part)}")]
 
 
-def _mirrored(connector: Connector, names: PlaceNames) -> Iterator[Link]:
+def _of_mirror(connector: Connector, names: StreamNames) -> Iterator[Link]:
     """The topics that MirrorMaker copies out of another cluster, where their names are listed."""
     config = connector.config
     cluster = cluster_of(config.get("source.cluster.bootstrap.servers", ""))

@@ -23,7 +23,7 @@ _AS_IT_IS = Transformation(Subtype.IDENTITY)
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class FieldOrigin:
     """The column that a field is made of, None where it is none, and what becomes of its value."""
 
     column: str | None
@@ -31,18 +31,18 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
-class Fields:
+class MessageFields:
     """The fields of a message: those that are `named`, and with `open_ended` all other columns but the `excluded`.
 
     `followed` False: some transform has made of them what nobody here knows.
     """
 
-    named: Mapping[str, Origin] = field(default_factory=dict)
+    named: Mapping[str, FieldOrigin] = field(default_factory=dict)
     open_ended: bool = True
     excluded: frozenset[str] = frozenset()
     followed: bool = True
 
-    def without(self, names: Iterable[str]) -> Fields:
+    def without(self, names: Iterable[str]) -> MessageFields:
         """Without these fields."""
         gone = frozenset(names)
         return replace(
@@ -51,31 +51,31 @@ class Fields:
             excluded=self.excluded | gone if self.open_ended else self.excluded,
         )
 
-    def only(self, names: Iterable[str]) -> Fields:
+    def only(self, names: Iterable[str]) -> MessageFields:
         """With these fields alone."""
         kept = {name: one for name in names if (one := self._origin(name)) is not None}
         return replace(self, named=kept, open_ended=False, excluded=frozenset())
 
-    def renamed(self, pairs: Mapping[str, str]) -> Fields:
+    def rename(self, pairs: Mapping[str, str]) -> MessageFields:
         """With other names, all given at once."""
         origins = {new: one for old, new in pairs.items() if (one := self._origin(old)) is not None}
         return replace(rest := self.without(pairs), named={**rest.named, **origins})
 
-    def changed(self, names: Iterable[str], transformation: Transformation) -> Fields:
+    def change(self, names: Iterable[str], transformation: Transformation) -> MessageFields:
         """With other values in these fields."""
         changed = {}
         for name in names:
             one = self._origin(name)
             if one is not None and one.column is not None:
                 masked = transformation.masking or one.transformation.masking
-                changed[name] = Origin(one.column, Transformation(transformation.subtype, masked))
+                changed[name] = FieldOrigin(one.column, Transformation(transformation.subtype, masked))
         return replace(rest := self.without(changed), named={**rest.named, **changed})
 
-    def added(self, names: Iterable[str]) -> Fields:
+    def add(self, names: Iterable[str]) -> MessageFields:
         """With fields that are made of no column."""
-        return replace(self, named={**self.named, **{name: Origin(None) for name in names if name}})
+        return replace(self, named={**self.named, **{name: FieldOrigin(None) for name in names if name}})
 
-    def unfollowed(self) -> Fields:
+    def leave_unfollowed(self) -> MessageFields:
         """Of which nothing is known any more but where they come from."""
         return replace(self, named={}, open_ended=True, excluded=frozenset(), followed=False)
 
@@ -94,7 +94,7 @@ class Fields:
             given.append(Output("*", (), "", StarOutput(source, hidden)))
         return tuple(given)
 
-    def _origin(self, name: str) -> Origin | None:
+    def _origin(self, name: str) -> FieldOrigin | None:
         if name in self.named:
             return self.named[name]
-        return Origin(name) if self.open_ended and name not in self.excluded else None
+        return FieldOrigin(name) if self.open_ended and name not in self.excluded else None

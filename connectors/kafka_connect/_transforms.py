@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from connectors.kafka_connect._messages import Fields
+from connectors.kafka_connect._messages import MessageFields
 from ingestion.model.lineage import Subtype, Transformation
 
 _CAST = Transformation(Subtype.TRANSFORMATION)
-_MASK = Transformation(Subtype.TRANSFORMATION, masking=True)
+MASK = Transformation(Subtype.TRANSFORMATION, masking=True)
 _GROUP = re.compile(r"\$(\d)")
 _NAMED_GROUP = re.compile(r"\$\{(\w+)\}")
 _JAVA_GROUP = re.compile(r"\(\?<([A-Za-z]\w*)>")
@@ -29,12 +29,12 @@ class Message:
     """A message on its way: its topic ("" where values decide on it), its fields, and what was not understood."""
 
     topic: str
-    fields: Fields = field(default_factory=Fields)
+    fields: MessageFields = field(default_factory=MessageFields)
     problems: tuple[str, ...] = ()
 
-    def doubted(self, problem: str) -> Message:
+    def doubt(self, problem: str) -> Message:
         """The same where a step is not understood: its fields are not followed any more."""
-        return replace(self, fields=self.fields.unfollowed(), problems=(*self.problems, problem))
+        return replace(self, fields=self.fields.leave_unfollowed(), problems=(*self.problems, problem))
 
     def routed_by_value(self, problem: str) -> Message:
         """The same where what is in it decides where it goes."""
@@ -51,7 +51,7 @@ def pattern_of(text: str) -> re.Pattern[str] | None:
         return None
 
 
-def transformed(message: Message, config: Settings) -> Message:
+def transform(message: Message, config: Settings) -> Message:
     """What the transforms of a connector make of a message."""
     for name in names_in(config.get("transforms", "")):
         own = {
@@ -62,7 +62,7 @@ def transformed(message: Message, config: Settings) -> Message:
         applies = _applies(message, own, config)
         kind = own.get("type", "")
         if applies is None:
-            message = message.doubted(f"transform {name} under a condition")
+            message = message.doubt(f"transform {name} under a condition")
         elif applies:
             message = _step(message, name, kind, own)
         if not message.topic:
@@ -102,7 +102,7 @@ def _step(message: Message, name: str, kind: str, own: Settings) -> Message:
         return message
     step = _STEPS.get(simple.partition("$")[0])
     # The class is the vendor's word and no value of a user's.
-    return step(message, own) if step is not None else message.doubted(f"transform {name} ({simple or 'no type'})")
+    return step(message, own) if step is not None else message.doubt(f"transform {name} ({simple or 'no type'})")
 
 
 def _route(message: Message, own: Settings) -> Message:
@@ -127,25 +127,25 @@ def _replace_field(message: Message, own: Settings) -> Message:
     fields = fields.without(names_in(own.get("exclude") or own.get("blacklist") or ""))
     if kept := own.get("include") or own.get("whitelist"):
         fields = fields.only(names_in(kept))
-    return replace(message, fields=fields.renamed(dict(pairs_in(own.get("renames", "")))))
+    return replace(message, fields=fields.rename(dict(pairs_in(own.get("renames", "")))))
 
 
 def _cast(message: Message, own: Settings) -> Message:
     names = [name for name, _type in pairs_in(own.get("spec", ""))]
-    return replace(message, fields=message.fields.changed(names, _CAST))
+    return replace(message, fields=message.fields.change(names, _CAST))
 
 
 def _convert_time(message: Message, own: Settings) -> Message:
-    return replace(message, fields=message.fields.changed(names_in(own.get("field", "")), _CAST))
+    return replace(message, fields=message.fields.change(names_in(own.get("field", "")), _CAST))
 
 
 def _mask(message: Message, own: Settings) -> Message:
-    return replace(message, fields=message.fields.changed(names_in(own.get("fields", "")), _MASK))
+    return replace(message, fields=message.fields.change(names_in(own.get("fields", "")), MASK))
 
 
 def _insert(message: Message, own: Settings) -> Message:
     added = (own[key].rstrip("!?") for key in _INSERTED if own.get(key))
-    return replace(message, fields=message.fields.added(added))
+    return replace(message, fields=message.fields.add(added))
 
 
 def _unwrap(message: Message, own: Settings) -> Message:
@@ -157,14 +157,14 @@ def _unwrap(message: Message, own: Settings) -> Message:
     deleted = own.get("delete.handling.mode") == "rewrite" or own.get("delete.tombstone.handling.mode", "").startswith(
         "rewrite"
     )
-    return replace(message, fields=message.fields.added([*added, *(["__deleted"] if deleted else [])]))
+    return replace(message, fields=message.fields.add([*added, *(["__deleted"] if deleted else [])]))
 
 
 def _extract_field(message: Message, own: Settings) -> Message:
     """`after` of a change event is its row; of any other field nothing with names is left."""
     if own.get("field") == "after":
         return message
-    return message.doubted("transform ExtractField")
+    return message.doubt("transform ExtractField")
 
 
 def _headers_from(message: Message, own: Settings) -> Message:
@@ -173,7 +173,7 @@ def _headers_from(message: Message, own: Settings) -> Message:
 
 
 def _headers_to(message: Message, own: Settings) -> Message:
-    return replace(message, fields=message.fields.added(names_in(own.get("fields", ""))))
+    return replace(message, fields=message.fields.add(names_in(own.get("fields", ""))))
 
 
 def _route_by_time(message: Message, own: Settings) -> Message:
@@ -189,7 +189,7 @@ def _route_outbox(message: Message, own: Settings) -> Message:
     to = own.get("route.topic.replacement", "outbox.event.${routedByValue}")
     if _BY_VALUE in to:
         return message.routed_by_value("the outbox router")
-    return replace(message, topic=to).doubted("transform EventRouter")
+    return replace(message, topic=to).doubt("transform EventRouter")
 
 
 _STEPS: Mapping[str, Callable[[Message, Settings], Message]] = {

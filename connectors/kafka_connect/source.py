@@ -9,12 +9,12 @@ from contextlib import contextmanager
 from pyspark.sql import SparkSession
 
 from connectors.dashboards.files import exported_files
-from connectors.kafka_connect._documents import ENDINGS, Documents, documents_of_files, documents_of_worker
+from connectors.kafka_connect._documents import ENDINGS, ConnectorDocuments, documents_of_files, documents_of_worker
 from connectors.kafka_connect._links import Link, links_of
-from connectors.kafka_connect._names import PlaceNames
 from connectors.kafka_connect.settings import KafkaConnectConfig
 from connectors.records import RECORD_SCHEMA
 from connectors.source import FrameOfRecords, OpenSource, RecordsWanted, SourceRun
+from connectors.stream_names import StreamNames
 from ingestion.analysis.symbolic import dumps
 from ingestion.errors import ConfigError
 from ingestion.model.lineage import Flow, Problem, StatementKind, StatementLineage, TableName, Target, WriteMode
@@ -31,7 +31,7 @@ def open_source(settings: KafkaConnectConfig, run: SourceRun) -> Iterator[OpenSo
         documents = documents_of_files(exported_files(settings.path, ENDINGS))
     if not documents.connectors and not documents.unread:
         raise ConfigError(f"{settings.location} has no connector: nothing in it has a connector.class")
-    rows = list(_rows(documents, PlaceNames(run.names)))
+    rows = list(_rows(documents, StreamNames(run.names)))
 
     def records(spark: SparkSession, _wanted: RecordsWanted) -> FrameOfRecords:
         columns = RECORD_SCHEMA.fieldNames()
@@ -41,7 +41,7 @@ def open_source(settings: KafkaConnectConfig, run: SourceRun) -> Iterator[OpenSo
     yield OpenSource(records=records)
 
 
-def _rows(documents: Documents, names: PlaceNames) -> Iterator[dict[str, object]]:
+def _rows(documents: ConnectorDocuments, names: StreamNames) -> Iterator[dict[str, object]]:
     taken: dict[str, int] = {}
     links = list(links_of(documents.connectors, names))
     writers = Counter(link.target for link in links)

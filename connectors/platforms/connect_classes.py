@@ -95,7 +95,7 @@ TABLE_SINKS: Mapping[str, TableSink] = {
 
 
 @dataclass(frozen=True, slots=True)
-class FileSink:
+class _FileSink:
     """A sink into files: the scheme of their paths, the keys of the bucket and of the folder, and its usual folder."""
 
     scheme: str
@@ -104,10 +104,10 @@ class FileSink:
     usual: str = "topics"
 
 
-FILE_SINKS: Mapping[str, FileSink] = {
-    "S3SinkConnector": FileSink("s3", "s3.bucket.name"),
-    "GcsSinkConnector": FileSink("gs", "gcs.bucket.name"),
-    "AivenKafkaConnectS3SinkConnector": FileSink("s3", "aws.s3.bucket.name", "aws.s3.prefix", ""),
+FILE_SINKS: Mapping[str, _FileSink] = {
+    "S3SinkConnector": _FileSink("s3", "s3.bucket.name"),
+    "GcsSinkConnector": _FileSink("gs", "gcs.bucket.name"),
+    "AivenKafkaConnectS3SinkConnector": _FileSink("s3", "aws.s3.bucket.name", "aws.s3.prefix", ""),
 }
 
 LAKE_SINKS = frozenset({"IcebergSinkConnector", "IcebergSink"})

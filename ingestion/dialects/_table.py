@@ -164,6 +164,32 @@ _SPARK = Dialect(
     range_column="id",
     versions_in_names=True,
 )
+# Flink's parser is Calcite's, which sqlglot has no grammar of; that of Spark has its quotes and most of its clauses.
+_FLINK = replace(
+    _SPARK,
+    name="flink",
+    relations=KEPT_CASE,
+    columns=KEPT_CASE,
+    string_quotes="'",
+    backslash_escapes=False,
+    raw_strings=False,
+    nested_comments=False,
+    number_suffixes="",
+    separator=Separator.NONE,
+    unquoted_settings=False,
+    default_schema="default_database",
+    connector_tables=True,
+    control_opens_block=False,
+    change_keeps_names=False,
+    lateral_aliases=False,
+    semi_joins_merge=False,
+    output_names_in_group_by=False,
+    output_names_in_having=False,
+    row_generators=False,
+    identifier_clause=False,
+    range_column="",
+    versions_in_names=False,
+)
 _HIVE = replace(
     _SPARK,
     name="hive",
@@ -194,6 +220,7 @@ SPARK_FAMILY = (
         dollar_quotes=DollarQuotes.PLAIN,
         copy_by_name=True,
     ),
+    _FLINK,
     _HIVE,
     # Impala has no functions that give rows.
     replace(

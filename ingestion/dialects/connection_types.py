@@ -28,6 +28,7 @@ CONNECTION_TYPES: Mapping[str, str] = {
     "DynamoDB": "ansi",
     "Epic": "ansi",
     "Exasol": "exasol",
+    "Flink": "flink",
     "Glue": "athena",
     "Greenplum": "greenplum",
     "Hive": "hive",
@@ -68,7 +69,7 @@ CONNECTION_TYPES: Mapping[str, str] = {
     "Vertica": "vertica",
 }
 
-_OWN = frozenset({"DuckDB", "Drill", "Iceberg", "Materialize", "RisingWave", "Spark"})
+_OWN = frozenset({"DuckDB", "Drill", "Flink", "Iceberg", "Materialize", "RisingWave", "Spark"})
 _SELDOM = frozenset({"AzureSQL", "MicrosoftAccess"})
 OTHER_DATABASE = "CustomDatabase"
 
@@ -76,6 +77,7 @@ OTHER_DATABASE = "CustomDatabase"
 SPELLINGS: Mapping[str, str] = {
     "": "ansi",
     "fabricsql": "fabric",
+    "flinksql": "flink",
     "mssql": "tsql",
     "pg": "postgres",
     "postgresql": "postgres",

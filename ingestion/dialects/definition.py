@@ -146,6 +146,7 @@ class Dialect:
     marked_variables: bool = False  # SELECT :x in a body; without the colon the name is a column's
 
     # Definitions
+    connector_tables: bool = False  # CREATE TABLE t (...) WITH ('connector' = 'kafka', ...) names what is elsewhere
     table_streams: bool = False  # CREATE STREAM s ON TABLE t
     dictionaries: bool = False  # CREATE DICTIONARY d (...) SOURCE(...)
     sinks: bool = False  # CREATE SINK s FROM v

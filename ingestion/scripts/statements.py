@@ -20,6 +20,7 @@ from ingestion.model.outcomes import Outcome
 from ingestion.parsing.parser_pool import warm_parser
 from ingestion.parsing.sandbox.protocol import ILL_FORMED
 from ingestion.parsing.tiers import ParseOutcome, ParseRequest
+from ingestion.scripts.connector_tables import with_locations
 from ingestion.scripts.unfollowed_changes import defined_routines, is_misspelt_definition
 from ingestion.statements import StatementText, classify, split
 from ingestion.statements.classification import BLOCKS
@@ -151,6 +152,8 @@ class ScriptStatement:
 def script_statements(script: str, dialect: Dialect) -> Iterator[ScriptStatement]:
     """The statements of a script; of a block, a script with control flow or a routine's definition those in it."""
     end = 0
+    if dialect.connector_tables:
+        script = with_locations(script, dialect)
     written = split(script, dialect.name)
     defined = defined_routines(script)
     for as_written, statement in zip(written, with_own_variables(written, dialect.name), strict=True):

@@ -84,9 +84,9 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
     ),
     "connectors/kafka_connect/test_links.py": (
         "connectors.kafka_connect._messages",
-        "connectors.kafka_connect._names",
         "connectors.kafka_connect._transforms",
         "connectors.platforms.connect_classes",
+        "connectors.stream_names",
     ),
     "connectors/lookml/test_assets.py": ("connectors.lookml._fields", "connectors.lookml._project"),
     "connectors/metabase/test_assets.py": (
@@ -97,7 +97,12 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
         "connectors.metabase.source",
     ),
     "connectors/superset/test_api.py": ("connectors.dashboards.servers",),
-    "workflows/run/test_streams.py": ("connectors.kafka_connect.settings", "connectors.kafka_connect.source"),
+    "workflows/run/test_streams.py": (
+        "connectors.flink.settings",
+        "connectors.flink.source",
+        "connectors.kafka_connect.settings",
+        "connectors.kafka_connect.source",
+    ),
     "workflows/run/test_table_commits.py": (
         "connectors.table_commits._tables",
         "connectors.table_commits.settings",

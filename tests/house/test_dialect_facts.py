@@ -21,6 +21,7 @@ OF_SYSTEMS = {
     "connectors.dbt": "dbt's names of its adapters, and how their macros are written",
     "connectors.dataform": "Dataform's names of warehouses",
     "connectors.sqlmesh": "SQLMesh's names of engines",
+    "connectors.platforms.connect_classes": "the sub-protocols of JDBC URLs that connectors stand for",
     "connectors.platforms.datahub_platforms": "DataHub's names of its platforms",
     "connectors.postgres": "a connector to one system",
     "connectors.metabase": "Metabase's names of databases",

@@ -9,7 +9,7 @@ import pytest
 from pytest_httpserver import HTTPServer
 
 from connectors.dashboards.files import exported_files
-from connectors.kafka_connect._documents import ENDINGS, Documents, documents_of_files, documents_of_worker
+from connectors.kafka_connect._documents import ENDINGS, ConnectorDocuments, documents_of_files, documents_of_worker
 from connectors.kafka_connect.settings import ConnectWorker
 from ingestion.errors import ConfigError
 from tests.support.connectors_of_connect import CHANGES, SINK
@@ -17,7 +17,7 @@ from tests.support.connectors_of_connect import CHANGES, SINK
 CLASS = "org.acme.Source"
 
 
-def read(folder: Path) -> Documents:
+def read(folder: Path) -> ConnectorDocuments:
     return documents_of_files(exported_files(folder, ENDINGS))
 
 

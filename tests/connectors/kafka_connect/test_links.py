@@ -8,11 +8,11 @@ import pytest
 
 from connectors.kafka_connect._documents import Connector
 from connectors.kafka_connect._links import Link, links_of
-from connectors.kafka_connect._names import PlaceNames
+from connectors.stream_names import StreamNames
 from ingestion.model.engine_names import EngineNameRules
 from tests.support.connectors_of_connect import CHANGES, SINK
 
-NAMES = PlaceNames(EngineNameRules(service="events", any_service=True))
+NAMES = StreamNames(EngineNameRules(service="events", any_service=True))
 DEBEZIUM = "io.debezium.connector."
 SMT = "org.apache.kafka.connect.transforms."
 

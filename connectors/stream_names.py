@@ -19,7 +19,7 @@ _NOT_IN_TOPIC = re.compile(r"[^\w.-]", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class PlaceNames:
+class StreamNames:
     """Names by the `rules` of the run, whose own service is the Kafka that the connectors work for."""
 
     rules: EngineNameRules
@@ -39,11 +39,11 @@ class PlaceNames:
             database, schema, table = ("", "", *parts)[-3:]
             if url.kind in WITHOUT_SCHEMAS:
                 database, schema = "", schema or url.database
-            placed = (namespace_of(url), database or url.database * (url.kind not in WITHOUT_SCHEMAS), schema, table)
+            placed = (_namespace_of(url), database or url.database * (url.kind not in WITHOUT_SCHEMAS), schema, table)
         return TableName(placed, written)
 
 
-def namespace_of(url: JdbcUrl) -> str:
+def _namespace_of(url: JdbcUrl) -> str:
     """What OpenLineage calls the system at an address."""
     port = url.port or PORTS.get(url.kind)
     address = f"{url.host}:{port}" if port else url.host

@@ -1,0 +1,1 @@
+"""Scripts of Flink SQL as a source."""

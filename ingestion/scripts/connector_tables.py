@@ -1,0 +1,492 @@
+"""Tables of Flink, which are names for topics, tables and files elsewhere: scripts with these in their place.
+
+`CREATE TABLE o (id INT, twice AS id * 2) WITH ('connector' = 'kafka', 'topic' = 'orders', …)` makes nothing: it says
+how the topic is called in this script. So that data is followed from where it is to where it goes, each name is
+replaced by what it stands for, and a column that is computed by its expression. What a user would look for is the
+topic, not the name that one script has for it; a table that is nowhere else (datagen, print, a catalog's own) stays
+what it is called.
+
+Options are values of a user's: of them only the place is taken, and none is left in the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from ingestion.dialects import Dialect
+from ingestion.dialects.cursor import Code, Edit
+from ingestion.dialects.definition import keywords
+from ingestion.dialects.flink_connectors import (
+    BYTES,
+    CHANGES,
+    FILES,
+    NESTED_TYPES,
+    OTHER_TYPE,
+    SIMPLE_TYPES,
+    TOPICS,
+    WINDOW_BOUNDS,
+    WINDOWS,
+)
+from ingestion.model.engine_names import JdbcUrl, Parts, jdbc_url
+from ingestion.model.storage_paths import location as path_name
+from ingestion.model.topics import cluster_of, is_topic_name, topic_path
+
+TableNaming = Callable[[JdbcUrl, Parts], Parts]
+"""The whole name of a table behind an address, by what its connector calls it."""
+
+_PLAIN_TYPE = re.compile(r"[A-Za-z_]+(?:\s*\(\s*\d+(?:\s*,\s*\d+)?\s*\))?")
+_PLAIN_NAME = re.compile(r"[\w.$-]+\Z")
+_HINT = re.compile(r"/\*\+")
+_QUERIES = keywords("select with insert create execute explain values replace begin end from (")
+_AFTER_RELATION = keywords(
+    "where group having order limit join inner left right full cross union intersect except minus on using window for "
+    "match_recognize natural fetch offset lateral pivot unpivot tablesample set values select as insert with"
+)
+_NO_COLUMN = keywords("primary unique constraint watermark period")
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectorTable:
+    """A table of a script: its name, its columns in their place with their types, those that it computes.
+
+    `location`: the relation that it stands for, None where it is one by itself. `like`: the table that it begins
+    as, and what it leaves out of that. `options` say where its data is, and hold secrets: they go nowhere.
+    """
+
+    parts: Parts
+    columns: tuple[tuple[str, str], ...] = ()
+    computed: tuple[tuple[str, str], ...] = ()
+    location: Parts | None = None
+    like: Parts | None = None
+    excluded: frozenset[str] = frozenset()
+    options: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    def relation(self, quote: Callable[[str], str]) -> str:
+        """What is read and written."""
+        return ".".join(map(quote, self.location or self.parts))
+
+    def query(self, quote: Callable[[str], str]) -> str:
+        """What a FROM has for it, without an alias."""
+        relation = self.relation(quote)
+        if not self.computed:
+            return relation
+        columns = [quote(name) for name, _type in self.columns]
+        made = [f"{expression} AS {quote(name)}" for name, expression in self.computed]
+        return f"(SELECT {', '.join([*columns, *made])} FROM {relation})"
+
+
+@dataclass(slots=True)
+class ConnectorTables:
+    """The tables of scripts, one defined behind the other; `naming` says what tables elsewhere are called."""
+
+    dialect: Dialect
+    naming: TableNaming
+    _defined: list[ConnectorTable] = field(default_factory=list)
+
+    def define(self, table: ConnectorTable) -> None:
+        self._defined.append(table)
+
+    def of(self, parts: Parts) -> ConnectorTable | None:
+        """The table that a name means: the one that was defined last of those that may be called so."""
+        for table in reversed(self._defined):
+            shorter = min(len(parts), len(table.parts))
+            if shorter and parts[-shorter:] == table.parts[-shorter:]:
+                return table
+        return None
+
+    def __iter__(self) -> Iterator[ConnectorTable]:
+        return iter(self._defined)
+
+
+def _own_name(url: JdbcUrl, parts: Parts) -> Parts:
+    """Where nothing says which service is at an address, the name within it."""
+    return parts if not url.database or url.database in parts[:-1] else (url.database, *parts)
+
+
+def with_locations(script: str, dialect: Dialect, tables: ConnectorTables | None = None) -> str:
+    """A script with what its tables stand for, on the same lines; `tables` has those of other scripts, and gets these.
+
+    Raises Unparsable for a text whose quotes do not pair.
+    """
+    code = Code.of(script, dialect)
+    known = tables or ConnectorTables(dialect, _own_name)
+    statements = list(_statements(code))
+    own = [(statement, _definition(code, statement)) for statement in statements]
+    later = ConnectorTables(dialect, known.naming)
+    for _statement, made in own:
+        if made is not None:
+            later.define(_complete(made, later))
+    edits: list[Edit] = [*_hints(code)]
+    for statement, made in own:
+        if made is not None:
+            made = _complete(made, known)
+            known.define(made)
+            edits += _definition_edits(code, statement, made)
+        else:
+            edits += _StatementNames(code, known, later).edits(statement)
+    return _apply(script, edits)
+
+
+def _apply(text: str, edits: Iterable[Edit]) -> str:
+    parts, position = [], 0
+    for start, end, new in sorted(edits):
+        if start < position:
+            continue
+        lines = text.count("\n", start, end) - new.count("\n")
+        parts += [text[position:start], new, "\n" * lines]
+        position = end
+    return "".join([*parts, text[position:]])
+
+
+def _hints(code: Code) -> Iterator[Edit]:
+    """Hints are options: `FROM t /*+ OPTIONS('scan.startup.mode' = 'earliest-offset') */`."""
+    position = 0
+    for index in range(len(code.tokens) + 1):
+        start = code.start_of(index)
+        if _HINT.search(code.text, position, start):
+            yield position, start, " "
+        position = code.end_of(index)
+
+
+def _statements(code: Code) -> Iterator[tuple[int, int]]:
+    """From where to where each statement goes, without the words around the statements of a set of them."""
+    begin = depth = 0
+    for index in range(len(code.tokens) + 1):
+        word = code.word(index) if index < len(code.tokens) else ";"
+        depth += (word == "(") - (word == ")")
+        if (word == ";" and depth <= 0) or index == len(code.tokens):
+            if begin < index:
+                yield begin, index
+            begin, depth = index + 1, 0
+
+
+# What a CREATE TABLE says.
+
+
+def _definition(code: Code, statement: tuple[int, int]) -> ConnectorTable | None:
+    first, last = statement
+    at = first + 1
+    if code.word(first) != "create":
+        return None
+    if code.stands(at, "or", "replace"):
+        at += 2
+    at += code.word(at) in ("temporary", "temp")
+    if code.word(at) != "table":
+        return None
+    at += 1
+    if code.stands(at, "if", "not", "exists"):
+        at += 3
+    parts, at = code.dotted_name(at)
+    columns: list[tuple[str, str]] = []
+    computed: list[tuple[str, str]] = []
+    if code.word(at) == "(":
+        end = min(code.closing(at), last)
+        for item in _items(code, at + 1, end):
+            _read_column(code, item, columns, computed)
+        at = end + 1
+    like, excluded = _like(code, at, last)
+    options = _options(code, at, last)
+    return ConnectorTable(parts, tuple(columns), tuple(computed), None, like, excluded, options) if parts else None
+
+
+def _read_column(
+    code: Code, item: tuple[int, int], columns: list[tuple[str, str]], computed: list[tuple[str, str]]
+) -> None:
+    """`a INT NOT NULL`, `b AS a * 2`, `ts TIMESTAMP(3) METADATA FROM 'timestamp'`: into one list or the other.
+
+    What comes from a message's metadata is a column that is made of no field.
+    """
+    first, last = item
+    if code.word(first) in _NO_COLUMN or not code.is_name(first):
+        return
+    name = code.column(first)
+    if code.word(first + 1) == "as":
+        computed.append((name, code.between(first + 2, _until(code, first + 2, last, "comment"))))
+        return
+    if any(code.word(index) == "metadata" for index in range(first + 1, last)):
+        computed.append((name, "NULL"))
+        return
+    columns.append((name, _type(code, first + 1, last)))
+
+
+def _items(code: Code, first: int, last: int) -> Iterator[tuple[int, int]]:
+    """The stretches between commas, of which those in `ROW<a INT, b INT>` are none."""
+    begin, depth = first, 0
+    for index in range(first, last + 1):
+        word = code.word(index) if index < last else ","
+        depth += (word in ("(", "<")) - (word in (")", ">"))
+        if word == "," and (depth == 0 or index == last):
+            if begin < index:
+                yield begin, index
+            begin = index + 1
+
+
+def _type(code: Code, first: int, last: int) -> str:
+    """A column's type in the words of Spark."""
+    word = code.word(first)
+    if word == "bytes":
+        return BYTES
+    if word in NESTED_TYPES and code.word(first + 1) == "<":
+        closed = next((at for at in range(last - 1, first, -1) if code.word(at) == ">"), first)
+        inner = code.between(first, closed + 1)
+        return inner if not re.search(r"(?i)\b(?:row|multiset|bytes|null)\b", inner) else OTHER_TYPE
+    plain = _PLAIN_TYPE.match(code.between(first, last)) if word in SIMPLE_TYPES else None
+    return plain[0] if plain is not None else OTHER_TYPE
+
+
+def _until(code: Code, first: int, last: int, word: str) -> int:
+    return code.find(first, frozenset({word}), last)
+
+
+def _options(code: Code, first: int, last: int) -> dict[str, str]:
+    """The options in WITH ('connector' = 'kafka', …)."""
+    at = _until(code, first, last, "with")
+    found: dict[str, str] = {}
+    if at < last and code.word(at + 1) == "(":
+        for begin, end in code.items(at + 2, min(code.closing(at + 1), last)):
+            if end - begin == 3 and code.is_string(begin) and code.word(begin + 1) == "=" and code.is_string(end - 1):
+                found[code.without_quotes(begin)] = code.without_quotes(end - 1)
+    return found
+
+
+def _like(code: Code, first: int, last: int) -> tuple[Parts | None, frozenset[str]]:
+    """The table that one is LIKE, and what of it is left out: `LIKE t (EXCLUDING OPTIONS)`."""
+    at = _until(code, first, last, "like")
+    if at >= last:
+        return None, frozenset()
+    parts, end = code.dotted_name(at + 1)
+    left_out = frozenset(code.word(index + 1) for index in range(end, last) if code.word(index) == "excluding")
+    return parts or None, left_out
+
+
+def _complete(table: ConnectorTable, known: ConnectorTables) -> ConnectorTable:
+    """A table with its place, and with what it has of the one that it is LIKE, in front of its own."""
+    base = known.of(table.like) if table.like is not None else None
+    if base is None:
+        return replace(table, location=_location_of(table.options, table.parts, known))
+    own = {name for name, _ in (*table.columns, *table.computed)}
+    made = () if table.excluded & {"all", "generated"} else base.computed
+    inherited = {} if table.excluded & {"all", "options"} else base.options
+    options = {**inherited, **table.options}
+    return replace(
+        table,
+        columns=(*(one for one in base.columns if one[0] not in own), *table.columns),
+        computed=(*(one for one in made if one[0] not in own), *table.computed),
+        location=_location_of(options, table.parts, known),
+        options=options,
+    )
+
+
+# Where a table's data is, by its options.
+
+
+def _location_of(options: Mapping[str, str], parts: Parts, known: ConnectorTables) -> Parts | None:
+    """The relation that a connector leads to; None where it leads to none, or not to one that can be told."""
+    connector = options.get("connector", "")
+    if connector in TOPICS:
+        cluster, topic = cluster_of(options.get("properties.bootstrap.servers", "")), options.get("topic", "")
+        return (topic_path(cluster, topic),) if cluster and is_topic_name(topic) else None
+    if connector in FILES:
+        path = options.get("path", "")
+        return (path_name(path).dotted,) if "://" in path and "${" not in path else None
+    if connector == "jdbc":
+        return _table_at(jdbc_url(options.get("url", "")), options.get("table-name", ""), known)
+    if connector in CHANGES:
+        return _changed_table(CHANGES[connector], options, known)
+    if connector == "iceberg":
+        table = options.get("catalog-table", parts[-1] if parts else "")
+        named = (options.get("catalog-name", ""), options.get("catalog-database", ""), table)
+        return named if all(map(_PLAIN_NAME.match, named)) else None
+    return None
+
+
+def _table_at(url: JdbcUrl | None, name: str, known: ConnectorTables) -> Parts | None:
+    if url is None or not _PLAIN_NAME.match(name):
+        return None
+    return known.naming(url, tuple(name.split(".")))
+
+
+def _changed_table(system: str, options: Mapping[str, str], known: ConnectorTables) -> Parts | None:
+    """The table whose changes are read; a pattern names none."""
+    host, port = options.get("hostname", ""), options.get("port", "")
+    host = host or options.get("hosts", "").partition(",")[0]
+    host, _, inner = host.partition(":")
+    table = options.get("table-name") or options.get("collection") or ""
+    database = options.get("database-name") or options.get("database") or ""
+    table = table.removeprefix(f"{database}.").replace("\\.", ".").rpartition(".")[2]
+    schema = options.get("schema-name", "")
+    named = [part for part in (database, schema, table) if part]
+    if not host or not table or not all(map(_PLAIN_NAME.match, named)):
+        return None
+    port = port or inner
+    return known.naming(JdbcUrl(system, host.lower(), int(port) if port.isdigit() else None, database), tuple(named))
+
+
+# What a statement reads and writes.
+
+
+def _definition_edits(code: Code, statement: tuple[int, int], table: ConnectorTable) -> Iterator[Edit]:
+    """`CREATE TABLE … WITH (…)` as a definition of the columns that are there, or AS what fills it."""
+    first, last = statement
+    relation = table.relation(_quote_of(code.dialect))
+    query = code.find(first, frozenset({"as"}), last)
+    if query < last and code.word(query + 1) in ("select", "with", "("):
+        yield code.edit(first, query - 1, f"CREATE TABLE {relation} ")
+        return
+    quote = _quote_of(code.dialect)
+    columns = ", ".join(f"{quote(name)} {type_}".rstrip() for name, type_ in table.columns)
+    mode = "IF NOT EXISTS " if table.location is not None else ""
+    yield code.edit(
+        first,
+        last - 1,
+        f"CREATE TABLE {mode}{relation} ({columns})" if columns else "CREATE TABLE IF NOT EXISTS " + relation,
+    )
+
+
+def _quote_of(dialect: Dialect) -> Callable[[str], str]:
+    """What puts a name in quotes."""
+    mark = dialect.name_quotes[0]
+    return lambda name: f"{mark}{name.replace(mark, mark * 2)}{mark}"
+
+
+@dataclass(frozen=True, slots=True)
+class _StatementNames:
+    """The names in the statements of a script: what was `known` when each ran, and what is defined `later`."""
+
+    code: Code
+    known: ConnectorTables
+    later: ConnectorTables
+
+    def edits(self, statement: tuple[int, int]) -> Iterator[Edit]:
+        first, last = self._inside_set(*statement)
+        if first > statement[0]:
+            yield self.code.edit(statement[0], first - 1)
+        if first >= last:
+            return
+        if (end := self._view_of_materialized(first, last)) is not None:
+            yield end
+        yield from self._windows(first, last)
+        items = self._items_of_with(first, last)
+        groups = [self.code.word(first)]
+        for index in range(first, last):
+            word = self.code.word(index)
+            if word == "(":
+                groups.append(self.code.word(index + 1) or "name")
+            elif word == ")" and len(groups) > 1:
+                groups.pop()
+            elif word in ("from", "join") and groups[-1] in _QUERIES and not self._is_comparison(index):
+                yield from self._relations(index + 1, last, items)
+            elif word in ("into", "overwrite") and self.code.word(index - 1) == "insert":
+                yield from self._target(index + 1)
+
+    def _inside_set(self, first: int, last: int) -> tuple[int, int]:
+        """Without EXECUTE STATEMENT SET BEGIN, BEGIN STATEMENT SET and END, which only hold statements together."""
+        code = self.code
+        if code.stands(first, "execute", "statement", "set", "begin"):
+            first += 4
+        elif code.stands(first, "begin", "statement", "set"):
+            first += 3
+        elif (code.word(first) == "execute" and code.word(first + 1) in ("insert", "select")) or (
+            code.word(first) == "end" and last == first + 1
+        ):
+            first += 1
+        return first, last
+
+    def _view_of_materialized(self, first: int, last: int) -> Edit | None:
+        """`CREATE MATERIALIZED TABLE t … FRESHNESS = … AS SELECT …` is a view that is kept."""
+        code = self.code
+        if not code.stands(first, "create", "materialized", "table"):
+            return None
+        query = code.find(first, frozenset({"as"}), last)
+        parts, _end = code.dotted_name(first + 3)
+        name = ".".join(map(_quote_of(code.dialect), parts))
+        return code.edit(first, query - 1, f"CREATE VIEW {name} ") if query < last else None
+
+    def _is_comparison(self, index: int) -> bool:
+        """Whether it is the FROM of `a IS NOT DISTINCT FROM b`."""
+        return self.code.word(index - 1) == "distinct" and self.code.word(index - 2) in ("is", "not")
+
+    def _items_of_with(self, first: int, last: int) -> frozenset[str]:
+        """The names of WITH items, which hide tables."""
+        code, found = self.code, set()
+        for index in range(first, last):
+            if (
+                code.word(index) == "("
+                and code.word(index - 1) == "as"
+                and code.word(index + 1) in ("select", "with", "(")
+            ):
+                at = index - 2
+                at = code.opening(at) - 1 if code.word(at) == ")" else at
+                if at > first and code.word(at - 1) in ("with", ",", "recursive"):
+                    found.add(code.name(at))
+        return frozenset(found)
+
+    def _relations(self, index: int, last: int, items: frozenset[str]) -> Iterator[Edit]:
+        """The tables of `FROM a, b AS c JOIN …` up to its first other thing."""
+        code = self.code
+        while index < last:
+            if not code.is_name(index) or code.word(index) in ("lateral", "table", "unnest", "select"):
+                index = code.after(index) if code.word(index) == "(" else last
+            else:
+                parts, end = code.dotted_name(index)
+                if code.word(end) == "(":
+                    return
+                yield from self._relation(index, end, parts, items)
+                index = end
+            if index < last and code.stands(index, "for", "system_time", "as", "of"):
+                ended = self._moment_end(index + 4)
+                yield code.edit(index, ended - 1)
+                index = ended
+            index += code.word(index) == "as"
+            if code.is_name(index) and code.word(index) not in _AFTER_RELATION:
+                index = code.after(index + 1) if code.word(index + 1) == "(" else index + 1
+            if code.word(index) != ",":
+                return
+            index += 1
+
+    def _moment_end(self, index: int) -> int:
+        """Behind the time of FOR SYSTEM_TIME AS OF: a column, or PROCTIME()."""
+        _parts, end = self.code.dotted_name(index)
+        return self.code.after(end) if self.code.word(end) == "(" else end
+
+    def _relation(self, index: int, end: int, parts: Parts, items: frozenset[str]) -> Iterator[Edit]:
+        table = self._table(parts)
+        if table is None or (len(parts) == 1 and parts[0] in items) or not (table.location or table.computed):
+            return
+        code, quote = self.code, _quote_of(self.code.dialect)
+        behind = self._moment_end(end + 4) if code.stands(end, "for", "system_time", "as", "of") else end
+        has_alias = code.word(behind) == "as" or (code.is_name(behind) and code.word(behind) not in _AFTER_RELATION)
+        alias = "" if has_alias else f" AS {quote(parts[-1])}"
+        yield code.edit(index, end - 1, f"{table.query(quote)}{alias}")
+
+    def _target(self, index: int) -> Iterator[Edit]:
+        index += self.code.word(index) == "table"
+        parts, end = self.code.dotted_name(index)
+        table = self._table(parts)
+        if table is not None and table.location is not None:
+            yield self.code.edit(index, end - 1, table.relation(_quote_of(self.code.dialect)))
+
+    def _table(self, parts: Parts) -> ConnectorTable | None:
+        return self.known.of(parts) or self.later.of(parts)
+
+    def _windows(self, first: int, last: int) -> Iterator[Edit]:
+        """`TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '5' MINUTES))`: the rows of t, with the bounds of windows."""
+        code, quote = self.code, _quote_of(self.code.dialect)
+        for index in range(first, last):
+            if code.word(index) not in WINDOWS or code.word(index + 1) != "(":
+                continue
+            close = code.closing(index + 1)
+            data = next((at for at in range(index + 2, close) if code.word(at) == "table"), None)
+            time = next((at for at in range(index + 2, close) if code.word(at) == "descriptor"), None)
+            if data is None or time is None or not code.is_name(data + 1):
+                continue
+            parts, _end = code.dotted_name(data + 1)
+            table = self._table(parts)
+            query = table.query(quote) if table is not None else ".".join(map(quote, parts))
+            moment, function = quote(code.column(time + 2)), code.word(index).upper()
+            bounds = ", ".join(f"{function}({moment}) AS {name}" for name in WINDOW_BOUNDS)
+            wrapped = code.word(index - 1) == "(" and code.word(index - 2) == "table"
+            begin, end = (index - 2, close + 1) if wrapped else (index, close)
+            yield code.edit(begin, end, f"(SELECT *, {bounds} FROM {query} AS {quote(parts[-1])})")

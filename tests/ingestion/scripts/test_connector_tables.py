@@ -1,0 +1,156 @@
+"""Tables of Flink stand for what their connectors lead to: topics, tables of databases, files."""
+
+from __future__ import annotations
+
+import pytest
+
+from ingestion import LineageParser
+from ingestion.dialects import dialect_of
+from ingestion.scripts.connector_tables import with_locations
+
+FLINK = dialect_of("flink")
+KAFKA = "'connector' = 'kafka', 'properties.bootstrap.servers' = 'k:9092,k2:9092', 'format' = 'json'"
+ORDERS = f"""CREATE TABLE orders (
+  id BIGINT, price DECIMAL(10, 2), qty INT,
+  total AS price * qty,
+  sent TIMESTAMP_LTZ(3) METADATA FROM 'timestamp' VIRTUAL,
+  ts TIMESTAMP(3),
+  WATERMARK FOR ts AS ts - INTERVAL '5' SECOND,
+  PRIMARY KEY (id) NOT ENFORCED
+) WITH ({KAFKA}, 'topic' = 'shop.orders', 'properties.sasl.jaas.config' = 'open-sesame');
+"""
+SUMS = "CREATE TABLE sums (d STRING, s DOUBLE) WITH ('connector' = 'upsert-kafka', 'topic' = 'sums', "
+SUMS += "'properties.bootstrap.servers' = 'k:9092');\n"
+TOPIC = "kafka://k:9092/shop.orders"
+
+
+def edges(script: str) -> list[str]:
+    """`source -> target how`, of values alone, as certain as they are."""
+    found = LineageParser(script, dialect="flink")
+    assert (found.failures, found.problems) == ((), ())
+    return sorted(
+        f"{edge.source} -> {edge.target} {edge.subtype.lower()}" for edge in found.edges if edge.type == "DIRECT"
+    )
+
+
+def test_a_script_leads_from_topic_to_topic_and_a_computed_column_to_what_it_is_made_of() -> None:
+    script = ORDERS + SUMS + "INSERT INTO sums SELECT CAST(id AS STRING), total FROM orders WHERE qty > 1;"
+    assert edges(script) == [
+        f"{TOPIC}.id -> kafka://k:9092/sums.d transformation",
+        f"{TOPIC}.price -> kafka://k:9092/sums.s transformation",
+        f"{TOPIC}.qty -> kafka://k:9092/sums.s transformation",
+    ]
+
+
+def test_what_is_made_of_metadata_is_made_of_no_field() -> None:
+    assert edges(ORDERS + SUMS + "INSERT INTO sums SELECT CAST(sent AS STRING), price FROM orders;") == [
+        f"{TOPIC}.price -> kafka://k:9092/sums.s identity"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "place"),
+    [
+        (f"{KAFKA}, 'topic' = 'a'", "kafka://k:9092/a"),
+        (f"{KAFKA}, 'topic-pattern' = 'a.*'", "t"),
+        ("'connector' = 'kafka', 'topic' = 'a'", "t"),
+        ("'connector' = 'jdbc', 'url' = 'jdbc:postgresql://db/shop?user=open', 'table-name' = 'web.t1'",
+         "shop.web.t1"),
+        ("'connector' = 'mysql-cdc', 'hostname' = 'db', 'database-name' = 'shop', 'table-name' = 'orders'",
+         "shop.orders"),
+        ("'connector' = 'mysql-cdc', 'hostname' = 'db', 'database-name' = 'shop', 'table-name' = 'o.*'", "t"),
+        ("'connector' = 'postgres-cdc', 'hostname' = 'h', 'database-name' = 'd', 'schema-name' = 's', "
+         "'table-name' = 'o'",
+         "d.s.o"),
+        ("'connector' = 'filesystem', 'path' = 's3://lake/in', 'format' = 'csv'", "s3://lake/in"),
+        ("'connector' = 'iceberg', 'catalog-name' = 'c', 'catalog-database' = 'd', 'catalog-table' = 'x'", "c.d.x"),
+        ("'connector' = 'datagen'", "t"),
+    ],
+)  # fmt: skip
+def test_options_say_where_a_table_is(options: str, place: str) -> None:
+    script = f"CREATE TABLE t (a INT) WITH ({options});\nCREATE TABLE o (a INT);\nINSERT INTO o SELECT a FROM t;"
+    assert edges(script) == [f"{place}.a -> o.a identity"]
+    assert "open" not in with_locations(script, FLINK)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT o.id FROM orders /*+ OPTIONS('scan.startup.mode' = 'earliest-offset') */ AS o",
+        "SELECT orders.id FROM orders",
+        "SELECT o.id FROM g JOIN orders FOR SYSTEM_TIME AS OF g.ts AS o ON o.id IS NOT DISTINCT FROM g.a",
+        "SELECT o.id FROM g, default_database.orders o",
+        "SELECT id FROM (SELECT * FROM orders)",
+        "WITH x AS (SELECT id FROM orders) SELECT id FROM x",
+        "WITH orders2 AS (SELECT id FROM orders), orders3 AS (SELECT id FROM orders2) SELECT id FROM orders3",
+        "SELECT id FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '5' MINUTES)) GROUP BY id, window_start",
+        "SELECT w.id FROM TABLE(HOP(DATA => TABLE orders, TIMECOL => DESCRIPTOR(ts), SLIDE => INTERVAL '1' HOUR)) AS w",
+        "SELECT id FROM orders UNION ALL SELECT id FROM orders WHERE EXTRACT(DAY FROM ts) = 1",
+    ],
+)
+def test_a_name_is_replaced_wherever_it_is_read(query: str) -> None:
+    script = (
+        f"{ORDERS}CREATE TABLE g (a INT, ts TIMESTAMP(3));\nCREATE TABLE out1 (i BIGINT);\nINSERT INTO out1 {query};"
+    )
+    assert edges(script) == [f"{TOPIC}.id -> out1.i identity"]
+
+
+def test_bounds_of_windows_are_made_of_their_time() -> None:
+    query = "SELECT CAST(window_end AS STRING), SUM(total) FROM TABLE(CUMULATE(TABLE orders, DESCRIPTOR(ts), "
+    query += "INTERVAL '1' MINUTE, INTERVAL '1' DAY)) GROUP BY window_start, window_end"
+    assert edges(f"{ORDERS}{SUMS}INSERT INTO sums {query};") == [
+        f"{TOPIC}.price -> kafka://k:9092/sums.s aggregation",
+        f"{TOPIC}.qty -> kafka://k:9092/sums.s aggregation",
+        f"{TOPIC}.ts -> kafka://k:9092/sums.d transformation",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("EXECUTE STATEMENT SET\nBEGIN\n", "END;"),
+        ("BEGIN STATEMENT SET;\n", "END;"),
+        ("EXECUTE ", ""),
+        (
+            "SET 'sql-client.execution.result-mode' = 'table';\nADD JAR '/opt/x.jar';\nUSE CATALOG default_catalog;\n",
+            "",
+        ),
+        (
+            "CREATE CATALOG c WITH ('type' = 'jdbc', 'password' = 'open');\nCREATE FUNCTION f AS 'B' LANGUAGE JAVA;\n",
+            "",
+        ),
+    ],
+)
+def test_what_stands_around_statements_moves_nothing(before: str, after: str) -> None:
+    script = f"{ORDERS}{SUMS}{before}INSERT INTO sums (s) SELECT price FROM orders;\n{after}"
+    assert edges(script) == [f"{TOPIC}.price -> kafka://k:9092/sums.s identity"]
+
+
+def test_a_table_like_another_has_its_columns_and_its_options_unless_they_are_left_out() -> None:
+    script = (
+        f"{ORDERS}CREATE TABLE copy WITH ('topic' = 'b') LIKE orders;\nCREATE TABLE made WITH ('connector' = 'faker') "
+    )
+    script += "LIKE orders (EXCLUDING ALL);\nINSERT INTO made SELECT id, total, qty, ts FROM copy;"
+    assert edges(script) == [
+        "kafka://k:9092/b.id -> made.id identity",
+        "kafka://k:9092/b.price -> made.price transformation",
+        "kafka://k:9092/b.qty -> made.price transformation",
+        "kafka://k:9092/b.qty -> made.qty identity",
+        "kafka://k:9092/b.ts -> made.ts identity",
+    ]
+
+
+def test_tables_that_a_query_makes_and_views_are_followed() -> None:
+    script = f"{ORDERS}CREATE TEMPORARY VIEW v AS SELECT id AS i FROM orders;\n"
+    script += f"CREATE TABLE made WITH ({KAFKA}, 'topic' = 'm') AS SELECT i FROM v;\n"
+    script += "CREATE MATERIALIZED TABLE kept PARTITIONED BY (i) FRESHNESS = INTERVAL '3' MINUTE AS SELECT i FROM v;"
+    found = edges(script)
+    assert "kafka://k:9092/m" in {edge.partition(" -> ")[2].rpartition(".")[0] for edge in found}
+    assert any(edge.split(" -> ")[1].startswith("kept.i") for edge in found)
+
+
+def test_a_script_keeps_its_lines_and_of_a_definition_the_columns() -> None:
+    read = with_locations(ORDERS, FLINK)
+    assert read.count("\n") == ORDERS.count("\n")
+    assert "sesame" not in read
+    assert "`id` BIGINT, `price` DECIMAL(10, 2), `qty` INT, `ts` TIMESTAMP(3)" in read
