@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
@@ -34,6 +35,8 @@ from ingestion.model.topics import cluster_of, is_topic_name, topic_name
 _NOT_IN_IDENTIFIER = re.compile(r"[^A-Za-z0-9_$]")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*\Z")
 _TOPIC = "${topic}"
+_OF_DATABASES = "database.include.list"
+_HOST = re.compile(r"[\w.\[\]:-]+\Z")
 _WORD = re.compile(r"[\w]+\Z")
 
 
@@ -64,13 +67,23 @@ class _Table:
 def links_of(connectors: Iterable[Connector], names: StreamNames) -> Iterator[Link]:
     """What all connectors carry; what sinks take by a pattern are topics that others fill, or a worker has seen."""
     every = tuple(connectors)
-    sources = [link for one in every if not _is_sink(one) for link in _of_source(one, names)]
+    named = frozenset(topic for one in every if _is_sink(one) for topic in names_in(one.config.get("topics", "")))
+    prefixes = Counter(map(_prefix_of, every))  # of two with one prefix nothing tells whose a topic is
+    sources = [
+        link
+        for one in every
+        if not _is_sink(one)
+        for link in _of_source(one, names, named if prefixes[_prefix_of(one)] == 1 else frozenset())
+    ]
     yield from sources
     filled = {link.target.dotted.rpartition("/")[2] for link in sources if link.target is not None}
-    named = {topic for one in every if _is_sink(one) for topic in names_in(one.config.get("topics", ""))}
     for one in every:
         if _is_sink(one):
             yield from _of_sink(one, names, frozenset({*filled, *named, *one.topics}))
+
+
+def _prefix_of(connector: Connector) -> str:
+    return connector.config.get("topic.prefix") or connector.config.get("database.server.name") or ""
 
 
 def _class_of(connector: Connector) -> str:
@@ -84,10 +97,11 @@ def _is_sink(connector: Connector) -> bool:
 # Sources.
 
 
-def _of_source(connector: Connector, names: StreamNames) -> Iterator[Link]:
+def _of_source(connector: Connector, names: StreamNames, awaited: frozenset[str]) -> Iterator[Link]:
+    """What a source fills; `awaited` are topics that sinks take, which tell of tables that a pattern names."""
     kind = _class_of(connector)
     if kind in CHANGE_EVENTS:
-        yield from _of_change_events(connector, CHANGE_EVENTS[kind], names)
+        yield from _of_change_events(connector, CHANGE_EVENTS[kind], names, awaited)
     elif kind in JDBC_SOURCES:
         yield from _of_jdbc_source(connector, names)
     elif kind in TOPIC_MIRRORS:
@@ -103,13 +117,14 @@ def _unsupported_link(connector: Connector) -> Link:
     return Link(connector, "", end=f"{UNSUPPORTED}{kind if _WORD.match(kind) else 'connector'}")
 
 
-def _of_change_events(connector: Connector, system: str, names: StreamNames) -> Iterator[Link]:
+def _of_change_events(connector: Connector, system: str, names: StreamNames, awaited: frozenset[str]) -> Iterator[Link]:
+    """The tables of a `system` whose changes are read; those by a pattern as far as topics tell them."""
     config = connector.config
     databases = [*names_in(config.get("database.names", ""))]
     database = config.get("database.dbname") or (databases[0] if len(databases) == 1 else "")
     url = JdbcUrl(system, *_host_and_port(config), "" if system in WITHOUT_SCHEMAS else database)
-    prefix = config.get("topic.prefix") or config.get("database.server.name") or ""
-    if "${" in f"{prefix}{url.host}{url.database}":
+    prefix = _prefix_of(connector)
+    if not _HOST.match(url.host) or "${" in f"{prefix}{url.database}":
         yield Link(connector, "", end=Outcome.TEMPLATED)
         return
     listed = config.get("table.include.list") or config.get("table.whitelist") or ""
@@ -127,21 +142,25 @@ def _of_change_events(connector: Connector, system: str, names: StreamNames) -> 
                 topic = as_topic(".".join((prefix, *(parts if above else inside))))
                 tables[topic] = _Table(parts, topic)
     if unlisted:
-        tables |= _seen_tables(connector, prefix)
+        tables |= _seen_tables(connector, prefix, listed, awaited)
     yield from _links_of_tables(connector, url, tables, names)
     if unlisted and not connector.topics:
         yield Link(connector, "tables", end=Outcome.UNLISTED)
 
 
-def _seen_tables(connector: Connector, prefix: str) -> dict[str, _Table]:
-    """The tables by the topics that a worker has seen, where no transform gives these other names.
+def _seen_tables(connector: Connector, prefix: str, listed: str, awaited: frozenset[str]) -> dict[str, _Table]:
+    """The tables by the topics that a worker has seen, else by those that sinks take, where these keep their names.
 
     Changes of the schema, heartbeats and transactions have topics of their own, which are of no table.
     """
     found = {}
-    for topic in connector.topics:
-        inside = topic.removeprefix(f"{prefix}.") if topic.startswith(f"{prefix}.") else ""
-        if "." in inside:
+    patterns = [pattern_of(one) for one in (*names_in(listed), *names_in(connector.config.get(_OF_DATABASES, "")))]
+    for topic in connector.topics or sorted(awaited):
+        inside = topic.removeprefix(f"{prefix}.") if prefix and topic.startswith(f"{prefix}.") else ""
+        ends = [".".join(inside.split(".")[first:]) for first in range(2)] + inside.split(".")[:1]
+        admitted = not patterns or any(one is not None and one.fullmatch(end) for one in patterns for end in ends)
+        kept = transform(Message(topic), connector.config).topic == topic
+        if "." in inside and (connector.topics or (kept and admitted)):
             found[topic] = _Table(tuple(inside.split(".")), topic)
     return found
 

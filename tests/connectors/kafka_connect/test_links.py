@@ -102,6 +102,26 @@ def test_where_a_pattern_names_the_tables_the_worker_tells_them() -> None:
     assert carried(config, topics=seen) == ["mysql://db:3306..inv.orders -> kafka://events/cdc.inv.orders"]
 
 
+def test_where_no_worker_is_asked_the_sinks_of_its_topics_tell_tables() -> None:
+    config = {
+        "connector.class": f"{DEBEZIUM}mysql.MySqlConnector",
+        "database.hostname": "db",
+        "topic.prefix": "cdc",
+        "database.include.list": "inv",
+    }
+    behind = sink(
+        "io.confluent.connect.s3.S3SinkConnector", topics="cdc.inv.orders,cdc.other.x,y", s3__bucket__name="b"
+    )
+    assert carried(config, behind)[:2] == [
+        "mysql://db:3306..inv.orders -> kafka://events/cdc.inv.orders",
+        "tables: unlisted",
+    ]
+    assert carried(config, config, behind)[:2] == ["tables: unlisted"] * 2
+    routed = {**config, "transforms": "r", "transforms.r.type": f"{SMT}RegexRouter", "transforms.r.regex": ".*"}
+    assert carried({**routed, "transforms.r.replacement": "z"}, behind)[0] == "tables: unlisted"
+    assert carried({**config, "database.hostname": "<address>"}) == [": templated"]
+
+
 def test_a_sink_by_a_pattern_takes_the_topics_that_others_fill() -> None:
     by_pattern = {key: value for key, value in SINK["config"].items() if key != "topics"}  # type: ignore[attr-defined]
     one, other = CHANGES["config"], {**by_pattern, "topics.regex": "shop-(web|orders)", "table.name.format": "${topic}"}
