@@ -155,24 +155,25 @@ def rows_of(origin: RowOrigin) -> ModelRows:
 
 
 def unite(branches: Iterable[ModelRows]) -> ModelRows:
-    """The rows of several, one after another: a column is what it is in each."""
-    several = tuple(branches)
-    if len(several) == 1:
-        return several[0]
+    """The rows of several, one after another: a column is what it is in each that comes from anywhere."""
+    given = tuple(branches)
+    several = tuple(one for one in given if one.origins)
+    lost = tuple(dict.fromkeys(step for one in given for step in one.unknown))
+    if len(several) < 2:
+        return replace(several[0] if several else ModelRows(), unknown=lost)
     size = sum(origin.size for one in several for origin in one.origins)
     if size > _MOST_ROWS:
         raise UnreadableQuery("size")
     origin = RowOrigin(branches=several, size=size)
     names = [one.names for one in several]
     known = tuple(dict.fromkeys(name for some in names for name in some or ())) if None not in names else None
-    unknown = tuple(dict.fromkeys(step for one in several for step in one.unknown))
 
     def column(name: str) -> Made | None:
         if all(one.column(name) is None for one in several):
             return None
         return Made((Term(origin, name),), is_whole=True)
 
-    return ModelRows((origin,), cache(column), known, unknown=unknown, steps=_next(several))
+    return ModelRows((origin,), cache(column), known, unknown=lost, steps=_next(several))
 
 
 # As SQL.

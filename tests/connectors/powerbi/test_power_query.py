@@ -134,6 +134,12 @@ def test_rows_that_are_chosen_grouped_joined_or_united() -> None:
         "SELECT b0.[a] AS [a] FROM (\nSELECT b0.[a] AS [a] FROM [dbo].[t] b0\nUNION ALL\n"
         "SELECT b0.[x] AS [a] FROM [dbo].[u] b0\n) b0"
     )
+    files = 'Excel.Workbook(File.Contents("x"))'
+    assert sql(steps(f"Table.Combine({{_, {files}}})"), "a") == "SELECT b0.[a] AS [a] FROM [dbo].[t] b0"
+    nothing = PowerQueries({"Q": f"Table.Combine({{{files}, {files}}})"}, "ansi", STEPS)
+    rows = nothing.rows_of(nothing.query("Q"))
+    assert rows is not None
+    assert (rows.origins, rows.unknown) == ((), ("File.Contents", "Excel.Workbook"))
     chosen = 'Table.SelectColumns(_, {"k", "a"})'
     assert sql(steps(chosen, 'Table.Join(_, "k", U, "m")'), "a", "v") == (
         "SELECT b0.[a] AS [a], b1.[v] AS [v] FROM [dbo].[t] b0, [dbo].[u] b1 WHERE b0.[k] = b1.[m]"
