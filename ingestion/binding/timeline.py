@@ -456,7 +456,7 @@ class _TimelineReader:
         """
         made = sorted((order, number) for number, order in self._last_made.items())
         last = {self.relations[number].key: self.relations[number] for _order, number in made}
-        last.update((relation.key, relation) for relation in self.relations if relation.stands)
+        last.update((one.key, one) for one in self.relations if one.stands and one.key != one.born)
         for relation in self.relations:
             if relation.created is not None and last[relation.key] is not relation:
                 relation.superseded |= self._statement(relation) != self._statement(last[relation.key])
