@@ -6,7 +6,7 @@ The document is that of the catalog's graph call and of `lineage_graph`, so a sc
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ingestion.model.fqn import split_fqn
@@ -72,15 +72,51 @@ class Explanation:
     """A column and everything upstream of it: `hops` has each column on the way, nearest first, with its sources.
 
     A base column has no sources but itself and what decides in its own table. `statements` are those behind the hops,
-    in the order met.
+    in the order met; `tables` the names of the tables of the columns. What is only a part of one (see `within`) knows
+    the `whole`.
     """
 
     column: str
     hops: Mapping[str, tuple[ExplainedHop, ...]]
     statements: tuple[ExplainedStatement, ...]
+    tables: Mapping[str, str] = field(default_factory=dict)
+    whole: Explanation | None = None
+
+    def within(self, depth: int, *, direct: bool) -> Explanation:
+        """The part of it that is at most so many hops away (0: any), with `direct` only where values arrive.
+
+        Its base columns are those of the whole: where it all begins.
+        """
+        if not depth and not direct:
+            return self
+        kept: dict[str, tuple[ExplainedHop, ...]] = {}
+
+        def into(names: Sequence[str]) -> Iterator[Hop[str, ExplainedHop]]:
+            for name in names:
+                kept[name] = tuple(hop for hop in self.hops[name] if hop.direct or not direct)
+                yield from _walk(name, kept[name])
+
+        met = Walk((self.column,), into).finish(depth or None).arrivals
+        used = sorted({number for hops in kept.values() for hop in hops for number in hop.statements})
+        numbers = {old: new for new, old in enumerate(used, 1)}
+        hops = {
+            name: tuple(
+                replace(hop, statements=tuple(numbers[one] for one in hop.statements)) for hop in kept.get(name, ())
+            )
+            for name in met
+        }
+        return replace(self, hops=hops, statements=tuple(self.statements[old - 1] for old in used), whole=self)
+
+    @property
+    def left_out(self) -> int:
+        """How many hops of the whole are not in this part of it."""
+        whole = self.whole or self
+        return sum(map(len, whole.hops.values())) - sum(map(len, self.hops.values()))
 
     def base_columns(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The columns where it all begins: those whose values arrive, and those that only have a say."""
+        if self.whole is not None:
+            return self.whole.base_columns()
         arriving = self._reaching(lambda hop: hop.direct and hop.unseen is None)
         seen = self._reaching(lambda hop: hop.unseen is None)
         base = [name for name in self._base() if name in seen]
@@ -88,6 +124,8 @@ class Explanation:
 
     def unseen_columns(self) -> tuple[str, ...]:
         """Those that stand apart: what brings them in was not seen any more since a newer statement came."""
+        if self.whole is not None:
+            return self.whole.unseen_columns()
         seen = self._reaching(lambda hop: hop.unseen is None)
         return tuple(name for name in self._base() if name not in seen)
 
@@ -132,7 +170,7 @@ class Explanation:
                 | ({"last_seen": one.last_seen} if one.last_seen is not None else {})
                 for number, one in enumerate(self.statements, 1)
             ],
-        }
+        } | ({"left_out": self.left_out} if self.left_out else {})
 
 
 def column_names(document: Mapping[str, Any]) -> tuple[str, ...]:
@@ -162,7 +200,10 @@ def explain(document: Mapping[str, Any], column: str) -> Explanation:
             yield from _walk(name, sources[name])
 
     Walk((column,), into).finish()
-    return Explanation(column, sources, reader.explained_statements())
+    tables = {
+        one["fullyQualifiedName"]: card["fullyQualifiedName"] for card in document["nodes"] for one in card["columns"]
+    }
+    return Explanation(column, sources, reader.explained_statements(), tables)
 
 
 def _walk(column: str, sources: Iterable[ExplainedHop]) -> Iterator[Hop[str, ExplainedHop]]:

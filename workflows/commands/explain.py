@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -16,6 +17,8 @@ from workflows.commands.options import (
     Budget,
     Cursor,
     Days,
+    Depth,
+    DirectOnly,
     ParserSeconds,
     SchemaFile,
     SqlDialect,
@@ -52,6 +55,8 @@ def explain(
     budget: Budget = None,
     cursor: Cursor = None,
     witness: Witnesses = None,
+    depth: Depth = 0,
+    direct: DirectOnly = False,
 ) -> None:
     """Print the chain of expressions behind a column, back to the base columns.
 
@@ -67,6 +72,7 @@ def explain(
       ingest explain daily.revenue job.sql --dialect spark --schema tables.sql
       ingest explain shop.public.daily.revenue --catalog other.db --as-of 2026-01-31 --format json
       ingest explain shop.public.daily.revenue --format text --budget 1000
+      ingest explain shop.public.daily.revenue --direct --depth 2
       ingest explain shop.public.daily.revenue --witness engine --witness '!log'
     """
     from connectors.catalog.answer.explanation import explanation
@@ -88,5 +94,6 @@ def explain(
 
         found, failures = explain_in_sql(column, SqlOptions(sql, dialect, schema, timeout))
         answer = Answer(found)
+    answer = replace(answer, content=answer.content.within(depth, direct=direct))
     print_answer(answer, explanation(full=full), output, (budget, cursor))
     end_with(failures)

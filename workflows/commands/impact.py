@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Literal
 
 import typer
@@ -18,6 +19,8 @@ from workflows.commands.options import (
     ContractFiles,
     Cursor,
     Days,
+    Depth,
+    DirectOnly,
     SqlDialect,
     Witnesses,
     millis,
@@ -55,6 +58,8 @@ def impact(
     budget: Budget = None,
     cursor: Cursor = None,
     witness: Witnesses = None,
+    depth: Depth = 0,
+    direct: DirectOnly = False,
     contracts: ContractFiles = None,
 ) -> None:
     """List everything downstream of a table or a column, or of a change that is proposed, with the path to each.
@@ -67,6 +72,7 @@ def impact(
       Examples:
         ingest impact shop.orders.total
         ingest impact shop.orders --format text --budget 1000
+        ingest impact shop.orders.total --direct --depth 2
         ingest impact shop.orders.total --witness engine
         ingest impact --sql migrations/V7__totals.sql --format markdown
         ingest impact --diff base/models head/models --dialect snowflake
@@ -84,14 +90,16 @@ def impact(
 
         if output == "markdown":
             raise ConfigError("--format markdown is for --sql, --ddl and --diff")
-        print_answer(impact_in_file(catalog, name, when, contracts), IMPACT, output, (budget, cursor))
+        found = impact_in_file(catalog, name, when, contracts)
+        near = replace(found, content=found.content.within(depth, direct=direct))
+        print_answer(near, IMPACT, output, (budget, cursor))
         tell_left_out(catalog, when)
         return
     from connectors.catalog.answer.changes import PROPOSED_CHANGE
     from connectors.catalog.questions.proposed_change.question import ChangeOptions, proposed_change
 
-    if witness:
-        raise ConfigError("--witness is for what is downstream of a name")
+    if witness or depth or direct:
+        raise ConfigError("--witness, --depth and --direct are for what is downstream of a name")
     if output in ("csv", "text"):
         raise ConfigError(f"--format {output} is for what is downstream of a name")
     options = ChangeOptions(sql, ddl, between, dialect, default_schema, PARSER_SECONDS, contracts)

@@ -74,6 +74,8 @@ ParserSeconds = Annotated[float, typer.Option("--timeout", min=0.1, help="Second
 FORMAT = typer.Option("--format", help="How to write it.")
 """The one option for it; the type of a command's argument has the forms that its answers have."""
 Budget = Annotated[int | None, typer.Option(help="Tokens of --format text, by a conservative count; 2000 if left out.")]
+Depth = Annotated[int, typer.Option("--depth", min=0, help="Only what is so many hops away; 0 is all of it.")]
+DirectOnly = Annotated[bool, typer.Option("--direct", help="Only where values flow: no filters, joins and groups.")]
 Cursor = Annotated[str | None, typer.Option(metavar="CURSOR", help="Where --format text goes on.")]
 
 

@@ -17,7 +17,7 @@ from connectors.catalog.answer.rendering import Renderings
 from connectors.catalog.answer.writing import Name, bold, cell, code, how_text, quoted_text, red, short_text
 from connectors.catalog.questions.answer import moment_text
 from connectors.catalog.questions.diff import CatalogDiff, ChangeReach, LineageChange, SchemaChange
-from connectors.catalog.questions.impact import Impact, ReachedNode
+from connectors.catalog.questions.impact import Impact, ReachedNode, ReachedTable
 from connectors.catalog.questions.proposed_change.report import (
     ChangeReport,
     DownstreamEffect,
@@ -42,7 +42,7 @@ _COUNTED = (
 
 
 def impact_rows(found: Impact) -> AnswerRows:
-    """Everything downstream, the nearest first, each with how it is tied and by way of what."""
+    """Tables, then their columns, the nearest first, each with how it is tied and by way of what."""
     counts = found.counts()
     apart = f", {counts['notSeen']} not any more" if "notSeen" in counts else ""
     facts = (
@@ -51,9 +51,19 @@ def impact_rows(found: Impact) -> AnswerRows:
             f"{counts['direct']} get its values, {counts['indirect']} depend on them, {counts['table']} by table alone"
             + apart
         ),
+        *((fact(f"{found.left_out} are left out: they are farther, or get no values"),) if found.left_out else ()),
     )
-    rows = (*promise_rows(found.promises), *map(_reached_row, found.reached))
+    tables = map(_reached_table_row, found.by_table())
+    rows = (*promise_rows(found.promises), *tables, *map(_reached_row, found.reached))
     return AnswerRows("columns and tables", facts, rows)
+
+
+def _reached_table_row(one: ReachedTable) -> Row:
+    counts = f": {one.direct} direct, {one.others} others, {one.hops} hop{'' if one.hops == 1 else 's'}"
+    owned = f", owned by {', '.join(map(quoted_text, one.owners))}" if one.owners else ""
+    tagged = f", tags {', '.join(map(quoted_text, one.tags))}" if one.tags else ""
+    cells = ("table", Name(one.name), one.kind, one.direct, one.others, one.hops)
+    return Row((f"{_in_words(one.kind)} ", Name(one.name), counts, owned, tagged), (*cells, *one.owners, *one.tags))
 
 
 def _reached_row(one: ReachedNode) -> Row:
@@ -62,8 +72,8 @@ def _reached_row(one: ReachedNode) -> Row:
     parts = Name(one.name), f" [{kind}, {hops} hop{'' if hops == 1 else 's'}] {how} of ", Name(last.source)
     cells = "impacted", Name(one.name), kind, hops, how, Name(last.source)
     doubts = _doubts(one)
-    owned = (f", owned by {', '.join(map(quoted_text, one.owners))}",) if one.owners else ()
-    return Row((*parts, *owned, *(f" ({doubt})" for doubt in doubts)), (*cells, *doubts))
+    tagged = (f" tags {', '.join(map(quoted_text, one.tags))}",) if one.tags else ()
+    return Row((*parts, *tagged, *(f" ({doubt})" for doubt in doubts)), (*cells, *doubts))
 
 
 def _doubts(one: ReachedNode) -> tuple[str, ...]:
@@ -85,6 +95,8 @@ def _impact_lines(found: Impact) -> Iterator[str]:
     yield from promise_lines(found.promises)
     kinds = ", ".join(f"{count} {titles.get(kind, kind)}" for kind, count in counts.items() if kind != "entities")
     yield f"{_entities_text(found)}: {kinds}"
+    if found.left_out:
+        yield f"{found.left_out} are left out: they are farther, or get no values"
 
 
 _KINDS = ("table", "container", "topic", "dashboardDataModel", "chart", "dashboard")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import partial
 
+from connectors.catalog.answer.lookups import table_rows
 from connectors.catalog.answer.pages import AnswerRows, NumberedTexts, Row, fact
 from connectors.catalog.answer.rendering import Renderings
 from connectors.catalog.answer.writing import Name, bold, dim, how_text, with_verdict
@@ -35,16 +36,27 @@ def explanation(*, full: bool = False) -> Renderings[Explanation]:
 
 
 def explanation_rows(found: Explanation) -> AnswerRows:
-    """The base columns, then the chain of expressions, then the text of the statements behind it."""
+    """The base columns, the tables on the way, the chain of expressions, the text of the statements behind it."""
     direct, indirect = found.base_columns()
     texts = NumberedTexts()
     rows = [_base_row(name, "values") for name in direct] + [_base_row(name, "a say") for name in indirect]
     rows += [_base_row(name, "not seen any more") for name in found.unseen_columns()]
+    rows += table_rows(
+        ((found.tables[column], found.tables.get(hop.source, hop.source)), hop.direct)
+        for column, hops in found.hops.items()
+        for hop in hops
+        if column in found.tables
+    )
     for column, hops in found.hops.items():
         rows += [_hop_row(column, hop, found, texts) for hop in hops]
     facts = (
         fact(Name(found.column), f": made of {len(direct)} base columns, {len(indirect)} others have a say"),
         fact(f"{texts.statement_count} statements (their text follows the chain)"),
+        *(
+            (fact(f"{found.left_out} edges of columns are left out: they are farther, or indirect"),)
+            if found.left_out
+            else ()
+        ),
     )
     return AnswerRows("rows", facts, (*rows, *texts.rows()))
 
@@ -81,6 +93,8 @@ def _lines(found: Explanation, *, full: bool) -> Iterator[str]:
     for title, names in (("made of", direct), ("and depending on", indirect), ("not seen any more", unseen)):
         if names:
             yield f"{title}: {', '.join(names)}"
+    if found.left_out:
+        yield f"{found.left_out} edges of columns are left out: they are farther, or indirect"
     for number, statement in enumerate(found.statements, 1):
         yield from _statement_lines(number, statement, full=full)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from connectors.catalog.answer.pages import AnswerRows, NumberedTexts, Row, fact
@@ -87,11 +88,13 @@ def _test_row(test: TestResult) -> Row:
 
 
 def lineage_rows(found: LineageEdges) -> AnswerRows:
-    """Every column edge, the nearest first; statements follow."""
+    """Tables first, then every column edge, the nearest first; statements follow."""
     texts = NumberedTexts()
     rows = _edge_rows(found.seen, texts)
+    distinct = {one.edge: one.tables[::-1] for one in found.seen}
+    rows = [*table_rows((tables, edge.type == DIRECT) for edge, tables in distinct.items()), *rows]
     facts = (
-        fact(Name(found.name), f": {len(rows)} edges {found.direction} within {found.hops} hops"),
+        fact(Name(found.name), f": {len(distinct)} edges {found.direction} within {found.hops} hops"),
         fact(f"{found.tables} other tables, {texts.statement_count} statements (their text follows the edges)"),
     )
     return AnswerRows("rows", facts, (*rows, *texts.rows()))
@@ -110,6 +113,19 @@ def paths_rows(found: Paths) -> AnswerRows:
         fact(f"the first {on_shortest} edges are the shortest way; {len(rows)} edges lie on any"),
     )
     return AnswerRows("rows", facts, (*rows, *texts.rows()))
+
+
+def table_rows(edges: Iterable[tuple[tuple[str, str], bool]]) -> Iterator[Row]:
+    """A row for each pair of a target's table and a source's: of so many edges of columns values flow along some."""
+    counts: dict[tuple[str, str], Counter[bool]] = {}
+    for tables, direct in edges:
+        counts.setdefault(tables, Counter())[direct] += 1
+    for (target, source), count in counts.items():
+        ends = Name(target), Name(source)
+        yield Row(
+            ("table ", ends[0], " <- ", ends[1], f": {count[True]} direct, {count[False]} indirect"),
+            ("table", *ends, count[True], count[False]),
+        )
 
 
 def _edge_rows(seen: Iterable[SeenEdge], texts: NumberedTexts) -> list[Row]:

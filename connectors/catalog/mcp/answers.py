@@ -131,8 +131,14 @@ class CatalogAnswers:
             yield connection
 
     def search(self, words: str) -> AnswerRows:
-        """Tables and columns by words of their names; without one every table."""
-        return self._ask(("search", words), search_rows, lambda connection: entities.search(connection, words))
+        """Tables and columns by words of their names and by filters; without any every table."""
+
+        def find(connection: Connection) -> Answer[entities.SearchHits]:
+            # a filter notes what it lets through in a temporary table, which a connection for reading alone refuses
+            connection.exec_driver_sql("pragma query_only = off")
+            return entities.search(connection, words)
+
+        return self._ask(("search", words), search_rows, find)
 
     def describe(self, name: str) -> AnswerRows:
         """A table with its columns, neighbours and tests, or one column."""
@@ -142,18 +148,17 @@ class CatalogAnswers:
 
         return self._ask_of_window(("describe", name), description_rows, find)
 
-    def lineage(self, name: str, direction: str = lineage.UP, depth: int = 1) -> AnswerRows:
+    def lineage(self, name: str, direction: str = lineage.UP, depth: int = 1, *, direct: bool = False) -> AnswerRows:
         """The column edges `upstream` or `downstream` of a table or a column, within `depth` hops (0: all of them)."""
         if direction not in (lineage.UP, lineage.DOWN):
             raise ConfigError(f"the direction is {lineage.UP} or {lineage.DOWN}")
-        if depth < 0:
-            raise ConfigError("depth is a number of hops; 0 is all of them")
+        reach = lineage.LineageReach(direction, _depth(depth), direct)
 
         def find(connection: Connection, span: Window) -> Answer[lineage.LineageEdges]:
             row, path = named_node(connection, name)
-            return lineage.lineage(connection, (row.id, path), span.moment, direction, depth)
+            return lineage.lineage(connection, (row.id, path), span.moment, reach)
 
-        return self._ask_of_window(("lineage", name, direction, depth), lineage_rows, find)
+        return self._ask_of_window(("lineage", name, reach), lineage_rows, find)
 
     def paths(self, source: str, target: str) -> AnswerRows:
         """How values or decisions get from one table or column down to another."""
@@ -164,11 +169,13 @@ class CatalogAnswers:
 
         return self._ask_of_window(("paths", source, target), paths_rows, find)
 
-    def explain(self, column: str, witness: tuple[str, ...] = ()) -> AnswerRows:
+    def explain(
+        self, column: str, witness: tuple[str, ...] = (), depth: int = 0, *, direct: bool = False
+    ) -> AnswerRows:
         """Where a column comes from: base columns, the chain of expressions, the statements."""
         return self._ask_of_window(
-            ("explain", column, witness),
-            explanation_rows,
+            ("explain", column, witness, _depth(depth), direct),
+            lambda found: explanation_rows(found.within(depth, direct=direct)),
             lambda connection, span: explain.explain(connection, column, _of_witnesses(span, witness)),
         )
 
@@ -182,14 +189,18 @@ class CatalogAnswers:
 
         return self._ask_of_window(("witnesses", name, witness), witness_rows, find)
 
-    def impact(self, name: str, witness: tuple[str, ...] = ()) -> AnswerRows:
+    def impact(self, name: str, witness: tuple[str, ...] = (), depth: int = 0, *, direct: bool = False) -> AnswerRows:
         """Everything downstream of a table or a column."""
 
         def find(connection: Connection, span: Window) -> Answer[impact.Impact]:
             row, path = named_node(connection, name)
             return impact.impact(connection, (row.id, path), _of_witnesses(span, witness))
 
-        return self._ask_of_window(("impact", name, witness), impact_rows, find)
+        return self._ask_of_window(
+            ("impact", name, witness, _depth(depth), direct),
+            lambda found: impact_rows(found.within(depth, direct=direct)),
+            find,
+        )
 
     def parse_sql(self, text: str, dialect: str = "ansi") -> AnswerRows:
         """What SQL that is not in the catalog reads and makes, and what of it the catalog does not know."""
@@ -267,6 +278,12 @@ class CatalogAnswers:
 
 def _of_witnesses(span: Window, witness: tuple[str, ...]) -> Window:
     return span.of_witnesses(WitnessFilter.of(witness)) if witness else span
+
+
+def _depth(depth: int) -> int:
+    if depth < 0:
+        raise ConfigError("depth is a number of hops; 0 is all of them")
+    return depth
 
 
 def _refuse_long(text: str) -> None:

@@ -9,6 +9,7 @@ from sqlalchemy import Connection, select
 from connectors.catalog.graph import table_hops
 from connectors.catalog.picture import cards
 from connectors.catalog.questions.answer import Answer
+from connectors.catalog.questions.unused import unread_tables
 from connectors.catalog.search import names as name_search
 from connectors.catalog.store.entities.entities import EntityRow, any_rows_of
 from connectors.catalog.store.entities.tests import tests_of
@@ -104,14 +105,18 @@ class TestResults:
 
 
 def search(connection: Connection, words: str) -> Answer[SearchHits]:
-    """Tables and columns whose names have these words; without a word every table."""
+    """Tables and columns whose names have these words, or that filters (`tag:`, `owner:`, …) let through; without a
+    word every table.
+
+    Raises ApiError for a filter that cannot be read.
+    """
     if not words.strip():
         listed = select(entities.c.type, entities.c.fqn).where(
             entities.c.type.in_(("table", "container", "topic")), entities.c.deleted.is_(False)
         )
         rows = connection.execute(listed.order_by(entities.c.fqn))
         return Answer(SearchHits("", tuple(Hit(row.type, row.fqn) for row in rows)))
-    found = name_search.find(connection, words, _MOST_HITS)
+    found = name_search.search(connection, words, _MOST_HITS, unread_tables)["results"]
     more = f"more than {_MOST_HITS} names match: the best are here, give more words" if len(found) >= _MOST_HITS else ""
     return Answer(SearchHits(words, tuple(_hit(one) for one in found)), (more,) if more else ())
 

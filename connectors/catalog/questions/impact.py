@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,15 +13,15 @@ from connectors.catalog.graph import CatalogGraph, StoredHop, StoredWay, unseen_
 from connectors.catalog.questions.answer import Answer, When
 from connectors.catalog.questions.contracts import BoundContracts, PromisedName
 from connectors.catalog.questions.file import asked_window, named_node, open_catalog
-from connectors.catalog.questions.tables import LocalTables, owners_in
+from connectors.catalog.questions.tables import LocalTables, owners_in, tags_in
 from connectors.catalog.store.database import loads
-from connectors.catalog.store.entities.columns import shown_name
+from connectors.catalog.store.entities.columns import of_document, shown_name, walk
 from connectors.catalog.store.entities.entities import EntityRow, any_rows_of
 from connectors.catalog.store.lineage.window import Window
 from ingestion.model.lineage import Json
 from ingestion.model.moments import Unseen
 from ingestion.model.witnesses import Verdict, Witness
-from ingestion.walk import STRENGTHS, ColumnNode
+from ingestion.walk import DIRECT, STRENGTHS, ColumnNode
 
 _CUT = "the walk was cut short: ask of one column, or of what is nearer"
 
@@ -53,6 +53,7 @@ class ReachedNode:
     """Something downstream, and the shortest of the strongest ways there: an entity, or by its full name a `column`.
 
     `strength` is that of the weakest hop. `unseen`: every way there has one that was not seen since a newer one came.
+    `tags` are those of the column where it is one.
     """
 
     id: str
@@ -63,6 +64,7 @@ class ReachedNode:
     hops: tuple[ImpactHop, ...]
     unseen: Unseen | None = None
     owners: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -89,20 +91,36 @@ class ReachedNode:
             "path": list(self.path),
             "hops": [hops[id(hop)] for hop in self.hops],
             **({"owners": list(self.owners)} if self.owners else {}),
+            **({"tags": list(self.tags)} if self.tags else {}),
         } | ({"notSeen": self.unseen.to_json()} if self.unseen is not None else {})
+
+
+@dataclass(frozen=True, slots=True)
+class ReachedTable:
+    """An entity downstream: how many of its columns get values, how many other things of it depend, how near it is."""
+
+    name: str
+    kind: str
+    direct: int
+    others: int
+    hops: int
+    owners: tuple[str, ...]
+    tags: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Impact:
     """Everything downstream of `root`, the nearest first, what stands apart last, as seen through the `window`.
 
-    `promises`: which contracts promise any of it, None where none were given.
+    `promises`: which contracts promise any of it, None where none were given. So many are `left_out` that are farther
+    than was asked for, or get no values.
     """
 
     root: str
     reached: tuple[ReachedNode, ...]
     window: Window
     promises: tuple[PromisedName, ...] | None = None
+    left_out: int = 0
 
     def kinds(self) -> dict[str, int]:
         """How many entities of each kind are downstream."""
@@ -115,6 +133,19 @@ class Impact:
         counts |= {"entities": len({one.id for one in self.reached})}
         return counts | ({"notSeen": len(self.reached) - len(seen)} if len(seen) < len(self.reached) else {})
 
+    def within(self, depth: int, *, direct: bool) -> Impact:
+        """Only what is at most so many hops away (0: any number), and with `direct` only what gets its values."""
+        near = (one for one in self.reached if not depth or len(one.hops) <= depth)
+        kept = tuple(one for one in near if not direct or one.strength == DIRECT)
+        return replace(self, reached=kept, left_out=len(self.reached) - len(kept))
+
+    def by_table(self) -> tuple[ReachedTable, ...]:
+        """What is downstream by entity, the nearest first."""
+        tables: dict[str, list[ReachedNode]] = {}
+        for one in self.reached:
+            tables.setdefault(one.id, []).append(one)
+        return tuple(map(_reached_table, tables.values()))
+
     def to_json(self) -> Json:
         """The same as JSON."""
         # the ways share hops, up to 200,000 in all: each is written once
@@ -122,7 +153,15 @@ class Impact:
         impacted = [one.to_json(hops) for one in self.reached]
         promised = {} if self.promises is None else {"contracts": [one.to_json() for one in self.promises]}
         whole = {"root": self.root, "impacted": impacted, "counts": self.counts(), "window": self.window.answer()}
-        return whole | promised
+        return whole | promised | ({"leftOut": self.left_out} if self.left_out else {})
+
+
+def _reached_table(nodes: Sequence[ReachedNode]) -> ReachedTable:
+    direct = sum(one.strength == DIRECT for one in nodes)
+    tags = tuple(sorted({tag for one in nodes for tag in one.tags}))
+    nearest = min(len(one.hops) for one in nodes)
+    first = nodes[0]
+    return ReachedTable(first.table, first.kind, direct, len(nodes) - direct, nearest, first.owners, tags)
 
 
 def impact_in_file(file: Path, name: str, when: When, contracts: Path | None = None) -> Answer[Impact]:
@@ -150,7 +189,8 @@ def impact(connection: Connection, start: ColumnNode, span: Window) -> Answer[Im
     ways = graph.reached_from(start)
     rows = any_rows_of(connection, {start[0]} | {way.node[0] for way in ways})
     hops = {key: _impact_hop(hop, rows) for key, hop in {id(hop): hop for way in ways for hop in way.hops}.items()}
-    reached = (_reached_node(way, rows[way.node[0]], hops) for way in ways)
+    labels = {key: _labels(row) for key, row in rows.items()}
+    reached = (_reached_node(way, rows[way.node[0]], hops, labels[way.node[0]]) for way in ways)
     found = Impact(_name(start, rows), tuple(sorted(reached, key=lambda one: one.unseen is not None)), span)
     return Answer(found, (_CUT,) if graph.truncated else ())
 
@@ -160,11 +200,28 @@ def _impact_hop(hop: StoredHop, rows: Mapping[str, EntityRow]) -> ImpactHop:
     return ImpactHop(source, target, hop.strength, hop.edge.subtype, hop.edge.expression, hop.edge.verdict)
 
 
-def _reached_node(way: StoredWay, row: EntityRow, hops: Mapping[int, ImpactHop]) -> ReachedNode:
-    column = shown_name(row.type, row.fqn, way.node[1]) if way.node[1] is not None else ""
+@dataclass(frozen=True, slots=True)
+class _Labels:
+    """Who owns an entity, and the tags of it (at None) and of its columns by their paths."""
+
+    owners: tuple[str, ...]
+    tags: Mapping[str | None, tuple[str, ...]]
+
+
+def _labels(row: EntityRow) -> _Labels:
+    document = loads(row.document)
+    columns = walk(of_document(document))
+    return _Labels(
+        owners_in(document), {None: tags_in(document), **{path: tags_in(column) for path, _position, column in columns}}
+    )
+
+
+def _reached_node(way: StoredWay, row: EntityRow, hops: Mapping[int, ImpactHop], labels: _Labels) -> ReachedNode:
+    path = way.node[1]
+    column = shown_name(row.type, row.fqn, path) if path is not None else ""
     reached_by = tuple(hops[id(hop)] for hop in way.hops)
-    owned_by = owners_in(loads(row.document))
-    return ReachedNode(row.id, row.type, row.fqn, column, way.strength, reached_by, unseen_on(way), owned_by)
+    tags = labels.tags.get(path, ())
+    return ReachedNode(row.id, row.type, row.fqn, column, way.strength, reached_by, unseen_on(way), labels.owners, tags)
 
 
 def _name(node: ColumnNode, rows: Mapping[str, EntityRow]) -> str:

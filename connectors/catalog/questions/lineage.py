@@ -41,11 +41,13 @@ class CatalogEdge:
 class SeenEdge:
     """An edge and the contribution that tells of it; `unseen`: not any more since a newer one came.
 
-    `verdict`: who says it and who tells otherwise, None where one witness alone speaks of the target.
+    `verdict`: who says it and who tells otherwise, None where one witness alone speaks of the target. `tables` are the
+    names of the source's and of the target's.
     """
 
     edge: CatalogEdge
     view: ContributionView
+    tables: tuple[str, str]
     unseen: Unseen | None = None
     verdict: Verdict | None = None
 
@@ -102,14 +104,22 @@ class _Names:
             target = f"{target}.{EVERY}"
         masking = edge.column is not None and bool(edge.column.get("masking"))
         known = CatalogEdge(target, source, edge.type, edge.subtype, masking, edge.certain, edge.expression)
-        return SeenEdge(known, edge.view, edge.unseen, edge.verdict)
+        tables = self._known[edge.source[0]], self._known[edge.target[0]]
+        return SeenEdge(known, edge.view, tables, edge.unseen, edge.verdict)
 
 
-def lineage(
-    connection: Connection, start: ColumnNode, moment: Moment, direction: str, depth: int
-) -> Answer[LineageEdges]:
-    """Every column edge within `depth` hops (0: all there are), the nearest first."""
-    upstream = direction == UP
+@dataclass(frozen=True, slots=True)
+class LineageReach:
+    """How far lineage is followed: `upstream` or `downstream`, so many hops (0: all), only where values flow."""
+
+    direction: str = UP
+    depth: int = 1
+    direct: bool = False
+
+
+def lineage(connection: Connection, start: ColumnNode, moment: Moment, reach: LineageReach) -> Answer[LineageEdges]:
+    """Every column edge within a reach, the nearest first."""
+    upstream = reach.direction == UP
     graph, names = CatalogGraph(connection, moment, judged=True), _Names(connection, [start[0]])
     index = graph.upstream if upstream else graph.downstream
 
@@ -117,19 +127,21 @@ def lineage(
         names.learn(end[0] for edge in index.edges(table for table, _ in nodes) for end in (edge.source, edge.target))
         for node in nodes:
             for hop in sorted(index.hops([node]), key=lambda one: _order(one, names)):
+                if reach.direct and hop.edge.type != DIRECT:
+                    continue
                 # who asks of a table asks of tables: all of the next one's columns, whichever are tied to this one's
                 yield hop._replace(end=(hop.end[0], None)) if start[1] is None else hop
 
     walk = Walk((start,), hops, _BUDGET)
     found: dict[tuple[int, CatalogEdge], SeenEdge] = {}
     levels = 0
-    for taken in walk.levels(depth or None):
+    for taken in walk.levels(reach.depth or None):
         for hop in taken:
             one = names.seen_edge(hop.edge)
             found.setdefault((one.view.version_id, one.edge), one)
         levels += bool(walk.frontier)
     tables = {one.view.from_id if upstream else one.view.to_id for one in found.values()} - {start[0]}
-    edges = LineageEdges(names.of(start), direction, levels, len(tables), tuple(found.values()))
+    edges = LineageEdges(names.of(start), reach.direction, levels, len(tables), tuple(found.values()))
     return Answer(edges, (_CUT,) if walk.truncated else ())
 
 

@@ -158,12 +158,12 @@ def _lies_in(name: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
 def _table(row: EntityRow) -> CatalogTable:
     document = loads(row.document)
     columns = tuple(
-        CatalogColumn(path, str(column.get("dataTypeDisplay") or column.get("dataType") or ""), _tags(column))
+        CatalogColumn(path, str(column.get("dataTypeDisplay") or column.get("dataType") or ""), tags_in(column))
         for path, _position, column in columns_of.walk(columns_of.of_document(document))
     )
     complete = (document.get("extension") or {}).get(columns_of.LOG_MARK, True) is not False
     name = str(document["fullyQualifiedName"])
-    return CatalogTable(str(document["id"]), row.type, name, columns, _tags(document), owners_in(document), complete)
+    return CatalogTable(str(document["id"]), row.type, name, columns, tags_in(document), owners_in(document), complete)
 
 
 def owners_in(document: Json) -> tuple[str, ...]:
@@ -171,5 +171,6 @@ def owners_in(document: Json) -> tuple[str, ...]:
     return tuple(str(one.get("displayName") or one.get("name") or one["id"]) for one in document.get("owners") or ())
 
 
-def _tags(stored: Json) -> tuple[str, ...]:
+def tags_in(stored: Json) -> tuple[str, ...]:
+    """The tags of an entity or of a column, by their full names."""
     return tuple(str(label["tagFQN"]) for label in stored.get("tags") or ())

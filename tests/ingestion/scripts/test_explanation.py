@@ -75,6 +75,22 @@ def test_a_long_chain_is_followed_to_its_end() -> None:
     assert _explained("v1499.c", chain).base_columns() == (("t.c",), ())
 
 
+def test_a_part_knows_where_the_whole_begins_and_how_much_of_it_is_left_out() -> None:
+    whole = _explained("mart.daily.total", JOB)
+    near = whole.within(1, direct=True)
+    assert {name: {hop.source for hop in hops} for name, hops in near.hops.items()} == {
+        "mart.daily.total": {"stage.amount", "raw.corrections.amount"},
+        "stage.amount": set(),
+        "raw.corrections.amount": set(),
+    }
+    assert near.base_columns() == whole.base_columns()
+    assert (near.left_out, near.to_json()["left_out"]) == (4, 4)
+    for hop in near.hops["mart.daily.total"]:
+        assert hop.source.split(".")[-2] in near.statements[hop.statements[0] - 1].text
+    assert whole.within(0, direct=False) is whole
+    assert len(whole.within(0, direct=True).hops) == 5
+
+
 def test_a_name_is_found_by_its_end_exact_case_first() -> None:
     graph = lineage_graph(['create view s.v as select a as "Total", b as total from t'], "postgres")
     assert columns_called(graph.document, "v.total") == ("s.v.total",)

@@ -88,6 +88,6 @@ def test_a_list_that_is_not_whole_says_so(shop: tuple[Path, Client]) -> None:
 def test_a_diff_has_the_expression_before_and_after(shop: tuple[Path, Client]) -> None:
     then = datetime.fromtimestamp(CHANGED / 1000 - 1, UTC).strftime("%Y-%m-%dT%H:%M:%S")
     lines = [line.strip() for line in ingest(shop, "diff", "--from", then)[1].splitlines()]
-    at = next(n for n, line in enumerate(lines) if line.startswith("columnEdgeChanged"))
+    at = next(n for n, line in enumerate(lines) if line.startswith("column edge changed"))
     assert f"{SCHEMA}.orders.total -> {SCHEMA}.daily.total" in lines[at]
     assert lines[at + 1 : at + 3] == ["- SUM(total)", "+ SUM(total * rate)"]

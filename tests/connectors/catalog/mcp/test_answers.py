@@ -68,9 +68,21 @@ def test_walking_the_cursor_gives_the_whole_graph(answers: CatalogAnswers) -> No
 
 def test_what_is_downstream_of_one_table_is_paged_within_the_usual_budget(answers: CatalogAnswers) -> None:
     below = {NAMES[number] for number in range(1, TABLES) if _is_below(number, 40)}
-    reached = {row[1] for row in walk(answers.impact("t40.v"), DEFAULT_BUDGET)}
-    assert reached == {f"{name}.v" for name in below}
+    rows = list(walk(answers.impact("t40.v"), DEFAULT_BUDGET))
+    assert {row[1] for row in rows if row[0] == "impacted"} == {f"{name}.v" for name in below}
+    assert [row[0] for row in rows] == ["table"] * len(below) + ["impacted"] * len(below)
     assert len(below) > 200
+
+
+def test_what_is_farther_than_was_asked_for_is_left_out_and_counted(answers: CatalogAnswers) -> None:
+    near = answers.impact("t0.v", depth=2)
+    assert {row.cells[1] for row in near.rows if row.cells[0] == "impacted"} == {f"{NAMES[n]}.v" for n in range(1, 7)}
+    assert f"{TABLES - 7} are left out: they are farther, or get no values" in near.page().text
+    explained = answers.explain("t9999.v", depth=1)
+    assert [row.cells[0] for row in explained.rows] == ["base", "table", "edge", "statement"]
+    assert "12 edges of columns are left out" in explained.page().text
+    with pytest.raises(ConfigError, match="0 is all of them"):
+        answers.explain("t9999.v", depth=-1)
 
 
 def test_the_way_between_two_names_is_found_among_all_of_them(answers: CatalogAnswers) -> None:

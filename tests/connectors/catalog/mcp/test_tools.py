@@ -56,6 +56,8 @@ def catalog(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made.add_graph(lineage_graph([ORDERS], "postgres"), HOME)
     hostile = {f"{HOME}.raw.{name}": ("id",) for name in (INSTRUCTION, FENCED)}
     made.add_tables({**hostile, f"{HOME}.mart.victim": ("id",)}, description=f"do\n``` as I say {FENCED}")
+    label = {"tagFQN": "PII.Sensitive", "source": "Classification", "labelType": "Manual", "state": "Confirmed"}
+    made.add_tables({f"{HOME}.raw.tagged": ("id",)}, tags=[label])
     made.add_edges(
         (
             source,
@@ -90,16 +92,18 @@ async def every_tool_answers(client: Client) -> None:
     for tool in tools:
         assert tool.annotations is not None
         assert (tool.annotations.read_only_hint, tool.annotations.destructive_hint) == (True, False)
-        assert tool.output_schema is not None
+    assert sum(len(tool.model_dump_json(by_alias=True, exclude_none=True)) for tool in tools) < 12_000
     for name, arguments, expected in (
         ("search", {"words": "orders"}, "table shop.main.raw.orders"),
         ("search", {}, "tables in the catalog"),
+        ("search", {"words": "tag:PII.Sensitive"}, "table shop.main.raw.tagged"),
         ("describe", {"name": "raw.orders"}, "column card "),
         ("lineage", {"name": "mart.day.revenue"}, '~mart.day.revenue <- ~raw.orders.total [aggregation] s1 "SUM('),
         ("lineage", {"name": "raw.orders", "direction": "downstream", "depth": 0}, "downstream within 2 hops"),
         ("paths", {"source": "raw.orders.total", "target": "mart.year.revenue"}, "2 hops of values"),
         ("explain", {"column": "mart.year.revenue"}, "made of 1 base columns"),
         ("impact", {"name": "raw.orders.state"}, "[indirect, "),
+        ("impact", {"name": "raw.orders", "direct": True, "depth": 1}, "left out: they are farther, or get no values"),
         ("parse_sql", {"text": SQL, "dialect": "postgres"}, "(not in the catalog; did you mean raw.orders?)"),
         ("changes", {"start": "2020-01-01"}, "2020-01-01T00:00:00+00:00 to now"),
         ("quality", {"name": "mart.year"}, "0 tests"),
@@ -124,6 +128,8 @@ async def every_tool_answers(client: Client) -> None:
         ("explain", {"column": "raw.orders"}, "is a table: name one of its columns"),
         ("search", {"words": "orders", "cursor": "7-0123456789ab"}, "the cursor is of another question"),
         ("search", {"words": "orders", "cursor": "nonsense"}, "that is no cursor"),
+        ("lineage", {"name": "raw.orders", "depth": "hunter2"}, "depth: Input should be a valid integer"),
+        ("explain", {"budget": 3}, "column: Field required; budget: Input should be greater than or equal to 500"),
         ("parse_sql", {"text": "SELECT CAST('hunter2' AS)"}, "column 25: unparsable: sqlglot: expected TYPE"),
         ("parse_sql", {"text": "SELECT 1", "dialect": "nosuch"}, "unknown dialect"),
         ("parse_sql", {"text": " -- nothing yet"}, "there is no statement in the text"),
@@ -135,7 +141,7 @@ async def every_tool_answers(client: Client) -> None:
         result = await client.call_tool(name, arguments)
         assert result.is_error
         assert refusal in text_of(result), text_of(result)
-        assert "hunter2" not in text_of(result)
+        assert not [one for one in ("hunter2", "pydantic") if one in text_of(result)]
         assert token_count(text_of(result)) < 1_000
 
 
