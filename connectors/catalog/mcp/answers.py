@@ -190,7 +190,7 @@ class CatalogAnswers:
         return self._ask_of_window(("witnesses", name, witness), witness_rows, find)
 
     def impact(self, name: str, witness: tuple[str, ...] = (), depth: int = 0, *, direct: bool = False) -> AnswerRows:
-        """Everything downstream of a table or a column."""
+        """Everything downstream of a table or a column, within `depth` hops (0: all of it); `direct`: its values."""
 
         def find(connection: Connection, span: Window) -> Answer[impact.Impact]:
             row, path = named_node(connection, name)

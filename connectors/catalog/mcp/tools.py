@@ -64,7 +64,13 @@ def mcp_server(answers: CatalogAnswers) -> MCPServer[Any]:
     server = _Server(
         "headwater", instructions=_INSTRUCTIONS, version=ingestion.__version__, log_level="ERROR", subscriptions=False
     )
-    for tool in (*_name_tools(answers), *_lineage_tools(answers), *_other_tools(answers), *_cost_tools(answers)):
+    for tool in (
+        *_name_tools(answers),
+        *_lineage_tools(answers),
+        *_witness_tools(answers),
+        *_other_tools(answers),
+        *_cost_tools(answers),
+    ):
         # no schema of the answer: it is one for all, told in the instructions, and was half of what the tools cost
         server.add_tool(tool, annotations=_READ_ONLY, structured_output=False)
     return server
@@ -125,13 +131,7 @@ def _lineage_tools(answers: CatalogAnswers) -> tuple[Callable[..., Result], ...]
         """Everything downstream of a table or a column, tables first: what may break if it changes; owners, tags."""
         return _reply(lambda: answers.impact(name, witness, depth, direct=direct), budget, cursor)
 
-    def witnesses(
-        name: str = "", witness: Witnesses = (), budget: Budget = DEFAULT_BUDGET, cursor: Cursor = None
-    ) -> Result:
-        """Where log, engine, OpenLineage and dbt differ on what a table or column (no name: any) is made of; counts."""
-        return _reply(lambda: answers.witnesses(name or None, witness), budget, cursor)
-
-    return lineage, paths, explain, impact, witnesses
+    return lineage, paths, explain, impact
 
 
 def _other_tools(answers: CatalogAnswers) -> tuple[Callable[..., Result], ...]:
@@ -173,6 +173,16 @@ def _other_tools(answers: CatalogAnswers) -> tuple[Callable[..., Result], ...]:
         return _reply(lambda: answers.proposed_change(text, dialect, default_schema), budget, cursor)
 
     return parse_sql, changes, why, proposed_change
+
+
+def _witness_tools(answers: CatalogAnswers) -> tuple[Callable[..., Result], ...]:
+    def witnesses(
+        name: str = "", witness: Witnesses = (), budget: Budget = DEFAULT_BUDGET, cursor: Cursor = None
+    ) -> Result:
+        """Where log, engine, OpenLineage and dbt differ on what a table or column (no name: any) is made of; counts."""
+        return _reply(lambda: answers.witnesses(name or None, witness), budget, cursor)
+
+    return (witnesses,)
 
 
 def _cost_tools(answers: CatalogAnswers) -> tuple[Callable[..., Result], ...]:
