@@ -21,9 +21,10 @@ import { Minimap } from "./picture/minimap.mjs";
 import { Picture } from "./picture/picture.mjs";
 import { sceneOf } from "./picture/scene.mjs";
 import { bring, expand, go, remove } from "./reach.mjs";
+import { showNoAnswer } from "./search/missing.mjs";
 import { narrowControls } from "./search/narrow_controls.mjs";
 import { search } from "./search/search.mjs";
-import { Unauthorised } from "./source/contract.mjs";
+import { NoAnswer, Unauthorised } from "./source/contract.mjs";
 
 export class Explorer {
   /** `unauthorised` is told when the source wants a token. */
@@ -36,6 +37,7 @@ export class Explorer {
     this.focused = null;
     this.hovered = [];
     this.way = null; // the links of a chain that the reader goes along
+    this.opening = false; // whether what is pinned and open is not there yet, so that the address must not forget it
     this.turn = 0;
     this.surface = byId("picture");
     this.picture = new Picture(this.surface, { layer: byId("layer"), canvas: byId("wires"), drawing: byId("drawing") });
@@ -234,6 +236,7 @@ export class Explorer {
   openColumn(key) {
     return this.#tried(async () => {
       const shown = this.details.column(this.graph, key, this.view);
+      this.#keepAddress();
       this.reveal(key); // the panel takes room from the picture
       await shown;
     });
@@ -282,7 +285,8 @@ export class Explorer {
 
   failed(error) {
     if (error instanceof Unauthorised) return this.unauthorised(this);
-    this.say(`That did not work: ${error.message}`);
+    this.say(failureText(error));
+    if (error instanceof NoAnswer && !this.graph.cards.size) showNoAnswer(() => this.open());
     byId("status").classList.add("failed");
     setTimeout(() => byId("status").classList.remove("failed"), 4000);
     return undefined;
@@ -290,11 +294,19 @@ export class Explorer {
 
   /** The view with its pins and its open edge, as the address holds it. */
   #keepAddress() {
+    if (this.opening) return;
     this.view.pins = [...this.pins].map((key) => endOf(this.graph, key));
     const [one] = this.details.links;
     this.view.chosen = one ? { from: endOf(this.graph, one.from), to: endOf(this.graph, one.to) } : null;
+    this.view.explained = this.details.key ? endOf(this.graph, this.details.key) : null;
     this.address.keep(this.view);
     const whole = !this.source.live && this.view.steps.length >= this.source.graph.cards.size;
     showHeading(subjectOf(this.view, this.graph, whole), momentText(this.view, this.source.compared));
   }
+}
+
+/** What went wrong; the browser's own words for a server that does not answer help nobody. */
+function failureText(error) {
+  if (error instanceof NoAnswer) return "The catalog does not answer: is `ingest serve` running? Try again when it is";
+  return `That did not work: ${error.message}`;
 }

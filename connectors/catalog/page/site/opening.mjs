@@ -5,7 +5,7 @@ import { showHeading } from "./controls/heading.mjs";
 import { loadAreas } from "./controls/overview.mjs";
 import { startingAt } from "./controls/state.mjs";
 import { differenceText } from "./graph/difference.mjs";
-import { NOTHING, cardNamed, keyNamed, keyOf, readable } from "./graph/model.mjs";
+import { NOTHING, cardNamed, hasColumn, keyNamed, keyOf, readable } from "./graph/model.mjs";
 import { showBeginnings } from "./search/beginnings.mjs";
 import { absentText, showMissing } from "./search/missing.mjs";
 import { showResults } from "./search/results.mjs";
@@ -16,19 +16,23 @@ const MOST_RESULTS = 200;
 
 /** Shows a view from the beginning. */
 export async function open(explorer, view = explorer.address.view) {
-  const [pins, ends] = [view.pins, view.chosen];
+  const { pins, chosen: ends, explained } = view;
   explorer.view = view;
+  explorer.opening = true;
   explorer.focused = null;
   explorer.pins = new Set();
   explorer.graph = NOTHING;
   explorer.closePanel();
+  if (view.area || !view.steps.length) explorer.opening = false; // nothing is pinned there
   if (view.area) return loadAreas(explorer);
   if (view.query && !view.steps.length) return results(explorer);
   if (explorer.source.compared) view.base ??= 0;
   if (!view.steps.length && !explorer.source.live) view.steps = explorer.source.beginning(SMALL);
   if (!view.steps.length) return begin(explorer);
   if (!(await explorer.load({ fit: true }))) return undefined;
-  explorer.pins = new Set(pins.map((pin) => keyNamed(explorer.graph, pin)).filter(Boolean));
+  explorer.opening = false;
+  const there = pins.filter((pin) => hasColumn(explorer.graph, explorer.links, pin));
+  explorer.pins = new Set(there.map((pin) => keyNamed(explorer.graph, pin)));
   if (explorer.onPaths) {
     explorer.draw();
     explorer.camera.begin(explorer.scene, explorer.picture.boxOf(explorer.graph.roots[0]));
@@ -39,7 +43,12 @@ export async function open(explorer, view = explorer.address.view) {
     explorer.openEdge([link]);
     explorer.camera.begin(explorer.scene, explorer.picture.boxOf(link.toCard));
   }
+  const column = explained && keyNamed(explorer.graph, explained);
+  if (column && (!explained.path || hasColumn(explorer.graph, explorer.links, explained))) explorer.openColumn(column);
   explorer.relight();
+  const strange = pins.filter((pin) => cardNamed(explorer.graph, pin.entity) && !there.includes(pin));
+  const names = strange.map((pin) => `${readable(pin.entity)}.${readable(pin.path)}`);
+  if (names.length) explorer.say(`no such column: ${names.join(", ")}`);
   return undefined;
 }
 

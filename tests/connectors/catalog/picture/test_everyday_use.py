@@ -284,3 +284,64 @@ def test_the_picture_can_be_saved_as_png_and_a_link_says_what_it_shows(mill: Ser
     assert content[:8] == b"\x89PNG\r\n\x1a\n"
     assert int.from_bytes(content[16:20]) > 800
     assert json.dumps(page.complaints()) == "[]"
+
+
+def test_a_result_that_is_tapped_on_a_phone_opens_its_table_and_nothing_that_lies_beneath(mill: ServedPage) -> None:
+    touch = "Emulation.setTouchEmulationEnabled"
+    mill.page.driver.execute_cdp_cmd(touch, {"enabled": True})
+    page = mill.show(ALL, CARDS, PHONE)
+    page.search("yearly kilos")
+    box = page.driver.find_element(By.CSS_SELECTOR, "#results li").rect
+    finger = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2, "gestureSourceType": "touch"}
+    page.driver.execute_cdp_cmd("Input.synthesizeTapGesture", {**finger, "duration": 120})
+    page.until(lambda: page.tables == 2, "yearly and its source")
+    page.until(lambda: page.texts("#chain .hop"), "what yearly.kilos comes from")
+    assert page.js("return document.querySelectorAll('details[open]:not(#panel *)').length") == 0
+    close = page.driver.find_element(By.CSS_SELECTOR, "#close-panel")
+    page.click(close)
+    page.until(lambda: not page.driver.find_element(By.ID, "panel").is_displayed(), "the panel closed")
+    page.driver.execute_cdp_cmd(touch, {"enabled": False})
+
+
+def test_the_keyboard_stays_where_it_was_when_neighbours_come_and_works_beside_the_bar_of_time(
+    mill: ServedPage,
+) -> None:
+    page = mill.show("t=0.0.mill.main.core.sales", 1)
+    focused = "return document.activeElement.closest('.card')?.getAttribute('aria-label') ?? ''"
+    page.js("document.querySelector('.card').focus()")
+    page.press("]")
+    page.until(lambda: page.tables == 2, "what reads sales")
+    page.until(lambda: "core.sales" in page.js(focused), "the focus on sales")
+    page.press("[")
+    page.until(lambda: page.tables == 4, "what sales reads")
+    page.until(lambda: "core.sales" in page.js(focused), "the focus on sales")
+    page.press("t")
+    page.until(lambda: page.js("return document.activeElement.id") == "time-at", "the bar of time")
+    page.press("t")
+    page.until(lambda: not page.driver.find_element(By.ID, "time").is_displayed(), "the bar gone")
+
+
+def test_a_link_shows_what_the_panel_told_and_keeps_it_while_the_picture_is_on_its_way(mill: ServedPage) -> None:
+    page = mill.show("t=0.0.mill.main.core.yearly&columns=all", 1)
+    page.js("arguments[0].dispatchEvent(new MouseEvent('click', { bubbles: true }))", page.column("yearly", "kilos"))
+    page.until(lambda: page.texts("#chain .hop"), "the chain")
+    address = page.driver.current_url
+    page.open(address, 1)
+    page.until(lambda: page.texts("#chain .hop"), "the chain by the link")
+    page.js("window.fetch = () => new Promise(() => {})")  # an answer that does not come
+    page.js("location.hash = arguments[0] + '&days=9'", address.partition("#")[2])
+    page.until(lambda: not page.driver.find_element(By.ID, "panel").is_displayed(), "the picture asked for anew")
+    assert "p=mill.main.core.yearly%0Akilos" in page.driver.current_url
+    assert "o=mill.main.core.yearly%0Akilos" in page.driver.current_url
+
+
+def test_a_column_that_is_not_there_and_a_catalog_that_does_not_answer_are_told(mill: ServedPage) -> None:
+    page = mill.show("t=0.0.mill.main.core.yearly&p=mill.main.core.yearly%0Akillos", 1)
+    page.until(lambda: "no such column: mill.main.core.yearly.killos" in page.status, "the column that is not there")
+    page.js("window.kept = fetch; window.fetch = () => Promise.reject(new TypeError('Failed to fetch'))")
+    page.js("location.hash = ''")
+    page.until(lambda: "does not answer" in page.text("#start:not([hidden]) h1"), "what is wrong")
+    assert "`ingest serve`" in page.status
+    page.js("window.fetch = kept")
+    page.driver.find_element(By.CSS_SELECTOR, "#beginnings button").click()
+    page.until(lambda: "Where did this column" in page.text("#start:not([hidden]) h1"), "the first page")

@@ -8,12 +8,17 @@ export function keys(explorer, input) {
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.target.closest?.("dialog") && event.key !== "?") return; // Escape closes it, and nothing behind it
-    if (/^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName) && event.key !== "Escape") return;
+    if (isTypedIn(event.target) && event.key !== "Escape") return;
     const act = ANYWHERE[event.key] ?? (event.target.closest?.("#picture") ? ON_PICTURE[event.key] : null);
     if (!act) return;
     event.preventDefault();
     act(explorer, event, input);
   });
+}
+
+/** Whether letters are for an element: they are for no slider, and for no box that is ticked. */
+function isTypedIn(element) {
+  return /^(SELECT|TEXTAREA)$/.test(element.tagName) || (element.tagName === "INPUT" && !/^(range|checkbox|radio)$/.test(element.type));
 }
 
 const ANYWHERE = {
@@ -51,9 +56,12 @@ function escape(explorer) {
   else for (const menu of document.querySelectorAll("details[open]")) menu.open = false;
 }
 
-function expand(explorer, side, hops) {
-  if (!explorer.focused) return;
-  explorer.expand(explorer.graph.cards.get(splitKey(explorer.focused)[0]), side, hops);
+/** Takes in neighbours; the focus stays where it was, in a picture that is drawn anew. */
+async function expand(explorer, side, hops) {
+  const { focused } = explorer;
+  if (!focused) return;
+  const drawn = await explorer.expand(explorer.graph.cards.get(splitKey(focused)[0]), side, hops);
+  if (drawn) explorer.focus(focused);
 }
 
 /** Up and down through a card's columns; over its edge to the next card of the same layer. */

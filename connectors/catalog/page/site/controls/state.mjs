@@ -9,6 +9,7 @@ export function emptyView() {
     removed: [],
     pins: [],
     chosen: null,
+    explained: null, // {entity, path}: what the panel tells of
     asOf: null,
     base: null, // the moment that asOf is compared with
     days: null,
@@ -44,6 +45,7 @@ export function written(view) {
   for (const pin of view.pins) out.append("p", `${pin.entity}\n${pin.path}`);
   if (view.chosen)
     out.set("e", [view.chosen.from, view.chosen.to].map((end) => `${end.entity}\n${end.path}`).join("\t"));
+  if (view.explained) out.set("o", `${view.explained.entity}\n${view.explained.path}`);
   if (view.asOf !== null) out.set("asof", view.asOf);
   if (view.base !== null) out.set("base", view.base);
   if (view.days !== null) out.set("days", view.days);
@@ -81,6 +83,7 @@ export function readView(hash) {
   view.pins = given.getAll("p").map(end);
   const ends = (given.get("e") ?? "").split("\t");
   if (ends.length === 2) view.chosen = { from: end(ends[0]), to: end(ends[1]) };
+  if (given.get("o")) view.explained = end(given.get("o"));
   view.asOf = number("asof");
   view.base = number("base");
   view.days = number("days");

@@ -134,6 +134,13 @@ export function keyNamed(graph, { entity, path }) {
   return card ? keyOf(card.id, path) : null;
 }
 
+/** Whether a column is in the graph, by names: its table may have no columns but those of links. */
+export function hasColumn(graph, links, { entity, path }) {
+  const card = cardNamed(graph, entity);
+  const key = card && keyOf(card.id, path);
+  return Boolean(card?.columns.some((column) => column.path === path) || links.some(({ from, to }) => [from, to].includes(key)));
+}
+
 /** Which of the things that are said count. */
 export const EVERYTHING = {
   direct: true,

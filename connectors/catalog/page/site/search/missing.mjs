@@ -10,6 +10,15 @@ export function absentText({ steps, removed }, graph) {
   return names.length ? `; not here: ${names.join(", ")}` : "";
 }
 
+/** In place of a picture that could not be asked for: what to do; `again` asks anew. */
+export function showNoAnswer(again) {
+  byId("start").hidden = false;
+  byId("start").firstElementChild.replaceChildren("The catalog does not answer");
+  byId("start-count").textContent = "Is `ingest serve` still running there? What is shown in this window comes from it.";
+  const button = html("button", { type: "button", onclick: again }, html("span", { class: "found" }, "Try again"));
+  byId("beginnings").replaceChildren(html("li", {}, button));
+}
+
 /** `found` is {renamed: {entity, at} or null, dropped: time or null, near: names}; `start` shows a table. */
 export function showMissing(entity, { renamed, dropped, near }, start) {
   const name = readable(partsOf(entity).pop());

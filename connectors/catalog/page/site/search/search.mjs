@@ -103,10 +103,16 @@ function allItem(at, take) {
     { id: `result-${at}`, class: "all", role: "option", "aria-selected": "false" },
     "All of it as a page, with use and age",
   );
-  element.addEventListener("pointerdown", (event) => {
-    event.preventDefault();
-    take();
-  });
+  return chosenBy(element, take);
+}
+
+/**
+ * The offer, which a whole click takes. On a phone the page changes before the finger is up: what lies under the list
+ * would get the rest of a tap that chose already when it began. The box keeps the focus until then.
+ */
+function chosenBy(element, take) {
+  element.addEventListener("mousedown", (event) => event.preventDefault());
+  element.addEventListener("click", take);
   return element;
 }
 
@@ -120,11 +126,7 @@ function item(result, at, text, take) {
     html("span", { class: "where" }, html("bdi", { dir: "ltr" }, readable(qualifier))),
     narrowed(text) ? html("span", { class: "use" }, useText(result.use)) : null,
   );
-  element.addEventListener("pointerdown", (event) => {
-    event.preventDefault();
-    take();
-  });
-  return element;
+  return chosenBy(element, take);
 }
 
 function narrowed(text) {

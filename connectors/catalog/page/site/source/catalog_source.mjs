@@ -3,7 +3,7 @@ import { keepText, keptText } from "../base/keeping.mjs";
 import { difference } from "../graph/difference.mjs";
 import { readGraph } from "../graph/model.mjs";
 import { rowsOfAnswer } from "./change_rows.mjs";
-import { BESIDE, LIMIT, NotThere, Unauthorised } from "./contract.mjs";
+import { BESIDE, LIMIT, NoAnswer, NotThere, Unauthorised } from "./contract.mjs";
 
 const TOKEN = "headwater-token";
 
@@ -27,7 +27,9 @@ export class CatalogSource {
     const headers = this.#token ? { Authorization: `Bearer ${this.#token}` } : {};
     if (body) headers["Content-Type"] = "application/json";
     const options = body ? { method: "POST", body: JSON.stringify(body), headers } : { headers };
-    const answer = await fetch(`api/v1/headwater/${path}`, options);
+    const answer = await fetch(`api/v1/headwater/${path}`, options).catch((error) => {
+      throw new NoAnswer(error.message);
+    });
     if (answer.status === 401) throw new Unauthorised();
     const json = await answer.json();
     if (answer.status === 404) throw new NotThere(json.message);

@@ -6,5 +6,8 @@ export const BESIDE = 20;
 
 export class Unauthorised extends Error {}
 
+/** The catalog does not answer at all. */
+export class NoAnswer extends Error {}
+
 /** The table that was asked for is not there. */
 export class NotThere extends Error {}
