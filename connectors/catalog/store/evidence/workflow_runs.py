@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, func, insert, select
+from sqlalchemy import Connection, Row, delete, func, insert, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from connectors.catalog.contract.run_models import OpenStatements, WorkflowRun
@@ -38,11 +38,24 @@ def file_run(connection: Connection, run: WorkflowRun, coverage: Json | None = N
     document = {RUN: values, STATUS: _status(run)}
     row = upsert(pipeline_runs).values(pipeline=run.workflow, run_id=run.run, at=run.started, document=dumps(document))
     connection.execute(row.on_conflict_do_update(set_={"at": row.excluded.at, "document": row.excluded.document}))
+    _end_killed_runs(connection, run)
     table = pipeline_runs.c
     older = select(table.run_id).where(table.pipeline == run.workflow).order_by(table.at.desc(), table.run_id)
     gone = list(connection.scalars(older.offset(_RUNS_KEPT)))
     if gone:
         connection.execute(delete(pipeline_runs).where(table.pipeline == run.workflow, table.run_id.in_(gone)))
+
+
+def _end_killed_runs(connection: Connection, run: WorkflowRun) -> None:
+    """What began before `run` and is running still was killed: of a workflow there is one run at a time."""
+    table = pipeline_runs.c
+    running = func.json_extract(pipeline_runs.c.document, f"$.{RUN}.outcome") == "running"
+    earlier = (_TELLS, running, table.pipeline == run.workflow, table.run_id != run.run, table.at < run.started)
+    for row in connection.execute(select(table.run_id, table.document).where(*earlier)).all():
+        killed = WorkflowRun(**(values := loads(row.document)[RUN]) | {"outcome": "crashed"})
+        document = {RUN: values | {"outcome": killed.outcome}, STATUS: _status(killed)}
+        ended = update(pipeline_runs).where(table.pipeline == run.workflow, table.run_id == row.run_id)
+        connection.execute(ended.values(document=dumps(document)))
 
 
 def _status(run: WorkflowRun) -> Json:

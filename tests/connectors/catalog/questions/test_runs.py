@@ -120,3 +120,18 @@ def test_only_the_latest_runs_are_kept(client: Client, monkeypatch: pytest.Monke
     assert [one["run"] for one in found["runs"]] == ["4a4", "3a3"]
     assert found["truncated"]
     assert json.dumps(client.get("/headwater/workflow-runs")[1]).count('"1a1"') == 0
+
+
+def test_a_run_that_was_killed_is_told_as_crashed_once_its_workflow_runs_again(client: Client) -> None:
+    for number in (4, 5):
+        begun = {"workflow": "wf", "run": f"{number}a{number}", "outcome": "running", "started": AT + number * HOUR}
+        assert client.post("/headwater/workflow-runs", begun)[0] == 200
+    found = client.get("/headwater/workflow-runs")[1]["runs"]
+    assert [(one["run"], one["outcome"]) for one in found] == [
+        ("5a5", "running"),
+        ("4a4", "crashed"),
+        ("3a3", "done"),  # another workflow's
+        ("2a2", "done"),
+        ("1a1", "done"),
+    ]
+    assert client.get("/services/ingestionPipelines/wf/pipelineStatus/4a4")[1]["pipelineState"] == "failed"
