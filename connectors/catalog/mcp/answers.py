@@ -39,7 +39,7 @@ from connectors.catalog.questions.freshness import FreshnessOptions, freshness_r
 from connectors.catalog.questions.proposed_change.question import ChangeOptions, change_report
 from connectors.catalog.questions.proposed_change.report import ChangeReport
 from connectors.catalog.questions.runs import latest_runs, run_details
-from connectors.catalog.questions.unused import UnusedOptions
+from connectors.catalog.questions.unused import UnusedOptions, unread_tables
 from connectors.catalog.questions.unused import unused_report as unused_of
 from connectors.catalog.questions.why.search import cause_report
 from connectors.catalog.questions.witnesses import WitnessReport
@@ -136,7 +136,7 @@ class CatalogAnswers:
         def find(connection: Connection) -> Answer[entities.SearchHits]:
             # a filter notes what it lets through in a temporary table, which a connection for reading alone refuses
             connection.exec_driver_sql("pragma query_only = off")
-            return entities.search(connection, words)
+            return entities.search(connection, words, unread_tables)
 
         return self._ask(("search", words), search_rows, find)
 

@@ -9,8 +9,8 @@ from sqlalchemy import Connection, select
 from connectors.catalog.graph import table_hops
 from connectors.catalog.picture import cards
 from connectors.catalog.questions.answer import Answer
-from connectors.catalog.questions.unused import unread_tables
 from connectors.catalog.search import names as name_search
+from connectors.catalog.search.filters import UnreadTables, no_readers
 from connectors.catalog.store.entities.entities import EntityRow, any_rows_of
 from connectors.catalog.store.entities.tests import tests_of
 from connectors.catalog.store.lineage import reads
@@ -104,9 +104,9 @@ class TestResults:
     __test__ = False
 
 
-def search(connection: Connection, words: str) -> Answer[SearchHits]:
+def search(connection: Connection, words: str, unread: UnreadTables = no_readers) -> Answer[SearchHits]:
     """Tables and columns whose names have these words, or that filters (`tag:`, `owner:`, …) let through; without a
-    word every table.
+    word every table. `unread` finds the tables that nobody reads.
 
     Raises ApiError for a filter that cannot be read.
     """
@@ -116,7 +116,7 @@ def search(connection: Connection, words: str) -> Answer[SearchHits]:
         )
         rows = connection.execute(listed.order_by(entities.c.fqn))
         return Answer(SearchHits("", tuple(Hit(row.type, row.fqn) for row in rows)))
-    found = name_search.search(connection, words, _MOST_HITS, unread_tables)["results"]
+    found = name_search.search(connection, words, _MOST_HITS, unread)["results"]
     more = f"more than {_MOST_HITS} names match: the best are here, give more words" if len(found) >= _MOST_HITS else ""
     return Answer(SearchHits(words, tuple(_hit(one) for one in found)), (more,) if more else ())
 

@@ -99,7 +99,7 @@ def test_what_went_stands_where_it_stood(shop: ServedPage) -> None:
     assert page.js(
         "return getComputedStyle(arguments[0].querySelector('.column-name')).textDecorationLine", region
     ) == ("line-through")
-    assert marks(page, ".card.added") == {f"table {SCHEMA}.rates, added, 2 of 2 columns shown"}
+    assert marks(page, ".card.added") == {f"table {SCHEMA}.rates, added, 2 of 2 columns shown, its source is not known"}
     assert "added" not in page.column("orders", "day").get_attribute("class")
 
 
