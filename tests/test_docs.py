@@ -77,5 +77,9 @@ def test_yaml_of_a_page_is_accepted(page: str, block: str, tmp_path: Path) -> No
         (tmp_path / file["path"]).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file["path"]).write_text("CREATE TABLE orders (oid int);")
         file["path"] = str(tmp_path / file["path"])
+    given = shown.get("source", {}).get("sourceConfig", {}).get("config", {})
+    for key in {"connectorPath", "scriptPath"} & given.keys():
+        (tmp_path / given[key]).mkdir()
+        given[key] = str(tmp_path / given[key])
     (tmp_path / "page.yaml").write_text(yaml.safe_dump(merged(content, shown)))
     load_config(tmp_path / "page.yaml", (), dict.fromkeys(re.findall(r"\$\{(\w+)\}", block), "given"))

@@ -18,7 +18,7 @@ from connectors.catalog.questions.diff import diff
 from connectors.catalog.questions.explain import explain
 from connectors.catalog.questions.file import named_node
 from connectors.catalog.questions.impact import impact
-from connectors.catalog.questions.lineage import DOWN, lineage, paths
+from connectors.catalog.questions.lineage import DOWN, LineageReach, lineage, paths
 from connectors.catalog.questions.proposed_change.question import ChangeOptions, change_report
 from connectors.catalog.questions.proposed_change.report import EffectKind
 from connectors.catalog.questions.tables import LocalTables
@@ -197,7 +197,7 @@ def test_a_difference_tells_what_impact_tells_of_the_target(made: MadeCatalog, e
 def test_answers_of_lineage_and_of_paths_are_those_of_impact(made: MadeCatalog, edges: list[MadeEdge]) -> None:
     with catalog_of(made, edges) as asked:
         start, reached = asked.node(START), asked.impact(START)
-        found = lineage(asked.connection, start, NOW, DOWN, 0)
+        found = lineage(asked.connection, start, NOW, LineageReach(DOWN, 0))
         targets = {one.edge.target.removesuffix(".*") for one in found.content.seen}
         assert targets - {START} == reached.keys() - {START}
         for name in column_names(but="a"):
@@ -232,7 +232,7 @@ def every_answer(asked: Asked, begun: int) -> dict[str, Answer[Any]]:
         "diff": diff(connection, begun - 1, begun + 1),
         "explain": explain(connection, END, span),
         "why": cause_report(connection, named_node(connection, END), When()),
-        "lineage": lineage(connection, start, NOW, DOWN, 0),
+        "lineage": lineage(connection, start, NOW, LineageReach(DOWN, 0)),
         "paths": paths(connection, start, end, NOW),
     }
 

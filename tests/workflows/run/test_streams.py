@@ -106,7 +106,7 @@ def test_a_column_a_topics_field_and_the_columns_behind_it_are_one_chain(
     assert impact[1:] == [
         "  direct   events.shop-orders.total",
         "  direct   warehouse.dwh.mart.shop-orders_raw.amount  via events.shop-orders.total",
-        "2 tables: 2 direct, 0 indirect, 0 table",
+        "1 table, 1 topic: 2 direct, 0 indirect, 0 table",
     ]
     assert impact[0] == "shop.shopdb.shop.orders.total"
     edges = asked(tmp_path, "export", "--csv", "-")
@@ -140,7 +140,7 @@ def test_a_column_a_topics_field_and_the_columns_behind_it_are_one_chain(
         "  direct   warehouse.dwh.mart.daily.sales  via events.shop-orders.total",
         "  direct   warehouse.dwh.mart.report.gmv  via events.shop-orders.total -> warehouse.dwh.mart.daily.sales",
         "  direct   warehouse.dwh.mart.shop-orders_raw.amount  via events.shop-orders.total",
-        "4 tables: 4 direct, 0 indirect, 0 table",
+        "3 tables, 1 topic: 4 direct, 0 indirect, 0 table",
     ]
     explained = asked(tmp_path, "explain", "warehouse.dwh.mart.report.gmv")
     assert "shop.shopdb.shop.orders.total" in explained

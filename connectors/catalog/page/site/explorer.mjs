@@ -14,17 +14,17 @@ import { adjacency, lit, litAlong, litOnly, onPaths } from "./graph/trace.mjs";
 import { load, open, start } from "./opening.mjs";
 import { CorrectionDialog, showCorrected } from "./panel/corrections.mjs";
 import { Details } from "./panel/details.mjs";
-import { showList } from "./panel/listing.mjs";
+import { showList, toggleList } from "./panel/listing.mjs";
 import { TimeBar, momentText } from "./panel/timebar.mjs";
 import { Camera } from "./picture/camera.mjs";
 import { Minimap } from "./picture/minimap.mjs";
 import { Picture } from "./picture/picture.mjs";
 import { sceneOf } from "./picture/scene.mjs";
 import { bring, expand, go, remove } from "./reach.mjs";
-import { showNoAnswer } from "./search/missing.mjs";
+import { showFailure } from "./search/missing.mjs";
 import { narrowControls } from "./search/narrow_controls.mjs";
 import { search } from "./search/search.mjs";
-import { NoAnswer, Unauthorised } from "./source/contract.mjs";
+import { Unauthorised } from "./source/contract.mjs";
 
 export class Explorer {
   /** `unauthorised` is told when the source wants a token. */
@@ -271,12 +271,8 @@ export class Explorer {
     }
   }
 
-  // List, files, help
-
   toggleList() {
-    this.view.list = !this.view.list;
-    this.draw();
-    if (this.view.list) byId("list").focus();
+    toggleList(this);
   }
 
   say(text) {
@@ -285,10 +281,7 @@ export class Explorer {
 
   failed(error) {
     if (error instanceof Unauthorised) return this.unauthorised(this);
-    this.say(failureText(error));
-    if (error instanceof NoAnswer && !this.graph.cards.size) showNoAnswer(() => this.open());
-    byId("status").classList.add("failed");
-    setTimeout(() => byId("status").classList.remove("failed"), 4000);
+    showFailure(this, error);
     return undefined;
   }
 
@@ -303,10 +296,4 @@ export class Explorer {
     const whole = !this.source.live && this.view.steps.length >= this.source.graph.cards.size;
     showHeading(subjectOf(this.view, this.graph, whole), momentText(this.view, this.source.compared));
   }
-}
-
-/** What went wrong; the browser's own words for a server that does not answer help nobody. */
-function failureText(error) {
-  if (error instanceof NoAnswer) return "The catalog does not answer: is `ingest serve` running? Try again when it is";
-  return `That did not work: ${error.message}`;
 }

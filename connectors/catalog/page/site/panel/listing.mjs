@@ -103,3 +103,10 @@ export function csv(head, rows) {
   };
   return [head, ...rows].map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
 }
+
+/** Shows the list, which then has the focus, or takes it away. */
+export function toggleList(explorer) {
+  explorer.view.list = !explorer.view.list;
+  explorer.draw();
+  if (explorer.view.list) byId("list").focus();
+}

@@ -1,6 +1,7 @@
 // What is shown in place of a picture whose table is not there: where it went, and what is called nearly so.
 import { breakable, byId, html, when } from "../base/dom.mjs";
 import { partsOf, readable } from "../graph/model.mjs";
+import { NoAnswer } from "../source/contract.mjs";
 
 /** The names that a view asks for and its picture does not have, as the end of a sentence. */
 export function absentText({ steps, removed }, graph) {
@@ -10,8 +11,18 @@ export function absentText({ steps, removed }, graph) {
   return names.length ? `; not here: ${names.join(", ")}` : "";
 }
 
+/** Says what did not work; the browser's own words for a server that does not answer help nobody. */
+export function showFailure(explorer, error) {
+  const silent = error instanceof NoAnswer;
+  const advice = "The catalog does not answer: is `ingest serve` running? Try again when it is";
+  explorer.say(silent ? advice : `That did not work: ${error.message}`);
+  byId("status").classList.add("failed");
+  setTimeout(() => byId("status").classList.remove("failed"), 4000);
+  if (silent && !explorer.graph.cards.size) showNoAnswer(() => explorer.open());
+}
+
 /** In place of a picture that could not be asked for: what to do; `again` asks anew. */
-export function showNoAnswer(again) {
+function showNoAnswer(again) {
   byId("start").hidden = false;
   byId("start").firstElementChild.replaceChildren("The catalog does not answer");
   byId("start-count").textContent = "Is `ingest serve` still running there? What is shown in this window comes from it.";
