@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 from connectors.query_log._interpreter import Malformed, Records
@@ -92,31 +93,36 @@ class RecordReader:
             lines = self._carry + lines
             self._carry = []
         self._limit = ReadingLimit.of(lines)
-        at = 0 if self._lost else self._read_block(lines, found)
+        at = 0 if self._lost else self._read_block(lines, 0, found)
         while at < len(lines):
-            at = self._search(lines, at, last=last) if self._lost else self._read_single(lines, at, found, last=last)
+            if self._lost:
+                at = self._search(lines, at, last=last)
+                continue
+            at = self._read_single(lines, at, found, last=last)
+            if not (self._lost or self._backslashed):  # of the latter, what follows here may yet double its quotes
+                at = self._read_block(lines, at, found)
         self._line += len(lines) - len(self._carry)
 
-    def _read_block(self, lines: list[str], found: Records) -> int:
-        """All records at the csv module's speed, up to the first that needs care; the index of its line."""
-        written = map(self._without_backslashes, lines) if self._backslashed else lines
-        reader = self._layout.reader(written)
+    def _read_block(self, lines: list[str], at: int, found: Records) -> int:
+        """All records from `at` on at the csv module's speed, up to the first that needs care; the index of its line.
+
+        A block with such a record in it is read on behind that as fast as before, as far as the limit goes.
+        """
+        given: Iterable[str] = self._limit.lines_from(lines, at) if at else lines
+        reader = self._layout.reader(map(self._without_backslashes, given) if self._backslashed else given)
+        allowed = self._layout.widths | {0}
         rows: list[list[str]] = []
         ends = [0]
-        try:
+        with suppress(csv.Error):
             for row in reader:
+                if len(row) not in allowed:
+                    break
                 rows.append(row)
                 ends.append(reader.line_num)
-        except csv.Error:
-            pass
-        good = len(rows)
-        allowed = self._layout.widths | {0}
-        if not set(map(len, rows)) <= allowed:
-            good = next(index for index, row in enumerate(rows) if len(row) not in allowed)
-        kept = [index for index in range(good) if rows[index]]  # the others are blank lines
+        kept = [index for index, row in enumerate(rows) if row]  # the others are blank lines
         found.rows += rows if len(kept) == len(rows) else [rows[index] for index in kept]
-        found.lines += [self._line + ends[index] for index in kept]
-        return ends[good]
+        found.lines += [self._line + at + ends[index] for index in kept]
+        return at + ends[-1]
 
     def _read_single(self, lines: list[str], at: int, found: Records, *, last: bool) -> int:
         record = self._single(lines, at, last=last)

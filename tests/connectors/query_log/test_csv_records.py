@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterator
 from datetime import UTC
 
 import pytest
@@ -187,3 +188,17 @@ def test_a_nul_byte_in_a_text_costs_nothing_around_it() -> None:
     found = read(ROW.format(1, 1) + ROW.format(2, "\0") + ROW.format(3, 3))
     assert [row[1] for row in found.rows] == ["select 1", "select \0", "select 3"]
     assert not found.malformed
+
+
+def test_those_behind_a_record_that_cannot_be_read_are_read_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    attempt, tried = RecordReader._attempt, list[int]()
+
+    def counted(reader: RecordReader, lines: Iterator[str], at: int) -> csv_records._Single:
+        tried.append(at)
+        return attempt(reader, lines, at)
+
+    monkeypatch.setattr(RecordReader, "_attempt", counted)
+    good = [[f"2026-11-20 08:24:{second:02}", f"insert into t select {second} from s", "a"] for second in range(60)]
+    found = read(f'{written(good)}2026-11-20,b\n{written(good)}2026-11-20,"select "x,c\n{written(good)}')
+    assert (len(found.rows), [bad.line for bad in found.malformed]) == (180, [61, 122])
+    assert set(tried) <= {60, 121, 122}
