@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
@@ -22,10 +23,13 @@ from workflows.state.segments import (
     JournalRows,
     Segment,
     fingerprints_of,
+    new_segment_file,
     pack_task,
     rows_of,
+    stored_segment,
     with_all_columns,
     with_segments,
+    write_segment,
 )
 
 _LEFT_OUT = frozenset(
@@ -72,6 +76,53 @@ def segments(statements: DataFrame, folder: Path | None) -> list[Segment]:
         Segment(bytes(row["content"]), row["statements"], row["newest"], Path(row["file"]) if row["file"] else None)
         for row in packed.collect()
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Which rows of a log a run leaves out: those before `begin` or from `end` on, and those after the `limit`.
+
+    Times are seconds since the epoch; the limit is a time, a file and a line (RECORD_ORDER).
+    """
+
+    begin: float
+    end: float
+    limit: tuple[float, str, int] | None = None
+
+    def kept(self, rows: pa.Table) -> pa.Table:
+        """The others. What is no statement is never left out."""
+        times = rows["time"]
+        outside = pc.or_(pc.less(times, self.begin), pc.greater_equal(times, self.end))
+        gone = pc.and_(pc.greater(times, 0.0), outside)
+        if self.limit is not None:
+            gone = pc.or_(gone, _is_after(rows, self.limit))
+        no_statement = pc.is_in(rows["skipped"], pa.array([Outcome.NOT_A_STATEMENT], pa.string()))
+        return rows.filter(pc.or_(pc.invert(gone), no_statement))
+
+
+def _is_after(rows: pa.Table, limit: tuple[float, str, int]) -> pa.ChunkedArray:
+    time, file, line = limit
+    same_time, same_file = pc.equal(rows["time"], time), pc.equal(rows["file"], file)
+    later_line = pc.and_(same_file, pc.greater(rows["line"], line))
+    return pc.or_(
+        pc.greater(rows["time"], time), pc.and_(same_time, pc.or_(pc.greater(rows["file"], file), later_line))
+    )
+
+
+def segments_without(files: Iterable[Path], left_out: LeftOut) -> list[Segment]:
+    """The segments that tasks wrote, without what is left out: in files of their own where they had any of it.
+
+    The others are in no commit, and go with all that is in none.
+    """
+    found: list[Segment] = []
+    for file in files:
+        rows = rows_of(file)
+        kept = left_out.kept(rows)
+        if kept.num_rows == rows.num_rows:
+            found.append(stored_segment(file))
+        elif kept.num_rows:
+            found.append(write_segment(new_segment_file(file.parent), [kept], rows.schema))
+    return found
 
 
 def _journal_frame(spark: SparkSession, past: ReadState, since: float | None) -> DataFrame:

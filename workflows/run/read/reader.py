@@ -29,10 +29,12 @@ from workflows.counts import RunCounts
 from workflows.run.read.called_routines import with_routines
 from workflows.run.read.definitions import with_views
 from workflows.run.read.journal_frames import (
+    LeftOut,
     files_folder,
     kept_journal,
     reach_files,
     segments,
+    segments_without,
     with_journal,
     without_texts,
 )
@@ -86,7 +88,8 @@ class Statements:
     of the whole changes its session's defaults; `with_lineage`: how many they are at most. `files` are those of a Spark
     history, `live_columns` the columns of the live database or of Spark's catalogs. The files `written` have all that
     the journal is to have of the frame, None where that is to be packed (into the `folder`, where there is one).
-    `window`: from when to when statements count (seconds since the epoch); `lacking`: what the log does not tell.
+    `window`: from when to when statements count (seconds since the epoch); `lacking`: what the log does not tell;
+    `left_out`: which of the rows `written` this run does not read, None where it reads all.
     """
 
     frame: DataFrame
@@ -100,12 +103,15 @@ class Statements:
     folder: Path | None = None
     window: tuple[float, float] | None = None
     lacking: tuple[str, ...] = ()
+    left_out: LeftOut | None = None
 
     def segments(self) -> list[Segment]:
         """What the journal is to have of what this run read."""
         if self.written is None:
             return segments(self.frame, self.folder)
-        return [stored_segment(Path(file)) for file in self.written]
+        if self.left_out is None:
+            return [stored_segment(Path(file)) for file in self.written]
+        return segments_without(map(Path, self.written), self.left_out)
 
     @property
     def counts(self) -> RunCounts:
@@ -132,13 +138,14 @@ def _read_statements(
     with kept_rows as kept, kept_journal(spark, past, since) as journal:
         statistics = statement_statistics(kept, past.latest)
         as_read = kept.where(_IS_READ)
-        in_window = _in_window(as_read, statistics, config, past)
+        left_out = _left_out(as_read, statistics, config, past)
+        in_window = _in_window(as_read, statistics, left_out, past)
         frame = defined = with_views(in_window, definitions.definitions, dialect, definitions.failures)
         if config.lineage.process_stored_procedure_lineage:
             frame = with_routines(frame, statistics, definitions.definitions, dialect, settings)
         whole = _whole(frame, journal, past)
-        # Definitions are in no journal.
-        is_as_read = in_window is as_read and frame is defined and folder is not None
+        # Definitions are in no journal, and what is left out can be taken out of the files.
+        is_as_read = not statistics.ahead and frame is defined and folder is not None
         written = statistics.written if is_as_read else None
         if frame is not as_read:
             statistics = _statistics_again(frame, statistics)
@@ -156,14 +163,17 @@ def _read_statements(
             written,
             folder,
             window=_window(statistics, config.lineage, past),
+            left_out=left_out,
             lacking=records.lacking,
         )
 
 
-def _in_window(statements: DataFrame, statistics: StatementStatistics, config: RunConfig, past: ReadState) -> DataFrame:
+def _in_window(
+    statements: DataFrame, statistics: StatementStatistics, left_out: LeftOut | None, past: ReadState
+) -> DataFrame:
     """The statements with possible times, those marked that this run leaves out; the same frame where all are so."""
     possible = _with_possible_times(statements, past) if statistics.ahead else statements
-    return _within(possible, statistics, config.lineage, past) if config.has_query_log else possible
+    return possible if left_out is None else _marked(possible, left_out)
 
 
 def _statistics_again(statements: DataFrame, before: StatementStatistics) -> StatementStatistics:
@@ -224,33 +234,44 @@ def _records(spark: SparkSession, config: RunConfig, source: OpenSource, past: R
     return FrameOfRecords(spark.createDataFrame([], RECORD_SCHEMA)) if found is None else found
 
 
-def _within(
-    statements: DataFrame, statistics: StatementStatistics, wanted: LineageConfig, past: ReadState
-) -> DataFrame:
-    """Marks what is older than the window, which ends at the newest record, and what comes after the limit.
+def _left_out(
+    statements: DataFrame, statistics: StatementStatistics, config: RunConfig, past: ReadState
+) -> LeftOut | None:
+    """What is older than the window, which ends at the newest record, and what comes after the limit; None: nothing is.
 
     Of more records than the limit the oldest are taken, so that a later run goes on where this one ended.
     """
-    window = _window(statistics, wanted, past)
+    window = _window(statistics, config.lineage, past) if config.has_query_log else None
     if window is None or statistics.newest is None:
-        return statements
-    begin, end = window
-    if statistics.records <= wanted.result_limit and (
+        return None
+    (begin, end), most = window, config.lineage.result_limit
+    if statistics.records <= most and (
         statistics.oldest is None or begin <= statistics.oldest <= statistics.newest < end
     ):
-        return statements
-    # Without a time a record is inside: it cannot be shown to be old.
-    outside = (F.col("time") > 0) & ((F.col("time") < begin) | (F.col("time") >= end))
-    marked = _skipping(statements, outside, Outcome.OUTSIDE_WINDOW)
-    if statistics.records <= wanted.result_limit:
-        return marked
+        return None
+    left_out = LeftOut(begin, end)
+    if statistics.records <= most:
+        return left_out
+    possible = _with_possible_times(statements, past) if statistics.ahead else statements
+    inside = _marked(possible, left_out).where(first_of_record() & ~_is_outside(left_out))
     at = F.struct(*RECORD_ORDER)
-    inside = marked.where(first_of_record() & ~outside)
-    last = inside.select(at.alias("at")).orderBy("at").limit(wanted.result_limit).agg(F.max("at").alias("at")).first()
-    if last is None or last["at"] is None:
+    last = inside.select(at.alias("at")).orderBy("at").limit(most).agg(F.max("at").alias("at")).first()
+    return left_out if last is None or last["at"] is None else replace(left_out, limit=tuple(last["at"]))
+
+
+def _is_outside(left_out: LeftOut) -> SparkColumn:
+    """Without a time a record is inside: it cannot be shown to be old."""
+    return (F.col("time") > 0) & ((F.col("time") < left_out.begin) | (F.col("time") >= left_out.end))
+
+
+def _marked(statements: DataFrame, left_out: LeftOut) -> DataFrame:
+    """The statements, those marked that are left out."""
+    outside = _is_outside(left_out)
+    marked = _skipping(statements, outside, Outcome.OUTSIDE_WINDOW)
+    if left_out.limit is None:
         return marked
-    limit = F.struct(*(F.lit(last["at"][name]).alias(name) for name in RECORD_ORDER))
-    return _skipping(marked, ~outside & (at > limit), Outcome.OVER_LIMIT)
+    limit = F.struct(*(F.lit(value).alias(name) for name, value in zip(RECORD_ORDER, left_out.limit, strict=True)))
+    return _skipping(marked, ~outside & (F.struct(*RECORD_ORDER) > limit), Outcome.OVER_LIMIT)
 
 
 def _window(statistics: StatementStatistics, wanted: LineageConfig, past: ReadState) -> tuple[float, float] | None:
