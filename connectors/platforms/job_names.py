@@ -114,6 +114,8 @@ def _of_comment(comment: str) -> str | None:
     tool = next((tool for begin, tool in _TOOLS if comment.startswith(begin)), None)
     if tool is not None:
         return tool
+    if "=" not in comment or "'" not in comment:  # most comments of a log, and a pair has both
+        return None
     return _of_tool({key: unquote(value) for key, value in _PAIR.findall(comment)})
 
 

@@ -136,7 +136,9 @@ def _without_nul(value: Any) -> bool:
 
 def _has_nul(column: pa.Array) -> bool:
     """Whether a text of a column holds one: a search in its bytes, at some 2 GB a second."""
-    characters = column.buffers()[-1] if pa.types.is_string(column.type) else None
+    if not pa.types.is_string(column.type) or column.null_count == len(column):  # of nulls alone the bytes are zeros
+        return False
+    characters = column.buffers()[-1]
     return characters is not None and _NUL.search(characters) is not None
 
 

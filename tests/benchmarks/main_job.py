@@ -4,7 +4,8 @@
 
 makes the log (query_log_generator.py), runs `ingest run` on it in a process of its own, samples the memory of that
 process and its children, and compares what the catalog holds with the generator's answers. `--again` runs a second
-time over the same log and catalog; `--pooled` makes a log without session ids (pooled_log_generator.py).
+time over the same log and catalog; `--pooled` makes a log without session ids (pooled_log_generator.py), `--nightly`
+one of long statements, most of them with values, among people's queries (nightly_log_generator.py).
 """
 
 from __future__ import annotations
@@ -53,10 +54,12 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--templates", type=int, default=2_000)
     parser.add_argument("--again", action="store_true")
-    parser.add_argument("--pooled", action="store_true")
+    kinds = parser.add_mutually_exclusive_group()
+    kinds.add_argument("--pooled", dest="log", action="store_const", const=POOLED, default=SESSIONS)
+    kinds.add_argument("--nightly", dest="log", action="store_const", const=NIGHTLY)
     parser.add_argument("--spark", action="append", default=[], metavar="KEY=VALUE", help="a setting of Spark")
     arguments = parser.parse_args()
-    log = POOLED if arguments.pooled else SESSIONS
+    log = arguments.log
     with tempfile.TemporaryDirectory(prefix="headwater-benchmark-") as scratch:
         folder = Path(scratch)
         generate(folder, arguments.rows, arguments.templates, log)
@@ -79,6 +82,7 @@ class Log:
 
 SESSIONS = Log("query_log_generator.py", "Postgres")
 POOLED = Log("pooled_log_generator.py", "Snowflake")
+NIGHTLY = Log("nightly_log_generator.py", "Postgres")
 
 
 def generate(folder: Path, rows: int, templates: int, log: Log = SESSIONS) -> None:

@@ -89,7 +89,7 @@ class LeftOut:
     end: float
     limit: tuple[float, str, int] | None = None
 
-    def kept(self, rows: pa.Table) -> pa.Table:
+    def remaining_rows(self, rows: pa.Table) -> pa.Table:
         """The others. What is no statement is never left out."""
         times = rows["time"]
         outside = pc.or_(pc.less(times, self.begin), pc.greater_equal(times, self.end))
@@ -97,7 +97,7 @@ class LeftOut:
         if self.limit is not None:
             gone = pc.or_(gone, _is_after(rows, self.limit))
         no_statement = pc.is_in(rows["skipped"], pa.array([Outcome.NOT_A_STATEMENT], pa.string()))
-        return rows.filter(pc.or_(pc.invert(gone), no_statement))
+        return rows.filter(pc.or_(pc.invert(pc.fill_null(gone, fill_value=False)), no_statement))
 
 
 def _is_after(rows: pa.Table, limit: tuple[float, str, int]) -> pa.ChunkedArray:
@@ -117,7 +117,7 @@ def segments_without(files: Iterable[Path], left_out: LeftOut) -> list[Segment]:
     found: list[Segment] = []
     for file in files:
         rows = rows_of(file)
-        kept = left_out.kept(rows)
+        kept = left_out.remaining_rows(rows)
         if kept.num_rows == rows.num_rows:
             found.append(stored_segment(file))
         elif kept.num_rows:

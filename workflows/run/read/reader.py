@@ -173,7 +173,7 @@ def _in_window(
 ) -> DataFrame:
     """The statements with possible times, those marked that this run leaves out; the same frame where all are so."""
     possible = _with_possible_times(statements, past) if statistics.ahead else statements
-    return possible if left_out is None else _marked(possible, left_out)
+    return possible if left_out is None else _mark_left_out(possible, left_out)
 
 
 def _statistics_again(statements: DataFrame, before: StatementStatistics) -> StatementStatistics:
@@ -253,7 +253,7 @@ def _left_out(
     if statistics.records <= most:
         return left_out
     possible = _with_possible_times(statements, past) if statistics.ahead else statements
-    inside = _marked(possible, left_out).where(first_of_record() & ~_is_outside(left_out))
+    inside = _mark_left_out(possible, left_out).where(first_of_record() & ~_is_outside(left_out))
     at = F.struct(*RECORD_ORDER)
     last = inside.select(at.alias("at")).orderBy("at").limit(most).agg(F.max("at").alias("at")).first()
     return left_out if last is None or last["at"] is None else replace(left_out, limit=tuple(last["at"]))
@@ -264,7 +264,7 @@ def _is_outside(left_out: LeftOut) -> SparkColumn:
     return (F.col("time") > 0) & ((F.col("time") < left_out.begin) | (F.col("time") >= left_out.end))
 
 
-def _marked(statements: DataFrame, left_out: LeftOut) -> DataFrame:
+def _mark_left_out(statements: DataFrame, left_out: LeftOut) -> DataFrame:
     """The statements, those marked that are left out."""
     outside = _is_outside(left_out)
     marked = _skipping(statements, outside, Outcome.OUTSIDE_WINDOW)

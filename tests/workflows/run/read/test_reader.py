@@ -79,7 +79,7 @@ def test_files_of_a_log_lose_what_a_run_leaves_out_as_its_statements_do(spark: S
         LeftOut(float("-inf"), float("inf"), (0.0, "a", 1)),
         LeftOut(16.0, 17.0),
     ):
-        marked = segments(reader._marked(frame.coalesce(1), left_out), None)
+        marked = segments(reader._mark_left_out(frame.coalesce(1), left_out), None)
         found = segments_without([file], left_out)
         assert sorted(found[0].digests()) == sorted(marked[0].digests())
         assert 0 < found[0].statements == marked[0].statements < len(rows)
