@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from sqlalchemy import Connection, and_, or_, select, union
@@ -261,6 +261,7 @@ class _Sides:
     connection: Connection
     before: CatalogGraph
     after: CatalogGraph
+    known: dict[tuple[bool, ColumnNode], ChangeReach] = field(default_factory=dict)
 
     def schema(self, changes: Sequence[_Change]) -> Iterator[SchemaChange]:
         rows = any_rows_of(self.connection, {change.entity for change in changes})
@@ -283,16 +284,27 @@ class _Sides:
             yield LineageChange(one.kind, source, target, reaches, columns, one.before, one.after, one.unseen)
 
     def _reach(self, graph: CatalogGraph, node: ColumnNode, *, itself: bool = False) -> ChangeReach:
+        """What a node reaches; a table that came with its edges is asked for by each of them, and followed once."""
+        key = graph is self.after, node
+        if key not in self.known:
+            self.known[key] = self._followed(graph, node)
+        found = self.known[key]
+        if not itself:
+            return found
+        own = self._names([(node, DIRECT)])
+        return ChangeReach(found.count + 1, found.direct + 1, (*own, *found.named[: _MOST_NAMED - 1]))
+
+    def _followed(self, graph: CatalogGraph, node: ColumnNode) -> ChangeReach:
         nodes = [(way.node, way.strength) for way in graph.reached_from(node)]
-        if itself:
-            nodes.insert(0, (node, DIRECT))
-        nearest = nodes[:_MOST_NAMED]
-        rows = any_rows_of(self.connection, {entity for (entity, _), _ in nearest})
-        named = (
+        direct = sum(strength == DIRECT for _, strength in nodes)
+        return ChangeReach(len(nodes), direct, self._names(nodes[:_MOST_NAMED]))
+
+    def _names(self, nodes: Sequence[tuple[ColumnNode, str]]) -> tuple[tuple[str, str], ...]:
+        rows = any_rows_of(self.connection, {entity for (entity, _), _ in nodes})
+        return tuple(
             (rows[entity].fqn if path is None else f"{rows[entity].fqn}.{path}", strength)
-            for (entity, path), strength in nearest
+            for (entity, path), strength in nodes
         )
-        return ChangeReach(len(nodes), sum(strength == DIRECT for _, strength in nodes), tuple(named))
 
 
 def _named_columns(source: str, target: str, key: _ColumnKey) -> ColumnEnds:
