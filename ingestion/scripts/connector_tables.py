@@ -52,7 +52,9 @@ class ConnectorTable:
     """A table of a script: its name, its columns in their place with their types, those that it computes.
 
     `location`: the relation that it stands for, None where it is one by itself. `like`: the table that it begins
-    as, and what it leaves out of that. `options` say where its data is, and hold secrets: they go nowhere.
+    as, and what it leaves out of that. `options` say where its data is, and hold secrets: they go nowhere. `order`
+    has the names of all columns as they were written, `written_metadata` those that an INSERT fills and no message has
+    as a field. `name` is the whole name, by what USE said before it.
     """
 
     parts: Parts
@@ -62,19 +64,32 @@ class ConnectorTable:
     like: Parts | None = None
     excluded: frozenset[str] = frozenset()
     options: Mapping[str, str] = field(default_factory=dict, repr=False)
+    order: tuple[str, ...] = ()
+    written_metadata: frozenset[str] = frozenset()
+    name: Parts = ()
 
     def relation(self, quote: Callable[[str], str]) -> str:
         """What is read and written."""
         return ".".join(map(quote, self.location or self.parts))
 
-    def query(self, quote: Callable[[str], str]) -> str:
-        """What a FROM has for it, without an alias."""
+    def query(self, quote: Callable[[str], str], *, has_star: bool = True) -> str:
+        """What a FROM has for it, without an alias; with `has_star` a `SELECT *` asks for its columns in their order.
+
+        Two tables of one topic may have other fields of it, or them in another order: what `*` means, the name tells.
+        """
         relation = self.relation(quote)
-        if not self.computed:
+        if not self.computed and not (has_star and self.location and self.order):
             return relation
-        columns = [quote(name) for name, _type in self.columns]
-        made = [f"{expression} AS {quote(name)}" for name, expression in self.computed]
-        return f"(SELECT {', '.join([*columns, *made])} FROM {relation})"
+        made = {name: f"{expression} AS {quote(name)}" for name, expression in self.computed}
+        # By `SELECT *` a computed column comes where it was written, between the others.
+        return f"(SELECT {', '.join(made.get(name) or quote(name) for name in self.order)} FROM {relation})"
+
+    def filled(self) -> tuple[str, ...]:
+        """The columns that an INSERT without a list of them fills, in their order: metadata that it sets among them."""
+        if not self.location and not self.written_metadata:
+            return ()
+        stored = {*(name for name, _type in self.columns), *self.written_metadata}
+        return tuple(name for name in self.order if name in stored)
 
 
 @dataclass(slots=True)
@@ -91,10 +106,15 @@ class ConnectorTables:
     def of(self, parts: Parts) -> ConnectorTable | None:
         """The table that a name means: the one that was defined last of those that may be called so."""
         for table in reversed(self._defined):
-            shorter = min(len(parts), len(table.parts))
-            if shorter and parts[-shorter:] == table.parts[-shorter:]:
+            both = list(zip(reversed(parts), reversed(table.name or table.parts), strict=False))
+            if both and all(one == other or not (one and other) for one, other in both):
                 return table
         return None
+
+    def forget(self, tables: Iterable[ConnectorTable]) -> None:
+        """Without these, which end with their session."""
+        gone = {id(table) for table in tables}
+        self._defined = [table for table in self._defined if id(table) not in gone]
 
     def __iter__(self) -> Iterator[ConnectorTable]:
         return iter(self._defined)
@@ -112,21 +132,83 @@ def with_locations(script: str, dialect: Dialect, tables: ConnectorTables | None
     """
     code = Code.of(script, dialect)
     known = tables or ConnectorTables(dialect, _own_name)
-    statements = list(_statements(code))
-    own = [(statement, _definition(code, statement)) for statement in statements]
+    own: list[tuple[tuple[int, int], Parts, ConnectorTable | None]] = []
     later = ConnectorTables(dialect, known.naming)
-    for _statement, made in own:
+    for statement, place in _with_places(code, _statements(code)):
+        made = _definition(code, statement)
+        own.append((statement, place, made))
         if made is not None:
-            later.define(_complete(made, later))
+            later.define(_complete(made, later, place))
     edits: list[Edit] = [*_hints(code)]
-    for statement, made in own:
+    views: list[ConnectorTable] = []
+    for statement, place, made in own:
+        names = _StatementNames(code, known, later, place)
         if made is not None:
-            made = _complete(made, known)
-            known.define(made)
+            made = _complete(made, known, place)
             edits += _definition_edits(code, statement, made)
-        else:
-            edits += _StatementNames(code, known, later).edits(statement)
+            query = _query_of(code, statement)
+            edits += names.edits((query, statement[1])) if query is not None else ()
+            known.define(made)
+            continue
+        edits += names.edits(statement)
+        changed, temporary = _view(code, statement, place), code.stands(statement[0] + 1, "temporary")
+        if changed is not None and temporary:
+            views.append(changed)
+        changed = changed or _altered(code, statement, known, place)
+        if changed is not None:
+            known.define(changed)
+    known.forget(views)
     return _apply(script, edits)
+
+
+def _with_places(code: Code, statements: Iterable[tuple[int, int]]) -> Iterator[tuple[tuple[int, int], Parts]]:
+    """Each statement with the catalog and the database that it runs in, "" where USE has not told the one."""
+    place: Parts = ()
+    for first, last in statements:
+        yield (first, last), place
+        if code.stands(first, "use", "catalog") and code.is_name(first + 2):
+            place = (code.name(first + 2), "")  # the database is what the catalog has for one
+        elif code.word(first) == "use" and code.is_name(first + 1) and code.word(first + 1) != "modules":
+            named, _end = code.dotted_name(first + 1)
+            place = (*(place[:1] or ("",)), *named)[-2:]
+
+
+def _whole(parts: Parts, place: Parts) -> Parts:
+    """A name with what USE says before it."""
+    return (*place[: max(0, len(place) + 1 - len(parts))], *parts)
+
+
+def _view(code: Code, statement: tuple[int, int], place: Parts) -> ConnectorTable | None:
+    """A view as a table that stands for nothing: it hides the tables that were called so before."""
+    at = statement[0] + 1
+    if code.word(statement[0]) != "create":
+        return None
+    at += 2 if code.stands(at, "or", "replace") else 0
+    at += code.word(at) in ("temporary", "temp")
+    if code.word(at) != "view":
+        return None
+    at += 4 if code.stands(at + 1, "if", "not", "exists") else 1
+    parts, _end = code.dotted_name(at)
+    return ConnectorTable(parts, name=_whole(parts, place)) if parts else None
+
+
+def _altered(code: Code, statement: tuple[int, int], known: ConnectorTables, place: Parts) -> ConnectorTable | None:
+    """`ALTER TABLE t SET ('topic' = 'b')` leads elsewhere from then on, `ALTER TABLE t RENAME TO u` is called so."""
+    first, last = statement
+    if not code.stands(first, "alter", "table"):
+        return None
+    at = first + (4 if code.stands(first + 2, "if", "exists") else 2)
+    parts, end = code.dotted_name(at)
+    table = known.of(_whole(parts, place)) if parts else None
+    if table is None:
+        return None
+    if code.word(end) == "set":
+        options = {**table.options, **_options_in(code, end, last)}
+        return replace(table, options=options, location=_location_of(options, table.parts, known))
+    if code.stands(end, "rename", "to"):
+        renamed, _end = code.dotted_name(end + 2)
+        return replace(table, parts=renamed, name=_whole(renamed, place))
+    return None
 
 
 def _apply(text: str, edits: Iterable[Edit]) -> str:
@@ -179,36 +261,54 @@ def _definition(code: Code, statement: tuple[int, int]) -> ConnectorTable | None
     if code.stands(at, "if", "not", "exists"):
         at += 3
     parts, at = code.dotted_name(at)
-    columns: list[tuple[str, str]] = []
-    computed: list[tuple[str, str]] = []
+    columns: list[_Column] = []
     if code.word(at) == "(":
         end = min(code.closing(at), last)
-        for item in _items(code, at + 1, end):
-            _read_column(code, item, columns, computed)
+        columns += (one for item in _items(code, at + 1, end) if (one := _column(code, item)) is not None)
         at = end + 1
     like, excluded = _like(code, at, last)
-    options = _options(code, at, last)
-    return ConnectorTable(parts, tuple(columns), tuple(computed), None, like, excluded, options) if parts else None
+    if not parts:
+        return None
+    return ConnectorTable(
+        parts,
+        tuple((one.name, one.type) for one in columns if one.expression is None),
+        tuple((one.name, one.expression) for one in columns if one.expression is not None),
+        like=like,
+        excluded=excluded,
+        options=_options(code, at, last),
+        order=tuple(one.name for one in columns),
+        written_metadata=frozenset(one.name for one in columns if one.is_written),
+    )
 
 
-def _read_column(
-    code: Code, item: tuple[int, int], columns: list[tuple[str, str]], computed: list[tuple[str, str]]
-) -> None:
-    """`a INT NOT NULL`, `b AS a * 2`, `ts TIMESTAMP(3) METADATA FROM 'timestamp'`: into one list or the other.
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column: of a `type`, or made of an `expression`; `is_written`: of a message's metadata that an INSERT sets."""
+
+    name: str
+    type: str = ""
+    expression: str | None = None
+    is_written: bool = False
+
+
+def _column(code: Code, item: tuple[int, int]) -> _Column | None:
+    """`a INT NOT NULL`, `b AS a * 2`, `ts TIMESTAMP(3) METADATA FROM 'timestamp'`; None for a constraint.
 
     What comes from a message's metadata is a column that is made of no field.
     """
     first, last = item
     if code.word(first) in _NO_COLUMN or not code.is_name(first):
-        return
+        return None
     name = code.column(first)
     if code.word(first + 1) == "as":
-        computed.append((name, code.between(first + 2, _until(code, first + 2, last, "comment"))))
-        return
-    if any(code.word(index) == "metadata" for index in range(first + 1, last)):
-        computed.append((name, "NULL"))
-        return
-    columns.append((name, _type(code, first + 1, last)))
+        return _Column(name, expression=code.between(first + 2, _until(code, first + 2, last, "comment")))
+    depth = 0
+    for index in range(first + 1, last):
+        depth += (code.word(index) in ("(", "<")) - (code.word(index) in (")", ">"))
+        if code.word(index) == "metadata" and depth == 0:  # within ROW<…> it is the name of a field
+            virtual = any(code.word(at) == "virtual" for at in range(index, last))
+            return _Column(name, expression="NULL", is_written=not virtual)
+    return _Column(name, _type(code, first + 1, last))
 
 
 def _items(code: Code, first: int, last: int) -> Iterator[tuple[int, int]]:
@@ -242,7 +342,11 @@ def _until(code: Code, first: int, last: int, word: str) -> int:
 
 def _options(code: Code, first: int, last: int) -> dict[str, str]:
     """The options in WITH ('connector' = 'kafka', …)."""
-    at = _until(code, first, last, "with")
+    return _options_in(code, _until(code, first, last, "with"), last)
+
+
+def _options_in(code: Code, at: int, last: int) -> dict[str, str]:
+    """The options in parentheses behind the word at `at`."""
     found: dict[str, str] = {}
     if at < last and code.word(at + 1) == "(":
         for begin, end in code.items(at + 2, min(code.closing(at + 1), last)):
@@ -261,13 +365,15 @@ def _like(code: Code, first: int, last: int) -> tuple[Parts | None, frozenset[st
     return parts or None, left_out
 
 
-def _complete(table: ConnectorTable, known: ConnectorTables) -> ConnectorTable:
+def _complete(table: ConnectorTable, known: ConnectorTables, place: Parts) -> ConnectorTable:
     """A table with its place, and with what it has of the one that it is LIKE, in front of its own."""
-    base = known.of(table.like) if table.like is not None else None
+    table = replace(table, name=_whole(table.parts, place))
+    base = known.of(_whole(table.like, place)) if table.like is not None else None
     if base is None:
         return replace(table, location=_location_of(table.options, table.parts, known))
     own = {name for name, _ in (*table.columns, *table.computed)}
     made = () if table.excluded & {"all", "generated"} else base.computed
+    taken = {name for name, _ in (*base.columns, *made)} - own
     inherited = {} if table.excluded & {"all", "options"} else base.options
     options = {**inherited, **table.options}
     return replace(
@@ -276,6 +382,8 @@ def _complete(table: ConnectorTable, known: ConnectorTables) -> ConnectorTable:
         computed=(*(one for one in made if one[0] not in own), *table.computed),
         location=_location_of(options, table.parts, known),
         options=options,
+        order=(*(name for name in base.order if name in taken), *table.order),
+        written_metadata=(base.written_metadata & taken) | table.written_metadata,
     )
 
 
@@ -331,9 +439,9 @@ def _definition_edits(code: Code, statement: tuple[int, int], table: ConnectorTa
     """`CREATE TABLE … WITH (…)` as a definition of the columns that are there, or AS what fills it."""
     first, last = statement
     relation = table.relation(_quote_of(code.dialect))
-    query = code.find(first, frozenset({"as"}), last)
-    if query < last and code.word(query + 1) in ("select", "with", "("):
-        yield code.edit(first, query - 1, f"CREATE TABLE {relation} ")
+    query = _query_of(code, statement)
+    if query is not None:
+        yield code.edit(first, query - 2, f"CREATE TABLE {relation} ")
         return
     quote = _quote_of(code.dialect)
     columns = ", ".join(f"{quote(name)} {type_}".rstrip() for name, type_ in table.columns)
@@ -345,6 +453,13 @@ def _definition_edits(code: Code, statement: tuple[int, int], table: ConnectorTa
     )
 
 
+def _query_of(code: Code, statement: tuple[int, int]) -> int | None:
+    """Where the query of CREATE TABLE … AS SELECT … begins; a computed column has an AS too, inside parentheses."""
+    first, last = statement
+    at = code.find(first, frozenset({"as"}), last)
+    return at + 1 if at < last and code.word(at + 1) in ("select", "with", "(") else None
+
+
 def _quote_of(dialect: Dialect) -> Callable[[str], str]:
     """What puts a name in quotes."""
     mark = dialect.name_quotes[0]
@@ -353,11 +468,15 @@ def _quote_of(dialect: Dialect) -> Callable[[str], str]:
 
 @dataclass(frozen=True, slots=True)
 class _StatementNames:
-    """The names in the statements of a script: what was `known` when each ran, and what is defined `later`."""
+    """The names in the statements of a script: what was `known` when each ran, and what is defined `later`.
+
+    `place`: the catalog and the database that USE has said.
+    """
 
     code: Code
     known: ConnectorTables
     later: ConnectorTables
+    place: Parts = ()
 
     def edits(self, statement: tuple[int, int]) -> Iterator[Edit]:
         first, last = self._inside_set(*statement)
@@ -367,6 +486,8 @@ class _StatementNames:
             return
         if (end := self._view_of_materialized(first, last)) is not None:
             yield end
+        if (changed := self._changed_table(first)) is not None:
+            yield from self._target(changed)
         yield from self._windows(first, last)
         items = self._items_of_with(first, last)
         groups = [self.code.word(first)]
@@ -379,7 +500,12 @@ class _StatementNames:
             elif word in ("from", "join") and groups[-1] in _QUERIES and not self._is_comparison(index):
                 yield from self._relations(index + 1, last, items)
             elif word in ("into", "overwrite") and self.code.word(index - 1) == "insert":
-                yield from self._target(index + 1)
+                yield from self._target(index + 1, is_filled=True)
+
+    def _changed_table(self, first: int) -> int | None:
+        """Where the table stands that UPDATE, DELETE FROM or TRUNCATE TABLE changes."""
+        words = {"update": 1, "delete": 2, "truncate": 2}
+        return first + words[self.code.word(first)] if self.code.word(first) in words else None
 
     def _inside_set(self, first: int, last: int) -> tuple[int, int]:
         """Without EXECUTE STATEMENT SET BEGIN, BEGIN STATEMENT SET and END, which only hold statements together."""
@@ -446,12 +572,23 @@ class _StatementNames:
                 return
             index += 1
 
+    def _has_star(self, index: int) -> bool:
+        """Whether a `*` stands for columns in the statement that is at an index: `SELECT *`, `SELECT a, t.*`."""
+        code = self.code
+        first = next((at + 1 for at in range(index, -1, -1) if code.word(at) == ";"), 0)
+        last = next((at for at in range(index, len(code.tokens)) if code.word(at) == ";"), len(code.tokens))
+        return any(
+            code.word(at) == "*" and code.word(at - 1) in ("select", "all", "distinct", ",", ".")
+            for at in range(first, last)
+        )
+
     def _moment_end(self, index: int) -> int:
         """Behind the time of FOR SYSTEM_TIME AS OF: a column, or PROCTIME()."""
         _parts, end = self.code.dotted_name(index)
         return self.code.after(end) if self.code.word(end) == "(" else end
 
     def _relation(self, index: int, end: int, parts: Parts, items: frozenset[str]) -> Iterator[Edit]:
+        has_star = self._has_star(index)
         table = self._table(parts)
         if table is None or (len(parts) == 1 and parts[0] in items) or not (table.location or table.computed):
             return
@@ -459,17 +596,25 @@ class _StatementNames:
         behind = self._moment_end(end + 4) if code.stands(end, "for", "system_time", "as", "of") else end
         has_alias = code.word(behind) == "as" or (code.is_name(behind) and code.word(behind) not in _AFTER_RELATION)
         alias = "" if has_alias else f" AS {quote(parts[-1])}"
-        yield code.edit(index, end - 1, f"{table.query(quote)}{alias}")
+        query = table.query(quote, has_star=has_star)
+        yield code.edit(index, end - 1, f"{query}{alias}")
 
-    def _target(self, index: int) -> Iterator[Edit]:
-        index += self.code.word(index) == "table"
-        parts, end = self.code.dotted_name(index)
+    def _target(self, index: int, *, is_filled: bool = False) -> Iterator[Edit]:
+        """The table that is written; an INSERT that lists no columns fills metadata in their place too."""
+        code, quote = self.code, _quote_of(self.code.dialect)
+        index += code.word(index) == "table"
+        parts, end = code.dotted_name(index)
         table = self._table(parts)
-        if table is not None and table.location is not None:
-            yield self.code.edit(index, end - 1, table.relation(_quote_of(self.code.dialect)))
+        if table is None:
+            return
+        filled = table.filled() if is_filled and code.word(end) in ("select", "with", "values") else ()
+        columns = f" ({', '.join(map(quote, filled))})" if filled else ""
+        if table.location is not None or columns:
+            yield code.edit(index, end - 1, f"{table.relation(quote)}{columns}")
 
     def _table(self, parts: Parts) -> ConnectorTable | None:
-        return self.known.of(parts) or self.later.of(parts)
+        whole = _whole(parts, self.place)
+        return self.known.of(whole) or self.later.of(whole)
 
     def _windows(self, first: int, last: int) -> Iterator[Edit]:
         """`TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '5' MINUTES))`: the rows of t, with the bounds of windows."""

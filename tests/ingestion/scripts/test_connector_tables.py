@@ -154,3 +154,86 @@ def test_a_script_keeps_its_lines_and_of_a_definition_the_columns() -> None:
     assert read.count("\n") == ORDERS.count("\n")
     assert "sesame" not in read
     assert "`id` BIGINT, `price` DECIMAL(10, 2), `qty` INT, `ts` TIMESTAMP(3)" in read
+
+
+A_TO_C = f"CREATE TABLE src (a INT, b AS a * 2, c INT) WITH ({KAFKA}, 'topic' = 'src');\n"
+THREE = f"CREATE TABLE three (x INT, y INT, z INT) WITH ({KAFKA}, 'topic' = 'three');\n"
+
+
+def test_a_computed_column_has_its_place_among_all_columns() -> None:
+    assert edges(A_TO_C + THREE + "INSERT INTO three SELECT * FROM src;") == [
+        "kafka://k:9092/src.a -> kafka://k:9092/three.x identity",
+        "kafka://k:9092/src.a -> kafka://k:9092/three.y transformation",
+        "kafka://k:9092/src.c -> kafka://k:9092/three.z identity",
+    ]
+
+
+def test_an_insert_fills_the_metadata_that_is_not_virtual_in_its_place() -> None:
+    sent = "x INT, at INT METADATA FROM 'timestamp', part INT METADATA VIRTUAL, z INT"
+    sink = f"CREATE TABLE sink ({sent}) WITH ({KAFKA}, 'topic' = 'sink');\n"
+    assert edges(THREE + sink + "INSERT INTO sink SELECT x, y, z FROM three;") == [
+        "kafka://k:9092/three.x -> kafka://k:9092/sink.x identity",
+        "kafka://k:9092/three.y -> kafka://k:9092/sink.at identity",
+        "kafka://k:9092/three.z -> kafka://k:9092/sink.z identity",
+    ]
+
+
+def test_a_field_that_is_called_metadata_is_no_metadata() -> None:
+    nested = f"CREATE TABLE n (r ROW<metadata STRING, k INT>) WITH ({KAFKA}, 'topic' = 'n');\n"
+    assert edges(nested + THREE + "INSERT INTO three (x) SELECT r.k FROM n;") == [
+        "kafka://k:9092/n.r -> kafka://k:9092/three.x transformation"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("script", "topic"),
+    [
+        ("USE one; {t1} USE two; {t2} INSERT INTO main.three (x) SELECT a FROM one.t;", "t1"),
+        ("USE one; {t1} USE two; {t2} INSERT INTO main.three (x) SELECT a FROM t;", "t2"),
+        ("USE CATALOG c; {t1} USE CATALOG d; {t2} INSERT INTO main.three (x) SELECT a FROM c.db.t;", "t1"),
+        ("{t1} {t2} ALTER TABLE t SET ('topic' = 't3'); INSERT INTO main.three (x) SELECT a FROM t;", "t3"),
+        ("{t1} ALTER TABLE t RENAME TO u; INSERT INTO main.three (x) SELECT a FROM u;", "t1"),
+    ],
+)
+def test_a_name_means_the_table_of_its_database_as_it_is_then(script: str, topic: str) -> None:
+    made = {one: f"CREATE TABLE t (a INT) WITH ({KAFKA}, 'topic' = '{one}');" for one in ("t1", "t2")}
+    found = edges(THREE.replace("three", "main.three", 1) + script.format(**made))
+    assert found == [f"kafka://k:9092/{topic}.a -> kafka://k:9092/three.x identity"]
+
+
+def test_a_view_hides_the_table_of_its_name() -> None:
+    script = A_TO_C + THREE + "CREATE TEMPORARY VIEW src AS SELECT x FROM three; INSERT INTO out SELECT x FROM src;"
+    assert edges(script) == ["kafka://k:9092/three.x -> src.x identity", "src.x -> out.x identity"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        (
+            f"CREATE TABLE made WITH ({KAFKA}, 'topic' = 'made') AS SELECT x FROM three;",
+            ["kafka://k:9092/three.x -> kafka://k:9092/made.x identity"],
+        ),
+        ("UPDATE three SET x = y WHERE z = 1;", ["kafka://k:9092/three.y -> kafka://k:9092/three.x identity"]),
+    ],
+)
+def test_a_query_that_makes_a_table_and_a_change_speak_of_what_names_stand_for(
+    statement: str, expected: list[str]
+) -> None:
+    assert edges(THREE + statement) == expected
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("INSERT INTO ab SELECT x, y FROM three;", {"x": "ab.a", "y": "ab.b"}),
+        ("INSERT INTO three (x, y) SELECT * FROM ab;", {"a": "three.x", "b": "three.y"}),
+        ("INSERT INTO three (x) SELECT o.* FROM only_b AS o;", {"b": "three.x"}),
+    ],
+)
+def test_of_two_tables_of_one_topic_each_has_its_own_order_of_columns(statement: str, expected: dict[str, str]) -> None:
+    script = THREE + "".join(
+        f"CREATE TABLE {name} ({columns}) WITH ({KAFKA}, 'topic' = 'ab');\n"
+        for name, columns in (("only_b", "b INT"), ("ab", "a INT, b INT"), ("ba", "b INT, a INT"))
+    )
+    found = [edge.replace("kafka://k:9092/", "") for edge in edges(script + statement)]
+    assert {edge.split()[0].rpartition(".")[2]: edge.split()[2] for edge in found} == expected
