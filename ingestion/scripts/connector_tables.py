@@ -84,7 +84,7 @@ class ConnectorTable:
         # By `SELECT *` a computed column comes where it was written, between the others.
         return f"(SELECT {', '.join(made.get(name) or quote(name) for name in self.order)} FROM {relation})"
 
-    def filled(self) -> tuple[str, ...]:
+    def filled_columns(self) -> tuple[str, ...]:
         """The columns that an INSERT without a list of them fills, in their order: metadata that it sets among them."""
         if not self.location and not self.written_metadata:
             return ()
@@ -134,51 +134,51 @@ def with_locations(script: str, dialect: Dialect, tables: ConnectorTables | None
     known = tables or ConnectorTables(dialect, _own_name)
     own: list[tuple[tuple[int, int], Parts, ConnectorTable | None]] = []
     later = ConnectorTables(dialect, known.naming)
-    for statement, place in _with_places(code, _statements(code)):
+    for statement, scope in _with_scopes(code, _statements(code)):
         made = _definition(code, statement)
-        own.append((statement, place, made))
+        own.append((statement, scope, made))
         if made is not None:
-            later.define(_complete(made, later, place))
+            later.define(_complete(made, later, scope))
     edits: list[Edit] = [*_hints(code)]
     views: list[ConnectorTable] = []
-    for statement, place, made in own:
-        names = _StatementNames(code, known, later, place)
+    for statement, scope, made in own:
+        names = _StatementNames(code, known, later, scope)
         if made is not None:
-            made = _complete(made, known, place)
+            made = _complete(made, known, scope)
             edits += _definition_edits(code, statement, made)
             query = _query_of(code, statement)
             edits += names.edits((query, statement[1])) if query is not None else ()
             known.define(made)
             continue
         edits += names.edits(statement)
-        changed, temporary = _view(code, statement, place), code.stands(statement[0] + 1, "temporary")
+        changed, temporary = _view(code, statement, scope), code.stands(statement[0] + 1, "temporary")
         if changed is not None and temporary:
             views.append(changed)
-        changed = changed or _altered(code, statement, known, place)
+        changed = changed or _altered_table(code, statement, known, scope)
         if changed is not None:
             known.define(changed)
     known.forget(views)
     return _apply(script, edits)
 
 
-def _with_places(code: Code, statements: Iterable[tuple[int, int]]) -> Iterator[tuple[tuple[int, int], Parts]]:
+def _with_scopes(code: Code, statements: Iterable[tuple[int, int]]) -> Iterator[tuple[tuple[int, int], Parts]]:
     """Each statement with the catalog and the database that it runs in, "" where USE has not told the one."""
-    place: Parts = ()
+    scope: Parts = ()
     for first, last in statements:
-        yield (first, last), place
+        yield (first, last), scope
         if code.stands(first, "use", "catalog") and code.is_name(first + 2):
-            place = (code.name(first + 2), "")  # the database is what the catalog has for one
+            scope = (code.name(first + 2), "")  # the database is what the catalog has for one
         elif code.word(first) == "use" and code.is_name(first + 1) and code.word(first + 1) != "modules":
             named, _end = code.dotted_name(first + 1)
-            place = (*(place[:1] or ("",)), *named)[-2:]
+            scope = (*(scope[:1] or ("",)), *named)[-2:]
 
 
-def _whole(parts: Parts, place: Parts) -> Parts:
+def _whole(parts: Parts, scope: Parts) -> Parts:
     """A name with what USE says before it."""
-    return (*place[: max(0, len(place) + 1 - len(parts))], *parts)
+    return (*scope[: max(0, len(scope) + 1 - len(parts))], *parts)
 
 
-def _view(code: Code, statement: tuple[int, int], place: Parts) -> ConnectorTable | None:
+def _view(code: Code, statement: tuple[int, int], scope: Parts) -> ConnectorTable | None:
     """A view as a table that stands for nothing: it hides the tables that were called so before."""
     at = statement[0] + 1
     if code.word(statement[0]) != "create":
@@ -189,17 +189,19 @@ def _view(code: Code, statement: tuple[int, int], place: Parts) -> ConnectorTabl
         return None
     at += 4 if code.stands(at + 1, "if", "not", "exists") else 1
     parts, _end = code.dotted_name(at)
-    return ConnectorTable(parts, name=_whole(parts, place)) if parts else None
+    return ConnectorTable(parts, name=_whole(parts, scope)) if parts else None
 
 
-def _altered(code: Code, statement: tuple[int, int], known: ConnectorTables, place: Parts) -> ConnectorTable | None:
+def _altered_table(
+    code: Code, statement: tuple[int, int], known: ConnectorTables, scope: Parts
+) -> ConnectorTable | None:
     """`ALTER TABLE t SET ('topic' = 'b')` leads elsewhere from then on, `ALTER TABLE t RENAME TO u` is called so."""
     first, last = statement
     if not code.stands(first, "alter", "table"):
         return None
     at = first + (4 if code.stands(first + 2, "if", "exists") else 2)
     parts, end = code.dotted_name(at)
-    table = known.of(_whole(parts, place)) if parts else None
+    table = known.of(_whole(parts, scope)) if parts else None
     if table is None:
         return None
     if code.word(end) == "set":
@@ -207,7 +209,7 @@ def _altered(code: Code, statement: tuple[int, int], known: ConnectorTables, pla
         return replace(table, options=options, location=_location_of(options, table.parts, known))
     if code.stands(end, "rename", "to"):
         renamed, _end = code.dotted_name(end + 2)
-        return replace(table, parts=renamed, name=_whole(renamed, place))
+        return replace(table, parts=renamed, name=_whole(renamed, scope))
     return None
 
 
@@ -365,10 +367,10 @@ def _like(code: Code, first: int, last: int) -> tuple[Parts | None, frozenset[st
     return parts or None, left_out
 
 
-def _complete(table: ConnectorTable, known: ConnectorTables, place: Parts) -> ConnectorTable:
+def _complete(table: ConnectorTable, known: ConnectorTables, scope: Parts) -> ConnectorTable:
     """A table with its place, and with what it has of the one that it is LIKE, in front of its own."""
-    table = replace(table, name=_whole(table.parts, place))
-    base = known.of(_whole(table.like, place)) if table.like is not None else None
+    table = replace(table, name=_whole(table.parts, scope))
+    base = known.of(_whole(table.like, scope)) if table.like is not None else None
     if base is None:
         return replace(table, location=_location_of(table.options, table.parts, known))
     own = {name for name, _ in (*table.columns, *table.computed)}
@@ -470,13 +472,13 @@ def _quote_of(dialect: Dialect) -> Callable[[str], str]:
 class _StatementNames:
     """The names in the statements of a script: what was `known` when each ran, and what is defined `later`.
 
-    `place`: the catalog and the database that USE has said.
+    `scope`: the catalog and the database that USE has said.
     """
 
     code: Code
     known: ConnectorTables
     later: ConnectorTables
-    place: Parts = ()
+    scope: Parts = ()
 
     def edits(self, statement: tuple[int, int]) -> Iterator[Edit]:
         first, last = self._inside_set(*statement)
@@ -607,13 +609,13 @@ class _StatementNames:
         table = self._table(parts)
         if table is None:
             return
-        filled = table.filled() if is_filled and code.word(end) in ("select", "with", "values") else ()
+        filled = table.filled_columns() if is_filled and code.word(end) in ("select", "with", "values") else ()
         columns = f" ({', '.join(map(quote, filled))})" if filled else ""
         if table.location is not None or columns:
             yield code.edit(index, end - 1, f"{table.relation(quote)}{columns}")
 
     def _table(self, parts: Parts) -> ConnectorTable | None:
-        whole = _whole(parts, self.place)
+        whole = _whole(parts, self.scope)
         return self.known.of(whole) or self.later.of(whole)
 
     def _windows(self, first: int, last: int) -> Iterator[Edit]:
