@@ -287,14 +287,14 @@ class _Sides:
         """What a node reaches; a table that came with its edges is asked for by each of them, and followed once."""
         key = graph is self.after, node
         if key not in self.known:
-            self.known[key] = self._followed(graph, node)
+            self.known[key] = self._follow(graph, node)
         found = self.known[key]
         if not itself:
             return found
         own = self._names([(node, DIRECT)])
         return ChangeReach(found.count + 1, found.direct + 1, (*own, *found.named[: _MOST_NAMED - 1]))
 
-    def _followed(self, graph: CatalogGraph, node: ColumnNode) -> ChangeReach:
+    def _follow(self, graph: CatalogGraph, node: ColumnNode) -> ChangeReach:
         nodes = [(way.node, way.strength) for way in graph.reached_from(node)]
         direct = sum(strength == DIRECT for _, strength in nodes)
         return ChangeReach(len(nodes), direct, self._names(nodes[:_MOST_NAMED]))
