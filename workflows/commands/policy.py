@@ -87,10 +87,12 @@ def apply(
 
     given = _load_rules(rules)
     with _open_catalog(_Chosen(catalog, config, days), writes=not dry_run) as (columns, platform):
-        found = _print_plan(given, columns, "text")
         if platform is None or dry_run:
+            _print_plan(given, columns, "text")
             return
+        found = _planned(given, columns)
         lost = apply_plan(platform, found)
+    _print_applied(found, whole=not lost)
     for one in lost:
         typer.echo(f"ingest: {one}", err=True)
     if lost:
@@ -120,10 +122,22 @@ def _load_rules(file: Path) -> Policy:
     return load_policy(file)
 
 
-def _print_plan(rules: Policy, columns: CatalogColumns, output: PlanForm) -> PolicyPlan:
+def _planned(rules: Policy, columns: CatalogColumns) -> PolicyPlan:
     from ingestion.policies.plan import policy_plan
 
-    found = policy_plan(columns, rules, datetime.now(UTC).date())
+    return policy_plan(columns, rules, datetime.now(UTC).date())
+
+
+def _print_applied(plan: PolicyPlan, *, whole: bool) -> None:
+    """What was done; where some of it could not be, the plan, beside which that is told."""
+    from connectors.catalog.answer.policy import APPLIED, POLICY
+    from connectors.catalog.questions.answer import Answer
+
+    print_answer(Answer(plan), APPLIED if whole else POLICY, "text")
+
+
+def _print_plan(rules: Policy, columns: CatalogColumns, output: PlanForm) -> PolicyPlan:
+    found = _planned(rules, columns)
     if output in ("text", "json"):
         from connectors.catalog.answer.policy import POLICY
         from connectors.catalog.questions.answer import Answer
