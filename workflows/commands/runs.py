@@ -72,7 +72,10 @@ def _of_catalog(catalog: Path, run: str | None, limit: int, *, as_json: bool) ->
         for one in runs_in_file(catalog, limit).content.runs:
             typer.echo(json.dumps(run_json(one), ensure_ascii=False))
     else:
-        print_answer(runs_in_file(catalog, limit), RUN_LIST, "tree")
+        found = runs_in_file(catalog, limit)
+        if not found.content.runs:
+            typer.echo(f"no run has told {catalog} of itself yet")
+        print_answer(found, RUN_LIST, "tree")
 
 
 def _of_state(config: str, settings: list[str] | None, run: str | None, limit: int, *, as_json: bool) -> None:

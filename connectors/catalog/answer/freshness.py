@@ -14,7 +14,7 @@ _WORDS = {
     Timeliness.LATE: "late",
     Timeliness.ON_TIME: "on time",
     Timeliness.UNKNOWN: "without a rhythm",
-    Timeliness.NEVER: "never seen written",
+    Timeliness.NEVER: "never seen filled from others",
 }
 _MINUTE, _HOUR, _DAY = 60_000, 3_600_000, 86_400_000
 

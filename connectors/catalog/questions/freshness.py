@@ -34,7 +34,7 @@ class Timeliness(StrEnum):
     UNKNOWN = "unknown"
     """It has no rhythm: too few rounds were seen, or they come as they like."""
     NEVER = "never"
-    """No statement was seen to write it."""
+    """No statement was seen to fill it from others: it may be a view, or be loaded from files or constants."""
 
 
 @dataclass(frozen=True, slots=True)

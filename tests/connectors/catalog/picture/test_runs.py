@@ -124,7 +124,7 @@ def test_what_is_not_covered_is_a_list_to_work_off(shop: ServedPage, size: tuple
     page.until(lambda: page.texts("#runs li"), "the runs")
     click(page, "#show-freshness")
     page.until(lambda: page.texts("#fresh li"), "the tables")
-    assert BEFORE < AFTER and "never seen written" in page.text("#fresh")
+    assert BEFORE < AFTER and "never seen filled from others" in page.text("#fresh")
     looks_well(page)
     click(page, "#fresh li .go")
     page.until(lambda: page.tables > 0, "the picture of the table")

@@ -67,7 +67,7 @@ def test_it_is_written_in_every_form(file: Path) -> None:
         text = render(answer, FRESHNESS, form)
         assert STOPPED in text
         assert "1 d" in text
-    assert "1 late, 2 on time, 1 without a rhythm, 3 never seen written" in render(answer, FRESHNESS, "tree")
+    assert "1 late, 2 on time, 1 without a rhythm, 3 never seen filled from others" in render(answer, FRESHNESS, "tree")
     assert in_rows(answer, freshness_rows).page(2_000).total == 7
     with running_catalog(CatalogConfig(file, port=0)) as address:
         client = Client(address.url)
