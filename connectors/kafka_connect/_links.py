@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from urllib.parse import urlsplit
 
 from connectors.kafka_connect._documents import CLASS, Connector
 from connectors.kafka_connect._messages import MessageFields
@@ -37,6 +36,7 @@ _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*\Z")
 _TOPIC = "${topic}"
 _OF_DATABASES = "database.include.list"
 _HOST = re.compile(r"[\w.\[\]:-]+\Z")
+_HOST_END = re.compile(r"[/,?#]")
 _WORD = re.compile(r"[\w]+\Z")
 
 
@@ -222,8 +222,8 @@ def _host_and_port(config: Mapping[str, str]) -> tuple[str, int | None]:
     host, port = config.get("database.hostname", ""), config.get("database.port", "")
     address = config.get("mongodb.connection.string") or config.get("mongodb.hosts") or ""
     if address and not host:
-        parsed = urlsplit(address if "://" in address else f"mongodb://{address.rpartition('/')[2]}")
-        host, _, port = parsed.netloc.rpartition("@")[2].partition(",")[0].partition(":")
+        written = address if "://" in address else address.rpartition("/")[2]  # the name of a replica set before it
+        host, _, port = _authority(written).partition(":")
     return host or "localhost", int(port) if port.isdigit() else None
 
 
@@ -345,11 +345,15 @@ def _java_hash(text: str) -> int:
     return value - (1 << 32) if value >= 1 << 31 else value
 
 
+def _authority(written: str) -> str:
+    """The first `host:port` of a URL. A password may hold what ends one, unescaped: all before the last @ is no host."""
+    rest = written.partition("://")[2] or written
+    return _HOST_END.split(rest.rpartition("@")[2], maxsplit=1)[0]
+
+
 def _address(written: str) -> tuple[str, int | None]:
     """The host and the port of a URL, of several the first, without who logs in."""
-    address = written.partition(",")[0]
-    netloc = urlsplit(address if "://" in address else f"x://{address}").netloc.rpartition("@")[2]
-    host, _, port = netloc.partition(":")
+    host, _, port = _authority(written).partition(":")
     return host, int(port) if port.isdigit() and port not in ("443", "80") else None
 
 

@@ -79,6 +79,17 @@ def sink(kind: str, **keys: str) -> dict[str, str]:
             ["mongodb://m:27017..d.c -> kafka://events/m.d.c"],
         ),
         (
+            "mongodb.MongoDbConnector",
+            {"mongodb.connection.string": "mongodb://u:o/p,e#n@x@m:27017,n:27017/?x=1", "topic.prefix": "m",
+             "collection.include.list": "d.c"},
+            ["mongodb://m:27017..d.c -> kafka://events/m.d.c"],
+        ),
+        (
+            "mongodb.MongoDbConnector",
+            {"mongodb.hosts": "rs0/m:27017", "topic.prefix": "m", "collection.include.list": "d.c"},
+            ["mongodb://m:27017..d.c -> kafka://events/m.d.c"],
+        ),
+        (
             "mysql.MySqlConnector",
             {"database.hostname": "db", "topic.prefix": "cdc", "table.include.list": "inv.o.*"},
             ["tables: unlisted"],
