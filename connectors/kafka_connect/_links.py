@@ -346,7 +346,7 @@ def _java_hash(text: str) -> int:
 
 
 def _authority(written: str) -> str:
-    """The first `host:port` of a URL. A password may hold what ends one, unescaped: all before the last @ is no host."""
+    """The first `host:port` of a URL. All before its last @ is no host: a password may hold what ends one."""
     rest = written.partition("://")[2] or written
     return _HOST_END.split(rest.rpartition("@")[2], maxsplit=1)[0]
 

@@ -90,7 +90,7 @@ def apply(
         if platform is None or dry_run:
             _print_plan(given, columns, "text")
             return
-        found = _planned(given, columns)
+        found = _plan_for(given, columns)
         lost = apply_plan(platform, found)
     _print_applied(found, whole=not lost)
     for one in lost:
@@ -122,7 +122,7 @@ def _load_rules(file: Path) -> Policy:
     return load_policy(file)
 
 
-def _planned(rules: Policy, columns: CatalogColumns) -> PolicyPlan:
+def _plan_for(rules: Policy, columns: CatalogColumns) -> PolicyPlan:
     from ingestion.policies.plan import policy_plan
 
     return policy_plan(columns, rules, datetime.now(UTC).date())
@@ -137,7 +137,7 @@ def _print_applied(plan: PolicyPlan, *, whole: bool) -> None:
 
 
 def _print_plan(rules: Policy, columns: CatalogColumns, output: PlanForm) -> PolicyPlan:
-    found = _planned(rules, columns)
+    found = _plan_for(rules, columns)
     if output in ("text", "json"):
         from connectors.catalog.answer.policy import POLICY
         from connectors.catalog.questions.answer import Answer
