@@ -1,7 +1,7 @@
 """When each table was written last, by which job and how often, and whether it is late by its own rhythm.
 
-Late is measured against the newest record of the table's service, not against the clock: a log that was read a week ago
-says nothing of this morning.
+Late is measured against the newest write that was seen in the table's service, not against the clock: a log that was
+read a week ago says nothing of this morning.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Timeliness(StrEnum):
 class Freshness:
     """When a table was written last and by which jobs (milliseconds), how far apart two rounds are, when one was due.
 
-    `until` is the newest record of its service.
+    `until` is the newest write that was seen in its service.
     """
 
     id: str
