@@ -14,6 +14,7 @@ export function search(source, { chosen, all, failed }) {
   let results = [];
   let active = -1;
   let timer = 0;
+  let closing = 0;
   let asked = 0;
 
   const close = () => {
@@ -71,11 +72,14 @@ export function search(source, { chosen, all, failed }) {
     }
   };
   input.addEventListener("input", () => {
+    clearTimeout(closing); // who leaves the box and is back at once wants what is found
     clearTimeout(timer);
     timer = setTimeout(ask, PAUSE);
   });
   input.addEventListener("focus", () => input.value && ask());
-  input.addEventListener("blur", () => setTimeout(close, 150));
+  input.addEventListener("blur", () => {
+    closing = setTimeout(close, 150);
+  });
   input.addEventListener("keydown", async (event) => {
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       event.preventDefault();
