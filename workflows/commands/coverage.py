@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
-
-import typer
-
 from connectors.catalog import DEFAULT_CATALOG
-from workflows.commands.options import FORMAT, AsOf, Budget, CatalogFile, Cursor, millis, print_answer
+from workflows.commands.options import (
+    AsJson,
+    AsOf,
+    Budget,
+    CatalogFile,
+    Cursor,
+    ListForm,
+    MostTables,
+    Under,
+    millis,
+    print_answer,
+)
 from workflows.runtime.error_reporting import shows_errors
 
 
 @shows_errors
 def coverage(
-    name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="Only a service, a database, a schema or a table.")
-    ] = None,
+    name: Under = None,
     catalog: CatalogFile = DEFAULT_CATALOG,
-    output: Annotated[Literal["tree", "json", "csv", "markdown", "text"], FORMAT] = "tree",
-    as_json: Annotated[bool, typer.Option("--json", help="As --format json.")] = False,
+    output: ListForm = "tree",
+    as_json: AsJson = False,
     as_of: AsOf = None,
-    limit: Annotated[int, typer.Option(min=1, max=100_000, help="Tables at most.")] = 1_000,
+    limit: MostTables = 1_000,
     budget: Budget = None,
     cursor: Cursor = None,
 ) -> None:
@@ -34,7 +39,8 @@ def coverage(
       ingest coverage mart --format csv
     """
     from connectors.catalog.answer.coverage import COVERAGE
-    from connectors.catalog.questions.coverage import CoverageOptions, coverage_in_file
+    from connectors.catalog.questions.coverage import coverage_in_file
+    from connectors.catalog.questions.tables import TableListOptions
 
-    options = CoverageOptions(millis(as_of) if as_of else None, name, limit)
+    options = TableListOptions(millis(as_of) if as_of else None, name, limit)
     print_answer(coverage_in_file(catalog, options), COVERAGE, "json" if as_json else output, (budget, cursor))

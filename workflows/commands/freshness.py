@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
-
-import typer
-
 from connectors.catalog import DEFAULT_CATALOG
-from workflows.commands.options import FORMAT, AsOf, Budget, CatalogFile, Cursor, millis, print_answer
+from workflows.commands.options import (
+    AsJson,
+    AsOf,
+    Budget,
+    CatalogFile,
+    Cursor,
+    ListForm,
+    MostTables,
+    Under,
+    millis,
+    print_answer,
+)
 from workflows.runtime.error_reporting import shows_errors
 
 
 @shows_errors
 def freshness(
-    name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="Only a service, a database, a schema or a table.")
-    ] = None,
+    name: Under = None,
     catalog: CatalogFile = DEFAULT_CATALOG,
-    output: Annotated[Literal["tree", "json", "csv", "markdown", "text"], FORMAT] = "tree",
-    as_json: Annotated[bool, typer.Option("--json", help="As --format json.")] = False,
+    output: ListForm = "tree",
+    as_json: AsJson = False,
     as_of: AsOf = None,
-    limit: Annotated[int, typer.Option(min=1, max=100_000, help="Tables at most.")] = 1_000,
+    limit: MostTables = 1_000,
     budget: Budget = None,
     cursor: Cursor = None,
 ) -> None:
@@ -34,7 +39,8 @@ def freshness(
       ingest freshness mart --format csv
     """
     from connectors.catalog.answer.freshness import FRESHNESS
-    from connectors.catalog.questions.freshness import FreshnessOptions, freshness_in_file
+    from connectors.catalog.questions.freshness import freshness_in_file
+    from connectors.catalog.questions.tables import TableListOptions
 
-    options = FreshnessOptions(millis(as_of) if as_of else None, name, limit)
+    options = TableListOptions(millis(as_of) if as_of else None, name, limit)
     print_answer(freshness_in_file(catalog, options), FRESHNESS, "json" if as_json else output, (budget, cursor))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 import typer
 
@@ -76,6 +76,10 @@ FORMAT = typer.Option("--format", help="How to write it.")
 Budget = Annotated[int | None, typer.Option(help="Tokens of --format text, by a conservative count; 2000 if left out.")]
 Depth = Annotated[int, typer.Option("--depth", min=0, help="Only what is so many hops away; 0 is all of it.")]
 DirectOnly = Annotated[bool, typer.Option("--direct", help="Only where values flow: no filters, joins and groups.")]
+Under = Annotated[str | None, typer.Argument(metavar="[NAME]", help="Only a service, a database, a schema or a table.")]
+ListForm = Annotated[Literal["tree", "json", "csv", "markdown", "text"], FORMAT]
+AsJson = Annotated[bool, typer.Option("--json", help="As --format json.")]
+MostTables = Annotated[int, typer.Option("--limit", min=1, max=100_000, help="Tables at most.")]
 Cursor = Annotated[str | None, typer.Option(metavar="CURSOR", help="Where --format text goes on.")]
 
 

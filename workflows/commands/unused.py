@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from connectors.catalog import DEFAULT_CATALOG
-from workflows.commands.options import FORMAT, AsOf, Budget, CatalogFile, Cursor, millis, print_answer
+from workflows.commands.options import AsJson, AsOf, Budget, CatalogFile, Cursor, ListForm, Under, millis, print_answer
 from workflows.runtime.error_reporting import shows_errors
 
 
 @shows_errors
 def list_unused(
-    name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="Only a service, a database, a schema or a table.")
-    ] = None,
+    name: Under = None,
     catalog: CatalogFile = DEFAULT_CATALOG,
-    output: Annotated[Literal["tree", "json", "csv", "markdown", "text"], FORMAT] = "tree",
-    as_json: Annotated[bool, typer.Option("--json", help="As --format json.")] = False,
+    output: ListForm = "tree",
+    as_json: AsJson = False,
     as_of: AsOf = None,
     days: Annotated[
         int, typer.Option(min=1, max=36_500, help="So many days before the newest record of the logs.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from connectors.catalog.answer.contracts import (
@@ -111,7 +110,7 @@ def _entities_text(found: Impact) -> str:
 
 def _kind_text(count: int, kind: str) -> str:
     """`2 data models` of the kind dashboardDataModel."""
-    word = re.sub(r"(?=[A-Z])", " ", kind).lower().removeprefix("dashboard ")
+    word = _in_words(kind).removeprefix("dashboard ")
     return f"{count} {word}{'' if count == 1 else 's'}"
 
 

@@ -54,6 +54,15 @@ class OpenStatements(Model):
     whole: bool = False
 
 
+_PIPELINE_STATES = {"running": "running", "done": "success", "below_threshold": "partialSuccess"}
+"""OpenMetadata's words for how a run ended; all others failed."""
+
+
+def pipeline_state(outcome: str) -> str:
+    """OpenMetadata's word for the outcome of a run."""
+    return _PIPELINE_STATES.get(outcome, "failed")
+
+
 class WorkflowRun(Model):
     """A run that has begun, or ended: `report` has its counts, by the keys that `ingest run --report` writes.
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from fastapi import APIRouter, Depends, Query
 from fastapi.responses import Response
@@ -12,7 +13,7 @@ from sqlalchemy import Connection
 from connectors.catalog.answer.changes import DIFF, IMPACT
 from connectors.catalog.answer.coverage import COVERAGE
 from connectors.catalog.answer.freshness import FRESHNESS
-from connectors.catalog.answer.rendering import document
+from connectors.catalog.answer.rendering import Renderings, document
 from connectors.catalog.answer.unused import UNUSED
 from connectors.catalog.answer.why import WHY
 from connectors.catalog.answer.witnesses import WITNESSES
@@ -20,9 +21,10 @@ from connectors.catalog.contract.errors import bad_request, not_found
 from connectors.catalog.http._context import ERRORS, Store, named_entity, reply
 from connectors.catalog.picture import cards, history
 from connectors.catalog.questions import diff, impact
-from connectors.catalog.questions.answer import When
-from connectors.catalog.questions.coverage import MOST_TABLES, CoverageOptions, coverage_counts, coverage_report
-from connectors.catalog.questions.freshness import FreshnessOptions, freshness_report
+from connectors.catalog.questions.answer import Answer, When
+from connectors.catalog.questions.coverage import coverage_counts, coverage_report
+from connectors.catalog.questions.freshness import freshness_report
+from connectors.catalog.questions.tables import MOST_LISTED, TableListOptions
 from connectors.catalog.questions.unused import DAYS, MOST_ITEMS, UnusedOptions, unread_tables, unused_report
 from connectors.catalog.questions.why.search import cause_report
 from connectors.catalog.questions.witnesses import witnesses
@@ -37,6 +39,7 @@ router = APIRouter(prefix="/api/v1/headwater", tags=["headwater"], responses=ERR
 Millis = Annotated[int, Query(ge=0, le=2**53)]
 Name = Annotated[str, Query(min_length=1, max_length=20_000)]
 Hops = Annotated[int, Query(ge=0, le=100)]
+Content = TypeVar("Content")
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,26 +181,36 @@ class UnusedQuery:
 @router.get("/unused")
 def list_unused(store: Store, asked: Annotated[UnusedQuery, Depends()]) -> Response:
     """Tables, columns and dashboards that nobody read in so many days, the dearest first, and what the logs cover."""
+    return _list(store, lambda connection: unused_report(connection, asked.options), UNUSED)
+
+
+@dataclass(frozen=True, slots=True)
+class TableListQuery:
+    """At which moment, of what lies `under` a name, and how many tables at most."""
+
+    as_of: Annotated[int | None, Query(alias="asOf", ge=0, le=2**53)] = None
+    under: Name | None = None
+    limit: Annotated[int, Query(ge=0, le=100_000)] = MOST_LISTED
+
+    @property
+    def options(self) -> TableListOptions:
+        """The same for the store."""
+        return TableListOptions(self.as_of, self.under, self.limit)
+
+
+def _list(store: Store, ask: Callable[[Connection], Answer[Content]], how: Renderings[Content]) -> Response:
+    """What lies below a name, as JSON. Raises ApiError (400) where there is no such name."""
     with store.read() as connection:
         try:
-            return reply(document(unused_report(connection, asked.options), UNUSED))
+            return reply(document(ask(connection), how))
         except ConfigError as error:
             raise bad_request(str(error)) from error
 
 
 @router.get("/coverage")
-def list_uncovered(
-    store: Store,
-    as_of: Annotated[int | None, Query(alias="asOf", ge=0, le=2**53)] = None,
-    under: Name | None = None,
-    limit: Annotated[int, Query(ge=0, le=100_000)] = MOST_TABLES,
-) -> Response:
+def list_uncovered(store: Store, asked: Annotated[TableListQuery, Depends()]) -> Response:
     """Of how many tables the source is known by columns, by table or not at all; and the others, each with why not."""
-    with store.read() as connection:
-        try:
-            return reply(document(coverage_report(connection, CoverageOptions(as_of, under, limit)), COVERAGE))
-        except ConfigError as error:
-            raise bad_request(str(error)) from error
+    return _list(store, lambda connection: coverage_report(connection, asked.options), COVERAGE)
 
 
 @router.get("/coverage/counts")
@@ -208,18 +221,9 @@ def count_covered(store: Store) -> Response:
 
 
 @router.get("/freshness")
-def list_freshness(
-    store: Store,
-    as_of: Annotated[int | None, Query(alias="asOf", ge=0, le=2**53)] = None,
-    under: Name | None = None,
-    limit: Annotated[int, Query(ge=0, le=100_000)] = MOST_TABLES,
-) -> Response:
+def list_freshness(store: Store, asked: Annotated[TableListQuery, Depends()]) -> Response:
     """When each table was written last, by which job and how often, those first that are late by their own rhythm."""
-    with store.read() as connection:
-        try:
-            return reply(document(freshness_report(connection, FreshnessOptions(as_of, under, limit)), FRESHNESS))
-        except ConfigError as error:
-            raise bad_request(str(error)) from error
+    return _list(store, lambda connection: freshness_report(connection, asked.options), FRESHNESS)
 
 
 @router.get("/diff")

@@ -33,12 +33,13 @@ from connectors.catalog.answer.why import why_rows
 from connectors.catalog.answer.witnesses import witness_rows
 from connectors.catalog.questions import diff, entities, explain, impact, lineage, sql
 from connectors.catalog.questions.answer import Answer, When
-from connectors.catalog.questions.coverage import CoverageOptions, coverage_report
+from connectors.catalog.questions.coverage import coverage_report
 from connectors.catalog.questions.file import asked_window, existing_database, left_out, named_node
-from connectors.catalog.questions.freshness import FreshnessOptions, freshness_report
+from connectors.catalog.questions.freshness import freshness_report
 from connectors.catalog.questions.proposed_change.question import ChangeOptions, change_report
 from connectors.catalog.questions.proposed_change.report import ChangeReport
 from connectors.catalog.questions.runs import latest_runs, run_details
+from connectors.catalog.questions.tables import TableListOptions
 from connectors.catalog.questions.unused import UnusedOptions, unread_tables
 from connectors.catalog.questions.unused import unused_report as unused_of
 from connectors.catalog.questions.why.search import cause_report
@@ -253,13 +254,13 @@ class CatalogAnswers:
 
     def coverage(self, name: str | None = None) -> AnswerRows:
         """Of which tables the source is known, and why not of the others; of everything or what lies below a name."""
-        options = CoverageOptions(self._when.as_of, name)
+        options = TableListOptions(self._when.as_of, name)
         question = ("coverage", name)
         return self._ask(question, coverage_rows, lambda connection: coverage_report(connection, options))
 
     def freshness(self, name: str | None = None) -> AnswerRows:
         """When tables were written last, how often they are, and which are late."""
-        options = FreshnessOptions(self._when.as_of, name)
+        options = TableListOptions(self._when.as_of, name)
         question = ("freshness", name)
         return self._ask(question, freshness_rows, lambda connection: freshness_report(connection, options))
 

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, func, select
 
 from connectors.catalog.questions.answer import Answer
 from connectors.catalog.questions.file import open_catalog
-from connectors.catalog.questions.tables import CatalogTable, tables_under
+from connectors.catalog.questions.tables import CatalogTable, TableListOptions, tables_under
 from connectors.catalog.store.evidence.workflow_runs import (
     DeadStatementRow,
     Sourceless,
@@ -27,21 +27,11 @@ from ingestion.model import fqn
 from ingestion.model.lineage import Json
 from ingestion.model.outcomes import Outcome, code_of
 
-MOST_TABLES = 1_000
 TREND = 30
 """Runs of which it is told how much was covered at their end."""
 NOT_WRITTEN, COLUMNS_UNKNOWN = "not_written", "columns_unknown"
 """Why nothing is known of a table: no statement that was read fills it; or which columns go where was not told."""
 _MOST_DEAD_OF_ONE = 5
-
-
-@dataclass(frozen=True, slots=True)
-class CoverageOptions:
-    """At which moment (milliseconds; None: now), of what lies `under` a name, and how many tables are listed."""
-
-    as_of: int | None = None
-    under: str | None = None
-    limit: int = MOST_TABLES
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,13 +119,13 @@ class CoverageReport:
 # The question.
 
 
-def coverage_in_file(file: Path, options: CoverageOptions) -> Answer[CoverageReport]:
+def coverage_in_file(file: Path, options: TableListOptions) -> Answer[CoverageReport]:
     """How much is covered of a catalog's file. Raises ConfigError for a name that nothing is called by."""
     with open_catalog(file) as connection:
         return coverage_report(connection, options)
 
 
-def coverage_report(connection: Connection, options: CoverageOptions) -> Answer[CoverageReport]:
+def coverage_report(connection: Connection, options: TableListOptions) -> Answer[CoverageReport]:
     """The same of an open catalog."""
     tables = tables_under(connection, options.under)
     levels = levels_of(connection, options.as_of)

@@ -16,14 +16,12 @@ from sqlalchemy import Connection
 
 from connectors.catalog.questions.answer import Answer
 from connectors.catalog.questions.file import open_catalog
-from connectors.catalog.questions.tables import CatalogTable, tables_under
+from connectors.catalog.questions.tables import CatalogTable, TableListOptions, tables_under
 from connectors.catalog.store.database import now_millis
 from connectors.catalog.store.evidence.loads import LoadRhythm, SeenWrites, rhythm_of, seen_writes
 from connectors.catalog.store.evidence.readers import last_runs
 from ingestion.model import fqn
 from ingestion.model.lineage import Json
-
-MOST_LISTED = 1_000
 
 
 class Timeliness(StrEnum):
@@ -78,22 +76,13 @@ class FreshnessReport:
         return {"counts": dict(self.counts), "tables": [one.to_json() for one in self.tables]}
 
 
-@dataclass(frozen=True, slots=True)
-class FreshnessOptions:
-    """At which moment (milliseconds; None: now), of what lies `under` a name, and how many tables are listed."""
-
-    as_of: int | None = None
-    under: str | None = None
-    limit: int = MOST_LISTED
-
-
-def freshness_in_file(file: Path, options: FreshnessOptions) -> Answer[FreshnessReport]:
+def freshness_in_file(file: Path, options: TableListOptions) -> Answer[FreshnessReport]:
     """How fresh the tables of a catalog's file are. Raises ConfigError for a name that nothing is called by."""
     with open_catalog(file) as connection:
         return freshness_report(connection, options)
 
 
-def freshness_report(connection: Connection, options: FreshnessOptions) -> Answer[FreshnessReport]:
+def freshness_report(connection: Connection, options: TableListOptions) -> Answer[FreshnessReport]:
     """The same of an open catalog."""
     tables = tables_under(connection, options.under)
     moment = now_millis() if options.as_of is None else options.as_of

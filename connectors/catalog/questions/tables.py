@@ -53,6 +53,19 @@ class CatalogTable:
         return exact or next((one for one in self.columns if one.path.casefold() == folded), None)
 
 
+MOST_LISTED = 1_000
+"""Tables that a list has unless more are asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableListOptions:
+    """At which moment (milliseconds; None: now), of what lies `under` a name, and how many tables are listed."""
+
+    as_of: int | None = None
+    under: str | None = None
+    limit: int = MOST_LISTED
+
+
 class LocalTables:
     """The tables of an open catalog, each read once, and the dependencies in force at a moment."""
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
+from connectors.catalog.contract.run_models import MOST_DEAD, MOST_WRITES, pipeline_state
 from connectors.openmetadata.client import (
     WORKFLOW_RUNS,
     file_open_statements,
@@ -37,7 +38,6 @@ from workflows.state.dead_letters import DeadLetter
 from workflows.state.runs import RecordedRun, RunOutcome, message_of_error, outcome_of, outcome_of_error
 from workflows.target import RunTarget
 
-_MOST_DEAD, _MOST_WRITES = 2_000, 20_000
 _MOST_NAMES = 20
 _LONGEST = 4_000
 _HAVE_A_SOURCE = frozenset({Outcome.UNCHANGED, Outcome.SUPERSEDED})
@@ -127,9 +127,9 @@ class RunRecords:
         """All that is dead still, and the tables that have no source; what to warn of."""
         body = {
             "workflow": self.config.workflow,
-            "dead": self._without_secrets(list(_dead_bodies(given.dead[-_MOST_DEAD:], names))),
+            "dead": self._without_secrets(list(_dead_bodies(given.dead[-MOST_DEAD:], names))),
             "dead_total": len(given.dead),
-            "writes": list(islice(_write_bodies(given.sourceless), _MOST_WRITES)),
+            "writes": list(islice(_write_bodies(given.sourceless), MOST_WRITES)),
             "whole": given.whole,
         }
         return self._try_to(lambda: file_open_statements(self.target.platform.http, body))
@@ -153,13 +153,7 @@ class RunRecords:
         return ()
 
     def _without_secrets(self, value: Any) -> Any:
-        """The same without secrets, wherever they stand."""
-        redact = Redactor(self.config.secrets)
-        if isinstance(value, str):
-            return redact(value)
-        if isinstance(value, Mapping):
-            return {redact(key): self._without_secrets(one) for key, one in value.items()}
-        return [self._without_secrets(one) for one in value] if isinstance(value, list) else value
+        return _redact(value, Redactor(self.config.secrets))
 
     def _record(self, run: RecordedRun) -> Json:
         ended = {} if run.ended is None else {"ended": round(run.ended * 1000)}
@@ -176,6 +170,15 @@ class RunRecords:
         }
 
 
+def _redact(value: Any, redact: Redactor) -> Any:
+    """The same without secrets, wherever they stand."""
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, Mapping):
+        return {redact(key): _redact(one, redact) for key, one in value.items()}
+    return [_redact(one, redact) for one in value] if isinstance(value, list) else value
+
+
 def _status_of(run: RecordedRun) -> Json:
     counts = run.report.get("counts", {})
     dead = counts.get("dead", {})
@@ -187,10 +190,15 @@ def _status_of(run: RecordedRun) -> Json:
         "warnings": len(run.report.get("warnings", ())),
         "failures": [{"name": reason, "error": f"{count} statements"} for reason, count in [*dead.items()][:10]],
     }
-    state = {RunOutcome.DONE: "success", RunOutcome.BELOW_THRESHOLD: "partialSuccess"}.get(run.outcome, "failed")
+    state = pipeline_state(run.outcome.value)
     started, ended = (round(at * 1000) for at in (run.started, run.ended or run.started))
     times = {"startDate": started, "timestamp": started, "endDate": ended}
-    return {"runId": run.run_id, "pipelineState": state, **times, "status": [step] if counts else []}
+    return {
+        "runId": run.run_id,
+        "pipelineState": state,
+        **times,
+        "status": [step] if counts else [],
+    }
 
 
 def _dead_bodies(dead: Sequence[DeadLetter], names: tuple[Resolver, NamespaceDefaults]) -> Iterator[Json]:

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, delete, func, insert, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
-from connectors.catalog.contract.run_models import OpenStatements, WorkflowRun
+from connectors.catalog.contract.run_models import OpenStatements, WorkflowRun, pipeline_state
 from connectors.catalog.store.database import dumps, loads
 from connectors.catalog.store.entities.entities import any_rows_of
 from connectors.catalog.store.schema import dead_statements, pipeline_runs, writes_without_source
@@ -19,12 +19,6 @@ _RUNS_KEPT = 1_000
 """Runs of a workflow that are kept."""
 RUN, STATUS = "run", "status"
 """What a document of a run has: what Headwater tells of it, and what OpenMetadata's clients know it by."""
-_STATES = {
-    "running": "running",
-    "done": "success",
-    "below_threshold": "partialSuccess",
-}
-"""OpenMetadata's words for how a run ended; all others failed."""
 _TELLS = func.json_type(pipeline_runs.c.document, f"$.{RUN}") == "object"
 """Whether a run is one that Headwater told of, and no other client's."""
 
@@ -59,9 +53,15 @@ def _end_killed_runs(connection: Connection, run: WorkflowRun) -> None:
 
 
 def _status(run: WorkflowRun) -> Json:
-    state = _STATES.get(run.outcome, "failed")
+    state = pipeline_state(run.outcome)
     ended = {} if run.ended is None else {"endDate": run.ended}
-    return {"runId": run.run, "pipelineState": state, "startDate": run.started, "timestamp": run.started, **ended}
+    return {
+        "runId": run.run,
+        "pipelineState": state,
+        "startDate": run.started,
+        "timestamp": run.started,
+        **ended,
+    }
 
 
 def file_open_statements(connection: Connection, given: OpenStatements) -> None:

@@ -16,10 +16,10 @@ from connectors.catalog.http.server import CatalogConfig, running_catalog
 from connectors.catalog.questions.coverage import (
     COLUMNS_UNKNOWN,
     NOT_WRITTEN,
-    CoverageOptions,
     CoverageReport,
     coverage_in_file,
 )
+from connectors.catalog.questions.tables import TableListOptions
 from connectors.catalog.store.evidence import workflow_runs
 from ingestion.errors import ConfigError
 from tests.support.http_client import Client
@@ -58,7 +58,7 @@ class Filed:
         return {"entity": {"id": self.id_of(table), "type": "table"}, "reason": reason, "names": names}
 
     def ask(self, **options: Any) -> CoverageReport:
-        return coverage_in_file(self.made.file, CoverageOptions(**options)).content
+        return coverage_in_file(self.made.file, TableListOptions(**options)).content
 
 
 @pytest.fixture
@@ -117,7 +117,7 @@ def test_an_edge_that_a_person_rejected_is_no_source(filed: Filed) -> None:
 
 def test_an_answer_is_written_in_every_form(filed: Filed) -> None:
     filed.tell(dead=[filed.dead(LOST, masked="INSERT INTO p.lost\n| SELEKT ?")])
-    answer = coverage_in_file(filed.made.file, CoverageOptions())
+    answer = coverage_in_file(filed.made.file, TableListOptions())
     for form in ("tree", "csv", "markdown"):
         text = render(answer, COVERAGE, form)
         assert "source known of 4 tables: 1 by columns (25 %), 1 by table (25 %), 2 not at all (50 %)" in text

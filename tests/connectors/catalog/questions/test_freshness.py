@@ -9,7 +9,8 @@ import pytest
 from connectors.catalog.answer.freshness import FRESHNESS, freshness_rows
 from connectors.catalog.answer.rendering import in_rows, render
 from connectors.catalog.http.server import CatalogConfig, running_catalog
-from connectors.catalog.questions.freshness import FreshnessOptions, FreshnessReport, freshness_in_file
+from connectors.catalog.questions.freshness import FreshnessReport, freshness_in_file
+from connectors.catalog.questions.tables import TableListOptions
 from ingestion.errors import ConfigError
 from tests.support.http_client import Client
 from tests.support.made_catalog import AT, MadeCatalog
@@ -38,7 +39,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def ask(file: Path, **options: object) -> FreshnessReport:
-    return freshness_in_file(file, FreshnessOptions(**options)).content  # type: ignore[arg-type]
+    return freshness_in_file(file, TableListOptions(**options)).content  # type: ignore[arg-type]
 
 
 def test_a_table_is_late_by_its_own_rhythm_at_the_end_of_its_log(file: Path) -> None:
@@ -62,7 +63,7 @@ def test_a_table_is_late_by_its_own_rhythm_at_the_end_of_its_log(file: Path) -> 
 
 
 def test_it_is_written_in_every_form(file: Path) -> None:
-    answer = freshness_in_file(file, FreshnessOptions())
+    answer = freshness_in_file(file, TableListOptions())
     for form in ("tree", "csv", "markdown"):
         text = render(answer, FRESHNESS, form)
         assert STOPPED in text
