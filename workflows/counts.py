@@ -108,7 +108,10 @@ class Pointer:
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """A run that came to its end. Times are seconds since the epoch; `seconds_by_stage` is in the stages' order."""
+    """A run that came to its end. Times are seconds since the epoch; `seconds_by_stage` is in the stages' order.
+
+    `kind`: `run`, `backfill` or `replay`. `read_until`: the time of the newest record that it or a run before it read.
+    """
 
     run_id: str
     workflow: str
@@ -119,6 +122,8 @@ class RunSummary:
     where_to_look: tuple[Pointer, ...] = ()
     warnings: tuple[str, ...] = ()
     dry_run: bool = False
+    kind: str = "run"
+    read_until: float | None = None
 
 
 def most_frequent(tally: Tally, at_most: int) -> list[tuple[str, int]]:
@@ -129,16 +134,19 @@ def most_frequent(tally: Tally, at_most: int) -> list[tuple[str, int]]:
 def report(summary: RunSummary, exit_code: int = 0) -> dict[str, Any]:
     """The summary as JSON, whose keys stay as they are within a `version`.
 
-    `version`, `run_id`, `workflow`, `dry_run`, `exit_code`, `started` and `ended` (ISO, UTC), `seconds`,
-    `seconds_by_stage`, `success_percent`, `where_to_look` ({label: location}), `warnings`, and `counts`: every field of
-    RunCounts under its own name, each tally with its most frequent name first, and of the edges `edges_new`,
-    `edges_merged`, `edges_unchanged`, `edges_replaced`, `edges_removed` and `column_edges`; `reasons`: what each reason
-    in them means, and what to do about it.
+    `version`, `run_id`, `workflow`, `kind` (`run`, `backfill` or `replay`), `read_until` (ISO: the time of the newest
+    record that it or a run before it read; null where records have no time), `dry_run`, `exit_code`, `started` and
+    `ended` (ISO, UTC), `seconds`, `seconds_by_stage`, `success_percent`, `where_to_look` ({label: location}),
+    `warnings`, and `counts`: every field of RunCounts under its own name, each tally with its most frequent name first,
+    and of the edges `edges_new`, `edges_merged`, `edges_unchanged`, `edges_replaced`, `edges_removed` and
+    `column_edges`; `reasons`: what each reason in them means, and what to do about it.
     """
     return {
         "version": REPORT_VERSION,
         "run_id": summary.run_id,
         "workflow": summary.workflow,
+        "kind": summary.kind,
+        "read_until": None if summary.read_until is None else iso_time(summary.read_until),
         "dry_run": summary.dry_run,
         "exit_code": exit_code,
         "started": iso_time(summary.started),

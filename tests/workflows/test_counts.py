@@ -78,7 +78,8 @@ def test_the_report_has_every_count_and_is_json() -> None:
 
     assert json.loads(json.dumps(content)) == content
     assert list(content) == [
-        *("version", "run_id", "workflow", "dry_run", "exit_code", "started", "ended", "seconds", "seconds_by_stage"),
+        *("version", "run_id", "workflow", "kind", "read_until", "dry_run", "exit_code", "started", "ended", "seconds"),
+        "seconds_by_stage",
         *("success_percent", "counts", "reasons", "where_to_look", "warnings"),
     ]
     assert content["version"] == 1

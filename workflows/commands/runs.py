@@ -118,7 +118,8 @@ def _details(connection: Connection, config: RunConfig, run: str) -> RunDetails:
     if len(numbers) != 1:
         raise ConfigError(f"{run} is not the (beginning of the) id of just one run; `ingest runs` lists them")
     found, earlier = every[numbers[0]], every[numbers[0] + 1 :]
-    before = next((_as_stored_run(config, one) for one in earlier if one.report.get("counts")), None)
+    ended = (one for one in earlier if one.report.get("counts") and one.kind.value != "replay")
+    before = next((_as_stored_run(config, one) for one in ended), None)
     dead = [_dead_statement(config, letter) for letter in dead_letters_of(connection, config.workflow)]
     own = tuple(one for one in dead if one.run == found.run_id)
     shown = _as_stored_run(config, found)
@@ -157,14 +158,16 @@ def _print(found: list[RecordedRun]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table("run", "started (UTC)", "seconds", "ended", *_COUNTS, "skipped", "dead", box=None, pad_edge=False)
+    table = Table(
+        "run", "kind", "started (UTC)", "seconds", "ended", *_COUNTS, "skipped", "dead", box=None, pad_edge=False
+    )
     for run in found:
         shown = _as_json(run)
         counts = shown["counts"]
         numbers = [f"{counts.get(name, 0):,}" for name in _COUNTS] if counts else [""] * len(_COUNTS)
         sums = [f"{sum(counts.get(name, {}).values()):,}" if counts else "" for name in ("skipped", "dead")]
         took = "" if shown["seconds"] is None else f"{shown['seconds']:.1f}"
-        table.add_row(run.run_id[:12], shown["started"][:19], took, shown["outcome"], *numbers, *sums)
+        table.add_row(run.run_id[:12], run.kind.value, shown["started"][:19], took, shown["outcome"], *numbers, *sums)
     console = Console()
     (console if console.is_terminal else Console(width=160)).print(table)
 
@@ -173,6 +176,7 @@ def _as_json(run: RecordedRun) -> dict[str, Any]:
     return {
         "run_id": run.run_id,
         "workflow": run.workflow,
+        "kind": run.kind.value,
         "started": iso_time(run.started),
         "ended": None if run.ended is None else iso_time(run.ended),
         "seconds": None if run.ended is None else round(run.ended - run.started, 3),

@@ -51,6 +51,7 @@ from workflows.run.shards import BoundShards, LineageStages, LogFacts, OpenStage
 from workflows.runtime.options import RunOptions
 from workflows.runtime.progress import Progress
 from workflows.runtime.spark import SparkStart
+from workflows.state.journal import position_of
 from workflows.state.lease import Lease
 from workflows.state.log_queries import QueryChanges
 from workflows.state.runs import last_done
@@ -462,7 +463,7 @@ def _summary(run: _RunServices, progress: Progress, begun: BegunRun) -> RunSumma
     counts, warnings = _run_all(run, progress)
     counts.check_conservation()
     with begun.store.read() as connection:
-        before = last_done(connection, config.workflow)
+        before, position = last_done(connection, config.workflow), position_of(connection, config.workflow)
     return RunSummary(
         run_id=options.run_id,
         workflow=config.origin,
@@ -478,6 +479,8 @@ def _summary(run: _RunServices, progress: Progress, begun: BegunRun) -> RunSumma
             *_losses(config, target, counts),
         ),
         dry_run=options.dry_run,
+        kind=options.extent.kind,
+        read_until=None if position is None else position.newest,
     )
 
 

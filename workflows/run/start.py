@@ -38,11 +38,12 @@ def run_workflow(config: RunConfig, options: RunOptions, progress: Progress) -> 
     Raises ConfigError, TargetDown, LeaseHeld, SparkLost, Interrupted, and Unaccounted where the counts do not add up.
     """
     with _state(config, options) as store, hold_lease(store, config.workflow, options.run_id) as lease:
-        run = RecordedRun(options.run_id, config.workflow, time.time(), None, RunOutcome.RUNNING)
+        kind = {"kind": options.extent.kind.value}
+        run = RecordedRun(options.run_id, config.workflow, time.time(), None, RunOutcome.RUNNING, "", kind)
         with store.write() as connection:
-            begin_run(connection, run.workflow, run.run_id, run.started)
+            begin_run(connection, run.workflow, run.run_id, run.started, run.kind)
         try:
-            summary = _summary(config, options, progress, (store, lease))
+            summary = _summary(config, options, progress, (run.started, store, lease))
         except BaseException as error:
             with suppress(StateLost):  # what ended the run is what to tell
                 _end(store, run, outcome_of_error(error), message_of_error(error))
@@ -77,20 +78,21 @@ def _local_project(config: RunConfig) -> Iterator[tuple[RunConfig, DbtProject | 
         yield whole, open_dbt(whole)
 
 
-def _summary(config: RunConfig, options: RunOptions, progress: Progress, state: tuple[StateStore, Lease]) -> RunSummary:
-    started = time.time()
+def _summary(
+    config: RunConfig, options: RunOptions, progress: Progress, begun: tuple[float, StateStore, Lease]
+) -> RunSummary:
     with _local_project(config) as (whole, project), closing(SparkStart(whole.headwater.spark)) as spark:
         # They take seconds to load: the JVM starts meanwhile.
         from workflows.run.pipeline import BegunRun, run_stages
 
-        summary = run_stages(whole, options, progress, BegunRun(started, *state, spark, project))
+        summary = run_stages(whole, options, progress, BegunRun(*begun, spark, project))
     return replace(summary, ended=time.time())
 
 
 def _end(
     store: StateStore, run: RecordedRun, outcome: RunOutcome, message: str, summary: RunSummary | None = None
 ) -> None:
-    content = report(summary) if summary is not None else {}
+    content = report(summary) if summary is not None else run.report
     ended = RecordedRun(run.run_id, run.workflow, run.started, time.time(), outcome, message, content)
     with store.write() as connection:
         end_run(connection, ended)

@@ -7,6 +7,7 @@ import signal
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
 from ingestion.errors import ConfigError
@@ -73,6 +74,17 @@ def _parse(armed: str) -> tuple[str, str, str]:
 # What is asked of the run.
 
 
+class RunKind(StrEnum):
+    """What a run is asked to read."""
+
+    RUN = "run"
+    """What is new and late."""
+    BACKFILL = "backfill"
+    """Everything, or a stretch of time, again."""
+    REPLAY = "replay"
+    """The records of dead letters again."""
+
+
 @dataclass(frozen=True, slots=True)
 class Backfill:
     """What is new and late, unless asked otherwise.
@@ -87,6 +99,13 @@ class Backfill:
     until: float | None = None
     dead: bool = False
     statement: str = ""
+
+    @property
+    def kind(self) -> RunKind:
+        """What a run of this extent is."""
+        if self.dead:
+            return RunKind.REPLAY
+        return RunKind.BACKFILL if self.full or self.between is not None else RunKind.RUN
 
     @property
     def between(self) -> tuple[float, float] | None:

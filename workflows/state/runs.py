@@ -11,6 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, and_, delete, func, insert, select, update
 
 from ingestion.errors import Interrupted, LineageError, TargetDown
+from workflows.runtime.options import RunKind
 from workflows.state.store import runs
 
 _KEPT = 1000
@@ -31,7 +32,7 @@ class RunOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RecordedRun:
-    """Times are seconds since the epoch; `report` has the counts, the seconds by stage and the warnings."""
+    """Times are seconds since the epoch; `report` has its kind, the counts, the seconds by stage and the warnings."""
 
     run_id: str
     workflow: str
@@ -40,6 +41,11 @@ class RecordedRun:
     outcome: RunOutcome
     message: str = ""
     report: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def kind(self) -> RunKind:
+        """What it was asked to read."""
+        return RunKind(self.report.get("kind", RunKind.RUN))
 
 
 def outcome_of(success_percent: float, threshold: int | None) -> RunOutcome:
@@ -60,11 +66,11 @@ def message_of_error(error: BaseException) -> str:
     return str(error) if isinstance(error, LineageError) else type(error).__name__
 
 
-def begin_run(connection: Connection, workflow: str, run_id: str, started: float) -> None:
+def begin_run(connection: Connection, workflow: str, run_id: str, started: float, kind: RunKind = RunKind.RUN) -> None:
     """Notes that a run has begun, in place of one that had its id. `started` is in seconds since the epoch."""
     values = {"workflow": workflow, "run_id": run_id, "started": started, "outcome": RunOutcome.RUNNING.value}
     connection.execute(delete(runs).where(runs.c.run_id == run_id))
-    connection.execute(insert(runs).values(**values, message="", report="{}"))
+    connection.execute(insert(runs).values(**values, message="", report=json.dumps({"kind": kind.value})))
     oldest = select(runs.c.run_id).where(runs.c.workflow == workflow).order_by(runs.c.started.desc()).offset(_KEPT)
     gone = list(connection.scalars(oldest))
     if gone:
@@ -79,8 +85,8 @@ def end_run(connection: Connection, run: RecordedRun) -> None:
 
 
 def last_done(connection: Connection, workflow: str) -> RecordedRun | None:
-    """The latest run that came to its end and read something."""
-    latest = recorded_runs(connection, workflow, at_most=50)
+    """The latest run that came to its end and read something; a replay, which reads a few records, is none of them."""
+    latest = (run for run in recorded_runs(connection, workflow, at_most=50) if run.kind is not RunKind.REPLAY)
     return next((run for run in latest if run.report.get("counts", {}).get("statements")), None)
 
 

@@ -33,12 +33,15 @@ def _run_row(run: StoredRun) -> Row:
     sums = tuple(_sum(counts, name) for name in ("skipped", "dead"))
     numbers = counts.get("statements", 0), counts.get("published", 0), *sums
     line = _run_text(run)
-    return Row((line,), (run.run[:_ID], run.workflow, minute_text(run.started), _seconds(run), run.outcome, *numbers))
+    return Row(
+        (line,), (run.run[:_ID], run.workflow, run.kind, minute_text(run.started), _seconds(run), run.outcome, *numbers)
+    )
 
 
 def _run_text(run: StoredRun) -> str:
     took = _seconds(run)
-    parts = [f"{run.run[:_ID]} {minute_text(run.started)} {visible_text(run.workflow)}: {run.outcome}"]
+    kind = "" if run.kind == "run" else f" ({visible_text(run.kind)})"
+    parts = [f"{run.run[:_ID]} {minute_text(run.started)} {visible_text(run.workflow)}{kind}: {run.outcome}"]
     parts += [f"in {took}"] if took else []
     parts += [_counts_text(run.counts)] if run.counts else []
     parts += [short_text(run.message)] if run.message else []

@@ -1,7 +1,7 @@
 """When each table was written last, by which job and how often, and whether it is late by its own rhythm.
 
-Late is measured against the newest write that was seen in the table's service, not against the clock: a log that was
-read a week ago says nothing of this morning.
+Late is measured against the newest record that was read of the table's service, be it a write or not, and not against
+the clock: a log that was read a week ago says nothing of this morning.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from connectors.catalog.questions.tables import CatalogTable, TableListOptions, 
 from connectors.catalog.store.database import now_millis
 from connectors.catalog.store.evidence.loads import LoadRhythm, SeenWrites, rhythm_of, seen_writes
 from connectors.catalog.store.evidence.readers import last_runs
+from connectors.catalog.store.evidence.workflow_runs import read_until_by_service
 from ingestion.model import fqn
 from ingestion.model.lineage import Json
 
@@ -39,7 +40,7 @@ class Timeliness(StrEnum):
 class Freshness:
     """When a table was written last and by which jobs (milliseconds), how far apart two rounds are, when one was due.
 
-    `until` is the newest write that was seen in its service.
+    `until` is the time of the newest record that was read of its service.
     """
 
     id: str
@@ -89,7 +90,8 @@ def freshness_report(connection: Connection, options: TableListOptions) -> Answe
     seen = seen_writes(connection, moment)
     runs = {entity: run for entity, run in last_runs(connection).items() if run[0] <= moment}
     names = {one.id: one.fqn for one in tables_under(connection, None)}
-    ends: defaultdict[str, int] = defaultdict(int)
+    read = read_until_by_service(connection)
+    ends = defaultdict(int, {service: min(until, moment) for service, until in read.items()})
     for entity, last in (*_last_seen(seen), *((entity, run[0]) for entity, run in runs.items())):
         if entity in names:
             service = fqn.split(names[entity])[0]

@@ -58,7 +58,8 @@ class RunList:
 class RunDetails:
     """A run, the one `before` it that came to its end, what changed since, and what it gave up on that is dead still.
 
-    `dead_before` counts the statements of other runs of the workflow that are dead still.
+    A replay is no run before another: it reads a few records. `dead_before` counts the statements of other runs of the
+    workflow that are dead still.
     """
 
     run: StoredRun
@@ -91,6 +92,8 @@ def run_json(run: StoredRun) -> Json:
     return {
         "run": run.run,
         "workflow": run.workflow,
+        "kind": run.kind,
+        "readUntil": run.read_until,
         "service": run.service,
         "started": run.started,
         "ended": run.ended,

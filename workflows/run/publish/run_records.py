@@ -107,7 +107,8 @@ class RunRecords:
     @contextmanager
     def around(self) -> Iterator[RunRecords]:
         """Tells that the run has begun, and where it does not come to its end, how it failed."""
-        run = RecordedRun(self.options.run_id, self.config.workflow, self.started, None, RunOutcome.RUNNING)
+        kind = {"kind": self.options.extent.kind.value}
+        run = RecordedRun(self.options.run_id, self.config.workflow, self.started, None, RunOutcome.RUNNING, "", kind)
         self._file(run)
         try:
             yield self

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, Row, delete, func, insert, select, update
@@ -115,6 +116,17 @@ class StoredRun:
     coverage: Json | None
 
     @property
+    def kind(self) -> str:
+        """What it was asked to read: `run`, `backfill` or `replay`."""
+        return str(self.report.get("kind", "run"))
+
+    @property
+    def read_until(self) -> int | None:
+        """The time of the newest record that it or a run before it read, in milliseconds; None where none is known."""
+        newest = self.report.get("read_until")
+        return _millis(newest) if isinstance(newest, str) else None
+
+    @property
     def counts(self) -> Json:
         """The counts of its report; empty where it did not come to its end."""
         found: Json = self.report.get("counts") or {}
@@ -140,14 +152,26 @@ def stored_run(connection: Connection, run: str) -> StoredRun | None:
 
 
 def run_before(connection: Connection, run: StoredRun) -> StoredRun | None:
-    """The run of the same workflow that came to its end last before it began."""
+    """The run of the same workflow that came to its end last before it began; a replay, of a few records, is none."""
     table = pipeline_runs.c
     where = (_TELLS, table.pipeline == run.workflow, table.at < run.started)
     for row in connection.execute(select(pipeline_runs).where(*where).order_by(table.at.desc()).limit(50)):
         found = _stored_run(row)
-        if found.counts:
+        if found.counts and found.kind != "replay":
             return found
     return None
+
+
+def read_until_by_service(connection: Connection) -> dict[str, int]:
+    """The time of the newest record that was read of each service, in milliseconds."""
+    values = pipeline_runs.c.document
+    service, until = (func.json_extract(values, f"$.{RUN}.{name}") for name in ("service", "report.read_until"))
+    newest = select(service, func.max(until)).where(_TELLS, until.is_not(None)).group_by(service)
+    return {name: _millis(iso) for name, iso in connection.execute(newest)}  # in UTC, so that text is in order of time
+
+
+def _millis(iso: str) -> int:
+    return round(datetime.fromisoformat(iso).timestamp() * 1000)
 
 
 def _stored_run(row: Row[Any]) -> StoredRun:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from connectors.catalog.http.server import CatalogConfig, running_catalog
 from connectors.catalog.questions.freshness import FreshnessReport, freshness_in_file
 from connectors.catalog.questions.tables import TableListOptions
 from ingestion.errors import ConfigError
+from ingestion.model.moments import iso_time
 from tests.support.http_client import Client
 from tests.support.made_catalog import AT, MadeCatalog
 
@@ -60,6 +62,19 @@ def test_a_table_is_late_by_its_own_rhythm_at_the_end_of_its_log(file: Path) -> 
     assert then[STOPPED] == "on_time"  # a day without it is not yet a missing one
     with pytest.raises(ConfigError):
         ask(file, under="nowhere")
+
+
+def test_a_service_that_stopped_writing_is_late_where_its_log_goes_on(file: Path, tmp_path: Path) -> None:
+    copied = tmp_path / "catalog.db"
+    shutil.copy(file, copied)
+    report = {"read_until": iso_time((AT - 17 * DAY) / 1000), "counts": {"statements": 1}}
+    told = {"workflow": "w", "run": "1", "service": "other", "started": AT, "outcome": "done", "report": report}
+    with running_catalog(CatalogConfig(copied, port=0)) as address:
+        client = Client(address.url)
+        assert client.post("/headwater/workflow-runs", told)[0] == 200
+        found = {one["entity"]["fullyQualifiedName"]: one for one in client.get("/headwater/freshness")[1]["tables"]}
+    assert (found[ELSEWHERE]["state"], found[ELSEWHERE]["until"]) == ("late", AT - 17 * DAY)
+    assert (found[DAILY]["state"], found[DAILY]["until"]) == ("on_time", AT)  # of another service
 
 
 def test_it_is_written_in_every_form(file: Path) -> None:

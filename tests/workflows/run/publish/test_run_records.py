@@ -55,6 +55,8 @@ def test_a_run_tells_how_it_ended_and_what_is_not_covered(spark: SparkSession, t
         replayed, failed, _first = stored_runs(connection)
         (dead,) = dead_of(connection)
     assert (failed.outcome, replayed.counts["statements"], dead.run) == ("failed", 1, replayed.run)
+    assert (failed.kind, replayed.kind, filed.kind) == ("replay", "replay", "run")
+    assert filed.read_until == replayed.read_until == 1_767_225_780_000  # the last of its records
 
     (tmp_path / "log" / "all.csv").write_text("what is this\n1\n")  # what a run fails by is told too
     with pytest.raises(ConfigError):

@@ -15,7 +15,8 @@ function sums({ counts }) {
 function runText(run) {
   const took = run.ended === null ? "" : `, ${((run.ended - run.started) / 1000).toFixed(1)} s`;
   const told = SHARES.map((name, at) => `${sums(run)[at].toLocaleString("en")} ${name}`).join(", ");
-  return `${run.outcome.replaceAll("_", " ")}${took}${run.counts.statements === undefined ? "" : `: ${told}`}`;
+  const kind = run.kind === "run" ? "" : `${visible(run.kind)} `;
+  return `${kind}${run.outcome.replaceAll("_", " ")}${took}${run.counts.statements === undefined ? "" : `: ${told}`}`;
 }
 
 /** The latest runs, the newest first, with the trend of them all; `act.run` opens one. */
