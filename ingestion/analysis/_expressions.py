@@ -36,7 +36,7 @@ from ingestion.analysis.roles import COMPOSED, IDENTITY, is_direct, role_of
 from ingestion.analysis.scope import AnalysisContext, Scope
 from ingestion.dialects import Dialect
 from ingestion.model.function_parameters import column_of
-from ingestion.model.lineage import Column, ParameterUse
+from ingestion.model.lineage import Column, FunctionBody, ParameterUse
 from ingestion.model.steps import take_steps
 
 _OF_KEYS = (OutputNames.BEFORE_COLUMNS, OutputNames.AFTER_COLUMNS)
@@ -75,7 +75,7 @@ def evaluate(scope: Scope, expression: Expression) -> ColumnValue:
     if alone and type(slots[0]) is FieldSlot and slots[0].role == IDENTITY:
         return inputs[0]
     if any(type(slot) is CallSlot for slot in slots):
-        keys = _keys_of_calls(scope, slots, inputs) or keys
+        keys = _keys_of_calls(scope, slots, inputs, keys)
     take_steps(len(keys))
     made = ColumnValue(keys, expression, inputs)
     made.origins = origins or None
@@ -104,28 +104,36 @@ def _named_value(scope: Scope, slot: CallSlot | ParameterSlot) -> ColumnValue:
         return ColumnValue(combine([(slot.role, own)])).known_as("?")
     scope.analysis.functions[slot.name] = None
     rows = scope.analysis.table(slot.name)
-    if rows.columns is None:
+    body = body_of(rows.columns or ())
+    if rows.columns is None or (body is not None and not body.reads):
         return ColumnValue(())
     scope.tables.update(rows.tables)
     return ColumnValue(combine((slot.role, entry[1]) for entry in rows.entries if isinstance(entry, tuple)))
 
 
-def _keys_of_calls(scope: Scope, slots: Sequence[AnySlot], inputs: Sequence[ColumnValue]) -> dict[int, None]:
+def _keys_of_calls(
+    scope: Scope, slots: Sequence[AnySlot], inputs: Sequence[ColumnValue], keys: dict[int, None]
+) -> dict[int, None]:
     """The keys of an expression's slots where it calls functions whose bodies tell what they do with their arguments.
 
-    After `CREATE MACRO f(x) AS (SELECT max(v) FROM t WHERE k = x)` a of `f(a)` only filters. Empty where no body tells.
+    After `CREATE MACRO f(x) AS (SELECT max(v) FROM t WHERE k = x)` a of `f(a)` only filters, and after
+    `CREATE MACRO f(x, y) AS x + 1` b of `f(a, b)` is nothing to it. `keys` is what they are where no body tells.
     """
     through: dict[int, list[list[int]]] = {}
     for slot in slots:
         if not isinstance(slot, CallSlot) or not slot.arguments:
             continue
-        uses = parameter_uses(scope.analysis.table(slot.name).columns or ())
-        for number, (start, end, name) in enumerate(slot.arguments, 1) if uses else ():
-            roles = [role_of(use.transformation) for use in uses_of(uses, number, name)]
+        body = body_of(scope.analysis.table(slot.name).columns or ())
+        if body is None or len(slot.arguments) > len(body.given):  # else it is another function of that name
+            continue
+        for number, (start, end, name) in enumerate(slot.arguments, 1):
+            roles = [role_of(use.transformation) for use in uses_of(body.uses, number, name)]
             for inside in range(start, end):
                 through.setdefault(inside, []).append(roles)
-    keys: dict[int, None] = {}
-    for number, (slot, value) in enumerate(zip(slots, inputs, strict=True) if through else ()):
+    if not through:
+        return keys
+    keys = {}
+    for number, (slot, value) in enumerate(zip(slots, inputs, strict=True)):
         whole = isinstance(slot, CallSlot | ParameterSlot | QuerySlot)  # these have their role already
         own = dict.fromkeys(value.keys) if whole else combine([(slot.role, value)])
         for roles in through.get(number, ()):
@@ -134,9 +142,13 @@ def _keys_of_calls(scope: Scope, slots: Sequence[AnySlot], inputs: Sequence[Colu
     return keys
 
 
-def parameter_uses(columns: Iterable[Column]) -> tuple[ParameterUse, ...]:
-    """What the parameters of a function are to the columns that it gives; nothing where its body does not tell."""
-    return tuple(dict.fromkeys(use for column in columns for use in column.parameters))
+def body_of(columns: Iterable[Column]) -> FunctionBody | None:
+    """How a function makes the columns that it gives of its parameters; None where that is not known."""
+    bodies = [column.body for column in columns if column.body is not None]
+    if not bodies:
+        return None
+    uses = dict.fromkeys(use for body in bodies for use in body.uses)
+    return FunctionBody(bodies[0].given, tuple(uses), any(body.reads for body in bodies))
 
 
 def uses_of(uses: Iterable[ParameterUse], number: int, name: str) -> list[ParameterUse]:

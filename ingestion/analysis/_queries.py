@@ -22,7 +22,7 @@ from ingestion.analysis._columns import (
     rename_columns,
     spellings,
 )
-from ingestion.analysis._expressions import act, all_columns, apply_clauses, evaluate, parameter_uses, uses_of
+from ingestion.analysis._expressions import act, all_columns, apply_clauses, body_of, evaluate, uses_of
 from ingestion.analysis._fields import fields_of, with_role
 from ingestion.analysis._set_operations import combine_branches, combine_by_name
 from ingestion.analysis._stars import pivot_rows, star_entries
@@ -283,16 +283,16 @@ class QueryAnalysis:
         """
         table = self.table(name)
         columns = table.columns or ()
-        if not parameter_uses(columns):
+        body = body_of(columns)
+        if body is None or not body.uses:
             return table
         given = enumerate(_arguments_of(function), 1)
         arguments = [(evaluate(scope, argument), number, named) for number, (argument, named) in given]
         rows = QueryColumns(self.sources, [], {}, {name: None})
         for column, entry in zip(columns, table.entries, strict=True):
             own = entry[1] if isinstance(entry, tuple) else entry.whole(self.sources)
-            uses = [
-                (use, value) for value, number, named in arguments for use in uses_of(column.parameters, number, named)
-            ]
+            acting = column.body.uses if column.body is not None else ()
+            uses = [(use, value) for value, number, named in arguments for use in uses_of(acting, number, named)]
             parts = [(role_of(use.transformation), value) for use, value in uses if not use.rows]
             made = ColumnValue(combine([(IDENTITY, own), *parts])).known_as(own.text(), own.type())
             rows.entries.append((column.name, made))

@@ -19,6 +19,7 @@ from ingestion.model.lineage import (
     ColumnRef,
     CreateMode,
     Flow,
+    FunctionBody,
     LineageType,
     NameKind,
     Output,
@@ -227,7 +228,7 @@ def analyze(statement: RelationalStatement | StatementLineage, schema_of: Schema
     analysis = QueryAnalysis(statement.dialect, schema_of, of_function=of_function)
     flows = tuple(_flow(analysis, write, schema_of) for write in statement.writes)
     if of_function:
-        flows = tuple(_with_parameters(flow) for flow in flows)
+        flows = tuple(_with_body(*pair) for pair in zip(flows, statement.writes, strict=True))
     return StatementLineage(
         statement.kind,
         flows,
@@ -274,14 +275,17 @@ def _flow(analysis: QueryAnalysis, write: WriteForm, schema_of: SchemaLookup) ->
     return Flow(target, outputs, indirect, tuple(sources))
 
 
-def _with_parameters(flow: Flow) -> Flow:
+def _with_body(flow: Flow, write: WriteForm) -> Flow:
     """The flow into a function whose parameters are no columns that it reads, but what it does with its arguments."""
     of_rows = [use for reference in flow.indirect if (use := _parameter_use(reference, rows=True)) is not None]
     outputs = []
     for output in flow.outputs:
         uses = [use for reference in output.references if (use := _parameter_use(reference)) is not None]
         kept = tuple(reference for reference in output.references if _parameter_use(reference) is None)
-        outputs.append(replace(output, references=kept, parameters=tuple(dict.fromkeys([*uses, *of_rows]))))
+        body = None
+        if write.given is not None:
+            body = FunctionBody(write.given, tuple(dict.fromkeys([*uses, *of_rows])), reads=bool(flow.sources))
+        outputs.append(replace(output, references=kept, body=body))
     indirect = tuple(reference for reference in flow.indirect if _parameter_use(reference) is None)
     return replace(flow, outputs=tuple(outputs), indirect=indirect)
 

@@ -307,6 +307,7 @@ class WriteForm:
     `INSERT INTO w (b, a) SELECT x, y FROM s` puts s.x into w.b. `query` is None where no column is followed (LIKE,
     EXCHANGE): `sources` has what is read then. `fixed` are the
     target's columns that a static partition sets, which positions skip. `deletes` marks rows that go: nothing flows.
+    `given` are the parameters of the function that the query is the body of, where each is known again in it.
     """
 
     target: Target | None
@@ -314,6 +315,7 @@ class WriteForm:
     fixed: tuple[str, ...] = ()
     sources: tuple[TableName, ...] = ()
     deletes: bool = False
+    given: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -365,7 +365,7 @@ def _schema_of_outputs(flow: Flow) -> Schema | None:
     """The columns that a creating flow gives its target; None while a star in it is not expanded."""
     if any(output.star is not None or not output.name for output in flow.outputs):
         return None
-    return tuple(Column(output.name, output.type, output.parameters) for output in flow.outputs) or None
+    return tuple(Column(output.name, output.type, output.body) for output in flow.outputs) or None
 
 
 # Late binding: symbolic lineage and schemas make column lineage, whatever the order in which the log has them.

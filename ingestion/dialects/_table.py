@@ -117,6 +117,7 @@ POSTGRES_FAMILY = (
         structs_unnested=True,
         lateral_unsaid=True,
         untyped_parameters=True,
+        parameter_mark="$",
         named_by_function=False,
         values_column="col{}",
         values_column_first=0,

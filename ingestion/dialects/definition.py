@@ -143,6 +143,7 @@ class Dialect:
     bare_calls: bool = False  # p(1); calls p
     goes_on_after_errors: bool = False  # most errors end their statement, and not those behind it in the text
     untyped_parameters: bool = False  # CREATE FUNCTION f(a) AS a + 1
+    parameter_mark: str = ":"  # before a value that is given later: SELECT :a; `a: 1` is an alias in some
     marked_variables: bool = False  # SELECT :x in a body; without the colon the name is a column's
 
     # Definitions

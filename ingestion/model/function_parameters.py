@@ -15,8 +15,14 @@ _PLACEHOLDER = re.compile(rf"{_PREFIX}(?P<number>\d+)(?:_(?P<name>.+))?", re.DOT
 
 def placeholder(number: int, name: str) -> str:
     """The name of the placeholder that stands for a parameter: `WHERE k = :parameter_of_function_1_x`."""
+    plain = plain_name(name)
+    return f"{_PREFIX}{number}" + (f"_{plain}" if plain else "")
+
+
+def plain_name(name: str) -> str:
+    """A parameter's name as a placeholder has it; "" of one that it cannot have."""
     plain = name.lstrip("@")
-    return f"{_PREFIX}{number}" + (f"_{plain}" if re.fullmatch(r"\w+", plain) else "")
+    return plain if re.fullmatch(r"\w+", plain) else ""
 
 
 def parameter_of(placeholder_name: str) -> tuple[int, str] | None:

@@ -154,15 +154,27 @@ class ParameterUse:
 
 
 @dataclass(frozen=True, slots=True)
+class FunctionBody:
+    """How a function makes a column: `uses` is what becomes of its parameters, whose names are `given`.
+
+    A parameter without a use has no say in it. `reads` is whether it is made of tables, too.
+    """
+
+    given: tuple[str, ...]
+    uses: tuple[ParameterUse, ...]
+    reads: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Column:
     """A column of a known schema: its name as the catalog has it, and its type as written ("" if unknown).
 
-    One that a function gives has what the function's `parameters` are to it.
+    One that a function gives has the function's `body` where that tells what becomes of each parameter.
     """
 
     name: str
     type: str = ""
-    parameters: tuple[ParameterUse, ...] = ()
+    body: FunctionBody | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,8 +222,8 @@ class StarOutput:
 class Output:
     """One column that a flow gives its target, in order; with `star` set, a run of columns not known yet.
 
-    `name_assumed` marks a name that was guessed: a positional INSERT into a table of unknown schema. `parameters` are
-    those of the function whose column it is.
+    `name_assumed` marks a name that was guessed: a positional INSERT into a table of unknown schema. `body` is that of
+    the function whose column it is, where it tells what becomes of each parameter.
     """
 
     name: str
@@ -219,7 +231,7 @@ class Output:
     type: str = ""
     star: StarOutput | None = None
     name_assumed: bool = False
-    parameters: tuple[ParameterUse, ...] = ()
+    body: FunctionBody | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,14 +19,14 @@ from ingestion.model.lineage import StatementKind
 from ingestion.model.outcomes import Outcome
 from ingestion.parsing.parser_pool import warm_parser
 from ingestion.parsing.sandbox.protocol import ILL_FORMED
-from ingestion.parsing.tiers import ParseOutcome, ParseRequest
+from ingestion.parsing.tiers import ParseOutcome, ParseRequest, Tier
 from ingestion.scripts.connector_tables import with_locations
 from ingestion.scripts.unfollowed_changes import defined_routines, is_misspelt_definition
 from ingestion.statements import StatementText, classify, split
 from ingestion.statements.classification import BLOCKS
 from ingestion.statements.routines.bodies import block_steps, routines_in
 from ingestion.statements.routines.definition import quote_name
-from ingestion.statements.routines.inline_functions import as_function, function_as_view
+from ingestion.statements.routines.inline_functions import FunctionView, as_function, function_as_view
 from ingestion.statements.routines.steps import RoutineStep, called_routine, constant
 from ingestion.statements.script_variables import with_own_variables
 
@@ -129,15 +129,15 @@ class ScriptStatement:
     """A statement to parse and the line (from 1) it begins on; without a text, `problem` says why it has none.
 
     `column` (from 1) is where in that line the very text stands, 0 where the script does not have it like that.
-    `function`: the text is that of a view, as which a function is read that gives rows or reads them. `calls`: the
-    routine that it runs, and that the script does not define: what that does is not known.
+    `function`: the view as which a function is read, whose text it is. `calls`: the routine that it runs, and that the
+    script does not define: what that does is not known.
     """
 
     line: int
     text: str = ""
     problem: str = ""
     column: int = 0
-    function: bool = False
+    function: FunctionView | None = None
     calls: tuple[str, ...] = ()
 
     @property
@@ -162,14 +162,14 @@ def script_statements(script: str, dialect: Dialect) -> Iterator[ScriptStatement
         end = max(end, start + len(as_written.text))
         try:
             view = function_as_view(statement.text, dialect.name)
-            steps = tuple(_steps(statement.text, dialect)) if view is None else (RoutineStep(view),)
+            steps = tuple(_steps(statement.text, dialect)) if view is None else (RoutineStep(view.text),)
         except Exception as error:  # noqa: BLE001 the statement's boundary: what it fails on costs it alone
             yield ScriptStatement(statement.line, problem=f"internal_error:{type(error).__name__}")
             continue
         for step in steps:
             calls = _unknown_routine(step, dialect, defined)
             if step.problem or step.text or calls:
-                one = replace(_script_statement(statement, step, dialect), function=view is not None, calls=calls)
+                one = replace(_script_statement(statement, step, dialect), function=view, calls=calls)
                 yield replace(one, column=column) if step.text == statement.text else one
 
 
@@ -202,14 +202,16 @@ def _outcome(statement: ScriptStatement, parsed: ParseOutcome | None, dialect: D
         return ParseOutcome("", None, None, dead_reason=statement.problem)
     if statement.column and is_misspelt_definition(statement.text, dialect):
         return replace(parsed, symbolic=None, dead_reason=Outcome.UNKNOWN_VERB)
-    if parsed.dead_reason and _is_without_lineage(statement.text, dialect):
+    computes = statement.function is not None and not statement.function.reads
+    if parsed.dead_reason and (computes or _is_without_lineage(statement.text, dialect)):
         return replace(parsed, dead_reason=None)
     if parsed.dead_reason == Templated.code and (template := template_in_quotes(statement.text, dialect)) is not None:
         return replace(parsed, dead_reason=f"{Templated.code}: {template.expression}")
     if statement.column and not parsed.dead_reason and _is_no_statement(statement.text, dialect, parsed):
         return replace(parsed, symbolic=None, dead_reason=Outcome.UNKNOWN_VERB)
-    if statement.function and parsed.symbolic is not None:
-        return replace(parsed, symbolic=dumps(as_function(loads(parsed.symbolic))))
+    if statement.function is not None and parsed.symbolic is not None:
+        given = statement.function.given if parsed.tier is Tier.SQLGLOT else None
+        return replace(parsed, symbolic=dumps(as_function(loads(parsed.symbolic), given)))
     return parsed
 
 

@@ -158,6 +158,77 @@ def test_arguments_of_a_function_that_gives_rows_are_what_its_body_does_with_the
     assert {ends: said for ends, said in _subtypes(outcome, "src").items() if ends[0] == "a"} == {("a", ""): {"FILTER"}}
 
 
+_COMPUTED = [
+    ("bigquery", "create temp function f(x int64, y int64, z int64) as (if(x > 0, y + 1, 0))"),
+    ("clickhouse", "create function f as (x, y, z) -> if(x > 0, y + 1, 0)"),
+    ("databricks", "create function f(x int, y int, z int default 1) returns int return if(x > 0, y + 1, 0)"),
+    ("duckdb", "create macro f(x, y, z) as case when x > 0 then y + 1 end"),
+    ("mysql", "create function f(x int, y int, z int) returns int deterministic begin return if(x > 0, y + 1, 0); end"),
+    (
+        "oracle",
+        "create function f(x number, y number, z number) return number is begin"
+        " return case when x > 0 then y + 1 end; end;",
+    ),
+    (
+        "postgres",
+        "create function f(int, int, int) returns int language sql as $$ select case when $1 > 0 then $2 + 1 end $$",
+    ),
+    (
+        "postgres",
+        "create function f(x int, y int, z int) returns int language plpgsql as"
+        " $$ begin return case when x > 0 then y + 1 end; end $$",
+    ),
+    ("snowflake", "create function f(x int, y int, z int) returns int as $$ iff(x > 0, y + 1, 0) $$"),
+    ("trino", "create function f(x int, y int, z int) returns int return if(x > 0, y + 1, 0)"),
+    (
+        "tsql",
+        "create function public.f(@x int, @y int, @z int) returns int as begin"
+        " return case when @x > 0 then @y + 1 end end",
+    ),
+]
+
+
+@pytest.mark.parametrize(("dialect", "text"), _COMPUTED)
+def test_arguments_of_a_function_that_reads_no_table_are_what_its_body_does_with_them(
+    shop: Opened, dialect: str, text: str
+) -> None:
+    made = shop({**TABLES, "public.src": ("a", "b", "c")}, dialect=dialect)
+    call = f"insert into tgt (a) select {'public.' if dialect == 'tsql' else ''}f(a, b, c) from src"
+    for log in ([text, call], [call, text]):
+        outcome = made.run(*log)
+        assert _subtypes(outcome, "src") == {("a", "a"): {"CONDITIONAL"}, ("b", "a"): {"TRANSFORMATION"}}
+        assert list(outcome.edges) == [("public.src", "public.tgt")]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        ("duckdb", "create macro f(x) as x, (x, y) as y"),
+        ("duckdb", "create macro f(x) as x + 1"),
+        ("postgres", "create function f(x int, variadic y int[]) returns int language sql as 'select x'"),
+        (
+            "postgres",
+            "create function f(x int, y int) returns int language plpgsql as"
+            " $$ begin if x > 0 then return 1; end if; return y; end $$",
+        ),
+        (
+            "postgres",
+            "create function f(x int, y int) returns int language plpgsql as $$ begin if y > 0 then return 1; end if;"
+            " return (select max(rate) + x from rates); end $$",
+        ),
+        ("postgres", "create function f(x int, y int) returns int language plpython3u as $$ return x $$"),
+        ("snowflake", "create function f(x int, y int) returns int as 'x +'"),
+    ],
+)
+def test_arguments_of_a_function_whose_body_is_not_understood_may_all_be_its_value(
+    shop: Opened, dialect: str, text: str
+) -> None:
+    """Overloads, several values for one parameter, control flow, other languages and what cannot be parsed."""
+    outcome = shop(RATES, dialect=dialect).run(text, "insert into tgt (a) select f(a, b) from src")
+    assert {("src.a", "tgt.a"), ("src.b", "tgt.a")} <= outcome.columns
+    assert not [end for end, _ in outcome.outcomes if end == "dead"]
+
+
 def test_an_argument_whose_use_the_body_does_not_show_may_be_the_value(shop: Opened) -> None:
     outcome = shop(RATES).run(
         "create function f(x text) returns numeric return (select max(rate) from rates where code = f.x)",

@@ -94,6 +94,9 @@ def read_header(text: str, dialect: Dialect) -> Header | None:
         return None
     if kind == MACRO:
         body = _within_parentheses(Code.of(body, dialect))
+    elif kind == "function" and not parameters and (as_lambda := _lambda(Code.of(body, dialect))) is not None:
+        body, given = as_lambda
+        parameters = given
     return Header(
         kind,
         name,
@@ -113,6 +116,15 @@ def _within_parentheses(code: Code) -> str:
     closing = code.closing(0)
     last = next((index for index in range(closing + 1, len(code.tokens)) if code.word(index) != ";"), None)
     return code.text[code.end_of(0) : code.start_of(closing)] if code.word(0) == "(" and last is None else code.text
+
+
+def _lambda(code: Code) -> tuple[str, tuple[str, ...]] | None:
+    """ClickHouse's `(a, b) -> a + 1` as its body and parameters; None of another body."""
+    arrow = code.closing(0) + 1 if code.word(0) == "(" else 1
+    if code.words(arrow, 2) != ("-", ">") or arrow + 2 >= len(code.tokens):
+        return None
+    names = code.items(1, arrow - 1) if arrow > 1 else ((0, 1),)
+    return code.text[code.start_of(arrow + 2) :], tuple(code.name(begin) for begin, _end in names)
 
 
 def object_at(code: Code) -> int | None:

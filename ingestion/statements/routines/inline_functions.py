@@ -1,21 +1,22 @@
-"""Functions that read tables: views with parameters, through which lineage passes like through any view.
+"""Functions whose body is known: views with parameters, through which lineage passes like through any view.
 
 One that gives rows is the view of its query; one that gives a value is a view of one row, whose conditions act on that
-value alone.
+value alone. So is one that reads no table: what its body does with its arguments is what they are to its value.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from ingestion.analysis.form import RelationalStatement, WriteForm
 from ingestion.analysis.symbolic import Symbolic
 from ingestion.dialects import Dialect, dialect_of
 from ingestion.dialects.cursor import Code
 from ingestion.dialects.definition import DollarQuotes, keywords
-from ingestion.model.function_parameters import placeholder
+from ingestion.model.function_parameters import placeholder, plain_name
 from ingestion.model.lineage import NameKind, TableName
 from ingestion.statements.routines._reader import read_body
 from ingestion.statements.routines._signature import MACRO, Header, read_header
@@ -25,17 +26,30 @@ from ingestion.statements.routines.steps import Variables, with_parameters
 _DEFINES_FUNCTION = re.compile(r"\s*(?:create|alter)\b(?:\s+(?!with\b)\w+){0,5}?\s+(?:function|macro)\b", re.IGNORECASE)
 _QUERIES = keywords("select with values")
 _STATEMENTS = keywords("begin declare return if set insert update delete merge call")
-# Without a FROM it reads no table: its arguments make its value, as with any function.
 _READS = re.compile(r"\bfrom\b", re.IGNORECASE)
 _NUMBERED = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|\$(?P<number>\d+)\b")
+_ENDS = frozenset({";", ","})
 _RESULT = "result"
 """The column under which a function's value is read."""
 
 
-def function_as_view(text: str, dialect: str) -> str | None:
+@dataclass(frozen=True, slots=True)
+class FunctionView:
+    """A function as a view: `text` creates it, `given` are its parameters where the text has a placeholder for each.
+
+    `reads` is whether the body may read tables; of one that reads none, nothing is lost where it is not understood.
+    """
+
+    text: str
+    given: tuple[str, ...] | None
+    reads: bool
+
+
+def function_as_view(text: str, dialect: str) -> FunctionView | None:
     """CREATE VIEW under the function's name with the query that it comes to; None where it is more than a query.
 
-    A function that gives a value gives it as the column `result`; one that reads no table is no view.
+    A function that gives a value gives it as the column `result`. One that reads no table is a view only where its
+    body says what becomes of each argument: else all of them make its value, as with a function that nobody knows.
     """
     if not _DEFINES_FUNCTION.match(text):
         return None
@@ -45,30 +59,86 @@ def function_as_view(text: str, dialect: str) -> str | None:
         return None
     if header.kind == MACRO and not rules.untyped_parameters:  # Teradata's is a script
         return None
-    variables = _parameters(header, known_again=not _names_otherwise(header, rules))
-    query = _only_query(header.body, rules, variables) if header.returns_table else _value_of(header, rules, variables)
-    if query is None:
+    given = _known_parameters(header, rules)
+    variables = _parameters(header, known_again=given is not None)
+    reads = header.returns_table or _READS.search(header.body) is not None
+    if header.returns_table:
+        queries: tuple[str, ...] = (_only_query(header.body, rules, variables) or "",)
+    elif reads:
+        queries = _values_of(header, rules, variables)
+    else:
+        queries = (_computed_value(header, rules, variables),) if given else ()
+    if not any(queries):
         return None
-    query = _by_number(query, header, rules)
+    shown = [_by_number(query, header, rules) for query in queries]
+    if given is not None and not _shows_all(header, shown, rules):
+        given = None
+    if not reads and given is None:
+        return None
+    query = " UNION ALL ".join(shown)
     name = ".".join(quote_name(part, rules) for part in header.name)
     columns = ", ".join(quote_name(column, rules) for column in header.columns)
-    return f"CREATE VIEW {name} {f'({columns}) ' if columns else ''}AS {query}"
+    return FunctionView(f"CREATE VIEW {name} {f'({columns}) ' if columns else ''}AS {query}", given, reads)
 
 
-def _value_of(header: Header, dialect: Dialect, variables: Variables) -> str | None:
-    """The query of the value that a function gives, where that is read from tables and nothing is written."""
-    if not _READS.search(header.body):
-        return None
+def _values_of(header: Header, dialect: Dialect, variables: Variables) -> tuple[str, ...]:
+    """The queries of the values that a function gives, where they are read from tables and nothing is written."""
     query = _only_query(header.body, dialect, variables)
     if query is not None:
-        return f"SELECT ({query}) AS {_RESULT}"
+        return (f"SELECT ({query}) AS {_RESULT}",)
     steps, returned = read_body(header.body, dialect, variables)
     if steps:
-        return None
+        return ()
     if not returned and (expression := _only_expression(header.body, dialect, variables)):
         returned = (expression,)
     read = [expression for expression in dict.fromkeys(returned) if _READS.search(expression)]
-    return " UNION ALL ".join(f"SELECT ({expression}) AS {_RESULT}" for expression in read) or None
+    return tuple(f"SELECT ({expression}) AS {_RESULT}" for expression in read)
+
+
+def _shows_all(header: Header, queries: Sequence[str], dialect: Dialect) -> bool:
+    """Whether one of the queries names each parameter as often as the body does.
+
+    In `IF y > 0 THEN RETURN 0; END IF; RETURN (SELECT max(v) FROM t);` y decides, and no query tells.
+    """
+    code = Code.of(header.body, dialect)
+    named = Counter(code.name(index).casefold() for index in range(len(code.tokens)))
+    numbered = Counter(match["number"] for match in _NUMBERED.finditer(header.body))
+    for number, name in enumerate(header.given, 1):
+        mark = re.compile(rf"\b{placeholder(number, name)}\b")
+        mentions = named[name.casefold()] if name else 0
+        if mentions + numbered[str(number)] > max(len(mark.findall(query)) for query in queries):
+            return False
+    return True
+
+
+def _computed_value(header: Header, dialect: Dialect, variables: Variables) -> str:
+    """The query of a value that is made of parameters alone: `a + 1`, `RETURN a + 1`, or a block with only that.
+
+    "" where it is more than that.
+    """
+    query = _only_query(header.body, dialect, variables)
+    if query is not None:
+        return f"SELECT ({query}) AS {_RESULT}"
+    code = Code.of(header.body, dialect)
+    first, last = 0, len(code.tokens)
+    if code.word(0) == "begin":
+        first, last = 1, next((index for index in range(last - 1, 0, -1) if code.word(index) == "end"), last)
+    returned = code.word(first) == "return"
+    first += returned
+    while last > first and code.word(last - 1) == ";":
+        last -= 1
+    starts = returned or code.word(first) not in _STATEMENTS or code.word(first + 1) == "("  # IF(a > 0, b, c)
+    if not starts or code.word(first) in _QUERIES or code.find(first, _ENDS) < last or first == last:
+        return ""
+    return f"SELECT ({with_parameters(code, first, last, variables)}) AS {_RESULT}"
+
+
+def _known_parameters(header: Header, dialect: Dialect) -> tuple[str, ...] | None:
+    """The parameters that a call gives, as placeholders name them; None where the body may name them otherwise."""
+    takes_several = bool(header.parameters) and not header.given
+    if takes_several or _names_otherwise(header, dialect):
+        return None
+    return tuple(plain_name(name) for name in header.given)
 
 
 def _parameters(header: Header, *, known_again: bool = True) -> Variables:
@@ -117,21 +187,21 @@ def _only_expression(body: str, dialect: Dialect, variables: Variables) -> str:
     return with_parameters(code, 0, last, variables)
 
 
-def as_function(symbolic: Symbolic) -> Symbolic:
-    """The lineage of such a view, as that of a table function of the same name."""
+def as_function(symbolic: Symbolic, given: tuple[str, ...] | None) -> Symbolic:
+    """The lineage of such a view, as that of a table function of the same name with these parameters."""
     if not isinstance(symbolic, RelationalStatement):
         return symbolic
-    return replace(symbolic, writes=tuple(_rename(symbolic.writes)))
+    return replace(symbolic, writes=tuple(_rename(symbolic.writes, given)))
 
 
-def _rename(writes: tuple[WriteForm, ...]) -> Iterator[WriteForm]:
+def _rename(writes: tuple[WriteForm, ...], given: tuple[str, ...] | None) -> Iterator[WriteForm]:
     for write in writes:
         if write.target is None:
             yield write
             continue
         name = write.target.name
         function = TableName((name.dotted.lower(),), str(name), NameKind.FUNCTION)
-        yield replace(write, target=replace(write.target, name=function))
+        yield replace(write, target=replace(write.target, name=function), given=given)
 
 
 def _only_query(body: str, dialect: Dialect, variables: Variables) -> str | None:

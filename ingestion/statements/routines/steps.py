@@ -315,7 +315,7 @@ def _replacement(code: Code, index: int, variables: Variables) -> tuple[str, int
     if query is not None and key not in variables.values and code.dialect.dollar_quotes is DollarQuotes.TAGGED:
         return f"(SELECT {token.text} FROM ({query}) {token.text})", index  # the row as one value
     named = variables.placeholders.get(key, token.text.removeprefix("@"))
-    return f"{'@' if token.text.startswith('@') else ':'}{named}", index
+    return f"{'@' if token.text.startswith('@') else code.dialect.parameter_mark}{named}", index
 
 
 def _rows_of_cursor(code: Code, index: int, variables: Variables) -> tuple[str, int] | None:

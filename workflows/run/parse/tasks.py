@@ -14,14 +14,16 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import ArrayType, BinaryType, BooleanType, StringType, StructField, StructType
 
 from ingestion.analysis.analyzer import lineage_with_names
+from ingestion.analysis.form import RelationalStatement
 from ingestion.analysis.symbolic import dumps, loads
 from ingestion.binding.external_tables import may_have_location, with_location
 from ingestion.errors import ParseTimeout, Unparsable
 from ingestion.model.isolation import Failure, FailureStage, Isolation, Probe, no_probe
+from ingestion.model.lineage import StatementKind
 from ingestion.parsing.parser_pool import ThreadedParser
 from ingestion.parsing.sandbox.process import Limits
 from ingestion.parsing.templates import ParsedTemplate, TemplateKey, tier_brought
-from ingestion.parsing.tiers import ParseOutcome, Parser, ParseRequest
+from ingestion.parsing.tiers import ParseOutcome, Parser, ParseRequest, Tier
 from ingestion.statements.masking import QueryMasker
 from ingestion.statements.routines.inline_functions import as_function, function_as_view
 
@@ -184,17 +186,19 @@ def _failed_row(row: Mapping[str, object], failure: Failure) -> dict[str, object
 def parse_request(key: str, row: Mapping[str, object]) -> ParseRequest:
     """What the parsers are asked of a statement: of a function that gives rows, what its query is."""
     text, dialect = str(row["text"]), str(row["dialect"])
-    return ParseRequest(key, function_as_view(text, dialect) or text, dialect)
+    view = function_as_view(text, dialect)
+    return ParseRequest(key, text if view is None else view.text, dialect)
 
 
 def parsed_row(row: Mapping[str, object], outcome: ParseOutcome) -> dict[str, object]:
     """What a parser task gives of one template: its lineage and its masked text."""
+    outcome = _without_loss(outcome, row)
     refused = outcome.other is not None and outcome.other.refused
     return {
         "fingerprint": row["fingerprint"],
         "dialect": row["dialect"],
         "tier": str(outcome.tier) if outcome.tier else None,
-        "symbolic": _complete(outcome.symbolic, row),
+        "symbolic": _complete(outcome, row),
         # A dialect that cannot read a text does not know either where its strings are.
         "masked": None if refused else _mask(str(row["text"]), str(row["dialect"])),
         "dead": outcome.dead_reason,
@@ -203,13 +207,26 @@ def parsed_row(row: Mapping[str, object], outcome: ParseOutcome) -> dict[str, ob
     }
 
 
-def _complete(symbolic: bytes | None, row: Mapping[str, object]) -> bytes | None:
+def _without_loss(outcome: ParseOutcome, row: Mapping[str, object]) -> ParseOutcome:
+    """What became of a template, of a function that reads no table nothing where its body could not be read."""
+    if outcome.dead_reason is None:
+        return outcome
+    view = function_as_view(str(row["text"]), str(row["dialect"]))
+    if view is None or view.reads:
+        return outcome
+    nothing = dumps(RelationalStatement(StatementKind.OTHER, str(row["dialect"])))
+    return replace(outcome, symbolic=nothing, dead_reason=None)
+
+
+def _complete(outcome: ParseOutcome, row: Mapping[str, object]) -> bytes | None:
+    symbolic = outcome.symbolic
     text, dialect = str(row["text"]), str(row["dialect"])
-    of_function = function_as_view(text, dialect) is not None
-    if symbolic is None or not (of_function or may_have_location(text)):
+    view = function_as_view(text, dialect)
+    if symbolic is None or not (view is not None or may_have_location(text)):
         return symbolic
     parsed = loads(symbolic)
-    located = as_function(parsed) if of_function else with_location(parsed, text, dialect)
+    given = view.given if view is not None and outcome.tier is Tier.SQLGLOT else None
+    located = as_function(parsed, given) if view is not None else with_location(parsed, text, dialect)
     return symbolic if located is parsed else lineage_with_names(dumps(located), located)
 
 
