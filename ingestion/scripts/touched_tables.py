@@ -40,21 +40,26 @@ _OPTIONS: Mapping[str, frozenset[str]] = {
     "msck": keywords("repair"),
     "optimize": keywords("local no_write_to_binlog"),
     "preload": frozenset(),
+    "purge": frozenset(),
     "recompress": frozenset(),
     "refresh": frozenset(),
     "reindex": frozenset(),
     "reorg": frozenset(),
     "repair": keywords("local no_write_to_binlog"),
     "runstats": keywords("on"),
+    "set": keywords("identity_insert"),
     "truncate": frozenset(),
     "uncache": frozenset(),
+    "undrop": frozenset(),
     "unlock": frozenset(),
     "update": keywords("statistics"),
     "vacuum": keywords("full freeze verbose analyze analyse sort delete reindex recluster lite"),
 }
 """The words that may stand between a verb and the table, beside those of every one and options in parentheses."""
 _TABLE_KINDS = keywords("table tables view")
-_NAMED_TABLE = keywords("alter cache check checksum flush msck preload recompress reorg repair runstats uncache unlock")
+_NAMED_TABLE = keywords(
+    "alter cache check checksum flush msck preload purge recompress reorg repair runstats uncache undrop unlock"
+)
 """Verbs that are about a table only where it says so: ALTER TABLE t, FLUSH TABLES t, and FLUSH PRIVILEGES."""
 _BEHIND_ON: Mapping[str, frozenset[str]] = {
     **dict.fromkeys(keywords("grant deny"), keywords("to , (")),
@@ -79,13 +84,15 @@ def touched_tables(text: str, dialect: Dialect) -> Iterator[_TableName]:
     kinds = code.words(1, _MOST_MODIFIERS)
     if verb in _BEHIND_ON:
         yield from _tables_behind_on(code)
+    elif verb == "security" and "column" in kinds:
+        yield code.dotted_name(code.find(1, frozenset({"column"})) + 1)[0][:-1]
     elif verb in _DEFINING and not _ON_TABLES.isdisjoint(kinds) and kinds[0] not in _TABLE_KINDS:
         yield from _tables_listed(code, code.find(1, frozenset({_before_table(code)})) + 1)
     elif verb in ("create", "alter") and "publication" in kinds:
         yield from _tables_listed(code, code.find(1, frozenset({"table"})))
     elif verb == "create" and "synonym" in kinds:
         yield from _tables_listed(code, code.find(1, frozenset({"for"})) + 1)
-    elif verb in _OPTIONS:
+    elif verb in _OPTIONS and (verb != "set" or code.word(1) == "identity_insert"):
         yield from _tables_behind_verb(code, verb)
 
 

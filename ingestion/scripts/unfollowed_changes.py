@@ -16,16 +16,20 @@ from ingestion.statements.classification import DDL_OBJECTS
 
 _UNFOLLOWED = frozenset(
     {
-        *(("drop", what) for what in keywords("function procedure macro type domain aggregate extension synonym")),
+        *(
+            ("drop", what)
+            for what in keywords("function procedure macro type domain aggregate extension synonym server")
+        ),
         *(("alter", what) for what in keywords("type domain schema database function procedure synonym extension")),
         *(("detach", what) for what in keywords("table view dictionary database")),
         ("drop", "dictionary"),
+        ("drop", "server"),
         ("restore", "table"),
     }
 )
 _OTHER_ROWS = keywords("attach detach inherit")
 """Behind ALTER TABLE: the rows of another table come to its own, or go."""
-_NAMESPACES = keywords("schema database catalog namespace keyspace")
+NAMESPACES = keywords("schema database catalog namespace keyspace")
 _DEFINED = re.compile(
     r"(?<!execute\s)(?<!drop\s)(?<!on\s)\b(?:procedure|proc|function|macro|prepare)\s+(?:if\s+not\s+exists\s+)?([\w.$#@\"`\[\]]+)",
     re.IGNORECASE,
@@ -130,6 +134,6 @@ def dropped_namespace(text: str, dialect: Dialect) -> tuple[str, ...]:
     elif code.word(0) != "drop":
         return ()
     user = what == 1 and code.word(1) == "user" and any(token.text.lower() == "cascade" for token in code.tokens)
-    if code.word(what) not in _NAMESPACES and not user:
+    if code.word(what) not in NAMESPACES and not user:
         return ()
     return code.dotted_name(what + (3 if code.words(what + 1, 2) == ("if", "exists") else 1))[0]

@@ -74,6 +74,7 @@ class LocalTables:
         self._moment = moment
         self._by_name: dict[tuple[str, ...], tuple[CatalogTable, ...]] = {}
         self._known: dict[str, CatalogTable] = {}
+        self._namespaces: set[tuple[str, ...]] | None = None
 
     def tables_named(self, parts: Iterable[str]) -> tuple[CatalogTable, ...]:
         """The tables whose full names end with these parts, whatever their case."""
@@ -91,6 +92,16 @@ class LocalTables:
         ends = (table.parts[:depth] for table in self.all() for depth in (1, 2))
         namespaces = {one for one in ends if tuple(part.casefold() for part in one[-len(wanted) :]) == wanted}
         return tuple(table for table in self.all() if table.parts[:1] in namespaces or table.parts[:2] in namespaces)
+
+    def has_namespace(self, parts: tuple[str, ...]) -> bool:
+        """Whether the name of a schema or database ends with these parts, whatever their case."""
+        wanted = tuple(part.casefold() for part in parts)
+        if self._namespaces is None:
+            kinds = entities.c.type.in_(("database", "databaseSchema"))
+            query = select(entities.c.fqn).where(kinds, entities.c.deleted.is_(False))
+            names = (fqn.split(name)[1:] for name in self._connection.scalars(query))
+            self._namespaces = {tuple(fqn.decode_name(part).casefold() for part in name) for name in names}
+        return any(name[-len(wanted) :] == wanted for name in self._namespaces)
 
     def all(self) -> tuple[CatalogTable, ...]:
         """Every table that is there."""

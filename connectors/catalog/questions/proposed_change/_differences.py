@@ -113,15 +113,27 @@ def unknown_tables(sides: Sides) -> Iterator[str]:
 
 
 def unknown_columns(sides: Sides) -> Iterator[str]:
-    """Columns that the change drops, renames or retypes, and that their tables do not have."""
-    for name, needed in sorted(sides.after.needed.items()):
-        state = sides.state_before(name)
-        if state is not None and name not in sides.after.created:
-            there = {column.name.casefold() for column in state.columns or sides.columns_seen(name)}
-            there |= {column.casefold() for column in sides.after.given.get(name, ())}
-            if state.columns is None:  # no query may have seen what the side before ended
-                there |= {column.casefold() for column in sides.before.needed.get(name, ())}
-            yield from (f"{name}.{column}" for column in sorted(needed) if column.casefold() not in there)
+    """Columns that the change drops, renames, retypes, fills or is about, and that their tables do not have."""
+    before, after = sides.before, sides.after
+    for name in sorted({**after.needed, **after.touched}):
+        there = _known_columns(sides, name)
+        if there is not None:
+            touched = after.touched.get(name, set()) - before.touched.get(name, set())
+            needed = set() if name in after.created else after.needed.get(name, set())
+            yield from (f"{name}.{column}" for column in sorted(needed | touched) if column.casefold() not in there)
+
+
+def _known_columns(sides: Sides, name: str) -> set[str] | None:
+    """The columns, in lower case, that a table has or gets; None where nothing tells of any."""
+    made = name in sides.after.created
+    state = sides.after.states.get(name) if made else sides.state_before(name)
+    if state is None or (made and not state.columns):
+        return None
+    there = {column.name.casefold() for column in state.columns or sides.columns_seen(name)}
+    there |= {column.casefold() for column in sides.after.given.get(name, ())}
+    if state.columns is None:  # no query may have seen what the side before ended
+        there |= {column.casefold() for column in sides.before.needed.get(name, ())}
+    return there
 
 
 def _columns(sides: Sides, name: str, before: TableState, after: TableState) -> Iterator[TableDifference]:

@@ -16,6 +16,7 @@ from ingestion.binding.relations import Relation
 from ingestion.binding.schema_changes import occurrences_of_tables
 from ingestion.binding.timeline import Occurrence, SchemaProvider
 from ingestion.dialects import Dialect
+from ingestion.dialects.definition import keywords
 from ingestion.model.fqn import decode_name
 from ingestion.model.lineage import (
     Column,
@@ -31,15 +32,18 @@ from ingestion.model.namespaces import Namespace, RelationKey
 from ingestion.model.outcomes import Outcome, ProblemKind
 from ingestion.parsing.tiers import ParseOutcome
 from ingestion.scripts.statements import ScriptStatement, parse_script_statements, script_statements
+from ingestion.scripts.touched_names import made_namespace, referenced_tables, touched_columns, touched_namespaces
 from ingestion.scripts.touched_tables import touched_tables
 from ingestion.scripts.unfollowed_changes import dropped_namespace, unfollowed_change
-from ingestion.statements import classify
+from ingestion.statements import classify, split
 from ingestion.statements.altered_types import altered_types
 from ingestion.walk import TABLE, ColumnNode
 
 # SQL files read as one script and bound to the tables of a catalog.
 
 _WHOLE = 3
+_SYSTEM_SCHEMAS = keywords("information_schema pg_catalog pg_temp sys")
+"""Schemas that a database has of its own: no log makes them."""
 
 
 class TableNames:
@@ -72,6 +76,13 @@ class TableNames:
             self.ambiguous[".".join(known)] = tuple(one.fqn for one in found)
         return found[0] if len(found) == 1 else None
 
+    def table_from(self, parts: Sequence[str], namespace: Namespace) -> CatalogTable | None:
+        """The table that a name means where unqualified ones are looked for in a namespace first."""
+        if len(parts) == 1:
+            own = (self.table((schema, *parts)) for schema in namespace.search_path)
+            return next((one for one in own if one is not None), None) or self.table(parts)
+        return self.table(parts)
+
     def table_name(self, key: RelationKey) -> str:
         """The full name of the table that a key means, or the key itself where the catalog has none."""
         found = self.table(key.parts) if key.kind is NameKind.TABLE and key.session is None else None
@@ -89,9 +100,7 @@ class TableNames:
     def _elsewhere(self, name: TableName, namespace: Namespace) -> RelationKey | None:
         if name.kind is not NameKind.TABLE:
             return None
-        unqualified = len(name.parts) == 1
-        own = (self.table((schema, *name.parts)) for schema in namespace.search_path if unqualified)
-        found = next((one for one in own if one is not None), None) or self.table(name.parts)
+        found = self.table_from(name.parts, namespace)
         return None if found is None else RelationKey(found.parts)
 
 
@@ -107,19 +116,32 @@ def seen_columns(table: CatalogTable) -> tuple[Column, ...]:
 
 
 @dataclass(frozen=True, slots=True)
+class _NamedTable:
+    """A table that a statement is about without making, reading or filling it, and a column of it, or none."""
+
+    parts: tuple[str, ...]
+    namespace: Namespace
+    column: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class BoundScript:
     """A script's statements, bound; `texts` are their texts by the second part of their order.
 
     `retyped` are the columns that got a type, with the parts of their table's name; `dropped` the tables of dropped
-    schemas; `named` those that a statement without lineage is about; `unknown` what could not be understood: the
-    statement's text, and where it is with the reason.
+    schemas; `named` those that a statement is about without lineage; `namespaces` the schemas and databases that are
+    named, and `made_namespaces` those of them that are made; `unknown` what could not be understood: the statement's
+    text, and where it is with the reason.
     """
 
     log: BoundLog
     texts: dict[int, str]
+    dialect: Dialect
     retyped: tuple[tuple[tuple[str, ...], Column], ...] = ()
     dropped: tuple[str, ...] = ()
-    named: tuple[tuple[str, ...], ...] = ()
+    named: tuple[_NamedTable, ...] = ()
+    namespaces: tuple[tuple[str, ...], ...] = ()
+    made_namespaces: tuple[tuple[str, ...], ...] = ()
     unknown: tuple[tuple[str, str], ...] = ()
 
     def text_of(self, statement: BoundStatement) -> str:
@@ -136,7 +158,9 @@ def bound_script(script: Script | None, dialect: Dialect, names: TableNames, tim
         if (why := _doubt(statement, outcome, dialect))
     }
     occurrences, namespace = [], names.namespace
+    named: dict[_NamedTable, None] = {}
     for number, (statement, outcome) in enumerate(zip(found, outcomes, strict=True)):
+        named |= dict.fromkeys(_named_tables(statement.text, dialect, namespace))
         namespace = _following(namespace, statement.text, dialect, names.namespace)
         if outcome.symbolic is not None:
             order = (0.0, number)
@@ -144,17 +168,33 @@ def bound_script(script: Script | None, dialect: Dialect, names: TableNames, tim
     log = bind(occurrences_of_tables(occurrences), names.provider())
     reasons |= {number: str(failure.reason) for (_, number), failure in log.failures.items()}
     texts = {number: " ".join(statement.text.split()) for number, statement in enumerate(found)}
+    for one in split(script.text, dialect.name) if script is not None else ():
+        if classify(one.text, dialect).skip_reason is Outcome.ROUTINE_DEFINITION:  # of it the steps alone are found
+            named |= dict.fromkeys(_named_tables(one.text, dialect, names.namespace))
     return BoundScript(
         log,
         texts,
+        dialect,
         tuple(_retyped_columns(found, dialect)),
         tuple(dict.fromkeys(_dropped_tables(found, dialect, names.tables))),
-        tuple(dict.fromkeys(name for one in found for name in touched_tables(one.text, dialect))),
+        tuple(named),
+        tuple(dict.fromkeys(name for one in found for name in touched_namespaces(one.text, dialect) if name)),
+        tuple(name for one in found if (name := made_namespace(one.text, dialect))),
         (
             *((why, why) for why in (script.unread if script is not None else ())),
             *((texts[n] or why, f"{_location(script, found, n)}: {why}") for n, why in sorted(reasons.items())),
         ),
     )
+
+
+def _named_tables(text: str, dialect: Dialect, namespace: Namespace) -> Iterator[_NamedTable]:
+    if not text:
+        return
+    for parts in (*touched_tables(text, dialect), *referenced_tables(text, dialect)):
+        if parts:
+            yield _NamedTable(parts, namespace)
+    for parts, column in touched_columns(text, dialect):
+        yield _NamedTable(parts, namespace, column)
 
 
 def _doubt(statement: ScriptStatement, outcome: ParseOutcome, dialect: Dialect) -> str:
@@ -225,9 +265,10 @@ class ScriptEffects:
 
     `created` are the tables that it makes; `defined` those whose whole content one statement gives (views, CREATE TABLE
     AS), with its text. `types` are those that columns (in lower case) got, `needed` the columns that it drops, renames
-    or retypes, `given` those that it adds. `dependencies` is what each table is filled from, `problems` what the
-    script names in vain, `not_found` the tables that it neither makes nor the catalog has, `touched_in_vain` those of
-    them that an index, a comment or a TRUNCATE is of.
+    or retypes, `given` those that it adds, `touched` those that an index, a grant or an INSERT is of. `dependencies` is
+    what each table is filled from, `problems` what the script names in vain, `not_found` the tables that it neither
+    makes nor the catalog has, `touched_in_vain` those of them that an index, a comment or a TRUNCATE is of, and the
+    schemas of which nothing is known.
     """
 
     states: dict[str, TableState] = field(default_factory=dict)
@@ -238,6 +279,7 @@ class ScriptEffects:
     types: dict[str, dict[str, str]] = field(default_factory=dict)
     needed: dict[str, set[str]] = field(default_factory=dict)
     given: dict[str, set[str]] = field(default_factory=dict)
+    touched: dict[str, set[str]] = field(default_factory=dict)
     filled: dict[str, None] = field(default_factory=dict)
     reads: dict[str, None] = field(default_factory=dict)
     writes: dict[str, None] = field(default_factory=dict)
@@ -306,10 +348,51 @@ def _add_relations(script: BoundScript, effects: ScriptEffects, names: TableName
             effects.states[label] = state
     for name in script.dropped:
         effects.states.setdefault(name, TableState(exists=False))
-    made = {relation.key.parts[-1].casefold() for relation in script.log.relations}
-    for parts in script.named:
-        known = parts[-1].casefold() in made or names.table(parts) is not None or names.tables.below(parts)
-        if not known and ".".join(parts) not in names.ambiguous:
+    _add_named_tables(script, effects, names, labels)
+    _add_unknown_namespaces(script, effects, names)
+
+
+def _add_named_tables(script: BoundScript, effects: ScriptEffects, names: TableNames, labels: dict[int, str]) -> None:
+    made = {
+        tuple(part.casefold() for part in relation.key.parts if part): labels[relation.number]
+        for relation in script.log.relations
+        if relation.creator is not None or relation.key != relation.born
+    }
+    for one in script.named:
+        folded = tuple(part.casefold() for part in one.parts)
+        table = names.table_from(one.parts, one.namespace)
+        own = (label for key, label in made.items() if _are_one(key, folded))
+        label = next(own, None) or (table.fqn if table is not None else None)
+        if label is not None:
+            effects.touched.setdefault(label, set()).update((one.column,) if one.column is not None else ())
+        elif ".".join(one.parts) not in names.ambiguous and not names.tables.below(one.parts):
+            effects.touched_in_vain.setdefault(".".join(one.parts))
+
+
+def _are_one(key: tuple[str, ...], written: tuple[str, ...]) -> bool:
+    """Whether two names of which either may lack its first parts can be the same."""
+    return all(one == other for one, other in zip(reversed(key), reversed(written), strict=False))
+
+
+def _add_unknown_namespaces(script: BoundScript, effects: ScriptEffects, names: TableNames) -> None:
+    """The schemas that are named, and those of tables that are made, where neither the catalog nor the script has them.
+
+    A schema in which nothing has lineage yet is told as well: it cannot be told from one that is misspelt.
+    """
+    keys = (
+        relation.key
+        for relation in script.log.relations
+        if (relation.creator is not None or relation.key != relation.born)
+        and relation.key.kind is NameKind.TABLE
+        and relation.key.session is None
+        and not relation.temporary
+    )
+    of_tables = (tuple(filter(None, key.parts[:-1])) for key in keys)
+    own = {script.dialect.default_schema.casefold(), *_SYSTEM_SCHEMAS}
+    made = {tuple(part.casefold() for part in name)[-1] for name in script.made_namespaces}
+    for parts in dict.fromkeys((*script.namespaces, *of_tables)):
+        known = not parts or parts[-1].casefold() in own | made or names.tables.has_namespace(parts)
+        if not known and names.table(parts) is None:  # SQL Server writes DROP INDEX t.i
             effects.touched_in_vain.setdefault(".".join(parts))
 
 
@@ -364,7 +447,10 @@ def _add_flow(flow: Flow, meaning: dict[TableName, str], effects: ScriptEffects,
         return
     target = meaning.get(flow.target.name, str(flow.target.name))
     effects.filled.setdefault(target)
-    if flow.target.mode is WriteMode.CREATE:
+    if flow.target.mode is not WriteMode.CREATE:
+        named = (one.name for one in flow.outputs if one.star is None and not one.name_assumed)
+        effects.touched.setdefault(target, set()).update(named)
+    else:
         effects.defined[target] = text
         if flow.target.view:
             effects.views.add(target)

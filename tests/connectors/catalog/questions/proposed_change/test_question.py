@@ -205,6 +205,19 @@ NOT_SAFE = {
     "GRANT SELECT ON raw.orders, raw.oders TO app": ("postgres", "raw.oders is not in this catalog: a mistyped name?"),
     "PREPARE q AS DELETE FROM raw.oders WHERE id = $1; EXECUTE q (1)": ("postgres", "raw.oders is not in this catalog"),
     "PREPARE q FROM @text; EXECUTE q": ("mysql", "dynamic_sql"),
+    "ALTER TABLE mart.dark ADD CHECK (y > 0)": ("postgres", "mart.dark.y is not in this catalog"),
+    "ALTER TABLE mart.dark ALTER COLUMN y SET NOT NULL": ("postgres", "mart.dark.y is not in this catalog"),
+    "COMMENT ON COLUMN mart.dark.y IS 'x'": ("postgres", "mart.dark.y is not in this catalog"),
+    "CREATE TABLE mart.n (a int); CREATE INDEX i ON mart.n (b)": ("postgres", "mart.n.b is not in this catalog"),
+    "CREATE TABLE mart.n (a int REFERENCES raw.oders (id))": ("postgres", "raw.oders is not in this catalog"),
+    "CREATE TABLE nosuch.t (a int)": ("postgres", "nosuch is not in this catalog: a mistyped name?"),
+    "CREATE TRIGGER g AFTER UPDATE ON raw.oders FOR EACH ROW SET NEW.a = 1": ("mysql", "raw.oders is not in this"),
+    "DROP SCHEMA IF EXISTS nosuch CASCADE": ("postgres", "nosuch is not in this catalog: a mistyped name?"),
+    "GRANT SELECT (y) ON mart.dark TO app": ("postgres", "mart.dark.y is not in this catalog"),
+    "GRANT USAGE ON SCHEMA nosuch TO app": ("postgres", "nosuch is not in this catalog: a mistyped name?"),
+    "INSERT INTO mart.dark (y) VALUES (1)": ("postgres", "mart.dark.y is not in this catalog"),
+    "UPDATE mart.dark SET y = 1": ("postgres", "mart.dark.y is not in this catalog"),
+    "USE nosuch": ("mysql", "nosuch is not in this catalog: a mistyped name?"),
 }
 
 
@@ -228,6 +241,13 @@ def test_what_is_not_read_or_not_known_is_not_called_safe(catalog: Path, ddl: st
         "CREATE TABLE raw.fresh (id int); CREATE INDEX i ON raw.fresh (id); COMMENT ON TABLE raw.fresh IS 'x'",
         "PREPARE p AS SELECT 1; EXECUTE p",
         "TRUNCATE raw.orders",
+        "ALTER TABLE mart.dark ADD COLUMN y int CHECK (y > x), ADD UNIQUE (x, y); GRANT SELECT (y) ON mart.dark TO app",
+        "ALTER TABLE raw.orders ADD FOREIGN KEY (cid) REFERENCES raw.customers (id) ON DELETE CASCADE",
+        "CREATE SCHEMA fresh; CREATE TABLE fresh.t (a int REFERENCES raw.orders (id)); CREATE INDEX i ON fresh.t (a)",
+        "CREATE TABLE mart.part (LIKE raw.orders); CREATE INDEX i ON mart.part (lower(total::text)) WHERE id > 1",
+        "CREATE TABLE public.t (a int)",
+        "GRANT USAGE ON SCHEMA raw TO x; COMMENT ON COLUMN raw.orders.total IS 'x'; REVOKE ALL ON DATABASE shop FROM x",
+        "SET search_path TO raw, public; CREATE INDEX i ON orders (total); INSERT INTO orders (id) VALUES (1)",
     ],
 )
 def test_what_touches_known_tables_alone_is_safe(catalog: Path, ddl: str) -> None:
