@@ -65,6 +65,7 @@ from ingestion.analysis.scope import (
     View,
     WithItem,
     item_key,
+    unnested_fields,
 )
 from ingestion.dialects import dialect_of
 from ingestion.dialects.definition import LaterItems
@@ -463,10 +464,11 @@ def _merge(
 
 
 def _side(analysis: AnalysisContext, relations: list[ScopedRelation], name: str) -> ColumnValue:
-    """The column of one side of a join."""
+    """The column of one side of a join: sku of `t, UNNEST(t.lines) JOIN u USING (sku)` may be a field as well."""
     found = [value for other in relations if not other.hidden and (value := other.rows.find(name)) is not None]
     if not found:
         found = [guess for other in relations if not other.hidden for guess in other.rows.guesses(name)]
+        found += [field for _, field in unnested_fields(relations, name, analysis.dialect)]
     if not found:
         analysis.problem(ProblemKind.UNKNOWN_COLUMN, name)
         return ColumnValue(()).known_as(name)

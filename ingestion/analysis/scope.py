@@ -187,6 +187,16 @@ def _by_position(relations: Sequence[ScopedRelation], number: int, name: str) ->
     return guesses[0] if len(guesses) == 1 else None
 
 
+def unnested_fields(
+    relations: Iterable[ScopedRelation], name: str, dialect: Dialect
+) -> Iterator[tuple[ScopedRelation, ColumnValue]]:
+    """The fields that a bare name may be: qty of `SELECT qty FROM t, UNNEST(t.lines)`, if no column of t's."""
+    for visible in relations if dialect.fields_unnested else ():
+        rows = visible.rows
+        if isinstance(rows, FunctionColumns) and rows.may_have_fields:
+            yield visible, rows.field(name)
+
+
 def _qualified_names(select: Select | None) -> dict[str, set[str]]:
     """The columns that a SELECT names with a prefix, by the prefix."""
     found: dict[str, set[str]] = {}
@@ -484,7 +494,7 @@ class Scope:
         if _is_position(name):
             return _by_position(self.relations, int(name[1:]), name)
         if guesses:
-            return self._guess([*guesses, *self._unnested_fields(name)], name)
+            return self._guess([*guesses, *unnested_fields(self.relations, name, self.analysis.dialect)], name)
         return self._elsewhere(name)
 
     def _columns_called(self, name: str) -> tuple[list[ColumnValue], list[tuple[ScopedRelation, ColumnValue]]]:
@@ -505,14 +515,6 @@ class Scope:
             elif rows.open or isinstance(rows, FunctionColumns):
                 guesses += [(visible, guess) for guess in rows.guesses(name)]
         return definite, guesses
-
-    def _unnested_fields(self, name: str) -> Iterator[tuple[ScopedRelation, ColumnValue]]:
-        """The fields that a bare name may be: qty of `SELECT qty FROM t, UNNEST(t.lines)`, if no column of t's."""
-        functions = self.relations if self.analysis.dialect.fields_unnested else ()
-        for visible in functions:
-            rows = visible.rows
-            if isinstance(rows, FunctionColumns) and rows.may_have_fields:
-                yield visible, rows.field(name)
 
     def _named_value(self, name: str) -> ColumnValue | None:
         """ClickHouse: the value that WITH names, x in `WITH a + 1 AS x SELECT x FROM t`, or None."""

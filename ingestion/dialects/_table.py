@@ -165,10 +165,12 @@ _SPARK = Dialect(
     range_column="id",
     versions_in_names=True,
 )
-# Flink's parser is Calcite's, which sqlglot has no grammar of; that of Spark has its quotes and most of its clauses.
+# Flink's parser is Calcite's, which sqlglot has no grammar of; that of Databricks has its quotes and most
+# of its clauses, MATCH_RECOGNIZE among them.
 _FLINK = replace(
     _SPARK,
     name="flink",
+    sqlglot="databricks",
     relations=KEPT_CASE,
     columns=KEPT_CASE,
     string_quotes="'",

@@ -90,6 +90,13 @@ CONFLICTS: list[Case] = [
         {},
         "dbo.h.pay>dbo.crew.pay",
     ),
+    (
+        "postgres",
+        "MERGE INTO crew t USING hired h ON t.no = h.no WHEN MATCHED THEN UPDATE SET (no, pay) = (h.pay, h.no) "
+        "WHEN NOT MATCHED THEN INSERT DEFAULT VALUES",
+        {},
+        "hired.no>crew.pay hired.pay>crew.no",
+    ),
 ]
 BY_NAME: list[Case] = [
     (
@@ -230,6 +237,28 @@ RELATIONS: list[Case] = [
         "(SELECT MAX(l.no) AS n FROM loans l WHERE l.k = b.k) l ON true WITH NO DATA",
         {},
         "books.no>o.no loans.no>o.n",
+    ),
+    (
+        "teradata",
+        "LOCKING lib.books FOR ACCESS LOCKING lib.loans FOR ACCESS CREATE VOLATILE TABLE o AS "
+        "(SELECT no FROM lib.books) WITH DATA PRIMARY INDEX (no) PARTITION BY RANGE_N(no BETWEEN 1 AND 9 EACH 1) "
+        "ON COMMIT PRESERVE ROWS",
+        {},
+        "lib.books.no>o.no",
+    ),
+    (
+        "tsql",
+        "INSERT INTO o (no, far) SELECT TOP (3) WITH APPROXIMATE b.no, f.distance FROM VECTOR_SEARCH(TABLE = lib.books "
+        "AS b, COLUMN = gist, SIMILAR_TO = @wanted, METRIC = 'cosine', TOP_N = 3) AS f WHERE b.pages > 9",
+        {},
+        "lib.books.gist>o.far lib.books.no>o.no",
+    ),
+    (
+        "flink",
+        "INSERT INTO o (no, begun) SELECT no, begun FROM loans MATCH_RECOGNIZE (PARTITION BY no ORDER BY seen MEASURES "
+        "FIRST(a.day) AS begun ONE ROW PER MATCH AFTER MATCH SKIP TO LAST b PATTERN (a b*) DEFINE b AS b.day > a.day)",
+        {},
+        "loans.day>o.begun loans.no>o.no",
     ),
 ]
 
@@ -509,6 +538,19 @@ COLUMNS: list[Case] = [
         {"s": {"no": "INT", "m": "MAP<STRING, INT>"}},
         "s.m>o.key s.m>o.value s.no>o.no",
     ),
+    (
+        "bigquery",
+        "CREATE TABLE d.o AS SELECT sku FROM d.s CROSS JOIN UNNEST(lines) LEFT JOIN d.prices USING (sku)",
+        {},
+        "d.s.lines>d.o.sku? d.s.sku>d.o.sku?",
+    ),
+    (
+        "oracle",
+        "CREATE TABLE o AS SELECT CAST(x AS VECTOR(3, FLOAT32)) AS v, TO_VECTOR(y, 3, INT8) AS w, "
+        "VECTOR_DISTANCE(x, z, COSINE) AS far FROM s",
+        {},
+        "s.x>o.far s.x>o.v s.y>o.w s.z>o.far",
+    ),
 ]
 ROUTINES: list[Case] = [
     (
@@ -640,6 +682,8 @@ DEFINITIONS: list[Case] = [
         {},
         "s.family>o.family s.index>o.index",
     ),
+    ("tsql", "CREATE TABLE s (no INT, v VECTOR(3, FLOAT16)); SELECT * INTO o FROM s", {}, "s.no>o.no s.v>o.v"),
+    ("oracle", "CREATE TABLE s (no INT, v VECTOR(*, *)); CREATE TABLE o AS SELECT * FROM s", {}, "s.no>o.no s.v>o.v"),
     ("mariadb", "CREATE TABLE s (v INT, VECTOR INDEX (v)); CREATE TABLE o AS SELECT * FROM s", {}, "s.v>o.v"),
     ("singlestore", "CREATE TABLE s (no INT, SHARD KEY (no)); CREATE TABLE o AS SELECT * FROM s", {}, "s.no>o.no"),
     (

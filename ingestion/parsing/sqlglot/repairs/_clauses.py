@@ -10,7 +10,7 @@ from ingestion.dialects.definition import keywords
 from ingestion.dialects.keywords import CHANGES
 from ingestion.parsing.sqlglot.repairs.edits import Repair
 
-_LOCKED = keywords("select sel with insert ins update upd delete del merge")
+_LOCKED = keywords("select sel with insert ins update upd delete del merge create replace")
 _PHASES = keywords("group having qualify order sample union intersect minus except expand with ;")
 _ROWS = keywords("from select")
 _QUERY_ENDS = keywords("select sel union intersect minus except expand ;")
@@ -35,6 +35,7 @@ _CHANGE_COLUMNS = {
 _ROUTINES = keywords("function procedure")
 _BLOCKS = keywords("begin case if loop")
 _RELATION_ENDS = _CLAUSES | keywords("order fetch offset connect start model pivot unpivot natural nested , )")
+_OF_VECTORS = keywords("to_vector vector vector_distance")
 _VERSION = re.compile(r"v\d+|\d{17}", re.IGNORECASE)
 
 
@@ -351,6 +352,34 @@ def _changed_keys(code: Code) -> Iterator[Edit]:
             yield code.edit(number, code.closing(number + 1), rows)
 
 
+def _searched_vectors(code: Code) -> Iterator[Edit]:
+    """T-SQL: FROM VECTOR_SEARCH(TABLE = t AS a, COLUMN = v, SIMILAR_TO = @q, …) AS s is a with s.distance beside it.
+
+    And SELECT TOP (9) WITH APPROXIMATE: which rows are near enough, by an index.
+    """
+    for number in range(len(code) - 3):
+        if code.stands(number, "vector_search", "(", "table"):
+            closing = code.closing(number + 1)
+            given = {code.word(first): code.between(first + 2, last) for first, last in code.items(number + 2, closing)}
+            table, column, near = (given.get(name, "") for name in ("table", "column", "similar_to"))
+            if column and near:
+                alias = table.split()[-1]
+                distance = f"(SELECT VECTOR_DISTANCE({alias}.{column}, {near}) AS distance)"
+                yield code.edit(number, closing, f"{table} CROSS APPLY {distance}")
+        elif code.stands(number, "with", "approximate") and code.word(code.opening(number - 1) - 1) == "top":
+            yield code.edit(number, number + 1)
+
+
+def _vector_words(code: Code) -> Iterator[Edit]:
+    """Oracle: VECTOR_DISTANCE(a, b, COSINE), TO_VECTOR(a, 4, FLOAT32): what stands third are words."""
+    for number in range(len(code) - 5):
+        if code.word(number) in _OF_VECTORS and code.word(number + 1) == "(":
+            closing = code.closing(number + 1)
+            third = next(iter([*code.items(number + 2, closing)][2:]), None)
+            if third is not None and code.is_word(third[0]):
+                yield code.edit(third[0] - 1, closing - 1, "")
+
+
 def _query_routines(code: Code) -> Iterator[Edit]:
     """Oracle: WITH FUNCTION f (x NUMBER) RETURN NUMBER IS … END; SELECT f(a) …: a call is made of its arguments.
 
@@ -584,11 +613,12 @@ CLAUSE_REPAIRS: dict[str, tuple[Repair, ...]] = {
     "databricks": (_at_version, _piped_columns, _piped_query),
     "db2": (_column_events, _rows_of_changes),
     "duckdb": (_ordered_pivots, _graph_rows),
-    "fabric": (_changed_keys,),
+    "fabric": (_changed_keys, _searched_vectors),
     "mariadb": (_column_events, _defaults),
     "mysql": (_column_events, _defaults),
     "oracle": (
         _query_routines,
+        _vector_words,
         _nested_rows,
         _values_of_rows,
         _column_events,
@@ -612,5 +642,5 @@ CLAUSE_REPAIRS: dict[str, tuple[Repair, ...]] = {
         _column_events,
     ),
     "trino": (_column_events,),
-    "tsql": (_changed_keys,),
+    "tsql": (_changed_keys, _searched_vectors),
 }

@@ -11,7 +11,7 @@ from ingestion.dialects import dialect_of
 from ingestion.dialects.cursor import Code, Edit
 from ingestion.dialects.definition import keywords
 from ingestion.parsing.sqlglot.expressions.names import Names, path_of, table_elsewhere
-from ingestion.parsing.sqlglot.repairs.edits import BY_POSITION
+from ingestion.parsing.sqlglot.repairs.edits import BY_POSITION, REFUSALS
 
 _SHOWN = {
     "DESCRIBE": ("column_name", "column_type", "null", "key", "default", "extra"),
@@ -214,7 +214,10 @@ def inserted_function(code: Code) -> Iterator[Edit]:
     closing = code.closing(number + 2)
     if not code.stands(closing + 1, "(") or code.stands(closing + 2, "select"):
         return
-    function = parse_one(code.between(number + 1, closing + 1), dialect="clickhouse")
+    try:
+        function = parse_one(code.between(number + 1, closing + 1), dialect="clickhouse")
+    except REFUSALS:
+        return
     table = table_elsewhere(function, Names(dialect_of("clickhouse")))
     path = path_of(function)
     if table is not None:

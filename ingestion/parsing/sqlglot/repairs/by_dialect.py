@@ -111,9 +111,10 @@ _MISREAD = {
         r"|\b(?:range_n|case_n)\s*\(|\bselect\s++normalize\b|\b(?:valid|transaction)time\b",
         re.IGNORECASE,
     ),
-    # FROM t MODEL …, FROM t NESTED a …: MODEL and NESTED would be aliases.
+    # FROM t MODEL …, FROM t NESTED a …: MODEL and NESTED would be aliases, COSINE of VECTOR_DISTANCE a column.
     "oracle": re.compile(
-        r"-[ \t]*+\r?\n|\bmodel\b.{0,2000}?\bmeasures\s*+\(|\bnested\s++(?!table\b)[\w\"]"
+        r"-[ \t]*+\r?\n|\b(?:to_)?vector(?:_distance)?\s*+\("
+        r"|\bmodel\b.{0,2000}?\bmeasures\s*+\(|\bnested\s++(?!table\b)[\w\"]"
         r"|\b(?:value|ref)\s*+\(\s*+[\w\"]++\s*+\)|\A\s*+update\s*+\(",
         re.IGNORECASE | re.DOTALL,
     ),
@@ -192,6 +193,14 @@ def _pattern_rows(code: Code) -> Iterator[Edit]:
                 define = next((n for n in code.outside(number) if code.word(n) == "define"), None)
                 if define is not None:
                     yield code.edit(number, define - 1)
+
+
+def _sized_vectors(code: Code) -> Iterator[Edit]:
+    """VECTOR(4, FLOAT32), VECTOR(*, *): sqlglot has the numbers' type first, as Snowflake does in VECTOR(FLOAT, 4)."""
+    for number in range(len(code) - 4):
+        sized = code.word(number + 2) == "*" or code.is_number(number + 2)
+        if code.stands(number, "vector", "(") and sized and code.word(number + 3) == ",":
+            yield code.edit(number + 1, code.closing(number + 1))
 
 
 def _inner_aliases(code: Code) -> Iterator[Edit]:
@@ -492,6 +501,7 @@ _EVERYWHERE: tuple[Repair, ...] = (
     _rows_of_cursors,
     _defined_objects,
     _recursive_view,
+    _sized_vectors,
 )
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 
 import sqlglot
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
 
 from ingestion.analysis.form import (
     COLUMNS_NOT_FOLLOWED,
@@ -30,6 +29,7 @@ from ingestion.parsing.sqlglot.expressions.names import Names, renamed_table
 from ingestion.parsing.sqlglot.expressions.types import type_name
 from ingestion.parsing.sqlglot.queries.table_functions import is_function
 from ingestion.parsing.sqlglot.queries.translator import QueryTranslator
+from ingestion.parsing.sqlglot.repairs.edits import REFUSALS
 from ingestion.parsing.token_names import relation_name
 from ingestion.statements.altered_types import altered_types
 
@@ -427,7 +427,7 @@ def _defined_type(written: str, rules: Dialect) -> str:
     try:
         built = exp.DataType.build(written, dialect=rules.sqlglot or None, udt=True)
         return type_name(built).partition("(" if built.this is exp.DType.USERDEFINED else "\0")[0]
-    except (SqlglotError, ValueError, AttributeError):
+    except REFUSALS:
         return ""
 
 
@@ -605,7 +605,7 @@ def _generated_column(
     end -= code.word(end - 1) == ";"
     try:
         node = sqlglot.parse_one(code.text[code.start_of(first) : code.end_of(end - 1)], read=code.dialect.sqlglot)
-    except (SqlglotError, ValueError, AttributeError):
+    except REFUSALS:
         queries.problems.append(COLUMNS_NOT_FOLLOWED)
         return None
     expression = queries.expression(node.unalias())

@@ -644,6 +644,8 @@ def _insert_branch(branch: _Branch, action: exp.Expr) -> WriteForm:
     """MERGE … WHEN NOT MATCHED THEN INSERT (a, b) VALUES (s.a, s.b)."""
     target = Target(branch.name, WriteMode.APPEND)
     this, values = action.args.get("this"), action.args.get("expression")
+    if isinstance(this, exp.Tuple) and not isinstance(values, exp.Expr) and all(map(_is_default, this.expressions)):
+        return WriteForm(target, branch.select((), action))  # INSERT DEFAULT VALUES
     columns = (
         tuple(_column_name(branch.queries, item) for item in this.expressions) if isinstance(this, exp.Tuple) else None
     )
