@@ -520,6 +520,7 @@ _ORACLE_FAMILY = (
         name_characters="$#@",
         dollar_names=True,
         declare_opens_block=True,
+        command_procedure="admin_cmd",
         recursion_without_keyword=True,
         struct_access=False,
         output_names_in_group_by=False,

@@ -7,7 +7,7 @@ parser whose word is taken. Of `INSERT INTO "T" (a) SELECT 'x'` the words are
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -204,6 +204,13 @@ class Code:
     def edit(self, first: int, last: int, replacement: str = " ") -> Edit:
         """The edit that puts `replacement` where the tokens from first to last are."""
         return self.start_of(first), self.end_of(last), replacement
+
+
+def with_edits(text: str, edits: Sequence[Edit]) -> str:
+    """A text with edits made, which stand in order and apart from each other."""
+    for start, end, replacement in reversed(edits):
+        text = text[:start] + replacement + text[end:]
+    return text
 
 
 def string_content(text: str, dialect: Dialect) -> str:

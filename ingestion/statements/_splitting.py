@@ -27,6 +27,7 @@ _TRANSACTION = BEGUN_TRANSACTIONS | {"dialog", ""}
 _ROUTINE = keywords("procedure proc function trigger package event task alert")
 _REPLACED = keywords("procedure macro")
 """Teradata's REPLACE makes these; elsewhere it is an INSERT."""
+_BEFORE_CURSOR = keywords("declare ref ; ( ,")
 _BEFORE_ROUTINE = keywords("; is as declare member static constructor")
 _NOT_ROUTINE = keywords(
     "table view index schema database user role login sequence synonym stage stream pipe warehouse policy"
@@ -119,7 +120,9 @@ class _OpenBlocks:
             self.open.append(word)
 
     def _next(self, before: str, word: str, after: str) -> None:
-        if self.creating and word in _NOT_ROUTINE:
+        if word == "cursor" and self.open == ["declare"] and self._stands_alone(before):
+            self.open.clear()
+        elif self.creating and word in _NOT_ROUTINE:
             self.creating = False
         elif self.creating and word == "macro":
             self.creating, self.macro = False, True
@@ -142,6 +145,10 @@ class _OpenBlocks:
                 self.open.append(word)
         elif word == "case" or before not in _BEFORE_COLUMN:
             self._inside(before, word, after)
+
+    def _stands_alone(self, before: str) -> bool:
+        """Db2: DECLARE c CURSOR FOR query, from which a LOAD may come, where a block has CURSOR c IS query."""
+        return bool(self.dialect.command_procedure) and before not in _BEFORE_CURSOR
 
     def _in_declarations(self, before: str) -> bool:
         return bool(self.open) and self.open[-1] == "declare" and before in _BEFORE_ROUTINE

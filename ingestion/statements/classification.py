@@ -492,6 +492,13 @@ def _execute(statement: _Examined) -> Classification:
     return _skip_for(Outcome.DYNAMIC_SQL if dynamic else Outcome.CALL, Kind.CALL)
 
 
+def _call(statement: _Examined) -> Classification:
+    """CALL p(…); Db2's CALL SYSPROC.ADMIN_CMD('LOAD …') runs a text."""
+    commands = statement.dialect.command_procedure
+    runs_text = bool(commands) and commands in [token.text.lower() for token in statement.head(4)[1:]]
+    return _skip_for(Outcome.DYNAMIC_SQL if runs_text else Outcome.CALL, Kind.CALL)
+
+
 def _cache(statement: _Examined) -> Classification:
     """Spark's CACHE TABLE ... AS SELECT names a query's result."""
     words = {token.text.lower() for token in statement.head(12)}
@@ -544,6 +551,7 @@ _EXAMINED: Mapping[str, Callable[[_Examined], Classification]] = {
     "declare": _declare,
     "open": _open,
     "exec": _execute,
+    "call": _call,
     "execute": _execute,
     "cache": _cache,
     "lock": _locking,
@@ -585,7 +593,6 @@ def _plain() -> dict[str, Classification]:
     plain |= dict.fromkeys(("do", "if", "while", "for", "loop", "repeat"), _BLOCK)
     return plain | {
         "merge": _parse_as(Kind.MERGE),
-        "call": _skip_for(Outcome.CALL, Kind.CALL),
         "discard": Classification(Kind.USE, Outcome.SESSION_STATE, session_changes.SessionChange(reset=True)),
     }
 

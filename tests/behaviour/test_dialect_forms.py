@@ -719,6 +719,33 @@ DEFINITIONS: list[Case] = [
         {},
         "s.no>/data/o.del.no?",
     ),
+    (
+        "db2",
+        "DECLARE c CURSOR WITH HOLD FOR SELECT no, pay FROM s WHERE pay > 3; LOAD CLIENT FROM c OF CURSOR "
+        "MESSAGES m.txt INSERT INTO o (a, b) NONRECOVERABLE; INSERT INTO p (k) SELECT a FROM o",
+        {},
+        "o.a>p.k s.no>o.a s.pay>o.b",
+    ),
+    (
+        "db2",
+        "CALL SYSPROC.ADMIN_CMD('LOAD FROM (SELECT no, pay FROM s) OF CURSOR METHOD N (pay) REPLACE INTO o (b)')",
+        {},
+        "s.pay>o.b",
+    ),
+    ("db2", "CALL ADMIN_CMD('IMPORT FROM \"/in/o.del\" OF DEL REPLACE INTO lib.o')", {}, "/in/o.del.*>lib.o.*"),
+    ("db2", "LOAD FROM /in/a.del, /in/b.del OF DEL INSERT INTO o", {}, "/in/a.del.*>o.* /in/b.del.*>o.*"),
+    ("db2", "LOAD FROM c OF CURSOR INSERT INTO o (a)", {}, ""),
+    ("db2", "LOAD FROM (DATABASE far SELECT no FROM s) OF CURSOR TERMINATE INTO o", {}, ""),
+    ("db2", "CALL ADMIN_CMD('RUNSTATS ON TABLE lib.o')", {}, ""),
+    (
+        "tsql",
+        "CREATE TYPE lib.pairs AS TABLE (no INT PRIMARY KEY, net INT)\nGO\n"
+        "CREATE PROCEDURE p @given lib.pairs READONLY AS DECLARE @n INT, @kept AS pairs; "
+        "INSERT @kept SELECT id, pay FROM s; INSERT INTO o (a, b) SELECT k.net, g.net "
+        "FROM @kept k JOIN @given g ON g.no = k.no",
+        {},
+        "#given.net>o.b #kept.net>o.a s.id>#kept.no s.pay>#kept.net",
+    ),
     ("duckdb", "CREATE VIEW o AS (DESCRIBE s) UNION ALL (DESCRIBE t)", {}, ""),
 ]
 

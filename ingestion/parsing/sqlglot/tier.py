@@ -13,7 +13,7 @@ from sqlglot.dialects.dialect import Dialect as SqlglotDialect
 from sqlglot.errors import ParseError
 from sqlglot.tokens import Tokenizer
 
-from ingestion.analysis.form import RelationalStatement, WriteForm, named_relations
+from ingestion.analysis.form import COLUMNS_NOT_FOLLOWED, RelationalStatement, WriteForm, named_relations
 from ingestion.dialects import Dialect, dialect_of
 from ingestion.dialects.cursor import Code
 from ingestion.dialects.definition import keywords
@@ -40,6 +40,7 @@ from ingestion.parsing.sqlglot.statements.writes import (
     has_rows_beside,
     inserted_execution,
     nested_change,
+    star_from,
     with_changed_rows,
     with_execution,
     with_output,
@@ -235,6 +236,8 @@ def _command(text: str, node: exp.Expr, rules: Dialect, depth: int) -> Relationa
         return _unload(code, depth)
     if code.stands(0, "export", "to"):
         return _export(code, depth)
+    if word in ("load", "import") and code.word(1 + code.stands(1, "client")) == "from":
+        return _loaded(code, depth)
     if word == "replace" and depth < _DYNAMIC_DEPTH:  # MySQL: what an INSERT does, replacing rows of the same key
         return _parse(f"{text[: code.start_of(0)]}INSERT{text[code.end_of(0) :]}", rules, depth + 1)
     if word in ("execute", "exec", "call", "prepare"):
@@ -309,6 +312,48 @@ def _export(code: Code, depth: int) -> RelationalStatement:
     if path is None or start is None or depth >= _DYNAMIC_DEPTH:
         raise Unparsable("EXPORT without a query or a path")
     return _written_to(path, _parse(code.text[code.start_of(start) :], code.dialect, depth + 1))
+
+
+def _loaded(code: Code, depth: int) -> RelationalStatement:
+    """Db2: LOAD FROM (query) OF CURSOR INSERT INTO t (a, b), IMPORT FROM path OF DEL REPLACE INTO t."""
+    words = Words(code)
+    words.take(code.word(0))
+    words.take("client")
+    words.take("from")
+    into = next((n for n in code.outside(2) if code.word(n) == "into"), None)
+    table, end = relation_name(code, into + 1) if into is not None else (None, 0)
+    if into is None or table is None:
+        raise Unparsable("LOAD without a table")
+    if code.word(into - 1) == "terminate":
+        return RelationalStatement(StatementKind.OTHER, code.dialect.name)
+    replaces = {"replace", "replace_create"} & {code.word(n) for n in range(into)}
+    target = Target(table, WriteMode.OVERWRITE if replaces else WriteMode.APPEND)
+    if words.word == "(":
+        into_columns = code.between(into + 1, code.after(end) if code.word(end) == "(" else end)
+        query = _parse(f"INSERT INTO {into_columns} {_query_loaded(code)}", code.dialect, depth + 1)
+        writes = tuple(replace(w, target=replace(w.target or target, mode=target.mode)) for w in query.writes)
+        return replace(query, kind=StatementKind.COPY, writes=writes)
+    if any(code.stands(n, "of", "cursor") for n in range(into)):  # what it reads is not in the text
+        untold = (WriteForm(target, None),)
+        return RelationalStatement(StatementKind.COPY, code.dialect.name, untold, problems=(COLUMNS_NOT_FOLLOWED,))
+    paths = []
+    while not words.is_at_end and not words.take("of"):
+        paths.append((words.path() or "").strip('," '))
+    writes = tuple(WriteForm(target, star_from(location(path))) for path in paths if path)
+    return RelationalStatement(StatementKind.COPY, code.dialect.name, writes)
+
+
+def _query_loaded(code: Code) -> str:
+    """The query whose rows LOAD takes: all of its columns, or those that METHOD N names; not of another database."""
+    opening = 2 + code.stands(1, "client")
+    query = code.between(opening + 1, code.closing(opening))
+    method = next((n for n in code.outside(code.closing(opening) + 1) if code.word(n) == "method"), None)
+    named = method is not None and code.stands(method + 1, "n", "(")
+    if code.word(opening + 1) == "database" or (method is not None and not named):
+        raise Unparsable("LOAD by positions, or from another database")
+    if method is None:
+        return query
+    return f"SELECT {code.between(method + 3, code.closing(method + 2))} FROM ({query}) AS loaded"
 
 
 def _written_to(index: str, query: RelationalStatement) -> RelationalStatement:

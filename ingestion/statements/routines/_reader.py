@@ -707,9 +707,13 @@ class _Reader:
         self.index = until + 1
 
     def _call(self) -> None:
-        """CALL p(…), EXEC p."""
+        """CALL p(…), EXEC p; CALL ADMIN_CMD('LOAD …') is the command in it."""
         called = routine_called_at(self.code, self.index)
-        if called:
+        if called and called[-1].lower() == self.code.dialect.command_procedure:
+            opening = self.code.dotted_name(self.index + 1)[1]
+            text = constant(self.code, opening + 1, self.code.closing(opening))
+            self.steps.append(RoutineStep(problem=Outcome.DYNAMIC_SQL) if text is None else RoutineStep(text))
+        elif called:
             self.steps.append(RoutineStep(calls=called))
         self._skip()
 

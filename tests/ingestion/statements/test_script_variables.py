@@ -69,3 +69,31 @@ def test_a_script_is_read_with_its_own_variables_and_says_which_it_lacks(dialect
     assert [(str(a), str(b)) for a, b in read.table_lineage] == [("raw.s", "t")]
     (failure,) = read.failures
     assert str(failure).startswith("line 3: templated")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("create type a.t as table (x int)\ngo\ndeclare @v a.t", "declare @v TABLE (x int)"),
+        ("create type [a].[T] as table(x int)\ngo\ndeclare @n int, @v as t", "declare @n int, @v as TABLE (x int)"),
+        ("create type a.t as table (x int)\ngo\ndeclare @v b.t", "declare @v b.t"),
+        ("create type a.t as table (x int)\ngo\nexec p @n, @v", "exec p @n, @v"),
+        ("create type a.t as table (x int)\ngo\ncreate type b.t as table (y int)\ngo\ndeclare @v t", "declare @v t"),
+        ("create type a.t from int\ngo\ndeclare @v a.t", "declare @v a.t"),
+    ],
+)
+def test_a_table_variable_has_the_columns_of_its_type(text: str, expected: str) -> None:
+    assert _filled(text, "tsql") == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("declare c cursor for select a from s; load from c of cursor insert into t", "(select a from s)"),
+        ("declare c cursor for q; load from c of cursor insert into t", "c"),
+        ("declare c cursor database d for select a from s; load from c of cursor insert into t", "c"),
+        ("declare c cursor for select a from s; load from c of del insert into t", "c"),
+    ],
+)
+def test_a_load_has_the_query_of_its_cursor(text: str, expected: str) -> None:
+    assert _filled(text, "db2").split("from ", 1)[1].partition(" of ")[0] == expected

@@ -9,7 +9,7 @@ from itertools import takewhile
 from sqlglot.dialects.clickhouse import ClickHouse
 
 from ingestion.dialects import Dialect
-from ingestion.dialects.cursor import Code, Edit
+from ingestion.dialects.cursor import Code, Edit, with_edits
 from ingestion.dialects.definition import keywords
 from ingestion.dialects.functions import Effect, known_effect
 from ingestion.dialects.keywords import QUERIES
@@ -518,7 +518,7 @@ def repair_text(text: str, dialect: Dialect) -> str | None:
             code = Code.of(mended, dialect)
         edits = sorted(edit for repair in repairs for edit in repair(code))
         apart = list(_edits_apart(edits))
-        mended = _apply_edits(code.text, apart) if edits else mended
+        mended = with_edits(code.text, apart) if edits else mended
         if len(apart) == len(edits):
             break
     return mended
@@ -582,9 +582,3 @@ def _edits_apart(edits: Sequence[Edit]) -> Iterator[Edit]:
         if edit[0] >= end:
             yield edit
             end = edit[1]
-
-
-def _apply_edits(text: str, edits: Sequence[Edit]) -> str:
-    for start, end, replacement in reversed(edits):
-        text = text[:start] + replacement + text[end:]
-    return text
