@@ -3,7 +3,7 @@
 LineageError
 ├─ ConfigError          fix the configuration           exit 2
 ├─ RecordError          skip this record, go on
-│   ├─ ParseTimeout  ParseMemory  ParseCrash  Unparsable  Templated  TooLarge  TooManySteps
+│   ├─ ParseTimeout  ParseMemory  ParseCrash  Unparsable  Templated  TooLarge  TooManySteps  TooManyColumns
 │   └─ Rejected         the target refused it (4xx)
 ├─ ParserUnavailable    no parser process comes up      exit 1
 ├─ RetryableError       try again
@@ -88,6 +88,12 @@ class TooManySteps(RecordError):
     """A stage after parsing was stopped: the statement has more to it than one may."""
 
     code = "too_many_steps"
+
+
+class TooManyColumns(TooManySteps):
+    """The statement names more columns of one table than one may."""
+
+    code = "too_many_columns"
 
 
 class Rejected(RecordError):

@@ -13,6 +13,7 @@ from ingestion.analysis._queries import QueryAnalysis
 from ingestion.analysis.form import RelationalStatement, WriteForm
 from ingestion.analysis.roles import IDENTITY
 from ingestion.analysis.symbolic import with_names
+from ingestion.errors import TooManyColumns
 from ingestion.model.function_parameters import PARAMETERS, parameter_in
 from ingestion.model.isolation import FailureStage, Isolation
 from ingestion.model.lineage import (
@@ -29,6 +30,7 @@ from ingestion.model.lineage import (
     StatementKind,
     StatementLineage,
     Subtype,
+    TableChange,
     TableName,
     TableUsageNames,
     Target,
@@ -36,7 +38,7 @@ from ingestion.model.lineage import (
     WriteMode,
 )
 from ingestion.model.outcomes import ProblemKind
-from ingestion.model.steps import take_steps
+from ingestion.model.steps import MOST_COLUMNS, take_steps
 
 _IDENTITY = Transformation(Subtype.IDENTITY)
 
@@ -59,6 +61,7 @@ _MOST_TO_NAME = 1 << 18
 def _bind_lineage(lineage: StatementLineage, schema_of: SchemaLookup) -> StatementLineage:
     """The lineage with its stars expanded and its candidates narrowed where schemas are known."""
     flows = tuple(_bind(flow, schema_of) for flow in lineage.flows)
+    _check_columns(flows, lineage.changes)
     return lineage if flows == lineage.flows else replace(lineage, flows=flows)
 
 
@@ -229,6 +232,7 @@ def analyze(statement: RelationalStatement | StatementLineage, schema_of: Schema
     flows = tuple(_flow(analysis, write, schema_of) for write in statement.writes)
     if of_function:
         flows = tuple(_with_body(*pair) for pair in zip(flows, statement.writes, strict=True))
+    _check_columns(flows, statement.changes)
     return StatementLineage(
         statement.kind,
         flows,
@@ -238,6 +242,24 @@ def analyze(statement: RelationalStatement | StatementLineage, schema_of: Schema
         analysis.unused_columns(),
         tuple(analysis.functions),
     )
+
+
+def _check_columns(flows: tuple[Flow, ...], changes: tuple[TableChange, ...]) -> None:
+    """Raises TooManyColumns where more columns of one table are named than a catalog takes of one.
+
+    Such a table would be refused there, and with it every other statement that reads or fills it.
+    """
+    if any(len(change.columns) > MOST_COLUMNS for change in changes):
+        raise TooManyColumns("the statement makes too many columns")
+    for flow in flows:
+        if len(flow.outputs) > MOST_COLUMNS:
+            raise TooManyColumns("the statement fills too many columns")
+        named: dict[TableName, set[str]] = {}
+        if sum(len(one.references) for one in flow.outputs) + len(flow.indirect) > MOST_COLUMNS:
+            for source in (source for one in flow.references() for source in one.sources):
+                named.setdefault(source.table, set()).add(source.column)
+        if any(len(columns) > MOST_COLUMNS for columns in named.values()):
+            raise TooManyColumns("the statement reads too many columns of a table")
 
 
 def _analyze_tables(statement: RelationalStatement | StatementLineage) -> StatementLineage:

@@ -48,16 +48,16 @@ def no_probe(_stage: FailureStage, _subject: object) -> None:
 @dataclass(frozen=True, slots=True)
 class Failure:
     """Why a statement, name or edge was given up on; `location` is the exception's type and its line, nothing of its
-    message, which may quote a statement. `overran`: it took more steps than one may."""
+    message, which may quote a statement. `limit`: the code of the limit that it went beyond, "" for other failures."""
 
     stage: FailureStage
     location: str
-    overran: bool = False
+    limit: str = ""
 
     @property
     def reason(self) -> Outcome:
         """What a statement or an edge ends as on which the stage failed."""
-        return Outcome.TOO_MANY_STEPS if self.overran else Outcome[f"{self.stage.name}_FAILED"]
+        return Outcome[self.limit.upper() if self.limit else f"{self.stage.name}_FAILED"]
 
 
 class Isolation(Generic[Key]):
@@ -95,7 +95,7 @@ class _Boundary(AbstractContextManager[None], Generic[Key]):
         begin_steps(self._steps_around)
         if not isinstance(error, Exception) or _ends_a_run(error):
             return False
-        failure = Failure(self._stage, line_of_error(error), isinstance(error, TooManySteps))
+        failure = Failure(self._stage, line_of_error(error), error.code if isinstance(error, TooManySteps) else "")
         self._failures.setdefault(self._key, failure)
         return True
 

@@ -17,6 +17,7 @@ from ingestion.errors import (
     Rejected,
     Templated,
     TooLarge,
+    TooManyColumns,
     TooManySteps,
     Unparsable,
 )
@@ -319,6 +320,11 @@ class Outcome(_DescribedCode):
         _DEAD,
         "Another model of its project has its name: which of them makes the table nobody knows.",
         "Rename one of them, or give the project as it is for one target.",
+    )
+    TOO_MANY_COLUMNS = (
+        TooManyColumns.code,
+        _DEAD,
+        "It names more than 20,000 columns of one table; no catalog has that many of one.",
     )
     TOO_MANY_STEPS = (
         TooManySteps.code,

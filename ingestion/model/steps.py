@@ -12,6 +12,9 @@ from ingestion.errors import TooManySteps
 MOST_STEPS = 1_000_000
 """Some ten seconds and 700 MB: `SELECT c1, ..., c1000 FROM t1, ..., t1000` over tables that are not known."""
 
+MOST_COLUMNS = 20_000
+"""Of one table: a catalog has no more of one, and no engine makes more but of those that are left empty."""
+
 
 class _Taken(threading.local):
     """The steps of what this thread is at work on, None where nobody would catch what is raised."""

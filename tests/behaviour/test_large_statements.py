@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from ingestion.analysis import analyzer
 from ingestion.model import steps
 from tests.behaviour.harness import Warehouse, catalog_with, publish
 from workflows.run.resolve import contributions, lineage
@@ -49,6 +50,25 @@ def test_a_statement_of_too_many_steps_is_dead_and_the_others_stand(
         assert ("dead", "too_many_steps") in outcome.outcomes
         assert outcome.outcomes[-1] == ("published", "")
         assert set(outcome.edges) == {("public.x", "public.small")}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "CREATE TABLE x (a int, b int, c int, d int)",
+        "INSERT INTO wide (a) SELECT CASE a WHEN b THEN c ELSE d END FROM y",
+        "INSERT INTO wide (a, b, c, d) SELECT 1, 2, 3, a FROM x",
+    ],
+)
+def test_a_statement_that_names_more_columns_of_a_table_than_one_may_is_dead_and_the_others_stand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    monkeypatch.setattr(analyzer, "MOST_COLUMNS", 3)
+    tables = {f"svc.db.public.{one}": ["a"] for one in ("x", "small")}
+    with catalog_with(tmp_path / "c.db", tables) as (platform, _):
+        outcome = publish(platform, [text, SMALL], Warehouse())
+    assert outcome.outcomes == (("dead", "too_many_columns"), ("published", ""))
+    assert set(outcome.edges) == {("public.x", "public.small")}
 
 
 def test_expressions_that_are_too_long_together_are_left_out_and_the_edges_stand(

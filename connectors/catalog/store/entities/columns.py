@@ -17,11 +17,11 @@ from connectors.catalog.store.rows import thousands_of
 from connectors.catalog.store.schema import column_events
 from ingestion.model import fqn
 from ingestion.model.lineage import Json
+from ingestion.model.steps import MOST_COLUMNS
 
 LOG_MARK = "columnsComplete"
 """In the extension of what is filed from a log: whether these are all of its columns."""
 _NO_TYPE = "UNKNOWN"
-MAX_COLUMNS = 20_000
 MAX_NAMES = 8 << 20
 
 # After Single Origin's standardised data types: what a type means, whatever a platform calls it.
@@ -129,8 +129,8 @@ def check_size(parent: str, columns: list[Json]) -> None:
         for column in siblings:
             name = length + 1 + len(column["name"])
             count, size = count + 1, size + name
-            if count > MAX_COLUMNS or size > MAX_NAMES:
-                raise ApiError(413, f"more than {MAX_COLUMNS} columns, or {MAX_NAMES} characters of their full names")
+            if count > MOST_COLUMNS or size > MAX_NAMES:
+                raise ApiError(413, f"more than {MOST_COLUMNS} columns, or {MAX_NAMES} characters of their full names")
             if column.get("children"):
                 waiting.append((name, column["children"]))
 
