@@ -24,7 +24,7 @@ from ingestion.scripts.connector_tables import with_locations
 from ingestion.scripts.unfollowed_changes import defined_routines, is_misspelt_definition
 from ingestion.statements import StatementText, classify, split
 from ingestion.statements.classification import BLOCKS
-from ingestion.statements.routines.bodies import block_steps, routines_in
+from ingestion.statements.routines.bodies import WrittenRows, block_steps, routines_in, steps_of_call
 from ingestion.statements.routines.definition import quote_name
 from ingestion.statements.routines.inline_functions import FunctionView, as_function, function_as_view
 from ingestion.statements.routines.steps import RoutineStep, called_routine, constant
@@ -162,7 +162,7 @@ def script_statements(script: str, dialect: Dialect) -> Iterator[ScriptStatement
         end = max(end, start + len(as_written.text))
         try:
             view = function_as_view(statement.text, dialect.name)
-            steps = tuple(_steps(statement.text, dialect)) if view is None else (RoutineStep(view.text),)
+            steps = tuple(_steps(statement.text, dialect, written)) if view is None else (RoutineStep(view.text),)
         except Exception as error:  # noqa: BLE001 the statement's boundary: what it fails on costs it alone
             yield ScriptStatement(statement.line, problem=f"internal_error:{type(error).__name__}")
             continue
@@ -252,7 +252,7 @@ def _is_without_lineage(text: str, dialect: Dialect) -> bool:
     return classify(text, dialect).skip_reason in _WITHOUT_LINEAGE
 
 
-def _steps(text: str, dialect: Dialect) -> Iterator[RoutineStep]:
+def _steps(text: str, dialect: Dialect, script: Sequence[StatementText] = ()) -> Iterator[RoutineStep]:
     reason = classify(text, dialect).skip_reason
     if reason in BLOCKS:
         steps = block_steps(text, dialect)
@@ -270,9 +270,19 @@ def _steps(text: str, dialect: Dialect) -> Iterator[RoutineStep]:
     for routine in routines:
         for step in routine.steps:
             if step.calls:  # what a procedure calls is run where that is called, and what a trigger calls by itself
-                yield from (step,) if routine.kind == "trigger" else ()
+                yield from _steps_of_trigger(step, routine.of, dialect, script) if routine.of is not None else ()
             elif classify(step.text, dialect).skip_reason is not Outcome.SELECT:
                 yield from _steps_of_made(step, dialect)
+
+
+def _steps_of_trigger(
+    step: RoutineStep, of: WrittenRows, dialect: Dialect, script: Sequence[StatementText]
+) -> Iterator[RoutineStep]:
+    """What the function that a trigger runs does for its rows, by its last definition in the script; else the call."""
+    found = (steps_of_call(step.calls, statement.text, dialect, of) for statement in reversed(script))
+    done = next((steps for steps in found if steps is not None), (step,))
+    for one in done:
+        yield from _steps_of_made(one, dialect)
 
 
 def _prepared_step(text: str, dialect: Dialect) -> RoutineStep | None:

@@ -26,6 +26,7 @@ from ingestion.statements.cleaning import (
 _TRANSACTION = BEGUN_TRANSACTIONS | {"dialog", ""}
 _ROUTINE = keywords("procedure proc function trigger package event task alert")
 _REPLACED = keywords("procedure macro")
+_LISTING = keywords("macro rule")
 """Teradata's REPLACE makes these; elsewhere it is an INSERT."""
 _BEFORE_CURSOR = keywords("declare ref ; ( ,")
 _BEFORE_ROUTINE = keywords("; is as declare member static constructor")
@@ -62,7 +63,7 @@ class _OpenBlocks:
     routine: bool = False
     body_awaited: bool = False  # an IS or AS will open a routine's declarations
     label: str = ""  # what stands before the colon of `name: BEGIN`
-    macro: bool = False  # Teradata's: what stands in its parentheses are statements
+    listing: bool = False  # Teradata's macro, PostgreSQL's rule: what stands in its parentheses are statements
     whole_batch: bool = False  # T-SQL: a routine reaches to the end of its batch
     named: bool = False  # Oracle: <<name>> stands before the block
     in_query: bool = False  # Oracle: WITH FUNCTION f … END; SELECT f(a) …: the routines of a query end nothing
@@ -76,7 +77,7 @@ class _OpenBlocks:
         """Takes one token; True when it is a semicolon that ends the statement."""
         self.last = word
         # OPENROWSET('provider', 'place'; 'user'; 'password'): semicolons between arguments end nothing.
-        if word == ";" and ((self._transact and after[:1] == "'") or (self.macro and self.parentheses > 0)):
+        if word == ";" and ((self._transact and after[:1] == "'") or (self.listing and self.parentheses > 0)):
             return False
         if word == ";":
             self.body_awaited = False
@@ -105,7 +106,7 @@ class _OpenBlocks:
 
     def _reset(self) -> None:
         self.parentheses = 0
-        self.creating = self.routine = self.body_awaited = self.macro = self.named = False
+        self.creating = self.routine = self.body_awaited = self.listing = self.named = False
 
     def _first(self, word: str, after: str) -> None:
         if word in ("create", "alter") or (word == "replace" and after in _REPLACED):
@@ -124,8 +125,8 @@ class _OpenBlocks:
             self.open.clear()
         elif self.creating and word in _NOT_ROUTINE:
             self.creating = False
-        elif self.creating and word == "macro":
-            self.creating, self.macro = False, True
+        elif self.creating and word in _LISTING:
+            self.creating, self.listing = False, True
         elif (word in _ROUTINE or (before, word) == ("type", "body")) and (
             self.creating or self._in_declarations(before) or before == "with" or self.in_query
         ):
@@ -364,7 +365,7 @@ class _ScriptReading:
 # The statements of a script.
 
 _OPENS_BLOCK = re.compile(
-    r"\b(?:begin|declare|proc(?:edure)?|function|trigger|package|event|task|alert|macro)\b"
+    r"\b(?:begin|declare|proc(?:edure)?|function|trigger|package|event|task|alert|macro|rule)\b"
     r"|(?:\A|;)\s*+(?:\w++\s*+:\s*+)?+(?:if|while|loop|for|repeat)\b",
     re.IGNORECASE,
 )

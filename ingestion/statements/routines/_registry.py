@@ -13,7 +13,7 @@ from ingestion.model.lineage import TableName
 from ingestion.model.namespaces import Namespace, candidates
 from ingestion.statements.routines._host_code import host_steps
 from ingestion.statements.routines._signature import is_sql
-from ingestion.statements.routines.bodies import Routine, block_steps, function_steps, routines_in
+from ingestion.statements.routines.bodies import Routine, WrittenRows, block_steps, function_steps, routines_in
 from ingestion.statements.routines.definition import Definition, defines, quote_name
 from ingestion.statements.routines.steps import RoutineStep
 
@@ -100,18 +100,18 @@ class KnownRoutines:
             inner = self._inner(known, step)
             if inner is None:
                 yield known, step
-            elif known.routine.table and depth < _DEEPEST:
-                yield from self._steps(self._for_rows(inner, known), seen, depth + 1)
+            elif known.routine.of is not None and depth < _DEEPEST:
+                yield from self._steps(self._for_rows(inner, known, known.routine.of), seen, depth + 1)
             elif inner.key not in seen and depth < _DEEPEST:
                 seen.add(inner.key)
                 yield from self._steps(inner, seen, depth + 1)
 
-    def _for_rows(self, function: KnownRoutine, trigger: KnownRoutine) -> KnownRoutine:
+    def _for_rows(self, function: KnownRoutine, trigger: KnownRoutine, of: WrittenRows) -> KnownRoutine:
         """A trigger's function, over the rows of the table that the trigger is on."""
-        rules, table = dialect_of(self.dialect), trigger.routine.table
-        if "." not in table and trigger.parts[1]:
-            table = f"{quote_name(trigger.parts[1], rules)}.{table}"
-        steps = function_steps(function.text, rules, table, before=trigger.routine.before)
+        rules = dialect_of(self.dialect)
+        if "." not in of.table and trigger.parts[1]:
+            of = replace(of, table=f"{quote_name(trigger.parts[1], rules)}.{of.table}")
+        steps = function_steps(function.text, rules, of)
         return replace(function, routine=replace(function.routine, steps=steps))
 
     def _inner(self, known: KnownRoutine, step: RoutineStep) -> KnownRoutine | None:

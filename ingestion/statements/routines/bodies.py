@@ -21,6 +21,9 @@ _BODY = keywords("begin declare call insert update delete merge replace with set
 _AFTER_TABLE = keywords(
     "for referencing when begin declare as with after before instead follows precedes not from execute"
 )
+_RETURNS_TRIGGER = re.compile(r"\breturns\s+trigger\b", re.IGNORECASE)
+_AFTER_CONDITION = _BODY | keywords("execute compound")
+_BEGIN = frozenset({"begin"})
 _PSEUDO_TABLES = keywords("inserted deleted")
 _READS = keywords("from join ,")
 _NO_ALIAS = keywords(
@@ -41,23 +44,39 @@ _TRIGGER_HEAD = 60
 """Characters at the beginning of a definition among which a trigger's has the mark."""
 
 
-# Triggers: what runs when a table is written. NEW and OLD, inserted and deleted are rows of that table.
+# Triggers and rules: what runs when a table is written. NEW and OLD, inserted and deleted are rows of that table.
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenRows:
+    """The rows of `table` for which a trigger or rule runs, `before` they are written: it may change them then.
+
+    `condition` says which, of one row that is called NEW: `WHEN (NEW.a > OLD.a)` has both rows under that name.
+    """
+
+    table: str
+    condition: str = ""
+    before: bool = False
+
+    @property
+    def relation(self) -> str:
+        """What stands behind FROM for them."""
+        return f"(SELECT * FROM {self.table} NEW WHERE {self.condition})" if self.condition else self.table
 
 
 @dataclass(frozen=True, slots=True)
 class _Trigger:
-    """`table` as it is written, with its `parts`; either a `body` or the function that it `runs`.
+    """What `of` some rows of a table runs, whose name has these `parts`: a `body`, or the function that it `runs`.
 
-    `rows` are its names for the new and the old row; `before`: it runs before the row is written, and may change it.
+    `rows` are its names for the new and the old row.
     """
 
     name: tuple[str, ...]
-    table: str
+    of: WrittenRows
     parts: tuple[str, ...]
     body: str = ""
     runs: tuple[str, ...] = ()
     rows: tuple[str, ...] = TRIGGER_ROWS
-    before: bool = False
 
 
 def _read_trigger(code: Code, at: int) -> _Trigger | None:
@@ -75,17 +94,67 @@ def _read_trigger(code: Code, at: int) -> _Trigger | None:
     rows = () if code.words(on, 2) == ("nested", "table") else _row_names(code, after)
     # Oracle's compound trigger tells in its sections when they run.
     before = "before" in code.words(index, on - index) or code.word(index) == "for"
+    of = WrittenRows(table, before=before)
     for index in range(after, len(code.tokens)):
         word = code.word(index)
+        if word == "when":
+            closing = code.closing(index + 1) + 1 if code.word(index + 1) == "(" else 0
+            ends = code.word(closing) in _AFTER_CONDITION  # else SQLite's WHEN (NEW.a) > 1 BEGIN
+            end = closing if ends else code.find(index, _BEGIN)
+            of = replace(of, condition=_condition(code, index + 1, end, rows))
         if word == "execute" and code.word(index + 1) in ("function", "procedure"):
             runs, _end = code.dotted_name(index + 2)
-            return _Trigger((*parts[:-1], f"{parts[-1]}.{name[-1]}"), table, parts, runs=runs, before=before)
+            return _Trigger((*parts[:-1], f"{parts[-1]}.{name[-1]}"), of, parts, runs=runs)
         if code.dialect.separator is Separator.GO:
             if word == "as" and code.word(index - 1) != "execute":
-                return _Trigger(name, table, parts, code.text[code.start_of(index + 1) :])
+                return _Trigger(name, of, parts, code.text[code.start_of(index + 1) :])
         elif word in _BODY and code.word(index - 1) not in ("or", "after", "before", "of", "instead"):
-            return _Trigger(name, table, parts, code.text[code.start_of(index) :], rows=rows, before=before)
+            return _Trigger(name, of, parts, code.text[code.start_of(index) :], rows=rows)
     return None
+
+
+def _condition(code: Code, first: int, last: int, rows: tuple[str, ...]) -> str:
+    """The condition between two tokens, of one row NEW; "" where it is told otherwise than by columns of its rows."""
+    texts: list[str] = []
+    written = code.start_of(first)
+    names = {name.casefold() for name in rows}
+    for index in range(first, last):
+        if code.name(index).casefold() not in names or code.word(index - 1) == ".":
+            continue
+        if code.word(index + 1) != "." or code.word(index + 2) == "*":
+            return ""
+        texts += [code.text[written : code.start_of(index)], "NEW"]
+        written = code.end_of(index)
+    return "".join((*texts, code.text[written : code.end_of(last - 1)])) if last > first else ""
+
+
+def _read_rule(code: Code) -> Routine | None:
+    """PostgreSQL's rule: `CREATE RULE r AS ON INSERT TO t WHERE … DO ALSO (INSERT …; DELETE …)`; None of another text.
+
+    One ON SELECT makes a view of its table.
+    """
+    at = 3 if code.words(1, 2) == ("or", "replace") else 1
+    if code.word(at) != "rule":
+        return None
+    name, index = code.dotted_name(at + 1)
+    on = code.word(index + 2)
+    parts, after = code.dotted_name(index + 4)
+    if not name or not parts or code.words(index, 2) != ("as", "on") or code.word(index + 3) != "to":
+        return None
+    do = code.find(after, frozenset({"do"}))
+    first, last = do + 1 + (code.word(do + 1) in ("also", "instead")), len(code.tokens)
+    while last > first and code.word(last - 1) == ";":
+        last -= 1
+    if code.word(first) == "(" and code.closing(first) == last - 1:
+        first, last = first + 1, last - 1
+    of, body = WrittenRows(code.between(index + 4, after)), code.between(first, last) if last > first else ""
+    if code.word(after) == "where":
+        of = replace(of, condition=_condition(code, after + 1, do, TRIGGER_ROWS))
+    if on == "select":
+        steps: tuple[RoutineStep, ...] = (RoutineStep(f"CREATE OR REPLACE VIEW {of.table} AS {body}"),)
+    else:
+        steps = () if code.word(first) in ("nothing", "notify") else _bind(body, code.dialect, of, TRIGGER_ROWS)
+    return Routine("rule", (*parts[:-1], f"{parts[-1]}.{name[-1]}"), steps, of=of)
 
 
 def _steps_of_trigger(trigger: _Trigger, dialect: Dialect) -> tuple[RoutineStep, ...]:
@@ -93,19 +162,26 @@ def _steps_of_trigger(trigger: _Trigger, dialect: Dialect) -> tuple[RoutineStep,
     if trigger.runs:
         return (RoutineStep(calls=trigger.runs),)
     if dialect.separator is Separator.GO:
-        return read_steps(_with_table(Code.of(trigger.body, dialect), trigger.table), dialect, Variables())
-    return _bind(trigger.body, dialect, _variables(trigger.table, trigger.rows, before=trigger.before), trigger.table)
+        return read_steps(_with_table(Code.of(trigger.body, dialect), trigger.of.table), dialect, Variables())
+    return _bind(trigger.body, dialect, trigger.of, trigger.rows)
 
 
-def function_steps(text: str, dialect: Dialect, table: str, *, before: bool) -> tuple[RoutineStep, ...]:
-    """What a trigger's function, which `text` defines, does for the rows of one table, `before` they are written."""
+def function_steps(text: str, dialect: Dialect, of: WrittenRows) -> tuple[RoutineStep, ...]:
+    """What a trigger's function, which `text` defines, does for the rows of one table."""
     header = read_header(text, dialect)
     if header is None or not header.readable:
         return ()
-    variables = _variables(table, TRIGGER_ROWS, before=before)
-    for parameter in header.parameters:
-        variables.declare(parameter)
-    return _bind(header.body, dialect, variables, table)
+    return _bind(header.body, dialect, of, TRIGGER_ROWS, header.parameters)
+
+
+def steps_of_call(
+    called: tuple[str, ...], text: str, dialect: Dialect, of: WrittenRows
+) -> tuple[RoutineStep, ...] | None:
+    """What a function that a trigger calls does for its rows; None where `text` does not define that function."""
+    header = read_header(text, dialect) if _RETURNS_TRIGGER.search(text) else None
+    if header is None or not header.readable or header.name[-1] != called[-1]:
+        return None
+    return function_steps(text, dialect, of)
 
 
 def _row_names(code: Code, index: int) -> tuple[str, ...]:
@@ -124,15 +200,20 @@ def _row_names(code: Code, index: int) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _variables(table: str, rows: tuple[str, ...], *, before: bool) -> Variables:
-    variables = Variables(table=table, changeable=frozenset(map(str.casefold, rows)) if before else frozenset())
+def _variables(of: WrittenRows, rows: tuple[str, ...]) -> Variables:
+    variables = Variables(table=of.table, changeable=frozenset(map(str.casefold, rows)) if of.before else frozenset())
     for row in rows:
-        variables.record(row, f"SELECT * FROM {table}", replaces=True)
+        variables.record(row, f"SELECT * FROM {of.relation}", replaces=True)
     return variables
 
 
-def _bind(body: str, dialect: Dialect, variables: Variables, table: str) -> tuple[RoutineStep, ...]:
-    return tuple(_with_whole_rows(step, dialect, table) for step in read_steps(body, dialect, variables))
+def _bind(
+    body: str, dialect: Dialect, of: WrittenRows, rows: tuple[str, ...], parameters: tuple[str, ...] = ()
+) -> tuple[RoutineStep, ...]:
+    variables = _variables(of, rows)
+    for parameter in parameters:
+        variables.declare(parameter)
+    return tuple(_with_whole_rows(step, dialect, of.relation) for step in read_steps(body, dialect, variables))
 
 
 def _with_whole_rows(step: RoutineStep, dialect: Dialect, table: str) -> RoutineStep:
@@ -220,8 +301,8 @@ def _end_of_body(code: Code, index: int) -> int:
 class Routine:
     """A routine: its name as its definition has it, and what it does. `language` is "" where it is SQL.
 
-    `path` is the search path that it sets for itself, `package` the package that it is part of, `table` the one that it
-    is a trigger of, as it is written, which `before` its rows are written may change them.
+    `path` is the search path that it sets for itself, `package` the package that it is part of, `of` the rows that it
+    is a trigger or a rule of.
     """
 
     kind: str
@@ -230,8 +311,7 @@ class Routine:
     language: str = ""
     path: tuple[str, ...] = ()
     package: str = ""
-    table: str = ""
-    before: bool = False
+    of: WrittenRows | None = None
 
 
 def routines_in(text: str, dialect: Dialect | str) -> tuple[Routine, ...]:
@@ -264,6 +344,8 @@ def take_apart(text: str, dialect: Dialect | str) -> Routine | None:
     kind_at = object_at(code)
     if kind_at is not None and code.word(kind_at) == "trigger":
         return _trigger(_read_trigger(code, kind_at), rules)
+    if (rule := _read_rule(code)) is not None:
+        return rule
     header = read_header(text, rules)
     if header is None:
         return None
@@ -300,7 +382,7 @@ def _trigger(trigger: _Trigger | None, dialect: Dialect) -> Routine | None:
     if trigger is None:
         return None
     steps = _steps_of_trigger(trigger, dialect)
-    return Routine("trigger", trigger.name, steps, table=trigger.table, before=trigger.before)
+    return Routine("trigger", trigger.name, steps, of=trigger.of)
 
 
 def _steps_of_program(header: Header, dialect: Dialect) -> tuple[RoutineStep, ...]:
@@ -341,11 +423,11 @@ def trigger_runs(definitions: Sequence[Definition], dialect: str) -> tuple[Trigg
         if _TRIGGER_MARK not in definition.text[:_TRIGGER_HEAD].lower():
             continue
         routine = take_apart(definition.text, dialect)
-        if routine is None or not routine.table or not routine.steps:
+        if routine is None or routine.of is None or not routine.steps or not routine.steps[0].calls:
             continue
         schema, name = ("", *routine.steps[0].calls)[-2:]
         function = functions.get((definition.full_name[0], schema, name))
         if function is not None:
-            steps = function_steps(function.text, dialect_of(dialect), routine.table, before=routine.before)
+            steps = function_steps(function.text, dialect_of(dialect), routine.of)
             found.append(TriggerRun(definition.full_name, function.full_name, steps))
     return tuple(found)

@@ -1,4 +1,4 @@
-"""Triggers: what runs when a table is written, over the rows of that table."""
+"""Triggers and rules: what runs when a table is written, over the rows of that table."""
 
 from __future__ import annotations
 
@@ -75,6 +75,72 @@ def test_the_rows_of_a_trigger_are_its_table_s(dialect: str, text: str) -> None:
     assert (routine.kind, routine.name[-1].lower()) == ("trigger", "t1")
     (step,) = routine.steps
     assert columns(step.text, dialect, *KNOWN) == {("orders.id", "changes.id"), ("orders.amount", "changes.was")}
+
+
+def edges(text: str, dialect: str) -> set[tuple[str, str, str]]:
+    """(source, target, whether its value flows or decides) of every column edge, in lower case."""
+    found = LineageParser(text, dialect).edges
+    return {(str(edge.source).lower(), str(edge.target).lower(), edge.type.value.lower()) for edge in found}
+
+
+WATCHES = {("t.a", "log.x", "direct"), ("t.k", "log.x", "indirect")}
+WATCHING = (
+    "CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS"
+    " $$ BEGIN INSERT INTO log (x) VALUES (NEW.a); RETURN NEW; END $$"
+)
+PUT_ON = "CREATE TRIGGER g AFTER INSERT ON t FOR EACH ROW WHEN (NEW.k > OLD.k) EXECUTE FUNCTION f()"
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        (
+            "oracle",
+            "CREATE TRIGGER g AFTER INSERT ON t REFERENCING NEW AS n FOR EACH ROW WHEN (n.k > 1) BEGIN"
+            " INSERT INTO log (x) VALUES (:n.a); END;",
+        ),
+        ("postgres", f"{PUT_ON}; {WATCHING}"),
+        ("postgres", f"{WATCHING}; {PUT_ON}"),
+        ("postgres", "CREATE RULE r AS ON UPDATE TO t WHERE new.k > old.k DO INSERT INTO log (x) SELECT new.a"),
+        ("postgres", "CREATE RULE r AS ON INSERT TO t WHERE new.k > 1 DO ALSO (INSERT INTO log (x) VALUES (new.a); )"),
+        ("sqlite", "CREATE TRIGGER g AFTER INSERT ON t WHEN (NEW.k) > 1 BEGIN INSERT INTO log (x) VALUES (NEW.a); END"),
+    ],
+)
+def test_what_says_for_which_rows_something_runs_decides_what_it_writes(dialect: str, text: str) -> None:
+    assert edges(text, dialect) == WATCHES
+
+
+def test_a_condition_on_whole_rows_says_nothing_of_a_column() -> None:
+    changed = PUT_ON.replace("NEW.k > OLD.k", "NEW.* IS DISTINCT FROM OLD.*")
+    assert edges(f"{WATCHING}; {changed}", "postgres") == {("t.a", "log.x", "direct")}
+
+
+def test_a_rule_does_each_of_its_statements_for_the_rows_of_its_table() -> None:
+    text = (
+        "CREATE OR REPLACE RULE r AS ON INSERT TO shop.v DO INSTEAD (INSERT INTO shop.base (x) VALUES (new.a);"
+        " UPDATE shop.sums SET total = total + new.b WHERE k = new.k); CREATE TABLE o AS SELECT z FROM p"
+    )
+    assert edges(text, "postgres") == {
+        ("shop.v.a", "shop.base.x", "direct"),
+        ("shop.v.b", "shop.sums.total", "direct"),
+        ("shop.sums.total", "shop.sums.total", "direct"),
+        ("shop.v.k", "shop.sums.total", "indirect"),
+        ("shop.sums.k", "shop.sums.total", "indirect"),
+        ("p.z", "o.z", "direct"),
+    }
+    assert {owner for owner, _text, _problem in known(text.partition("; CREATE TABLE")[0])} == {'db.shop."v.r"'}
+
+
+def test_a_rule_that_answers_queries_is_a_view() -> None:
+    text = 'CREATE RULE "_RETURN" AS ON SELECT TO v DO INSTEAD SELECT a AS z FROM t WHERE b > 1'
+    assert edges(text, "postgres") == {("t.a", "v.z", "direct"), ("t.b", "v.z", "indirect")}
+
+
+@pytest.mark.parametrize("action", ["INSTEAD NOTHING", "ALSO NOTIFY watchers"])
+def test_a_rule_that_writes_nothing_has_no_lineage_and_fails_nothing(action: str) -> None:
+    found = LineageParser(f"CREATE RULE r AS ON INSERT TO t DO {action}; CREATE TABLE o AS SELECT z FROM p", "postgres")
+    assert found.failures == ()
+    assert [str(target) for target in found.target_tables] == ["o"]
 
 
 def test_every_section_of_a_compound_trigger_is_read() -> None:
