@@ -421,7 +421,7 @@ def _table_at(url: JdbcUrl | None, name: str, known: ConnectorTables) -> Parts |
 def _changed_table(system: str, options: Mapping[str, str], known: ConnectorTables) -> Parts | None:
     """The table whose changes are read; a pattern names none."""
     host, port = options.get("hostname", ""), options.get("port", "")
-    host = host or options.get("hosts", "").partition(",")[0]
+    host = host or options.get("hosts", "").partition(",")[0].rpartition("@")[2]
     host, _, inner = host.partition(":")
     table = options.get("table-name") or options.get("collection") or ""
     database = options.get("database-name") or options.get("database") or ""

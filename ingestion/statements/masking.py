@@ -65,6 +65,9 @@ _USER_INFO = re.compile(r"(?<=://)[^/@\s`\"\]]*@")
 # {{ var("secret") }}: in a template double quotes are a string's, whatever they are in SQL.
 _TEMPLATE = re.compile(r"\{\{[\s\S]*?(?:\}\}|\Z)|\{%[\s\S]*?(?:%\}|\Z)")
 _TEMPLATE_STRING = re.compile(r"\"[^\"]*+\"")
+# '{{ f('secret') }}': whoever fills the template in ends no string at its inner quotes, a reader of the SQL does.
+_CALL_IN_TEMPLATE = re.compile(r"\{\{(?=[^{}'\"]*[(\[|,=]\s*+['\"])[^{}]*+\}\}")
+_QUOTED_IN_TEMPLATE = re.compile(r"'[^']*+'|\"[^\"]*+\"")
 # Storage keeps the signature that opens a file behind the question mark of its URL.
 _QUERY_STRING = re.compile(r"[?#][^`\"\]]*")
 _HINT_LITERAL = re.compile(r"'[^']*'?|(?<![\w$])[0-9]+(?:\.[0-9]+)?(?![\w$])")
@@ -92,7 +95,12 @@ _BARE_SETTING = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 # EXEC dbo.p word, @x = word: T-SQL takes words for texts. Variables, OUTPUT and WITH RECOMPILE are none.
-_CALLED = re.compile(r"\s*exec(?:ute)?\s+(?:@[\w$#@]+\s*=\s*)?[^\s,;(]+\s(?=[^;()]*\Z)", re.IGNORECASE)
+_CALLING = frozenset(("exec", "execute"))
+_CALLED = re.compile(
+    r"(?:\A\s*|\(\s*|\A\s*insert\b[^;]*?[\s)])exec(?:ute)?\s+(?:@[\w$#@]+\s*=\s*)?[^\s,;(]+\s"
+    r"(?P<arguments>[^;()]*)(?=\)|\Z)",
+    re.IGNORECASE,
+)
 _BARE_ARGUMENT = re.compile(
     r"(?<![\w@$#.\"\]])(?!(?:output|out|default|null|with|recompile|result|sets|none|undefined|at)\b)[A-Za-z_#][\w$#@.]*"
     r"(?!\s*=)(?![\w$#@.])",
@@ -126,6 +134,8 @@ def _masked_text(query: str, lexicon: Lexicon) -> str:
 
     Raises Unparsable when a quote or comment never ends, or when the text reads differently each time.
     """
+    if "{{" in query:
+        query = _CALL_IN_TEMPLATE.sub(lambda found: _QUOTED_IN_TEMPLATE.sub("?", found.group()), query)
     for _ in range(_READINGS):
         masked = _masked_once(query, lexicon)
         if masked == query:
@@ -166,9 +176,9 @@ def _without_bare_values(masked: str, words: Sequence[str], dialect: Dialect) ->
             return _without_options(masked)
     elif words[:1] == ["insert"] and dialect.inline_data and "select" not in words:
         kept = _INLINE_DATA.search(masked)
-    elif words[:1] in (["exec"], ["execute"]) and dialect.bare_arguments:
-        call = _CALLED.match(masked)
-        return masked if call is None else masked[: call.end()] + _BARE_ARGUMENT.sub("?", masked[call.end() :])
+    elif dialect.bare_arguments and not _CALLING.isdisjoint(words) and (call := _CALLED.search(masked)) is not None:
+        before, after = masked[: call.start("arguments")], masked[call.end() :]
+        return f"{before}{_BARE_ARGUMENT.sub('?', call['arguments'])}{after}"
     elif words[:1] in (["create"], ["insert"], ["copy"]):
         return _without_options(masked)
     return masked if kept is None else f"{masked[: kept.end()].rstrip()} ?"

@@ -6,7 +6,8 @@ import pytest
 
 from ingestion import LineageParser
 from ingestion.dialects import dialect_of
-from ingestion.scripts.connector_tables import with_locations
+from ingestion.model.engine_names import JdbcUrl
+from ingestion.scripts.connector_tables import ConnectorTables, with_locations
 
 FLINK = dialect_of("flink")
 KAFKA = "'connector' = 'kafka', 'properties.bootstrap.servers' = 'k:9092,k2:9092', 'format' = 'json'"
@@ -71,6 +72,19 @@ def test_options_say_where_a_table_is(options: str, place: str) -> None:
     script = f"CREATE TABLE t (a INT) WITH ({options});\nCREATE TABLE o (a INT);\nINSERT INTO o SELECT a FROM t;"
     assert edges(script) == [f"{place}.a -> o.a identity"]
     assert "open" not in with_locations(script, FLINK)
+
+
+def test_who_reads_a_server_is_no_part_of_its_name() -> None:
+    asked: list[JdbcUrl] = []
+
+    def name(url: JdbcUrl, parts: tuple[str, ...]) -> tuple[str, ...]:
+        asked.append(url)
+        return parts
+
+    script = "CREATE TABLE t (a INT) WITH ('connector' = 'mongodb-cdc', 'hosts' = 'me:open@db:27017,me:open@b:27017', "
+    script += "'database' = 'shop', 'collection' = 'orders'); INSERT INTO o SELECT a FROM t"
+    with_locations(script, FLINK, ConnectorTables(FLINK, name))
+    assert {(one.host, one.port) for one in asked} == {("db", 27017)}
 
 
 @pytest.mark.parametrize(
