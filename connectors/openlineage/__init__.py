@@ -2,7 +2,7 @@
 
 from connectors.openlineage.emitter import Emitter, Transport, open_emitter
 from connectors.openlineage.events import DatasetNames, JobRun, Origin, RunResult, job_runs, outcome_event
-from connectors.openlineage.receivers import EventLimits, limits_of
+from connectors.openlineage.receivers import EventLimits, limits_of, rewritten_namespaces
 
 __all__ = [
     "DatasetNames",
@@ -16,4 +16,5 @@ __all__ = [
     "limits_of",
     "open_emitter",
     "outcome_event",
+    "rewritten_namespaces",
 ]

@@ -1,8 +1,9 @@
-"""What the receivers of events take: how much in one event, and which events."""
+"""What the receivers of events take: how much in one event, which events, and which signs in a namespace."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -51,6 +52,19 @@ def limits_of(transport: Mapping[str, Any]) -> EventLimits:
     for inner in _inner(transport):
         limits = limits.with_limits(limits_of(inner))
     return limits
+
+
+_DEFAULT_ENDPOINT = "api/v1/lineage"
+_REWRITTEN = re.compile(r"[^a-zA-Z0-9:/_.@+-]")
+"""What Marquez has `_` for, in namespaces: its OpenLineageDao.formatNamespaceName."""
+
+
+def rewritten_namespaces(transport: Mapping[str, Any], namespaces: Iterable[str]) -> tuple[str, ...]:
+    """Of these namespaces those that Marquez calls otherwise, as far as a transport may lead to one."""
+    is_http = transport.get("type") == "http" and limits_of(transport) == EventLimits()
+    if is_http and str(transport.get("endpoint") or _DEFAULT_ENDPOINT).strip("/") == _DEFAULT_ENDPOINT:
+        return tuple(sorted({namespace for namespace in namespaces if _REWRITTEN.search(namespace)}))
+    return tuple(sorted({one for inner in _inner(transport) for one in rewritten_namespaces(inner, namespaces)}))
 
 
 def _inner(transport: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
-from ingestion.dialects import dialect_of
+from ingestion.dialects import dialect_of, fold
 from ingestion.dialects.connection_types import CONNECTION_TYPES
 from ingestion.dialects.definition import Dialect, Fold
 
@@ -161,6 +161,19 @@ class ServiceAddress:
     def keeps_case(self) -> bool:
         """Whether names that differ in case alone are two tables there."""
         return self._dialect is not None and self._dialect.relations.bare is Fold.KEEP
+
+    def usual_case(self, parts: Sequence[str]) -> list[str]:
+        """The parts of a name as its platform has names that nobody quotes.
+
+        Agents tell no quotes: dbt has `db.marts.daily` of what Snowflake calls DB.MARTS.DAILY. A name with letters of
+        both cases is taken to be as it is.
+        """
+        dialect = self._dialect
+        if dialect is None:
+            return list(parts)
+        usual = [fold(part, dialect, quoted=False) for part in parts]
+        is_other_case = [part.swapcase() for part in parts] == usual
+        return usual if is_other_case else list(parts)
 
     @property
     def default_schemas(self) -> frozenset[str]:

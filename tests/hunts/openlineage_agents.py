@@ -35,6 +35,8 @@ from ingestion.dialects.dataset_namespaces import NamespaceMap  # noqa: E402
 from tests.support.http_client import Client  # noqa: E402
 from workflows.config import load_config  # noqa: E402
 
+DEFINITION = "CREATE TABLE {schema}.daily (id int, total int, noted int)"
+"""With a column that no agent tells of."""
 STATEMENT = "INSERT INTO {schema}.daily (id, total) SELECT id, total FROM {schema}.orders"
 
 AIRFLOW = """
@@ -79,6 +81,7 @@ class Log:
 
     service: str
     connection: dict[str, Any]
+    definition: str
     statement: str
     ends: tuple[str, str]
 
@@ -87,12 +90,14 @@ LOGS = (
     Log(
         "wh",
         {"type": "Snowflake", "account": "ACME-PROD"},
+        DEFINITION.format(schema="db.marts"),
         STATEMENT.format(schema="db.marts"),
         ("wh.DB.MARTS.ORDERS", "wh.DB.MARTS.DAILY"),
     ),
     Log(
         "lake",
         {"type": "Hive", "hostPort": "hive:10000"},
+        DEFINITION.format(schema="sales"),
         STATEMENT.format(schema="sales"),
         ("lake.default.sales.orders", "lake.default.sales.daily"),
     ),
@@ -132,7 +137,8 @@ def configured(log: Log, root: Path) -> Path:
     """The YAML of the run over a log, whose events go to a file."""
     folder = root / log.service
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "log.csv").write_text(f'query_text,start_time\n"{log.statement}",2026-11-20 07:00:00\n')
+    rows = [f'"{statement}",2026-11-20 07:00:00\n' for statement in (log.definition, log.statement)]
+    (folder / "log.csv").write_text("".join(["query_text,start_time\n", *rows]))
     lineage = {"type": "DatabaseLineage", "queryLogFilePath": str(folder / "log.csv"), "queryLogDuration": 3650}
     events = {"type": "file", "log_file_path": str(root / "events.jsonl"), "append": True}
     namespaces = {f"file:{root / 'warehouse'}": "lake"}

@@ -23,6 +23,7 @@ from connectors.openlineage import (
     limits_of,
     open_emitter,
     outcome_event,
+    rewritten_namespaces,
 )
 from connectors.openmetadata.client import Platform
 from connectors.openmetadata.entities import Collection, get_by_name
@@ -126,15 +127,28 @@ class EventSink:
 
     def conclude(self, counts: RunCounts) -> tuple[str, ...]:
         """Tells what became of the run, where that is wanted; what to warn of. Raises TargetDown and ConfigError."""
+        told = self._rewritten()
         wanted = self.config.headwater.open_lineage.outcome
         if not (self.origin.limits.outcome if wanted is None else wanted):
-            return ()
+            return told
         try:
             with self._emitter() as emitter:
                 emitter.emit(outcome_event(self.origin, RunResult(counts.statements, counts.dead), time.time()))
         except Rejected as error:
-            return (f"the OpenLineage receiver refuses the event of the run itself ({error}): set outcome: false",)
-        return ()
+            refusal = f"the OpenLineage receiver refuses the event of the run itself ({error}): set outcome: false"
+            return (*told, refusal)
+        return told
+
+    def _rewritten(self) -> tuple[str, ...]:
+        settings = self.config.headwater.open_lineage
+        given = (namespace for namespace in settings.namespaces if "*" not in namespace)
+        found = rewritten_namespaces(settings.transport, [self.config.job_namespace, *given])
+        if not found:
+            return ()
+        return (
+            f"Marquez has _ for each sign of a namespace but letters, digits and :/_.@+- ({some_of(found)}): if it is "
+            "the receiver of the events, give others in headwater.openLineage",
+        )
 
     def _emitter(self) -> AbstractContextManager[Emitter]:
         return open_emitter(Transport(self.config.headwater.open_lineage.transport))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import count
 
 from connectors.openmetadata.client import TABLES
@@ -72,6 +73,7 @@ class Registrar:
     def facts(self, source: LineageSource, entities: RelationEntities) -> list[RelationFacts]:
         """What is known of each relation of a log that has an entity or could have one."""
         log, definitions = source.log, source.view_definitions()
+        names = _TableNames(self, log)
         unknown = {number for number in entities.statuses if not log.schemas.get(number)}
         observed = _observed_columns(log, source.flows, unknown)
         found = []
@@ -87,12 +89,16 @@ class Registrar:
                 wanted = news or status is Outcome.UNRESOLVED
                 redundant = known is not None and number in source.filled_elsewhere
                 if wanted or (entity is not None and known is None and relation.creator is None):
-                    location = self.location_of(relation.key)
+                    key = names.registered(relation.key, entity)
                     shape = _Shape({}, complete=True) if redundant else _Shape(columns, known is not None, definition)
-                    found.append(
-                        RelationFacts(location, relation.key, shape, wanted and not redundant, relation.identity)
-                    )
+                    done = wanted and not redundant
+                    found.append(RelationFacts(self.location_of(key), key, shape, done, relation.identity))
         return found
+
+    @property
+    def keeps_case(self) -> bool:
+        """Whether names that differ in case alone are two tables."""
+        return ServiceAddress(self.service_type).keeps_case
 
     def requests_of(self, facts: Iterable[RelationFacts], isolation: Isolation[str]) -> dict[str, list[Json]]:
         """The create requests of the wanted relations, parents first; what is known of one location is put together.
@@ -186,6 +192,34 @@ class Registrar:
         """The type of another service, as far as the URL of a rule tells it."""
         kinds = [rule.url.kind for rule in self.engine_names.jdbc if rule.to[0] == service and rule.url is not None]
         return next((_JDBC_SERVICES[kind] for kind in kinds if kind in _JDBC_SERVICES), OTHER_DATABASE)
+
+
+@dataclass(frozen=True)
+class _TableNames:
+    """Under which names the tables of a log are registered: those that the catalog has by now."""
+
+    registrar: Registrar
+    log: BoundLog
+
+    def registered(self, key: RelationKey, entity: TableEntity | None) -> RelationKey:
+        """The key of a relation, with the letters of its entity: an agent that was here before the log, or who filed
+        the table by hand, may have written them in another case.
+
+        Of two tables of the log that differ in case alone the one that is not there yet is another.
+        """
+        if entity is None or entity.type != "table" or key.kind is not NameKind.TABLE:
+            return key
+        name, location = entity.fully_qualified_name, self.registrar.location_of(key)
+        if location == name or location.casefold() != name.casefold():
+            return key
+        if self.registrar.keeps_case or name in self._locations:
+            return key
+        *outside, _database, _schema, _table = key.parts
+        return replace(key, parts=(*outside, entity.database, entity.schema, entity.name))
+
+    @cached_property
+    def _locations(self) -> frozenset[str]:
+        return frozenset(self.registrar.location_of(one.key) for one in self.log.relations)
 
 
 @dataclass(frozen=True, slots=True)

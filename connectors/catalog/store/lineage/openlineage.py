@@ -309,10 +309,11 @@ class _Datasets:
             service = self._make("storageService", namespace, {"serviceType": _STORAGE_TYPES[_scheme(namespace)]})
             return "container", {"name": location.name, "service": service, "fullPath": path}
         service = self._service(location)
-        *above, table = map(fqn.encode_name, location.parts)
+        written = location.address.usual_case(location.parts) if location.is_joined else location.parts
+        *above, table = map(fqn.encode_name, written)
         database, schema = [*self._default_database(location, above), *above][-2:]
-        parent = self._make("database", database, {"service": service})
-        parent = self._make("databaseSchema", ".".join([*above[:-2], schema]), {"database": parent})
+        parent = self._parent("database", database, {"service": service}, location)
+        parent = self._parent("databaseSchema", ".".join([*above[:-2], schema]), {"database": parent}, location)
         request = {"name": table, "databaseSchema": parent}
         if path:
             request["locationPath"] = path
@@ -345,6 +346,16 @@ class _Datasets:
         names = self.connection.execute(select(entities.c.fqn).where(*inside, entities.c.deleted.is_(False))).scalars()
         databases = [fqn.split(name)[-1] for name in names]
         return [databases[0] if len(databases) == 1 else UNKNOWN_DATABASE, UNKNOWN_DATABASE][: 2 - len(above)]
+
+    def _parent(self, kind: str, name: str, request: Json, location: _Location) -> str:
+        """What a new table stands in: what is written so, else the only one that is in another case."""
+        within = next(iter(request.values()))
+        inside = (entities.c.type == kind, entities.c.fqn_folded == fqn.join(within, name).casefold())
+        found = select(entities.c.fqn).where(*inside, entities.c.deleted.is_(False))
+        names: list[str] = list(self.connection.execute(found).scalars())
+        if len(names) != 1 or location.address.keeps_case:
+            return self._make(kind, name, request)
+        return names[0]
 
     def _make(self, kind: str, name: str, request: Json) -> str:
         return self.registration.put(BY_TYPE[kind], {"name": name, **request}).fqn

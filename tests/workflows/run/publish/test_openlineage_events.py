@@ -180,6 +180,13 @@ def test_the_event_of_the_run_itself_can_be_left_out(sink: Callable[..., EventSi
     assert "outcome: false" in told
 
 
+def test_a_namespace_that_marquez_would_rewrite_is_told_once_in_a_run(
+    sink: Callable[..., EventSink], receiver: Receiver
+) -> None:
+    (told,) = sink(', outcome: false, namespace: "etl jobs"').conclude(RunCounts())
+    assert "(etl jobs)" in told
+
+
 def test_a_service_whose_namespace_nothing_tells_is_named_once(
     sink: Callable[..., EventSink], receiver: Receiver
 ) -> None:

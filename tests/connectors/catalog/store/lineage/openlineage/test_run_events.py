@@ -305,6 +305,7 @@ class TestEventsWithoutARun:
 
 
 SNOWFLAKE = {"name": "wh", "serviceType": "Snowflake", "connection": {"config": {"account": "ACME-PROD"}}}
+PG_AT = {"config": {"hostPort": "h:1"}}
 AIRFLOW, DBT = "snowflake://acme-prod", "snowflake://ACME-PROD"
 HIVE = {"identifiers": [{"namespace": "hive://meta:9083", "name": "sales.orders", "type": "TABLE"}]}
 
@@ -384,6 +385,18 @@ class TestOneGraphWithTheLog:
         (edge,) = graph(client, target)["edges"]
         witnesses = {(one["producer"]["kind"], one["producer"]["key"]) for one in edge["contributions"]}
         assert witnesses == {("query", "q"), ("openlineage", "jobs/airflow"), ("openlineage", "jobs/dbt")}
+
+    def test_a_new_table_is_called_as_its_platform_calls_what_nobody_quotes(self, client: Client) -> None:
+        client.made("/services/databaseServices", SNOWFLAKE)
+        client.made("/services/databaseServices", {"name": "pg", "serviceType": "Postgres", "connection": PG_AT})
+        post(client, passed(DBT, "db.marts.orders", "DB.Marts.Daily", "id", "j"))  # the second is known in its case
+        post(client, passed(DBT, "db.marts.more", "Db.Marts.Daily", "id", "k"))
+        post(client, passed("postgres://h:1", "SHOP.PUBLIC.ORDERS", "shop.public.Daily", "id", "l"))
+        tables = sorted(one["fullyQualifiedName"] for one in client.get("/tables", limit=10)[1]["data"])
+        assert tables == [
+            *("pg.shop.public.Daily", "pg.shop.public.orders"),
+            *("wh.DB.MARTS.Daily", "wh.DB.MARTS.MORE", "wh.DB.MARTS.ORDERS"),
+        ]
 
     def test_names_that_differ_in_case_alone_are_the_one_that_is_written_so(self, shop: Client) -> None:
         filed(shop, "shop.main.public", "Orders", "a"), filed(shop, "shop.main.public", "orders", "a")
