@@ -1,7 +1,7 @@
 """An OpenMetadata of one minor version, as far as lineage goes: the calls and fields that this version has, no others.
 
 What is here are facts of its contract in our words. Only the standard library is used, so that it also runs beside the
-models of one version, which know more than it does (`tests/contracts/openmetadata_models.py`).
+models of one version, which know more than it does (`tests/hunts/openmetadata_models.py`).
 """
 
 from __future__ import annotations

@@ -127,19 +127,19 @@ class EventSink:
 
     def conclude(self, counts: RunCounts) -> tuple[str, ...]:
         """Tells what became of the run, where that is wanted; what to warn of. Raises TargetDown and ConfigError."""
-        told = self._rewritten()
+        warnings = self._namespace_warnings()
         wanted = self.config.headwater.open_lineage.outcome
         if not (self.origin.limits.outcome if wanted is None else wanted):
-            return told
+            return warnings
         try:
             with self._emitter() as emitter:
                 emitter.emit(outcome_event(self.origin, RunResult(counts.statements, counts.dead), time.time()))
         except Rejected as error:
             refusal = f"the OpenLineage receiver refuses the event of the run itself ({error}): set outcome: false"
-            return (*told, refusal)
-        return told
+            return (*warnings, refusal)
+        return warnings
 
-    def _rewritten(self) -> tuple[str, ...]:
+    def _namespace_warnings(self) -> tuple[str, ...]:
         settings = self.config.headwater.open_lineage
         given = (namespace for namespace in settings.namespaces if "*" not in namespace)
         found = rewritten_namespaces(settings.transport, [self.config.job_namespace, *given])

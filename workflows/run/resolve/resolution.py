@@ -89,7 +89,7 @@ class Registrar:
                 wanted = news or status is Outcome.UNRESOLVED
                 redundant = known is not None and number in source.filled_elsewhere
                 if wanted or (entity is not None and known is None and relation.creator is None):
-                    key = names.registered(relation.key, entity)
+                    key = names.key_in_catalog(relation.key, entity)
                     shape = _Shape({}, complete=True) if redundant else _Shape(columns, known is not None, definition)
                     done = wanted and not redundant
                     found.append(RelationFacts(self.location_of(key), key, shape, done, relation.identity))
@@ -201,7 +201,7 @@ class _TableNames:
     registrar: Registrar
     log: BoundLog
 
-    def registered(self, key: RelationKey, entity: TableEntity | None) -> RelationKey:
+    def key_in_catalog(self, key: RelationKey, entity: TableEntity | None) -> RelationKey:
         """The key of a relation, with the letters of its entity: an agent that was here before the log, or who filed
         the table by hand, may have written them in another case.
 

@@ -311,7 +311,7 @@ class _Datasets:
         service = self._service(location)
         written = location.address.usual_case(location.parts) if location.is_joined else location.parts
         *above, table = map(fqn.encode_name, written)
-        database, schema = [*self._default_database(location, above), *above][-2:]
+        database, schema = [*self._default_parents(location, above), *above][-2:]
         parent = self._parent("database", database, {"service": service}, location)
         parent = self._parent("databaseSchema", ".".join([*above[:-2], schema]), {"database": parent}, location)
         request = {"name": table, "databaseSchema": parent}
@@ -338,14 +338,16 @@ class _Datasets:
         if database != UNKNOWN_DATABASE and self._table_known(guessed) is not None:
             self.unjoined[location.namespace] = line_of_database(database)
 
-    def _default_database(self, location: _Location, above: list[str]) -> list[str]:
-        """Where a new table is whose name does not say: in the service's only database, else in one without a name."""
-        if location.service is None or len(above) > 1:
-            return [UNKNOWN_DATABASE] * 2
-        inside = (entities.c.type == "database", entities.c.service_folded == location.service.casefold())
-        names = self.connection.execute(select(entities.c.fqn).where(*inside, entities.c.deleted.is_(False))).scalars()
-        databases = [fqn.split(name)[-1] for name in names]
-        return [databases[0] if len(databases) == 1 else UNKNOWN_DATABASE, UNKNOWN_DATABASE][: 2 - len(above)]
+    def _default_parents(self, location: _Location, above: list[str]) -> list[str]:
+        """Where a new table is whose name does not say: in the service's only database, else in one without a name; in
+        the schema that its platform looks in first."""
+        databases = []
+        if location.service is not None and len(above) <= 1:
+            inside = (entities.c.type == "database", entities.c.service_folded == location.service.casefold())
+            found = select(entities.c.fqn).where(*inside, entities.c.deleted.is_(False))
+            databases = [fqn.split(name)[-1] for name in self.connection.execute(found).scalars()]
+        database = databases[0] if len(databases) == 1 else UNKNOWN_DATABASE
+        return [database, location.address.usual_schema][: max(0, 2 - len(above))]
 
     def _parent(self, kind: str, name: str, request: Json, location: _Location) -> str:
         """What a new table stands in: what is written so, else the only one that is in another case."""

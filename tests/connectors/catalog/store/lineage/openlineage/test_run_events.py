@@ -430,6 +430,14 @@ class TestOneGraphWithTheLog:
         post(shop, passed("postgres://h:1", "other.a", "other.b", "a", "j"))
         assert table(shop, "shop.main.other.a")["service"]["name"] == "shop"
 
+    def test_a_new_table_without_a_schema_is_in_that_which_its_platform_looks_in_first(self, shop: Client) -> None:
+        post(shop, passed("postgres://h:1", "a", "b", "c", "j"))
+        post(shop, passed("postgres://h:1", "public.a", "main.public.b", "c", "j"))
+        post(shop, passed("postgresql://other:1", "a", "s.b", "c", "k"))
+        tables = sorted(one["fullyQualifiedName"] for one in shop.get("/tables", limit=10)[1]["data"])
+        other = "postgresql://other:1.default"
+        assert tables == [f"{other}.public.a", f"{other}.s.b", "shop.main.public.a", "shop.main.public.b"]
+
     def test_one_namespace_in_several_spellings_is_one_service(self, client: Client) -> None:
         for number, namespace in enumerate(("postgres://db:5432", "postgresql://DB", "postgres://u@db:5432")):
             post(client, passed(namespace, "d.p.s", f"d.p.t{number}", "a", f"j{number}"))
