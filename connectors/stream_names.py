@@ -15,6 +15,7 @@ from ingestion.model.topics import topic_name
 _ESCAPED = re.compile(r"\\([.\-_$])")
 _PLAIN = re.compile(r"[\w.$#@ -]+\Z")
 _CHOICE = re.compile(r"(?P<before>[\w.$ -]*)\((?:\?:)?(?P<choice>[\w.$ |-]+)\)(?P<after>[\w.$ -]*)\Z")
+_HOST_END = re.compile(r"[/,?#]")
 _NOT_IN_TOPIC = re.compile(r"[^\w.-]", re.ASCII)
 
 
@@ -49,6 +50,12 @@ def _namespace_of(url: JdbcUrl) -> str:
     address = f"{url.host}:{port}" if port else url.host
     known = ServiceAddress(SERVICE_TYPES.get(url.kind, url.kind), {"hostPort": address, "account": url.host})
     return next(iter(known.namespaces()), f"{known.naming.scheme}://{address}")
+
+
+def authority(written: str) -> str:
+    """The first `host:port` of a URL. All before its last @ is no host: a password may hold what ends one."""
+    rest = written.partition("://")[2] or written
+    return _HOST_END.split(rest.rpartition("@")[2], maxsplit=1)[0]
 
 
 def plain_names(entry: str) -> Iterator[str] | None:

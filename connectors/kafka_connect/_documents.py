@@ -25,8 +25,10 @@ from ingestion.errors import ConfigError
 ENDINGS = (".json", ".properties", ".yaml", ".yml")
 CLASS = "connector.class"
 _STRIMZI = "KafkaConnector"
-_PROPERTY = re.compile(r"\s*([^\s=:#!][^\s=:]*)\s*[=:\s]\s*(.*)")
-_CONTINUED = re.compile(r"\\\r?\n[ \t]*")
+_BLANKS = " \t\f"
+_END_OF_KEY = re.compile(r"((?:\\.|[^\\=: \t\f])*)[ \t\f]*[=:]?[ \t\f]*(.*)", re.DOTALL)
+_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|(.?))", re.DOTALL)
+_ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _MOST_CONNECTORS = 20_000
 
 
@@ -167,10 +169,31 @@ def _text(value: object) -> str:
 
 
 def _properties(text: str) -> dict[str, str]:
-    """The settings of a file of properties, as Java reads it."""
+    """The settings of a file of properties, as Java reads it: `a\\.b`, `\\u00e9`, and lines that a backslash joins."""
     found = {}
-    for line in _CONTINUED.sub("", text).splitlines():
-        match = None if line.lstrip()[:1] in ("#", "!") else _PROPERTY.match(line)
-        if match is not None:
-            found[match[1]] = match[2].strip()
+    for line in _whole_lines(text):
+        mark = _END_OF_KEY.match(line)
+        if mark is None or not mark[1]:
+            continue
+        found[_without_escapes(mark[1])] = _without_escapes(mark[2]).strip()
     return found
+
+
+def _whole_lines(text: str) -> Iterator[str]:
+    """The lines, each with those that go on with it: an odd number of backslashes at its end says so."""
+    begun = ""
+    for line in text.splitlines():
+        bare = line.lstrip(_BLANKS)
+        if not begun and bare[:1] in ("#", "!"):
+            continue
+        begun += bare
+        if (len(begun) - len(begun.rstrip("\\"))) % 2:
+            begun = begun[:-1]
+            continue
+        yield begun
+        begun = ""
+    yield begun
+
+
+def _without_escapes(written: str) -> str:
+    return _ESCAPE.sub(lambda one: chr(int(one[1], 16)) if one[1] else _ESCAPES.get(one[2], one[2]), written)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from connectors.kafka_connect._messages import MessageFields
 from ingestion.model.lineage import Subtype, Transformation
 
-_CAST = Transformation(Subtype.TRANSFORMATION)
+CHANGED = Transformation(Subtype.TRANSFORMATION)
 MASK = Transformation(Subtype.TRANSFORMATION, masking=True)
 _GROUP = re.compile(r"\$(\d)")
 _NAMED_GROUP = re.compile(r"\$\{(\w+)\}")
@@ -26,15 +26,20 @@ Settings = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message on its way: its topic ("" where values decide on it), its fields, and what was not understood."""
+    """A message on its way: its topic ("" where values decide on it), its fields, and what was not understood.
+
+    `doubted`: what was not understood may have given it another topic.
+    """
 
     topic: str
     fields: MessageFields = field(default_factory=MessageFields)
     problems: tuple[str, ...] = ()
+    doubted: bool = False
 
-    def doubt(self, problem: str) -> Message:
+    def doubt(self, problem: str, *, of_topic: bool = False) -> Message:
         """The same where a step is not understood: its fields are not followed any more."""
-        return replace(self, fields=self.fields.leave_unfollowed(), problems=(*self.problems, problem))
+        fields, problems = self.fields.leave_unfollowed(), (*self.problems, problem)
+        return replace(self, fields=fields, problems=problems, doubted=self.doubted or of_topic)
 
     def routed_by_value(self, problem: str) -> Message:
         """The same where what is in it decides where it goes."""
@@ -62,7 +67,7 @@ def transform(message: Message, config: Settings) -> Message:
         applies = _applies(message, own, config)
         kind = own.get("type", "")
         if applies is None:
-            message = message.doubt(f"transform {name} under a condition")
+            message = _under_condition(message, _step(message, name, kind, own), name)
         elif applies:
             message = _step(message, name, kind, own)
         if not message.topic:
@@ -70,16 +75,24 @@ def transform(message: Message, config: Settings) -> Message:
     return message
 
 
+def _under_condition(message: Message, after: Message, name: str) -> Message:
+    """A message that may have taken a step or not: where that gives it another topic, values decide on its topic."""
+    problem = f"transform {name} under a condition"
+    if after.topic != message.topic:
+        return message.routed_by_value(problem)
+    return message.doubt(problem, of_topic=after.doubted)
+
+
 def names_in(text: str) -> Iterator[str]:
     """The items of a list, as Connect writes lists."""
     yield from (item for one in text.split(",") if (item := one.strip()))
 
 
-def pairs_in(text: str) -> Iterator[tuple[str, str]]:
+def pairs_in(text: str, mark: str = ":") -> Iterator[tuple[str, str]]:
     """The pairs of a list: `a:b,c:d`."""
     for one in names_in(text):
-        left, colon, right = one.rpartition(":")
-        if colon and left.strip() and right.strip():
+        left, found, right = one.rpartition(mark)
+        if found and left.strip() and right.strip():
             yield left.strip(), right.strip()
 
 
@@ -98,28 +111,47 @@ def _applies(message: Message, own: Settings, config: Settings) -> bool | None:
 
 def _step(message: Message, name: str, kind: str, own: Settings) -> Message:
     simple = kind.rpartition(".")[2]
-    if simple.endswith(_KEY) or simple in _WITHOUT_EFFECT:
-        return message
     step = _STEPS.get(simple.partition("$")[0])
+    if (simple.endswith(_KEY) and step is not _route_by_field) or simple in _WITHOUT_EFFECT:
+        return message
+    if step is not None:
+        return step(message, own)
     # The class is the vendor's word and no value of a user's.
-    return step(message, own) if step is not None else message.doubt(f"transform {name} ({simple or 'no type'})")
+    problem = f"transform {name} ({simple or 'no type'})"
+    return message.doubt(problem, of_topic=simple.partition("$")[0] not in _OF_FIELDS)
 
 
 def _route(message: Message, own: Settings) -> Message:
     """RegexRouter and ByLogicalTableRouter: a name that the pattern matches as a whole gets another."""
     text = own.get("regex") or own.get("topic.regex") or ""
     replacement = own.get("replacement") if "replacement" in own else own.get("topic.replacement", "")
+    if pattern_of(text) is None:
+        return message.routed_by_value("pattern of a router")
+    topic = route_by_pattern(message.topic, text, replacement or "")
+    return replace(message, topic=topic) if topic else message.routed_by_value("replacement of a router")
+
+
+def route_by_pattern(topic: str, text: str, replacement: str) -> str:
+    """The name of a topic after a pattern that matches it as a whole; "" for one that cannot be carried out."""
     pattern = pattern_of(text)
     if pattern is None:
-        return message.routed_by_value("pattern of a router")
-    found = pattern.fullmatch(message.topic)
-    if found is None:
-        return message
-    written = _NAMED_GROUP.sub(r"\\g<\1>", _GROUP.sub(r"\\g<\1>", (replacement or "").replace("\\", "\\\\")))
+        return ""
+    found = pattern.fullmatch(topic)
+    return topic if found is None else replacement_for(found, replacement)
+
+
+def replacement_for(found: re.Match[str], replacement: str) -> str:
+    """What a replacement of Java's makes of a match, "" where it names a group that is none."""
+    written = _NAMED_GROUP.sub(r"\\g<\1>", _GROUP.sub(r"\\g<\1>", replacement.replace("\\", "\\\\")))
     try:
-        return replace(message, topic=found.expand(written))
+        return found.expand(written)
     except (re.error, IndexError):
-        return message.routed_by_value("replacement of a router")
+        return ""
+
+
+def _route_by_field(message: Message, _own: Settings) -> Message:
+    """ContentBasedRouter, ExtractTopic: a value of the message is the topic, or decides on it."""
+    return message.routed_by_value("a value of the message names the topic")
 
 
 def _replace_field(message: Message, own: Settings) -> Message:
@@ -132,11 +164,11 @@ def _replace_field(message: Message, own: Settings) -> Message:
 
 def _cast(message: Message, own: Settings) -> Message:
     names = [name for name, _type in pairs_in(own.get("spec", ""))]
-    return replace(message, fields=message.fields.change(names, _CAST))
+    return replace(message, fields=message.fields.change(names, CHANGED))
 
 
 def _convert_time(message: Message, own: Settings) -> Message:
-    return replace(message, fields=message.fields.change(names_in(own.get("field", "")), _CAST))
+    return replace(message, fields=message.fields.change(names_in(own.get("field", "")), CHANGED))
 
 
 def _mask(message: Message, own: Settings) -> Message:
@@ -194,7 +226,14 @@ def _route_outbox(message: Message, own: Settings) -> Message:
 
 _STEPS: Mapping[str, Callable[[Message, Settings], Message]] = {
     "RegexRouter": _route,
+    "TopicRegexRouter": _route,
     "ByLogicalTableRouter": _route,
+    "ContentBasedRouter": _route_by_field,
+    "ExtractTopic": _route_by_field,
+    "ExtractTopicFromSchemaName": _route_by_field,
+    "ExtractTopicFromValueSchema": _route_by_field,
+    "MessageTimestampRouter": _route_by_time,
+    "MongoEventRouter": _route_outbox,
     "TimestampRouter": _route_by_time,
     "EventRouter": _route_outbox,
     "ReplaceField": _replace_field,
@@ -203,12 +242,20 @@ _STEPS: Mapping[str, Callable[[Message, Settings], Message]] = {
     "MaskField": _mask,
     "InsertField": _insert,
     "ExtractNewRecordState": _unwrap,
+    "UnwrapFromEnvelope": _unwrap,  # until 0.10
+    "TimestampNowField": _headers_to,
     "ExtractNewDocumentState": _unwrap,
     "ExtractField": _extract_field,
     "HeaderFrom": _headers_from,
     "HeaderToValue": _headers_to,
 }
 """By the name of the class, without Key and Value."""
+
+_OF_FIELDS = frozenset(
+    {"HoistField", "ExtractField", "SetSchemaMetadata", "ConcatFields", "ExtractTimestamp", "ExtractNestedField"}
+    | {"ExtractChangedRecordState", "BytesToString", "FromXml", "ChangeCase", "AdjustPrecisionAndScale", "KeyToValue"}
+)
+"""What is not carried out here and changes fields alone; any other class may give a message another topic."""
 
 _WITHOUT_EFFECT = frozenset(
     {
@@ -218,6 +265,7 @@ _WITHOUT_EFFECT = frozenset(
         "DropHeaders",
         "SetSchemaMetadata$Value",
         "Flatten$Value",
+        "Filter$Value",
         "TombstoneHandler",
     }
     | {"PartitionRouting", "TimezoneConverter", "SchemaChangeEventFilter", "ConvertCloudEventToSaveableForm"}

@@ -9,8 +9,10 @@ from contextlib import contextmanager
 from pyspark.sql import SparkSession
 
 from connectors.dashboards.files import exported_files
+from connectors.kafka_connect._carried import Link
 from connectors.kafka_connect._documents import ENDINGS, ConnectorDocuments, documents_of_files, documents_of_worker
-from connectors.kafka_connect._links import Link, links_of
+from connectors.kafka_connect._links import links_of
+from connectors.kafka_connect._queries import filled_by
 from connectors.kafka_connect.settings import KafkaConnectConfig
 from connectors.records import RECORD_SCHEMA
 from connectors.source import FrameOfRecords, OpenSource, RecordsWanted, SourceRun
@@ -66,6 +68,9 @@ def _content(link: Link, writers: Mapping[TableName | None, int]) -> dict[str, o
         return {"status": str(link.end or Outcome.NO_LINEAGE)}
     makes = split_topic(link.target.dotted) is not None and writers[link.target] == 1
     target = Target(link.target, WriteMode.CREATE) if makes else Target(link.target, WriteMode.APPEND)
-    flow = Flow(target, link.fields.outputs(link.source), (), (link.source,))
+    if link.query is not None:
+        flows = filled_by(link.query, target, link.fields)
+    else:
+        flows = (Flow(target, link.fields.outputs(link.source), (), (link.source,)),)
     problems = tuple(Problem(ProblemKind.UNSUPPORTED, one) for one in link.problems)
-    return {"edges": dumps(StatementLineage(StatementKind.INSERT, (flow,), problems=problems))}
+    return {"edges": dumps(StatementLineage(StatementKind.INSERT, flows, problems=problems, doubted=link.doubted))}

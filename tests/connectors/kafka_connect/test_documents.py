@@ -42,6 +42,29 @@ def test_each_form_is_the_same_connector(tmp_path: Path, name: str, text: str) -
     assert only.location == f"{name}:1"
 
 
+def test_properties_are_read_as_java_reads_them(tmp_path: Path) -> None:
+    (tmp_path / "a.properties").write_text(
+        "! of ours \\\n"
+        f"connector.class={CLASS}\n"
+        r"""table.include.list = shop\\.orders,\
+            shop\\.web
+topic\:index\ map : caf\u00e9\:x\=y
+path=C\:\\dir\\
+empty=
+  tasks.max   1
+"""
+    )
+    (only,) = read(tmp_path).connectors
+    assert only.config == {
+        "connector.class": CLASS,
+        "table.include.list": r"shop\.orders,shop\.web",
+        "topic:index map": "café:x=y",
+        "path": "C:\\dir\\",
+        "empty": "",
+        "tasks.max": "1",
+    }
+
+
 def test_what_is_none_is_told_in_one_line_each(tmp_path: Path) -> None:
     secret = tmp_path / "elsewhere.json"
     (folder := tmp_path / "connectors").mkdir()

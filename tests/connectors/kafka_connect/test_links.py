@@ -6,10 +6,13 @@ from collections.abc import Mapping
 
 import pytest
 
+from connectors.kafka_connect._carried import Link
 from connectors.kafka_connect._documents import Connector
-from connectors.kafka_connect._links import Link, links_of
+from connectors.kafka_connect._links import links_of
+from connectors.kafka_connect._queries import filled_by
 from connectors.stream_names import StreamNames
 from ingestion.model.engine_names import EngineNameRules
+from ingestion.model.lineage import Target, WriteMode
 from tests.support.connectors_of_connect import CHANGES, SINK
 
 NAMES = StreamNames(EngineNameRules(service="events", any_service=True))
@@ -25,6 +28,7 @@ def carried(*configs: Mapping[str, str], topics: tuple[str, ...] = ()) -> list[s
 
 def shown(link: Link) -> str:
     problems = f" ({'; '.join(link.problems)})" if link.problems else ""
+    problems += " doubted" if link.doubted else ""
     if link.end or link.source is None or link.target is None:
         return f"{link.subject}: {link.end}{problems}"
     return f"{link.source.dotted} -> {link.target.dotted}{problems}"
@@ -96,6 +100,44 @@ def sink(kind: str, **keys: str) -> dict[str, str]:
         ),
         ("mysql.MySqlConnector", {"database.hostname": "${env:DB}", "topic.prefix": "cdc"}, [": templated"]),
         ("vitess.VitessConnector", {"topic.prefix": "v"}, [": unsupported:VitessConnector"]),
+        (
+            "mysql.MySqlConnector",
+            {"database.hostname": "db", "topic.prefix": "cdc", "topic.delimiter": "_", "table.include.list": "a.b"},
+            ["mysql://db:3306..a.b -> kafka://events/cdc_a_b"],
+        ),
+        (
+            "postgresql.PostgresConnector",
+            {"database.hostname": "db", "database.dbname": "d", "topic.prefix": "s", "table.include.list": "p.t",
+             "topic.naming.strategy": "io.debezium.schema.SchemaRegexTopicNamingStrategy",
+             "topic.regex": r"s\.(.*)\.(.*)", "topic.replacement": "$1-$2"},
+            ["postgres://db:5432.d.p.t -> kafka://events/p-t"],
+        ),
+        (
+            "postgresql.PostgresConnector",
+            {"database.hostname": "db", "database.dbname": "d", "topic.prefix": "s", "table.include.list": "p.t",
+             "topic.naming.strategy": "com.acme.Naming"},
+            ["postgres://db:5432.d.p.t -> kafka://events/s.p.t"
+             " (option topic.naming.strategy: the class that names topics) doubted"],
+        ),
+        (
+            "oracle.OracleConnector",
+            {"database.url": "jdbc:oracle:thin:@//ora:1522/CDB", "database.dbname": "CDB", "database.pdb.name": "PDB",
+             "topic.prefix": "o", "table.include.list": "inv.items"},
+            ["oracle://ora:1522.PDB.INV.ITEMS -> kafka://events/o.INV.ITEMS"],
+        ),
+        (
+            "mysql.MySqlConnector",
+            {"database.hostname": "db", "topic.prefix": "c", "table.include.list": "a.b",
+             "column.mask.hash.SHA-256.with.salt.open": "a.b.c", "table.open.sesame": "x"},
+            ["mysql://db:3306..a.b -> kafka://events/c.a.b (an option that is not known: about table) doubted"],
+        ),
+        (
+            "mongodb.MongoDbConnector",
+            {"mongodb.connection.string": "mongodb://m", "topic.prefix": "m", "collection.include.list": "d.c",
+             "field.renames": "d.c.a:b"},
+            ["mongodb://m:27017..d.c -> kafka://events/m.d.c"
+             " (option field.renames: fields of documents that get another name)"],
+        ),
     ],
 )  # fmt: skip
 def test_a_change_stream_has_a_topic_for_each_table(kind: str, own: dict[str, str], expected: list[str]) -> None:
@@ -111,6 +153,19 @@ def test_where_a_pattern_names_the_tables_the_worker_tells_them() -> None:
     }
     seen = ("cdc", "cdc.inv.orders", "cdc.transaction", "__debezium-heartbeat.cdc")
     assert carried(config, topics=seen) == ["mysql://db:3306..inv.orders -> kafka://events/cdc.inv.orders"]
+
+
+def test_tables_that_a_list_leaves_out_have_no_topic() -> None:
+    config = {
+        "connector.class": f"{DEBEZIUM}postgresql.PostgresConnector",
+        "database.hostname": "db",
+        "database.dbname": "d",
+        "topic.prefix": "c",
+    }
+    behind = sink("io.confluent.connect.s3.S3SinkConnector", topics="c.p.keep,c.p.out,c.q.any", s3__bucket__name="b")
+    left = {**config, "table.exclude.list": "p.o.*", "schema.include.list": "p"}
+    assert carried(left, behind)[:2] == ["postgres://db:5432.d.p.keep -> kafka://events/c.p.keep", "tables: unlisted"]
+    assert carried({**left, "schema.exclude.list": "p"}, behind)[0] == "tables: unlisted"
 
 
 def test_where_no_worker_is_asked_the_sinks_of_its_topics_tell_tables() -> None:
@@ -179,6 +234,101 @@ def test_a_sink_by_a_pattern_takes_the_topics_that_others_fill() -> None:
             sink("io.debezium.connector.jdbc.JdbcSinkConnector", topics="a.b", connection__url="jdbc:mysql://db/shop"),
             ["kafka://events/a.b -> mysql://db:3306..shop.a_b"],
         ),
+        (
+            sink("io.confluent.connect.elasticsearch.ElasticsearchSinkConnector", topics="T,u,-V",
+                 topic__index__map="T:first,u:Second", connection__url="http://es:9200"),
+            ["kafka://events/T -> elasticsearch://es:9200...first",
+             "kafka://events/u -> elasticsearch://es:9200...Second", "kafka://events/-V -> elasticsearch://es:9200...v"],
+        ),
+        (
+            sink("io.confluent.connect.elasticsearch.ElasticsearchSinkConnector", topics="T", data__stream__type="LOGS",
+                 data__stream__dataset="web", connection__url="http://es:9200"),
+            ["kafka://events/T -> elasticsearch://es:9200...logs-web-t"],
+        ),
+        (
+            sink("io.confluent.connect.elasticsearch.ElasticsearchSinkConnector", topics="T,u",
+                 external__resource__usage="ALIAS_INDEX", topic__to__external__resource__mapping="T:known",
+                 connection__url="http://es:9200"),
+            ["kafka://events/T -> elasticsearch://es:9200...known", "u: unlisted"],
+        ),
+        (
+            sink("io.aiven.kafka.connect.opensearch.OpensearchSinkConnector", topics="T", data__stream__enabled="true",
+                 data__stream__prefix="app", connection__url="http://os:9200"),
+            ["kafka://events/T -> opensearch://os:9200...app-t"],
+        ),
+        (
+            sink("com.wepay.kafka.connect.bigquery.BigQuerySinkConnector", topics="k-t,u.v,w", project="p",
+                 datasets="k-.*=d,u.*=e", topicsToTables="k-(.*)=raw_$1", sanitizeTopics="true"),
+            ["kafka://events/k-t -> bigquery.p.d.raw_t", "kafka://events/u.v -> bigquery.p.e.u_v", "w: unlisted"],
+        ),
+        (
+            sink("com.wepay.kafka.connect.bigquery.BigQuerySinkConnector", topics="t,u", project="p",
+                 defaultDataset="d", topic2TableMap="t:x", transforms="r", transforms__r__type=f"{SMT}RegexRouter",
+                 transforms__r__regex="u", transforms__r__replacement="e:y"),
+            ["kafka://events/t -> bigquery.p.d.x", "kafka://events/u -> bigquery.p.e.y"],
+        ),
+        (
+            sink("com.snowflake.kafka.connector.SnowflakeSinkConnector", topics="shop1,web",
+                 snowflake__topic2table__map="shop[0-9]:T", snowflake__url__name="acme.eu-west-1",
+                 snowflake__database__name="D", snowflake__schema__name="S"),
+            ["kafka://events/shop1 -> snowflake://acme.eu-west-1.aws.D.S.T",
+             "kafka://events/web -> snowflake://acme.eu-west-1.aws.D.S.web"],
+        ),
+        (
+            sink("com.clickhouse.kafka.connect.ClickHouseSinkConnector", topics="shop_orders,plain", hostname="ch",
+                 database="d", enableDbTopicSplit="true", dbTopicSplitChar="_"),
+            ["kafka://events/shop_orders -> clickhouse://ch..shop.orders", "plain: unlisted"],
+        ),
+        (
+            sink("com.mongodb.kafka.connect.MongoSinkConnector", topics="a,b", database="d", collection="c",
+                 topic__override__a__collection="own", topic__override__a__database="e"),
+            ["kafka://events/a -> mongodb://localhost:27017..e.own",
+             "kafka://events/b -> mongodb://localhost:27017..d.c"],
+        ),
+        (
+            sink("com.mongodb.kafka.connect.MongoSinkConnector", topics="a,b", database="d",
+                 namespace__mapper="com.mongodb.kafka.connect.sink.namespace.mapping.FieldPathNamespaceMapper",
+                 namespace__mapper__value__collection__field="kind",
+                 topic__override__b__namespace__mapper="com.mongodb.DefaultNamespaceMapper"),
+            ["a: unlisted", "kafka://events/b -> mongodb://localhost:27017..d.b"],
+        ),
+        (
+            sink("io.aiven.connect.jdbc.JdbcSinkConnector", topics="a.b,c-d", connection__url="jdbc:postgresql://h/d",
+                 topics__to__tables__mapping="a.b:s.t", table__name__normalize="true",
+                 table__name__format="x_${topic}"),
+            ["kafka://events/a.b -> postgres://h:5432.d.s.t", "kafka://events/c-d -> postgres://h:5432.d..x_c_d"],
+        ),
+        (
+            sink("io.debezium.connector.jdbc.JdbcSinkConnector", topics="a.b", connection__url="jdbc:mysql://db/shop",
+                 collection__name__format="${source.db}_${topic}"),
+            ["a.b: unlisted"],
+        ),
+        (
+            sink("io.debezium.connector.jdbc.JdbcSinkConnector", topics="a", connection__url="jdbc:mysql://db/shop",
+                 collection__naming__strategy="com.acme.Names"),
+            ["kafka://events/a -> mysql://db:3306..shop.a (option collection.naming.strategy:"
+             " a class that makes the table's name) doubted"],
+        ),
+        (
+            sink("io.aiven.kafka.connect.gcs.GcsSinkConnector", topics="t", gcs__bucket__name="b",
+                 file__name__prefix="raw/"),
+            ["kafka://events/t -> gs://b/raw"],
+        ),
+        (
+            sink("io.aiven.kafka.connect.s3.AivenKafkaConnectS3SinkConnector", topics="t", aws__s3__bucket__name="b",
+                 file__name__template="{{topic}}/{{partition}}-{{start_offset}}"),
+            ["kafka://events/t -> s3://b/t"],
+        ),
+        (
+            sink("org.apache.iceberg.connect.IcebergSinkConnector", topics="t,u", iceberg__tables="db.t,db.u")
+            | {"iceberg.tables.route-field": "x"},
+            [f"kafka://events/{topic} -> iceberg.iceberg.db.{table} doubted" for topic in "tu" for table in "tu"],
+        ),
+        (
+            sink("org.apache.iceberg.connect.IcebergSinkConnector", topics="t", iceberg__tables="db.t")
+            | {"iceberg.tables.dynamic-enabled": "true"},
+            ["t: unlisted"],
+        ),
         (sink("com.acme.HttpSinkConnector", topics="t"), [": unsupported:HttpSinkConnector"]),
         (sink("com.acme.HttpSinkConnector", topics="${file:/x:topic}"), ["topic: templated"]),
     ],
@@ -232,7 +382,7 @@ def test_a_transform_that_is_not_known_is_told_and_the_edge_is_of_whole_tables()
     config = with_transforms(own={"type": "com.acme.Scramble$Value"})
     assert columns(config) == {}
     assert carried(config) == [
-        "kafka://events/shop.orders -> mysql://db:3306..shop.orders (transform own (Scramble$Value))"
+        "kafka://events/shop.orders -> mysql://db:3306..shop.orders (transform own (Scramble$Value)) doubted"
     ]
 
 
@@ -246,6 +396,14 @@ def test_a_transform_that_is_not_known_is_told_and_the_edge_is_of_whole_tables()
          "shop.orders: unlisted (pattern of a router)"),
         ({"type": f"{SMT}TimestampRouter"}, "shop.orders: unlisted (a topic for each span of time)"),
         ({"type": "io.debezium.transforms.outbox.EventRouter"}, "shop.orders: unlisted (the outbox router)"),
+        ({"type": f"{SMT}RegexRouter", "regex": ".*", "replacement": "x", "predicate": "p"},
+         "shop.orders: unlisted (transform route under a condition)"),
+        ({"type": "io.confluent.connect.transforms.ExtractTopic$Key", "field": "a"},
+         "shop.orders: unlisted (a value of the message names the topic)"),
+        ({"type": "io.debezium.transforms.ContentBasedRouter", "topic.expression": "value.a"},
+         "shop.orders: unlisted (a value of the message names the topic)"),
+        ({"type": f"{SMT}HoistField$Value", "field": "a"},
+         "mysql://db:3306..shop.orders (transform route (HoistField$Value))"),
         ({"type": "io.debezium.transforms.ByLogicalTableRouter", "topic.regex": "shop.(.*)",
           "topic.replacement": "all.$1"},
          "mysql://db:3306..all.orders"),
@@ -272,3 +430,72 @@ def test_a_condition_over_the_topics_name_is_decided_and_another_is_told() -> No
 def test_a_jdbc_sink_fills_the_columns_that_it_is_allowed_to() -> None:
     config = {**with_transforms(), "fields.whitelist": "total", "pk.mode": "record_key", "pk.fields": "id"}
     assert columns(config) == {"total": "total identity", "id": "id identity"}
+
+
+def test_a_debezium_sink_has_fields_of_one_topic_and_of_all() -> None:
+    config = {**with_transforms(), "field.include.list": "shop.orders:a,other:b,c"}
+    assert columns(config) == {"a": "a identity", "c": "c identity"}
+    config = {**with_transforms(), "field.exclude.list": "shop.orders:a,other:b,c"}
+    assert columns(config) == {"*": "but a c"}
+
+
+QUERY = {
+    "connector.class": "io.confluent.connect.jdbc.JdbcSourceConnector",
+    "connection.url": "jdbc:postgresql://db/shop",
+    "topic.prefix": "sales",
+    "mode": "bulk",
+}
+
+
+def flows_of(query: str, **own: str) -> list[str]:
+    """What a source that reads by a query gives the fields of its topic: by field what it is made of."""
+    config = {**QUERY, "query": query, **{key.replace("__", "."): value for key, value in own.items()}}
+    (link,) = links_of([Connector("c", config, "c.json:1")], NAMES)
+    assert link.query is not None
+    assert link.target is not None
+    (flow,) = filled_by(link.query, Target(link.target, WriteMode.CREATE), link.fields)
+    found = [f"from {name.dotted}" for name in flow.sources]
+    for output in flow.outputs:
+        for one in output.references:
+            mask = " masked" if one.transformation.masking else ""
+            (source,) = one.sources
+            found.append(f"{output.name} = {source.table.table}.{source.column} {one.transformation.subtype}{mask}")
+        if output.star is not None:
+            found.append(f"* of {output.star.table.table} but {' '.join(output.star.excluded)}")
+    return found
+
+
+def test_a_query_of_a_source_is_read_and_its_result_goes_through_the_transforms() -> None:
+    query = "SELECT o.id, SUM(o.total) AS total, c.mail FROM web.orders o JOIN web.customers c ON c.id = o.customer"
+    renamed = {
+        "transforms": "r,m",
+        "transforms__r__type": f"{SMT}ReplaceField$Value",
+        "transforms__r__renames": "total:amount",
+        "transforms__m__type": f"{SMT}MaskField$Value",
+        "transforms__m__fields": "mail",
+    }
+    assert flows_of(f"{query} GROUP BY 1, 3", **renamed) == [
+        "from postgres://db:5432.shop.web.orders",
+        "from postgres://db:5432.shop.web.customers",
+        "amount = orders.total AGGREGATION",
+        "mail = customers.mail TRANSFORMATION masked",
+        "id = orders.id IDENTITY",
+    ]
+    assert flows_of("SELECT * FROM web.orders", **renamed) == [
+        "from postgres://db:5432.shop.web.orders",
+        "amount = orders.total IDENTITY",
+        "mail = orders.mail TRANSFORMATION masked",
+        "* of orders but amount mail total",
+    ]
+
+
+@pytest.mark.parametrize("query", ["SELECT FROM FROM", "SELECT a FROM ${file:/x:t}", "SELECT 1"])
+def test_a_query_that_cannot_be_read_is_told(query: str) -> None:
+    assert carried({**QUERY, "query": query}) == ["query: unsupported:query"]
+
+
+def test_no_key_that_a_configuration_has_is_told() -> None:
+    config = {**QUERY, "table.whitelist": "t", "table.open-sesame": "x"}
+    assert carried(config) == [
+        "postgres://db:5432.shop..t -> kafka://events/salest (an option that is not known: about table) doubted"
+    ]
