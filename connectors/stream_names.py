@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from connectors.platforms.connect_classes import PORTS, SERVICE_TYPES, WITHOUT_SCHEMAS
@@ -12,9 +11,6 @@ from ingestion.model.engine_names import EngineNameRules, JdbcUrl
 from ingestion.model.lineage import TableName
 from ingestion.model.topics import topic_name
 
-_ESCAPED = re.compile(r"\\([.\-_$])")
-_PLAIN = re.compile(r"[\w.$#@ -]+\Z")
-_CHOICE = re.compile(r"(?P<before>[\w.$ -]*)\((?:\?:)?(?P<choice>[\w.$ |-]+)\)(?P<after>[\w.$ -]*)\Z")
 _HOST_END = re.compile(r"[/,?#]")
 _NOT_IN_TOPIC = re.compile(r"[^\w.-]", re.ASCII)
 
@@ -56,20 +52,6 @@ def authority(written: str) -> str:
     """The first `host:port` of a URL. All before its last @ is no host: a password may hold what ends one."""
     rest = written.partition("://")[2] or written
     return _HOST_END.split(rest.rpartition("@")[2], maxsplit=1)[0]
-
-
-def plain_names(entry: str) -> Iterator[str] | None:
-    """The names that an entry of an include list means; None for a pattern of more than a choice.
-
-    These lists hold regular expressions: `shop\\.orders` and `shop.orders` are one name here, `shop.(a|b)` two.
-    """
-    bare = _ESCAPED.sub(r"\1", entry)
-    if _PLAIN.match(bare):
-        return iter((bare,))
-    choice = _CHOICE.match(bare)
-    if choice is None:
-        return None
-    return (f"{choice['before']}{one}{choice['after']}" for one in choice["choice"].split("|"))
 
 
 def as_topic(name: str) -> str:

@@ -29,11 +29,11 @@ from connectors.platforms.connect_classes import (
     WITHOUT_SCHEMAS,
 )
 from connectors.records import UNSUPPORTED
-from connectors.stream_names import StreamNames, as_topic, authority, plain_names
+from connectors.stream_names import StreamNames, as_topic, authority
 from ingestion.model.engine_names import JdbcUrl, jdbc_url
 from ingestion.model.lineage import StatementLineage
 from ingestion.model.outcomes import Outcome
-from ingestion.model.topics import cluster_of, is_topic_name, topic_name
+from ingestion.model.topics import cluster_of, is_topic_name, plain_names, topic_name
 
 _HOST = re.compile(r"[\w.\[\]:-]+\Z")
 _LISTS = {

@@ -23,6 +23,9 @@ CHANGES: Mapping[str, str] = {
 FILES = keywords("filesystem paimon hudi delta")
 """Those whose `path` holds the data."""
 
+WAREHOUSES = keywords("paimon")
+"""Types of catalogs that have each table below their `warehouse`, in a folder `<database>.db`."""
+
 WINDOWS = keywords("tumble hop cumulate session")
 """Functions that give each row the windows in time that it falls into."""
 WINDOW_BOUNDS = ("window_start", "window_end", "window_time")

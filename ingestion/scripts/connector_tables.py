@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from ingestion.dialects import Dialect
 from ingestion.dialects.cursor import Code, Edit
@@ -26,12 +27,13 @@ from ingestion.dialects.flink_connectors import (
     OTHER_TYPE,
     SIMPLE_TYPES,
     TOPICS,
+    WAREHOUSES,
     WINDOW_BOUNDS,
     WINDOWS,
 )
 from ingestion.model.engine_names import JdbcUrl, Parts, jdbc_url
 from ingestion.model.storage_paths import location as path_name
-from ingestion.model.topics import cluster_of, is_topic_name, topic_path
+from ingestion.model.topics import cluster_of, is_topic_name, plain_names, topic_path
 
 TableNaming = Callable[[JdbcUrl, Parts], Parts]
 """The whole name of a table behind an address, by what its connector calls it."""
@@ -44,32 +46,42 @@ _AFTER_RELATION = keywords(
     "where group having order limit join inner left right full cross union intersect except minus on using window for "
     "match_recognize natural fetch offset lateral pivot unpivot tablesample set values select as insert with"
 )
-_NO_COLUMN = keywords("primary unique constraint watermark period")
+_NO_COLUMN = keywords("primary unique constraint watermark period partition")
+_PARTITIONS = keywords("partition distribution")
+_AFTER_OUTPUTS = keywords("from where union intersect except minus order limit fetch offset")
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectorTable:
     """A table of a script: its name, its columns in their place with their types, those that it computes.
 
-    `location`: the relation that it stands for, None where it is one by itself. `like`: the table that it begins
-    as, and what it leaves out of that. `options` say where its data is, and hold secrets: they go nowhere. `order`
-    has the names of all columns as they were written, `written_metadata` those that an INSERT fills and no message has
-    as a field. `name` is the whole name, by what USE said before it.
+    `locations`: the relations that it stands for, none where it is one by itself; of several it is read, and what is
+    written into it is not told which it goes to. `like`: the table that it begins as, and what it leaves out of that.
+    `options` say where its data is, and hold secrets: they go nowhere. `order` has the names of all columns as they
+    were written, `written_metadata` those that an INSERT fills and no message has as a field. `name` is the whole name,
+    by what USE said before it. `is_altered`: its columns are others, or stand elsewhere, than when it was made.
     """
 
     parts: Parts
     columns: tuple[tuple[str, str], ...] = ()
     computed: tuple[tuple[str, str], ...] = ()
-    location: Parts | None = None
+    locations: tuple[Parts, ...] = ()
     like: Parts | None = None
     excluded: frozenset[str] = frozenset()
     options: Mapping[str, str] = field(default_factory=dict, repr=False)
     order: tuple[str, ...] = ()
     written_metadata: frozenset[str] = frozenset()
     name: Parts = ()
+    is_temporary: bool = False
+    is_altered: bool = False
+
+    @property
+    def location(self) -> Parts | None:
+        """The one relation that it stands for, for what is written into it."""
+        return self.locations[0] if len(self.locations) == 1 else None
 
     def relation(self, quote: Callable[[str], str]) -> str:
-        """What is read and written."""
+        """What is written."""
         return ".".join(map(quote, self.location or self.parts))
 
     def query(self, quote: Callable[[str], str], *, has_star: bool = True) -> str:
@@ -77,16 +89,23 @@ class ConnectorTable:
 
         Two tables of one topic may have other fields of it, or them in another order: what `*` means, the name tells.
         """
-        relation = self.relation(quote)
-        if not self.computed and not (has_star and self.location and self.order):
-            return relation
+        listed = self.computed or (has_star and (self.locations or self.is_altered) and self.order)
+        relations = [".".join(map(quote, one)) for one in self.locations] or [self.relation(quote)]
+        if not listed and len(relations) == 1:
+            return relations[0]
         made = {name: f"{expression} AS {quote(name)}" for name, expression in self.computed}
         # By `SELECT *` a computed column comes where it was written, between the others.
-        return f"(SELECT {', '.join(made.get(name) or quote(name) for name in self.order)} FROM {relation})"
+        columns = ", ".join(made.get(name) or quote(name) for name in self.order) or "*"
+        return f"({' UNION ALL '.join(f'SELECT {columns} FROM {one}' for one in relations)})"
+
+    def may_be_called(self, parts: Parts) -> bool:
+        """Whether a name, of which what is left out may be anything, means this table."""
+        both = list(zip(reversed(parts), reversed(self.name or self.parts), strict=False))
+        return bool(both) and all(one == other or not (one and other) for one, other in both)
 
     def filled_columns(self) -> tuple[str, ...]:
         """The columns that an INSERT without a list of them fills, in their order: metadata that it sets among them."""
-        if not self.location and not self.written_metadata:
+        if not self.location and not self.written_metadata and not self.is_altered:
             return ()
         stored = {*(name for name, _type in self.columns), *self.written_metadata}
         return tuple(name for name in self.order if name in stored)
@@ -99,17 +118,51 @@ class ConnectorTables:
     dialect: Dialect
     naming: TableNaming
     _defined: list[ConnectorTable] = field(default_factory=list)
+    _catalogs: dict[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
 
     def define(self, table: ConnectorTable) -> None:
         self._defined.append(table)
 
     def of(self, parts: Parts) -> ConnectorTable | None:
-        """The table that a name means: the one that was defined last of those that may be called so."""
-        for table in reversed(self._defined):
-            both = list(zip(reversed(parts), reversed(table.name or table.parts), strict=False))
-            if both and all(one == other or not (one and other) for one, other in both):
-                return table
-        return None
+        """The table that a name means: the one that was defined last of those that may be called so.
+
+        A temporary one goes before all others of its name.
+        """
+        found = [table for table in reversed(self._defined) if table.may_be_called(parts)]
+        return next((table for table in found if table.is_temporary), found[0] if found else None)
+
+    def add_catalog(self, name: str, options: Mapping[str, str]) -> None:
+        """A catalog, whose tables nobody defines: they are there."""
+        self._catalogs[name] = options
+
+    def has_catalog(self, parts: Parts) -> bool:
+        """Whether a whole name is in a catalog that a script has made."""
+        return len(parts) == 3 and parts[0] in self._catalogs
+
+    def of_catalog(self, parts: Parts) -> ConnectorTable | None:
+        """What a whole name in a catalog of tables elsewhere stands for: `pg.shop.`web.orders``."""
+        catalog, database, table = parts
+        options, location = self._catalogs[catalog], None
+        database = database or options.get("default-database", "")
+        if options.get("type") == "jdbc":
+            url = jdbc_url(f"{options.get('base-url', '').rstrip('/')}/{database}")
+            location = self.naming(url, tuple(table.split("."))) if url is not None and database else None
+        elif options.get("type") in WAREHOUSES and "://" in options.get("warehouse", "") and database:
+            location = (path_name(f"{options['warehouse'].rstrip('/')}/{database}.db/{table}").dotted,)
+        return ConnectorTable(parts, locations=(location,), name=parts) if location is not None else None
+
+    def drop(self, parts: Parts, *, temporary: bool = False) -> None:
+        """Without the table of a name, of which those that are `temporary` are others."""
+        found = [one for one in self._defined if one.is_temporary == temporary and one.may_be_called(parts)]
+        self.forget([one for one in found if one.name == found[-1].name])
+
+    def drop_all(self, above: Parts) -> None:
+        """Without the tables of a catalog, or of a database."""
+        self.forget([one for one in self._defined if one.name[:-1][: len(above)] == above])
+
+    def end_session(self) -> None:
+        """What was temporary hides nothing of later scripts."""
+        self._defined = [replace(one, is_temporary=False) for one in self._defined]
 
     def forget(self, tables: Iterable[ConnectorTable]) -> None:
         """Without these, which end with their session."""
@@ -140,25 +193,112 @@ def with_locations(script: str, dialect: Dialect, tables: ConnectorTables | None
         if made is not None:
             later.define(_complete(made, later, scope))
     edits: list[Edit] = [*_hints(code)]
-    views: list[ConnectorTable] = []
+    session = _Session(code, known)
     for statement, scope, made in own:
         names = _StatementNames(code, known, later, scope)
-        if made is not None:
-            made = _complete(made, known, scope)
-            edits += _definition_edits(code, statement, made)
-            query = _query_of(code, statement)
-            edits += names.edits((query, statement[1])) if query is not None else ()
-            known.define(made)
-            continue
-        edits += names.edits(statement)
-        changed, temporary = _view(code, statement, scope), code.stands(statement[0] + 1, "temporary")
-        if changed is not None and temporary:
-            views.append(changed)
-        changed = changed or _altered_table(code, statement, known, scope)
-        if changed is not None:
-            known.define(changed)
-    known.forget(views)
+        edits += session.definition(statement, made, names) if made is not None else session.change(statement, names)
+    known.forget(session.views)
+    known.end_session()
     return _apply(script, edits)
+
+
+@dataclass
+class _Session:
+    """A script on its way: what its statements do to the tables that are `known`. `views` end with it."""
+
+    code: Code
+    known: ConnectorTables
+    views: list[ConnectorTable] = field(default_factory=list)
+    _own: set[tuple[Parts, bool]] = field(default_factory=set)
+    _set_runs_nothing: bool = False
+
+    def definition(self, statement: tuple[int, int], made: ConnectorTable, names: _StatementNames) -> Iterator[Edit]:
+        """What a CREATE TABLE becomes; one IF NOT EXISTS of a table that the script has made changes nothing."""
+        made = _complete(made, self.known, names.scope)
+        query = _query_of(self.code, statement)
+        if (made.name, made.is_temporary) in self._own and _is_if_not_exists(self.code, statement):
+            yield self.code.edit(*_inside(statement))
+            return
+        if query is not None:
+            made = _with_columns_of(self.code, (query, statement[1]), made)
+        yield from _definition_edits(self.code, statement, made)
+        yield from names.edits((query, statement[1])) if query is not None else ()
+        self.known.define(made)
+        self._own.add((made.name, made.is_temporary))
+
+    def change(self, statement: tuple[int, int], names: _StatementNames) -> Iterator[Edit]:
+        """What any other statement becomes, with what it does to tables."""
+        code, known, scope = self.code, self.known, names.scope
+        if self._runs_nothing(statement):
+            yield code.edit(*_inside(statement), "EXPLAIN SELECT 1")
+            return
+        if code.stands(statement[0], "create", "catalog") and code.is_name(statement[0] + 2):
+            known.add_catalog(code.name(statement[0] + 2), _options(code, *statement))
+        altered = _altered_table(code, statement, known, scope)
+        if altered is not None:
+            known.define(altered.table)
+            yield from altered.edits
+            return
+        yield from names.edits(statement)
+        _drop(self, statement, scope)
+        view = _view(code, statement, scope)
+        if view is not None:
+            known.define(view)
+            self.views += [view] * view.is_temporary
+
+    def _runs_nothing(self, statement: tuple[int, int]) -> bool:
+        """Whether a statement is only explained, or compiled to a plan that the script does not execute."""
+        code, first = self.code, statement[0]
+        if code.word(first) == "end" and self._set_runs_nothing:
+            self._set_runs_nothing = False
+            return True
+        planned = code.word(first) == "compile" and not code.stands(first + 1, "and", "execute")
+        idle = (planned and code.without_quotes(first + 2) not in self._executed_plans) or code.word(first) == "explain"
+        begins = any(code.stands(at, "statement", "set", "begin") for at in range(first, min(first + 9, statement[1])))
+        self._set_runs_nothing |= idle and begins
+        return idle or self._set_runs_nothing
+
+    @cached_property
+    def _executed_plans(self) -> frozenset[str]:
+        code = self.code
+        return frozenset(
+            code.without_quotes(at + 2) for at in range(len(code.tokens) - 2) if code.stands(at, "execute", "plan")
+        )
+
+    def forget_own(self, parts: Parts, *, temporary: bool) -> None:
+        """A table of a name is made anew by a later CREATE TABLE IF NOT EXISTS."""
+        self._own = {one for one in self._own if one[1] != temporary or not _may_be(one[0], parts)}
+
+
+def _may_be(name: Parts, parts: Parts) -> bool:
+    return ConnectorTable(name, name=name).may_be_called(parts)
+
+
+def _inside(statement: tuple[int, int]) -> tuple[int, int]:
+    return statement[0], statement[1] - 1
+
+
+def _drop(session: _Session, statement: tuple[int, int], scope: Parts) -> None:
+    """`DROP [TEMPORARY] TABLE t`, `DROP VIEW v`, `DROP DATABASE d`, `DROP CATALOG c`."""
+    code, at = session.code, statement[0] + 1
+    if code.word(statement[0]) != "drop":
+        return
+    temporary = code.word(at) in ("temporary", "temp")
+    kind = code.word(at + temporary)
+    at += temporary + 1
+    at += 2 if code.stands(at, "if", "exists") else 0
+    parts, _end = code.dotted_name(at)
+    if not parts:
+        return
+    if kind in ("table", "view"):
+        session.known.drop(_whole(parts, scope), temporary=temporary)
+        session.forget_own(_whole(parts, scope), temporary=temporary)
+    elif kind in ("database", "catalog"):
+        session.known.drop_all(_whole(parts, scope[:1]) if kind == "database" else parts)
+
+
+def _is_if_not_exists(code: Code, statement: tuple[int, int]) -> bool:
+    return any(code.stands(at, "table", "if", "not", "exists") for at in range(statement[0], statement[0] + 3))
 
 
 def _with_scopes(code: Code, statements: Iterable[tuple[int, int]]) -> Iterator[tuple[tuple[int, int], Parts]]:
@@ -184,18 +324,29 @@ def _view(code: Code, statement: tuple[int, int], scope: Parts) -> ConnectorTabl
     if code.word(statement[0]) != "create":
         return None
     at += 2 if code.stands(at, "or", "replace") else 0
-    at += code.word(at) in ("temporary", "temp")
+    temporary = code.word(at) in ("temporary", "temp")
+    at += temporary
     if code.word(at) != "view":
         return None
     at += 4 if code.stands(at + 1, "if", "not", "exists") else 1
     parts, _end = code.dotted_name(at)
-    return ConnectorTable(parts, name=_whole(parts, scope)) if parts else None
+    return ConnectorTable(parts, name=_whole(parts, scope), is_temporary=temporary) if parts else None
 
 
-def _altered_table(
-    code: Code, statement: tuple[int, int], known: ConnectorTables, scope: Parts
-) -> ConnectorTable | None:
-    """`ALTER TABLE t SET ('topic' = 'b')` leads elsewhere from then on, `ALTER TABLE t RENAME TO u` is called so."""
+@dataclass(frozen=True, slots=True)
+class _Alteration:
+    """A table after a statement, and what the statement becomes."""
+
+    table: ConnectorTable
+    edits: tuple[Edit, ...] = ()
+
+
+def _altered_table(code: Code, statement: tuple[int, int], known: ConnectorTables, scope: Parts) -> _Alteration | None:
+    """`ALTER TABLE t SET ('topic' = 'b')` leads elsewhere from then on, `ALTER TABLE t RENAME TO u` is called so.
+
+    What ADD, MODIFY, DROP and RENAME do to columns is done to those that the table's definition has: a topic's own
+    are no others by that.
+    """
     first, last = statement
     if not code.stands(first, "alter", "table"):
         return None
@@ -204,13 +355,106 @@ def _altered_table(
     table = known.of(_whole(parts, scope)) if parts else None
     if table is None:
         return None
-    if code.word(end) == "set":
-        options = {**table.options, **_options_in(code, end, last)}
-        return replace(table, options=options, location=_location_of(options, table.parts, known))
+    if code.word(end) in ("set", "reset"):
+        options = _options_in(code, end, last)
+        gone = _strings_in(code, end, last) if code.word(end) == "reset" else frozenset()
+        kept = {key: value for key, value in {**table.options, **options}.items() if key not in gone}
+        return _Alteration(replace(table, options=kept, locations=_locations_of(kept, table.parts, known)))
     if code.stands(end, "rename", "to"):
         renamed, _end = code.dotted_name(end + 2)
-        return replace(table, parts=renamed, name=_whole(renamed, scope))
-    return None
+        return _Alteration(replace(table, parts=renamed, name=_whole(renamed, scope)))
+    changed = _with_altered_columns(code, (end, last), table)
+    if changed is None:
+        return None
+    quote = _quote_of(code.dialect)
+    return _Alteration(changed, (code.edit(first, last - 1, _change_text(table, changed, quote)),))
+
+
+def _strings_in(code: Code, first: int, last: int) -> frozenset[str]:
+    return frozenset(code.without_quotes(at) for at in range(first, last) if code.is_string(at))
+
+
+def _with_altered_columns(code: Code, change: tuple[int, int], table: ConnectorTable) -> ConnectorTable | None:
+    """A table after `ADD (b INT AFTER a)`, `MODIFY c AS a * 2 FIRST`, `DROP (a, b)`, `RENAME a TO b`."""
+    first, last = change
+    word = code.word(first)
+    inner = (first + 2, min(code.closing(first + 1), last)) if code.word(first + 1) == "(" else (first + 1, last)
+    if word == "rename" and code.word(first + 2) == "to":
+        return _with_renamed(table, code.column(first + 1), code.column(first + 3))
+    if word == "drop" and code.word(first + 1) not in _NO_COLUMN:
+        return _without_columns(table, frozenset(code.column(begin) for begin, _end in code.items(*inner)))
+    if word not in ("add", "modify") or code.word(first + 1) in _PARTITIONS:
+        return None
+    for begin, end in _items(code, *inner):
+        after, end = _position(code, begin, end)
+        column = _column(code, (begin, end))
+        if column is not None:
+            table = _with_column(table, column, after)
+    return replace(table, is_altered=True)
+
+
+def _position(code: Code, first: int, last: int) -> tuple[str | None, int]:
+    """Where a column is put: "" before all others, behind that of a name, or None where nothing says it."""
+    if code.word(last - 1) == "first" and last - first > 1:
+        return "", last - 1
+    if code.word(last - 2) == "after" and last - first > 2:
+        return code.column(last - 1), last - 2
+    return None, last
+
+
+def _without_columns(table: ConnectorTable, gone: frozenset[str]) -> ConnectorTable:
+    return replace(
+        table,
+        columns=tuple(one for one in table.columns if one[0] not in gone),
+        computed=tuple(one for one in table.computed if one[0] not in gone),
+        order=tuple(name for name in table.order if name not in gone),
+        written_metadata=table.written_metadata - gone,
+        is_altered=True,
+    )
+
+
+def _with_column(table: ConnectorTable, column: _Column, after: str | None) -> ConnectorTable:
+    """A table with a column, in the place of the one of its name where nothing says another."""
+    rest = [name for name in table.order if name != column.name]
+    at = table.order.index(column.name) if column.name in table.order else len(rest)
+    if after is not None:
+        at = rest.index(after) + 1 if after in rest else 0
+    order = (*rest[:at], column.name, *rest[at:])
+    table = _without_columns(table, frozenset({column.name}))
+    if column.expression is None:
+        table = replace(table, columns=(*table.columns, (column.name, column.type)))
+    else:
+        table = replace(table, computed=(*table.computed, (column.name, column.expression)))
+    written = table.written_metadata | {column.name} if column.is_written else table.written_metadata
+    return replace(table, order=order, written_metadata=written)
+
+
+def _with_renamed(table: ConnectorTable, old: str, new: str) -> ConnectorTable:
+    def rename(name: str) -> str:
+        return new if name == old else name
+
+    return replace(
+        table,
+        columns=tuple((rename(name), type_) for name, type_ in table.columns),
+        computed=tuple((rename(name), expression) for name, expression in table.computed),
+        order=tuple(map(rename, table.order)),
+        written_metadata=frozenset(map(rename, table.written_metadata)),
+        is_altered=True,
+    )
+
+
+def _change_text(before: ConnectorTable, after: ConnectorTable, quote: Callable[[str], str]) -> str:
+    """What a change of columns is to the relation: to a topic another definition, to a table of Flink's own itself."""
+    old, new = dict(before.columns), dict(after.columns)
+    gone = [quote(name) for name in old if name not in new]
+    made = {quote(name): type_ for name, type_ in after.columns if name not in old}
+    if after.locations or not (gone or made):
+        return _definition_text(after, quote)
+    change = f"ALTER TABLE {after.relation(quote)}"
+    if gone and made:  # no other change has both
+        return f"{change} RENAME COLUMN {gone[0]} TO {next(iter(made))}"
+    listed = ", ".join(f"{name} {type_}".rstrip() for name, type_ in made.items())
+    return f"{change} ADD COLUMNS ({listed})" if made else f"{change} DROP COLUMNS ({', '.join(gone)})"
 
 
 def _apply(text: str, edits: Iterable[Edit]) -> str:
@@ -252,11 +496,12 @@ def _statements(code: Code) -> Iterator[tuple[int, int]]:
 def _definition(code: Code, statement: tuple[int, int]) -> ConnectorTable | None:
     first, last = statement
     at = first + 1
-    if code.word(first) != "create":
+    if code.word(first) not in ("create", "replace"):
         return None
     if code.stands(at, "or", "replace"):
         at += 2
-    at += code.word(at) in ("temporary", "temp")
+    temporary = code.word(at) in ("temporary", "temp")
+    at += temporary
     if code.word(at) != "table":
         return None
     at += 1
@@ -280,6 +525,7 @@ def _definition(code: Code, statement: tuple[int, int]) -> ConnectorTable | None
         options=_options(code, at, last),
         order=tuple(one.name for one in columns),
         written_metadata=frozenset(one.name for one in columns if one.is_written),
+        is_temporary=temporary,
     )
 
 
@@ -372,7 +618,7 @@ def _complete(table: ConnectorTable, known: ConnectorTables, scope: Parts) -> Co
     table = replace(table, name=_whole(table.parts, scope))
     base = known.of(_whole(table.like, scope)) if table.like is not None else None
     if base is None:
-        return replace(table, location=_location_of(table.options, table.parts, known))
+        return replace(table, locations=_locations_of(table.options, table.parts, known))
     own = {name for name, _ in (*table.columns, *table.computed)}
     made = () if table.excluded & {"all", "generated"} else base.computed
     taken = {name for name, _ in (*base.columns, *made)} - own
@@ -382,7 +628,7 @@ def _complete(table: ConnectorTable, known: ConnectorTables, scope: Parts) -> Co
         table,
         columns=(*(one for one in base.columns if one[0] not in own), *table.columns),
         computed=(*(one for one in made if one[0] not in own), *table.computed),
-        location=_location_of(options, table.parts, known),
+        locations=_locations_of(options, table.parts, known),
         options=options,
         order=(*(name for name in base.order if name in taken), *table.order),
         written_metadata=(base.written_metadata & taken) | table.written_metadata,
@@ -392,24 +638,34 @@ def _complete(table: ConnectorTable, known: ConnectorTables, scope: Parts) -> Co
 # Where a table's data is, by its options.
 
 
-def _location_of(options: Mapping[str, str], parts: Parts, known: ConnectorTables) -> Parts | None:
-    """The relation that a connector leads to; None where it leads to none, or not to one that can be told."""
+def _locations_of(options: Mapping[str, str], parts: Parts, known: ConnectorTables) -> tuple[Parts, ...]:
+    """The relations that a connector leads to; none where it leads to none, or not to one that can be told."""
     connector = options.get("connector", "")
     if connector in TOPICS:
-        cluster, topic = cluster_of(options.get("properties.bootstrap.servers", "")), options.get("topic", "")
-        return (topic_path(cluster, topic),) if cluster and is_topic_name(topic) else None
+        return _topics(options)
     if connector in FILES:
         path = options.get("path", "")
-        return (path_name(path).dotted,) if "://" in path and "${" not in path else None
+        return ((path_name(path).dotted,),) if "://" in path and "${" not in path else ()
     if connector == "jdbc":
-        return _table_at(jdbc_url(options.get("url", "")), options.get("table-name", ""), known)
+        table = _table_at(jdbc_url(options.get("url", "")), options.get("table-name", ""), known)
+        return (table,) if table is not None else ()
     if connector in CHANGES:
-        return _changed_table(CHANGES[connector], options, known)
+        return _changed_tables(CHANGES[connector], options, known)
     if connector == "iceberg":
-        table = options.get("catalog-table", parts[-1] if parts else "")
-        named = (options.get("catalog-name", ""), options.get("catalog-database", ""), table)
-        return named if all(map(_PLAIN_NAME.match, named)) else None
-    return None
+        name = options.get("catalog-table", parts[-1] if parts else "")
+        named = (options.get("catalog-name", ""), options.get("catalog-database", ""), name)
+        return (named,) if all(map(_PLAIN_NAME.match, named)) else ()
+    return ()
+
+
+def _topics(options: Mapping[str, str]) -> tuple[Parts, ...]:
+    """One topic, a list of them (`a;b`), or those that a pattern has for a choice: `shop\\.(orders|items)`."""
+    cluster = cluster_of(options.get("properties.bootstrap.servers", ""))
+    topics = [one for one in (part.strip() for part in options.get("topic", "").split(";")) if one]
+    topics = topics or [*(plain_names(options.get("topic-pattern", "")) or ())]
+    if not cluster or not all(map(is_topic_name, topics)):
+        return ()
+    return tuple((topic_path(cluster, one),) for one in dict.fromkeys(topics))
 
 
 def _table_at(url: JdbcUrl | None, name: str, known: ConnectorTables) -> Parts | None:
@@ -418,20 +674,23 @@ def _table_at(url: JdbcUrl | None, name: str, known: ConnectorTables) -> Parts |
     return known.naming(url, tuple(name.split(".")))
 
 
-def _changed_table(system: str, options: Mapping[str, str], known: ConnectorTables) -> Parts | None:
-    """The table whose changes are read; a pattern names none."""
+def _changed_tables(system: str, options: Mapping[str, str], known: ConnectorTables) -> tuple[Parts, ...]:
+    """The tables whose changes are read; a pattern that is more than a choice names none."""
     host, port = options.get("hostname", ""), options.get("port", "")
     host = host or options.get("hosts", "").partition(",")[0].rpartition("@")[2]
     host, _, inner = host.partition(":")
-    table = options.get("table-name") or options.get("collection") or ""
-    database = options.get("database-name") or options.get("database") or ""
-    table = table.removeprefix(f"{database}.").replace("\\.", ".").rpartition(".")[2]
-    schema = options.get("schema-name", "")
-    named = [part for part in (database, schema, table) if part]
-    if not host or not table or not all(map(_PLAIN_NAME.match, named)):
-        return None
     port = port or inner
-    return known.naming(JdbcUrl(system, host.lower(), int(port) if port.isdigit() else None, database), tuple(named))
+    database = options.get("database-name") or options.get("database") or ""
+    schema = options.get("schema-name", "")
+    address = JdbcUrl(system, host.lower(), int(port) if port.isdigit() else None, database)
+    found = []
+    for written in plain_names(options.get("table-name") or options.get("collection") or "") or ():
+        table = written.removeprefix(f"{database}.").rpartition(".")[2]
+        named = [part for part in (database, schema, table) if part]
+        if not host or not table or not all(map(_PLAIN_NAME.match, named)):
+            return ()
+        found.append(known.naming(address, tuple(named)))
+    return tuple(dict.fromkeys(found))
 
 
 # What a statement reads and writes.
@@ -440,19 +699,59 @@ def _changed_table(system: str, options: Mapping[str, str], known: ConnectorTabl
 def _definition_edits(code: Code, statement: tuple[int, int], table: ConnectorTable) -> Iterator[Edit]:
     """`CREATE TABLE … WITH (…)` as a definition of the columns that are there, or AS what fills it."""
     first, last = statement
-    relation = table.relation(_quote_of(code.dialect))
-    query = _query_of(code, statement)
-    if query is not None:
-        yield code.edit(first, query - 2, f"CREATE TABLE {relation} ")
-        return
     quote = _quote_of(code.dialect)
-    columns = ", ".join(f"{quote(name)} {type_}".rstrip() for name, type_ in table.columns)
-    mode = "IF NOT EXISTS " if table.location is not None else ""
-    yield code.edit(
-        first,
-        last - 1,
-        f"CREATE TABLE {mode}{relation} ({columns})" if columns else "CREATE TABLE IF NOT EXISTS " + relation,
-    )
+    query = _query_of(code, statement)
+    if query is None:
+        yield code.edit(first, last - 1, _definition_text(table, quote))
+        return
+    relation, listed = table.relation(quote), _columns_of_query_text(code, query, last, table)
+    yield code.edit(first, query - 1, f"CREATE TABLE {relation} AS {f'SELECT {listed} FROM (' if listed else ''}")
+    if listed:
+        yield code.end_of(last - 1), code.end_of(last - 1), f") AS {quote('made')}"
+
+
+def _definition_text(table: ConnectorTable, quote: Callable[[str], str]) -> str:
+    """The columns that are there, of each relation that a table stands for."""
+    types = dict(table.columns)
+    columns = ", ".join(f"{quote(name)} {types[name]}".rstrip() for name in table.order if name in types)
+    mode = "IF NOT EXISTS " if table.locations or table.is_altered or not columns else ""
+    relations = [".".join(map(quote, one)) for one in table.locations]
+    if table.location is None:
+        relations.append(table.relation(quote))  # of several topics none is what is written into
+    return "; ".join(f"CREATE TABLE {mode}{one}{f' ({columns})' if columns else ''}" for one in relations)
+
+
+def _columns_of_query_text(code: Code, query: int, last: int, table: ConnectorTable) -> str:
+    """What a table that a query makes has, where it lists columns of its own: these first, then the query's others."""
+    given = _outputs_of(code, query, last)
+    if not table.columns or not given:
+        return ""
+    quote, computed = _quote_of(code.dialect), {name for name, _expression in table.computed}
+    stored = (name for name in table.order if name not in computed)
+    return ", ".join(quote(name) if name in given else f"NULL AS {quote(name)}" for name in stored)
+
+
+def _with_columns_of(code: Code, query: tuple[int, int], table: ConnectorTable) -> ConnectorTable:
+    """A table that a query makes, with the columns that this gives it behind its own."""
+    if not table.order:
+        return table
+    given = _outputs_of(code, *query)
+    columns = (*table.columns, *((name, "") for name in given if name not in table.order))
+    return replace(table, columns=columns, order=tuple(dict.fromkeys((*table.order, *given))))
+
+
+def _outputs_of(code: Code, first: int, last: int) -> tuple[str, ...]:
+    """What the columns of a query are called: `SELECT id, a.price, x * 2 AS y FROM …`; none where that is not said."""
+    if code.word(first) != "select":
+        return ()
+    begin = first + 1 + (code.word(first + 1) in ("all", "distinct"))
+    found = []
+    for start, end in code.items(begin, code.find(begin, _AFTER_OUTPUTS, last)):
+        is_name = end - start == 1 or code.word(end - 2) in (".", "as") or code.word(end - 2) == ")"
+        if not is_name or not code.is_name(end - 1):
+            return ()
+        found.append(code.column(end - 1))
+    return tuple(found)
 
 
 def _query_of(code: Code, statement: tuple[int, int]) -> int | None:
@@ -512,9 +811,11 @@ class _StatementNames:
     def _inside_set(self, first: int, last: int) -> tuple[int, int]:
         """Without EXECUTE STATEMENT SET BEGIN, BEGIN STATEMENT SET and END, which only hold statements together."""
         code = self.code
+        if code.stands(first, "compile"):
+            first = code.find(first, frozenset({"for"}), last) + 1
         if code.stands(first, "execute", "statement", "set", "begin"):
             first += 4
-        elif code.stands(first, "begin", "statement", "set"):
+        elif code.stands(first, "begin", "statement", "set") or code.stands(first, "statement", "set", "begin"):
             first += 3
         elif (code.word(first) == "execute" and code.word(first + 1) in ("insert", "select")) or (
             code.word(first) == "end" and last == first + 1
@@ -592,7 +893,9 @@ class _StatementNames:
     def _relation(self, index: int, end: int, parts: Parts, items: frozenset[str]) -> Iterator[Edit]:
         has_star = self._has_star(index)
         table = self._table(parts)
-        if table is None or (len(parts) == 1 and parts[0] in items) or not (table.location or table.computed):
+        if table is None or (len(parts) == 1 and parts[0] in items):
+            return
+        if not (table.locations or table.computed or table.is_altered):
             return
         code, quote = self.code, _quote_of(self.code.dialect)
         behind = self._moment_end(end + 4) if code.stands(end, "for", "system_time", "as", "of") else end
@@ -616,7 +919,10 @@ class _StatementNames:
 
     def _table(self, parts: Parts) -> ConnectorTable | None:
         whole = _whole(parts, self.scope)
-        return self.known.of(whole) or self.later.of(whole)
+        made = self.known.of(whole) or self.later.of(whole)
+        if self.known.has_catalog(whole) and (made is None or made.name[:-2] != whole[:1]):
+            return self.known.of_catalog(whole)
+        return made
 
     def _windows(self, first: int, last: int) -> Iterator[Edit]:
         """`TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '5' MINUTES))`: the rows of t, with the bounds of windows."""

@@ -54,6 +54,7 @@ def test_what_is_made_of_metadata_is_made_of_no_field() -> None:
     [
         (f"{KAFKA}, 'topic' = 'a'", "kafka://k:9092/a"),
         (f"{KAFKA}, 'topic-pattern' = 'a.*'", "t"),
+        (f"{KAFKA}, 'topic-pattern' = 'shop\\.a'", "kafka://k:9092/shop.a"),
         ("'connector' = 'kafka', 'topic' = 'a'", "t"),
         ("'connector' = 'jdbc', 'url' = 'jdbc:postgresql://db/shop?user=open', 'table-name' = 'web.t1'",
          "shop.web.t1"),
@@ -251,3 +252,125 @@ def test_of_two_tables_of_one_topic_each_has_its_own_order_of_columns(statement:
     )
     found = [edge.replace("kafka://k:9092/", "") for edge in edges(script + statement)]
     assert {edge.split()[0].rpartition(".")[2]: edge.split()[2] for edge in found} == expected
+
+
+LANDED = "kafka://k:9092/"
+
+
+def made(name: str, columns: str, topic: str) -> str:
+    return f"CREATE TABLE {name} ({columns}) WITH ({KAFKA}, 'topic' = '{topic}');\n"
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ("ALTER TABLE t ADD c INT;", ["a x", "b y", "c z"]),
+        ("ALTER TABLE t ADD (c INT AFTER a, CONSTRAINT k PRIMARY KEY (a) NOT ENFORCED);", ["a x", "b z", "c y"]),
+        ("ALTER TABLE IF EXISTS t ADD c INT FIRST;", ["a y", "b z", "c x"]),
+        ("ALTER TABLE t ADD c AS a + b FIRST;", ["a x", "a y", "b x", "b z"]),
+        ("ALTER TABLE t DROP a;", ["b x"]),
+        ("ALTER TABLE t DROP (a);", ["b x"]),
+        ("ALTER TABLE t DROP WATERMARK; ALTER TABLE t DROP PRIMARY KEY;", ["a x", "b y"]),
+        ("ALTER TABLE t MODIFY a BIGINT AFTER b;", ["a y", "b x"]),
+        ("ALTER TABLE t MODIFY (b AS a * 2);", ["a x", "a y"]),
+        ("ALTER TABLE t RENAME b TO c;", ["a x", "c y"]),
+        ("ALTER TABLE t ADD PARTITION (p = 1);", ["a x", "b y"]),
+        ("ALTER TABLE t RESET ('topic');", []),
+    ],
+)
+def test_a_changed_table_has_the_columns_that_it_was_given(change: str, expected: list[str]) -> None:
+    script = made("t", "a INT, b INT, WATERMARK FOR a AS a", "t") + made("s", "x INT, y INT, z INT", "s")
+    read = LineageParser(f"{script}{change}\nINSERT INTO s SELECT * FROM t;", dialect="flink")
+    assert read.failures == ()
+    found = [edge for edge in read.edges if str(edge.source).startswith(LANDED)]
+    assert sorted(f"{edge.source.column} {edge.target.column}" for edge in found) == expected
+
+
+def test_a_changed_table_of_flinks_own_has_its_columns_in_their_place() -> None:
+    script = "CREATE TABLE o (a INT, b INT) WITH ('connector' = 'datagen');\n"
+    script += "CREATE TABLE s (x INT, y INT) WITH ('connector' = 'print');\n"
+    script += "ALTER TABLE o ADD c INT FIRST; ALTER TABLE o DROP (b); ALTER TABLE s RENAME x TO w;\n"
+    assert edges(f"{script}INSERT INTO s SELECT * FROM o;") == ["o.a -> s.y identity", "o.c -> s.w identity"]
+
+
+@pytest.mark.parametrize(
+    ("script", "topic"),
+    [
+        ("{t1} DROP TABLE t; {t2}", "t2"),
+        ("{t1} {again}", "t1"),
+        ("{t1} DROP TABLE IF EXISTS t; {again}", "t2"),
+        ("{temporary} {t2}", "t1"),
+        ("{temporary} {t2} DROP TEMPORARY TABLE t;", "t2"),
+        ("{t1} CREATE TEMPORARY VIEW t AS SELECT x AS a FROM three; DROP TEMPORARY VIEW t;", "t1"),
+        ("CREATE DATABASE d; USE d; {t1} USE main; {t2} DROP DATABASE d;", "t2"),
+    ],
+)
+def test_a_dropped_table_is_the_one_that_is_made_anew(script: str, topic: str) -> None:
+    one, two = (made("t", "a INT", name).strip() for name in ("t1", "t2"))
+    told = {"t1": one, "t2": two, "again": two.replace("TABLE", "TABLE IF NOT EXISTS", 1)}
+    told["temporary"] = one.replace("TABLE", "TEMPORARY TABLE", 1)
+    script = THREE.replace("three", "main.three", 1) + script.format(**told)
+    found = [
+        edge for edge in edges(f"{script} INSERT INTO main.three (x) SELECT a FROM t;") if "/three.x -" not in edge
+    ]
+    assert found == [f"kafka://k:9092/{topic}.a -> kafka://k:9092/three.x identity"]
+
+
+def test_a_table_of_several_topics_is_read_from_each_and_is_itself_where_it_is_written() -> None:
+    script = made("t", "a INT, b AS a * 2", "p; q") + THREE + "INSERT INTO three (x, y) SELECT * FROM t;"
+    assert edges(script + "INSERT INTO t SELECT z FROM three;") == [
+        "kafka://k:9092/p.a -> kafka://k:9092/three.x identity",
+        "kafka://k:9092/p.a -> kafka://k:9092/three.y transformation",
+        "kafka://k:9092/q.a -> kafka://k:9092/three.x identity",
+        "kafka://k:9092/q.a -> kafka://k:9092/three.y transformation",
+        "kafka://k:9092/three.z -> t.a identity",
+    ]
+
+
+@pytest.mark.parametrize("verb", ["CREATE TABLE", "CREATE OR REPLACE TABLE", "REPLACE TABLE"])
+def test_a_table_that_a_query_makes_has_its_own_columns_before_those_of_the_query(verb: str) -> None:
+    script = f"{THREE}{verb} made (note STRING, y INT, sum AS x + y) WITH ({KAFKA}, 'topic' = 'made') AS "
+    script += "SELECT x, three.y FROM three;\nCREATE TABLE s (a STRING, b INT, c INT, d INT);\n"
+    found = edges(script + "INSERT INTO s SELECT * FROM made;")
+    assert found == [
+        "kafka://k:9092/made.note -> s.a identity",
+        "kafka://k:9092/made.x -> s.c transformation",
+        "kafka://k:9092/made.x -> s.d identity",
+        "kafka://k:9092/made.y -> s.b identity",
+        "kafka://k:9092/made.y -> s.c transformation",
+        "kafka://k:9092/three.x -> kafka://k:9092/made.x identity",
+        "kafka://k:9092/three.y -> kafka://k:9092/made.y identity",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "runs"),
+    [
+        ("EXPLAIN ", "", False),
+        ("EXPLAIN STATEMENT SET BEGIN\n", "END;", False),
+        ("COMPILE PLAN 'p.json' FOR ", "", False),
+        ("COMPILE PLAN 'p.json' IF NOT EXISTS FOR STATEMENT SET BEGIN\n", "END;\nEXECUTE PLAN 'p.json';", True),
+        ("COMPILE AND EXECUTE PLAN 'p.json' FOR STATEMENT SET BEGIN\n", "END;", True),
+    ],
+)
+def test_what_is_explained_or_compiled_alone_moves_nothing(before: str, after: str, runs: bool) -> None:
+    insert = "INSERT INTO three (x) SELECT a FROM src;\n"
+    script = f"{A_TO_C}{THREE}{before}{insert}{insert if after else ''}{after}"
+    assert edges(script) == ["kafka://k:9092/src.a -> kafka://k:9092/three.x identity"] * runs
+
+
+@pytest.mark.parametrize(
+    ("catalog", "name", "expected"),
+    [
+        ("'type' = 'jdbc', 'base-url' = 'jdbc:postgresql://db:5432/', 'default-database' = 'shop', 'password' = 'open'",
+         "c.shop.`web.orders`", "shop.web.orders"),
+        ("'type' = 'jdbc', 'base-url' = 'jdbc:mysql://db:3306', 'default-database' = 'shop'", "orders", "shop.orders"),
+        ("'type' = 'paimon', 'warehouse' = 's3://lake/w/'", "c.shop.orders", "s3://lake/w/shop.db/orders"),
+        ("'type' = 'hive'", "c.shop.orders", "c.shop.orders"),
+    ],
+)  # fmt: skip
+def test_what_is_in_a_catalog_of_tables_elsewhere_is_those_tables(catalog: str, name: str, expected: str) -> None:
+    script = f"CREATE TABLE orders (a INT) WITH ({KAFKA}, 'topic' = 'other');\n{THREE}"
+    script += f"CREATE CATALOG c WITH ({catalog});\nUSE CATALOG c;\n"
+    script += f"INSERT INTO default_catalog.main.three (x) SELECT a FROM {name};"
+    assert edges(script) == [f"{expected}.a -> kafka://k:9092/three.x identity"]
