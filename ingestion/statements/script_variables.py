@@ -103,10 +103,14 @@ def _with_table_types(statements: Sequence[StatementText], rules: Dialect) -> It
             types[tuple(part.lower() for part in name)] = columns
             yield one
             continue
-        yield replace(one, text=with_edits(one.text, list(_typed(Code.of(one.text, rules), types)))) if types else one
+        yield (
+            replace(one, text=with_edits(one.text, list(_type_edits(Code.of(one.text, rules), types))))
+            if types
+            else one
+        )
 
 
-def _typed(code: Code, types: Mapping[tuple[str, ...], str]) -> Iterator[Edit]:
+def _type_edits(code: Code, types: Mapping[tuple[str, ...], str]) -> Iterator[Edit]:
     for number in range(1, len(code)):
         if not code.word(number).startswith("@") or code.word(number - 1) not in ("declare", ","):
             continue

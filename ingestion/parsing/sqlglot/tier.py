@@ -237,7 +237,7 @@ def _command(text: str, node: exp.Expr, rules: Dialect, depth: int) -> Relationa
     if code.stands(0, "export", "to"):
         return _export(code, depth)
     if word in ("load", "import") and code.word(1 + code.stands(1, "client")) == "from":
-        return _loaded(code, depth)
+        return _load(code, depth)
     if word == "replace" and depth < _DYNAMIC_DEPTH:  # MySQL: what an INSERT does, replacing rows of the same key
         return _parse(f"{text[: code.start_of(0)]}INSERT{text[code.end_of(0) :]}", rules, depth + 1)
     if word in ("execute", "exec", "call", "prepare"):
@@ -314,7 +314,7 @@ def _export(code: Code, depth: int) -> RelationalStatement:
     return _written_to(path, _parse(code.text[code.start_of(start) :], code.dialect, depth + 1))
 
 
-def _loaded(code: Code, depth: int) -> RelationalStatement:
+def _load(code: Code, depth: int) -> RelationalStatement:
     """Db2: LOAD FROM (query) OF CURSOR INSERT INTO t (a, b), IMPORT FROM path OF DEL REPLACE INTO t."""
     words = Words(code)
     words.take(code.word(0))
@@ -334,8 +334,8 @@ def _loaded(code: Code, depth: int) -> RelationalStatement:
         writes = tuple(replace(w, target=replace(w.target or target, mode=target.mode)) for w in query.writes)
         return replace(query, kind=StatementKind.COPY, writes=writes)
     if any(code.stands(n, "of", "cursor") for n in range(into)):  # what it reads is not in the text
-        untold = (WriteForm(target, None),)
-        return RelationalStatement(StatementKind.COPY, code.dialect.name, untold, problems=(COLUMNS_NOT_FOLLOWED,))
+        writes = (WriteForm(target, None),)
+        return RelationalStatement(StatementKind.COPY, code.dialect.name, writes, problems=(COLUMNS_NOT_FOLLOWED,))
     paths = []
     while not words.is_at_end and not words.take("of"):
         paths.append((words.path() or "").strip('," '))
