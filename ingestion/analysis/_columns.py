@@ -146,20 +146,28 @@ def _cut(text: str) -> str:
 class TableSources:
     """The columns of one base table that an analysis met, as values."""
 
-    __slots__ = ("_prefix", "_sources", "_table", "_values")
+    __slots__ = ("_numbers", "_prefix", "_sources", "_table", "_values")
 
     def __init__(self, sources: ColumnSources, table: TableName) -> None:
         self._sources = sources
         self._table = table
         self._prefix = f"{table.dotted}."
+        self._numbers: dict[str, int] = {}
         self._values: dict[str, ColumnValue] = {}
+
+    def number(self, column: str) -> int:
+        """The number of a column of the table."""
+        number = self._numbers.get(column)
+        if number is None:
+            number = self._numbers[column] = self._sources.add(self._table, column)
+        return number
 
     def value(self, column: str, type_: str = "") -> ColumnValue:
         """The value that a column of the table is."""
         value = self._values.get(column)
         if value is None:
-            number = self._sources.add(self._table, column)
-            value = self._values[column] = ColumnValue((number << SHIFT,)).known_as(self._prefix + column, type_)
+            key = self.number(column) << SHIFT
+            value = self._values[column] = ColumnValue((key,)).known_as(self._prefix + column, type_)
         return value
 
 
@@ -249,16 +257,23 @@ class ColumnSources:
             doubtful |= not is_known
         if not columns:
             return ColumnValue((), None).known_as(name)
-        found = tuple(columns)
-        take_steps(len(found))
-        number = self._numbers.get((found, doubtful))
+        number = self._number_of(tuple(columns), doubtful=doubtful)
+        return ColumnValue((number << SHIFT | role,)).known_as(name)
+
+    def any_of(self, numbers: tuple[int, ...], name: str) -> ColumnValue:
+        """The same of columns as they are: a in `SELECT a FROM t, u`, where nothing is known of either."""
+        return ColumnValue((self._number_of(numbers, doubtful=False) << SHIFT,)).known_as(name)
+
+    def _number_of(self, members: tuple[int, ...], *, doubtful: bool) -> int:
+        take_steps(len(members))
+        number = self._numbers.get((members, doubtful))
         if number is None:
-            number = self._numbers[found, doubtful] = len(self._members)
+            number = self._numbers[members, doubtful] = len(self._members)
             self._columns.append(None)
-            self._members.append(found)
+            self._members.append(members)
             if doubtful:
                 self.doubtful.add(number)
-        return ColumnValue((number << SHIFT | role,)).known_as(name)
+        return number
 
 
 def combine(values: Iterable[tuple[int, ColumnValue]]) -> dict[int, None]:
@@ -638,6 +653,10 @@ class TableColumns:
 
     def _value(self, column: Column) -> ColumnValue:
         return self._own.value(column.name, standard_type(column.type, self.sources.dialect))
+
+    def number_of_guess(self, name: str) -> int:
+        """The number of the column that may be called `name`, as the table has no schema."""
+        return self._own.number(name)
 
     def guess(self, name: str) -> ColumnValue:
         """The column that may be called `name`, as the table has no schema."""

@@ -87,7 +87,7 @@ class QueryAnalysis:
         self.dialect = dialect_of(dialect)
         self.sources = ColumnSources(dialect)
         self._schema_of = schema_of
-        self._problems: dict[Problem, None] = {}
+        self._problems: dict[tuple[ProblemKind, str], None] = {}
         self._tables: dict[TableName, TableColumns] = {}
         self._used: set[int] = set()
         self.functions: dict[TableName, None] = {}
@@ -96,11 +96,11 @@ class QueryAnalysis:
     @property
     def problems(self) -> tuple[Problem, ...]:
         """What stayed unresolved, in the order met."""
-        return tuple(self._problems)
+        return tuple(Problem(kind, subject) for kind, subject in self._problems)
 
     def problem(self, kind: ProblemKind, subject: str) -> None:
         """Note what stays unresolved."""
-        self._problems[Problem(kind, subject)] = None
+        self._problems[kind, subject] = None
 
     def reference(self, key: int, text: str) -> Reference:
         """The reference that a key stands for; its source is in use from now on."""

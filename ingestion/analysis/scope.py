@@ -488,6 +488,9 @@ class Scope:
         named = self._named_value(name) if self.view else None
         if named is not None:
             return named
+        common = self._among_unknown_tables(name)
+        if common is not None:
+            return common
         definite, guesses = self._columns_called(name)
         if definite:
             return definite[0] if len(definite) == 1 else self._ambiguous(definite, name)
@@ -496,6 +499,27 @@ class Scope:
         if guesses:
             return self._guess([*guesses, *unnested_fields(self.relations, name, self.analysis.dialect)], name)
         return self._elsewhere(name)
+
+    def _among_unknown_tables(self, name: str) -> ColumnValue | None:
+        """The value of a name in a query over several tables, of none of which a column is known.
+
+        What `_guess` says of it, for the commonest by far: a value is made of the name, and none of each candidate.
+        None where there is more to ask.
+        """
+        tables: list[TableColumns] = []
+        for visible in self.relations:
+            rows = visible.rows
+            if type(rows) is not TableColumns or rows.columns is not None or visible.hidden or visible.name == name:
+                return None
+            if name in rows.confirmed:
+                return None
+            tables.append(rows)
+        if len(tables) <= 1 or name[0] == "$" or self._output(name) is not None:
+            return None
+        if any(name in of_one for of_one in self._named_with_prefix().values()):
+            return None
+        self.analysis.problem(ProblemKind.AMBIGUOUS_COLUMN, name)
+        return self.analysis.sources.any_of(tuple(dict.fromkeys(rows.number_of_guess(name) for rows in tables)), name)
 
     def _columns_called(self, name: str) -> tuple[list[ColumnValue], list[tuple[ScopedRelation, ColumnValue]]]:
         """The columns of this query's relations that surely have a name, and those that may have it."""
@@ -578,13 +602,17 @@ class Scope:
         ]
         if len(sure) == 1:
             return sure[0]
-        if self._qualified is None:
-            self._qualified = _qualified_names(self.select)
-        qualified = self._qualified
+        qualified = self._named_with_prefix()
         if not qualified:
             return None
         found = [value for visible, value in guesses if name in qualified.get(visible.name, ())]
         return found[0] if len(found) == 1 else None
+
+    def _named_with_prefix(self) -> dict[str, set[str]]:
+        """The columns that the query names with a prefix, by the prefix."""
+        if self._qualified is None:
+            self._qualified = _qualified_names(self.select)
+        return self._qualified
 
     def _maybe_whole_row(self, name: str) -> ColumnValue | None:
         if not self.analysis.dialect.whole_rows:

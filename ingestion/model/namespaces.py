@@ -59,6 +59,10 @@ class RelationKey:
     kind: NameKind = NameKind.TABLE
     session: str | None = None
 
+    def __hash__(self) -> int:
+        # As often as a name's: what differs in kind or session alone is told apart by comparison.
+        return hash(self.parts)
+
     @property
     def table(self) -> str:
         return self.parts[-1]

@@ -34,6 +34,8 @@ _DEFINED = re.compile(
     r"(?<!execute\s)(?<!drop\s)(?<!on\s)\b(?:procedure|proc|function|macro|prepare)\s+(?:if\s+not\s+exists\s+)?([\w.$#@\"`\[\]]+)",
     re.IGNORECASE,
 )
+_ROUTINE_SIGNS = ("proc", "func", "macro", "prepare")
+"""One of these is in whatever _DEFINED finds, which takes a tenth of a parse to look for them at every letter."""
 _DEFINING = keywords("create alter drop")
 _MOST_MODIFIERS = 12
 """Words before the object: CREATE OR REPLACE SECURE RECURSIVE, DEFINER = a@b, IF NOT EXISTS."""
@@ -45,6 +47,9 @@ _LIKENESS = 0.75
 
 def defined_routines(script: str) -> frozenset[str]:
     """The last parts, in lower case, of the names of what a script defines and may call: routines, prepared texts."""
+    lowered = script.lower()
+    if not any(sign in lowered for sign in _ROUTINE_SIGNS):
+        return frozenset()
     return frozenset(_last_part(found[1]) for found in _DEFINED.finditer(script))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import islice
 
 from ingestion.dialects import Dialect, dialect_of
@@ -384,7 +385,13 @@ _SEPARATOR = re.compile(";")
 
 def classify(text: str, dialect: Dialect | str) -> Classification:
     """What one statement does. It is not checked: what no verb is known for is left to the parsers to refuse."""
-    dialect = dialect_of(dialect) if isinstance(dialect, str) else dialect
+    return _classified(text, dialect if isinstance(dialect, str) else dialect.name)
+
+
+@lru_cache(maxsize=8)
+def _classified(text: str, dialect_name: str) -> Classification:
+    """Kept for a moment: who splits a script, takes its blocks apart and reads it asks of the same text each time."""
+    dialect = dialect_of(dialect_name)
     for token in tokens(text, dialect):
         if token.text not in "(;":
             return _by_verb(_Examined(text, text.lower(), dialect, token.start), token.text.lower())

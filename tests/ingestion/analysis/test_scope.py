@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.lineage_lines import column_lines, problems
+from tests.support.lineage_lines import analysed, column_lines, problems
 
 T = {"t": "a b k", "u": "b c k"}
 
@@ -38,6 +38,16 @@ def test_a_name_in_two_known_tables_is_ambiguous_and_says_so() -> None:
 def test_two_unknown_tables_are_both_candidates() -> None:
     assert column_lines("select a from t, u") == {"a = t.a|u.a"}
     assert problems("select a from t, u") == [("ambiguous_column", "a")]
+
+
+def test_a_table_that_is_read_twice_is_one_candidate() -> None:
+    assert column_lines("select a from t x, t y") == {"a = t.a"}
+
+
+def test_the_same_candidates_in_two_branches_are_one_reference() -> None:
+    (flow,) = analysed("select a from t, u union all select a from t, u").flows
+    (reference,) = flow.outputs[0].references
+    assert [str(source) for source in reference.sources] == ["t.a", "u.a"]
 
 
 def test_a_prefix_elsewhere_in_the_query_settles_a_name_between_unknown_tables() -> None:
