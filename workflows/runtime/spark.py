@@ -160,6 +160,14 @@ _LOCAL_DEFAULTS = {
     # (a third of the processor time at 100,000 records, two thirds at 100). spark.driver.extraJavaOptions wins over it.
     _JAVA_OPTIONS: "-XX:TieredStopAtLevel=1",
 }
+_INTERPRETED = {
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.adaptive.enabled": "false",
+}
+"""How few rows are worked on soonest: Spark writes, compiles and loads Java for each query, which is a tenth of what
+the sample's JVM does; and it plans anew, and has a job of its own, for each stage.
+"""
 _TROUBLES = (Py4JError, PySparkException, OSError, EOFError)
 _JVM_ENDED = "its JVM ended (killed, or out of memory: headwater.spark.conf, spark.driver.memory)"
 _JVM_ENDINGS = {53: "it can make no folder for its files (headwater.spark.conf: spark.local.dir; SPARK_LOCAL_DIRS)"}
@@ -344,6 +352,25 @@ def spark_session(settings: SparkSettings, drain: GracefulShutdown) -> Iterator[
     """
     with closing(SparkStart(settings)) as start, start.session(drain) as spark:
         yield spark
+
+
+@contextmanager
+def interpreted_queries(spark: SparkSession, *, are_few: bool) -> Iterator[None]:
+    """Has Spark interpret its queries in the block where the rows `are_few`, but for what its settings ask for."""
+    context = spark.sparkContext
+    if not are_few or not is_one_process(str(context.master)):
+        yield
+        return
+    asked = context.getConf()
+    before = {key: spark.conf.get(key) for key in _INTERPRETED if not asked.contains(key)}
+    try:
+        for key in before:
+            spark.conf.set(key, _INTERPRETED[key])
+        yield
+    finally:
+        with suppress(*_TROUBLES):  # of a JVM that has gone
+            for key, was in before.items():
+                spark.conf.set(key, was or "")
 
 
 @cache

@@ -29,7 +29,13 @@ from workflows.config import SparkSettings
 from workflows.runtime import spark_kinds
 from workflows.runtime.java import find_java
 from workflows.runtime.signals import GracefulShutdown, interrupted_by_signals
-from workflows.runtime.spark import explained_breakdowns, explained_settings, spark_conf, spark_session
+from workflows.runtime.spark import (
+    explained_breakdowns,
+    explained_settings,
+    interpreted_queries,
+    spark_conf,
+    spark_session,
+)
 
 
 def test_a_signal_that_breaks_off_an_answer_is_told_and_not_what_came_of_it() -> None:
@@ -220,6 +226,17 @@ def test_an_active_session_gets_our_settings_for_the_run_and_its_own_back(
     assert [spark.conf.get(key, None) for key in (zone, partitions, batches)] == before
     spark.conf.set(zone, "UTC")
     assert "keeps its own spark.executor.memory" in caplog.text
+
+
+def test_queries_over_few_rows_are_interpreted_and_later_ones_are_not(spark: SparkSession) -> None:
+    keys = ("spark.sql.codegen.factoryMode", "spark.sql.codegen.wholeStage")
+    before = [spark.conf.get(key) for key in keys]
+    with interpreted_queries(spark, are_few=True):
+        assert [spark.conf.get(key) for key in keys] == ["NO_CODEGEN", "false"]
+        assert [row["id"] for row in spark.range(3).where("id * 2 > 1").orderBy("id").collect()] == [1, 2]
+    assert [spark.conf.get(key) for key in keys] == before
+    with interpreted_queries(spark, are_few=False):
+        assert [spark.conf.get(key) for key in keys] == before
 
 
 @pytest.mark.parametrize("value", ["many", "0"])

@@ -39,6 +39,8 @@ _ARROW_SCHEMA = to_arrow_schema(_RESULT_SCHEMA)
 _UNPARSED = {"timed_out": False, "other": None}
 _TEMPLATES_A_TASK = 2000
 """In a round: some ten seconds of work, which is what a run that is killed loses."""
+_FOR_ONE_TASK = 100
+"""As many templates at most are parsed before another worker and its parser process are up, and need no shuffle."""
 _BATCH = 500
 
 
@@ -72,6 +74,8 @@ def parse_templates(
     """
     spark = statements.sparkSession
     tasks = max(1, min(parsing.threads, spark.sparkContext.defaultParallelism))
+    if expected + len(texts or ()) <= _FOR_ONE_TASK:
+        tasks, statements = 1, statements.coalesce(1)
     at = F.struct("file", "line", "position")
     distinct = (
         statements.where(F.col("fingerprint").isNotNull() & (F.col("text").isNotNull() | F.col("symbolic").isNotNull()))
@@ -82,15 +86,24 @@ def parse_templates(
         rows = [(*key, text, None) for key, text in sorted(texts.items())]
         distinct = distinct.unionByName(spark.createDataFrame(rows, distinct.schema))
     if known:
-        looked_up = spark.createDataFrame(sorted(known), "fingerprint string, dialect string")
-        distinct = distinct.join(F.broadcast(looked_up), ["fingerprint", "dialect"], "left_anti")
+        distinct = _without(distinct, known)
     per_task = replace(parsing, threads=max(1, parsing.threads // tasks))
     for part in _rounds(distinct, expected // (_TEMPLATES_A_TASK * tasks) + 1):
         # By fingerprint, so that the statements that are slow in one log are not all in one task.
-        parsed = part.repartition(tasks, "fingerprint").mapInArrow(_parser_task(per_task), _RESULT_SCHEMA)
+        spread = part.repartition(tasks, "fingerprint") if tasks > 1 else part.coalesce(1)
+        parsed = spread.mapInArrow(_parser_task(per_task), _RESULT_SCHEMA)
         # All at once: an iterator has Spark work on one partition after the other.
         for row in parsed.collect():
             yield template_of(row.asDict())
+
+
+def _without(templates: DataFrame, known: Collection[TemplateKey]) -> DataFrame:
+    """The templates but those that are known: a few stand in the query itself, more are a table that Spark looks in."""
+    if len(known) <= _FOR_ONE_TASK:
+        key = F.concat_ws(" ", "dialect", "fingerprint")
+        return templates.where(~key.isin([f"{dialect} {fingerprint}" for fingerprint, dialect in known]))
+    looked_up = templates.sparkSession.createDataFrame(sorted(known), "fingerprint string, dialect string")
+    return templates.join(F.broadcast(looked_up), ["fingerprint", "dialect"], "left_anti")
 
 
 def _rounds(templates: DataFrame, rounds: int) -> Iterator[DataFrame]:

@@ -46,6 +46,7 @@ from workflows.run.read.statistics import (
     first_of_record,
     statement_statistics,
 )
+from workflows.runtime.spark import interpreted_queries
 from workflows.runtime.spill import kept_frame
 from workflows.state.dead_letters import DeadLetter
 from workflows.state.journal import SECONDS_A_DAY, FileMarks, ReadState
@@ -54,6 +55,8 @@ from workflows.state.segments import Segment, any_session_change, stored_segment
 _NOT_FOR_USERS = frozenset({"symbolic", "edges", "problem", "status"})
 _SMALL_LOG = 16 << 20
 """Bytes."""
+_TINY_LOG = 1 << 18
+"""Bytes of a log whose queries are interpreted."""
 _OF_READ_STATEMENTS = ("fingerprint", "dead", "query", "called", "failure")
 _IS_READ = f"skipped is null or skipped not in {NO_RECORD}"
 
@@ -135,7 +138,8 @@ def _read_statements(
     reading = partial(_statements_of, records, config.lineage.filter_condition)
     since = _since(config, past)
     kept_rows = kept_frame(spark, reading, work, STATEMENT_SCHEMA, are_few=records.size < _SMALL_LOG)
-    with kept_rows as kept, kept_journal(spark, past, since) as journal:
+    few = interpreted_queries(spark, are_few=records.size < _TINY_LOG)
+    with few, kept_rows as kept, kept_journal(spark, past, since) as journal:
         statistics = statement_statistics(kept, past.latest)
         as_read = kept.where(_IS_READ)
         left_out = _left_out(as_read, statistics, config, past)

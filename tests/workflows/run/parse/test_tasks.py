@@ -41,5 +41,8 @@ def test_the_names_come_with_what_was_parsed(spark: SparkSession) -> None:
 
 
 def test_what_is_known_is_not_parsed_again(spark: SparkSession) -> None:
-    known = sorted(parsed(spark, expected=10))[:7]
-    assert len(parsed(spark, 10, tuple((fingerprint, "postgres") for fingerprint in known))) == 3
+    known = tuple((fingerprint, "postgres") for fingerprint in sorted(parsed(spark, expected=10))[:7])
+    of_another_dialect = tuple((fingerprint, "mysql") for fingerprint, _dialect in known)
+    many = tuple((f"other {number}", "postgres") for number in range(200))
+    assert len(parsed(spark, 10, known)) == len(parsed(spark, 10, (*known, *many))) == 3
+    assert len(parsed(spark, 10, of_another_dialect)) == 10
