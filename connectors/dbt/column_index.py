@@ -11,9 +11,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from connectors.dbt.nodes import DbtNode
 from ingestion.analysis.symbolic import dumps
 from ingestion.dialects import Dialect, dialect_of, fold_column
@@ -96,6 +93,9 @@ def _files(folder: Path, notes: list[str]) -> Iterator[tuple[int, Path]]:
 
 def _rows(file: Path, notes: list[str]) -> list[tuple[str, str, str, str, str, int]]:
     """The rows of a file; none, and a note, where it is none of dbt's."""
+    import pyarrow as pa  # slow to load, and few projects have such a file
+    import pyarrow.parquet as pq
+
     try:
         if file.is_symlink() or file.stat().st_size > _LARGEST:
             raise OSError("a link, or too large")

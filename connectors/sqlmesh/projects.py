@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
@@ -26,12 +26,14 @@ from connectors.scratch import scratch_folder
 from connectors.sqlmesh._headers import HEADER, MalformedHeader, ModelHeader, model_header
 from connectors.sqlmesh._library import LibraryAnswer, LibraryWork, library_python, rendered_by_library
 from connectors.sqlmesh._python_models import python_models
-from connectors.sqlmesh._rendering import ProjectScope, jinja_macros_of
 from ingestion.arguments import files_below, leads_out
 from ingestion.dialects import dialect_of
 from ingestion.errors import ConfigError, ParseMemory, ParseTimeout, Templated
 from ingestion.model.lineage import Column
 from ingestion.parsing.sandbox.process import Limits, Sandbox
+
+if TYPE_CHECKING:
+    from connectors.sqlmesh._rendering import ProjectScope
 
 _CONFIGS = ("config.yaml", "config.yml", "config.py")
 _NO_NAME = f"{Templated.code}: its name is no name"
@@ -261,6 +263,8 @@ def _macro_files(root: Path, pattern: str) -> list[Path]:
 def _by_own_rules(texts: Mapping[Path, str], config: _Config, root: Path, limits: Limits) -> dict[Path, list[_Query]]:
     if not texts:
         return {}
+    from connectors.sqlmesh._rendering import ProjectScope, jinja_macros_of  # slow to load, as sqlglot is
+
     macros = "".join(jinja_macros_of(_text(file)) for file in _macro_files(_project_root(root), "*.sql"))
     variables = {name: _as_sql(value) for name, value in config.variables.items()}
     scope = ProjectScope(
@@ -314,6 +318,8 @@ def _without_embedded(
     readers = [
         (file, query) for file, found in queries.items() for query in found if query.text and query.name not in embedded
     ]
+    from connectors.sqlmesh._rendering import ProjectScope  # slow to load, as sqlglot is
+
     scope = ProjectScope(dialect_of(dialect).sqlglot)
     replies = _ask([{"text": query.text, "embedded": embedded} for _, query in readers], scope, limits)
     made: dict[Path, list[_Query]] = {

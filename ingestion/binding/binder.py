@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
-
-import networkx as nx
+from typing import TYPE_CHECKING, Any
 
 from ingestion.analysis.analyzer import analyze
 from ingestion.analysis.symbolic import Symbolic
@@ -37,6 +35,9 @@ from ingestion.model.lineage import (
     WriteMode,
 )
 
+if TYPE_CHECKING:
+    import networkx as nx
+
 Schema = tuple[Column, ...]
 
 _Names = dict[TableName, TableName]
@@ -52,6 +53,8 @@ def _creators_in_dependency_order(timeline: Timeline) -> list[int]:
     creators = sorted({r.creator for r in relations if r.creator is not None})
     if len(creators) < 2:
         return creators
+    import networkx as nx  # a fifth of what `ingest lineage` loads, and most texts make no two tables
+
     graph: nx.DiGraph[int] = nx.DiGraph()
     graph.add_nodes_from(creators)
     for number in list(graph):

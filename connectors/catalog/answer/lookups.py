@@ -4,16 +4,25 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from connectors.catalog.answer.pages import AnswerRows, NumberedTexts, Row, fact
 from connectors.catalog.answer.writing import Name, how_text, quoted_text, text_lines, visible_text, with_verdict
 from connectors.catalog.questions.answer import moment_text
-from connectors.catalog.questions.entities import EntityDescription, SearchHits, TableContext, TestResult, TestResults
-from connectors.catalog.questions.lineage import CatalogEdge, LineageEdges, Paths, SeenEdge
-from connectors.catalog.questions.sql import ReadEdge, ReadTable, SqlReading, UnresolvedName
 from ingestion.model.moments import Unseen, latest_unseen
 from ingestion.model.witnesses import Verdict
 from ingestion.walk import DIRECT
+
+if TYPE_CHECKING:  # slow to load: who writes one answer needs the question of no other
+    from connectors.catalog.questions.entities import (
+        EntityDescription,
+        SearchHits,
+        TableContext,
+        TestResult,
+        TestResults,
+    )
+    from connectors.catalog.questions.lineage import CatalogEdge, LineageEdges, Paths, SeenEdge
+    from connectors.catalog.questions.sql import ReadEdge, ReadTable, SqlReading, UnresolvedName
 
 # Names, tables and columns, tests.
 
