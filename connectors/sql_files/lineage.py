@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from connectors.dataform.projects import is_dataform, open_dataform
 from connectors.dbt.model_statements import DbtProject
@@ -30,11 +30,13 @@ from ingestion.arguments import candidates_text, suggestion
 from ingestion.dialects import dialect_of
 from ingestion.dialects.other_dialects import fitting_types, is_share, mismatch_text, other_dialect
 from ingestion.errors import ConfigError, RecordError
-from ingestion.graph import LineageGraph, lineage_graph
 from ingestion.parser import JSON_VERSION, ColumnEdge, LineageParser, problem_text
 from ingestion.parsing.sandbox.process import Limits
 from ingestion.scripts.explanation import Explanation, column_names, columns_called, explain
 from ingestion.statements import split
+
+if TYPE_CHECKING:
+    from ingestion.graph import LineageGraph
 
 DEFAULT_DIALECT = "ansi"
 EVERY_COLUMN = "(every column)"
@@ -345,6 +347,8 @@ def explain_in_sql(column: str, sql: SqlOptions) -> tuple[Explanation, tuple[str
         parts = [(one.origin, one.text) for one in project.statements]
         column = in_warehouse(project, column)
     texts = [text for _, text in parts]
+    from ingestion.graph import lineage_graph  # slow to load, as NetworkX is
+
     graph = lineage_graph(texts, dialect, known, sql.timeout_seconds, keep_temporary=True)
     named = [_with_location(failure, [name for name, _ in parts]) for failure in graph.failures]
     _refuse_schema_failures(sql.schema, named)

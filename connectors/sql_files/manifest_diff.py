@@ -14,7 +14,6 @@ from connectors.dbt.model_statements import DbtProject
 from connectors.dbt.projects import open_project
 from connectors.sql_files.dbt_models import schema_of
 from ingestion.errors import RecordError
-from ingestion.graph import lineage_graph
 from ingestion.model.lineage import Json, LineageType
 from ingestion.model.outcomes import ProblemKind
 from ingestion.parser import LineageParser
@@ -226,6 +225,8 @@ def manifest_document(base: Path, head: Path, dialect: str | None, timeout_secon
 def _graph(path: Path, dialect: str | None, timeout_seconds: float) -> dict[str, Any]:
     project = open_project(path, dialect, Limits(seconds=timeout_seconds))
     texts = [statement.text for statement in project.statements]
+    from ingestion.graph import lineage_graph  # slow to load, as NetworkX is
+
     graph = lineage_graph(texts, project.dialect, schema_of(project), timeout_seconds)
     return graph.to_json()
 
