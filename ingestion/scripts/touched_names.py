@@ -14,7 +14,7 @@ from ingestion.dialects.definition import keywords
 from ingestion.dialects.keywords import DATE_PARTS, NO_COLUMN, RELATIONS
 from ingestion.model.outcomes import Outcome
 from ingestion.scripts.touched_tables import touched_tables
-from ingestion.scripts.unfollowed_changes import NAMESPACES
+from ingestion.scripts.unfollowed_changes import COLUMN_CHANGES, NAMESPACES
 from ingestion.statements import classify
 
 _Name = tuple[str, ...]
@@ -34,7 +34,6 @@ _KEYS = keywords("unique primary foreign key index include sortkey distkey")
 _KEY_WORDS = keywords("key index clustered nonclustered hash btree compound interleaved distinct")
 _CONDITIONS = keywords("check using where filter")
 _BEHIND_CONDITION = keywords("with tablespace on using")
-_COLUMN_CHANGES = keywords("set drop add type data comment reset restart modify sync position")
 _ALTERING = keywords("alter modify change comment clear")
 _NO_OWN_WORD = keywords("alter change")
 """Verbs behind ALTER TABLE t that a column may follow without the word COLUMN."""
@@ -200,7 +199,7 @@ def _altered_columns(code: Code, index: int) -> Iterator[str]:
         of_column = code.word(at) == "column"
         if verb in _ALTERING and (of_column or verb in _NO_OWN_WORD):
             at = _after_condition(code, at + of_column)
-            if code.is_name(at) and (of_column or code.word(at + 1) in _COLUMN_CHANGES):
+            if code.is_name(at) and (of_column or code.word(at + 1) in COLUMN_CHANGES):
                 yield code.column(at)
         elif code.is_name(last - 1) and (
             code.word(last - 2) == "after"

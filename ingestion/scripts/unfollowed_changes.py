@@ -9,6 +9,7 @@ from ingestion.dialects import Dialect
 from ingestion.dialects.cursor import Code
 from ingestion.dialects.definition import keywords
 from ingestion.dialects.keywords import QUERIES
+from ingestion.dialects.types import standard_type
 from ingestion.model.outcomes import Outcome
 from ingestion.statements import classify
 from ingestion.statements.altered_types import OTHER_VERBS, TYPE_VERBS, altered_types
@@ -30,6 +31,8 @@ _UNFOLLOWED = frozenset(
 _OTHER_ROWS = keywords("attach detach inherit")
 """Behind ALTER TABLE: the rows of another table come to its own, or go."""
 NAMESPACES = keywords("schema database catalog namespace keyspace")
+COLUMN_CHANGES = keywords("set drop add type data comment reset restart modify sync position rename")
+"""What may stand behind ALTER COLUMN c, where no type does."""
 _DEFINED = re.compile(
     r"(?<!execute\s)(?<!drop\s)(?<!on\s)\b(?:procedure|proc|function|macro|prepare)\s+(?:if\s+not\s+exists\s+)?([\w.$#@\"`\[\]]+)",
     re.IGNORECASE,
@@ -69,6 +72,8 @@ def unfollowed_change(text: str, dialect: Dialect) -> str | None:
     if _is_of_nothing_known(code):
         return _unknown_text(code)
     words = code.words(0, 2)
+    if words == ("alter", "table") and (misspelt := _misspelt_change(code)):
+        return misspelt
     if words in _UNFOLLOWED or (words == ("alter", "table") and _is_altered_in_some_way(text, code)):
         return f"what depends on what {' '.join(words).upper()} changes is not followed"
     return None
@@ -95,6 +100,19 @@ def _is_altered_in_some_way(text: str, code: Code) -> bool:
     index += 3 if code.words(index, 2) == ("on", "cluster") else 0
     other_rows = code.word(index) in _OTHER_ROWS or code.words(index, 2) == ("no", "inherit")
     return not name or other_rows or code.word(index) not in TYPE_VERBS | OTHER_VERBS
+
+
+def _misspelt_change(code: Code) -> str:
+    """Of `ALTER TABLE t ALTER COLUMN c TYE varchar` why it does nothing that is known, "" of what may be right."""
+    for index in range(2, len(code)):
+        if code.word(index) != "column" or code.word(index - 1) not in TYPE_VERBS:
+            continue
+        _name, after = code.dotted_name(index + 1)
+        word = code.word(after)
+        meant = nearest_name(word, COLUMN_CHANGES, _LIKENESS)
+        if meant and meant != word and not standard_type(word):
+            return f"{word.upper()} is no change of a column that is known; did you mean {meant.upper()}?"
+    return ""
 
 
 def is_misspelt_definition(text: str, dialect: Dialect) -> bool:

@@ -24,6 +24,7 @@ def test_what_is_not_followed_is_named() -> None:
     assert unfollowed_change("DROP INDEX i", postgres) is None
     assert unfollowed_change("CREATE OR REPLACE SECURE RECURSIVE VIEW v AS SELECT 1", dialect_of("snowflake")) is None
     assert unfollowed_change("ALTER SYSTEM SET x = 1", postgres) is None
+    assert unfollowed_change("ALTER TABLE t ALTER COLUMN a date", dialect_of("tsql")) is None
 
 
 def test_of_what_is_no_statement_that_is_told_with_what_was_meant() -> None:
@@ -32,6 +33,7 @@ def test_of_what_is_no_statement_that_is_told_with_what_was_meant() -> None:
         "CREATE OR REPLACE VEIW v": "CREATE OR REPLACE VEIW is no statement that is known; did you mean VIEW?",
         "ALTER 'secret' ADD COLUMN a int": "ALTER is no statement that is known",
         "DROP": "DROP is no statement that is known",
+        "ALTER TABLE t ALTER COLUMN a TYE date": "TYE is no change of a column that is known; did you mean TYPE?",
     }
     for text, said in told.items():
         assert unfollowed_change(text, dialect_of("postgres")) == said
