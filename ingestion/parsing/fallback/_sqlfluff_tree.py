@@ -14,10 +14,22 @@ from sqlfluff.core.parser import BaseSegment, Lexer, Parser
 from sqlfluff.core.parser.rust_parser import RustParser
 
 from ingestion.analysis.form import AnySlot, Expression, Query, QuerySlot, Slot
-from ingestion.analysis.roles import ARGUMENT_ROLES, ARGUMENTS, ATOM, COMPOSED, CONDITIONAL, FILTER, TRANSFORMED, WINDOW
+from ingestion.analysis.roles import (
+    AGGREGATED,
+    ARGUMENT_ROLES,
+    ARGUMENTS,
+    ATOM,
+    COMPOSED,
+    CONDITIONAL,
+    FILTER,
+    SORT,
+    TRANSFORMED,
+    WINDOW,
+)
 from ingestion.dialects import Dialect, fold, fold_column
 from ingestion.dialects.definition import Arrow
 from ingestion.dialects.functions import (
+    SORTED_WITHIN,
     STRUCTS,
     ArgumentUse,
     argument_uses,
@@ -284,8 +296,22 @@ class ExpressionReader:
                 for part in code(child):
                     self.parts.append(" ")
                     self._write(part, COMPOSED[role][WINDOW])
+            elif child.is_type("withingroup_clause"):
+                self._keys_within(child, COMPOSED[role][SORT] if name in SORTED_WITHIN else AGGREGATED[role])
+            elif child.is_type("keyword") and child.raw.upper() == "FILTER":
+                self.parts.append(" FILTER ")
+            elif child.is_type("bracketed") and keywords(child) == ["where"]:
+                self._sequence(code(child), COMPOSED[role][FILTER])
             elif not child.is_type("function_name"):
                 raise NotFollowed(child.get_type())
+
+    def _keys_within(self, clause: BaseSegment, role: int) -> None:
+        """LISTAGG(a) WITHIN GROUP (ORDER BY b) sorts by b; PERCENTILE_CONT(0.5) is made of it."""
+        self.parts.append(" WITHIN GROUP (ORDER BY ")
+        for order in clause.recursive_crawl("orderby_clause"):
+            for key in code(order):
+                self._write(key, role)
+        self.parts.append(")")
 
     def _arguments(self, contents: BaseSegment, outer: int, name: str) -> None:
         """Arguments of a function whose result plays `outer`; a bare date part among them looks like a column."""
@@ -297,8 +323,10 @@ class ExpressionReader:
             uses = argument_uses(name, commas + 1) or (ArgumentUse.VALUE,) * (commas + 1)
             filters = commas > 0 and has_condition_last(name, self.dialect.name)
             position = 0
-            for child in arguments:
+            for before, child in zip([None, *arguments], arguments, strict=False):
                 position += child.raw == ","
+                if before is not None and before.is_type("expression") and child.is_type("expression"):
+                    raise NotFollowed(f"words between the arguments of {name.lower()}")  # f(a VALUE b)
                 if filters and position == commas and child.raw != ",":
                     role = COMPOSED[outer][FILTER]
                 if position in units and child.raw.lower() in DATE_PARTS:

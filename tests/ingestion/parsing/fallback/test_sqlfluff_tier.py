@@ -45,6 +45,9 @@ BOTH = [
     "CREATE TABLE t AS SELECT count(*) AS n, count(a) AS m, CAST(max(b) AS int) AS b FROM s HAVING count(c) > 2",
     "CREATE TABLE t AS SELECT sum(v) OVER (PARTITION BY w ORDER BY u) AS r FROM s ORDER BY u",
     "SELECT a FROM s ORDER BY 1",
+    "CREATE TABLE t AS SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY a DESC) AS p FROM s",
+    "CREATE TABLE t AS SELECT string_agg(a, ',') WITHIN GROUP (ORDER BY b, c) AS p FROM s",
+    "CREATE TABLE t AS SELECT sum(a) FILTER (WHERE b > 1) AS p FROM s",
 ]
 
 
@@ -127,9 +130,17 @@ def test_a_column_is_left_out_of_the_relation_that_stands_before_it() -> None:
     assert by_sqlfluff == by_sqlglot == (Star(excluded=("w",), changed_of=((("u", "a"), ""),)),)
 
 
-def test_columns_that_were_not_followed_are_marked() -> None:
-    found = lineage("INSERT INTO t SELECT q.b FROM s LATERAL VIEW explode(a) q AS b", "spark")
+@pytest.mark.parametrize(
+    ("text", "dialect"),
+    [
+        ("INSERT INTO t SELECT q.b FROM s LATERAL VIEW explode(a) q AS b", "spark"),
+        ("CREATE TABLE t AS SELECT JSON_OBJECTAGG(a VALUE b) AS p FROM s", "oracle"),
+    ],
+)
+def test_columns_that_were_not_followed_are_marked(text: str, dialect: str) -> None:
+    found = lineage(text, dialect)
     assert {problem.kind for problem in found.problems} == {ProblemKind.UNSUPPORTED}
+    assert edges(found) == set()
 
 
 @pytest.mark.parametrize(
