@@ -439,6 +439,13 @@ COLUMNS: list[Case] = [
     ("teradata", "INSERT INTO o (a) SELECT CSUM(amt, day) FROM s", {}, "s.amt>o.a"),
     ("teradata", "INSERT INTO o (a) SELECT no WHERE no > 1 GROUP BY no FROM s", {}, "s.no>o.a"),
     ("tsql", "INSERT INTO o (doc) SELECT x FROM (SELECT a, b FROM s FOR XML PATH) q (x)", {}, "s.a>o.doc s.b>o.doc"),
+    (
+        "tsql",
+        "SELECT k = 1, most = (SELECT MAX(x) FROM s), [at all] = ((SELECT MIN(t.y) FROM t WHERE t.k = s.k)) "
+        "INTO o FROM s",
+        {},
+        "s.x>o.most t.y>o.at all",
+    ),
     ("tsql", "INSERT INTO o (doc) SELECT a, b FROM s FOR JSON AUTO", {}, "s.a>o.doc s.b>o.doc"),
     (
         "bigquery",

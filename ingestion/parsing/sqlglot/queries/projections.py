@@ -61,6 +61,8 @@ def translate_projections(queries: QueryContext, nodes: list[exp.Expr]) -> Itera
                 yield _unnested_struct(queries, inner, name)
             else:
                 yield Projection(name, queries.expression(inner))
+        elif kind is exp.Subquery and type(node.args.get("alias")) is exp.Identifier:  # T-SQL: a = (SELECT …)
+            yield Projection(names.column(node.args["alias"]), queries.expression(node))
         elif kind is exp.Star:
             yield star_of(queries, node, ())
         else:
