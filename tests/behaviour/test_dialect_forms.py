@@ -97,6 +97,12 @@ CONFLICTS: list[Case] = [
         {},
         "hired.no>crew.pay hired.pay>crew.no",
     ),
+    (
+        "bigquery",
+        "MERGE d.crew t USING d.hired h ON t.no = h.no WHEN NOT MATCHED THEN INSERT (full_name, no) ROW",
+        {"d.hired": {"label": "STRING", "no": "INT64"}},
+        "d.hired.label>d.crew.full_name d.hired.no>d.crew.no",
+    ),
 ]
 BY_NAME: list[Case] = [
     (
@@ -753,6 +759,9 @@ DEFINITIONS: list[Case] = [
         {},
         "#given.net>o.b #kept.net>o.a s.id>#kept.no s.pay>#kept.net",
     ),
+    ("oracle", "SELECT no INTO held FROM s", {}, "s.no>no"),
+    ("db2", "SELECT no INTO held FROM OLD TABLE (UPDATE s SET a = b WHERE no = 1)", {}, "s.b>s.a s.no>no"),
+    ("exasol", "SELECT no INTO held FROM s", {}, "s.no>held.no"),
     ("duckdb", "CREATE VIEW o AS (DESCRIBE s) UNION ALL (DESCRIBE t)", {}, ""),
 ]
 

@@ -380,6 +380,13 @@ def _vector_words(code: Code) -> Iterator[Edit]:
                 yield code.edit(third[0] - 1, closing - 1, "")
 
 
+def _inserted_row(code: Code) -> Iterator[Edit]:
+    """BigQuery: MERGE … THEN INSERT (a, b) ROW, which gives the source's columns to those."""
+    for number in range(3, len(code)):
+        if code.stands(number - 1, ")", "row") and code.word(code.opening(number - 1) - 1) == "insert":
+            yield code.edit(number, number)
+
+
 def _query_routines(code: Code) -> Iterator[Edit]:
     """Oracle: WITH FUNCTION f (x NUMBER) RETURN NUMBER IS … END; SELECT f(a) …: a call is made of its arguments.
 
@@ -609,7 +616,7 @@ def _rows_of_changes(code: Code) -> Iterator[Edit]:
 
 
 CLAUSE_REPAIRS: dict[str, tuple[Repair, ...]] = {
-    "bigquery": (_piped_columns, _piped_query, _graph_rows),
+    "bigquery": (_piped_columns, _piped_query, _graph_rows, _inserted_row),
     "databricks": (_at_version, _piped_columns, _piped_query),
     "db2": (_column_events, _rows_of_changes),
     "duckdb": (_ordered_pivots, _graph_rows),

@@ -72,7 +72,7 @@ def _flows(queries: QueryTranslator, node: exp.Expr) -> tuple[StatementKind, lis
     writer = _WRITERS.get(kind)
     if writer is not None:
         return writer[0], list(writer[1](queries, node))
-    into = _into(node)
+    into = _into(node) if queries.names.dialect.select_into_creates else None  # elsewhere it fills variables
     if into is not None:
         return StatementKind.CREATE_TABLE_AS, [select_into(queries, node, into)]
     if kind is exp.Alter:
