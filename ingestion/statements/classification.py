@@ -385,11 +385,11 @@ _SEPARATOR = re.compile(";")
 
 def classify(text: str, dialect: Dialect | str) -> Classification:
     """What one statement does. It is not checked: what no verb is known for is left to the parsers to refuse."""
-    return _classified(text, dialect if isinstance(dialect, str) else dialect.name)
+    return _classification(text, dialect if isinstance(dialect, str) else dialect.name)
 
 
 @lru_cache(maxsize=8)
-def _classified(text: str, dialect_name: str) -> Classification:
+def _classification(text: str, dialect_name: str) -> Classification:
     """Kept for a moment: who splits a script, takes its blocks apart and reads it asks of the same text each time."""
     dialect = dialect_of(dialect_name)
     for token in tokens(text, dialect):

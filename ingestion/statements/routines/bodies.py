@@ -133,7 +133,7 @@ def _read_rule(code: Code) -> Routine | None:
 
     One ON SELECT makes a view of its table.
     """
-    at = 3 if code.words(1, 2) == ("or", "replace") else 1
+    at = 3 if code.word(1) == "or" and code.word(2) == "replace" else 1
     if code.word(at) != "rule":
         return None
     name, index = code.dotted_name(at + 1)
