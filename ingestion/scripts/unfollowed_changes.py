@@ -40,6 +40,8 @@ _DEFINED = re.compile(
 _ROUTINE_SIGNS = ("proc", "func", "macro", "prepare")
 """One of these is in whatever _DEFINED finds, which takes a tenth of a parse to look for them at every letter."""
 _DEFINING = keywords("create alter drop")
+_OBJECTS = DDL_OBJECTS | keywords("collection dataset mask pfile spfile stogroup streamlit")
+"""Kinds of objects, those too that are called nearly as others are: a STREAMLIT is no mistyped STREAM."""
 _MOST_MODIFIERS = 12
 """Words before the object: CREATE OR REPLACE SECURE RECURSIVE, DEFINER = a@b, IF NOT EXISTS."""
 _MOST_MISSPELT = 4
@@ -129,7 +131,7 @@ def is_misspelt_definition(text: str, dialect: Dialect) -> bool:
 def _is_of_nothing_known(code: Code) -> bool:
     if code.word(0) not in _DEFINING:
         return False
-    return not any(code.word(index) in DDL_OBJECTS for index in range(1, _MOST_MODIFIERS))
+    return not any(code.word(index) in _OBJECTS for index in range(1, _MOST_MODIFIERS))
 
 
 def _unknown_text(code: Code) -> str:

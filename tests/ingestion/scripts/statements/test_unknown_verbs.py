@@ -33,6 +33,9 @@ def test_words_that_are_no_statement_are_a_failure(text: str) -> None:
         ("CREATE PACKAGE p AS\n  TYPE t IS TABLE OF NUMBER;\n  PROCEDURE q(a IN VARCHAR2);\nEND;\n/", "oracle"),
         ("BEGIN\n  log_it(1);\n  refresh_all;\nEND;", "oracle"),
         ("PROMPT loading\nSET ECHO ON\nINSERT INTO t (a) SELECT a FROM s;", "oracle"),
+        ("CREATE OR REPLACE STREAMLIT d.s.app FROM '@d.s.code' MAIN_FILE = 'app.py'", "snowflake"),
+        ("CREATE NAMED COLLECTION c AS k = 'v'", "clickhouse"),
+        ("CREATE MASK m ON t FOR COLUMN c RETURN c ENABLE", "db2"),
         (".LOGON host/user\nDELETE FROM t;", "teradata"),
     ],
 )
