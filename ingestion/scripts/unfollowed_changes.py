@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable
 
 from ingestion.arguments import nearest_name
 from ingestion.dialects import Dialect
 from ingestion.dialects.cursor import Code
 from ingestion.dialects.definition import keywords
 from ingestion.dialects.keywords import QUERIES
-from ingestion.dialects.types import standard_type
+from ingestion.dialects.types import STANDARD_OF, standard_type
+from ingestion.model.lineage import Column
 from ingestion.model.outcomes import Outcome
 from ingestion.statements import classify
-from ingestion.statements.altered_types import OTHER_VERBS, TYPE_VERBS, altered_types
+from ingestion.statements.altered_types import OTHER_TYPES, OTHER_VERBS, TYPE_VERBS, altered_types
 from ingestion.statements.classification import DDL_OBJECTS
 
 _UNFOLLOWED = frozenset(
@@ -39,6 +41,7 @@ _DEFINED = re.compile(
 )
 _ROUTINE_SIGNS = ("proc", "func", "macro", "prepare")
 """One of these is in whatever _DEFINED finds, which takes a tenth of a parse to look for them at every letter."""
+_MADE_TYPE = re.compile(r"\bcreate\s+(?:type|domain)\s+([\w.$\"`\[\]]+)", re.IGNORECASE)
 _DEFINING = keywords("create alter drop")
 _OBJECTS = DDL_OBJECTS | keywords("collection dataset mask pfile spfile stogroup streamlit")
 """Kinds of objects, those too that are called nearly as others are: a STREAMLIT is no mistyped STREAM."""
@@ -48,6 +51,8 @@ _MOST_MISSPELT = 4
 """Words in which a misspelt object is looked for: CREATE OR REPLACE TABEL; behind them are names of people's own."""
 _LIKENESS = 0.75
 """Of two letters that changed places in a word of four, `veiw`."""
+_LIKENESS_OF_TYPES = 0.85
+"""Of a letter too few in a word of four, `uud`; with less `hstore` and `ltree`, which are types, would be misspelt."""
 
 
 def defined_routines(script: str) -> frozenset[str]:
@@ -115,6 +120,33 @@ def _misspelt_change(code: Code) -> str:
         if meant and meant != word and not standard_type(word):
             return f"{word.upper()} is no change of a column that is known; did you mean {meant.upper()}?"
     return ""
+
+
+def misspelt_type(columns: Iterable[Column], own: Collection[str]) -> str:
+    """Of columns that a statement makes or gives a type why one of these is none, "" where all may be.
+
+    A type that is only not known may be a user's: one that is called nearly as another is told, but for the `own`
+    ones (in lower case) that the script makes.
+    """
+    for column in columns:
+        word = re.match(r"\w*", column.type.lower())
+        name = word.group() if word is not None else ""
+        if (
+            not name
+            or name in OTHER_TYPES
+            or name in own
+            or standard_type(name)
+            or column.type[len(name) :].startswith(".")
+        ):
+            continue
+        if meant := nearest_name(name, STANDARD_OF, _LIKENESS_OF_TYPES):
+            return f"{name.upper()} is no type that is known; did you mean {meant.upper()}?"
+    return ""
+
+
+def made_types(script: str) -> frozenset[str]:
+    """The last parts, in lower case, of the names of the types that a script makes."""
+    return frozenset(_last_part(found[1]) for found in _MADE_TYPE.finditer(script))
 
 
 def is_misspelt_definition(text: str, dialect: Dialect) -> bool:

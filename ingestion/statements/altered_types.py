@@ -43,9 +43,9 @@ _KEY_SIGNS = ("pk", "primary")
 """In the names that people and databases give to the constraint of a primary key."""
 _AFTER_TYPE = keywords("not null collate ;")
 _ZONES = (("with", "time", "zone"), ("without", "time", "zone"), ("with", "local", "time", "zone"))
-_OTHER_TYPES = keywords(
+OTHER_TYPES = keywords(
     "national long interval inet cidr macaddr bitmap hll vector bfile rowid urowid sql_variant hierarchyid ipv4 ipv6"
-    " nullable lowcardinality aggregatefunction simpleaggregatefunction linestring multipoint tsvector varbit"
+    " unsigned nullable lowcardinality aggregatefunction simpleaggregatefunction linestring multipoint tsvector varbit"
 )
 """Types beside those that have a standard type."""
 
@@ -149,7 +149,7 @@ def _is_type(code: Code, index: int, end: int, last: int) -> bool:
     if end <= index or (end < last and following != ";" and not following[:1].isalpha()):
         return False
     word = code.word(index)
-    return len(path) > 1 or word in _OTHER_TYPES or bool(standard_type(word, code.dialect.name))
+    return len(path) > 1 or word in OTHER_TYPES or bool(standard_type(word, code.dialect.name))
 
 
 def _is_set_type(code: Code, index: int) -> bool:

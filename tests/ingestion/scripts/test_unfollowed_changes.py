@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ingestion.dialects import dialect_of
+from ingestion.model.lineage import Column
 from ingestion.scripts.unfollowed_changes import (
     defined_routines,
     dropped_namespace,
+    made_types,
+    misspelt_type,
     unfollowed_change,
 )
 
@@ -37,6 +42,28 @@ def test_of_what_is_no_statement_that_is_told_with_what_was_meant() -> None:
     }
     for text, said in told.items():
         assert unfollowed_change(text, dialect_of("postgres")) == said
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("varcahr(10)", "VARCHAR"),
+        ("uud", "UUID"),
+        ("timestmap with time zone", "TIMESTAMP"),
+        ("tsvector", ""),
+        ("hstore", ""),
+        ("ltree", ""),
+        ("mood", ""),
+        ("inet", ""),
+        ("int4range", ""),
+        ("web.numerics", ""),
+        ("textt", ""),
+        ("", ""),
+    ],
+)
+def test_a_type_that_is_called_nearly_as_another_is_told_unless_the_script_makes_it(written: str, meant: str) -> None:
+    said = misspelt_type([Column("a", "int"), Column("b", written)], made_types("CREATE DOMAIN web.textt AS text"))
+    assert said.rpartition("mean ")[2].rstrip("?") == meant
 
 
 def test_the_schema_that_is_dropped_is_named() -> None:

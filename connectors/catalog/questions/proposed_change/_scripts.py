@@ -4,7 +4,7 @@ names, what fills them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from connectors.catalog.questions.tables import CatalogTable, LocalTables
@@ -34,7 +34,7 @@ from ingestion.parsing.tiers import ParseOutcome
 from ingestion.scripts.statements import ScriptStatement, parse_script_statements, script_statements
 from ingestion.scripts.touched_names import made_namespace, referenced_tables, touched_columns, touched_namespaces
 from ingestion.scripts.touched_tables import touched_tables
-from ingestion.scripts.unfollowed_changes import dropped_namespace, unfollowed_change
+from ingestion.scripts.unfollowed_changes import dropped_namespace, made_types, misspelt_type, unfollowed_change
 from ingestion.statements import classify, split
 from ingestion.statements.altered_types import altered_types
 from ingestion.walk import TABLE, ColumnNode
@@ -152,10 +152,11 @@ def bound_script(script: Script | None, dialect: Dialect, names: TableNames, tim
     """The statements of a script in the catalog that `names` knows; None is the script without statements."""
     found = tuple(script_statements(script.text, dialect)) if script is not None else ()
     outcomes = parse_script_statements(found, dialect, timeout_seconds)
+    own_types = made_types(script.text) if script is not None else frozenset()
     reasons = {
         number: why
         for number, (statement, outcome) in enumerate(zip(found, outcomes, strict=True))
-        if (why := _doubt(statement, outcome, dialect))
+        if (why := _doubt(statement, outcome, dialect) or _misspelt_type(outcome, own_types))
     }
     occurrences, namespace = [], names.namespace
     named: dict[_NamedTable, None] = {}
@@ -203,6 +204,11 @@ def _doubt(statement: ScriptStatement, outcome: ParseOutcome, dialect: Dialect) 
     if outcome.dead_reason and not (outcome.dead_reason == Outcome.UNKNOWN_VERB and unfollowed):
         return "" if altered_types(statement.text, dialect) else outcome.dead_reason
     return unfollowed or statement.unread_call
+
+
+def _misspelt_type(outcome: ParseOutcome, own_types: Collection[str]) -> str:
+    changes = loads(outcome.symbolic).changes if outcome.symbolic is not None else ()
+    return misspelt_type((column for change in changes for column in change.columns), own_types)
 
 
 def _location(script: Script | None, found: Sequence[ScriptStatement], number: int) -> str:
