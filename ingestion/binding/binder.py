@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ingestion.analysis.analyzer import analyze
+from ingestion.analysis.form import RelationalStatement
 from ingestion.analysis.symbolic import Symbolic
 from ingestion.binding.altered_columns import GONE, LaterChanges, changes_after, under_last_names
 from ingestion.binding.relations import Order, Relation
@@ -21,6 +22,7 @@ from ingestion.binding.timeline import (
     TypeEvent,
     read_timeline,
 )
+from ingestion.dialects import dialect_of
 from ingestion.model.isolation import Failure, FailureStage, Isolation
 from ingestion.model.lineage import (
     Column,
@@ -128,21 +130,28 @@ class ShownColumns:
     """What a flow shows of its target's columns, None where these are not all known.
 
     `made`: the flow makes the target (as a `view`, or a table), which has these columns; else it has them as well.
+    `goes_with`: what a view reads that cannot be dropped without it.
     """
 
     target: TableName
     columns: Schema | None
     made: bool
     view: bool = False
+    goes_with: tuple[TableName, ...] = ()
 
 
-def shown_columns(lineage: StatementLineage, *, carried_out: bool) -> tuple[ShownColumns, ...]:
-    """What a bound statement shows of the columns of its targets; `carried_out`: it is a plan that ran."""
+def shown_columns(lineage: StatementLineage, symbolic: Symbolic) -> tuple[ShownColumns, ...]:
+    """What a bound statement, of which `symbolic` is the form, shows of the columns of its targets."""
+    carried_out = isinstance(symbolic, StatementLineage)
+    follows = isinstance(symbolic, RelationalStatement) and dialect_of(symbolic.dialect).views_follow_names
     found = []
     for flow in lineage.flows:
         target = flow.target
         if target is not None and target.mode is WriteMode.CREATE:
-            found.append(ShownColumns(target.name, _schema_of_outputs(flow), made=True, view=target.view))
+            behind = flow.sources if target.view and follows else ()
+            found.append(
+                ShownColumns(target.name, _schema_of_outputs(flow), made=True, view=target.view, goes_with=behind)
+            )
         elif target is not None and carried_out:
             # A plan that was carried out shows columns that the table has by then: Delta's mergeSchema adds them.
             written = tuple(Column(o.name, o.type) for o in flow.outputs if o.name and not o.name_assumed)
@@ -159,6 +168,7 @@ class RelationSchemas:
         self._created: dict[int, Schema | None] = {}
         self._written: dict[int, list[tuple[Order, Schema]]] = {}
         self._last: dict[int, tuple[Schema, list[tuple[Order, TableChange | Schema]], Schema]] = {}
+        self._behind_views: dict[int, set[int]] = {}
 
     def note(self, number: int, order: Order, shown: Iterable[ShownColumns]) -> None:
         """Takes in what the statement of that number shows."""
@@ -168,6 +178,28 @@ class RelationSchemas:
                 self._created[relation] = one.columns
             else:
                 self._written.setdefault(relation, []).append((order, one.columns or ()))
+            if one.goes_with:
+                meaning = self._timeline.meanings[number]
+                behind = {meaning[name] for name in one.goes_with if name in meaning}
+                self._behind_views.setdefault(relation, set()).update(behind - {relation})
+
+    def end_views(self) -> None:
+        """Ends the views over what the log makes and drops for good.
+
+        After `CREATE TABLE t AS SELECT a FROM s`, `CREATE VIEW v AS SELECT a FROM t` and `DROP TABLE t CASCADE` there
+        is no v in PostgreSQL, which drops no table of a view without it: nothing in v is made of s.
+        """
+        relations = self._timeline.relations
+        over: dict[int, list[int]] = {}
+        for view, behind in self._behind_views.items():
+            was_run = relations[view].made is not None  # a definition that a system lists stands
+            for one in behind if was_run and not relations[view].superseded else ():
+                over.setdefault(one, []).append(view)
+        waiting = [one for one in over if relations[one].vacated and relations[one].creator is not None]
+        while waiting:
+            for view in over.pop(waiting.pop(), ()):
+                relations[view].vacated = True
+                waiting.append(view)
 
     def read_by(self, number: int, order: Order) -> dict[TableName, Schema | None]:
         """The columns that a statement finds under each of its names; None for what it makes itself."""
@@ -469,6 +501,7 @@ def log_of(
     timeline: Timeline, statements: Iterable[BoundStatement], schemas: RelationSchemas, isolation: Isolation[Order]
 ) -> BoundLog:
     """The bound log, once all its `statements` are bound."""
+    schemas.end_views()
     types, columns = schemas.alterations(isolation)
     return BoundLog(
         timeline.relations,
@@ -520,7 +553,7 @@ class _Binder:
         schemas = self.schemas.read_by(number, occurrence.order)
         unbound = None if any(schemas.values()) else self._timeline.unbound.get(id(symbolic))
         lineage = unbound or bound_lineage(symbolic, schemas, self._analysed)
-        shown = shown_columns(lineage, carried_out=isinstance(symbolic, StatementLineage))
+        shown = shown_columns(lineage, symbolic)
         self.schemas.note(number, occurrence.order, shown)
         meaning = self._timeline.meanings[number]
         later = changes_after(self._timeline.relations, meaning, occurrence.order, self._timeline.altered[number])

@@ -117,7 +117,7 @@ class Relation:
     dropped: Order | None = None
     left: RelationKey | None = None  # where it stood before it was renamed or swapped
     temporary: bool = False
-    vacated: bool = False  # dropped, and nothing took its name again by the end of the log
+    vacated: bool = False  # dropped, or a view of what is, and nothing took its name again by the end of the log
     superseded: bool = False  # another relation was created under its name
     made: Order | None = None  # when it was made last: what was written before that is gone
     named: float = 0.0  # when it first got the name that it has in the end

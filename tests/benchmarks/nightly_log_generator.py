@@ -24,6 +24,7 @@ HEADER = ("query_id", "user_name", "database_name", "query_text", "start_time", 
 _TEMPORARY_NAMES = 60
 _NIGHTS = timedelta(days=20)
 _FAILED, _ASKED = 0.01, 0.08
+_DROP = "drop"
 _FILTER = (
     "a.{moment} >= timestamp '%s 00:00:00' AND a.{moment} < timestamp '%s 00:00:00' + interval '1 day'\n"
     "   AND b.{label} IN ('%s', '%s', '%s')\n   AND a.{amount} BETWEEN %s AND %s AND coalesce(b.{label}, '') <> 'n/a'\n"
@@ -109,7 +110,7 @@ def make_table(rng: random.Random, tables: list[Table], number: int) -> Job:
         f"CREATE OR REPLACE VIEW {view.name} AS\nSELECT n.id, n.label, n.total FROM {made.name} AS n"
         " WHERE n.label <> '%s' AND n.total > %s"
     )
-    drop = _step(f"DROP TABLE IF EXISTS {made.name} CASCADE")
+    drop = Template(_DROP, f"DROP TABLE IF EXISTS {made.name} CASCADE", (), made, ())
     return Job((drop, table, replace(table, kind="view", text=text, literals=("word", "number"), target=view,
                                      sources=(made,), pairs=shown)), frozenset())  # fmt: skip
 
@@ -150,6 +151,7 @@ def generate(out: Path, rows: int, templates: int, seed: int) -> None:
     answers = {id(step): Answer(n, step) for n, step in enumerate(step for job in jobs for step in job.steps)}
     nights, pause = run_nights(jobs, rng), _NIGHTS / rows
     waiting: tuple[int, Template] | None = None
+    gone = set[str]()
     with (out / "query_log.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(HEADER)
@@ -170,11 +172,19 @@ def generate(out: Path, rows: int, templates: int, seed: int) -> None:
                 continue
             waiting = None
             answers[id(step)].rows += 1
+            if step.target is not None:
+                (gone.add if step.kind == _DROP else gone.discard)(step.target.name)
             writer.writerow((query_id(rng), *ran, "success", rng.randrange(100_000)))
     targets = [answer.template.target for answer in answers.values() if answer.template.target_exists]
     (out / "schema.sql").write_text(schema_sql([*tables, *(target for target in targets if target is not None)]))
-    known = (answer for answer in answers.values() if answer.rows and answer.template.target is not None)
+    known = (answer for answer in answers.values() if answer.rows and _stands(answer.template, gone))
     (out / "answers.jsonl").write_text("".join(answer.to_json() + "\n" for answer in known))
+
+
+def _stands(template: Template, gone: set[str]) -> bool:
+    """Whether there is what a template makes once the log ends, which may be between a table's DROP and its CREATE."""
+    target, names = template.target, {table.name for table in template.sources}
+    return target is not None and template.kind != _DROP and gone.isdisjoint({target.name, *names})
 
 
 if __name__ == "__main__":

@@ -19,12 +19,13 @@ def bound(
     statements: Sequence[str | tuple[str, str]],
     known: Mapping[str, Sequence[str]] | None = None,
     path: tuple[str, ...] = ("public",),
+    dialect: str = "postgres",
 ) -> BoundLog:
-    """A PostgreSQL log, in time order; a statement is a text, or (session, text). `known` gives schemas by name."""
+    """A log, in time order; a statement is a text, or (session, text). `known` gives schemas by name."""
     occurrences = []
     for number, statement in enumerate(statements):
         session, text = statement if isinstance(statement, tuple) else ("s", statement)
-        symbolic = parse(text, "postgres")
+        symbolic = parse(text, dialect)
         occurrences.append(Occurrence(str(number), symbolic, Namespace("db", path), (float(number), number), session))
     schemas = {name: [Column(column) for column in columns] for name, columns in (known or {}).items()}
 

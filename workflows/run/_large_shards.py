@@ -107,7 +107,7 @@ def _analyse_chunk(context: PassContext, chunk: _AnalysisChunk, _given: None) ->
             symbolic = forms[template]
             isolation.probe(FailureStage.ANALYSIS, replace(one.occurrence, symbolic=symbolic))
             lineage = bound_lineage(symbolic, one.schemas, known)
-            shown = shown_columns(lineage, carried_out=isinstance(symbolic, StatementLineage))
+            shown = shown_columns(lineage, symbolic)
             named = under_last_names(lineage, symbolic, one.later)
             found.append(_AnalysedStatement(one.number, order, pack(named.lineage), shown, named.at))
     return None, _ChunkAnalysis(tuple(found), isolation.failures)

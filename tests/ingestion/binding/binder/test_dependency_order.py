@@ -63,8 +63,7 @@ def by_levels(
         for number in reversed(level) if backwards else level:
             one = occurrences[number]
             lineage = bound_lineage(one.symbolic, schemas.read_by(number, one.order), {})
-            carried_out = isinstance(one.symbolic, StatementLineage)
-            schemas.note(number, one.order, shown_columns(lineage, carried_out=carried_out))
+            schemas.note(number, one.order, shown_columns(lineage, one.symbolic))
             later = changes_after(timeline.relations, timeline.meanings[number], one.order, timeline.altered[number])
             lineages[number] = under_last_names(lineage, one.symbolic, later).lineage
     return found, lineages, schemas.latest(isolation)

@@ -52,6 +52,37 @@ def test_a_temporary_table_made_again_starts_anew() -> None:
     assert table_edges(log) == [("one", "t1"), ("two", "t2")]
 
 
+VIEWS = [
+    "CREATE TABLE made AS SELECT x FROM one",
+    "CREATE VIEW shown AS SELECT x FROM made",
+    "CREATE VIEW above AS SELECT x FROM shown",
+    "INSERT INTO kept (x) SELECT x FROM above",
+]
+
+
+def test_views_end_with_the_table_that_a_drop_takes_them_along_with() -> None:
+    log = bound([*VIEWS, "DROP TABLE made CASCADE"])
+    assert table_edges(log) == [("one", "kept")]
+    assert edges(log) == {("one.x", "kept.x")}
+
+
+def test_views_made_again_with_their_table_stand() -> None:
+    log = bound([*VIEWS, "DROP TABLE IF EXISTS made CASCADE", *VIEWS])
+    assert {*table_edges(log)} == {("one", "made"), ("made", "shown"), ("shown", "above"), ("above", "kept")}
+    log = bound([*VIEWS, "DROP TABLE made CASCADE", "CREATE OR REPLACE VIEW shown AS SELECT x FROM two"])
+    assert ("two", "shown") in table_edges(log)
+
+
+def test_a_view_over_a_table_that_nothing_shows_made_again_stands() -> None:
+    log = bound(["DROP TABLE IF EXISTS filled CASCADE", "CREATE VIEW shown AS SELECT x FROM filled"])
+    assert table_edges(log) == [("filled", "shown")]
+
+
+def test_where_a_drop_leaves_views_they_tell_what_the_table_was_made_of() -> None:
+    log = bound([*VIEWS, "DROP TABLE made CASCADE"], dialect="duckdb")
+    assert table_edges(log) == [("one", "shown"), ("shown", "above"), ("above", "kept")]
+
+
 def test_a_reader_sees_what_was_written_before_it_and_not_after() -> None:
     log = bound(
         [
