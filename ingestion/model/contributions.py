@@ -204,14 +204,8 @@ def _millis(seconds: float | None) -> int | None:
 
 def _distinct(columns: Iterable[ColumnEvidence]) -> tuple[ColumnEvidence, ...]:
     """Each once, in their order: by keys that are compared without a call, as there are thousands of them."""
-    found = []
-    last = None
-    for one in sorted(columns, key=_order_of):
-        order = _order_of(one)
-        if order != last:
-            found.append(one)
-            last = order
-    return tuple(found)
+    found = {_order_of(one): one for one in columns}
+    return tuple([found[order] for order in sorted(found)])
 
 
 def _order_of(one: ColumnEvidence) -> tuple[tuple[str, ...], str, str, bool, str, bool]:
