@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from connectors.catalog.picture.neighbourhood import beginnings
 from connectors.catalog.questions.file import open_catalog
-from connectors.catalog.store.lineage.window import window
+from connectors.catalog.questions.start_lists import start_lists
 from tests.behaviour.conftest import Shop
 from tests.behaviour.harness import Outcome, Warehouse, catalog_with, publish
 from workflows.cli import app
@@ -249,9 +248,9 @@ def catalog(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 def test_a_table_is_no_neighbour_of_itself(catalog: Path) -> None:
     with open_catalog(catalog) as connection:
-        found = beginnings(connection, window(connection, None, None))["beginnings"]
-    degrees = {one["entity"].rpartition(".")[2]: (one["upstream"], one["downstream"]) for one in found}
-    assert degrees == {"feed": (0, 1), "stock": (1, 1), "report": (1, 0)}
+        found = start_lists(connection).content
+    assert {one.entity.fqn.rpartition(".")[2] for one in found.used} == {"feed", "stock"}
+    assert "report" not in {one.entity.fqn.rpartition(".")[2] for one in found.uncovered}
 
 
 def asked(catalog: Path, *question: str) -> Any:

@@ -89,7 +89,7 @@ def _fill_shop(client: Client) -> None:
 
 
 _VIEWS: tuple[View, ...] = (
-    ("start", False, "", _wait("#beginnings li")),
+    ("start", False, "", _wait("#start-lists li")),
     ("results", False, "q=flour", _wait("#beginnings li")),
     ("search", False, "", _search),
     ("graph", False, _HUB, _wait(".card")),

@@ -20,6 +20,7 @@ from connectors.catalog.page.html import ASSETS, POLICY, asset, hosted_page
 from connectors.catalog.picture import areas, neighbourhood
 from connectors.catalog.picture.whereabouts import whereabouts
 from connectors.catalog.questions.file import left_out
+from connectors.catalog.questions.start_lists import SHOWN, start_lists
 from connectors.catalog.store.lineage.window import moments, window
 
 ASSETS_PATH = "explorer"
@@ -153,9 +154,16 @@ def where(store: Store, name: EntityName) -> Response:
 
 @router.get("/api/v1/headwater/beginnings")
 def beginnings(store: Store) -> Response:
-    """How much there is to see, and tables to begin with."""
+    """How much there is to see."""
     with store.read() as connection:
         return reply(neighbourhood.beginnings(connection, window(connection, None, None)))
+
+
+@router.get("/api/v1/headwater/beginnings/lists")
+def beginning_lists(store: Store, limit: Annotated[int, Query(ge=1, le=100)] = SHOWN) -> Response:
+    """Tables that changed lately, are used most, failed lately, or whose source is not known: so many of each."""
+    with store.read() as connection:
+        return reply(start_lists(connection, limit).content.to_json())
 
 
 def _file(text: str, media_type: str) -> Response:

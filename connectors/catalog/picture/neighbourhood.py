@@ -33,7 +33,6 @@ ADDED, REMOVED, CHANGED = "added", "removed", "changed"
 _TABLES_ONLY: tuple[Json, ...] = ({"from": [""], "to": None, "type": "TABLE"},)
 _Wordings = dict[tuple[str, str | None], tuple[frozenset[tuple[str, str, str]], bool]]
 
-_BEGINNINGS = 12
 _Hop = Callable[[set[str], bool], set[Edge]]
 """The edges that a hop from some entities takes, upstream (True) or downstream."""
 
@@ -305,21 +304,7 @@ def _first(connection: Connection, pairs: set[Edge], way: tuple[bool, int], chan
 
 
 def beginnings(connection: Connection, window: Window) -> Json:
-    """How much there is to see, and the tables with the most neighbours: where to begin for want of a better idea."""
-    pairs = (
-        select(intervals.c.from_id, intervals.c.to_id)
-        .select_from(dated_contributions)
-        .where(window.moment.holds(), intervals.c.from_id != intervals.c.to_id)
-        .distinct()
-        .subquery()
-    )
-    degrees: dict[str, dict[str, int]] = {}
-    for side, column in (("downstream", pairs.c.from_id), ("upstream", pairs.c.to_id)):
-        counted = select(column, func.count()).group_by(column).order_by(func.count().desc(), column).limit(50)
-        for identifier, count in connection.execute(counted):
-            degrees.setdefault(identifier, {"upstream": 0, "downstream": 0})[side] = count
-    ranked = sorted(degrees, key=lambda one: (-sum(degrees[one].values()), one))[:_BEGINNINGS]
-    rows = any_rows_of(connection, set(ranked))
+    """How much there is to see."""
     tables = select(func.count()).select_from(entities)
     held = entities.c.type.in_(("table", "container", "topic")), entities.c.deleted.is_(False)
     column_edges = (
@@ -328,7 +313,6 @@ def beginnings(connection: Connection, window: Window) -> Json:
     return {
         "tables": connection.scalar(tables.where(*held)) or 0,
         "columnEdges": connection.scalar(column_edges) or 0,
-        "beginnings": [{"entity": rows[one].fqn, **degrees[one]} for one in ranked if one in rows],
     }
 
 

@@ -153,6 +153,20 @@ def coverage_counts(connection: Connection) -> Json:
     return _counts(Counter(levels.get(one, CoverageLevel.NONE) for one in there))
 
 
+def first_uncovered(connection: Connection, limit: int) -> tuple[OpenTable, ...]:
+    """The tables that a list of what is not covered begins with, so many; read without all the others."""
+    levels = levels_of(connection)
+    known = _Reasons.of(connection, Moment(None))
+    where = (entities.c.type == "table", entities.c.deleted.is_(False))
+    open_tables = [
+        (-known.used.get(one.id, 0), level is CoverageLevel.TABLE, one.fqn, one.id, level)
+        for one in connection.execute(select(entities.c.id, entities.c.fqn).where(*where))
+        if (level := levels.get(one.id, CoverageLevel.NONE)) is not CoverageLevel.COLUMNS
+    ]
+    first = sorted(open_tables)[:limit]
+    return tuple(known.of_table(CatalogTable(id_, "table", name, ()), level) for _, _, name, id_, level in first)
+
+
 def _level(levels: Mapping[str, CoverageLevel], table: CatalogTable) -> CoverageLevel:
     return levels.get(table.id, CoverageLevel.NONE)
 

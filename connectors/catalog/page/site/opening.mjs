@@ -3,12 +3,13 @@ import { byId } from "./base/dom.mjs";
 import { sayWithLeftOut, windowText } from "./controls/filters.mjs";
 import { showHeading } from "./controls/heading.mjs";
 import { loadAreas } from "./controls/overview.mjs";
-import { startingAt } from "./controls/state.mjs";
+import { emptyView, startingAt } from "./controls/state.mjs";
 import { differenceText } from "./graph/difference.mjs";
 import { NOTHING, cardNamed, hasColumn, keyNamed, keyOf, readable } from "./graph/model.mjs";
 import { showBeginnings } from "./search/beginnings.mjs";
 import { absentText, showMissing } from "./search/missing.mjs";
 import { showResults } from "./search/results.mjs";
+import { showStartLists } from "./search/start_lists.mjs";
 import { NotThere } from "./source/contract.mjs";
 
 const SMALL = 40;
@@ -59,15 +60,24 @@ async function begin(explorer) {
   try {
     const overview = await explorer.source.overview();
     if (turn !== explorer.turn) return;
-    showBeginnings(overview, (entity) => explorer.start(entity, ""), {
-      coverage: () => explorer.details.openCoverage(),
-      runs: () => explorer.details.openRuns(),
-    });
+    const act = { coverage: () => explorer.details.openCoverage(), runs: () => explorer.details.openRuns() };
+    showBeginnings(overview, act);
     showHeading("");
     sayWithLeftOut(explorer, "Search for a table or a column");
+    if (hasMouse()) byId("search").focus();
+    const lists = await explorer.source.startLists();
+    if (turn !== explorer.turn) return;
+    const found = (query) => () => explorer.open({ ...emptyView(), query });
+    const more = { used: found("sort:used"), failed: act.runs, uncovered: act.coverage };
+    showStartLists(lists, (entity) => explorer.start(entity, ""), explorer.source.live ? more : { used: more.used });
   } catch (error) {
     explorer.failed(error);
   }
+}
+
+/** Whether one points with a mouse: on a phone the keyboard would cover what the page offers. */
+function hasMouse() {
+  return !matchMedia("(pointer: coarse)").matches;
 }
 
 /** The results of the view's search in place of a picture. */
@@ -87,15 +97,13 @@ async function results(explorer) {
   }
 }
 
-/** One table with its neighbours; a column of it is pinned. */
+/** One table with its neighbours, and what the panel tells of it; a column of it is pinned. */
 export async function start(explorer, entity, path) {
   await explorer.open(startingAt(explorer.view, entity, path));
   const card = cardNamed(explorer.graph, entity);
   if (!card) return;
-  if (path) {
-    explorer.openColumn(keyOf(card.id, path));
-    explorer.camera.begin(explorer.scene, explorer.picture.boxOf(card.id));
-  }
+  explorer.openColumn(keyOf(card.id, path));
+  explorer.camera.begin(explorer.scene, explorer.picture.boxOf(card.id));
   explorer.focus(keyOf(card.id, path), { quiet: true });
 }
 

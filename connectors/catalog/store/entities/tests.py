@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, Row, func, select
 
 from connectors.catalog.contract.errors import bad_request
 from connectors.catalog.store.database import dumps, loads
@@ -19,6 +19,7 @@ from ingestion.model import fqn
 from ingestion.model.lineage import Json
 
 _RESULT = "testCaseResult"
+_FAILED = ("Failed", "Aborted")
 _LINK = "<#E::table::"
 _COLUMN = "::columns::"
 
@@ -102,6 +103,35 @@ def tests_of(connection: Connection, tables: list[str], until: int | None = None
             test |= {key: newest[key] for key in ("result", "failedRows") if newest.get(key) is not None}
         found[row.parent_id].append(test)
     return found
+
+
+# The tests that fail.
+
+
+@dataclass(frozen=True, slots=True)
+class FailingTest:
+    """A test of a table (by id) whose last `result` is a failure, and when that was (milliseconds)."""
+
+    table_id: str
+    name: str
+    at: int
+    result: Json
+
+
+def failing_tests(connection: Connection) -> list[FailingTest]:
+    """All of them, in no order."""
+    last = func.max(attributes.c.at).label("at")
+    # the value is that of the row with the greatest time: SQLite, "Bare columns in an aggregate query"
+    newest = select(attributes.c.entity_id, attributes.c.value, last).where(attributes.c.name == _RESULT)
+    each = newest.group_by(attributes.c.entity_id).subquery()
+    test = select(entities.c.parent_id, entities.c.document, each.c.value, each.c.at)
+    there = test.join(each, each.c.entity_id == entities.c.id).where(entities.c.deleted.is_(False))
+    failed = ((row, loads(row.value)) for row in connection.execute(there))
+    return [
+        FailingTest(row.parent_id, str(loads(row.document)["name"]), row.at, result)
+        for row, result in failed
+        if result["testCaseStatus"] in _FAILED
+    ]
 
 
 # The tests of tables and columns with all of their results up to a moment.

@@ -9,7 +9,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, select
+from sqlalchemy import Connection, Row, Select, func, select
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from connectors.catalog.contract.bulk_models import StatementLoad
@@ -200,6 +200,19 @@ def load_history(connection: Connection, entities: Iterable[str], until: int) ->
         logged = select(statement_loads).where(statement_loads.c.entity_id.in_(some), statement_loads.c.at <= until)
         found += map(_of_statement, connection.execute(logged))
     return sorted(found, key=lambda one: (one.at, one.entity_id, one.producer, one.failed))
+
+
+def failed_last_loads(connection: Connection) -> list[StoredLoad]:
+    """The last loads of entities, of those that failed; in no order."""
+    found: dict[str, StoredLoad] = {}
+    for table, read in ((load_outcomes, _of_job), (statement_loads, _of_statement)):
+        # the other columns are those of the row with the greatest time: SQLite, "Bare columns in an aggregate query"
+        others = (one for one in table.c if one is not table.c.at)
+        last: Select[Any] = select(*others, func.max(table.c.at).label("at")).group_by(table.c.entity_id)
+        for one in map(read, connection.execute(last)):
+            if one.entity_id not in found or found[one.entity_id].at < one.at:
+                found[one.entity_id] = one
+    return [one for one in found.values() if one.failed]
 
 
 def _of_job(row: Row[Any]) -> StoredLoad:

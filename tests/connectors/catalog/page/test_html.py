@@ -48,6 +48,11 @@ def test_no_page_asks_anybody_else_for_anything() -> None:
         assert addresses <= {"http://www.w3.org/2000/svg"}
 
 
+def test_the_page_speaks_the_words_of_those_who_use_it() -> None:
+    texts = re.sub(r"<[^>]*>", " ", hosted_page("explorer"))
+    assert not re.search(r"\b(narrow|hops?|edges?|witness(es)?|producers?|folded)\b", texts, re.IGNORECASE)
+
+
 def test_no_module_builds_markup_out_of_text() -> None:
     for name in ASSETS:
         assert not re.search(

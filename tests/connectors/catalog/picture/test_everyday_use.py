@@ -242,6 +242,10 @@ def test_a_column_tells_its_whole_chain_as_the_command_does_and_lights_the_way_o
     page.until(lambda: page.js("return window.copied"), "the text")
     arguments = ["explain", "mill.main.core.yearly.kilos", "--catalog", str(mill.file), "--full"]
     assert page.js("return window.copied") == CliRunner().invoke(app, arguments).output
+    said = page.texts("#chain .statement summary")
+    assert said[1] == "Show the SQL (query, last seen 2023-11-14)"
+    steps = ["← What it reads", "← Everything before", "What reads it →", "Everything after →"]
+    assert page.texts("#panel .actions button")[:4] == steps
     page.driver.find_elements(By.CSS_SELECTOR, "#chain .statement summary")[1].click()
     page.until(lambda: page.texts("#chain .sql mark"), "the statement")
     assert page.texts("#chain .sql mark") == ["SUM(f.kilos * 2)"]

@@ -128,7 +128,7 @@ def test_from_the_picture_one_goes_out_to_schemas_and_services_and_in_again(port
     page.open(link)
     page.until(lambda: "3 schemas" in page.status, "the same by a link")
     page.click_wire("table")
-    page.until(lambda: "edge" in page.text("#panel p"), "the edges between two schemas")
+    page.until(lambda: "lead from tables" in page.text("#panel p"), "the links between two schemas")
     page.press(ESCAPE)
     page.click(page.driver.find_element(By.XPATH, "//*[name()='text'][text()='quays']"))
     page.until(lambda: page.texts(".entities b")[:1] == ["quay_499"], "the tables of a schema")
@@ -207,7 +207,7 @@ def test_an_exported_file_narrows_lists_and_goes_out_as_the_catalog_does(port: S
     assert CliRunner().invoke(app, arguments).exit_code == 0
     page = port.page
     page.open(file.as_uri(), None)
-    page.until(lambda: page.texts("#beginnings .found"), "where to begin")
+    page.until(lambda: page.texts("#start-used .found"), "where to begin")
     for text in ("tag:pii", "owner:ann", "producer:nightly.load", "quay readers:>0", "readers:>100", "used:29..600"):
         here = page.search(text)
         answer = port.client.get("/headwater/search", q=text, limit=40)[1]["results"]

@@ -39,10 +39,17 @@ EVERYTHING = f"t=9.9.{name('takings')}"
 
 def test_the_first_page_says_how_much_there_is_and_where_to_begin(orchard: ServedPage) -> None:
     page = orchard.show("", 0)
-    page.until(lambda: "6 tables, 14 column edges" in page.text("#start-count"), "the counts")
-    assert page.texts("#beginnings .found")[0] == name("takings")
-    page.click(page.driver.find_element(By.CSS_SELECTOR, "#beginnings button"))
+    page.until(lambda: "6 tables, 14 links between columns" in page.text("#start-count"), "the counts")
+    page.until(lambda: page.texts("#start-used .found"), "the lists")
+    assert page.js("return document.activeElement.id") == "search"
+    assert page.texts("#start-lists h2") == ["Lately changed", "Most used", "Failed lately", "Uncovered"]
+    assert page.texts("#start-used .found")[:2] == ["prices", "takings"]
+    assert page.texts("#start-uncovered .count")[0] == "not written · read by 2 tables"
+    assert page.text("#start-failed .note") == "No test, load or statement failed last."
+    page.click(page.driver.find_element(By.CSS_SELECTOR, "#start-used li:nth-child(2) button"))
     page.until(lambda: page.tables == 5, "the neighbours of takings")
+    page.until(lambda: page.texts("#impact tbody tr"), "what the panel tells of it")
+    assert page.text("#panel h2") == "takings"
 
 
 def test_search_finds_tables_and_columns_and_focuses_what_is_chosen(orchard: ServedPage) -> None:

@@ -1,5 +1,6 @@
 // Switches over what is shown: kinds of links, schemas, producers, confidence, age, and the moment that is looked at.
 import { byId, html } from "../base/dom.mjs";
+import { knownFrom } from "../base/words.mjs";
 import { EVERYTHING } from "../graph/model.mjs";
 import { witnessesOf } from "../graph/witnesses.mjs";
 
@@ -98,7 +99,7 @@ export function showFilters(view, graph, changed) {
 
 /** What the links can be narrowed to by witnesses, where there are several. */
 function showWitnesses(chosen, witnesses) {
-  const options = [["", "(does not matter)"], ["disputed", "disputed: one has others in its place"]];
+  const options = [["", "(does not matter)"], ["disputed", "disputed: not all say the same"]];
   for (const name of witnesses) options.push([name, `seen by ${name}`], [`!${name}`, `not seen by ${name}`]);
   if (!options.some(([value]) => value === chosen)) options.push([chosen, chosen]);
   byId("witness").replaceChildren(...options.map(([value, text]) => html("option", { value }, text)));
@@ -134,7 +135,7 @@ function choice(kind, name, count, on, changed) {
     "label",
     { class: "choice" },
     box,
-    html("span", { class: "choice-name" }, (kind === "producer" ? name.replaceAll("_", " ") : name) || "(none)"),
+    html("span", { class: "choice-name" }, (kind === "producer" ? knownFrom(name) : name) || "(none)"),
     html("span", { class: "count" }, count),
   );
 }

@@ -1,5 +1,6 @@
 // The picture from farther away: schemas or services as cards, from which one goes in to their tables.
 import { breakable, byId, html } from "../base/dom.mjs";
+import { knownFrom } from "../base/words.mjs";
 import { readable, splitKey } from "../graph/model.mjs";
 import { tableList } from "../panel/neighbours.mjs";
 import { sayWithLeftOut } from "./filters.mjs";
@@ -30,7 +31,7 @@ export async function loadAreas(explorer) {
     explorer.changed("links");
     explorer.camera.begin(explorer.scene, null);
     const tables = [...graph.cards.values()].reduce((sum, card) => sum + card.tables, 0);
-    const few = graph.links > graph.edges.length ? `, the ${graph.edges.length} with the most edges shown` : "";
+    const few = graph.links > graph.edges.length ? `, the ${graph.edges.length} with the most links shown` : "";
     const cut = few + (graph.truncated ? "; those with the most tables: there are more" : "");
     const text = `${graph.cards.size} ${graph.level}, ${tables.toLocaleString("en")} tables, ${graph.links.toLocaleString("en")} links${cut}`;
     sayWithLeftOut(explorer, text);
@@ -102,11 +103,11 @@ export function openAreaEdge(explorer, [link]) {
   const total = counts.reduce((sum, [, count]) => sum + count, 0);
   explorer.details.list([
     html("h2", {}, breakable(`${from.name} → ${to.name}`)),
-    html("p", {}, `${total.toLocaleString("en")} edges lead from tables of ${from.title} to tables of ${to.title}.`),
+    html("p", {}, `${total.toLocaleString("en")} links lead from tables of ${from.title} to tables of ${to.title}.`),
     html(
       "dl",
       { class: "facts" },
-      counts.flatMap(([kind, count]) => [html("dt", {}, kind.replaceAll("_", " ")), html("dd", {}, count.toLocaleString("en"))]),
+      counts.flatMap(([kind, count]) => [html("dt", {}, knownFrom(kind)), html("dd", {}, count.toLocaleString("en"))]),
     ),
   ]);
 }

@@ -37,7 +37,7 @@ export function showList(explorer) {
 function listElements(explorer) {
   const { graph, links } = explorer;
   const rows = linkRows(graph, links);
-  const heads = [...(graph.before ? ["Change"] : []), "To", "From", "Kind", "How", "Said by", "Confidence"];
+  const heads = [...(graph.before ? ["Change"] : []), "To", "From", "Kind", "How", "Known from", "Confidence"];
   const head = heads.map((text) => html("th", { scope: "col", role: "columnheader", class: text === "Confidence" ? "number" : null }, text));
   const body = rows
     .slice(0, MOST)
@@ -54,7 +54,7 @@ function listElements(explorer) {
         html("td", { role: "cell", "data-label": "From" }, row.from),
         html("td", { role: "cell", "data-label": "Kind" }, html("div", {}, html("span", { class: `sample ${kindOf(row.link)}`, "aria-hidden": "true" }), ` ${row.kind}`)),
         html("td", { role: "cell", "data-label": "How" }, row.how),
-        html("td", { role: "cell", "data-label": "Said by" }, row.by),
+        html("td", { role: "cell", "data-label": "Known from" }, row.by),
         html("td", { role: "cell", class: "number", "data-label": "Confidence" }, `${Math.round(row.confidence * 100)} %`),
       ),
     );

@@ -1,5 +1,6 @@
 // The chain behind a column as the panel shows it: each path to its bases, lit in the picture as one goes along it.
-import { breakable, html } from "../base/dom.mjs";
+import { breakable, html, when } from "../base/dom.mjs";
+import { knownFrom } from "../base/words.mjs";
 import { baseColumns, chainRows, howOf, statementText } from "../graph/chain.mjs";
 import { partsOf, readable, unquoted, visible } from "../graph/model.mjs";
 import { sqlElement } from "./sql.mjs";
@@ -102,7 +103,8 @@ function hopElement(explained, { hop, way, again }, act) {
 /** A statement behind a hop; its text is made when it is opened. */
 function statement({ statements }, number, hop, target) {
   const said = statements[number - 1];
-  const by = [...new Set([said.producer.replaceAll("_", " "), said.parser].filter(Boolean))].join(", ");
+  const seen = said.lastSeen ? `, last seen ${when(said.lastSeen).slice(0, 10)}` : "";
+  const what = said.text ? `Show the SQL (${knownFrom(said.producer)}${seen})` : `${knownFrom(said.producer)}${seen}`;
   const open = (event) => {
     const { currentTarget: place } = event;
     if (!place.open || place.children.length > 1) return;
@@ -113,5 +115,5 @@ function statement({ statements }, number, hop, target) {
         : html("p", { class: "note" }, statementText(said)),
     );
   };
-  return html("details", { class: "statement", ontoggle: open }, html("summary", {}, `Statement ${number}: ${by}`));
+  return html("details", { class: "statement", ontoggle: open }, html("summary", {}, what));
 }

@@ -1,5 +1,6 @@
 // The panel at the side: what is said of an edge and by whom; what a column comes from and what it reaches.
-import { breakable, html, when } from "../base/dom.mjs";
+import { breakable, html, many, when } from "../base/dom.mjs";
+import { knownFrom } from "../base/words.mjs";
 import { GLYPHS, expressionsOf } from "../graph/difference.mjs";
 import { kindOf, partsOf, readable, splitKey, unquoted, unseenText, visible } from "../graph/model.mjs";
 import { verdictButtons } from "./corrections.mjs";
@@ -105,7 +106,7 @@ function contribution({ contribution: one, columns }, link) {
     html(
       "h3",
       {},
-      html("span", { class: "producer" }, one.producer.kind.replace("_", " ")),
+      html("span", { class: "producer" }, knownFrom(one.producer.kind)),
       html("code", { class: "key", title: one.producer.key }, visible(one.producer.key)),
     ),
     facts([
@@ -120,11 +121,11 @@ function contribution({ contribution: one, columns }, link) {
           : null,
       ],
       ["Run by", one.jobs?.length ? one.jobs.map((job) => html("span", { class: "way" }, breakable(job))) : null],
-      ["Read by", one.parser],
+      ["Parser", one.parser],
       ["Confidence", one.confidence === undefined || one.confidence === null ? null : confidence(one.confidence)],
       ["First seen", one.firstSeen ? when(one.firstSeen) : null],
       ["Last seen", one.lastSeen ? when(one.lastSeen) : null],
-      ["Records", one.count || null],
+      ["Seen in the log", one.count ? many(one.count, "time") : null],
       ["Source", one.source],
       ["Author", one.author && visible(one.author)],
       ["Description", one.description && visible(one.description, { lines: true })],
@@ -173,15 +174,15 @@ export function columnPanel(graph, key, act) {
       ["Tests", testRows(card.tests, path)],
       ["Address", path ? null : visible(card.url ?? "")],
       ["Columns", path ? null : card.columns.length],
-      ["Reads in the log", path ? null : card.reads || null],
+      ["Queries that read it", path ? null : card.reads || null],
     ]),
     html(
       "div",
       { class: "actions" },
-      button("← 1 hop", "Show one hop upstream ([)", () => act.expand(card, "upstream", 1)),
-      button("← all", "Show everything upstream (Shift+[)", () => act.expand(card, "upstream", 100)),
-      button("1 hop →", "Show one hop downstream (])", () => act.expand(card, "downstream", 1)),
-      button("all →", "Show everything downstream (Shift+])", () => act.expand(card, "downstream", 100)),
+      button("← What it reads", "Show what it is made of, one step upstream ([)", () => act.expand(card, "upstream", 1)),
+      button("← Everything before", "Show everything upstream (Shift+[)", () => act.expand(card, "upstream", 100)),
+      button("What reads it →", "Show what is made of it, one step downstream (])", () => act.expand(card, "downstream", 1)),
+      button("Everything after →", "Show everything downstream (Shift+])", () => act.expand(card, "downstream", 100)),
       path ? null : button("Find a column", "Look through all its columns (F)", () => act.finder.open(card)),
       button("Start here", "Show only this table's neighbours", () => act.start(card.fqn, path)),
       button("Remove", "Take the card out of the picture (Delete)", () => act.remove(card)),
@@ -289,7 +290,7 @@ export function impactElement(name, rows, act) {
           {},
           html("th", { scope: "col" }, "How"),
           html("th", { scope: "col" }, "What"),
-          html("th", { scope: "col", class: "number" }, "Hops"),
+          html("th", { scope: "col", class: "number" }, "Steps"),
         ),
       ),
       html("tbody", {}, body),

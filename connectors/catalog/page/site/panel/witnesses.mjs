@@ -5,7 +5,7 @@ import { html } from "../base/dom.mjs";
 export function witnessPills({ verdict }) {
   const { seenBy, notBy } = verdict ?? { seenBy: [], notBy: [] };
   if (seenBy.length + notBy.length < 2) return [];
-  const against = "These have other columns that the target is made of";
+  const against = "These say that the target is made of other columns";
   return [
     html("span", { class: "pill" }, `seen by ${seenBy.join(", ")}`),
     notBy.length ? html("span", { class: "pill disputed", title: against }, `not by ${notBy.join(", ")}`) : null,

@@ -214,7 +214,7 @@ function expanders({ card, width }) {
       group.append(
         svg("rect", { width: wide, height: 20, rx: 10 }),
         svg("text", { x: wide / 2, y: 14 }, text),
-        svg("title", {}, `${card.hidden[side]} ${side}${said}: click for one hop, Shift+click for all`),
+        svg("title", {}, `${card.hidden[side]} ${side}${said}: click for the next step, Shift+click for all of it`),
       );
       return group;
     });

@@ -5,7 +5,7 @@ import { readable, visible } from "../graph/model.mjs";
 
 const MOST = 200;
 const SHARES = ["published", "skipped", "dead"];
-const STATES = { late: "late", on_time: "on time", unknown: "no rhythm", never: "never seen filled from others" };
+const STATES = { late: "late", on_time: "on time", unknown: "not written regularly", never: "never seen filled from others" };
 
 function sums({ counts }) {
   const total = (tally) => Object.values(tally ?? {}).reduce((sum, count) => sum + count, 0);

@@ -1,9 +1,9 @@
-// The first page of a catalog or a large file: how much there is, and tables to begin with.
-import { breakable, byId, html, when } from "../base/dom.mjs";
+// The first page of a catalog or a large file: how much there is, how the last run went, and tables to begin with.
+import { byId, html, many, when } from "../base/dom.mjs";
 import { coverageBar } from "../base/shares.mjs";
-import { readable } from "../graph/model.mjs";
 
-export function showBeginnings({ tables, columnEdges, beginnings, coverage, run }, start, act) {
+export function showBeginnings({ tables, columnEdges, coverage, run }, act) {
+  clearStart();
   byId("start").hidden = false;
   byId("start").firstElementChild.replaceChildren(
     "Where did this column come from,",
@@ -11,23 +11,14 @@ export function showBeginnings({ tables, columnEdges, beginnings, coverage, run 
     "and what breaks if it changes?",
   );
   byId("start-count").textContent = tables
-    ? `${tables.toLocaleString("en")} tables, ${columnEdges.toLocaleString("en")} column edges`
+    ? `${many(tables, "table")}, ${many(columnEdges, "link")} between columns`
     : "There is no lineage here yet: run `ingest run` first.";
   byId("start-state").replaceChildren(...stateElements(coverage, run, act).filter(Boolean));
-  byId("beginnings").replaceChildren(
-    ...beginnings.map((one) =>
-      html(
-        "li",
-        {},
-        html(
-          "button",
-          { type: "button", onclick: () => start(one.entity) },
-          html("span", { class: "found" }, breakable(readable(one.entity))),
-          html("span", { class: "count" }, `${one.upstream} upstream, ${one.downstream} downstream`),
-        ),
-      ),
-    ),
-  );
+}
+
+/** Takes away what the start page told before: what comes instead is not always all of it. */
+export function clearStart() {
+  for (const id of ["start-state", "start-lists", "beginnings"]) byId(id).replaceChildren();
 }
 
 /** What a server knows beyond a file: how much is covered, and how the last run went. */

@@ -2,6 +2,7 @@
 import { breakable, byId, html, when } from "../base/dom.mjs";
 import { partsOf, readable } from "../graph/model.mjs";
 import { NoAnswer } from "../source/contract.mjs";
+import { clearStart } from "./beginnings.mjs";
 
 /** The names that a view asks for and its picture does not have, as the end of a sentence. */
 export function absentText({ steps, removed }, graph) {
@@ -23,6 +24,7 @@ export function showFailure(explorer, error) {
 
 /** In place of a picture that could not be asked for: what to do; `again` asks anew. */
 function showNoAnswer(again) {
+  clearStart();
   byId("start").hidden = false;
   byId("start").firstElementChild.replaceChildren("The catalog does not answer");
   byId("start-count").textContent = "Is `ingest serve` still running there? What is shown in this window comes from it.";
@@ -33,6 +35,7 @@ function showNoAnswer(again) {
 /** `found` is {renamed: {entity, at} or null, dropped: time or null, near: names}; `start` shows a table. */
 export function showMissing(entity, { renamed, dropped, near }, start) {
   const name = readable(partsOf(entity).pop());
+  clearStart();
   byId("start").hidden = false;
   byId("start").firstElementChild.replaceChildren(...breakable(`${name} is not here`));
   byId("start-count").replaceChildren(

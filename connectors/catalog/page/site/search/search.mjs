@@ -105,7 +105,7 @@ function allItem(at, take) {
   const element = html(
     "li",
     { id: `result-${at}`, class: "all", role: "option", "aria-selected": "false" },
-    "All of it as a page, with use and age",
+    "All results on a page, with use and age",
   );
   return chosenBy(element, take);
 }

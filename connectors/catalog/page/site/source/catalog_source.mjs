@@ -174,8 +174,14 @@ export class CatalogSource {
 
   async overview() {
     const [answer, runs, coverage] = await Promise.all([this.#ask("beginnings"), this.runs(1), this.#ask("coverage/counts")]);
-    const { tables, columnEdges, beginnings } = answer;
-    return { tables, columnEdges, beginnings, coverage, run: runs.runs[0] ?? null };
+    return { ...answer, coverage, run: runs.runs[0] ?? null };
+  }
+
+  /** Tables to begin with: {changed, used, failed, uncovered}, each a list of {entity, what, at}. */
+  async startLists() {
+    const lists = Object.entries(await this.#ask("beginnings/lists"));
+    const named = (rows) => rows.map((row) => ({ ...row, entity: row.entity.fullyQualifiedName }));
+    return Object.fromEntries(lists.map(([name, rows]) => [name, named(rows)]));
   }
 }
 

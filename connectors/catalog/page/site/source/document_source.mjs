@@ -6,6 +6,7 @@ import { rowsOfAnswer, rowsOfList } from "./change_rows.mjs";
 import { BESIDE, LIMIT, NotThere } from "./contract.mjs";
 import { areasOf, factsOf, pageOf } from "./document_lists.mjs";
 import { searchIn, searchable } from "./document_search.mjs";
+import { startListsOf } from "./document_start.mjs";
 
 /** The document that the page carries: everything is here, nothing is asked for. */
 export class DocumentSource {
@@ -191,19 +192,15 @@ export class DocumentSource {
   }
 
   async overview() {
-    const cards = this.hubs;
-    const beginnings = cards
-      .map((card) => ({
-        entity: card.fqn,
-        upstream: this.near.upstream.get(card.id)?.size ?? 0,
-        downstream: this.near.downstream.get(card.id)?.size ?? 0,
-      }))
-      .slice(0, 12);
     const columnEdges = this.graph.edges.reduce(
       (sum, edge) => sum + edge.contributions.reduce((n, one) => n + one.columns.length, 0),
       0,
     );
-    return { tables: cards.length, columnEdges, beginnings };
+    return { tables: this.graph.cards.size, columnEdges };
+  }
+
+  async startLists() {
+    return startListsOf(this.graph, this.facts);
   }
 }
 
