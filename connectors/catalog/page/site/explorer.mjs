@@ -10,7 +10,7 @@ import { Address, emptyView } from "./controls/state.mjs";
 import { focus, reveal } from "./focus.mjs";
 import { linksIn } from "./graph/difference.mjs";
 import { NOTHING, endOf, label, splitKey } from "./graph/model.mjs";
-import { adjacency, lit, litAlong, litOnly, onPaths } from "./graph/trace.mjs";
+import { adjacency, lit, litAlong, litOnly } from "./graph/trace.mjs";
 import { load, open, start } from "./opening.mjs";
 import { CorrectionDialog, showCorrected } from "./panel/corrections.mjs";
 import { Details } from "./panel/details.mjs";
@@ -19,8 +19,8 @@ import { TimeBar, momentText } from "./panel/timebar.mjs";
 import { Camera } from "./picture/camera.mjs";
 import { Minimap } from "./picture/minimap.mjs";
 import { Picture } from "./picture/picture.mjs";
-import { sceneOf } from "./picture/scene.mjs";
-import { bring, expand, go, remove } from "./reach.mjs";
+import { fittedScene } from "./picture/fitting.mjs";
+import { bring, expand, go, openGroup, remove } from "./reach.mjs";
 import { showFailure } from "./search/missing.mjs";
 import { narrowControls } from "./search/narrow_controls.mjs";
 import { search } from "./search/search.mjs";
@@ -80,15 +80,13 @@ export class Explorer {
     return load(this, how);
   }
 
-  /** Draws anew; the card `around` (it was expanded, folded, pinned) stays under the pointer. */
+  /** Draws anew; around the card `around` (it was expanded, folded, pinned) all that was there stays where it was. */
   draw(around = null) {
     const before = around && this.picture.boxOf(around);
     this.links = linksIn(this.graph, this.view.filter);
     this.ties = adjacency(this.links);
     this.pins = new Set([...this.pins].filter((key) => this.graph.cards.has(splitKey(key)[0])));
-    this.scene = this.onPaths
-      ? sceneOf(...onPaths(this.graph, this.links, lit(this.ties, this.pins)), this.view)
-      : sceneOf(this.graph, this.links, this.view);
+    this.scene = fittedScene(this, around && this.scene?.boxes.length ? this.scene : null);
     this.picture.show(this.scene, this.graph.roots, this.camera);
     this.camera.hold(before, around && this.picture.boxOf(around));
     showFilters(this.view, this.graph, (what) => this.changed(what));
@@ -193,7 +191,8 @@ export class Explorer {
   /** What a click does: a column is pinned and explained, a card explained. */
   pick(key) {
     if (this.view.area) return pickArea(this, key);
-    const [, path] = splitKey(key);
+    const [id, path] = splitKey(key);
+    if (this.scene.groups.has(id)) return openGroup(this, id);
     if (path) this.pin(key);
     if (!path || this.pins.has(key)) this.openColumn(key);
     else this.closePanel();

@@ -6,6 +6,7 @@ import { loadAreas } from "./controls/overview.mjs";
 import { emptyView, startingAt } from "./controls/state.mjs";
 import { differenceText } from "./graph/difference.mjs";
 import { NOTHING, cardNamed, hasColumn, keyNamed, keyOf, readable } from "./graph/model.mjs";
+import { levelText } from "./picture/fitting.mjs";
 import { showBeginnings } from "./search/beginnings.mjs";
 import { absentText, showMissing } from "./search/missing.mjs";
 import { showResults } from "./search/results.mjs";
@@ -122,8 +123,9 @@ export async function load(explorer, { fit = false, around = null } = {}) {
     explorer.draw(around);
     if (fit) explorer.camera.begin(explorer.scene, explorer.picture.boxOf(explorer.graph.roots[0]));
     const window = graph.before ? differenceText(graph, explorer.links) : windowText(graph.window);
+    const level = levelText(explorer.scene);
     const cut = graph.truncated ? "; there is more than is shown: start nearer to what you look for" : "";
-    const text = `${graph.cards.size} tables, ${explorer.links.length} links${window ? `; ${window}` : ""}${cut}${absentText(explorer.view, graph)}`;
+    const text = `${graph.cards.size} tables, ${explorer.links.length} links${level ? `; ${level}` : ""}${window ? `; ${window}` : ""}${cut}${absentText(explorer.view, graph)}`;
     sayWithLeftOut(explorer, text);
     return true;
   } catch (error) {

@@ -1,5 +1,5 @@
 // What is taken into the picture and out of it: neighbours, tables that a list or a panel names.
-import { byId, html } from "./base/dom.mjs";
+import { byId, html, many } from "./base/dom.mjs";
 import { extend } from "./controls/state.mjs";
 import { cardNamed, keyOf } from "./graph/model.mjs";
 import { tableList } from "./panel/neighbours.mjs";
@@ -7,6 +7,7 @@ import { BESIDE } from "./source/contract.mjs";
 
 /** Takes in neighbours; where they are many, the panel lists them to choose from. */
 export function expand(explorer, card, side, hops) {
+  if (!card) return undefined; // of a group
   const step = explorer.view.steps.find((one) => one.entity === card.fqn);
   if (hops === 1 && card.hidden[side] && (card.hidden[side] > BESIDE || step?.[side])) return neighbours(explorer, card, side);
   extend(explorer.view, card, side, hops);
@@ -29,18 +30,28 @@ function neighbours(explorer, card, side) {
   byId("panel").querySelector(".list-search").focus();
 }
 
+/** Opens a group: its tables stand where it stood, each by itself. */
+export function openGroup(explorer, id) {
+  const group = explorer.scene.groups.get(id);
+  explorer.view.opened.push(id);
+  explorer.draw(explorer.graph.roots[0]);
+  explorer.say(`${group.schema}: ${many(group.members.length, "table")}`);
+  explorer.focus(keyOf(group.members[0], ""), { quiet: true });
+}
+
 export function remove(explorer, card) {
+  if (!card) return;
   explorer.view.removed.push(card.fqn);
   explorer.closePanel();
   explorer.focused = null;
-  explorer.load();
+  explorer.load({ around: explorer.graph.roots[0] });
 }
 
 /** Goes to a column: where it is not in the picture yet, it is brought in. */
 export async function go(explorer, entity, path) {
   if (!cardNamed(explorer.graph, entity)) {
     explorer.view.steps.push({ entity, upstream: 0, downstream: 0 });
-    await explorer.load();
+    await explorer.load({ around: explorer.graph.roots[0] });
   }
   const card = cardNamed(explorer.graph, entity);
   if (card) explorer.focus(keyOf(card.id, path));
@@ -51,6 +62,6 @@ export async function bring(explorer, entities) {
   const { key } = explorer.details;
   explorer.view.steps.push(...entities.map((entity) => ({ entity, upstream: 0, downstream: 0 })));
   explorer.view.removed = explorer.view.removed.filter((name) => !entities.includes(name));
-  if (await explorer.load()) explorer.fit();
+  if (await explorer.load({ around: explorer.graph.roots[0] })) explorer.fit();
   if (key) await explorer.openColumn(key);
 }

@@ -11,9 +11,11 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.support.select import Select
 from typer.testing import CliRunner
 
+from connectors.catalog.page.html import self_contained_page
 from tests.support.browser import ENTER, ESCAPE, NAMELESS, SMALL, WIDER, Page
 from tests.support.hub_catalog import CHANGED, HUB, READERS, REWORDED, fill
-from tests.support.served_page import DESK, PHONE, ServedPage, served_page
+from tests.support.layered_document import layered_document, layered_view
+from tests.support.served_page import DESK, PHONE, ServedPage, resize, served_page
 from workflows.cli import app
 
 pytestmark = pytest.mark.browser
@@ -215,3 +217,77 @@ def test_an_exported_file_narrows_lists_and_goes_out_as_the_catalog_does(port: S
     page.press(ESCAPE)
     page.press("o")
     page.until(lambda: "3 schemas, 502 tables, 2 links" in page.status, "the schemas")
+
+
+LETTERS = """
+    const scale = new DOMMatrix(getComputedStyle(document.querySelector('.world')).transform).a;
+    const texts = [...document.querySelectorAll('#drawing text')].filter((e) => e.textContent.trim());
+    return Math.min(...texts.map((e) => parseFloat(getComputedStyle(e).fontSize) * scale));
+"""
+BEYOND = """
+    const [whole, beyond] = [document.getElementById('picture').getBoundingClientRect(), []];
+    for (const card of document.querySelectorAll('.card')) {
+      const box = card.getBoundingClientRect();
+      const inside = box.left >= whole.left && box.right <= whole.right && box.top >= whole.top;
+      if (!inside || box.bottom > whole.bottom) beyond.push(card.textContent);
+    }
+    return beyond;
+"""
+CLICK = "card.dispatchEvent(new MouseEvent('click', { bubbles: true }))"
+PLACES = """
+    const box = (e) => e.querySelector('.plate').getBoundingClientRect();
+    const place = (e) => [e.getAttribute('data-card'), [Math.round(box(e).left), Math.round(box(e).top)]];
+    return Object.fromEntries([...document.querySelectorAll('.card')].map(place));
+"""
+
+
+def shown_layers(port: ServedPage, folder: Path, *layers: int, view: str | None = None) -> Page:
+    document = layered_document(layers)
+    file = folder / f"{sum(layers)}.html"
+    file.write_text(self_contained_page(document, "Layers"), "utf-8")
+    resize(port.page, DESK)
+    port.page.open(f"{file.as_uri()}#{view or layered_view(document)}", None if view else sum(layers))
+    port.page.until(lambda: port.page.tables > 0 and port.page.texts(".card"), "cards")
+    return port.page
+
+
+@pytest.mark.parametrize(
+    ("layers", "words", "cards"),
+    [
+        ((3, 4, 3, 2), "", 12),
+        ((6, 8, 6, 5), "names only, to fit", 25),
+        ((20, 30, 30, 20, 6), "grouped by schema, to fit", None),
+        ((100, 200, 200, 90, 10), "grouped by schema, to fit", None),
+    ],
+)
+def test_all_of_a_picture_is_in_sight_and_legible(
+    port: ServedPage, tmp_path: Path, layers: tuple[int, ...], words: str, cards: int | None
+) -> None:
+    page = shown_layers(port, tmp_path, *layers)
+    assert words in page.status and "there is more" not in page.status
+    assert page.js(LETTERS) >= 11
+    assert page.js(BEYOND) == []
+    names = page.texts(".card .name")
+    assert len(names) == (cards or len(names)) and all(names)
+    if cards is None:
+        counted = [int(text) for text in page.texts(".card[aria-label^='schema '] .column-type")]
+        assert sum(counted) + len(names) - len(counted) == sum(layers)
+
+
+def test_what_is_expanded_opened_or_taken_out_leaves_the_rest_where_it_was(port: ServedPage, tmp_path: Path) -> None:
+    page = shown_layers(port, tmp_path, 20, 30, 30, 20, 6)
+    before = page.js(PLACES)
+    group = next(one for one in before if one.startswith("group upstream main.raw"))
+    page.js(f"const card = document.querySelector('.card[data-card=\"{group}\"]'); {CLICK}")
+    page.until(lambda: group not in page.js(PLACES), "the tables of the group")
+    after = page.js(PLACES)
+    assert {one: place for one, place in after.items() if one in before} == {
+        one: place for one, place in before.items() if one in after
+    }
+    assert "g=group+upstream+main.raw" in page.driver.current_url
+    page = shown_layers(port, tmp_path, 3, 4, 3, 2, view="t=1.1.shop.main.stage.stock_1_0")
+    before = page.js(PLACES)
+    page.js(f"const card = document.querySelector('[data-expand]'); {CLICK}")
+    page.until(lambda: len(page.js(PLACES)) > len(before), "more tables")
+    after = page.js(PLACES)
+    assert {one: after[one] for one in before} == before

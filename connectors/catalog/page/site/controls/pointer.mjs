@@ -43,6 +43,8 @@ function clicked(explorer, event) {
   const at = (selector) => event.target.closest(selector);
   const cardOf = (element, attribute) => explorer.graph.cards.get(element.getAttribute(attribute));
   const [expand, fold, more] = [at("[data-expand]"), at("[data-fold]"), at("[data-more]")];
+  const group = at(".card")?.getAttribute("data-card");
+  if (explorer.scene?.groups.has(group)) return explorer.pick(keyOf(group, ""));
   if (expand)
     return explorer.expand(cardOf(expand, "data-of"), expand.getAttribute("data-expand"), event.shiftKey ? 100 : 1);
   if (fold) return foldOrUnfold(explorer, cardOf(fold, "data-fold"));
@@ -56,7 +58,7 @@ function clicked(explorer, event) {
 function foldOrUnfold(explorer, card) {
   const { columns } = explorer.view;
   const folded = explorer.picture.boxOf(card.id).mode === "none";
-  return explorer.mode(card, !folded ? "none" : columns === "none" ? "involved" : columns);
+  return explorer.mode(card, !folded ? "none" : ["none", "fit"].includes(columns) ? "involved" : columns);
 }
 
 function showMore(explorer, card) {

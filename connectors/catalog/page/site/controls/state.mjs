@@ -13,8 +13,9 @@ export function emptyView() {
     asOf: null,
     base: null, // the moment that asOf is compared with
     days: null,
-    columns: "involved",
+    columns: "fit", // involved ones of as many tables as can be read at once
     modes: {},
+    opened: [], // groups of tables that are shown one by one
     list: false,
     hiddenSchemas: [],
     area: null, // {level, service}: schemas or services in place of tables
@@ -49,7 +50,8 @@ export function written(view) {
   if (view.asOf !== null) out.set("asof", view.asOf);
   if (view.base !== null) out.set("base", view.base);
   if (view.days !== null) out.set("days", view.days);
-  if (view.columns !== "involved") out.set("columns", view.columns);
+  if (view.columns !== "fit") out.set("columns", view.columns);
+  for (const group of view.opened) out.append("g", group);
   for (const [fqn, mode] of Object.entries(view.modes)) out.append("m", `${mode}.${fqn}`);
   if (view.list) out.set("list", "1");
   if (view.area) out.set("a", `${view.area.level ?? ""}.${view.area.service}`);
@@ -87,12 +89,13 @@ export function readView(hash) {
   view.asOf = number("asof");
   view.base = number("base");
   view.days = number("days");
-  if (["all", "none", "path"].includes(given.get("columns"))) view.columns = given.get("columns");
+  if (["all", "none", "path", "involved"].includes(given.get("columns"))) view.columns = given.get("columns");
   for (const text of given.getAll("m")) {
     const at = text.indexOf(".");
     if (["all", "none", "involved", "full"].includes(text.slice(0, at)))
       view.modes[text.slice(at + 1)] = text.slice(0, at);
   }
+  view.opened = given.getAll("g");
   view.list = given.get("list") === "1";
   view.hiddenSchemas = given.getAll("s");
   const area = /^(schemas|services|)\.([\s\S]*)$/.exec(given.get("a") ?? "");

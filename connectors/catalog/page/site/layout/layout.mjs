@@ -4,14 +4,16 @@ import { ranks, withoutCycles } from "./layers.mjs";
 import { tops } from "./place.mjs";
 
 export const SPACE = { layer: 96, card: 26, lane: 12, line: 4, laneLimit: 44, part: 64, aspect: 1.6, stretch: 170 };
+/** The same where cards are names, of which many are to be seen at once. */
+export const CLOSE = { ...SPACE, layer: 52, card: 7, lane: 5, line: 2, laneLimit: 12, part: 24, stretch: 120 };
 
 /**
  * Places cards and leads links.
  *
  * `cards`: [{width, height}]; `links`: [{from, to, fromY, toY}] with card numbers and the ports' heights in the cards.
- * Gives {x, y} of each card, `routes` (for each link the points it passes, flat), and the size of the whole.
+ * `space` says how far apart all is. Gives {x, y} of each card, `routes` (for each link the points it passes, flat), and the size of the whole.
  */
-export function layout(cards, links) {
+export function layout(cards, links, space = SPACE) {
   const x = new Float64Array(cards.length);
   const y = new Float64Array(cards.length);
   const routes = links.map(() => null);
@@ -19,9 +21,9 @@ export function layout(cards, links) {
   const parts = connected(cards.length, links);
   const widest = Math.sqrt(cards.reduce((area, card) => area + (card.width + 90) * (card.height + 40), 0)) * 1.8;
   for (const part of parts) {
-    const placed = layoutPart(part, cards, links);
+    const placed = layoutPart(part, cards, links, space);
     if (shelf.x > 0 && shelf.x + placed.width > Math.max(widest, shelf.width)) {
-      shelf.y += shelf.height + SPACE.part;
+      shelf.y += shelf.height + space.part;
       shelf.x = shelf.height = 0;
     }
     part.cards.forEach((card, at) => {
@@ -31,8 +33,8 @@ export function layout(cards, links) {
     part.links.forEach((link, at) => {
       routes[link] = placed.routes[at].map((value, i) => value + (i % 2 ? shelf.y : shelf.x));
     });
-    shelf.x += placed.width + SPACE.part;
-    shelf.width = Math.max(shelf.width, shelf.x - SPACE.part);
+    shelf.x += placed.width + space.part;
+    shelf.width = Math.max(shelf.width, shelf.x - space.part);
     shelf.height = Math.max(shelf.height, placed.height);
   }
   return { x, y, routes, width: shelf.width, height: shelf.y + shelf.height };
@@ -56,14 +58,14 @@ function connected(count, links) {
   return [...parts.values()].sort((a, b) => b.cards.length - a.cards.length);
 }
 
-function layoutPart(part, cards, links) {
-  const graph = layered(part, cards, links);
+function layoutPart(part, cards, links, space) {
+  const graph = layered(part, cards, links, space);
   order(graph.layers, graph.between, graph.nodes.length);
   const top = tops(graph.layers, graph.between, graph.nodes);
   const least = top.reduce((low, value) => Math.min(low, value), Infinity);
   const bottom = graph.nodes.reduce((low, node, at) => Math.max(low, top[at] - least + node.height), 0);
-  const left = columns(graph, bottom);
-  const routes = routed(graph, part, links, { left, top, least });
+  const left = columns(graph, bottom, space);
+  const routes = routed(graph, part, links, { left, top, least, space });
   const real = part.cards.length;
   return {
     x: graph.nodes.slice(0, real).map((node) => left[node.layer]),
@@ -75,7 +77,7 @@ function layoutPart(part, cards, links) {
 }
 
 /** Nodes in layers, a lane (dummy node) in every layer that a pair of cards passes, and the segments between layers. */
-function layered(part, cards, links) {
+function layered(part, cards, links, space) {
   const local = new Map(part.cards.map((card, at) => [card, at]));
   const pairs = new Map();
   part.links.forEach((link, at) => {
@@ -92,14 +94,14 @@ function layered(part, cards, links) {
     layer: rank[at],
     height: cards[card].height,
     width: cards[card].width,
-    margin: SPACE.card,
+    margin: space.card,
     dummy: false,
   }));
   const layers = Array.from({ length: Math.max(...rank) + 1 }, () => []);
   seeded(nodes, turned).forEach((node) => layers[rank[node]].push(node));
   const between = Array.from({ length: Math.max(0, layers.length - 1) }, () => []);
   const lanes = new Map();
-  for (const pair of turned) addPair({ pair, nodes, layers, between, lanes, part, links });
+  for (const pair of turned) addPair({ pair, nodes, layers, between, lanes, part, links, space });
   const widths = layers.map((layer) => Math.max(...layer.map((node) => nodes[node].width)));
   return { nodes, layers, between, lanes, widths };
 }
@@ -127,14 +129,14 @@ function seeded(nodes, pairs) {
   return walk;
 }
 
-function addPair({ pair, nodes, layers, between, lanes, part, links }) {
+function addPair({ pair, nodes, layers, between, lanes, part, links, space }) {
   const { tail, head } = pair;
   const lane = [];
-  const height = Math.min(SPACE.laneLimit, pair.links.length * SPACE.line);
+  const height = Math.min(space.laneLimit, pair.links.length * space.line);
   for (let layer = nodes[tail].layer + 1; layer < nodes[head].layer; layer++) {
     lane.push(nodes.length);
     layers[layer].push(nodes.length);
-    nodes.push({ layer, height, width: 0, margin: SPACE.lane, dummy: true });
+    nodes.push({ layer, height, width: 0, margin: space.lane, dummy: true });
   }
   const stops = [tail, ...lane, head];
   const ports = new Map();
@@ -160,10 +162,10 @@ function addPair({ pair, nodes, layers, between, lanes, part, links }) {
 }
 
 /** The left edge of each layer: the more links pass between two layers, the wider the gap; a tall picture has wider ones. */
-function columns({ widths, between }, height) {
-  const gaps = between.map((segments) => SPACE.layer + Math.min(130, Math.sqrt(segments.length) * 7));
+function columns({ widths, between }, height, space) {
+  const gaps = between.map((segments) => space.layer + Math.min(130, Math.sqrt(segments.length) * 7));
   const width = sum(widths) + sum(gaps);
-  const spare = Math.max(0, Math.min(SPACE.stretch, (height * SPACE.aspect - width) / Math.max(1, gaps.length)));
+  const spare = Math.max(0, Math.min(space.stretch, (height * space.aspect - width) / Math.max(1, gaps.length)));
   const left = [0];
   gaps.forEach((gap, at) => left.push(left[at] + widths[at] + gap + spare));
   return left;
@@ -173,9 +175,9 @@ function sum(numbers) {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-function routed(graph, part, links, { left, top, least }) {
+function routed(graph, part, links, { left, top, least, space }) {
   const right = (layer) => left[layer] + graph.widths[layer];
-  const offsets = lineOffsets(graph, part, links);
+  const offsets = lineOffsets(graph, part, links, space);
   return part.links.map((number, at) => {
     const link = links[number];
     const [from, to] = [local(part, link.from), local(part, link.to)];
@@ -200,14 +202,14 @@ function local(part, card) {
 }
 
 /** Links that share a lane run side by side in the order of their ports. */
-function lineOffsets(graph, part, links) {
+function lineOffsets(graph, part, links, space) {
   const offsets = new Map();
   for (const pair of new Set(graph.lanes.values())) {
     const sorted = [...pair.links].sort((a, b) => {
       const [one, other] = [links[part.links[a]], links[part.links[b]]];
       return one.fromY + one.toY - other.fromY - other.toY;
     });
-    const height = Math.min(SPACE.laneLimit, sorted.length * SPACE.line);
+    const height = Math.min(space.laneLimit, sorted.length * space.line);
     sorted.forEach((at, i) => offsets.set(at, (height * (i + 0.5)) / sorted.length));
   }
   return offsets;

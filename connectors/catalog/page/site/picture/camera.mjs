@@ -1,6 +1,7 @@
 // The camera over the picture: drag to pan, wheel or pinch to zoom, and moves to what is asked for.
 
 const [NEAREST, READABLE, FARTHEST] = [2.5, 0.7, 0.04];
+export const LEGIBLE = 0.92; // the smallest letters, which are 12 high, are 11 pixels high
 
 export class Camera {
   constructor(surface, moved) {
@@ -84,12 +85,13 @@ export class Camera {
 
   /** The first look at a scene: all of it where it can be read at that size, else the box that was asked for. */
   begin(scene, root) {
-    this.fit({ x: 0, y: 0, width: scene.width, height: scene.height });
-    if (this.k >= READABLE || !root) return;
+    this.fit({ x: 0, y: 0, width: scene.width, height: scene.height }, { space: 36 });
+    const least = scene.how.level ? LEGIBLE : READABLE;
+    if (this.k >= least - 0.02 || !root) return;
     const { width, height } = this.size;
-    const wider = scene.width * READABLE > width - 80;
+    const wider = scene.width * least > width - 80;
     const [x, y] = [wider ? root.x + root.width / 2 : scene.width / 2, root.y + Math.min(root.height, 300) / 2];
-    this.set(width / 2 - x * READABLE, height / 2 - y * READABLE, READABLE);
+    this.set(width / 2 - x * least, height / 2 - y * least, least);
   }
 
   /** Moves as little as needed for an area to be in sight. */

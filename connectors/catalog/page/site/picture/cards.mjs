@@ -2,7 +2,7 @@
 import { svg, textWidth } from "../base/dom.mjs";
 import { GLYPHS } from "../graph/difference.mjs";
 import { keyOf, tagsText } from "../graph/model.mjs";
-import { HEAD, ROW } from "./scene.mjs";
+import { ROW } from "./scene.mjs";
 import { changeMark } from "./wires.mjs";
 
 const ICONS = {
@@ -15,7 +15,7 @@ const ICONS = {
   metric: "M1 11l4-5 3 3 5-6M9.5 3H13v3.5",
 };
 
-const TYPE_FONT = "10.5px system-ui, sans-serif";
+const TYPE_FONT = "12px system-ui, sans-serif";
 const NOUNS = { databaseSchema: "schema" };
 
 /** A hue for a schema, the same each time. */
@@ -32,7 +32,7 @@ export const TINY = 2;
 
 /** The element of a box, seen from NEAR, FAR or TINY. */
 export function cardElement(box, { distance, root }) {
-  const { card, width, height } = box;
+  const { card, width, height, head: top } = box;
   const classes = [
     "card",
     root ? "root" : "",
@@ -54,15 +54,15 @@ export function cardElement(box, { distance, root }) {
   });
   group.append(
     svg("rect", { class: "plate", width, height, rx: 9 }),
-    svg("path", { class: "band", d: `M0 9a9 9 0 0 1 9-9h${width - 18}a9 9 0 0 1 9 9v${HEAD - 9}H0z` }),
+    svg("path", { class: "band", d: `M0 9a9 9 0 0 1 9-9h${width - 18}a9 9 0 0 1 9 9${box.named ? namedEnd(width, top) : `v${top - 9}H0z`}` }),
     svg("rect", {
       class: "tab",
       x: 0,
-      y: 12,
+      y: top / 4,
       width: 3.5,
-      height: HEAD - 24,
+      height: top / 2,
       rx: 1.75,
-      fill: `hsl(${hueOf(card.schema)} 55% 52%)`,
+      fill: `hsl(${hueOf(card.group ? card.title : card.schema)} 55% 52%)`,
     }),
   );
   if (distance === TINY) {
@@ -72,12 +72,17 @@ export function cardElement(box, { distance, root }) {
   if (distance === FAR) {
     group.append(farName(box));
   } else {
-    group.append(...head(box), ...box.rows.map((row, at) => columnElement(box, row, at)));
+    group.append(...(box.named ? nameOf(box) : head(box)), ...box.rows.map((row, at) => columnElement(box, row, at)));
     if (box.more > 0) group.append(moreElement(box));
   }
   group.append(svg("rect", { class: "edge", width, height, rx: 9 }), ...expanders(box));
   if (card.change) group.append(changeMark(card.change, 0, 0));
   return group;
+}
+
+/** The rest of a head's outline that has nothing below it. */
+function namedEnd(width, height) {
+  return `v${height - 18}a9 9 0 0 1-9 9h-${width - 18}a9 9 0 0 1-9-9z`;
 }
 
 /** The name as large as the card allows, over several lines where it has joints. */
@@ -106,9 +111,20 @@ function describe({ card, rows }) {
   const rest = hidden ? `, ${card.hidden.upstream} upstream and ${card.hidden.downstream} downstream not shown` : "";
   const change = card.change ? `, ${card.change}` : "";
   const source = card.coverage ? `, ${SOURCES[card.coverage].toLowerCase()}` : "";
+  if (card.group) return `schema ${card.title}, ${card.schema}: opens by a click`;
   if (card.tables !== null) return `${NOUNS[card.kind] ?? "service"} ${card.title}, ${card.tables} tables`;
   const tagged = card.tags.length ? `, tagged ${tagsText(card)}` : "";
   return `${card.kind} ${card.title}${change}${tagged}, ${rows.length} of ${card.columns.length} columns shown${source}${rest}`;
+}
+
+/** A card that is only a name; of a group how many tables it stands for. */
+function nameOf(box) {
+  const { card, width } = box;
+  const icon = svg("path", { class: "icon", d: ICONS[card.kind] ?? ICONS.table, transform: "translate(8 6)" });
+  const name = svg("text", { class: "name", x: 27, y: 18 }, box.name);
+  const count = card.group && svg("text", { class: "column-type", x: width - 9, y: 18 }, String(card.tables));
+  const covered = card.coverage && sourceMark(card.coverage, width - 9, box.head / 2);
+  return [icon, name, count, covered, svg("title", {}, card.group ? `${card.title}: ${card.schema}` : card.title)].filter(Boolean);
 }
 
 function head(box) {
@@ -116,14 +132,14 @@ function head(box) {
   const icon = svg("path", { class: "icon", d: ICONS[card.kind] ?? ICONS.table, transform: "translate(13 10)" });
   const name = svg("text", { class: "name", x: 34, y: 21 }, box.name);
   const schema = svg("text", { class: "schema", x: 34, y: 37 }, schemaText(box));
-  const fold = svg("g", { class: "fold", "data-fold": card.id, transform: `translate(${box.width - 22} ${HEAD / 2})` });
+  const fold = svg("g", { class: "fold", "data-fold": card.id, transform: `translate(${box.width - 22} ${box.head / 2})` });
   fold.append(
     svg("rect", { x: -11, y: -11, width: 22, height: 22, rx: 6 }),
     svg("path", { d: box.mode === "none" ? "M-3 -1.5L0 1.5L3 -1.5" : "M-3 1.5L0 -1.5L3 1.5" }),
     svg("title", {}, box.mode === "none" ? "Show the columns" : "Hide the columns"),
   );
   const covered = card.coverage && sourceMark(card.coverage, box.width - 8, 8);
-  return [icon, name, schema, fold, covered, tagMark(card, box.width - 46, HEAD / 2), svg("title", {}, card.title)].filter(Boolean);
+  return [icon, name, schema, fold, covered, tagMark(card, box.width - 46, box.head / 2), svg("title", {}, card.title)].filter(Boolean);
 }
 
 const SOURCES = { none: "Its source is not known", table: "Its source is known by table, not by columns" };
@@ -151,7 +167,7 @@ function columnElement(box, row, at) {
   const key = keyOf(box.id, row.path);
   const group = svg("g", {
     class: ["column", row.lost ? "lost" : "", row.change ?? ""].filter(Boolean).join(" "),
-    transform: `translate(0 ${HEAD + at * ROW})`,
+    transform: `translate(0 ${box.head + at * ROW})`,
     "data-key": key,
     tabindex: -1,
     role: "button",
@@ -184,7 +200,7 @@ function moreElement(box) {
   const group = svg("g", {
     class: "more",
     "data-more": box.id,
-    transform: `translate(0 ${HEAD + box.rows.length * ROW})`,
+    transform: `translate(0 ${box.head + box.rows.length * ROW})`,
   });
   group.append(
     svg("rect", { class: "row", x: 1, width: box.width - 2, height: ROW }),
@@ -194,7 +210,7 @@ function moreElement(box) {
 }
 
 /** Buttons at the card's sides: how many neighbours are hidden there, shown by a click. */
-function expanders({ card, width }) {
+function expanders({ card, width, head: top }) {
   return ["upstream", "downstream"]
     .filter((side) => card.hidden[side] > 0)
     .map((side) => {
@@ -207,7 +223,7 @@ function expanders({ card, width }) {
         class: changed ? "expand changed" : "expand",
         "data-expand": side,
         "data-of": card.id,
-        transform: `translate(${x} ${HEAD / 2 - 10})`,
+        transform: `translate(${x} ${top / 2 - 10})`,
         role: "button",
         "aria-label": `${changed ? `${text}: ` : ""}show ${card.hidden[side]} ${side} of ${card.name}${said}`,
       });

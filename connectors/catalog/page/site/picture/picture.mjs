@@ -205,7 +205,7 @@ export class Picture {
     const [id, path] = splitKey(key);
     const box = this.boxOf(id);
     if (!box) return null;
-    const card = this.cards.elements.get(id) ?? this.cards.enter(box);
+    const card = this.cards.elements.get(box.id) ?? this.cards.enter(box);
     return path
       ? [...card.querySelectorAll(".column")].find((column) => column.getAttribute("data-key") === key)
       : card;
