@@ -11,7 +11,7 @@ from fastapi.responses import Response
 from pydantic import Field
 
 from connectors.catalog.contract.errors import bad_request, not_found
-from connectors.catalog.contract.models import Millis, Model, Name
+from connectors.catalog.contract.models import Id, Millis, Model, Name
 from connectors.catalog.graph import CatalogGraph
 from connectors.catalog.http._context import ERRORS, NO_CONDITION, Store, named_entity, reply
 from connectors.catalog.http._questions import AtMoment
@@ -20,7 +20,9 @@ from connectors.catalog.page.html import ASSETS, POLICY, asset, hosted_page
 from connectors.catalog.picture import areas, neighbourhood
 from connectors.catalog.picture.whereabouts import whereabouts
 from connectors.catalog.questions.file import left_out
+from connectors.catalog.questions.freshness import freshness_of
 from connectors.catalog.questions.start_lists import SHOWN, start_lists
+from connectors.catalog.store.evidence.loads import failed_last_loads
 from connectors.catalog.store.lineage.window import moments, window
 
 ASSETS_PATH = "explorer"
@@ -164,6 +166,28 @@ def beginning_lists(store: Store, limit: Annotated[int, Query(ge=1, le=100)] = S
     """Tables that changed lately, are used most, failed lately, or whose source is not known: so many of each."""
     with store.read() as connection:
         return reply(start_lists(connection, limit).content.to_json())
+
+
+class Cards(Model):
+    """Entities by their ids."""
+
+    entities: Annotated[list[Id], Field(max_length=MAX_CARDS)]
+
+
+@router.post("/api/v1/headwater/states", dependencies=[NO_CONDITION])
+def states(store: Store, request: Cards) -> Response:
+    """When entities were written last and whether that is late, and the last load of those of which it failed."""
+    with store.read() as connection:
+        asked = {one.lower() for one in request.entities}
+        found = freshness_of(connection, asked)
+        failed = {one.entity_id: one for one in failed_last_loads(connection) if one.entity_id in asked}
+        return reply(
+            {
+                identifier: {"state": one.state.value, "last": one.last, "due": one.due}
+                | ({"failed": failed[identifier].at} if identifier in failed else {})
+                for identifier, one in found.items()
+            }
+        )
 
 
 def _file(text: str, media_type: str) -> Response:

@@ -7,20 +7,22 @@ the clock: a log that was read a week ago says nothing of this morning.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, func, select
 
 from connectors.catalog.questions.answer import Answer
 from connectors.catalog.questions.file import open_catalog
 from connectors.catalog.questions.tables import CatalogTable, TableListOptions, tables_under
 from connectors.catalog.store.database import now_millis
+from connectors.catalog.store.entities.entities import any_rows_of
 from connectors.catalog.store.evidence.loads import LoadRhythm, SeenWrites, rhythm_of, seen_writes
 from connectors.catalog.store.evidence.readers import last_runs
 from connectors.catalog.store.evidence.workflow_runs import read_until_by_service
+from connectors.catalog.store.schema import entities, entity_activity
 from ingestion.model import fqn
 from ingestion.model.lineage import Json
 
@@ -102,6 +104,27 @@ def freshness_report(connection: Connection, options: TableListOptions) -> Answe
     report = FreshnessReport({state.value: counted[state] for state in Timeliness}, tuple(found[: options.limit]))
     cut = (f"only the first {options.limit} tables are listed: ask for more, or of one schema",)
     return Answer(report, cut if len(found) > options.limit else ())
+
+
+def freshness_of(connection: Connection, identifiers: Collection[str]) -> dict[str, Freshness]:
+    """The same of some entities, by id; read without all the others."""
+    moment = now_millis()
+    rows = any_rows_of(connection, set(identifiers))
+    seen = seen_writes(connection, moment, rows)
+    runs = {entity: run for entity, run in last_runs(connection).items() if entity in rows and run[0] <= moment}
+    newest = select(entities.c.service_folded, func.max(entity_activity.c.last_written))
+    joined = newest.join(entity_activity, entity_activity.c.entity_id == entities.c.id)
+    ends = dict(connection.execute(joined.group_by(entities.c.service_folded)).all())
+    for service, until in read_until_by_service(connection).items():
+        ends[service.casefold()] = max(until, ends.get(service.casefold()) or 0)
+    found = {}
+    for identifier, row in rows.items():
+        end = ends.get(fqn.split(row.fqn)[0].casefold())
+        table = CatalogTable(identifier, row.type, row.fqn, ())
+        found[identifier] = _of_table(
+            table, seen.get(identifier), runs.get(identifier), None if end is None else min(end, moment)
+        )
+    return found
 
 
 def _last_seen(seen: Mapping[str, SeenWrites]) -> list[tuple[str, int]]:

@@ -25,17 +25,22 @@ MOST_DISAGREEMENTS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """A column edge that one witness says, and that another does not: `instead` are the columns that those have."""
+    """A column edge that one witness says, and that another does not: `instead` are the columns that those have.
+
+    `table` is the target's, by its full name.
+    """
 
     target: str
     source: str
     verdict: Verdict
     instead: Mapping[Witness, tuple[str, ...]] = field(default_factory=dict)
+    table: str = ""
 
     def to_json(self) -> Json:
         """The same as JSON."""
         named = {str(witness): list(names) for witness, names in self.instead.items()}
-        return {"to": self.target, "from": self.source, **self.verdict.to_json(), "instead": named}
+        ends = {"to": self.target, "from": self.source, "table": self.table}
+        return {**ends, **self.verdict.to_json(), "instead": named}
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,4 +166,5 @@ def _disagreements(connection: Connection, found: list[_Judged]) -> Iterator[Dis
 
     for one in found:
         instead = {witness: tuple(name(*column) for column in columns) for witness, columns in one.instead.items()}
-        yield Disagreement(name(one.target, one.word.to), name(*one.word.column), one.verdict, instead)
+        ends = name(one.target, one.word.to), name(*one.word.column)
+        yield Disagreement(*ends, one.verdict, instead, rows[one.target].fqn)

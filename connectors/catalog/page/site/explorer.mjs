@@ -20,7 +20,7 @@ import { Camera } from "./picture/camera.mjs";
 import { Minimap } from "./picture/minimap.mjs";
 import { Picture } from "./picture/picture.mjs";
 import { fittedScene } from "./picture/fitting.mjs";
-import { bring, expand, go, openGroup, remove } from "./reach.mjs";
+import { bring, expand, go, pickedOtherwise, remove } from "./reach.mjs";
 import { showFailure } from "./search/missing.mjs";
 import { narrowControls } from "./search/narrow_controls.mjs";
 import { search } from "./search/search.mjs";
@@ -49,7 +49,7 @@ export class Explorer {
     this.address = new Address((view) => this.open(view));
     const failed = (error) => this.failed(error);
     const all = (query) => this.open({ ...emptyView(), asOf: this.view.asOf, days: this.view.days, query });
-    const ask = search(source, { chosen: (result) => this.start(result.entity, result.path), all, failed });
+    const ask = search(source, { chosen: ({ entity, path }, reach) => this.start(entity, path, reach), all, failed });
     narrowControls(source, ask, failed);
     this.finder = new Finder(this);
     filters(
@@ -71,8 +71,8 @@ export class Explorer {
   }
 
   /** One table with its neighbours; a column of it is pinned. */
-  start(entity, path) {
-    return start(this, entity, path);
+  start(entity, path, reach) {
+    return start(this, entity, path, reach);
   }
 
   /** Asks for the view's graph and draws it, says whether it did. */
@@ -191,8 +191,8 @@ export class Explorer {
   /** What a click does: a column is pinned and explained, a card explained. */
   pick(key) {
     if (this.view.area) return pickArea(this, key);
-    const [id, path] = splitKey(key);
-    if (this.scene.groups.has(id)) return openGroup(this, id);
+    if (pickedOtherwise(this, key)) return undefined;
+    const [, path] = splitKey(key);
     if (path) this.pin(key);
     if (!path || this.pins.has(key)) this.openColumn(key);
     else this.closePanel();

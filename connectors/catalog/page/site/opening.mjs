@@ -5,7 +5,8 @@ import { showHeading } from "./controls/heading.mjs";
 import { loadAreas } from "./controls/overview.mjs";
 import { emptyView, startingAt } from "./controls/state.mjs";
 import { differenceText } from "./graph/difference.mjs";
-import { NOTHING, cardNamed, hasColumn, keyNamed, keyOf, readable } from "./graph/model.mjs";
+import { NOTHING, cardNamed, hasColumn, keyNamed, keyOf, readable, splitKey } from "./graph/model.mjs";
+import { stateFacts } from "./lists/states.mjs";
 import { levelText } from "./picture/fitting.mjs";
 import { showBeginnings } from "./search/beginnings.mjs";
 import { absentText, showMissing } from "./search/missing.mjs";
@@ -99,8 +100,8 @@ async function results(explorer) {
 }
 
 /** One table with its neighbours, and what the panel tells of it; a column of it is pinned. */
-export async function start(explorer, entity, path) {
-  await explorer.open(startingAt(explorer.view, entity, path));
+export async function start(explorer, entity, path, reach = null) {
+  await explorer.open(startingAt(explorer.view, { entity, path, reach }));
   const card = cardNamed(explorer.graph, entity);
   if (!card) return;
   explorer.openColumn(keyOf(card.id, path));
@@ -127,11 +128,28 @@ export async function load(explorer, { fit = false, around = null } = {}) {
     const cut = graph.truncated ? "; there is more than is shown: start nearer to what you look for" : "";
     const text = `${graph.cards.size} tables, ${explorer.links.length} links${level ? `; ${level}` : ""}${window ? `; ${window}` : ""}${cut}${absentText(explorer.view, graph)}`;
     sayWithLeftOut(explorer, text);
+    markStates(explorer, turn);
     return true;
   } catch (error) {
     if (error instanceof NotThere) await lost(explorer, turn);
     else explorer.failed(error);
     return false;
+  }
+}
+
+/** Marks the cards with the states of their tables, once the picture is there: they are those of now. */
+async function markStates(explorer, turn) {
+  const { graph, source, view } = explorer;
+  if (!source.live || view.asOf !== null || view.base !== null) return;
+  try {
+    const states = await source.states([...graph.cards.keys()]);
+    if (turn !== explorer.turn) return;
+    for (const [id, state] of Object.entries(states)) graph.cards.get(id).state = state;
+    explorer.picture.markStates();
+    const told = explorer.details.key && graph.cards.get(splitKey(explorer.details.key)[0]);
+    if (told) byId("state-facts")?.replaceChildren(...stateFacts(told));
+  } catch (error) {
+    explorer.failed(error);
   }
 }
 

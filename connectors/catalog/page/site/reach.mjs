@@ -1,7 +1,7 @@
 // What is taken into the picture and out of it: neighbours, tables that a list or a panel names.
 import { byId, html, many } from "./base/dom.mjs";
 import { extend } from "./controls/state.mjs";
-import { cardNamed, keyOf } from "./graph/model.mjs";
+import { cardNamed, keyOf, splitKey } from "./graph/model.mjs";
 import { tableList } from "./panel/neighbours.mjs";
 import { BESIDE } from "./source/contract.mjs";
 
@@ -30,8 +30,17 @@ function neighbours(explorer, card, side) {
   byId("panel").querySelector(".list-search").focus();
 }
 
+/** Whether what was chosen is no card or column to tell of: a group is opened, a way ends. */
+export function pickedOtherwise(explorer, key) {
+  const [id] = splitKey(key);
+  if (explorer.scene.groups.has(id)) openGroup(explorer, id);
+  else if (explorer.details.pathStart) explorer.details.pathTo(key);
+  else return false;
+  return true;
+}
+
 /** Opens a group: its tables stand where it stood, each by itself. */
-export function openGroup(explorer, id) {
+function openGroup(explorer, id) {
   const group = explorer.scene.groups.get(id);
   explorer.view.opened.push(id);
   explorer.draw(explorer.graph.roots[0]);

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
@@ -112,12 +112,13 @@ class SeenWrites:
     jobs: tuple[str, ...]
 
 
-def seen_writes(connection: Connection, until: int) -> dict[str, SeenWrites]:
-    """Those of every entity by `until` (milliseconds), by its id; what it reads is not looked at."""
+def seen_writes(connection: Connection, until: int, among: Collection[str] | None = None) -> dict[str, SeenWrites]:
+    """Those of every entity (or `among` some) by `until` (milliseconds), by its id; what it reads is not looked at."""
     seen = contributions.join(versions, versions.c.contribution_id == contributions.c.id)
     seen = seen.join(sightings, sightings.c.version_id == versions.c.id)
     times = (sightings.c.first_seen, sightings.c.last_seen, sightings.c.count.label("runs"))
-    where = (sightings.c.first_seen <= until, contributions.c.kind.in_(OBSERVED))
+    chosen = [] if among is None else [contributions.c.to_id.in_(sorted(among))]
+    where = (sightings.c.first_seen <= until, contributions.c.kind.in_(OBSERVED), *chosen)
     spans: dict[str, set[Span]] = defaultdict(set)
     latest: dict[str, tuple[int, int]] = {}
     wanted = select(contributions.c.to_id, contributions.c.id, *times).select_from(seen).where(*where)

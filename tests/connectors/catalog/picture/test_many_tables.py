@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -280,14 +280,15 @@ def test_what_is_expanded_opened_or_taken_out_leaves_the_rest_where_it_was(port:
     group = next(one for one in before if one.startswith("group upstream main.raw"))
     page.js(f"const card = document.querySelector('.card[data-card=\"{group}\"]'); {CLICK}")
     page.until(lambda: group not in page.js(PLACES), "the tables of the group")
-    after = page.js(PLACES)
-    assert {one: place for one, place in after.items() if one in before} == {
-        one: place for one, place in before.items() if one in after
-    }
+    page.until(lambda: places_of(page, before) == {**before, group: None}, "the others where they were")
     assert "g=group+upstream+main.raw" in page.driver.current_url
     page = shown_layers(port, tmp_path, 3, 4, 3, 2, view="t=1.1.shop.main.stage.stock_1_0")
     before = page.js(PLACES)
     page.js(f"const card = document.querySelector('[data-expand]'); {CLICK}")
     page.until(lambda: len(page.js(PLACES)) > len(before), "more tables")
-    after = page.js(PLACES)
-    assert {one: after[one] for one in before} == before
+    page.until(lambda: places_of(page, before) == before, "the others where they were")
+
+
+def places_of(page: Page, cards: Iterable[str]) -> dict[str, list[int] | None]:
+    known = page.js(PLACES)
+    return {one: known.get(one) for one in cards}

@@ -16,8 +16,8 @@ pytestmark = pytest.mark.browser
 _CARDS = """
     const done = arguments[arguments.length - 1];
     const box = (at) => ({
-      id: `c${at}`, x: (at % 40) * 220, y: Math.floor(at / 40) * 80, width: 200, height: 48, rows: [], more: 0,
-      mode: 'none', name: 'n', schema: 's', port: new Map(), card: {
+      id: `c${at}`, x: (at % 40) * 220, y: Math.floor(at / 40) * 80, width: 200, height: 48, head: 48, rows: [],
+      more: 0, mode: 'none', name: 'n', schema: 's', port: new Map(), card: {
         id: `c${at}`, kind: 'table', name: 'n', title: 's.n', schema: 's', columns: [], tables: null, tags: [],
         hidden: { upstream: 0, downstream: 0 } },
     });

@@ -62,6 +62,43 @@ def test_search_finds_tables_and_columns_and_focuses_what_is_chosen(orchard: Ser
     assert page.texts(".column.pinned .column-name") == ["cents"]
 
 
+def test_a_search_says_how_far_around_a_table_the_picture_goes(orchard: ServedPage) -> None:
+    page = orchard.show("", 0)
+    for text, cards in {
+        "+takings": {"takings", "weighed", "trees", "prices", "pickings"},
+        "takings+1": {"takings", "report"},
+        "1+weighed+": {"pickings", "weighed", "takings", "report"},
+    }.items():
+        assert page.search(text)[:1] == [text.strip("+1")]
+        page.press(ENTER)
+        page.until(lambda cards=cards: page.cards() == cards, text)
+
+
+def test_the_way_from_one_choice_in_the_picture_to_another_is_told_and_lit(orchard: ServedPage) -> None:
+    page = orchard.show(EVERYTHING, 6)
+    path_to = "//button[text()='Path to …']"
+    page.click(page.column("pickings", "kilos"))
+    page.driver.find_element(By.XPATH, path_to).click()
+    page.click(page.column("report", "total"))
+    page.until(lambda: page.texts("#way li"), "the way")
+    assert page.texts("#way li") == ["pickings.kilos", "weighed.kilos", "takings.cents", "report.total"]
+    assert page.lit() == {"pickings.kilos", "weighed.kilos", "takings.cents", "report.total"}
+    page.press(ESCAPE, ESCAPE)
+    page.click(page.column("trees", "kind"))
+    page.driver.find_element(By.XPATH, path_to).click()
+    page.click(page.column("pickings", "kilos"))
+    page.until(lambda: "No way between trees.kind and pickings.kilos" in page.status, "that there is none")
+
+
+def test_the_panel_of_a_table_searches_its_columns(orchard: ServedPage) -> None:
+    page = orchard.show(f"t=0.0.{name('weighed')}&o={name('weighed')}", 1)
+    page.until(lambda: page.texts("#column-list li"), "the columns")
+    assert [text.split()[0] for text in page.texts("#column-list li")] == ["tree_id", "day", "kilos", "grade"]
+    page.driver.find_element(By.XPATH, "//*[@id='column-list']//button[text()='grade']").click()
+    page.until(lambda: page.text("#panel h2") == "grade", "the column")
+    assert page.texts(".column.pinned .column-name") == ["grade"]
+
+
 def test_a_card_says_how_many_neighbours_are_hidden_and_a_click_brings_them(orchard: ServedPage) -> None:
     page = orchard.show(f"t=0.0.{name('takings')}", 1)
     assert sorted(page.texts(".expand text")) == ["+1", "+3"]
@@ -197,6 +234,19 @@ def test_the_panel_tells_the_tests_owner_and_tags_of_a_table_and_of_its_columns(
     told = page.text("#panel .facts")
     assert "growers" in told
     assert "dbtTags.fruit" in told
+    page.until(lambda: page.texts(".card .state.bad title"), "the state on the card")
+    assert page.texts(".card .state title") == ["1 of 1 tests fail"]
+    orchard.show(f"t=0.0.{name('takings')}&o={name('takings')}", 1)
+    page.until(lambda: page.texts("#state-facts dd") == ["last written 2023-11-14 22:13"], "the last run")
+    orchard.show(f"t=0.0.{table}", 1)
+    page.until(lambda: page.texts(".card .state.bad title"), "the state on the card")
+    assert "1 of 1 tests fail" in page.js("return document.querySelector('.card').getAttribute('aria-label')")
+    for choice in ("owner.growers", "tag.dbtTags.fruit"):
+        page = orchard.show(f"{EVERYTHING}&f={choice}", 6)
+        assert page.cards() == {"takings", "report"}, choice
+        assert page.text("#filter-count") == "1"
+    page = orchard.show(f"{EVERYTHING}&f=type.view", 6)
+    assert page.cards() == {"takings"}
 
 
 def test_filters_leave_out_schemas_producers_the_unsure_and_the_old(orchard: ServedPage) -> None:
@@ -232,6 +282,13 @@ def test_links_are_narrowed_by_who_says_them_and_each_tells_who_does_not(orchard
     for asked, wires in (("engine", 1), ("!engine", 3), ("", 4)):
         page.js(choose, asked)
         assert page.wires() == wires, asked
+    page.button("filters-disagreements")
+    page.until(lambda: page.texts("#disagreements li"), "where they disagree")
+    told = f"from {SHOP}.orders.amount: seen by log, not by engine"
+    assert told in page.texts("#disagreements li")[0] or told in page.texts("#disagreements li")[1]
+    assert f"engine has {SHOP}.orders.price" in page.text("#disagreements")
+    page.driver.find_element(By.CSS_SELECTOR, "#disagreements button").click()
+    page.until(lambda: page.texts(".column.pinned .column-name") == ["total"], "the column")
     page.open(f"file://{file}#t=1.0.{SHOP}.daily&w=engine&e={SHOP}.orders%0Aprice%09{SHOP}.daily%0Atotal", 2)
     page.until(lambda: page.texts("#panel .pill.disputed") == ["not by log"], "who does not say so")
     assert "seen by engine" in page.texts("#panel .pill")

@@ -116,6 +116,8 @@ def test_what_is_not_covered_is_a_list_to_work_off(shop: ServedPage, size: tuple
     assert "Source known of 4 tables: 2 by columns, 0 by table, 2 not at all" in page.text("#start-coverage")
     click(page, "#start-coverage")
     page.until(lambda: page.texts("#uncovered li"), "the list")
+    label = page.js("return document.getElementById('coverage-trend').getAttribute('aria-label')")
+    assert label == "Source known by columns after each of 2 runs: 50 %, 50 %"
     rows = page.texts("#uncovered li")
     assert "orders" in rows[0] and "unparsable" in rows[0] and "log.csv:7" in rows[0]
     assert "not written" in rows[1]

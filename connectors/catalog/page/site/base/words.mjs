@@ -13,6 +13,9 @@ const KNOWN_FROM = {
   openlineage: "OpenLineage event",
 };
 
+/** Kinds of links. */
+export const KIND_NAMES = { direct: "direct", indirect: "indirect", both: "direct and indirect", table: "tables only" };
+
 /** What a link is known from, by the kind of its producer. */
 export function knownFrom(kind) {
   return KNOWN_FROM[kind] ?? kind.replaceAll("_", " ");

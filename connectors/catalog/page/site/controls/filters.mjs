@@ -3,6 +3,7 @@ import { byId, html } from "../base/dom.mjs";
 import { knownFrom } from "../base/words.mjs";
 import { EVERYTHING } from "../graph/model.mjs";
 import { witnessesOf } from "../graph/witnesses.mjs";
+import { showTableFilters, tableFilters } from "./table_filters.mjs";
 
 const DAY = 86_400_000;
 
@@ -45,10 +46,11 @@ export function filters(view, live, changed) {
     changed("graph");
   });
   byId("days-field").hidden = !live;
+  tableFilters(view, changed);
   byId("reset").addEventListener("click", () => {
     const usual = { ...EVERYTHING, producers: [] };
     const again = view().asOf !== null || view().days !== null;
-    Object.assign(view(), { filter: usual, hiddenSchemas: [], asOf: null, days: null });
+    Object.assign(view(), { filter: usual, hiddenSchemas: [], only: {}, asOf: null, days: null });
     changed(again ? "graph" : "links");
   });
 }
@@ -67,6 +69,7 @@ export function showFilters(view, graph, changed) {
   byId("confidence").value = Math.round(filter.confidence * 100);
   byId("confidence-value").textContent = `${Math.round(filter.confidence * 100)} %`;
   showWitnesses(filter.witness, witnessesOf(graph));
+  showTableFilters(view, graph);
   byId("since").value = filter.since === null ? "" : new Date(filter.since).toISOString().slice(0, 10);
   byId("as-of").value = view.asOf === null ? "" : new Date(view.asOf).toISOString().slice(0, 16);
   byId("days").value = view.days === null ? "" : String(view.days);
@@ -105,13 +108,15 @@ function showWitnesses(chosen, witnesses) {
   byId("witness").replaceChildren(...options.map(([value, text]) => html("option", { value }, text)));
   byId("witness").value = chosen;
   byId("witness-field").hidden = witnesses.length < 2 && !chosen;
+  byId("filters-disagreements").hidden = byId("witness-field").hidden;
 }
 
-function activeCount({ filter, hiddenSchemas, asOf, days }) {
+function activeCount({ filter, hiddenSchemas, only, asOf, days }) {
   const kinds = ["direct", "indirect", "tables"].filter((kind) => !filter[kind]).length;
   return (
     kinds +
     hiddenSchemas.length +
+    Object.values(only).filter(Boolean).length +
     [filter.producers.length, filter.witness, filter.confidence, filter.since !== null, asOf !== null, days !== null].filter(Boolean)
       .length
   );

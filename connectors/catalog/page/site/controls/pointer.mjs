@@ -86,6 +86,10 @@ export function buttons(explorer) {
     "save-json": () => saveGraph(explorer),
     "save-csv": () => saveLinks(explorer),
     "clear-pins": () => explorer.unpin(),
+    "filters-disagreements": () => {
+      byId("filters").open = false;
+      explorer.details.openDisagreements();
+    },
     "help-toggle": help,
   };
   for (const [id, act] of Object.entries(acts)) byId(id).addEventListener("click", act);

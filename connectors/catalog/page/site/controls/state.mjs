@@ -1,6 +1,8 @@
 // The view in the address: what is shown, pinned and filtered, so that a link shows the same picture.
+import { CHOICES } from "../graph/choosing.mjs";
 import { EVERYTHING } from "../graph/model.mjs";
 
+const NEAR = { upstream: 1, downstream: 1 };
 const NUMBER = /^\d+(\.\d+)?$/;
 
 export function emptyView() {
@@ -18,6 +20,7 @@ export function emptyView() {
     opened: [], // groups of tables that are shown one by one
     list: false,
     hiddenSchemas: [],
+    only: {}, // of owner, tag, tier and type the one that tables are to have
     area: null, // {level, service}: schemas or services in place of tables
     query: "", // a search whose results are shown in place of a picture
     filter: { ...EVERYTHING, producers: [] },
@@ -25,9 +28,9 @@ export function emptyView() {
 }
 
 /** The view of one table with its neighbours, a column of it pinned; filters stay as they are. */
-export function startingAt({ asOf, base, days, filter, columns }, entity, path) {
+export function startingAt({ asOf, base, days, filter, columns }, { entity, path, reach }) {
   const pins = path ? [{ entity, path }] : [];
-  return { ...emptyView(), asOf, base, days, filter, columns, pins, steps: [{ entity, upstream: 1, downstream: 1 }] };
+  return { ...emptyView(), asOf, base, days, filter, columns, pins, steps: [{ entity, ...(reach ?? NEAR) }] };
 }
 
 /** Takes in so many hops more on one side of a card. */
@@ -57,6 +60,7 @@ export function written(view) {
   if (view.area) out.set("a", `${view.area.level ?? ""}.${view.area.service}`);
   if (view.query) out.set("q", view.query);
   for (const schema of view.hiddenSchemas) out.append("s", schema);
+  for (const [choice, value] of Object.entries(view.only)) if (value) out.append("f", `${choice}.${value}`);
   const off = ["direct", "indirect", "tables"].filter((kind) => !view.filter[kind]);
   if (off.length) out.set("off", off.join("."));
   if (view.filter.producers.length) out.set("by", view.filter.producers.join("."));
@@ -98,6 +102,10 @@ export function readView(hash) {
   view.opened = given.getAll("g");
   view.list = given.get("list") === "1";
   view.hiddenSchemas = given.getAll("s");
+  for (const text of given.getAll("f")) {
+    const [, choice, value] = /^([a-z]+)\.([\s\S]+)$/.exec(text) ?? [];
+    if (CHOICES.includes(choice)) view.only[choice] = value;
+  }
   const area = /^(schemas|services|)\.([\s\S]*)$/.exec(given.get("a") ?? "");
   if (area) view.area = { level: area[1] || null, service: area[2] };
   view.query = given.get("q") ?? "";

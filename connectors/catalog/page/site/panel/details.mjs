@@ -7,7 +7,10 @@ import { CHANGES_HEAD, changeCells, changesPanel } from "./changes.mjs";
 import { correctionsElement } from "./corrections.mjs";
 import { csv } from "./listing.mjs";
 import { originElements } from "./origin.mjs";
-import { columnPanel, edgePanel, impactElement } from "./panel.mjs";
+import { columnPanel, edgePanel } from "./panel.mjs";
+import { wayBetween, wayPanel } from "../lists/between.mjs";
+import { disagreementsPanel } from "../lists/disagreements.mjs";
+import { impactElement } from "../lists/impact.mjs";
 import { coveragePanel, freshnessPanel, runPanel, runsPanel } from "../runs/runs.mjs";
 import { momentText } from "./timebar.mjs";
 
@@ -21,6 +24,7 @@ export class Details {
     this.act = act;
     this.links = []; // of the edge that is open
     this.key = null; // of the column or table that is open
+    this.pathStart = null; // of the column or table whose way to another one is asked for
     this.replayable = []; // the workflows whose dead statements this server can read again
   }
 
@@ -30,7 +34,7 @@ export class Details {
 
   close() {
     this.#turn++;
-    [this.links, this.key] = [[], null];
+    [this.links, this.key, this.pathStart] = [[], null, null];
     byId("panel").hidden = true;
   }
 
@@ -81,10 +85,44 @@ export class Details {
     return this.#tell(this.#coverage());
   }
 
+  /** Where one kind of evidence says otherwise than another. */
+  openDisagreements() {
+    const go = (entity, path) => this.act.start(entity, path);
+    const back = this.source.live ? this.#ofRuns().back : null;
+    return this.#tell(this.#shown(this.source.disagreements(), (answer) => disagreementsPanel(answer, { back, go })));
+  }
+
+  /** The next column or table that is chosen in the picture is where a way from this one ends. */
+  pathFrom(key) {
+    this.pathStart = key;
+    this.act.fit(); // beside the panel, so that whatever it may lead to is in sight
+    this.act.say(`Choose in the picture where it leads from ${label(this.act.graph, key)}`);
+  }
+
+  /** The way from where one was begun, lit in the picture and told station by station. */
+  pathTo(key) {
+    const [{ graph, ties }, start] = [this.act, this.pathStart];
+    this.pathStart = null;
+    const way = wayBetween(ties, start, key);
+    const ends = `${label(graph, start)} and ${label(graph, key)}`;
+    if (!way) return this.act.say(`No way between ${ends} in this picture: “Everything before” and “Everything after” bring more in`);
+    this.list(wayPanel(graph, way, this.act));
+    this.act.along(way);
+    return this.act.say(`The way between ${ends}: ${way.length} step${way.length === 1 ? "" : "s"}`);
+  }
+
+  /** A column that the list in the panel names: it is shown, pinned, and told of. */
+  showColumn(card, path) {
+    const key = keyOf(card.id, path);
+    if (!this.act.picture.boxOf(card.id).port.has(path)) this.act.mode(card, "full");
+    if (!this.act.pins.has(key)) this.act.pin(key);
+    this.act.openColumn(key);
+  }
+
   async #runs() {
     await this.#shown(this.source.runs(), (answer) => {
       this.replayable = answer.replayable;
-      return runsPanel(answer, { run: (id) => this.#tell(this.#run(id)), coverage: () => this.openCoverage(), freshness: () => this.#tell(this.#freshness()) });
+      return runsPanel(answer, { run: (id) => this.#tell(this.#run(id)), coverage: () => this.openCoverage(), freshness: () => this.#tell(this.#freshness()), disagreements: () => this.openDisagreements() });
     });
   }
 

@@ -1,14 +1,15 @@
 // The panel at the side: what is said of an edge and by whom; what a column comes from and what it reaches.
 import { breakable, html, many, when } from "../base/dom.mjs";
-import { knownFrom } from "../base/words.mjs";
+import { KIND_NAMES, knownFrom } from "../base/words.mjs";
 import { GLYPHS, expressionsOf } from "../graph/difference.mjs";
 import { kindOf, partsOf, readable, splitKey, unquoted, unseenText, visible } from "../graph/model.mjs";
+import { columnList } from "../lists/columns.mjs";
+import { stateFacts } from "../lists/states.mjs";
 import { verdictButtons } from "./corrections.mjs";
 import { metricRows, tagRows } from "./labels.mjs";
 import { sqlElement } from "./sql.mjs";
 import { witnessPills } from "./witnesses.mjs";
 
-const KIND_NAMES = { direct: "direct", indirect: "indirect", both: "direct and indirect", table: "tables only" };
 const SUBTYPES = {
   IDENTITY: "taken as it is",
   TRANSFORMATION: "transformed",
@@ -176,6 +177,7 @@ export function columnPanel(graph, key, act) {
       ["Columns", path ? null : card.columns.length],
       ["Queries that read it", path ? null : card.reads || null],
     ]),
+    path ? null : html("dl", { class: "facts", id: "state-facts" }, stateFacts(card)),
     html(
       "div",
       { class: "actions" },
@@ -183,7 +185,7 @@ export function columnPanel(graph, key, act) {
       button("← Everything before", "Show everything upstream (Shift+[)", () => act.expand(card, "upstream", 100)),
       button("What reads it →", "Show what is made of it, one step downstream (])", () => act.expand(card, "downstream", 1)),
       button("Everything after →", "Show everything downstream (Shift+])", () => act.expand(card, "downstream", 100)),
-      path ? null : button("Find a column", "Look through all its columns (F)", () => act.finder.open(card)),
+      button("Path to …", "Choose another table or column in the picture: how does one get there from here?", () => act.details.pathFrom(key)),
       button("Start here", "Show only this table's neighbours", () => act.start(card.fqn, path)),
       button("Remove", "Take the card out of the picture (Delete)", () => act.remove(card)),
       act.live ? button("Why is it wrong?", "Rank what upstream may have made it wrong", () => act.details.causes(card, path)) : null,
@@ -192,6 +194,7 @@ export function columnPanel(graph, key, act) {
     path
       ? html("section", { class: "origin", id: "chain", "aria-live": "polite" }, html("p", { class: "note" }, "Looking upstream …"))
       : null,
+    path ? null : columnList(card, (one) => act.details.showColumn(card, one)),
     html("div", { id: "corrections-place" }),
     html(
       "section",
@@ -213,88 +216,4 @@ function testRows(tests, path) {
     const said = test.status ? `${STATUSES[test.status] ?? test.status}${rows} (${when(test.at)})` : "no result yet";
     return html("span", { class: `test ${(test.status ?? "none").toLowerCase()}` }, `${visible(name)}: ${said}`);
   });
-}
-
-/** The stations of a way, without its ends, by the last two parts of their names. */
-function between(way) {
-  return readable(
-    way
-      .slice(1, -1)
-      .map((name) => partsOf(name).slice(-2).join("."))
-      .join(" → "),
-  );
-}
-
-const TYPE_KINDS = { DIRECT: "direct", INDIRECT: "indirect", TABLE: "table" };
-
-/** What changes with a column, as a table, with a button that saves it as CSV. */
-export function impactElement(name, rows, act) {
-  const tables = new Set(rows.map((row) => row.table)).size;
-  const counted = (type) => rows.filter((row) => row.type === type).length;
-  const heading = html("h3", {}, `If ${name} changes`);
-  if (!rows.length) return [heading, html("p", { class: "note" }, "Nothing downstream is known.")];
-  const kinds = ["DIRECT", "INDIRECT", "TABLE"]
-    .filter(counted)
-    .map((type) =>
-      html(
-        "span",
-        { class: `pill ${TYPE_KINDS[type]}` },
-        html("span", { class: `sample ${TYPE_KINDS[type]}` }),
-        `${counted(type)} ${KIND_NAMES[TYPE_KINDS[type]]}`,
-      ),
-    );
-  const body = rows.slice(0, 500).map((row) =>
-    html(
-      "tr",
-      {},
-      html(
-        "td",
-        {},
-        html("span", {
-          class: `sample ${TYPE_KINDS[row.type]}`,
-          role: "img",
-          "aria-label": KIND_NAMES[TYPE_KINDS[row.type]],
-        }),
-      ),
-      html(
-        "td",
-        {},
-        html(
-          "button",
-          { type: "button", class: "go", onclick: () => act.go(row.table, row.path) },
-          html("b", {}, breakable(row.path ? readable(row.path) : "every row")),
-          html("span", { class: "of" }, breakable(readable(partsOf(row.table).slice(-2).join(".")))),
-        ),
-        row.way.length > 2 ? html("div", { class: "way" }, "by way of ", breakable(between(row.way))) : null,
-      ),
-      html("td", { class: "number" }, row.depth),
-    ),
-  );
-  return [
-    heading,
-    html(
-      "p",
-      {},
-      `${rows.length} thing${rows.length === 1 ? "" : "s"} in ${tables} table${tables === 1 ? "" : "s"}. `,
-      html("button", { type: "button", id: "impact-csv", onclick: act.csv }, "Save as CSV"),
-    ),
-    html("p", { class: "pills" }, kinds),
-    html(
-      "table",
-      { class: "rows" },
-      html(
-        "thead",
-        {},
-        html(
-          "tr",
-          {},
-          html("th", { scope: "col" }, "How"),
-          html("th", { scope: "col" }, "What"),
-          html("th", { scope: "col", class: "number" }, "Steps"),
-        ),
-      ),
-      html("tbody", {}, body),
-    ),
-    rows.length > 500 ? html("p", { class: "note" }, `and ${rows.length - 500} more: the CSV has them all`) : null,
-  ];
 }

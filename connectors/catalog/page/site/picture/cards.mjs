@@ -2,6 +2,7 @@
 import { svg, textWidth } from "../base/dom.mjs";
 import { GLYPHS } from "../graph/difference.mjs";
 import { keyOf, tagsText } from "../graph/model.mjs";
+import { statesOf } from "../lists/states.mjs";
 import { ROW } from "./scene.mjs";
 import { changeMark } from "./wires.mjs";
 
@@ -76,8 +77,30 @@ export function cardElement(box, { distance, root }) {
     if (box.more > 0) group.append(moreElement(box));
   }
   group.append(svg("rect", { class: "edge", width, height, rx: 9 }), ...expanders(box));
+  markStates(group, box);
   if (card.change) group.append(changeMark(card.change, 0, 0));
   return group;
+}
+
+const STATE_SIGNS = { run: "M-2.2 -3.200L3.300 0L-2.200 3.200z", fresh: "M0 -3.400V0.400L2.600 2", tests: "M-3 0.200L-0.800 2.600L3.200 -2.600" };
+const BAD_TESTS = "M-2.500 -2.500L2.500 2.500M2.500 -2.500L-2.500 2.500";
+
+/** Signs at a card's upper edge, of its last run, how fresh it is and its tests: of what is wrong another one. */
+export function markStates(element, { card, width }) {
+  element.querySelector(".states")?.remove();
+  const states = statesOf(card);
+  if (!states.length) return;
+  const signs = states.map(({ what, bad, text }, at) =>
+    svg(
+      "g",
+      { class: `state ${bad ? "bad" : "good"}`, transform: `translate(${width - 24 - 18 * at} 0)` },
+      svg("circle", { r: 7.5 }),
+      svg("path", { d: bad && what === "tests" ? BAD_TESTS : STATE_SIGNS[what] }),
+      svg("title", {}, text),
+    ),
+  );
+  element.append(svg("g", { class: "states" }, signs));
+  element.setAttribute("aria-label", `${element.getAttribute("aria-label")}, ${states.map((one) => one.text).join(", ")}`);
 }
 
 /** The rest of a head's outline that has nothing below it. */

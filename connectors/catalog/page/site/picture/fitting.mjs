@@ -28,7 +28,8 @@ export function fittedScene(explorer, before = null) {
   const { width, height } = camera.size;
   const narrow = width < NARROW;
   const most = narrow ? MOST_NARROW : MOST;
-  const kept = new Set([...graph.roots, ...pins, details.key].filter(Boolean).map((key) => splitKey(`${key}\n`)[0]));
+  const asked = [...graph.roots, ...pins, details.key].filter(Boolean).map((key) => splitKey(`${key}\n`)[0]);
+  const kept = new Set([...asked, ...changedCards(graph, links)]);
   let scene = null;
   for (let level = 0; level < LEVELS.length; level++) {
     if (graph.cards.size > most[level]) continue;
@@ -38,6 +39,13 @@ export function fittedScene(explorer, before = null) {
     }
   }
   return scene;
+}
+
+/** Of two moments the cards that differ, and those that other links lead to and from. */
+function changedCards({ before, cards }, links) {
+  if (!before) return [];
+  const joined = links.filter((link) => link.change).flatMap((link) => [link.fromCard, link.toCard]);
+  return [...joined, ...[...cards.values()].filter((card) => card.change).map((card) => card.id)];
 }
 
 function howOf(level, graph, view, kept) {

@@ -2,7 +2,7 @@
 import { svg } from "../base/dom.mjs";
 import { keyOf, splitKey } from "../graph/model.mjs";
 import { CardLayer } from "./card_layer.mjs";
-import { NEAR } from "./cards.mjs";
+import { NEAR, markStates } from "./cards.mjs";
 import { MovingLayer } from "./moving_layer.mjs";
 import { ROW } from "./scene.mjs";
 import { WireCanvas } from "./wire_canvas.mjs";
@@ -181,6 +181,11 @@ export class Picture {
       return { colour: this.colours[wire.change ?? wire.kind], width: Math.max(on ? 2.4 : 1.4, 0.6 / this.layer.drawn.k), opacity };
     };
     this.wireCanvas.draw(this.layer.drawn, this.layer.sight(this.camera), paint, how);
+  }
+
+  /** The states of cards came: those that are there are marked. */
+  markStates() {
+    for (const [id, element] of this.cards.elements) if (this.cards.distanceOf(id) === NEAR) markStates(element, this.boxOf(id));
   }
 
   /** The page took other colours. */

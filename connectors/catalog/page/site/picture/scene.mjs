@@ -1,5 +1,6 @@
 // From a graph and what the reader wants to see of it to boxes and wires with places.
 import { fitted, textWidth } from "../base/dom.mjs";
+import { chosenCards } from "../graph/choosing.mjs";
 import { changeOf } from "../graph/difference.mjs";
 import { involved, keyOf, kindOf, readable } from "../graph/model.mjs";
 import { groupCard } from "../graph/grouping.mjs";
@@ -28,7 +29,7 @@ const ASKED = { level: 0, open: null, compact: false, groups: new Map(), before:
  */
 export function sceneOf(graph, links, view, how = ASKED) {
   const touched = involved(links);
-  const shown = [...graph.cards.values()].filter((card) => !view.hiddenSchemas.includes(card.schema));
+  const shown = chosenCards(graph, view);
   const groups = groupsAmong(shown, how.groups);
   const cards = [...shown.filter((card) => !how.groups.has(card.id)), ...[...groups.values()].map(groupCard)];
   const boxes = cards.map((card) => boxOf(card, touched.get(card.id) ?? new Set(), view, how));

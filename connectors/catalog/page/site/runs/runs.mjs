@@ -5,6 +5,7 @@ import { readable, visible } from "../graph/model.mjs";
 
 const MOST = 200;
 const SHARES = ["published", "skipped", "dead"];
+const LEVELS = ["columns", "table", "none"];
 const STATES = { late: "late", on_time: "on time", unknown: "not written regularly", never: "never seen filled from others" };
 
 function sums({ counts }) {
@@ -25,7 +26,7 @@ export function runsPanel({ runs, truncated }, act) {
   return [
     html("h2", {}, "Runs"),
     runs.length ? null : html("p", {}, "No run has told this catalog of itself yet."),
-    html("p", { class: "actions" }, html("button", { type: "button", id: "show-coverage", onclick: act.coverage }, "What is covered"), html("button", { type: "button", id: "show-freshness", onclick: act.freshness }, "What is late")),
+    html("p", { class: "actions" }, html("button", { type: "button", id: "show-coverage", onclick: act.coverage }, "What is covered"), html("button", { type: "button", id: "show-freshness", onclick: act.freshness }, "What is late"), html("button", { type: "button", id: "show-disagreements", onclick: act.disagreements }, "Where the evidence disagrees")),
     ended.length > 1 ? trendElement([...ended].reverse()) : null,
     html(
       "ul",
@@ -55,20 +56,39 @@ function trendElement(runs) {
   const most = Math.max(...runs.map((run) => run.counts.statements), 1);
   const dead = runs.map((run) => sums(run)[2]);
   const text = `Statements of ${runs.length} runs, at most ${most}; dead: ${dead.join(", ")}`;
+  const columns = runs.map((run) => ({ total: run.counts.statements, parts: sums(run), title: `${when(run.started)}: ${runText(run)}` }));
+  return columnsElement("trend", text, SHARES, columns);
+}
+
+/** Columns of shares side by side, as high as their totals; `names` are those of the shares. */
+function columnsElement(id, text, names, columns) {
+  const most = Math.max(...columns.map((one) => one.total), 1);
   return html(
     "div",
-    { class: "trend", id: "trend", role: "img", "aria-label": text },
-    runs.map((run) => {
-      const column = html("span", { title: `${when(run.started)}: ${runText(run)}` });
-      column.style.height = `${Math.max(4, (100 * run.counts.statements) / most)}%`;
-      for (const [at, name] of SHARES.entries()) {
+    { class: "trend", id, role: "img", "aria-label": text },
+    columns.map(({ total, parts, title }) => {
+      const column = html("span", { title });
+      column.style.height = `${Math.max(4, (100 * total) / most)}%`;
+      for (const [at, name] of names.entries()) {
         const part = html("i", { class: name });
-        part.style.flexGrow = sums(run)[at];
+        part.style.flexGrow = parts[at];
         column.append(part);
       }
       return column;
     }),
   );
+}
+
+/** How much was covered at the end of each run, the oldest first. */
+function coverageTrend(trend) {
+  const known = ({ counts }) => (counts.tables ? Math.round((100 * counts.columns) / counts.tables) : 0);
+  const text = `Source known by columns after each of ${trend.length} runs: ${trend.map((one) => `${known(one)} %`).join(", ")}`;
+  const columns = trend.map((one) => ({
+    total: one.counts.tables,
+    parts: LEVELS.map((level) => one.counts[level]),
+    title: `${when(one.at)}: ${one.counts.columns} of ${one.counts.tables} by columns`,
+  }));
+  return [columnsElement("coverage-trend", text, LEVELS, columns), html("p", { class: "note" }, text)];
 }
 
 /** One run: its counts by reason, what changed, what is dead still, and how to have it read again. */
@@ -140,11 +160,12 @@ function deadElement(run, replayable, act) {
 }
 
 /** The tables whose source is not known by columns, what most is made of first, with why not. */
-export function coveragePanel({ counts, open, truncated }, act) {
+export function coveragePanel({ counts, open, trend = [], truncated }, act) {
   return [
     html("button", { type: "button", id: "runs-back", onclick: act.back }, "← Runs"),
     html("h2", {}, "What is covered"),
     html("p", { class: "covered" }, coverageBar(counts)),
+    ...(trend.length > 1 ? coverageTrend(trend) : []),
     html(
       "ul",
       { class: "changes", id: "uncovered" },

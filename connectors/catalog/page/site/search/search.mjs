@@ -4,6 +4,7 @@ import { placesOf } from "../graph/matching.mjs";
 import { partsOf, readable } from "../graph/model.mjs";
 import { parsed } from "../graph/narrowing.mjs";
 import { useText } from "./results.mjs";
+import { selectorOf } from "./selectors.mjs";
 
 const PAUSE = 120;
 
@@ -36,11 +37,11 @@ export function search(source, { chosen, all, failed }) {
     close();
     input.value = "";
     input.blur();
-    if (results[at]) chosen(results[at]);
-    else all(text);
+    if (results[at]) chosen(results[at], selectorOf(text).reach);
+    else all(selectorOf(text).name);
   };
   const show = (text) => {
-    list.replaceChildren(...results.map((result, at) => item(result, at, text, () => take(at))));
+    list.replaceChildren(...results.map((result, at) => item(result, at, selectorOf(text).name, () => take(at))));
     if (!results.length)
       list.append(
         html(
@@ -63,7 +64,7 @@ export function search(source, { chosen, all, failed }) {
       return close();
     }
     try {
-      const found = await source.search(text);
+      const found = await source.search(selectorOf(text).name);
       if (mine !== asked) return;
       results = found;
       show(text);

@@ -160,6 +160,16 @@ export class CatalogSource {
     return this.#ask(`freshness?limit=${limit}`);
   }
 
+  /** Links that one kind of evidence has and another has not. */
+  async disagreements() {
+    return this.#ask("witnesses?witness=disputed");
+  }
+
+  /** When tables (by id) were written last, whether that is late, and whether their last load failed. */
+  async states(entities) {
+    return this.#ask("states", { entities });
+  }
+
   /** Where a table went that is not there, and what is called nearly so. */
   async whereabouts(entity) {
     return this.#ask(`whereabouts?name=${encodeURIComponent(entity)}`);

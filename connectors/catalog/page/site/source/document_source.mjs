@@ -6,6 +6,7 @@ import { rowsOfAnswer, rowsOfList } from "./change_rows.mjs";
 import { BESIDE, LIMIT, NotThere } from "./contract.mjs";
 import { areasOf, factsOf, pageOf } from "./document_lists.mjs";
 import { searchIn, searchable } from "./document_search.mjs";
+import { disagreementsOf } from "./document_disagreements.mjs";
 import { startListsOf } from "./document_start.mjs";
 
 /** The document that the page carries: everything is here, nothing is asked for. */
@@ -113,6 +114,10 @@ export class DocumentSource {
   /** What of the catalog the window of the export hid, in words. */
   async leftOut() {
     return this.hidden;
+  }
+
+  async disagreements() {
+    return disagreementsOf(this.graph);
   }
 
   async changes() {

@@ -88,6 +88,7 @@ def test_disagreements_are_listed_with_what_the_other_has_and_counted(file: Path
     assert found["disagreements"][0] == {
         "to": f"{SHOP}.daily.total",
         "from": f"{SHOP}.orders.amount",
+        "table": f"{SHOP}.daily",
         "seenBy": ["log"],
         "notBy": ["engine"],
         "instead": {"engine": [f"{SHOP}.orders.price"]},
