@@ -23,6 +23,8 @@ _MOST_RATIO = 200
 """How much larger than as it is stored a file of a ZIP may be, from a size on that could do harm."""
 _HARMLESS = 1 << 20
 _HIDDEN = "."
+OUTSIDE = "a file outside of the export"
+"""What a file of a ZIP is called whose own name leads out of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,7 @@ def _of_zip(location: Path, endings: tuple[str, ...]) -> Iterator[ExportedFile]:
 def _of_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> ExportedFile:
     path, problem = PurePosixPath(member.filename), ""
     if path.is_absolute() or ".." in path.parts or "\\" in member.filename:
-        return ExportedFile("a file outside of the export", problem="its path leads out of the export")
+        return ExportedFile(OUTSIDE, problem="its path leads out of the export")
     if stat.S_ISLNK(member.external_attr >> 16):
         problem = "a symbolic link, which is not followed"
     elif member.flag_bits & 1:

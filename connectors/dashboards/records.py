@@ -9,10 +9,13 @@ from pyspark.sql import SparkSession
 from connectors.assets import Asset, AssetQuery, Assets
 from connectors.records import RECORD_SCHEMA
 from connectors.source import FrameOfRecords, OpenSource, RecordsWanted
+from ingestion.errors import ConfigError
 
 
-def source_of(assets: Assets) -> OpenSource:
-    """The source that has these assets."""
+def source_of(assets: Assets, path: str | None = None) -> OpenSource:
+    """The source that has these assets. Raises ConfigError where nothing of the tool is in the files at a `path`."""
+    if path is not None and not (assets.items or assets.unread):
+        raise ConfigError(f"{path} holds nothing of {assets.tool}: is it what that exported, and unpacked?")
 
     def records(spark: SparkSession, _wanted: RecordsWanted) -> FrameOfRecords:
         names = RECORD_SCHEMA.fieldNames()

@@ -124,7 +124,7 @@ def _lost_fields(boards: Iterable[LocatedBlock], explores: tuple[Asset, ...]) ->
     """How many fields the tiles of each dashboard show that neither their explore has, nor a tile makes up."""
     lost = Counter[str]()
     for board in boards:
-        for tile in (one for one in board.block.get("elements") or () if isinstance(one, dict)):
+        for _number, tile in _elements(board):
             explore = _explore_named(str(tile.get("explore")), str(tile.get("model")), explores)
             if explore is not None:
                 known = {one.name for one in explore.columns}
@@ -339,10 +339,15 @@ def _explore_named(name: str, model: str, explores: Iterable[Asset]) -> Asset | 
 # Dashboards: each tile is a chart.
 
 
+def _elements(board: LocatedBlock) -> Iterator[tuple[int, Block]]:
+    """What stands on a dashboard, by its position."""
+    found = board.block.get("elements")
+    listed = enumerate(found if isinstance(found, list) else ())
+    return ((number, one) for number, one in listed if isinstance(one, dict))
+
+
 def _tiles(board: LocatedBlock, explores: tuple[Asset, ...]) -> Iterator[Asset]:
-    for number, tile in enumerate(board.block.get("elements") or ()):
-        if not isinstance(tile, dict):
-            continue
+    for number, tile in _elements(board):
         title = str(tile.get("title") or tile.get("name") or f"tile {number + 1}")
         kind = str(tile.get("type") or "")
         asset = Asset(

@@ -14,11 +14,16 @@ import yaml
 from connectors.assets import UnreadFile
 from connectors.dashboards.files import ExportedFile
 from connectors.dashboards.yaml_texts import read_yaml
+from ingestion.dialects.definition import keywords
 
 ENDINGS = (".lkml", ".lookml")
 _DASHBOARD = ".dashboard.lookml"
 _CONSTANT = re.compile(r"@\{\s*(\w+)\s*\}")
 _LISTS = ("dimensions", "dimension_groups", "measures", "joins")
+_BLOCKS = keywords(
+    "views explores constants dimensions dimension_groups measures joins columns derived_columns derived_table "
+    "explore_source"
+)
 _REFINES = "+"
 _DEEPEST = 50
 
@@ -105,7 +110,18 @@ def _parse(text: str) -> Block | None:
         found: Block = lkml.load(text)
     except (SyntaxError, RecursionError, ValueError, KeyError, IndexError, AttributeError, TypeError):
         return None  # the parser's own border: it raises whatever it stumbles over
-    return found
+    return found if _is_whole(found) else None
+
+
+def _is_whole(block: Block) -> bool:
+    """Whether what is to be a block is one throughout: of `view: orders`, cut before its brace, only a word is left."""
+    for key, value in block.items():
+        several = value if isinstance(value, list) else [value]
+        if key in _BLOCKS and not all(isinstance(one, dict) for one in several):
+            return False
+        if not all(_is_whole(one) for one in several if isinstance(one, dict)):
+            return False
+    return True
 
 
 def _read_file(file: ExportedFile, constants: Mapping[str, str], found: _FoundBlocks) -> None:

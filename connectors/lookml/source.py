@@ -18,4 +18,4 @@ from connectors.source import OpenSource, SourceRun
 def open_source(settings: LookmlConfig, run: SourceRun) -> Iterator[OpenSource]:
     """The project, whose SQL is that of the run: LookML does not say. Raises ConfigError."""
     project = read_project(exported_files(settings.path, ENDINGS))
-    yield source_of(assets_of(project, settings, run.dialect or PLAIN_SQL))
+    yield source_of(assets_of(project, settings, run.dialect or PLAIN_SQL), settings.dashboard_path)

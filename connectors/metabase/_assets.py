@@ -71,7 +71,7 @@ def assets_of(documents: MetabaseContent, settings: MetabaseConfig) -> Assets:
 
 
 def _is_model(document: Document) -> bool:
-    return document.get("dataset") is True or document.get("type") in _MODELS
+    return document.get("dataset") is True or str(document.get("type")) in _MODELS
 
 
 def _keys_read(documents: MetabaseContent) -> frozenset[str]:
@@ -226,7 +226,8 @@ def _members(document: Document) -> Iterator[str]:
         for position in positions if isinstance(positions, list) else ():
             if isinstance(position, dict):
                 yield str(position.get("card_id"))
-                for other in position.get("series") or ():
+                series = position.get("series")
+                for other in series if isinstance(series, list) else ():
                     if isinstance(other, dict):
                         yield str(other.get("card_id") or other.get("id"))
 

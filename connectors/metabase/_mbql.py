@@ -149,19 +149,19 @@ class _Scope:
     def joins(self, depth: int) -> str:
         """The joins that the query has."""
         text = ""
-        for join in self.query.get("joins") or ():
-            if not isinstance(join, dict):
-                continue
+        for join in _documents(self.query.get("joins")):
             alias = quote_name(str(join.get("alias") or "joined"), self.reader.dialect)
             stages = join.get("stages")
             nested = join.get("source-query") or (stages[-1] if isinstance(stages, list) and len(stages) == 1 else None)
-            if isinstance(nested, dict) and set(nested) - {"source-table", "source-card", "lib/type"}:
+            nested = nested if isinstance(nested, dict) else {}
+            if set(nested) - {"source-table", "source-card", "lib/type"}:
                 inner, _names = self.reader.select(nested, None, depth + 1)
                 relation = subquery(inner, alias)
             else:
                 source = (nested or join).get("source-card") or (nested or join).get("source-table")
                 relation = f"{self._relation(source, alias)} {alias}"
-            conditions = join.get("conditions") or [join.get("condition")]
+            conditions = join.get("conditions")
+            conditions = conditions if isinstance(conditions, list) and conditions else [join.get("condition")]
             on = " AND ".join(self.expression(one, 0) for one in conditions if one)
             text += f" LEFT JOIN {relation} ON {on}" if on else f" CROSS JOIN {relation}"
         return text
@@ -197,8 +197,8 @@ class _Scope:
     def whole_columns(self) -> list[str]:
         """What a query shows that names no columns: those of its source, of joins as far as they say, its own."""
         found = ["t0.*"]
-        for join in self.query.get("joins") or ():
-            fields = join.get("fields") if isinstance(join, dict) else None
+        for join in _documents(self.query.get("joins")):
+            fields = join.get("fields")
             if fields == "all":
                 found.append(f"{quote_name(str(join.get('alias') or 'joined'), self.reader.dialect)}.*")
             named = fields if isinstance(fields, list) else ()
@@ -222,7 +222,7 @@ class _Scope:
                 return given
             if clause[0] == "aggregation-options" and len(clause) > 1:
                 return self._name(clause[1])
-            if clause[0] in _FIELDS:
+            if _head(clause) in _FIELDS:
                 named = _target(clause)
                 return named if isinstance(named, str) else self.reader.table_field(named).name
             if clause[0] == "expression":
@@ -321,7 +321,17 @@ def _target(clause: list[Any]) -> object:
     if not rest:
         return None
     found = rest[-1] if clause[0] == "fk->" else rest[0]
-    return _target(found) if isinstance(found, list) and found and found[0] in _FIELDS else found
+    return _target(found) if isinstance(found, list) and _head(found) in _FIELDS else found
+
+
+def _head(clause: list[Any]) -> str:
+    """What a clause is, "" where it does not say."""
+    return clause[0] if clause and isinstance(clause[0], str) else ""
+
+
+def _documents(given: object) -> Iterator[Document]:
+    """The documents of a list, none where something else stands in its position."""
+    return (one for one in given if isinstance(one, dict)) if isinstance(given, list) else iter(())
 
 
 def _clauses(given: object) -> Iterator[object]:

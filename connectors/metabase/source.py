@@ -22,4 +22,4 @@ def open_source(settings: MetabaseConfig, _run: SourceRun) -> Iterator[OpenSourc
     server = settings.dashboard_server
     by_files = settings.dashboard_path is not None
     content = documents_of(exported_files(settings.path, _ENDINGS)) if by_files else documents_of_server(server)
-    yield source_of(assets_of(content, settings))
+    yield source_of(assets_of(content, settings), settings.dashboard_path)

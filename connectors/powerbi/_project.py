@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from connectors.assets import UnreadFile
-from connectors.dashboards.files import ExportedFile
+from connectors.dashboards.files import OUTSIDE, ExportedFile
 from connectors.powerbi._model import SemanticModel, json_of_tmdl, model_of
 from connectors.powerbi._reports import (
     NotReport,
@@ -66,7 +66,7 @@ def read_projects(files: Iterable[ExportedFile], name: str) -> PowerBiProject:
     found = _ProjectFiles(_ITEM.sub("", name))
     reports = frozenset(one.folder for one in given if posixpath.basename(one.name).lower() == _REPORT_FILE)
     for file in given:
-        if _is_wanted(file.name, reports):
+        if file.name == OUTSIDE or _is_wanted(file.name, reports):
             _read(file, found)
     models = (*_models_of_tmdl(found), *_models_of_json(found))
     made = tuple(one for folder in sorted(reports) for one in _report(folder, found))

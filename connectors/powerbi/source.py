@@ -18,4 +18,4 @@ from connectors.source import OpenSource, SourceRun
 def open_source(settings: PowerBiConfig, run: SourceRun) -> Iterator[OpenSource]:
     """The projects; the run tells whose SQL is asked over connections that do not say. Raises ConfigError."""
     project = read_projects(exported_files(settings.path, ENDINGS), settings.path.resolve().stem)
-    yield source_of(assets_of(project, settings, run.dialect or PLAIN_SQL))
+    yield source_of(assets_of(project, settings, run.dialect or PLAIN_SQL), settings.dashboard_path)

@@ -21,4 +21,4 @@ def open_source(settings: SupersetConfig, _run: SourceRun) -> Iterator[OpenSourc
         documents = documents_of(exported_files(settings.path, (".yaml", ".yml")))
     else:
         documents = documents_of_server(settings.dashboard_server)
-    yield source_of(assets_of(documents, settings))
+    yield source_of(assets_of(documents, settings), settings.dashboard_path)

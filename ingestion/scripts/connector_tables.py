@@ -12,9 +12,11 @@ Options are values of a user's: of them only the place is taken, and none is lef
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 
 from ingestion.dialects import Dialect
 from ingestion.dialects.cursor import Code, Edit
@@ -117,19 +119,23 @@ class ConnectorTables:
 
     dialect: Dialect
     naming: TableNaming
-    _defined: list[ConnectorTable] = field(default_factory=list)
+    _defined: dict[str, list[ConnectorTable]] = field(default_factory=lambda: defaultdict(list))
     _catalogs: dict[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
 
     def define(self, table: ConnectorTable) -> None:
-        self._defined.append(table)
+        self._defined[_last_part(table)].append(table)
 
     def of(self, parts: Parts) -> ConnectorTable | None:
         """The table that a name means: the one that was defined last of those that may be called so.
 
         A temporary one goes before all others of its name.
         """
-        found = [table for table in reversed(self._defined) if table.may_be_called(parts)]
+        found = [table for table in reversed(self._namesakes(parts)) if table.may_be_called(parts)]
         return next((table for table in found if table.is_temporary), found[0] if found else None)
+
+    def _namesakes(self, parts: Parts) -> list[ConnectorTable]:
+        """Those whose own name is the last part of a name, in the order in which they were defined."""
+        return self._defined.get(parts[-1], []) if parts else []
 
     def add_catalog(self, name: str, options: Mapping[str, str]) -> None:
         """A catalog, whose tables nobody defines: they are there."""
@@ -153,24 +159,31 @@ class ConnectorTables:
 
     def drop(self, parts: Parts, *, temporary: bool = False) -> None:
         """Without the table of a name, of which those that are `temporary` are others."""
-        found = [one for one in self._defined if one.is_temporary == temporary and one.may_be_called(parts)]
+        found = [one for one in self._namesakes(parts) if one.is_temporary == temporary and one.may_be_called(parts)]
         self.forget([one for one in found if one.name == found[-1].name])
 
     def drop_all(self, above: Parts) -> None:
         """Without the tables of a catalog, or of a database."""
-        self.forget([one for one in self._defined if one.name[:-1][: len(above)] == above])
+        self.forget([one for one in self if one.name[:-1][: len(above)] == above])
 
     def end_session(self) -> None:
         """What was temporary hides nothing of later scripts."""
-        self._defined = [replace(one, is_temporary=False) for one in self._defined]
+        for table in [one for one in self if one.is_temporary]:
+            self.forget([table])
+            self.define(replace(table, is_temporary=False))
 
     def forget(self, tables: Iterable[ConnectorTable]) -> None:
         """Without these, which end with their session."""
-        gone = {id(table) for table in tables}
-        self._defined = [table for table in self._defined if id(table) not in gone]
+        for table in tables:
+            called = self._defined[_last_part(table)]
+            called[:] = [one for one in called if one is not table]
 
     def __iter__(self) -> Iterator[ConnectorTable]:
-        return iter(self._defined)
+        return chain.from_iterable(self._defined.values())
+
+
+def _last_part(table: ConnectorTable) -> str:
+    return (table.name or table.parts)[-1]
 
 
 def _own_name(url: JdbcUrl, parts: Parts) -> Parts:
@@ -768,6 +781,14 @@ def _quote_of(dialect: Dialect) -> Callable[[str], str]:
 
 
 @dataclass(frozen=True, slots=True)
+class _Around:
+    """What is around the relations of a statement: the `items` of its WITH, and whether a `*` stands for columns."""
+
+    items: frozenset[str]
+    has_star: bool
+
+
+@dataclass(frozen=True, slots=True)
 class _StatementNames:
     """The names in the statements of a script: what was `known` when each ran, and what is defined `later`.
 
@@ -790,7 +811,7 @@ class _StatementNames:
         if (changed := self._changed_table(first)) is not None:
             yield from self._target(changed)
         yield from self._windows(first, last)
-        items = self._items_of_with(first, last)
+        around = _Around(self._items_of_with(first, last), has_star=self._has_star(first))
         groups = [self.code.word(first)]
         for index in range(first, last):
             word = self.code.word(index)
@@ -799,7 +820,7 @@ class _StatementNames:
             elif word == ")" and len(groups) > 1:
                 groups.pop()
             elif word in ("from", "join") and groups[-1] in _QUERIES and not self._is_comparison(index):
-                yield from self._relations(index + 1, last, items)
+                yield from self._relations(index + 1, last, around)
             elif word in ("into", "overwrite") and self.code.word(index - 1) == "insert":
                 yield from self._target(index + 1, is_filled=True)
 
@@ -852,7 +873,7 @@ class _StatementNames:
                     found.add(code.name(at))
         return frozenset(found)
 
-    def _relations(self, index: int, last: int, items: frozenset[str]) -> Iterator[Edit]:
+    def _relations(self, index: int, last: int, around: _Around) -> Iterator[Edit]:
         """The tables of `FROM a, b AS c JOIN …` up to its first other thing."""
         code = self.code
         while index < last:
@@ -862,7 +883,7 @@ class _StatementNames:
                 parts, end = code.dotted_name(index)
                 if code.word(end) == "(":
                     return
-                yield from self._relation(index, end, parts, items)
+                yield from self._relation(index, end, parts, around)
                 index = end
             if index < last and code.stands(index, "for", "system_time", "as", "of"):
                 ended = self._moment_end(index + 4)
@@ -890,10 +911,9 @@ class _StatementNames:
         _parts, end = self.code.dotted_name(index)
         return self.code.after(end) if self.code.word(end) == "(" else end
 
-    def _relation(self, index: int, end: int, parts: Parts, items: frozenset[str]) -> Iterator[Edit]:
-        has_star = self._has_star(index)
+    def _relation(self, index: int, end: int, parts: Parts, around: _Around) -> Iterator[Edit]:
         table = self._table(parts)
-        if table is None or (len(parts) == 1 and parts[0] in items):
+        if table is None or (len(parts) == 1 and parts[0] in around.items):
             return
         if not (table.locations or table.computed or table.is_altered):
             return
@@ -901,7 +921,7 @@ class _StatementNames:
         behind = self._moment_end(end + 4) if code.stands(end, "for", "system_time", "as", "of") else end
         has_alias = code.word(behind) == "as" or (code.is_name(behind) and code.word(behind) not in _AFTER_RELATION)
         alias = "" if has_alias else f" AS {quote(parts[-1])}"
-        query = table.query(quote, has_star=has_star)
+        query = table.query(quote, has_star=around.has_star)
         yield code.edit(index, end - 1, f"{query}{alias}")
 
     def _target(self, index: int, *, is_filled: bool = False) -> Iterator[Edit]:

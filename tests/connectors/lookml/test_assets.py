@@ -113,6 +113,8 @@ def test_a_tile_shows_what_it_makes_up_and_what_no_view_has_is_told(tmp_path: Pa
     [
         ("a.dashboard.lookml", "- dashboard: [", "it is no YAML, or is cut"),
         ("a.view.lkml", "view: orders { dimension: id { sql: ${TABLE}.id", "it is no LookML, or is cut"),
+        ("a.view.lkml", "view: orders", "it is no LookML, or is cut"),
+        ("a.view.lkml", "view: orders { dimension: id derived_table: x }", "it is no LookML, or is cut"),
         ("a.view.lkml", "SELECT 1 FROM x", "it is no LookML, or is cut"),
         ("a.view.lkml", "view: a {" * 5000, "it is no LookML, or is cut"),
     ],

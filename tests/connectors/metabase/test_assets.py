@@ -20,6 +20,7 @@ from connectors.metabase._documents import documents_of
 from connectors.metabase.settings import MetabaseConfig
 from connectors.metabase.source import open_source
 from connectors.source import SourceRun
+from ingestion.errors import ConfigError
 
 SETTINGS = MetabaseConfig.model_construct(dashboard_service_name=None, database_names={})
 ORDERS, USERS = ["shop", "sales", "orders"], ["shop", "sales", "users"]
@@ -236,6 +237,15 @@ def test_its_files_are_opened_as_a_source(tmp_path: Path) -> None:
     assert {one.query.database for one in assets.of_kind("dashboardDataModel") if one.query is not None} == {"other"}
 
 
+def test_a_folder_of_something_else_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("name: x")
+    settings = MetabaseConfig.model_construct(
+        dashboard_path=str(tmp_path), dashboard_service_name="bi", database_names={}
+    )
+    with pytest.raises(ConfigError, match="holds nothing of Metabase"), open_source(settings, SourceRun()):
+        pass
+
+
 def test_odd_values_end_a_card_and_no_run() -> None:
     odd: list[Any] = [
         None,
@@ -251,9 +261,14 @@ def test_odd_values_end_a_card_and_no_run() -> None:
     for _ in range(100):
         deep = ["not", deep]
     odd += [{"query": {"source-table": ORDERS, "filter": deep}}, {"query": {"source-table": ORDERS, "joins": [3]}}]
+    total: Any = [{"field": "total"}, ["field", {}]]
+    join: Any = {"source-table": ORDERS, "conditions": 5, "source-query": [1]}
+    odd += [{"query": {"source-table": ORDERS, **clauses}} for clauses in (
+        {"joins": 3, "aggregation": total}, {"breakout": [["field", [{}], None]]}, {"joins": [join]},
+    )]  # fmt: skip
     found = read(dict(card(str(number), query) for number, query in enumerate(odd)))
     ends = [found["chart", str(number)].end.partition(":")[0] for number in range(len(odd))]
-    assert ends == [*["unsupported"] * 5, "no_dataset", "no_dataset", "no_dataset", "unsupported", ""]
+    assert ends == [*["unsupported"] * 5, *["no_dataset"] * 3, "unsupported", "", *["no_dataset"] * 2, ""]
 
 
 ANSWERS: dict[str, Any] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -206,6 +207,13 @@ def test_a_link_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "Sales.SemanticModel/definition/tables/Link.tmdl").symlink_to("/etc/passwd")
     found = read_projects(exported_files(tmp_path, ENDINGS), "whole")
     assert [one.problem for one in found.unread] == ["a symbolic link, which is not followed"]
+
+
+def test_a_file_of_a_zip_whose_name_leads_out_of_it_is_told(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        archive.writestr("../../Orders.tmdl", "table Orders")
+    found = read_projects(exported_files(tmp_path / "all.zip", ENDINGS), "all")
+    assert [one.problem for one in found.unread] == ["its path leads out of the export"]
 
 
 def test_a_report_over_a_model_that_was_not_read_says_so(tmp_path: Path) -> None:
