@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ingestion.analysis.roles import FILTER, IDENTITY, JOIN
@@ -100,10 +100,13 @@ def _balanced_text(text: str, start: int, opening: str, closing: str) -> str:
 # Delta's commands.
 
 
-def delta_merge(args: str, made: Mapping[int, Attribute]) -> PlanRelation:
-    """Delta's MERGE: its clauses name the columns; their ids are those of the scans beside it."""
+def delta_merge(args: str, made: Mapping[int, Attribute], reads: Iterable[PlanRelation]) -> PlanRelation:
+    """Delta's MERGE: its clauses name the columns; their ids are those of the scans beside it, which are its `reads`.
+
+    What decides the rows of its source is in these alone: the WHERE of `USING (SELECT k FROM s WHERE live)`.
+    """
     scope = AttributeScope(made, known=set(made))
-    found: set[IndirectUse] = set()
+    found: set[IndirectUse] = {use for read in reads for use in read.indirect}
     columns: dict[str, list[AttributeLineage]] = {}
     first = _CLAUSE.search(args)
     condition = args[: first.start()] if first else args
@@ -115,6 +118,8 @@ def delta_merge(args: str, made: Mapping[int, Attribute]) -> PlanRelation:
         for name, text in _assignments(actions.removesuffix("]")):
             columns.setdefault(name, []).append(read_expression(text, scope))
     attributes = [Attribute(-1 - i, name, unite_lineages(parts)) for i, (name, parts) in enumerate(columns.items())]
+    if args.count("[") != args.count("]"):  # a literal has some: where clauses begin and end is not known
+        attributes = [replace(item, lineage=replace(item.lineage, opaque=True)) for item in attributes]
     problems = (CUT,) if is_truncated(args) else ()
     lineages = [lineage for parts in columns.values() for lineage in parts]
     tables = {c.table: None for lineage in lineages for c in lineage.columns} | {c.table: None for c, _ in found}

@@ -236,7 +236,7 @@ def _complete(placed: _Placed, reads: Sequence[_Read], made: Mapping[int, Attrib
         return item
     relation: PlanRelation | None = None
     if write.merge is not None:
-        relation = delta_merge(write.merge, made)
+        relation = delta_merge(write.merge, made, [read.relation for read in reads])
     elif write.outputs:
         relation = _query_beside(write.outputs, reads)
     return _with_changes(EvaluatedWrite(write, relation, item.logical))

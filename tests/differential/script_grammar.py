@@ -77,6 +77,8 @@ class Relation:
 Node = tuple[str, str | None]
 """A table, and a column of it; None: the table, or how many rows it has."""
 
+_ROWS = ""
+"""What a query reads of each relation in its FROM, even if it reads no column: how many rows it has."""
 GONE = "(gone)"
 
 
@@ -199,6 +201,7 @@ class ScriptGrammar:
         candidates = [one for one in self._sources() if one.key or not keyed]
         relation = self._random.choice(candidates[-5:] if self._happens(70) else candidates)
         source, scope = f"{relation.name} x", _Scope((("x", relation),))
+        self._reads.append((relation, _ROWS))
         others = [one for one in candidates if one.key]
         key = relation.key
         if key and others and self._happens(40):
@@ -210,6 +213,7 @@ class ScriptGrammar:
         elif others and not keyed and self._happens(8):
             other = self._random.choice(others)
             source, key = f"{source}, {other.name} y", None
+            self._reads.append((other, _ROWS))
             scope = _Scope((("x", relation), ("y", other)))
         scope = _Scope(scope.relations, (f"x.{key}",) if key else ())
         if not keyed and self._happens(25):

@@ -22,13 +22,15 @@ from tests.support.spark_jobs.older_logs import kept, write_log
 
 FEWEST = {"delta": 20, "iceberg": 20}
 KINDS = {
-    **dict.fromkeys(("f09", "f10", "f11", "f26", "f28", "f35", "f40", "m09", "m10", "m40"), StatementKind.MERGE),
+    **dict.fromkeys(
+        ("f09", "f10", "f11", "f26", "f28", "f35", "f40", "f42", "f43", "m09", "m10", "m40"), StatementKind.MERGE
+    ),
     **dict.fromkeys(("f12", "f36", "f37", "m12", "m15"), StatementKind.UPDATE),
     **dict.fromkeys(("f13", "f14", "f38", "f39", "f41", "m13", "m14", "m39"), StatementKind.DELETE),
 }
-DELETING = {"f40", "m40"}
+DELETING = {"f40", "f42", "m40"}
 """MERGE that only deletes."""
-INCOMPLETE = {("iceberg", "extended"): {"f09", "f10", "f11", "f28", "f35", "f40", "m09", "m10", "m40"}}
+INCOMPLETE = {("iceberg", "extended"): {"f09", "f10", "f11", "f28", "f35", "f40", "f42", "f43", "m09", "m10", "m40"}}
 """MERGE as Spark prints a rewritten one on one line: the columns, not what becomes of them."""
 
 

@@ -264,6 +264,76 @@ def test_an_update_of_delta_s_whose_values_a_literal_hides_is_said_to_be_incompl
     assert (direct_edges(flow), indirect_edges(flow)) == (set(), set())
 
 
+def delta_merge(condition: str) -> str:
+    return f"""== Physical Plan ==
+Execute MergeIntoCommand (1)
+   +- MergeIntoCommand (2)
+
+
+(1) Execute MergeIntoCommand
+Output [1]: [num_affected_rows#40L]
+
+(2) MergeIntoCommand
+Arguments: SubqueryAlias s, SubqueryAlias t, `lake`.`mart`.`bills`, Delta[version=1, file:/data/bills], \
+(id#1L = id#11L), [Delete [condition: {condition}], Update [actions: [`id` = id#1L, `amount` = price#12]]], \
+[Delete [condition: (note#3 = old)]], StructType(StructField(id,LongType,true)), false
+"""
+
+
+DELTA_SOURCE = f"""== Physical Plan ==
+Project (3)
++- Filter (2)
+   +- Scan parquet {NEWS} (1)
+
+
+(1) Scan parquet {NEWS}
+Output [3]: [id#11L, price#12, gone#13]
+
+(2) Filter
+Input [3]: [id#11L, price#12, gone#13]
+Condition : gone#13
+
+(3) Project
+Output [2]: [id#11L, price#12]
+Input [3]: [id#11L, price#12, gone#13]
+"""
+DELTA_JOIN = f"""== Physical Plan ==
+Project (2)
++- Scan parquet {BILLS} (1)
+
+
+(1) Scan parquet {BILLS}
+Output [3]: [id#1L, amount#2, note#3]
+
+(2) Project
+Output [3]: [id#1L, amount#2, note#3]
+Input [3]: [id#1L, amount#2, note#3]
+"""
+
+
+def test_what_decides_the_rows_of_a_merge_of_delta_s_is_in_its_clauses_and_in_its_source() -> None:
+    plans = [delta_merge("(amount#2 > price#12)"), DELTA_SOURCE, DELTA_JOIN]
+    lineage = statement_lineage(plans, Application(NAMES))
+    assert lineage is not None
+    (flow,) = lineage.flows
+    assert direct_edges(flow) == {("amount", NEWS, "price")}
+    decides = {(c.table.dotted, c.column) for use in flow.indirect for c in use.sources}
+    assert decides == {(NEWS, name) for name in ("gone", "id", "price")} | {
+        (BILLS, name) for name in ("amount", "id", "note")
+    }
+    assert all(r.certain for o in flow.outputs for r in o.references)
+
+
+def test_where_a_literal_hides_the_clauses_of_a_merge_of_delta_s_nothing_is_certain() -> None:
+    plans = [delta_merge("(note#3 = actions: [`id` = price#12)"), DELTA_SOURCE, DELTA_JOIN]
+    lineage = statement_lineage(plans, Application(NAMES))
+    assert lineage is not None
+    (flow,) = lineage.flows
+    direct = [r for o in flow.outputs for r in o.references if r.transformation.type is LineageType.DIRECT]
+    assert direct
+    assert all(r.opaque for r in direct)
+
+
 EXTENDED = f"""== Analyzed Logical Plan ==
 ReplaceData RelationV2[id#1L, amount#2] {BILLS} {BILLS}
 :  +- Filter (outer(id#1L) = id#11L)

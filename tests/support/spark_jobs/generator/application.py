@@ -10,6 +10,7 @@ import json
 import os
 import re
 import signal
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from truth import lineage_of
 
 
 def session(name: str, root: Path, confs: list[str]) -> SparkSession:
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else workers are the first python3, with other packages
     builder = (
         SparkSession.builder.appName(name)
         .master("local[2]")

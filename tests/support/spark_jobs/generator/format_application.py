@@ -6,6 +6,7 @@ python format_application.py --format delta|iceberg --jobs statements+frames --j
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import re
 from collections.abc import Iterator, Sequence
@@ -45,6 +46,7 @@ class Place:
     spark: SparkSession
     form: str
     root: Path
+    named: frozenset[str] = frozenset()  # the jobs to run; all of them where none is named
 
     @property
     def catalog(self) -> str:
@@ -169,7 +171,7 @@ def run_frame(place: Place, job: FrameJob) -> dict[str, Any]:
 
 def truths(place: Place, jobs: Sequence[FormatJob | FrameJob]) -> Iterator[dict[str, Any]]:
     for job in jobs:
-        if job.only not in ("", place.form):
+        if job.only not in ("", place.form) or (place.named and job.name not in place.named):
             continue
         fact = run_statement(place, job) if isinstance(job, FormatJob) else run_frame(place, job)
         place.spark.catalog.clearCache()
@@ -177,6 +179,15 @@ def truths(place: Place, jobs: Sequence[FormatJob | FrameJob]) -> Iterator[dict[
         if not fact["target"].startswith("file:") and place.spark.catalog.tableExists(fact["target"]):
             columns = place.spark.table(fact["target"]).columns
         yield {"job": job.name, "table_columns": columns, **fact}
+
+
+def keep(file: Path, place: Place, made: dict[str, Any]) -> None:
+    """Write what the tests keep of an application, of one that ran some jobs only beside what is kept of others."""
+    if place.named:
+        before = json.loads(gzip.decompress(file.read_bytes()))
+        others = [fact for fact in before["truth"] if fact["job"] not in place.named]
+        made = {**made, "truth": [*others, *made["truth"]], "logs": [*before["logs"], *made["logs"]]}
+    pack(file, made, place.root)
 
 
 def main() -> None:
@@ -187,6 +198,7 @@ def main() -> None:
     parser.add_argument("--root", required=True, type=Path)
     parser.add_argument("--truth", required=True, type=Path)
     parser.add_argument("--keep", type=Path, help="write what the tests keep, of an uncompressed log in DIR/logs")
+    parser.add_argument("--only", action="append", default=[], help="a job; what is kept of it is added to the file")
     parser.add_argument("--conf", action="append", default=[])
     options = parser.parse_args()
     confs = [f"spark.jars={options.jars}", *CONFS[options.format], *options.conf]
@@ -194,18 +206,18 @@ def main() -> None:
         confs.append(f"spark.sql.catalog.lake.warehouse={options.root}/iceberg")
     spark = session(f"jobs-{options.format}", options.root, confs)
     spark.sparkContext.setLogLevel("ERROR")
-    place = Place(spark, options.format, options.root)
+    place = Place(spark, options.format, options.root, frozenset(options.only))
     for text in SETUP:
         spark.sql(place.text(text))
     truth: list[dict[str, Any]] = []
     for kind in options.jobs.split("+"):
         truth += truths(place, {"statements": JOBS, "frames": format_frames.JOBS}[kind])
-    for text in MAINTENANCE[options.format]:
+    for text in () if place.named else MAINTENANCE[options.format]:
         spark.sql(place.text(text))
     version = spark.version
     spark.stop()
     if options.keep:
-        pack(options.keep, {"version": version, "truth": truth, "logs": [log_of(options.root / "logs")]}, options.root)
+        keep(options.keep, place, {"version": version, "truth": truth, "logs": [log_of(options.root / "logs")]})
     options.truth.write_text(json.dumps(truth, indent=1))
 
 

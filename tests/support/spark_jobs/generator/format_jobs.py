@@ -266,6 +266,45 @@ JOBS = [
     ),
     FormatJob("f41", filled("f41"), "DELETE FROM {c}.mart.f41", ()),
     FormatJob(
+        "f42",
+        filled("f42"),
+        f"MERGE INTO {{c}}.mart.f42 t USING (SELECT order_id, amount FROM {C} WHERE NOT gone) s"
+        " ON t.order_id = s.order_id WHEN MATCHED AND t.amount > s.amount THEN DELETE"
+        " WHEN NOT MATCHED BY SOURCE AND t.status = 'x' THEN DELETE",
+        (),
+        (
+            *GONE,
+            ("*", C, "amount"),
+            ("*", "{c}.mart.f42", "order_id"),
+            ("*", "{c}.mart.f42", "amount"),
+            ("*", "{c}.mart.f42", "status"),
+        ),
+    ),
+    FormatJob(
+        "f43",
+        filled("f43"),
+        f"MERGE INTO {{c}}.mart.f43 t USING (SELECT order_id, max(amount) AS most FROM {C} WHERE status <> 'q'"
+        " GROUP BY order_id) s ON t.order_id = s.order_id WHEN MATCHED AND s.most < 0 THEN DELETE"
+        " WHEN NOT MATCHED THEN INSERT (order_id, amount) VALUES (s.order_id, s.most)"
+        " WHEN NOT MATCHED BY SOURCE AND t.amount > 9 THEN UPDATE SET status = 'old'",
+        (("order_id", C, "order_id"), ("amount", C, "amount")),
+        (
+            ("*", C, "order_id"),
+            ("*", C, "status"),
+            ("*", C, "amount"),
+            ("*", "{c}.mart.f43", "order_id"),
+            ("*", "{c}.mart.f43", "amount"),
+        ),
+    ),
+    FormatJob(
+        "f44",
+        filled("f44"),
+        f"MERGE INTO {{c}}.mart.f44 t USING (SELECT order_id, amount FROM {C} WHERE NOT gone) s"
+        " ON t.order_id = s.order_id WHEN NOT MATCHED THEN INSERT (order_id, amount) VALUES (s.order_id, s.amount)",
+        (("order_id", C, "order_id"), ("amount", C, "amount")),
+        (*GONE, ("*", "{c}.mart.f44", "order_id")),
+    ),
+    FormatJob(
         "m09",
         merge_on_read("m09"),
         f"MERGE INTO {{c}}.mart.m09 t USING {C} s ON t.order_id = s.order_id"
