@@ -82,6 +82,7 @@ POSTGRES_FAMILY = (
         _POSTGRES,
         name="vertica",
         sqlfluff="vertica",
+        index_shift=-1,
         defaults_read_columns=True,
         relations=IGNORED_CASE,
         columns=IGNORED_CASE,
@@ -171,6 +172,7 @@ _FLINK = replace(
     _SPARK,
     name="flink",
     sqlglot="databricks",
+    index_shift=1,
     relations=KEPT_CASE,
     columns=KEPT_CASE,
     string_quotes="'",
@@ -433,7 +435,15 @@ _MYSQL_FAMILY = (
         merged_columns=MergedColumns.AS_KEPT_SIDE,
     ),
     replace(_MYSQL, name="singlestore", sqlglot="singlestore", create_as_by_name=True),
-    replace(_MYSQL, name="doris", sqlglot="doris", sqlfluff="doris", struct_access=True, arrow=Arrow.BY_OPERAND),
+    replace(
+        _MYSQL,
+        name="doris",
+        sqlglot="doris",
+        sqlfluff="doris",
+        struct_access=True,
+        index_shift=1,
+        arrow=Arrow.BY_OPERAND,
+    ),
     replace(
         _MYSQL, name="starrocks", sqlglot="starrocks", sqlfluff="starrocks", struct_access=True, arrow=Arrow.BY_OPERAND
     ),

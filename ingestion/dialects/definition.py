@@ -139,6 +139,7 @@ class Dialect:
     control_opens_block: bool = False  # IF, WHILE, LOOP, FOR, REPEAT outside a routine
     declarations_after_is: bool = False  # PROCEDURE p IS a INT; BEGIN ...
     declare_section: bool = False  # DECLARE a INT; b INT; BEGIN: one word for all of them
+    index_shift: int = 0  # of what sqlglot takes for the number, from 0, of a[1]: less than it in this dialect
     command_procedure: str = ""  # the procedure that runs a command of the client's: CALL admin_cmd('LOAD …')
     execute_runs_text: bool = False  # EXECUTE x runs the text in x, and never a routine x
     bare_calls: bool = False  # p(1); calls p

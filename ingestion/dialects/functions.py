@@ -175,6 +175,11 @@ LAMBDA_FUNCTIONS = keywords(
 )
 """Functions that take a lambda: what duckdb_functions() says so of, and those of other systems' manuals."""
 
+FIRST_ELEMENTS = {
+    **dict.fromkeys(keywords("ARRAYELEMENT ARRAY_EXTRACT ELEMENT_AT LIST_ELEMENT LIST_EXTRACT"), 1),
+    "GET": 0,
+}
+"""Functions that give an array's element by its number, and the number of its first one."""
 ELEMENTS = keywords("EXPLODE EXPLODE_OUTER UNNEST")
 """Table functions that give one column: an array's elements."""
 INLINES = keywords("INLINE INLINE_OUTER")

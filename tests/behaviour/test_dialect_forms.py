@@ -255,7 +255,8 @@ RELATIONS: list[Case] = [
     (
         "tsql",
         "INSERT INTO o (no, far) SELECT TOP (3) WITH APPROXIMATE b.no, f.distance FROM VECTOR_SEARCH(TABLE = lib.books "
-        "AS b, COLUMN = gist, SIMILAR_TO = @wanted, METRIC = 'cosine', TOP_N = 3) AS f WHERE b.pages > 9",
+        "AS b, COLUMN = gist, SIMILAR_TO = @wanted, METRIC = 'cosine', TOP_N = 3) AS f WITH (FORCE_ANN_ONLY) "
+        "WHERE b.pages > 9",
         {},
         "lib.books.gist>o.far lib.books.no>o.no",
     ),
@@ -414,6 +415,18 @@ COLUMNS: list[Case] = [
         "shelves.no>o.no",
     ),
     ("duckdb", "CREATE TABLE o AS SELECT [x, y][2] AS z FROM s", {}, "s.y>o.z"),
+    ("bigquery", "INSERT INTO o (a) SELECT [y, x][ORDINAL(2)] FROM s", {}, "s.x>o.a"),
+    ("bigquery", "INSERT INTO o (a) SELECT [x, y][SAFE_ORDINAL(1)] FROM s", {}, "s.x>o.a"),
+    ("clickhouse", "INSERT INTO o (a) SELECT arrayElement([y, x], 2) FROM s", {}, "s.x>o.a"),
+    ("databricks", "INSERT INTO o (a) SELECT try_element_at(array(x, y), 1) FROM s", {}, "s.x>o.a"),
+    ("doris", "INSERT INTO o (a) SELECT [x, y][1] FROM s", {}, "s.x>o.a"),
+    ("duckdb", "INSERT INTO o (a) SELECT list_extract([y, x], -1) FROM s", {}, "s.x>o.a"),
+    ("flink", "INSERT INTO o (a) SELECT ARRAY[x, y][1] FROM s", {}, "s.x>o.a"),
+    ("snowflake", "INSERT INTO o (a) SELECT GET(ARRAY_CONSTRUCT(x, y), 0) FROM s", {}, "s.x>o.a"),
+    ("spark", "INSERT INTO o (a) SELECT element_at(array(x, y), 1) FROM s", {}, "s.x>o.a"),
+    ("spark", "INSERT INTO o (a) SELECT get(array(y, x), 1) FROM s", {}, "s.x>o.a"),
+    ("trino", "INSERT INTO o (a) SELECT element_at(ARRAY[y, x], -1) FROM s", {}, "s.x>o.a"),
+    ("vertica", "INSERT INTO o (a) SELECT (ARRAY[x, y])[0] FROM s", {}, "s.x>o.a"),
     ("duckdb", "CREATE TABLE o AS SELECT [x, y, z][-2] AS w FROM s", {}, "s.y>o.w"),
     ("duckdb", "CREATE TABLE o AS SELECT {'p': x, 'q': y}['q'] AS w FROM s", {}, "s.y>o.w"),
     ("duckdb", "CREATE TABLE o AS SELECT struct_extract({'p': x, 'q': y}, 'p') AS w FROM s", {}, "s.x>o.w"),

@@ -20,11 +20,18 @@ from ingestion.analysis.roles import (
     TRANSFORMED,
     WINDOW,
 )
-from ingestion.dialects.functions import REFERENCES_TO_ROWS, SORTED_WITHIN, ArgumentUse, argument_uses, unit_positions
+from ingestion.dialects.functions import (
+    FIRST_ELEMENTS,
+    REFERENCES_TO_ROWS,
+    SORTED_WITHIN,
+    ArgumentUse,
+    argument_uses,
+    unit_positions,
+)
 from ingestion.dialects.keywords import DATE_PARTS
 from ingestion.parsing.sqlglot.expressions._functions import behaviours_of, write_in_dialect
 from ingestion.parsing.sqlglot.expressions._operators import write_decode
-from ingestion.parsing.sqlglot.expressions._terms import called_name
+from ingestion.parsing.sqlglot.expressions._terms import called_name, element_at
 from ingestion.parsing.sqlglot.expressions.names import named_table, parameter_named_by
 from ingestion.parsing.sqlglot.expressions.types import has_constant_length
 from ingestion.parsing.sqlglot.expressions.writer import ExpressionWriter, Handler
@@ -196,6 +203,9 @@ def write_function(w: ExpressionWriter, node: exp.Expr, role: int, outer_precede
         name = written.upper() if isinstance(written, str) else written.sql()
         if name == "MULTIIF":
             return write_decode(w, node, role, outer_precedence)
+        chosen = _element_called(node, name)
+        if chosen is not None:
+            return w.write(chosen, TRANSFORMED[role], outer_precedence)
         if _write_lookup(w, node, name, role):
             return None
         first = node.args["expressions"][:1] if name == "VALUES" else []
@@ -221,6 +231,12 @@ def write_function(w: ExpressionWriter, node: exp.Expr, role: int, outer_precede
         w.call(called_name(node), TRANSFORMED[role], tuple(given))
     w.parts.append(")")
     return _result_type(known.type, rules)
+
+
+def _element_called(node: exp.Expr, name: str) -> exp.Expr | None:
+    """The element b of LIST_EXTRACT([a, b], 2)."""
+    first, given = FIRST_ELEMENTS.get(name), node.args.get("expressions") or []
+    return element_at(given[0], given[1], first) if first is not None and len(given) == 2 else None
 
 
 def _row_deciding(w: ExpressionWriter, node: exp.Expr) -> Iterator[Expression]:

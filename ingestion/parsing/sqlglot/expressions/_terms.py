@@ -542,7 +542,7 @@ def _arguments(node: exp.Expr) -> _Value:
 
 def _bracket(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     this, inside = node.args["this"], node.args.get("expressions") or []
-    chosen = _element_of(this, inside)
+    chosen = _element_of(w, node)
     if chosen is not None:
         return w.write(chosen, TRANSFORMED[role], outer_precedence)
     _name_fields(w, this)
@@ -557,21 +557,31 @@ def _bracket(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: i
     return ("element", rule)
 
 
-def _element_of(node: exp.Expr, inside: list[exp.Expr]) -> exp.Expr | None:
-    """The element b of `[a, b][2]`; None where the array or the number is not written out."""
-    while type(node) is exp.Paren:
-        node = node.this
-    index = inside[0] if len(inside) == 1 else None
-    from_end = type(index) is exp.Neg
-    if index is not None and from_end:
-        index = index.this
-    if type(node) is not exp.Array or type(index) is not exp.Literal or not index.name.isdigit():
+def _element_of(w: ExpressionWriter, node: exp.Expr) -> exp.Expr | None:
+    """The element b of `[a, b][2]` and ELEMENT_AT([a, b], 2), as `element_at` tells.
+
+    sqlglot has counted an index from 0 by its dialect, but where it says by `offset` that it left it as it is.
+    """
+    inside = node.args.get("expressions") or []
+    left = node.args.get("offset")
+    first = w.names.dialect.index_shift if left is None else int(left)
+    return element_at(node.args["this"], inside[0], first, last=1 + (left is None)) if len(inside) == 1 else None
+
+
+def element_at(array: exp.Expr, index: exp.Expr, first: int, last: int = 1) -> exp.Expr | None:
+    """The element of an array by its number, of which `first` and -`last` mean the first and the last.
+
+    None where the array or the number is not written out.
+    """
+    while type(array) is exp.Paren:
+        array = array.this
+    number = index.this if type(index) is exp.Neg else index
+    if type(array) is not exp.Array or type(number) is not exp.Literal or not number.name.isdigit():
         return None
-    number = int(index.name) - from_end  # sqlglot counts from 0 in every dialect: the last, -1, is its -2
-    if number >= len(node.expressions) + from_end or (from_end and not number):
-        return None
-    elements: list[exp.Expr] = node.expressions
-    return elements[-number if from_end else number]
+    elements: list[exp.Expr] = array.expressions
+    given = int(number.name) if number is index else -int(number.name)
+    found = given - first if given >= first else len(elements) + given + last - 1
+    return elements[found] if 0 <= found < len(elements) else None
 
 
 def _name_fields(w: ExpressionWriter, node: exp.Expr) -> None:
@@ -598,6 +608,9 @@ def _path_of(w: ExpressionWriter, node: exp.Expr | None) -> tuple[str, ...]:
 def _extract(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     """STRUCT_EXTRACT(struct, 'field'), GET(object, 'field')."""
     key = node.args["expression"]
+    chosen = element_at(node.args["this"], key, 0) if type(node) is exp.GetExtract else None
+    if chosen is not None:
+        return w.write(chosen, TRANSFORMED[role], outer_precedence)
     _name_fields(w, node.args["this"])
     path = _path_of(w, key)
     w.parts.append("GET(" if type(node) is exp.GetExtract else "STRUCT_EXTRACT(")

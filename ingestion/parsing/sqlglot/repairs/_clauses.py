@@ -366,6 +366,9 @@ def _searched_vectors(code: Code) -> Iterator[Edit]:
                 alias = table.split()[-1]
                 distance = f"(SELECT VECTOR_DISTANCE({alias}.{column}, {near}) AS distance)"
                 yield code.edit(number, closing, f"{table} CROSS APPLY {distance}")
+                hint = closing + 2 + code.stands(closing + 1, "as")
+                if code.stands(hint, "with", "("):
+                    yield code.edit(hint, code.closing(hint + 1))
         elif code.stands(number, "with", "approximate") and code.word(code.opening(number - 1) - 1) == "top":
             yield code.edit(number, number + 1)
 
