@@ -4,6 +4,7 @@ names, what fills them.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -359,15 +360,15 @@ def _add_relations(script: BoundScript, effects: ScriptEffects, names: TableName
 
 
 def _add_named_tables(script: BoundScript, effects: ScriptEffects, names: TableNames, labels: dict[int, str]) -> None:
-    made = {
-        tuple(part.casefold() for part in relation.key.parts if part): labels[relation.number]
-        for relation in script.log.relations
-        if relation.creator is not None or relation.key != relation.born
-    }
+    made: dict[str, dict[tuple[str, ...], str]] = defaultdict(dict)
+    for relation in script.log.relations:
+        key = tuple(part.casefold() for part in relation.key.parts if part)
+        if key and (relation.creator is not None or relation.key != relation.born):
+            made[key[-1]][key] = labels[relation.number]
     for one in script.named:
         folded = tuple(part.casefold() for part in one.parts)
         table = names.table_from(one.parts, one.namespace)
-        own = (label for key, label in made.items() if _are_one(key, folded))
+        own = (label for key, label in made.get(folded[-1], {}).items() if _are_one(key, folded))
         label = next(own, None) or (table.fqn if table is not None else None)
         if label is not None:
             effects.touched.setdefault(label, set()).update((one.column,) if one.column is not None else ())
