@@ -105,6 +105,8 @@ export async function start(explorer, entity, path, reach = null) {
   const card = cardNamed(explorer.graph, entity);
   if (!card) return;
   explorer.openColumn(keyOf(card.id, path));
+  explorer.draw(); // the panel took room: as much as fits beside it
+  sayShown(explorer);
   explorer.camera.begin(explorer.scene, explorer.picture.boxOf(card.id));
   explorer.focus(keyOf(card.id, path), { quiet: true });
 }
@@ -123,11 +125,7 @@ export async function load(explorer, { fit = false, around = null } = {}) {
     explorer.graph = graph;
     explorer.draw(around);
     if (fit) explorer.camera.begin(explorer.scene, explorer.picture.boxOf(explorer.graph.roots[0]));
-    const window = graph.before ? differenceText(graph, explorer.links) : windowText(graph.window);
-    const level = levelText(explorer.scene);
-    const cut = graph.truncated ? "; there is more than is shown: start nearer to what you look for" : "";
-    const text = `${graph.cards.size} tables, ${explorer.links.length} links${level ? `; ${level}` : ""}${window ? `; ${window}` : ""}${cut}${absentText(explorer.view, graph)}`;
-    sayWithLeftOut(explorer, text);
+    sayShown(explorer);
     markStates(explorer, turn);
     return true;
   } catch (error) {
@@ -135,6 +133,16 @@ export async function load(explorer, { fit = false, around = null } = {}) {
     else explorer.failed(error);
     return false;
   }
+}
+
+/** Says how much a picture shows, and what it leaves out. */
+function sayShown(explorer) {
+  const { graph, links, scene, view } = explorer;
+  const level = levelText(scene);
+  const window = graph.before ? differenceText(graph, links) : windowText(graph.window);
+  const cut = graph.truncated ? "; there is more than is shown: start nearer to what you look for" : "";
+  const shown = [`${graph.cards.size} tables, ${links.length} links`, level, window].filter(Boolean).join("; ");
+  sayWithLeftOut(explorer, `${shown}${cut}${absentText(view, graph)}`);
 }
 
 /** Marks the cards with the states of their tables, once the picture is there: they are those of now. */

@@ -246,8 +246,8 @@ def shown_layers(port: ServedPage, folder: Path, *layers: int, view: str | None 
     file = folder / f"{sum(layers)}.html"
     file.write_text(self_contained_page(document, "Layers"), "utf-8")
     resize(port.page, DESK)
-    port.page.open(f"{file.as_uri()}#{view or layered_view(document)}", None if view else sum(layers))
-    port.page.until(lambda: port.page.tables > 0 and port.page.texts(".card"), "cards")
+    port.page.open(f"{file.as_uri()}#{layered_view(document) if view is None else view}")
+    port.page.until(lambda: port.page.texts(".card, #start-used li"), "cards, or where to begin")
     return port.page
 
 
@@ -287,6 +287,16 @@ def test_what_is_expanded_opened_or_taken_out_leaves_the_rest_where_it_was(port:
     page.js(f"const card = document.querySelector('[data-expand]'); {CLICK}")
     page.until(lambda: len(page.js(PLACES)) > len(before), "more tables")
     page.until(lambda: places_of(page, before) == before, "the others where they were")
+
+
+def test_beside_the_panel_of_what_was_searched_for_as_much_is_shown_as_fits(port: ServedPage, tmp_path: Path) -> None:
+    page = shown_layers(port, tmp_path, 6, 12, 4, 14, 6, view="")
+    page.search("+orders_2_1+")
+    page.press(ENTER)
+    page.until(lambda: page.texts("#impact tr"), "the panel")
+    assert "names only, to fit" in page.status
+    page.until(lambda: page.js(BEYOND) == [], "all of it beside the panel")
+    assert page.js(LETTERS) >= 11
 
 
 def places_of(page: Page, cards: Iterable[str]) -> dict[str, list[int] | None]:

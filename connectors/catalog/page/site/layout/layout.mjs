@@ -3,9 +3,9 @@ import { order } from "./crossings.mjs";
 import { ranks, withoutCycles } from "./layers.mjs";
 import { tops } from "./place.mjs";
 
-export const SPACE = { layer: 96, card: 26, lane: 12, line: 4, laneLimit: 44, part: 64, aspect: 1.6, stretch: 170 };
+export const SPACE = { layer: 96, card: 26, lane: 12, line: 4, laneLimit: 44, part: 64, aspect: 1.6, stretch: 170, gap: 7, gapLimit: 130 };
 /** The same where cards are names, of which many are to be seen at once. */
-export const CLOSE = { ...SPACE, layer: 52, card: 7, lane: 5, line: 2, laneLimit: 12, part: 24, stretch: 120 };
+export const CLOSE = { ...SPACE, layer: 52, card: 7, lane: 5, line: 2, laneLimit: 12, part: 24, stretch: 24, gap: 4, gapLimit: 60 };
 
 /**
  * Places cards and leads links.
@@ -163,7 +163,7 @@ function addPair({ pair, nodes, layers, between, lanes, part, links, space }) {
 
 /** The left edge of each layer: the more links pass between two layers, the wider the gap; a tall picture has wider ones. */
 function columns({ widths, between }, height, space) {
-  const gaps = between.map((segments) => space.layer + Math.min(130, Math.sqrt(segments.length) * 7));
+  const gaps = between.map((segments) => space.layer + Math.min(space.gapLimit, Math.sqrt(segments.length) * space.gap));
   const width = sum(widths) + sum(gaps);
   const spare = Math.max(0, Math.min(space.stretch, (height * space.aspect - width) / Math.max(1, gaps.length)));
   const left = [0];
