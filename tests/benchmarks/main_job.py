@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -35,18 +36,36 @@ class Peak:
     """Bytes of resident memory at its highest, and processor seconds, of the JVM and of everything else.
 
     `others` is all that is no JVM together, `driver` the run's own process, `workers` all other Python processes
-    together, and `worker` the largest of them.
+    together, and `worker` the largest of them; `held` is `others` with pages that forks share counted once.
+    `stage` is the one that runs; of each stage `driver_by_stage` is the driver's memory at its highest.
     """
 
     jvm: int = 0
     others: int = 0
+    held: int = 0
     driver: int = 0
     workers: int = 0
     worker: int = 0
-    seconds: dict[tuple[bool, int], float] = field(default_factory=dict)  # by whether it is a JVM, and process
+    stage: str = ""
+    driver_by_stage: dict[str, int] = field(default_factory=dict)
+    seconds: dict[tuple[str, int], float] = field(default_factory=dict)  # by kind of process, and process
+    seconds_by_stage: dict[tuple[str, str], float] = field(default_factory=dict)  # by stage and kind of process
 
     def processor_seconds(self, jvm: bool) -> float:
-        return sum(seconds for (is_jvm, _pid), seconds in self.seconds.items() if is_jvm is jvm)
+        return sum(seconds for (kind, _pid), seconds in self.seconds.items() if (kind in (JVM, EXECUTOR)) is jvm)
+
+    def note_seconds(self, used: dict[tuple[str, int], float]) -> None:
+        """Takes in what each process has used until now, on the account of the stage that runs."""
+        for process, seconds in used.items():
+            account = self.stage, process[0]
+            more = seconds - self.seconds.get(process, 0.0)
+            self.seconds_by_stage[account] = self.seconds_by_stage.get(account, 0.0) + more
+        self.seconds |= used
+
+
+DRIVER, WORKER, JVM, EXECUTOR = "driver", "worker", "JVM", "executor"
+"""Kinds of processes: the run's own, other Python ones, the JVM that it starts, JVMs of a cluster's executors."""
+_STAGE_BEGINS = re.compile(r" INFO (?P<stage>[a-z ]+) \.\.\.$")
 
 
 def main() -> None:
@@ -137,17 +156,22 @@ def measured_job(folder: Path, rows: int) -> Measured:
     peak = Peak()
     watcher = threading.Thread(target=watch, args=(job.pid, peak), daemon=True)
     watcher.start()
-    printed, _ = job.communicate()
+    printed = []
+    for line in job.stdout or ():
+        printed.append(line)
+        peak.stage = begins["stage"] if (begins := _STAGE_BEGINS.search(line.rstrip())) else peak.stage
+    job.wait()
     seconds = time.monotonic() - started
     watcher.join()
     if job.returncode:
-        sys.exit(f"the run ended with {job.returncode}:\n{printed}")
+        sys.exit(f"the run ended with {job.returncode}:\n{''.join(printed)}")
     report = json.loads((folder / "report.json").read_text())
     counts = report["counts"]
     print(
         f"whole run {seconds:.1f} s, {rows / seconds:,.0f} rows/s; peak memory "
         f"outside the JVM {peak.others / 1e6:,.0f} MB (driver {peak.driver / 1e6:,.0f}, all workers "
-        f"{peak.workers / 1e6:,.0f}, one worker {peak.worker / 1e6:,.0f}), JVM {peak.jvm / 1e6:,.0f} MB; "
+        f"{peak.workers / 1e6:,.0f}, one worker {peak.worker / 1e6:,.0f}; {peak.held / 1e6:,.0f} with what forks share "
+        f"counted once), JVM {peak.jvm / 1e6:,.0f} MB; "
         f"processor seconds outside the JVM {peak.processor_seconds(False):.1f}, JVM {peak.processor_seconds(True):.1f}"
     )
     for stage, taken in report["seconds_by_stage"].items():
@@ -162,23 +186,34 @@ def watch(pid: int, peak: Peak) -> None:
     while psutil.pid_exists(pid):
         try:
             root = psutil.Process(pid)
-            family = [root, *root.children(recursive=True)]
-            sizes = {p.pid: (p.name().startswith("java"), p.memory_info().rss) for p in family}
-            used = {(p.name().startswith("java"), p.pid): sum(p.cpu_times()[:2]) for p in family}
+            family = [(_kind_of(p, root), p) for p in (root, *root.children(recursive=True))]
+            sizes = {p.pid: (kind, p.memory_info().rss) for kind, p in family}
+            used = {(kind, p.pid): sum(p.cpu_times()[:2]) for kind, p in family}
+            held = sum(p.memory_full_info().pss for kind, p in family if kind in (DRIVER, WORKER))
         except psutil.Error:
             time.sleep(0.05)
             continue
         if root.status() == psutil.STATUS_ZOMBIE:
             return
-        peak.seconds |= used
-        python = {number: size for number, (is_jvm, size) in sizes.items() if not is_jvm}
-        driver = python.pop(pid, 0)
-        peak.jvm = max(peak.jvm, sum(size for is_jvm, size in sizes.values() if is_jvm))
-        peak.others = max(peak.others, driver + sum(python.values()))
+        peak.note_seconds(used)
+        driver = sum(size for kind, size in sizes.values() if kind == DRIVER)
+        workers = [size for kind, size in sizes.values() if kind == WORKER]
+        peak.jvm = max(peak.jvm, sum(size for kind, size in sizes.values() if kind in (JVM, EXECUTOR)))
+        peak.others = max(peak.others, driver + sum(workers))
+        peak.held = max(peak.held, held)
         peak.driver = max(peak.driver, driver)
-        peak.workers = max(peak.workers, sum(python.values()))
-        peak.worker = max([peak.worker, *python.values()])
+        peak.driver_by_stage[peak.stage] = max(peak.driver_by_stage.get(peak.stage, 0), driver)
+        peak.workers = max(peak.workers, sum(workers))
+        peak.worker = max([peak.worker, *workers])
         time.sleep(0.2)
+
+
+def _kind_of(process: psutil.Process, root: psutil.Process) -> str:
+    if process == root:
+        return DRIVER
+    if not process.name().startswith("java"):
+        return WORKER
+    return EXECUTOR if any("ExecutorBackend" in word for word in process.cmdline()) else JVM
 
 
 def compare(folder: Path) -> bool:

@@ -35,7 +35,7 @@ _QUICKLY = 1
 """How hard zlib tries."""
 _FILE_SCHEMA = StructType([StructField("file", StringType(), False)])
 _ENCRYPTION = "spark.io.encryption.enabled"
-_ROWS_A_GROUP, _BYTES_A_GROUP = 100_000, 64 << 20
+_ROWS_A_GROUP, _BYTES_A_GROUP = 25_000, 16 << 20
 """Rows that a task has at hand until they are written, and bytes of them."""
 _QUICKLY_COMPRESSED = "snappy"
 

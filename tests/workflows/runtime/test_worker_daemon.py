@@ -28,7 +28,10 @@ archive = os.path.join(home, "python", "lib", "pyspark.zip")
 assert zipfile.is_zipfile(archive)
 sys.path.insert(0, archive)
 from workflows.runtime import worker_daemon
-worker_daemon._fork = lambda: print(*sorted(sys.modules), sys.modules["pyspark"].__file__, file=sys.stderr)
+def fork():
+    sys.modules["pyarrow"].array(["a list"])
+    print(*sorted(sys.modules), sys.modules["pyspark"].__file__, file=sys.stderr)
+worker_daemon._fork = fork
 worker_daemon.main()
 """
 
@@ -39,11 +42,13 @@ def test_workers_are_forked_from_what_has_the_code_of_our_tasks_and_is_compiled_
     *loaded, place = ran.stderr.split()
     assert {"pyarrow", "pyspark.worker", "connectors.query_log.text_files", "workflows.run.group.runs"} <= {*loaded}
     assert "pyspark.zip" not in place
+    assert "pandas" not in loaded
 
 
 def test_what_is_not_installed_keeps_no_worker_from_saying_so(monkeypatch: pytest.MonkeyPatch) -> None:
     forked = list[bool]()
     monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
     monkeypatch.setattr(worker_daemon, "_LOADED", ("no_such_module", "pyspark.worker"))
     monkeypatch.setattr(worker_daemon, "_fork", lambda: forked.append(True))
     worker_daemon.main()
@@ -53,6 +58,7 @@ def test_what_is_not_installed_keeps_no_worker_from_saying_so(monkeypatch: pytes
 def test_after_a_task_a_worker_searches_what_is_young_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     searched = list[int]()
     monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
     monkeypatch.setattr(worker_daemon, "collect_seldom", lambda: None)  # the tests go on in this process
     monkeypatch.setattr(daemon, "gc", gc)
     monkeypatch.setattr(daemon, "manager", lambda: daemon.gc.collect())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -48,7 +48,7 @@ class OccurrenceGroup:
     last_seen: float
     count: int
     users: tuple[str, ...]
-    digests: tuple[int, ...]
+    digests: Sequence[int]
     duration: float
     jobs: tuple[str, ...] = ()
     runners: tuple[tuple[Runner, RunDays], ...] = ()
@@ -159,7 +159,7 @@ def _occurrence(tally: Tally, position: int, rank: int) -> OccurrenceGroup:
         count=tally.count,
         read_in_this_run=tally.read_in_this_run,
         users=tuple(sorted(tally.users)),
-        digests=tuple(sorted(tally.digests)),
+        digests=tally.digests,
         duration=tally.duration,
         jobs=tuple(sorted(tally.jobs)),
         runners=tuple(sorted(tally.runners.items(), key=repr)),

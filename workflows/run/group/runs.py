@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import pickle
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -139,10 +140,15 @@ _COLUMN_OF_FIELD = {
 RUN_COLUMNS = tuple(_COLUMN_OF_FIELD.get(name, name) for name in Run._fields)
 
 
+def _no_digests() -> array[int]:
+    return array("q")
+
+
 @dataclass(slots=True)
 class Tally:
     """Runs that mean the same, with the lowest of their record digests and jobs. `duration`: the sum, in seconds.
 
+    The `digests` are in order; those that were `added` since are among them once it is cut.
     `runners`: when each ran it; of more than are kept only that nobody is known.
     """
 
@@ -153,10 +159,11 @@ class Tally:
     count: int = 0
     read_in_this_run: int = 0
     users: set[str] = field(default_factory=set)
-    digests: set[int] = field(default_factory=set)
+    digests: array[int] = field(default_factory=_no_digests)
     jobs: set[str] = field(default_factory=set)
     duration: float = 0.0
     runners: dict[Runner, RunDays] = field(default_factory=dict)
+    added: set[int] = field(default_factory=set)
 
     @property
     def key(self) -> tuple[StatementRuns, object]:
@@ -173,9 +180,9 @@ class Tally:
         if run.user is not None:
             self.users.add(run.user)
         if run.digest is not None:
-            self.digests.add(run.digest)
-            if len(self.digests) > 4 * DIGESTS_KEPT:
-                self.digests = self._lowest_digests()
+            self.added.add(run.digest)
+            if len(self.added) > 4 * DIGESTS_KEPT:
+                self._keep_lowest_digests()
         if run.job is not None:
             self.jobs.add(run.job)
             if len(self.jobs) > JOBS_KEPT:
@@ -203,7 +210,7 @@ class Tally:
         self.read_in_this_run += other.read_in_this_run
         self.duration += other.duration
         self.users |= other.users
-        self.digests |= other.digests
+        self.added.update(other.digests, other.added)
         self.jobs |= other.jobs
         for runner, ran in other.runners.items():
             self.note_runner(runner, ran)
@@ -211,11 +218,14 @@ class Tally:
 
     def cut(self) -> None:
         """Lets go of what is more than is kept."""
-        self.digests = self._lowest_digests()
+        self._keep_lowest_digests()
         self.jobs = set(heapq.nsmallest(JOBS_KEPT, self.jobs))
 
-    def _lowest_digests(self) -> set[int]:
-        return set(heapq.nsmallest(DIGESTS_KEPT, self.digests))
+    def _keep_lowest_digests(self) -> None:
+        # As numbers of eight bytes: as values of Python they are what a run holds most of.
+        if self.added:
+            self.digests = array("q", heapq.nsmallest(DIGESTS_KEPT, self.added.union(self.digests)))
+            self.added = set()
 
 
 @dataclass(slots=True)
@@ -326,7 +336,7 @@ def _row(tally: Tally) -> dict[str, object]:
             tally.count,
             tally.read_in_this_run,
             sorted(tally.users),
-            sorted(tally.digests),
+            tally.digests.tolist(),
             sorted(tally.jobs),
             [dict(zip(_RUNNER.names, (*who, ran.first, ran.last, ran.days), strict=True)) for who, ran in runners],
             tally.duration,
@@ -501,7 +511,7 @@ def _tally(row: Row) -> Tally:
         row["count"],
         row["read_in_this_run"],
         set(row["users"]),
-        set(row["digests"]),
+        array("q", row["digests"]),
         set(row["jobs"]),
         row["duration"] or 0.0,
     )
