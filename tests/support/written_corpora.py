@@ -25,7 +25,7 @@ _OF_EXPORTS = {
     **dict.fromkeys(("datahub", "openmetadata", "dbt"), "snowflake"),
 }
 
-_INTO_VARIABLES = ("oracle", "saphana")  # what SELECT INTO names
+_INTO_VARIABLES = ("mariadb", "mysql", "oracle", "saphana")  # what SELECT INTO names
 
 # Told from the words alone, and not by what the product takes words for: comments and strings first.
 _NOISE = re.compile(r"--[^\n]*|/\*.*?\*/|'(?:[^'\\]|\\.|'')*'|\$\$.*?\$\$", re.DOTALL)
