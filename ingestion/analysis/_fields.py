@@ -119,7 +119,7 @@ def _unite(first: FieldColumns, each: list[_Each], acting: dict[int, None], whol
                 found = entry[1] if isinstance(entry, tuple) else None
             if found is not None:
                 values.append(_value_in_role(found, role, acting, whole, _shown_name(first.sources, name, found)))
-        entries.append((name, union_of(values)))
+        entries.append((name, union_of(values) if values else ColumnValue(())))  # none: all of them are constants
     entries += [entry for entry in first.entries if isinstance(entry, UnexpandedStar)]
     united = QueryColumns(first.sources, entries)
     united.keyed = first.keyed

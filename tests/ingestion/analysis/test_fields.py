@@ -165,3 +165,9 @@ def test_a_fields_expression_shows_no_name_out_of_a_string() -> None:
     assert expression_of(text, "V", "snowflake") == {"JSON_EXTRACT(T.P, ?)"}
     shown = "select any_value(s).x as v from (select struct(a as x, b as y) as s from t)"
     assert expression_of(shown, "v", "bigquery") == {"ANY_VALUE(STRUCT(? => t.a, ? => t.b)).?"}
+
+
+def test_fields_of_constants_alone_come_from_nowhere() -> None:
+    rows = "(values (array[2, 5]), (array[7, 8])) as x (numbers)"
+    text = f"select n, t.k from {rows} cross join unnest(numbers) with ordinality as u (n, o), t"
+    assert column_lines(text, "clickhouse", {"t": "k"}) == {"k = t.k", "n is constant"}
