@@ -29,7 +29,7 @@ _COUNTS = ("statements", "published", "edges_new", "column_edges")
 @shows_errors
 def runs(
     run: Annotated[
-        str | None, typer.Argument(metavar="[RUN]", help="One run, by (the beginning of) its id: all there is of it.")
+        str | None, typer.Argument(metavar="[RUN]", help="One run, by (the beginning of) its id, or latest: all of it.")
     ] = None,
     config: Annotated[
         str | None,
@@ -52,6 +52,7 @@ def runs(
       ingest runs -c lineage.yaml
       ingest runs -c lineage.yaml --json | jq .outcome
       ingest runs 3f9c -c lineage.yaml
+      ingest runs latest -c lineage.yaml
       ingest runs --catalog catalog.db
     """
     if (config is None) == (catalog is None):
@@ -109,12 +110,13 @@ def _of_state(config: str, settings: list[str] | None, run: str | None, limit: i
 
 def _details(connection: Connection, config: RunConfig, run: str) -> RunDetails:
     """What the state of a workflow has of one run, as a catalog has it. Raises ConfigError where it is not just one."""
-    from connectors.catalog.questions.runs import RunDetails, changes_since
+    from connectors.catalog.questions.runs import LATEST, RunDetails, changes_since
     from workflows.state.dead_letters import dead_letters_of
     from workflows.state.runs import recorded_runs
 
     every = recorded_runs(connection, config.workflow, 1_000)
-    numbers = [number for number, one in enumerate(every) if one.run_id.startswith(run)]
+    by_id = (number for number, one in enumerate(every) if one.run_id.startswith(run))
+    numbers = list(range(len(every))[:1] if run == LATEST else by_id)
     if len(numbers) != 1:
         raise ConfigError(f"{run} is not the (beginning of the) id of just one run; `ingest runs` lists them")
     found, earlier = every[numbers[0]], every[numbers[0] + 1 :]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from connectors.catalog.answer.contracts import (
@@ -28,6 +29,8 @@ from ingestion.model.moments import minute_text
 _MOST_EFFECTS = 50
 """Effects of one change in a pull request: a comment is cut at 65,536 characters."""
 
+_MOST_NAMES = 12
+"""Owners, or tags, that are counted one by one."""
 _COUNTED = (
     (EffectKind.BREAKS, "break"),
     (EffectKind.UNCERTAIN, "may break"),
@@ -52,9 +55,27 @@ def impact_rows(found: Impact) -> AnswerRows:
         ),
         *((fact(f"{found.left_out} are left out: they are farther, or get no values"),) if found.left_out else ()),
     )
-    tables = map(_reached_table_row, found.by_table())
-    rows = (*promise_rows(found.promises), *tables, *map(_reached_row, found.reached))
-    return AnswerRows("columns and tables", facts, rows)
+    tables = found.by_table()
+    rows = (*promise_rows(found.promises), *map(_reached_table_row, tables), *map(_reached_row, found.reached))
+    return AnswerRows("columns and tables", (*facts, *_whose_facts(tables)), rows)
+
+
+def _whose_facts(tables: Sequence[ReachedTable]) -> Iterator[Row]:
+    """Of how many each owner and each tag is: the rows of many tables are on many pages."""
+    owners = Counter(name for one in tables for name in one.owners)
+    if owners:
+        nobody = sum(not one.owners for one in tables)
+        yield fact("owned by ", *_most_common(owners), *((f", nobody {nobody}",) if nobody else ()))
+    tags = Counter(name for one in tables for name in one.tags)
+    if tags:
+        yield fact("tagged ", *_most_common(tags))
+
+
+def _most_common(counts: Counter[str]) -> Iterator[str]:
+    ordered = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+    yield ", ".join(f"{quoted_text(name)} {count}" for name, count in ordered[:_MOST_NAMES])
+    if len(counts) > _MOST_NAMES:
+        yield f", {len(counts) - _MOST_NAMES} others"
 
 
 def _reached_table_row(one: ReachedTable) -> Row:

@@ -265,7 +265,7 @@ class CatalogAnswers:
         return self._ask(question, freshness_rows, lambda connection: freshness_report(connection, options))
 
     def runs(self, run: str | None = None) -> AnswerRows:
-        """The latest runs of workflows; of one its counts, what changed, and what is dead still."""
+        """The latest runs of workflows; of one (its id, or `latest`) its counts, what changed, what is dead still."""
         if run is None:
             return self._ask(("runs", run), run_list_rows, latest_runs)
         return self._ask(("runs", run), run_rows, lambda connection: run_details(connection, run))

@@ -207,7 +207,7 @@ def _cost_tools(answers: CatalogAnswers) -> tuple[Callable[..., Result], ...]:
         return _reply(lambda: answers.freshness(name or None), budget, cursor)
 
     def runs(run: str = "", budget: Budget = DEFAULT_BUDGET, cursor: Cursor = None) -> Result:
-        """The latest runs that read logs; of one (its id): counts by reason, what changed, its dead statements."""
+        """The latest runs that read logs; of one (its id or latest): counts by reason, changes, dead statements."""
         return _reply(lambda: answers.runs(run or None), budget, cursor)
 
     return unused_report, coverage, freshness, runs

@@ -23,6 +23,8 @@ from ingestion.model.lineage import Json
 from ingestion.model.outcomes import meaning_of
 
 SHOWN = 30
+LATEST = "latest"
+"""Asks for the newest run in place of an id."""
 _MOST_STATEMENTS = 200
 _NUMBERS = ("records_read", "statements", "published", "edges_new", "edges_removed", "column_edges", "templates")
 _ENDS = ("skipped", "dead")
@@ -152,8 +154,10 @@ def latest_runs(connection: Connection, workflow: str | None = None, limit: int 
 
 
 def run_details(connection: Connection, run: str) -> Answer[RunDetails]:
-    """One run, by (the beginning of) its id. Raises ConfigError where it is not just one."""
-    found = stored_run(connection, run)
+    """One run, by (the beginning of) its id, or LATEST. Raises ConfigError where it is not just one."""
+    found = next(iter(stored_runs(connection, limit=1)), None) if run == LATEST else stored_run(connection, run)
+    if found is None and run == LATEST:
+        raise ConfigError("no run has told this catalog of itself yet")
     if found is None:
         raise ConfigError(f"{run} is not the (beginning of the) id of just one run; `ingest runs` lists them")
     before = run_before(connection, found)

@@ -101,3 +101,27 @@ def test_a_command_says_so_too(catalog: Path, monkeypatch: pytest.MonkeyPatch) -
     for form, word in (("tree", "note: the walk was cut short"), ("csv", "note: "), ("json", '"truncated": true')):
         done = CliRunner().invoke(app, ["impact", "raw.orders", "--catalog", str(catalog), "--format", form])
         assert (done.exit_code, word in done.stdout) == (0, True)
+
+
+def test_of_what_is_downstream_it_is_counted_first_whose_it_is_and_what_is_tagged(tmp_path: Path) -> None:
+    made = MadeCatalog(tmp_path / "catalog.db")
+    label = {"tagFQN": "PII.Sensitive", "source": "Classification", "labelType": "Manual", "state": "Confirmed"}
+    made.add_tables({"shop.main.raw.a": ("v",)})
+    for number in range(15):
+        owner = {"id": f"0b9c5d1e-7a53-4a41-9d0e-0d6b1a2c3d{number:02}", "type": "team", "name": f"team {number}"}
+        tags = [label] if number == 3 else []
+        made.add_tables({f"shop.main.mart.t{number:02}": ("v",)}, owners=[owner] if number != 7 else [], tags=tags)
+    made.add_edges(
+        (
+            "shop.main.raw.a",
+            f"shop.main.mart.t{number:02}",
+            {"producer": {"kind": "query", "key": str(number)}, "columns": []},
+        )
+        for number in range(15)
+    )
+    made.close()
+    with CatalogAnswers(made.file) as answers:
+        facts = [" ".join(map(str, fact)) for fact in answers.impact("raw.a").page(budget=600).structured["facts"]]
+    assert facts[2].startswith('owned by  "team 0" 1, "team 1" 1, "team 10" 1')
+    assert facts[2].endswith(", 2 others , nobody 1")
+    assert facts[3:] == ['tagged  "PII.Sensitive" 1']

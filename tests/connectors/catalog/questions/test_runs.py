@@ -95,6 +95,8 @@ def test_a_run_tells_its_counts_what_changed_and_what_is_dead_still(client: Clie
     assert "skipped 0, dead 2 (unparsable 2)" in render(runs_in_file(served.file), RUN_LIST, "tree")
     with pytest.raises(ConfigError):
         run_in_file(served.file, "9")
+    newest = run_in_file(served.file, "latest").content
+    assert (newest.run.run, [one.location for one in newest.dead]) == ("3a3", [])
 
 
 def test_a_replay_is_begun_only_of_what_is_dead_and_where_the_configuration_is(client: Client, served: Served) -> None:
