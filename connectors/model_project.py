@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from ingestion.dialects import dialect_of, fold
@@ -25,7 +25,8 @@ class ProjectModel:
     """A model: `text` is the statement that defines it, on the lines of its `origin`; "" where only `reads` are known.
 
     `reads` are the relations that a model without SQL reads, of which no column is known. `text` is a view's over the
-    `queries`, where it has them: the first that fills it, and those that add rows later.
+    `queries`, where it has them: the first that fills it, and those that add rows later. `declared` are the relations
+    that its tool says it reads and its text names, as that does: a text that no parser reads whole confirms not all.
     """
 
     key: Key
@@ -35,6 +36,7 @@ class ProjectModel:
     kind: str = ""
     grains: tuple[str, ...] = ()
     queries: tuple[str, ...] = field(default=(), repr=False)
+    declared: tuple[Key, ...] = ()
 
     @property
     def dotted(self) -> str:
@@ -74,6 +76,14 @@ class ModelProject:
     def table_edges(self) -> tuple[tuple[str, str], ...]:
         """What models without SQL read, and the models."""
         return tuple((dotted_name(read), model.dotted) for model in self.models for read in model.reads)
+
+    def unconfirmed_reads(self, read: Iterable[tuple[str, str]]) -> Iterator[tuple[str, ProjectModel]]:
+        """What models are declared to read, and by no statement do, where `read` has what these read."""
+        confirmed = {(source.casefold(), target.casefold()) for source, target in read}
+        for model in self.models:
+            for source in map(dotted_name, model.declared):
+                if (source.casefold(), model.dotted.casefold()) not in confirmed:
+                    yield source, model
 
 
 def view_model(key: Key, origin: str, queries: tuple[str, ...], dialect: str, kind: str) -> ProjectModel:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from connectors.model_project import Key, ModelProject, ProjectFailure
+from connectors.model_project import Key, ModelProject, ProjectFailure, ProjectModel
 from connectors.source import FailedDefinition, OpenSource
 from ingestion.analysis.symbolic import dumps
 from ingestion.model.lineage import Flow, StatementKind, StatementLineage, TableName, Target, WriteMode
@@ -35,6 +35,9 @@ def _definitions(project: ModelProject) -> Iterator[Definition]:
             yield Definition(DefinitionKind.VIEW, model.key, model.text)
         elif model.reads:
             yield Definition(DefinitionKind.VIEW, model.key, lineage=table_lineage(model.key, model.reads))
+        if model.text and model.declared:
+            lineage, recorded_by = _declared_lineage(model), f"dependencies of {model.dotted}"
+            yield Definition(DefinitionKind.VIEW, model.key, lineage=lineage, recorded_by=recorded_by)
 
 
 def table_lineage(target: Key, sources: tuple[Key, ...]) -> bytes:
@@ -42,6 +45,13 @@ def table_lineage(target: Key, sources: tuple[Key, ...]) -> bytes:
     names = tuple(TableName(tuple(filter(None, source))) for source in sources)
     made = Target(TableName(tuple(filter(None, target))), WriteMode.CREATE, view=True)
     return dumps(StatementLineage(StatementKind.CREATE_VIEW, (Flow(made, (), (), names),)))
+
+
+def _declared_lineage(model: ProjectModel) -> bytes:
+    """What a model's tool says that it reads, beside its text: not for certain, as rows need not come from there."""
+    sources = tuple(TableName(tuple(filter(None, source))) for source in model.declared)
+    flow = Flow(Target(TableName(tuple(filter(None, model.key))), WriteMode.APPEND), (), (), sources)
+    return dumps(StatementLineage(StatementKind.INSERT, (flow,), doubted=True))
 
 
 def _failed_definition(failure: ProjectFailure) -> FailedDefinition:

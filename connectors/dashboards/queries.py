@@ -117,9 +117,11 @@ def subquery(query: str, alias: str) -> str:
     return f"(\n{query.strip().rstrip(';').rstrip()}\n) {alias}"
 
 
-def dashboard_query(charts: Sequence[Asset]) -> AssetQuery | None:
-    """What a dashboard shows, None of one that shows no chart: a column for each, out of any of that chart's."""
-    if not charts:
+def dashboard_query(charts: Sequence[Asset], filters: Sequence[tuple[Asset, str]] = ()) -> AssetQuery | None:
+    """What a dashboard shows, a column for each chart, out of any of that chart's; `filters` are columns of data models
+    that decide what is shown. None of one that has neither.
+    """
+    if not charts and not filters:
         return None
     dialect = dialect_of(PLAIN_SQL)
     outputs = [
@@ -127,5 +129,9 @@ def dashboard_query(charts: Sequence[Asset]) -> AssetQuery | None:
         for number, one in enumerate(charts)
         if one.columns
     ]
-    origin = ", ".join(f"{one.relation_text(PLAIN_SQL)} c{number}" for number, one in enumerate(charts))
-    return AssetQuery(query_text(outputs, origin, dialect), PLAIN_SQL)
+    by_key = {model.key: model for model, _column in filters}
+    models = {key: (f"f{number}", model) for number, (key, model) in enumerate(by_key.items())}
+    relations = [(f"c{number}", one) for number, one in enumerate(charts)] + list(models.values())
+    origin = ", ".join(f"{one.relation_text(PLAIN_SQL)} {alias}" for alias, one in relations)
+    deciding = [f"NOT {models[model.key][0]}.{quote_name(column, dialect)} IS NULL" for model, column in filters]
+    return AssetQuery(query_text(outputs, origin, dialect, deciding), PLAIN_SQL)

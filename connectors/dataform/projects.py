@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ import ijson
 from connectors.model_project import Key, ModelProject, ProjectFailure, ProjectModel, view_model, without_twins
 from ingestion.arguments import files_below, leads_out
 from ingestion.dialects import dialect_of
-from ingestion.errors import ConfigError, Templated
+from ingestion.dialects.cursor import Code
+from ingestion.errors import ConfigError, Templated, Unparsable
 from ingestion.model.outcomes import Outcome
 
 _ACTIONS = ("tables", "operations", "assertions", "declarations")
@@ -142,13 +144,14 @@ def _of_service(answer: Mapping[str, Any]) -> dict[str, Any]:
                     "query": relation.get("selectQuery"),
                     "incrementalQuery": later.get("incrementalSelectQuery") if isinstance(later, dict) else None,
                     "disabled": relation.get("disabled"),
+                    "dependencyTargets": relation.get("dependencyTargets"),
                     "preOps": relation.get("preOperations"),
                     "postOps": relation.get("postOperations"),
                 }
             )
         elif isinstance(operations, dict):
-            queries, disabled = operations.get("queries"), operations.get("disabled")
-            graph["operations"].append({**common, "queries": queries, "disabled": disabled})
+            given_too = {name: operations.get(name) for name in ("queries", "disabled", "dependencyTargets")}
+            graph["operations"].append({**common, **given_too})
         elif "assertion" in action:
             graph["assertions"].append(common)
         elif "declaration" not in action:
@@ -179,10 +182,12 @@ def _models(file: Path, graph: Mapping[str, Any], language: str) -> tuple[list[P
                 continue
             origin = f"{action['fileName']} (compiled)" if isinstance(action.get("fileName"), str) else where
             queries, text = (_queries(action), None) if kind == "tables" else ((), _operation_text(action))
+            declared = _declared_reads(action, "\n".join((*queries, text or "")), language)
             if queries:
-                models.append(view_model(key, origin, queries, language, _kind(action, kind)))
+                model = view_model(key, origin, queries, language, _kind(action, kind))
+                models.append(replace(model, declared=declared))
             elif text is not None:
-                models.append(ProjectModel(key, origin, text, (), _kind(action, kind)))
+                models.append(ProjectModel(key, origin, text, (), _kind(action, kind), declared=declared))
             else:
                 failures.append(ProjectFailure(origin, f"{Outcome.MALFORMED_RECORD}: it has no query", key))
     return models, failures
@@ -203,6 +208,36 @@ def _target(action: object) -> Key | None:
     ):
         return None
     return parts[0], parts[1], parts[2]
+
+
+def _declared_reads(action: Mapping[str, Any], text: str, language: str) -> tuple[Key, ...]:
+    """The dependencies of an action that its text names, as it does: one that it does not name is only to run before.
+
+    An assertion is among those, and whatever is listed as `dependencies` alone.
+    """
+    given = action.get("dependencyTargets")
+    wanted = [_target({"target": one}) for one in given] if isinstance(given, list) else []
+    tails = {_tail(key) for key in wanted if key is not None}
+    return tuple(dict.fromkeys(key for key in _names_in(text, language) if _tail(key) in tails)) if tails else ()
+
+
+def _tail(key: Key) -> tuple[str, ...]:
+    return tuple(part.casefold() for part in key if part)[-2:]
+
+
+def _names_in(text: str, language: str) -> Iterator[Key]:
+    """The dotted names of a text, of a query or not: of BigQuery's quotes there may be one pair around all parts."""
+    try:
+        code = Code.of(text, dialect_of(language))
+    except Unparsable:
+        return
+    index = 0
+    while index < len(code):
+        parts, end = code.dotted_name(index)
+        database, schema, name = ("", "", "", *".".join(parts).split("."))[-3:]
+        if name:
+            yield database, schema, name
+        index = max(end, index + 1)
 
 
 def _queries(action: Mapping[str, Any]) -> tuple[str, ...]:

@@ -16,8 +16,9 @@ from connectors.platforms.profile import (
     flow_into,
     lineage_of_flows,
     marks,
+    only_read,
 )
-from ingestion.model.lineage import StatementLineage, TableName
+from ingestion.model.lineage import ColumnRef, StatementLineage, TableName
 from ingestion.model.outcomes import Outcome
 from ingestion.model.storage_paths import location
 
@@ -32,15 +33,19 @@ _ENDS = tuple(column.format(end) for end in ("source", "target") for column in _
 
 def _read_tables(values: Sequence[str]) -> StatementLineage | None:
     source, target = _end(values[: len(_END)]), _end(values[len(_END) : 2 * len(_END)])
-    return None if source is None or target is None else lineage_of_flows([flow_into(target, [source])])
+    if source is None:
+        return None
+    return only_read((), [source], whole=False) if target is None else lineage_of_flows([flow_into(target, [source])])
 
 
 def _read_columns(values: Sequence[str]) -> StatementLineage | None:
     source, target = _end(values[: len(_END)]), _end(values[len(_END) : 2 * len(_END)])
     column, to = values[2 * len(_END) :]
-    if source is None or target is None or not (column and to):
+    if source is None or not column:
         return None
-    return lineage_of_flows([flow_into(target, (), [ColumnPair(source, column, to)])])
+    if target is None:
+        return only_read([ColumnRef(source, column)], (), whole=True)
+    return None if not to else lineage_of_flows([flow_into(target, (), [ColumnPair(source, column, to)])])
 
 
 def _end(values: Sequence[str]) -> TableName | None:

@@ -13,6 +13,7 @@ from ingestion.model.lineage import (
     Flow,
     Json,
     Output,
+    Problem,
     Reference,
     StatementKind,
     StatementLineage,
@@ -22,9 +23,12 @@ from ingestion.model.lineage import (
     Transformation,
     WriteMode,
 )
+from ingestion.model.outcomes import ProblemKind
 
 RowStates = Mapping[str, Mapping[str, str | None]]
 """By column: the status that a row has for a value (in lower case) of it; None where that value says nothing bad."""
+
+COLUMNS_NOT_KNOWN = Problem(ProblemKind.INCOMPLETE, "columns")
 
 OTHERWISE = "*"
 """Stands for any value of a column that is not named."""
@@ -47,7 +51,8 @@ class MalformedLineage(ValueError):
 class EngineLineage:
     """How rows tell lineage: `read` takes the values of `columns` ("" for none).
 
-    It gives None where nothing is written, and raises MalformedLineage. `verbatim`: no word stands for no value, so
+    It gives None where nothing is written nor read, lineage without a target where there is only reading, and raises
+    MalformedLineage. `verbatim`: no word stands for no value, so
     that a table may be called NULL.
     """
 
@@ -93,6 +98,19 @@ def lineage_of_flows(flows: Iterable[Flow]) -> StatementLineage | None:
     """What a statement did, of which these flows are known; None where there are none."""
     found = tuple(flows)
     return StatementLineage(StatementKind.INSERT, found) if found else None
+
+
+def only_read(columns: Iterable[ColumnRef], tables: Iterable[TableName], *, whole: bool) -> StatementLineage | None:
+    """What a statement read that wrote nothing; not `whole`: it may have read more columns of these tables."""
+    references = {Reference((column,), Transformation(Subtype.IDENTITY)): column for column in columns}
+    outputs = tuple(Output(column.column, (reference,)) for reference, column in references.items())
+    sources = tuple(dict.fromkeys((*tables, *(column.table for column in references.values()))))
+    problems = () if whole else (COLUMNS_NOT_KNOWN,)
+    return (
+        StatementLineage(StatementKind.SELECT, (Flow(None, outputs, (), sources),), (), (), problems)
+        if sources
+        else None
+    )
 
 
 def objects_of(text: str, column: str) -> list[Json]:

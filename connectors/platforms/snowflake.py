@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from connectors.platforms.profile import (
     MILLISECONDS,
@@ -18,9 +18,10 @@ from connectors.platforms.profile import (
     marks,
     objects_in,
     objects_of,
+    only_read,
     text_of,
 )
-from ingestion.model.lineage import Json, StatementLineage, TableName
+from ingestion.model.lineage import ColumnRef, Json, StatementLineage, TableName
 from ingestion.model.outcomes import Outcome
 from ingestion.model.storage_paths import location
 
@@ -28,9 +29,10 @@ from ingestion.model.storage_paths import location
 #
 # OBJECTS_MODIFIED has what a statement wrote; each of its columns names the columns that it was made of directly
 # (which may be a view's) and those of base tables. DIRECT_OBJECTS_ACCESSED has all that the statement names, what
-# only joins or filters too. Names are as they are stored, with quotes around a part that needs them.
+# only joins or filters too, BASE_OBJECTS_ACCESSED the base tables behind the views among it; each object of both has
+# the columns that were read. Names are as they are stored, with quotes around a part that needs them.
 
-_MODIFIED, _ACCESSED = "objects_modified", "direct_objects_accessed"
+_MODIFIED, _ACCESSED, _BASE = "objects_modified", "direct_objects_accessed", "base_objects_accessed"
 _TABLES = frozenset(
     {
         *("table", "view", "materialized view", "external table", "dynamic table", "iceberg table", "event table"),
@@ -43,9 +45,22 @@ _PART = re.compile(r'"((?:[^"]|"")+)"|([^".]+)')
 def _read(values: Sequence[str]) -> StatementLineage | None:
     modified, accessed = objects_of(values[0], _MODIFIED), objects_of(values[1], _ACCESSED)
     sources = [_table(one, _ACCESSED) for one in accessed if _is_table(one)]
-    return lineage_of_flows(
+    written = lineage_of_flows(
         flow_into(_table(one, _MODIFIED), sources, _pairs(one)) for one in modified if _is_table(one)
     )
+    return written or _only_read(((_ACCESSED, accessed), (_BASE, objects_of(values[2], _BASE))))
+
+
+def _only_read(accessed: Iterable[tuple[str, Sequence[Json]]]) -> StatementLineage | None:
+    """An object without a list of columns does not tell them; with an empty one only its rows were needed."""
+    tables = [(column, one) for column, objects in accessed for one in objects if _is_table(one)]
+    read = (
+        ColumnRef(_table(one, column), text_of(of, "columnName", column))
+        for column, one in tables
+        for of in objects_in(one.get("columns"), f"{column}: columns")
+    )
+    whole = all(one.get("columns") is not None for _column, one in tables)
+    return only_read(read, [_table(one, column) for column, one in tables], whole=whole)
 
 
 def _pairs(modified: Json) -> Iterator[ColumnPair]:
@@ -73,7 +88,7 @@ def _table(record: Json, column: str) -> TableName:
     return TableName(parts)
 
 
-_WRITTEN_OBJECTS = EngineLineage((_MODIFIED, _ACCESSED), _read)
+_WRITTEN_OBJECTS = EngineLineage((_MODIFIED, _ACCESSED, _BASE), _read)
 """One row a statement."""
 
 

@@ -20,6 +20,7 @@ from connectors.query_log._columns import ColumnReading
 from connectors.query_log._values import NULLS, joined_state, parse_duration, parse_flag, parse_state, parse_times
 from connectors.records import MALFORMED_EDGES, RECORD_SCHEMA
 from ingestion.analysis.symbolic import dumps
+from ingestion.model.lineage import StatementLineage
 from ingestion.model.outcomes import Outcome
 
 ARROW_SCHEMA = to_arrow_schema(RECORD_SCHEMA)
@@ -171,40 +172,55 @@ def interpret(columns: Columns, lines: list[int], malformed: list[Malformed], re
             pairs = zip(statuses, found["text"], strict=True)
             statuses = [status if text else Outcome.NOT_A_STATEMENT for status, text in pairs]
     if reading.profile.lineage is not None:
-        found["edges"] = _edges(columns, reading.profile.lineage, reading, statuses, problems)
-        if "text" not in reading.fields:
-            pairs = zip(statuses, found["edges"], strict=True)
-            statuses = [status or (Outcome.NO_WRITE if edges is None else None) for status, edges in pairs]
+        recorded = _recorded_lineage(columns, reading.profile.lineage, reading, statuses, problems)
+        alone = "text" not in reading.fields
+        found["edges"] = [_edges(one, alone=alone) for one in recorded]
+        if alone:
+            wrote = map(_tells_a_write, recorded)
+            statuses = [
+                status or (None if write else Outcome.NO_WRITE) for status, write in zip(statuses, wrote, strict=True)
+            ]
     found["status"] = statuses
     if "job" not in found:
         found["job"] = _jobs(columns, found.get("text", [None] * len(lines)), reading)
     return Table(lines, found, malformed).drop(problems)
 
 
-def _edges(
+def _recorded_lineage(
     columns: Columns,
     lineage: EngineLineage,
     reading: ColumnReading,
     statuses: Sequence[str | None],
     problems: dict[int, str],
-) -> list[bytes | None]:
-    """What the engine says of each row that counts, as `ingestion.analysis.symbolic.dumps` writes it."""
+) -> list[StatementLineage | MalformedLineage | None]:
+    """What the engine says of each row that counts."""
     nothing = [""] * len(statuses)
     positions = map(reading.position, lineage.columns)
     recorded_columns = [nothing if at is None else columns[at] for at in positions]
     nulls = frozenset[str]() if lineage.verbatim else _NULLS
-    found: list[bytes | None] = []
+    found: list[StatementLineage | MalformedLineage | None] = []
     for row, (status, *values) in enumerate(zip(statuses, *recorded_columns, strict=True)):
-        recorded = None
+        if status is not None:
+            found.append(None)
+            continue
         try:
-            recorded = lineage.read(["" if value in nulls else value for value in values]) if status is None else None
+            found.append(lineage.read(["" if value in nulls else value for value in values]))
         except MalformedLineage as error:
             if "text" not in reading.fields:
                 problems[row] = str(error)
-            found.append(MALFORMED_EDGES)
-            continue
-        found.append(None if recorded is None else dumps(recorded))
+            found.append(error)
     return found
+
+
+def _tells_a_write(recorded: StatementLineage | MalformedLineage | None) -> bool:
+    return isinstance(recorded, MalformedLineage) or (recorded is not None and bool(recorded.targets))
+
+
+def _edges(recorded: StatementLineage | MalformedLineage | None, *, alone: bool) -> bytes | None:
+    """As `ingestion.analysis.symbolic.dumps` writes it; a text tells more of what was only read, unless `alone`."""
+    if isinstance(recorded, MalformedLineage):
+        return MALFORMED_EDGES
+    return dumps(recorded) if recorded is not None and (alone or recorded.targets) else None
 
 
 def _split_texts(

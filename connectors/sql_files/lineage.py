@@ -241,13 +241,17 @@ def _of_models(project: ModelProject, before: Path | None, known: Schema, timeou
     script = model_script(project, before)
     found = _of_script(script, project.dialect, known, timeout_seconds) if script.files else ScriptLineage()
     _refuse_schema_failures(before, found.failures)
+    declared = list(project.unconfirmed_reads(found.reads))
+    doubted = (
+        f"{one.origin}: it is declared to read {source}, which its SQL does not tell" for source, one in declared
+    )
     return _with_table_edges(
         replace(
             found,
             failures=(*map(str, project.failures), *found.failures),
-            notes=(*found.notes, *project.notes),
+            notes=(*found.notes, *project.notes, *doubted),
         ),
-        project.table_edges,
+        (*project.table_edges, *((source, model.dotted) for source, model in declared)),
     )
 
 

@@ -122,7 +122,7 @@ def open_sqlmesh(path: Path, options: SqlmeshOptions) -> ModelProject:
         (*models, *python),
         {**_external_columns(root, language), **_declared_columns(files, queries, language)},
         (*files.unread, *failures, *more),
-        (*notes, *map(leads_out, files.outside)),
+        (*notes, *map(leads_out, files.outside), *_seeds_outside(files)),
     )
     return without_twins(project)
 
@@ -448,11 +448,33 @@ def _columns(named: Mapping[str, str]) -> tuple[Column, ...]:
     return tuple(Column(name, kind) for name, kind in named.items())
 
 
+def _seed_path(file: Path, header: ModelHeader, root: Path) -> Path | None:
+    """The file of a seed, as its model names it; None where it names none."""
+    written = header.options.get("path", "").strip("'\"").replace("$root", str(root))
+    return file.parent / written if written else None
+
+
+def _is_outside(seed: Path, root: Path) -> bool:
+    try:
+        return not seed.resolve().is_relative_to(root.resolve())
+    except (OSError, RuntimeError, ValueError):  # a link to itself, or a name that none can be
+        return True
+
+
+def _seeds_outside(files: _Files) -> Iterator[str]:
+    """What is told of seeds whose path leads out of the project: whatever this user may read could be named there."""
+    root = _project_root(files.root)
+    for file, text in files.sql.items():
+        header = _header(text)
+        seed = _seed_path(file, header, root) if header.kind == "SEED" and header.enabled else None
+        if seed is not None and _is_outside(seed, root):
+            yield f"{file}: the path of its seed leads out of the project: not read; copy the file there"
+
+
 def _seed_header(file: Path, header: ModelHeader, root: Path) -> tuple[str, ...]:
     """The names in the first line of a seed's file; none where that lies outside of the project."""
-    written = header.options.get("path", "").strip("'\"").replace("$root", str(root))
-    seed = file.parent / written
-    if not written or not seed.is_file() or not seed.resolve().is_relative_to(root.resolve()):
+    seed = _seed_path(file, header, root)
+    if seed is None or _is_outside(seed, root) or not seed.is_file():
         return ()
     try:
         with seed.open(encoding="utf-8-sig", newline="") as opened:

@@ -21,6 +21,7 @@ from connectors.dashboards.queries import (
 )
 from connectors.superset._charts import TEMPLATE, WITHOUT_QUERY, DatasetColumns, chart_query, form_data
 from connectors.superset._documents import Documents, entries_with
+from connectors.superset._filters import filtered_columns
 from connectors.superset.settings import SupersetConfig
 from ingestion.dialects import dialect_of
 from ingestion.model.entities import CHART, DASHBOARD, DATA_MODEL
@@ -63,18 +64,19 @@ def assets_of(documents: Documents, settings: SupersetConfig) -> Assets:
     models = {one.key: one for one in with_own_names(map(_model, datasets.values()))}
     found = tuple(_charts(documents, datasets, models))
     charts = {one.key: one for one in with_own_names(asset for asset, _templates in found)}
-    dashboards = (_dashboard(one, charts) for _key, one in sorted(documents.dashboards.items()))
-    items = (*models.values(), *charts.values(), *with_own_names(dashboards))
+    shown = [_dashboard(one, charts, datasets, models) for _key, one in sorted(documents.dashboards.items())]
+    items = (*models.values(), *charts.values(), *with_own_names(asset for asset, _unread in shown))
     templated = [f"{one.located.document['table_name']}.{name}" for one in datasets.values() for name in one.templates]
     templated += [one.title for one, templates in found if templates]
-    notes: tuple[str, ...] = ()
+    notes: list[str] = []
     if templated:
-        shown = ", ".join(templated[:5])
-        notes = (
+        notes.append(
             f"{len(templated)} calculated columns, metrics or charts have templates, or no whole SQL, and left out: "
-            f"{shown}",
+            + ", ".join(templated[:5])
         )
-    return Assets(settings.tool, settings.service, settings.tool, items, documents.unread, notes)
+    if filters := sum(unread for _asset, unread in shown):
+        notes.append(f"{filters} native filters name what was not read, a dataset, a column or SQL: left out")
+    return Assets(settings.tool, settings.service, settings.tool, items, documents.unread, tuple(notes))
 
 
 def _database(dataset: LocatedDocument, documents: Documents, settings: SupersetConfig) -> AskedDatabase:
@@ -180,22 +182,31 @@ def _charts(
             yield replace(asset, query=query, columns=columns), asked.templates
 
 
-def _dashboard(located: LocatedDocument, charts: Mapping[str, Asset]) -> Asset:
+def _dashboard(
+    located: LocatedDocument,
+    charts: Mapping[str, Asset],
+    datasets: Mapping[str, _Dataset],
+    models: Mapping[str, Asset],
+) -> tuple[Asset, int]:
+    """A dashboard, and how many of its filters read what is not known."""
     document = located.document
     members = tuple(dict.fromkeys(key for key in _members(document) if key in charts))
-    return Asset(
+    filtered, unread = filtered_columns(document, {key: one.offered for key, one in datasets.items()})
+    query = dashboard_query([charts[key] for key in members], [(models[one.dataset], one.column) for one in filtered])
+    asset = Asset(
         DASHBOARD,
         located.key,
         str(document["dashboard_title"]),
         located.location,
-        dashboard_query([charts[key] for key in members]),
-        end="" if members else Outcome.NO_QUERY,
+        query,
+        end="" if query is not None else Outcome.NO_QUERY,
         members=members,
         owners=_owners(document),
         description=str(document.get("description") or ""),
         url=str(document.get("address") or ""),
         subtype="Dashboard",
     )
+    return asset, unread
 
 
 def _members(document: Mapping[str, object]) -> Iterator[str]:

@@ -178,12 +178,13 @@ def chart_query(chart: Document, offered: DatasetColumns, dialect: Dialect) -> C
 def form_data(chart: Document) -> Document:
     """A chart's `params`, which are text in the API's answers."""
     params = chart.get("params")
-    found = _json(params) if isinstance(params, str) else params
+    found = form_value(params) if isinstance(params, str) else params
     viz = chart.get("viz_type")
     return {**found, "viz_type": viz or found.get("viz_type")} if isinstance(found, dict) else {"viz_type": viz}
 
 
-def _json(text: str) -> Any:
+def form_value(text: str) -> Any:
+    """The value of a JSON text within a document; None where it is none."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -191,7 +192,7 @@ def _json(text: str) -> Any:
 
 
 def _queries(context: object) -> list[Document]:
-    found = _json(context) if isinstance(context, str) else context
+    found = form_value(context) if isinstance(context, str) else context
     queries = found.get("queries") if isinstance(found, dict) else None
     return [one for one in queries if isinstance(one, dict)] if isinstance(queries, list) else []
 

@@ -68,6 +68,7 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
         "connectors.dashboards.yaml_texts",
         "connectors.superset._charts",
         "connectors.superset._documents",
+        "connectors.superset._filters",
     ),
     "connectors/powerbi/test_assets.py": (
         "connectors.powerbi._model",

@@ -9,8 +9,13 @@ from typing import Any
 import pytest
 
 from connectors.dataform.projects import is_dataform, open_dataform
+from connectors.dataform.settings import DataformLineageConfig
+from connectors.dataform.source import open_source
+from connectors.source import SourceRun
 from connectors.sql_files.lineage import script_lineage
+from ingestion.analysis.symbolic import loads
 from ingestion.errors import ConfigError
+from ingestion.model.lineage import StatementLineage
 
 
 def action(name: str, schema: str = "mart", **given: Any) -> dict[str, Any]:
@@ -125,6 +130,35 @@ def test_its_columns_flow_through_all_kinds_of_action(tmp_path: Path) -> None:
         ("hub.mart.log.bean", "hub.mart.best.top"),
     }
     assert lineage.problems == ()
+
+
+def test_a_declared_dependency_that_the_sql_does_not_confirm_is_told_and_not_certain(tmp_path: Path) -> None:
+    names = [{"schema": "raw", "name": name} for name in ("orders", "beans", "days")]
+    broken = "SELECT * FROM `hub.raw.orders` JOIN SELECT * FROM `hub.raw.beans` JOIN SELECT * FROM `hub.raw.days`"
+    dependencies = [*names, {"schema": "ops", "name": "ready"}, {"schema": "ops"}]
+    file = written(tmp_path, {"tables": [action("joined", type="view", query=broken, dependencyTargets=dependencies)]})
+    (model,) = open_dataform(file).models
+    # what it does not name only has to run before
+    sources = ["hub.raw.orders", "hub.raw.beans", "hub.raw.days"]
+    assert [".".join(key) for key in model.declared] == sources
+    lineage = script_lineage(str(file), None, None, 30)
+    assert {(source, "hub.mart.joined") for source in sources} <= set(lineage.reads)
+    told = "definitions/joined.sqlx (compiled): it is declared to read hub.raw.days, which its SQL does not tell"
+    assert told in lineage.notes
+    with open_source(DataformLineageConfig(dataformGraphPath=str(file)), SourceRun("bigquery")) as opened:
+        _view, recorded = opened.views()
+    assert recorded.lineage is not None
+    said = loads(recorded.lineage)
+    assert isinstance(said, StatementLineage)
+    assert (recorded.recorded_by, said.doubted) == ("dependencies of hub.mart.joined", True)
+    assert [one.dotted for one in said.sources] == sources
+
+
+def test_a_dependency_that_the_sql_confirms_is_not_told_again(tmp_path: Path) -> None:
+    query = "SELECT bean FROM `hub.raw.orders`"
+    table = action("all", type="view", query=query, dependencyTargets=[{"schema": "raw", "name": "orders"}])
+    lineage = script_lineage(str(written(tmp_path, {"tables": [table]})), None, None, 30)
+    assert (lineage.reads, lineage.notes) == ((("hub.raw.orders", "hub.mart.all"),), ())
 
 
 def test_sqlx_without_a_graph_is_told_by_its_name(tmp_path: Path) -> None:

@@ -25,7 +25,8 @@ def lines_of_edges(edges: bytes | None) -> list[str]:
 
 
 def _lines(flow: Flow) -> Iterator[str]:
-    assert flow.target is not None
+    if flow.target is None:  # it was only read
+        return
     target = flow.target.name.parts
     for source in flow.sources:
         yield f"{_dotted(source.parts)} -> {_dotted(target)}"
@@ -128,6 +129,41 @@ def test_a_job_of_bigquery_tells_its_tables_beside_its_text() -> None:
 )
 def test_a_job_that_wrote_no_table_tells_none(destination: Any, referenced: Any, more: dict[str, Any]) -> None:
     assert bigquery(destination, referenced, **more)["edges"] is None
+
+
+@pytest.mark.parametrize(
+    ("file", "read", "not_told"),
+    [
+        ("databricks_column_lineage.csv", ["lake.sales.orders", "lake.sales.orders.amount"], False),
+        ("databricks_table_lineage.jsonl", ["lake.sales.orders"], True),
+        ("snowflake_access_history.jsonl", ["SHOP.SALES.ORDERS", "SHOP.SALES.ORDERS.DAY"], False),
+    ],
+)
+def test_what_was_only_read_is_told_with_its_columns(file: str, read: list[str], not_told: bool) -> None:
+    (record,) = [one for one in read_file(EXPORTS / file) if one["status"] == "no_write"]
+    assert columns_read(record["edges"]) == (read, not_told)
+
+
+def test_what_is_read_through_a_view_is_told_of_its_base_tables_too() -> None:
+    def accessed(name: str, **more: Any) -> dict[str, Any]:
+        return {"objectDomain": "Table", "objectName": f"SHOP.S.{name}", **more}
+
+    direct = [accessed("V", columns=[{"columnName": "A"}]), accessed("COUNTED", columns=[])]
+    row = {"DIRECT_OBJECTS_ACCESSED": direct, "BASE_OBJECTS_ACCESSED": [accessed("T", columns=[{"columnName": "B"}])]}
+    (record,) = read_export(json.dumps({"QUERY_ID": "q", "OBJECTS_MODIFIED": [], **row}).encode() + b"\n")
+    assert columns_read(record["edges"]) == (
+        ["SHOP.S.COUNTED", "SHOP.S.T", "SHOP.S.T.B", "SHOP.S.V", "SHOP.S.V.A"],
+        False,
+    )
+
+
+def columns_read(edges: bytes | None) -> tuple[list[str], bool]:
+    """What lineage without a target says was read, and whether more columns may have been."""
+    lineage = loads(edges or b"")
+    assert isinstance(lineage, StatementLineage)
+    assert lineage.targets == ()
+    columns = [str(one) for flow in lineage.flows for use in flow.references() for one in use.sources]
+    return sorted({*(table.dotted for table in lineage.sources), *columns}), bool(lineage.problems)
 
 
 def test_lineage_that_is_broken_costs_no_text() -> None:

@@ -83,6 +83,10 @@ def test_what_cannot_be_read_is_told_in_a_line_each(project: ModelProject, root:
         "models/star.sql:1: templated: @STAR is a macro in Python, or needs columns: install sqlmesh to render it",
     ]
     assert [note for note in project.notes if "link.sql" in note] != []
+    outside = "the path of its seed leads out of the project: not read; copy the file there"
+    assert [note.removeprefix(f"{root}/") for note in project.notes if "seed" in note] == [
+        f"models/climbs.sql: {outside}"
+    ]
     assert not any("secret" in str(model) or "outside" in str(model) for model in project.models)
     assert ("", "raw", "climbs") not in project.columns
 

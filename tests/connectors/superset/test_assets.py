@@ -57,6 +57,42 @@ def test_a_dataset_is_made_of_its_columns_and_metrics_and_a_chart_of_those_that_
     )
 
 
+def test_a_dashboard_reads_the_columns_that_its_native_filters_offer(tmp_path: Path) -> None:
+    def target(uuid: str, column: str) -> dict[str, Any]:
+        return {"datasetUuid": uuid, "column": {"name": column}}
+
+    content = documents()
+    orders = content["datasets/warehouse/orders.yaml"]["uuid"]
+    best = content["datasets/warehouse/best.yaml"]["uuid"]
+    sql = {"expressionType": "SQL", "sqlExpression": "x = 'canary'"}
+    filters: list[Any] = [
+        {"filterType": "filter_select", "targets": [target(orders, "region")], "sortMetric": "gmv"},
+        {"filterType": "filter_range", "targets": [target(best, "spent")],
+         "adhoc_filters": [{"expressionType": "SIMPLE", "subject": "name", "comparator": "canary"}]},
+        {"filterType": "filter_time", "targets": [{}]},
+        {"filterType": "filter_timecolumn", "targets": [{"datasetUuid": orders}]},
+        {"filterType": "filter_select", "targets": [target(orders, "gone")]},
+        {"filterType": "filter_select", "targets": [target("another", "region")]},
+        {"filterType": "filter_select", "targets": [target(orders, "region")], "adhoc_filters": [sql]},
+        7,
+    ]  # fmt: skip
+    with_filters = {**content["dashboards/sales.yaml"], "metadata": {"native_filter_configuration": filters}}
+    found = read({**content, "dashboards/sales.yaml": with_filters}, tmp_path)
+    query = by_title(found)["Sales"].query
+    assert query is not None
+    assert query.text.split('"read_me" c3')[1] == (
+        ', "dashboards"."model"."orders" f0, "dashboards"."model"."best_customers" f1 WHERE NOT f0."region" IS NULL '
+        'AND NOT f0."gmv" IS NULL AND NOT f1."spent" IS NULL AND NOT f1."name" IS NULL'
+    )
+    assert found.notes[1:] == ("3 native filters name what was not read, a dataset, a column or SQL: left out",)
+    # as the API answers, in a text; a dashboard of filters alone reads too
+    alone = {"native_filter_configuration": [{"targets": [{"datasetId": orders, "column": {"name": "net"}}]}]}
+    only = {**with_filters, "metadata": None, "json_metadata": json.dumps(alone), "position": {}}
+    query = by_title(read({**content, "dashboards/sales.yaml": only}, tmp_path))["Sales"].query
+    assert query is not None
+    assert query.text == 'SELECT 1 FROM "dashboards"."model"."orders" f0 WHERE NOT f0."net" IS NULL'
+
+
 def test_a_label_that_is_the_sql_itself_has_no_values(tmp_path: Path) -> None:
     sums = [f"SUM(CASE WHEN region = '{name}' THEN total END)" for name in ("canary", "canary2")]
     own = [{"expressionType": "SQL", "sqlExpression": one, "label": one} for one in sums]

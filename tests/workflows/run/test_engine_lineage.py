@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from rich.console import Console
 
 from tests.support.growing_log import configuration, contributions_in
@@ -38,12 +39,12 @@ def column(name: str, *sources: tuple[str, str]) -> dict[str, Any]:
     return {"columnName": name, "directSources": direct}
 
 
-def access(at: str, modified: list[dict[str, Any]], *accessed: str) -> str:
+def access(at: str, modified: list[dict[str, Any]], *accessed: dict[str, Any]) -> str:
     row = {
         "QUERY_ID": at,
         "QUERY_START_TIME": f"2026-11-20 {at} +0000",
         "USER_NAME": "ETL",
-        "DIRECT_OBJECTS_ACCESSED": [table(name) for name in accessed],
+        "DIRECT_OBJECTS_ACCESSED": accessed,
         "OBJECTS_MODIFIED": modified,
     }
     return json.dumps(row) + "\n"
@@ -52,10 +53,12 @@ def access(at: str, modified: list[dict[str, Any]], *accessed: str) -> str:
 TOTAL = column("TOTAL", ("ORDERS", "PRICE"))
 ACCESSES = [
     access(
-        "08:00:00", [table("DAILY", column("DAY", ("ORDERS", "DAY")), column("TOTAL", ("ORDERS", "PRICE")))], "ORDERS"
+        "08:00:00",
+        [table("DAILY", column("DAY", ("ORDERS", "DAY")), column("TOTAL", ("ORDERS", "PRICE")))],
+        table("ORDERS"),
     ),
-    access("08:03:00", [table("DAILY", column("TOTAL", ("COPIED", "TOTAL")))], "COPIED"),
-    access("08:04:00", [], "ORDERS"),
+    access("08:03:00", [table("DAILY", column("TOTAL", ("COPIED", "TOTAL")))], table("COPIED")),
+    access("08:04:00", [], table("ORDERS", column("DAY"))),
     access("08:05:00", [{"objectDomain": "Table", "columns": []}]),
 ]
 
@@ -63,9 +66,9 @@ ACCESSES = [
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("engine")
-    configuration(folder)
-    yaml = (folder / "lineage.yaml").read_text().replace("Postgres", "Snowflake")
-    (folder / "lineage.yaml").write_text(yaml)
+    content = yaml.safe_load(configuration(folder).read_text().replace("Postgres", "Snowflake"))
+    content["source"]["sourceConfig"]["config"]["processEntities"] = True
+    (folder / "lineage.yaml").write_text(yaml.safe_dump(content))
     (folder / "log").mkdir()
     (folder / "log" / "query_history.csv").write_text(QUERIES)
     (folder / "log" / "access_history.jsonl").write_text("".join(ACCESSES))
@@ -89,6 +92,21 @@ def test_the_run_counts_where_engine_and_log_agree(summary: RunSummary) -> None:
     """Of ORDERS and COPIED into DAILY, and of CALENDAR, of which the engine knows nothing. It has no OTHER."""
     assert summary.counts.engine_edges == {"agree": 1, "only_engine": 1, "only_log": 1}
     assert summary.counts.engine_columns == {"agree": 1, "only_engine": 2, "only_log": 2, "silent": 1}
+
+
+def test_a_record_of_reading_alone_tells_a_reader(summary: RunSummary, folder: Path) -> None:
+    done = command_line(folder, "unused", "--catalog", "catalog.db", "--json")
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    tables = {one["entity"]["fullyQualifiedName"].rpartition(".")[2] for one in found["unused"]}
+    assert tables == {"CALENDAR", "COPIED", "DAILY", "ELSEWHERE", "OTHER"}
+    columns = {f"{one['entity']['fullyQualifiedName']}.{one['column']}" for one in found["columns"]}
+    assert {name for name in columns if ".ORDERS." in name} == {
+        "shop.SHOP.SALES.ORDERS.AMOUNT",
+        "shop.SHOP.SALES.ORDERS.PRICE",
+    }
+    (covered,) = found["coverage"]
+    assert (covered["selects"], covered["read"], covered["mayRead"]) == (1, 1, {"malformed_record": 1})
 
 
 def test_each_says_its_own_of_an_edge(summary: RunSummary, folder: Path) -> None:

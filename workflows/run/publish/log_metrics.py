@@ -89,7 +89,7 @@ def _query_runs(
     statements: Statements, past: ReadState, defaults: NamespaceDefaults, passed: Collection[QueryTemplate]
 ) -> QueryRuns:
     """The runs of the SELECTs that this run read; of the templates that have `passed` literals are values."""
-    read = statements.frame.where(F.col("query").isNotNull())
+    read = statements.frame.where(F.col("query").isNotNull() & F.col("literals").isNotNull())
     queries = _not_counted(read, past)
     many = queries.groupBy("query", "dialect").agg(F.count_distinct("literals").alias("literals"))
     found = many.where(F.col("literals") > MOST_LITERALS).collect()

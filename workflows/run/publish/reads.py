@@ -26,11 +26,12 @@ from ingestion.model.entities import TableEntity
 from ingestion.model.isolation import Failure, FailureStage, Isolation, Probe, in_parts
 from ingestion.model.lineage import Column, Json, NameKind, StatementLineage, TableName
 from ingestion.model.namespaces import Namespace, NamespaceDefaults
-from ingestion.model.outcomes import Outcome, code_of
+from ingestion.model.outcomes import Outcome, ProblemKind, code_of
 from ingestion.model.uses import ColumnUseKind
 from ingestion.parsing.templates import ParsedTemplate
 from ingestion.parsing.token_names import relation_name
 from ingestion.resolution import Ambiguous, Resolution, Resolved, Resolver
+from ingestion.statements.inner_queries import HOLD_QUERIES
 from workflows.config import RunConfig
 from workflows.config.namespaces import SourceSettings
 from workflows.counts import loss_warnings
@@ -41,7 +42,8 @@ from workflows.target import RunTarget
 
 SELECTS, READ, UNREAD, UNDATED, MAY_READ = "selects", "read", "unread", "undated", "mayRead"
 """What statements of a span are counted as."""
-_BEFORE_RELATION = frozenset({"from", "join", ",", "table", "using"})
+_UNFOLLOWED = frozenset({ProblemKind.UNSUPPORTED, ProblemKind.INCOMPLETE})
+_BEFORE_RELATION = frozenset({"from", "join", ",", "table", "using", "export", "handler"})
 _MAY_READ = frozenset(
     {
         Outcome.CALL,
@@ -53,6 +55,8 @@ _MAY_READ = frozenset(
     }
 )
 """Skipped statements that may read a table for somebody, whatever else they do."""
+_HOLD_READS = HOLD_QUERIES | {Outcome.NO_WRITE}
+"""Skipped statements that hold a query, and records of an engine that tell what one read, count as SELECTs."""
 _CHANGES_ROWS = frozenset({"update", "delete", "merge"})
 _OLD_ROWS = frozenset({"deleted", "inserted"})
 _LEFT_OUT = (str(Outcome.OUTSIDE_WINDOW), str(Outcome.OVER_LIMIT))
@@ -86,7 +90,8 @@ def columns_read(statement: StatementLineage, named: StatementLineage, entities:
     """What a statement reads of `entities`: all that its lineage has of them, what it names and uses for nothing too.
 
     `named` is what it says without any schema. `SELECT count(*) FROM t` reads the rows of t and no column; of a name
-    that several tables may have, each is read: who says "nobody" must be right.
+    that several tables may have, each is read, and any column of all where some were not followed: who says "nobody"
+    must be right.
     """
     written = {(table, column.casefold()) for table, column in _references(named)}
     seen = set[TableName]()
@@ -102,9 +107,11 @@ def columns_read(statement: StatementLineage, named: StatementLineage, entities:
                 column != "*" and entity.column_fqns[column] is None
             ):  # it had that column then, under another name or not
                 yield ColumnUse(entity, None, ColumnUseKind.UNKNOWN)
+    unfollowed = any(problem.kind in _UNFOLLOWED for problem in statement.problems)
     for table in (*statement.sources, *named.sources):
-        if table not in seen:
-            yield from (ColumnUse(entity, None, ColumnUseKind.ROWS) for entity in entities.get(table, ()))
+        if table not in seen or unfollowed:
+            how = ColumnUseKind.UNKNOWN if unfollowed else ColumnUseKind.ROWS
+            yield from (ColumnUse(entity, None, how) for entity in entities.get(table, ()))
 
 
 def _use(entity: TableEntity, column: str, how: str) -> ColumnUse:
@@ -236,20 +243,21 @@ class LogReads:
         timed = F.when(F.col("time") > 0, F.col("time"))
         day = F.floor(timed / SECONDS_A_DAY)
         measures = (F.min(timed).alias("first"), F.max(timed).alias("last"), F.collect_set(day).alias("days"))
-        found = logged.agg(*measures, F.count(F.when(F.col("time") <= 0, 1)).alias("undated")).first()
+        query = F.col("query").isNotNull()
+        held = (F.count(F.when(query & (F.col("skipped") == why), 1)).alias(why) for why in _HOLD_READS)
+        found = logged.agg(*measures, F.count(F.when(F.col("time") <= 0, 1)).alias("undated"), *held).first()
         assert found is not None
         if found["first"] is None and not found["undated"]:
             return None
         runs = [reader for readers in asked.values() for reader in readers]
         given = sum(one.dated + one.undated for one in runs)
         counts = statements.counts
-        selects = counts.skipped.get(Outcome.SELECT, 0)
+        selects = counts.skipped.get(Outcome.SELECT, 0) + sum(found[why] for why in _HOLD_READS)
         counted = Counter({SELECTS: selects, READ: given - unread.total(), UNDATED: found["undated"]})
         counted.update({f"{UNREAD}:{reason}": count for reason, count in unread.items()})
         counted[f"{UNREAD}:{Outcome.ILL_FORMED}"] += max(0, selects - given)
-        counted.update(
-            {f"{MAY_READ}:{code_of(why)}": count for why, count in counts.skipped.items() if why in _MAY_READ}
-        )
+        others = {why: count - (found[why] if why in _HOLD_READS else 0) for why, count in counts.skipped.items()}
+        counted.update({f"{MAY_READ}:{code_of(why)}": count for why, count in others.items() if why in _MAY_READ})
         counted.update({f"{MAY_READ}:{code_of(reason)}": count for reason, count in counts.dead.items()})
         return {
             "part": f"whole {_part(self.past)}" if self._is_whole else _part(self.past),
@@ -371,14 +379,14 @@ class _ReadersOfTemplates:
 
     def _uses_of(self, template: ParsedTemplate, namespace: Namespace) -> set[ColumnUse]:
         if template.symbolic is None:
-            entities = _entities(_names_in_text(template), namespace, self.resolver)
-            return {ColumnUse(entity, None, ColumnUseKind.UNKNOWN) for found in entities.values() for entity in found}
+            return self._unknown_uses(_names_in_text(template), namespace)
         if _gives_rows_back(template):
             used = template.names()
-            entities = _entities((*used.read, *(name for name, *_how in used.written)), namespace, self.resolver)
-            return {ColumnUse(entity, None, ColumnUseKind.UNKNOWN) for found in entities.values() for entity in found}
+            return self._unknown_uses((*used.read, *(name for name, *_how in used.written)), namespace)
         statement = template.statement()
         named = without_schema(statement)
+        if not (named.flows or named.changes or named.functions):  # nothing of it was understood
+            return self._unknown_uses(_names_in_text(template), namespace)
         entities = _entities((*named.sources, *named.functions), namespace, self.resolver)
 
         def schema_of(name: TableName) -> tuple[Column, ...] | None:
@@ -386,6 +394,11 @@ class _ReadersOfTemplates:
             return found[0].columns if len(found) == 1 and found[0].columns_complete else None
 
         return set(columns_read(analyze(statement, schema_of), named, entities))
+
+    def _unknown_uses(self, names: Iterable[TableName], namespace: Namespace) -> set[ColumnUse]:
+        """What is read nobody knows how."""
+        entities = _entities(names, namespace, self.resolver)
+        return {ColumnUse(entity, None, ColumnUseKind.UNKNOWN) for found in entities.values() for entity in found}
 
 
 def _times(readers: Sequence[Reader]) -> int:
@@ -455,7 +468,9 @@ def _readers_beside_edges(
         ends = [name for name, temporary, _mode in names.written if not temporary]
         temporary = len(ends) < len(names.written)
         resolutions = bare.resolve_all((name, key[2]) for name in ends)
-        if names.read and (temporary or not all(isinstance(one, Resolved) for one in resolutions)):
+        known = bool(ends) and all(isinstance(one, Resolved) for one in resolutions)
+        unfollowed = not (names.written or names.changes)  # of an export whose query or end was not understood
+        if (names.read or unfollowed) and (temporary or not known):
             found[key] = readers
     return found
 

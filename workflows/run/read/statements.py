@@ -41,6 +41,7 @@ from ingestion.plans.rendering import plan_fingerprint
 from ingestion.statements import Classification, StatementText, classify, holds_sql, split
 from ingestion.statements.classification import BLOCKS
 from ingestion.statements.fingerprints import FingerprintCache, SeenQueries
+from ingestion.statements.inner_queries import HOLD_QUERIES, inner_query
 from ingestion.statements.masking import fingerprint
 from ingestion.statements.routines.bodies import block_steps
 from ingestion.statements.routines.inline_functions import function_as_view
@@ -80,6 +81,8 @@ STEP_STRIDE = 10_000
 """Between two steps of a block there is room for what a call runs."""
 _CALLS_ALONE = re.compile(r"\s*+select\s++(?:\*\s*+from\s++)?[\w$.\"]++\s*+\(", re.IGNORECASE)
 """What may be a call of a routine though it begins as a query: `SELECT refresh()`, `SELECT * FROM refresh()`."""
+_OF_QUERY = frozenset({"query", "literals", "text"})
+"""What a row has so that its query can be taken apart."""
 _NO_SESSION_CHANGE: Row = {"sets": False, "set_database": None, "set_path": None}
 _USES = re.compile(r"use\b", re.IGNORECASE)
 _UNKNOWN_SCHEMA = ""
@@ -111,7 +114,8 @@ STATEMENT_SCHEMA = StructType(
         StructField("dialect", StringType(), False),
         StructField("text", StringType()),  # of a routine's definition, and the first of a template in a task
         StructField("symbolic", BinaryType()),
-        # of a SELECT that is taken apart: its fingerprint, and a digest of its literals
+        # of a SELECT that is taken apart: its fingerprint, and a digest of its literals; without these it is what an
+        # engine recorded of one
         StructField("query", StringType()),
         StructField("literals", StringType()),
         StructField("skipped", StringType()),  # the reason
@@ -176,7 +180,7 @@ def _without_end(own: dict[str, object], text: str, dialect: str) -> dict[str, o
         return {**position, "skipped": Outcome.SELECT}
     if reason is None or reason == Outcome.SELECT or reason in _TAKEN_APART:
         return {**position, "dead": Outcome.CUT}
-    return own
+    return {name: value for name, value in own.items() if name not in _OF_QUERY}
 
 
 def _only_reads(text: str, dialect: str) -> bool:
@@ -434,10 +438,12 @@ def _of_routine(reason: Outcome, text: str, dialect: str) -> Row:
 
 
 def _of_query(reason: Outcome, text: str, dialect: str, state: TaskState) -> Row:
-    """What a SELECT keeps so that it can be taken apart."""
-    if state.queries is None or reason is not Outcome.SELECT:
+    """What a SELECT keeps so that it can be taken apart, and what holds one of that."""
+    if state.queries is None:
         return {}
-    return state.queries.row(text, dialect)
+    held = inner_query(text, dialect) if reason in HOLD_QUERIES else None
+    query = text if reason is Outcome.SELECT else held
+    return {} if query is None else state.queries.row(query, dialect)
 
 
 def _session_change(found: Classification) -> Row:
@@ -594,7 +600,18 @@ def _rows_of_status(status: str, record: _Content, state: TaskState) -> list[Row
         return _without_lost_end(read, text, dialect)
     if status == Outcome.FAILED:
         return [state.failed.row(record.text, dialect, record.error_code)]
+    if status == Outcome.NO_WRITE and record.edges and state.queries is not None:
+        return [{"skipped": status, **_reading(record.edges, dialect, state)}]
     return [{"dead" if status.startswith(UNSUPPORTED) else "skipped": status}]
+
+
+def _reading(edges: bytes, dialect: str, state: TaskState) -> Row:
+    """What an engine recorded of a statement that only read, as the query that it was; like a text it leaves once."""
+    query = f"{REPORTED}{plan_fingerprint(edges)}"
+    if (dialect, query) in state.seen:
+        return {"query": query}
+    state.seen.add((dialect, query))
+    return {"query": query, "symbolic": edges}
 
 
 def _edges_row(edges: bytes) -> Row:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ from pyspark.sql import SparkSession
 
 from ingestion.analysis.analyzer import analyze, without_schema
 from ingestion.model.entities import TableEntity
-from ingestion.model.lineage import Column
+from ingestion.model.lineage import Column, Problem
+from ingestion.model.outcomes import ProblemKind
 from ingestion.parsing.sqlglot.tier import parse
 from tests.support.forked_run import in_a_fork
 from tests.support.growing_log import configuration
@@ -33,10 +35,14 @@ LOG = [
     ("s3", "ann", "SELECT status FROM daily WHERE status = 'canary'"),
     ("s3", "bob", "SELECT * FROM kept"),
     ("s3", "bob", "SELECT count(*) FROM raw"),
-    ("s3", "bob", "DECLARE c CURSOR FOR SELECT total FROM yearly"),
+    ("s3", "bob", "FETCH 10 FROM c"),
     ("s3", "bob", "SELECT ('lost FROM yearly"),
     ("s1", "etl", "CREATE TABLE queue (id int, note text)"),
     ("s3", "bob", "DELETE FROM queue WHERE id = 7 RETURNING note"),
+    ("s1", "etl", "CREATE TABLE held AS SELECT id, note, code, spare FROM feed"),
+    ("s3", "bob", "DECLARE c CURSOR FOR SELECT id FROM held"),
+    ("s3", "bob", "COPY held (note) TO STDOUT"),
+    ("s3", "bob", "COPY (SELECT code FROM held) TO PROGRAM 'gzip'"),
 ]
 LATER = [*LOG, ("s5", "cy", "SELECT total FROM yearly"), ("s1", "etl", "INSERT INTO monthly SELECT total FROM daily")]
 
@@ -84,19 +90,21 @@ def test_what_no_select_leads_back_to_is_unused_with_what_it_costs(spark: SparkS
     # read into a temporary table, by a star alone, by what is read of daily; and what only nobody's tables read
     assert names(found, "columns") == [
         f"{public}.daily.total",
+        f"{public}.feed.spare",
+        f"{public}.held.spare",
         f"{public}.raw.id",
         f"{public}.raw.x",
     ]
     stars = [one["column"] for one in found["onlyByStar"]]
     assert stars == [f"{public}.kept.id", f"{public}.kept.note", f"{public}.orders.id", f"{public}.orders.note"]
     (covered,) = found["coverage"]
-    assert (covered["selects"], covered["read"], covered["unread"]) == (4, 3, {"ill_formed": 1})
+    assert (covered["selects"], covered["read"], covered["unread"]) == (7, 6, {"ill_formed": 1})
     assert covered["mayRead"] == {"cursor": 1}
     write_log(tmp_path, LATER)
     run(tmp_path)
     later = unused(tmp_path)
     assert names(later) == []
-    assert later["coverage"][0]["selects"] == 5
+    assert later["coverage"][0]["selects"] == 8
     assert names(unused(tmp_path, "--but-for", "cy")) == [f"{public}.monthly", f"{public}.yearly"]
     run(tmp_path, extent=Backfill(full=True))
     again = unused(tmp_path, "--but-for", "CY")
@@ -135,6 +143,13 @@ def test_of_a_name_that_may_mean_two_tables_both_are_read() -> None:
     named = without_schema(statement)
     entities = dict.fromkeys(named.sources, (ORDERS, LINES))
     assert {use.entity for use in columns_read(statement_of(statement), named, entities)} == {ORDERS, LINES}
+
+
+def test_where_columns_were_not_followed_any_may_be_read() -> None:
+    statement = replace(parse("SELECT id FROM orders", "postgres"), problems=(Problem(ProblemKind.UNSUPPORTED, "x"),))
+    entities = dict.fromkeys(without_schema(statement).sources, (ORDERS,))
+    found = set(columns_read(statement_of(statement), without_schema(statement), entities))
+    assert found == {ColumnUse(ORDERS, "id", "named"), ColumnUse(ORDERS, None, "unknown")}
 
 
 def statement_of(statement: Any) -> Any:
