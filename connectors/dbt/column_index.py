@@ -65,11 +65,15 @@ def read_column_index(target: Path) -> ColumnIndex:
     newest: dict[str, tuple[int, int]] = {}
     rows: dict[str, list[tuple[str, str, str, str]]] = {}
     for number, file in _files(target / _FOLDER, notes):
-        read = _rows(file, notes)
-        for node in {row[0] for row in read}:
-            stamp = max(row[-1] for row in read if row[0] == node), number
+        edges_of: dict[str, list[tuple[str, str, str, str]]] = {}
+        stamps: dict[str, int] = {}
+        for row in _rows(file, notes):
+            edges_of.setdefault(row[0], []).append(row[1:5])
+            stamps[row[0]] = max(row[5], stamps.get(row[0], row[5]))
+        for node, edges in edges_of.items():
+            stamp = stamps[node], number
             if stamp >= newest.get(node, stamp):
-                newest[node], rows[node] = stamp, [row[1:5] for row in read if row[0] == node]
+                newest[node], rows[node] = stamp, edges
     columns: dict[str, dict[str, dict[_Source, Subtype]]] = {}
     for node, edges in rows.items():
         for to, source, column, kind in edges:
@@ -101,7 +105,7 @@ def _rows(file: Path, notes: list[str]) -> list[tuple[str, str, str, str, str, i
             raise OSError("a link, or too large")
         table = pq.read_table(file, columns=[*_COLUMNS, _STAMP])
         values = [table.column(name).to_pylist() for name in (*_COLUMNS, _STAMP)]
-    except (OSError, KeyError, pa.ArrowException):
+    except (OSError, KeyError, ValueError, pa.ArrowException):
         notes.append(f"dbt's own column lineage in {file} cannot be read: it is no Parquet file of dbt's")
         return []
     return [

@@ -14,11 +14,14 @@ from connectors.powerbi._model import SemanticModel
 _TOKEN = re.compile(
     r"\s+|//[^\n]*|--[^\n]*|/\*"
     r"|\"(?P<text>(?:[^\"]|\"\")*+)\"|'(?P<quoted>(?:[^']|'')*+)'|\[(?P<column>(?:[^\]]|\]\])*+)\]"
+    r"|\.\s*\[(?P<part>(?:[^\]]|\]\])*+)\]"
     r"|(?P<number>\d++(?:\.\d*+)?(?:[eE][+-]?\d+)?|\.\d+)"
     r"|(?P<word>[^\W\d][\w.]*+)"
     r"|(?P<sign>&&|\|\||<>|<=|>=|==|[-+*/^&=<>(){},;@:%!?~#$|])"
 )
 _DEEPEST_DAX = 120
+_MOST_CALLS = 2_000
+"""Of functions of a model's own, in one expression: those that call each other twice give more."""
 _LONGEST_DAX = 1 << 20
 _AGGREGATES: Mapping[str, str] = {
     **dict.fromkeys(("AVERAGE", "AVERAGEA"), "AVG"),
@@ -128,11 +131,14 @@ class DaxModel:
     measures: dict[str, tuple[str, str]] = field(default_factory=dict)
     tables: dict[str, str] = field(default_factory=dict)
     columns: dict[tuple[str, str], DaxColumn] = field(default_factory=dict)
+    functions: dict[str, str] = field(default_factory=dict)
     depth: int = 0
+    calls: int = 0
     _known: dict[str, DaxValue] = field(default_factory=dict)
     _open: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
+        self.functions = {name.lower(): text for name, text in self.model.functions.items()}
         for table in self.model.tables:
             self.tables[table.name.lower()] = table.name
             for column in table.columns:
@@ -170,6 +176,8 @@ class DaxModel:
 def _read(model: DaxModel, text: str, table: str) -> _DaxReader:
     if len(text) > _LONGEST_DAX:
         raise NotDax
+    if not model.depth:
+        model.calls = 0
     return _DaxReader(model, list(_tokens(text)), rows=[table] if table else [])
 
 
@@ -245,15 +253,24 @@ class _DaxReader:
                 self.at += 1
                 operators += 1
             else:
-                found.append(self._operand())
+                found.append(self._part_of(self._operand()))
         whole = _all_of(found) if found else DaxValue()
         return replace(whole, is_whole=False) if operators else whole
+
+    def _part_of(self, found: DaxValue) -> DaxValue:
+        """What `.[Month]` behind a date's column gives: it is made of that column, by a table that Power BI made."""
+        if self.peek()[0] != "part" or self.tokens[self.at - 1][0] != "column":
+            return found
+        self.at += 1
+        return replace(found, is_whole=False)
 
     def _operand(self) -> DaxValue:
         kind, text = self.peek()
         self.at += 1
         if kind in ("text", "number"):
             return DaxValue()
+        if kind == "part":
+            raise NotDax
         if kind == "sign":
             return self._inner() if text == "(" else _all_of([DaxValue(), *self._arguments("}")])
         if kind == "column":
@@ -262,7 +279,8 @@ class _DaxReader:
             return self._table(text.replace("''", "'"))
         if self.peek() == ("sign", "("):
             self.at += 1
-            return self._call(text.upper())
+            own = self.model.functions.get(text.lower())
+            return self._call(text.upper()) if own is None else self._call_own(own)
         return self._word(text)
 
     def _inner(self) -> DaxValue:
@@ -322,18 +340,77 @@ class _DaxReader:
         return found if found is not None else DaxValue(lost=1)
 
     def _call(self, name: str) -> DaxValue:
+        if name == "UNION":
+            return self._unite()
         begin = len(self.rows)
         given: list[DaxValue] = []
         pending = ""
         for value, text in self._named_arguments():
             if pending:
                 self._give_name(pending, value)
-            pending = text if name in _WITH_NAMES else ""
+                pending = ""
+            elif name in _WITH_NAMES:
+                pending = text
             given.append(value)
             if (name in _OVER_ROWS or name in _BY_ROW) and value.tables and len(self.rows) == begin:
                 self.rows += value.tables
         del self.rows[begin:]
         return _result(name, given)
+
+    def _call_own(self, text: str) -> DaxValue:
+        """A call of a function of the model's own: `(amount: NUMERIC, day: COLUMNREF = Day[Date]) => …`."""
+        given = [value for value, _text in self._named_arguments()]
+        self.model.calls += 1
+        if self.model.calls > _MOST_CALLS:
+            raise NotDax
+        inner = _read(self.model, text, "")
+        parameters = inner.parameters()
+        inner.variables = {**parameters, **dict(zip(parameters, given, strict=False))}
+        return replace(inner.expression(), is_whole=False)
+
+    def parameters(self) -> Mapping[str, DaxValue]:
+        """The parameters that a function begins with, each with what it is by itself; the `=>` behind them is read too."""
+        found: dict[str, DaxValue] = {}
+        self._take("(")
+        while self.peek() != ("sign", ")"):
+            name = self.peek()[1].lower()
+            self.at += 1
+            if self.peek() == ("sign", ":"):
+                self.at += 1
+                while self.peek()[0] == "word":
+                    self.at += 1
+            found[name] = DaxValue()
+            if self.peek() == ("sign", "="):
+                self.at += 1
+                found[name] = self.expression()
+            if self.peek() != ("sign", ")"):
+                self._take(",")
+        for sign in (")", "=", ">"):
+            self._take(sign)
+        return found
+
+    def _take(self, sign: str) -> None:
+        if self.peek() != ("sign", sign):
+            raise NotDax
+        self.at += 1
+
+    def _unite(self) -> DaxValue:
+        """`UNION(…, …)`: where each of the tables names the same columns, each is made of that of all."""
+        before, parts, given = self.named, [], []
+        self.named = dict(before)
+        for value, _text in self._named_arguments():
+            given.append(value)
+            parts.append({name: one for name, one in self.named.items() if name not in before})
+            self.named = dict(before)
+        is_alike = all(list(one) == list(parts[0]) for one in parts)
+        for name in dict.fromkeys(name for one in parts for name in one):
+            several = [one[name] for one in parts if name in one]
+            known = [one for one in several if one is not None]
+            if len(known) < len(several) or not (is_alike or all(one == known[0] for one in known)):
+                self.named[name] = None
+            else:
+                self.named[name] = _all_of(dict.fromkeys(known))
+        return _result("UNION", given)
 
     def _named_arguments(self) -> Iterator[tuple[DaxValue, str]]:
         """The arguments of a call, each with the text that it is where it is no more than one."""

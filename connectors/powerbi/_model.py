@@ -13,7 +13,8 @@ from connectors.powerbi._tmdl import NotTmdl, TmdlObject, qualified_name
 JsonObject = Mapping[str, Any]
 
 _PLURALS: Mapping[str, str] = {
-    name: f"{name}s" for name in ("column", "dataSource", "expression", "level", "measure", "partition", "table")
+    name: f"{name}s"
+    for name in ("column", "dataSource", "expression", "function", "level", "measure", "partition", "table")
 } | {"hierarchy": "hierarchies", "relationship": "relationships", "annotation": "annotations"}
 _REFERENCES = frozenset({"column", "dataSource", "expressionSource"})
 _AUTOMATIC = ("LocalDateTable_", "DateTableTemplate_")
@@ -86,7 +87,10 @@ class ModelDataSource:
 
 @dataclass(frozen=True, slots=True)
 class SemanticModel:
-    """A model, by the `folder` that it is in; `expressions` are its shared queries and parameters, in M."""
+    """A model, by the `folder` that it is in; `expressions` are its shared queries and parameters, in M.
+
+    `functions` are those that it adds to DAX.
+    """
 
     name: str
     folder: str
@@ -95,6 +99,7 @@ class SemanticModel:
     expressions: Mapping[str, str] = field(default_factory=dict, repr=False)
     data_sources: Mapping[str, ModelDataSource] = field(default_factory=dict)
     relationships: tuple[ModelRelationship, ...] = ()
+    functions: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 # TMDL is put into the shape that the JSON has, so that what it means is told once.
@@ -170,6 +175,7 @@ def model_of(document: JsonObject, name: str, folder: str, location: str) -> Sem
         {str(one["name"]): _text(one.get("expression")) for one in _objects(document, "expressions")},
         {str(one["name"]): _data_source(one) for one in _objects(document, "dataSources")},
         tuple(_relationships(document)),
+        {str(one["name"]): _text(one.get("expression")) for one in _objects(document, "functions")},
     )
 
 

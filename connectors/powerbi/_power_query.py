@@ -40,6 +40,8 @@ _DATA = "Data"
 _ID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
 """What Fabric connects to in place of a database's name."""
 _REMOTE = "another semantic model"
+_NAMING = frozenset({"name", "item", "schema", "id"})
+"""Fields of a record by which a database is entered."""
 _AS_TEXT = frozenset({"Text.From", "Number.ToText", "Text.Trim"})
 
 
@@ -78,6 +80,10 @@ class Navigation:
     def native(self, text: str) -> ModelRows:
         """The rows of a query in the database's own SQL."""
         return rows_of(RowOrigin(self.connection, (self.names.get(DATABASE, ""),), text))
+
+    def unknown(self) -> ModelRows:
+        """Rows behind a name that is not known, which no default may stand for: a template, as such a text is."""
+        return self.native(_sql(None)).opaque("a name that is not known")
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,6 +230,8 @@ class PowerQueries:
 
     def _item(self, value: Value, selector: Value) -> Value:
         if isinstance(value, Navigation) and isinstance(selector, dict):
+            if not all(isinstance(one, str) for key, one in selector.items() if key.lower() in _NAMING):
+                return value.unknown()
             return self._as_catalog_calls(value.deeper(selector))
         if isinstance(value, RemoteModel):
             names = selector.values() if isinstance(selector, dict) else ()
@@ -327,8 +335,9 @@ class PowerQueries:
         names: dict[str, str] = {}
         if facts.database is not None and len(given) > facts.database:
             database = given[facts.database]
-            if isinstance(database, str):
-                names[DATABASE] = database
+            if not isinstance(database, str):
+                return Navigation(facts.connection or self.connection, facts.levels).unknown()
+            names[DATABASE] = database
         for key, level in (("Catalog", DATABASE), ("BillingProject", "")):
             if level and isinstance(options.get(key), str):
                 names[level] = str(options[key])

@@ -81,6 +81,15 @@ def test_a_file_that_is_none_of_dbts_is_told_and_the_others_are_read(tmp_path: P
     assert told(index) == {"stg_orders.price IDENTITY orders.total"}
 
 
+def test_names_that_are_no_text_are_those_of_no_file_of_dbts(tmp_path: Path) -> None:
+    file = write(tmp_path, 0, 1, (LINES, "total", ORDERS, "price", "copy"))
+    table = pq.read_table(file)
+    broken = pa.Array.from_buffers(pa.string(), 1, [None, pa.py_buffer(b"\0\0\0\0\1\0\0\0"), pa.py_buffer(b"\xff")])
+    pq.write_table(table.set_column(1, "to_column_name", broken), file)
+    index = read_column_index(tmp_path)
+    assert (dict(index.columns), "v1_0.parquet cannot be read" in index.notes[0]) == ({}, True)
+
+
 def test_other_columns_and_a_version_that_is_not_known_are_told(tmp_path: Path) -> None:
     write(tmp_path, 1, 1, (LINES, "total", ORDERS, "price", "copy"), version=7)
     pq.write_table(pa.table({"other": [1]}), tmp_path / "compiled_state" / "cll" / "v1_1.parquet")

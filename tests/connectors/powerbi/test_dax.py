@@ -13,8 +13,14 @@ SALES = ModelTable(
     tuple(ModelColumn(name) for name in ("Amount", "Price", "Day", "Region Id")),
     (ModelMeasure("Total", "SUM(Sales[Amount])"), ModelMeasure("Loop", "[Loop] + [Total]")),
 )
+FUNCTIONS = {
+    "Shop.Taxed": "(amount: NUMERIC, day: COLUMNREF = Sales[Day]) => CALCULATE(SUMX(Sales, amount), day) * [Total]",
+    "Least": "() => MIN(Sales[Price])",
+    "Round": "(x) => Round(x) + Round(x)",
+    "Cut": "(x => x",
+}
 REGION = ModelTable("Sales Region", "", tuple(ModelColumn(name) for name in ("Id", "Name]x", "Kind")))
-MODEL = SemanticModel("m", "", "", (SALES, REGION))
+MODEL = SemanticModel("m", "", "", (SALES, REGION), functions=FUNCTIONS)
 
 
 def read(text: str, table: str = "") -> DaxValue:
@@ -59,6 +65,15 @@ def shown(value: DaxValue) -> tuple[str, str]:
         ),
         ('CONCATENATEX(Sales, [Day], ", ", [Price])', "MAX Sales.Day", "Sales.Price"),
         ('{ ("x", NAMEOF(Sales[Price]), 0) }', "", "Sales.Price"),
+        ("TOTALYTD([Total], Sales[Day].[Date])", "SUM Sales.Amount", "Sales.Day"),
+        ("MAX('Sales'[Day] . [Month No])", "MAX Sales.Day", ""),
+        (
+            "shop.taxed(Sales[Price], 'Sales Region'[Kind])",
+            "SUM Sales.Price, SUM Sales.Amount",
+            "Sales Region.Kind",
+        ),
+        ("Shop.Taxed(Sales[Price])", "SUM Sales.Price, SUM Sales.Amount", "Sales.Day"),
+        ("Least() + 1", "MIN Sales.Price", ""),
         ("1 + 2 // Sales[Amount]\n-- [Total]\n/* [Total] */", "", ""),
     ],
 )
@@ -73,8 +88,10 @@ def test_a_name_alone_is_a_measure_or_a_column_of_the_table_at_hand_and_else_is_
     assert read("[Amount]").lost == 1
     assert read("Sales[Nonesuch] + [Nonesuch]", "Sales").lost == 2
     assert read("SUMX(Nowhere, Nowhere[x])").lost == 1
-    twice = 'SUMX(UNION(SELECTCOLUMNS(Sales, "x", Sales[Day]), SELECTCOLUMNS(Sales, "x", Sales[Price])), [x])'
+    twice = 'SUMX(SELECTCOLUMNS(Sales, "x", Sales[Day]), 1) + SUMX(SELECTCOLUMNS(Sales, "x", Sales[Price]), [x])'
     assert read(twice).lost == 1
+    once = 'SUMX(UNION(SELECTCOLUMNS(Sales, "x", Sales[Day]), SELECTCOLUMNS(Sales, "x", [Price], "y", 1)), [x])'
+    assert read(once).lost == 1
     loop = DaxModel(MODEL).measure("loop")
     assert loop is not None
     assert (shown(loop)[0], loop.lost) == ("SUM Sales.Amount", 1)
@@ -86,8 +103,31 @@ def test_tables_that_are_named_are_told_and_columns_by_the_names_that_they_are_g
     assert {name: shown(one)[0] for name, one in named.items() if one is not None} == {"gmv": "SUM Sales.Amount"}
 
 
+def test_a_column_that_all_tables_of_a_union_name_is_made_of_that_of_each() -> None:
+    first, second = ('SELECTCOLUMNS(Sales, "k", "text", "x", Sales[Day])', 'SELECTCOLUMNS(Sales, "k", 1, "x", [Price])')
+    united = f"UNION({first}, {second})"
+    assert shown(read(f"MAXX({united}, [x])"))[0] == "MAX Sales.Day, MAX Sales.Price"
+    _value, named = DaxModel(MODEL).table(united)
+    assert {name: shown(one)[0] for name, one in named.items() if one is not None} == {
+        "k": "",
+        "x": "Sales.Day, Sales.Price",
+    }
+
+
 @pytest.mark.parametrize(
-    "text", ["(" * 10_000, "{" * 10_000, "IF(" * 10_000, "VAR a = " * 10_000, "SUM(Sales[Amount]", 'SUM("cut', "/* cut"]
+    "text",
+    [
+        "(" * 10_000,
+        "{" * 10_000,
+        "IF(" * 10_000,
+        "VAR a = " * 10_000,
+        "SUM(Sales[Amount]",
+        'SUM("cut',
+        "/* cut",
+        ".[Day]",
+        "Round(1)",
+        "Cut(1)",
+    ],
 )
 def test_what_is_no_dax_or_goes_too_deep_is_refused(text: str) -> None:
     with pytest.raises(NotDax):

@@ -56,6 +56,13 @@ def steps(*written: str) -> str:
         ('Value.NativeQuery(Sql.Database("h", "db"), "select " & "#(#)1")', "(\nselect #1\n)"),
         ('Value.NativeQuery(Sql.Database("h", "db"), "select " & Gone)', "(\nselect {{ parameter }}\n)"),
         ('Sql.Database("h", "db", [Query=Gone])', "(\nSELECT {{ parameter }}\n)"),
+        ('Sql.Database("h", Gone){[Schema="dbo",Item="t"]}[Data]', "(\nSELECT {{ parameter }}\n)"),
+        ('Sql.Database("h", "db"){[Schema="dbo",Item=Text.Upper(Gone)]}[Data]', "(\nSELECT {{ parameter }}\n)"),
+        (
+            'Snowflake.Databases("h", "w"){[Name=Gone,Kind="Database"]}[Data]{[Name="S",Kind="Schema"]}[Data]'
+            '{[Name="T",Kind="Table"]}[Data]',
+            "(\nSELECT {{ parameter }}\n)",
+        ),
         ('if Name = "db" then Load("t") else Load("u")', "[dbo].[t]"),
         ('try Load("t") otherwise #table({}, {})', "[dbo].[t]"),
     ],
