@@ -369,7 +369,7 @@ class _DaxReader:
         return replace(inner.expression(), is_whole=False)
 
     def parameters(self) -> Mapping[str, DaxValue]:
-        """The parameters that a function begins with, each with what it is by itself; the `=>` behind them is read too."""
+        """The parameters that a function begins with, each with its default; the `=>` behind them is read too."""
         found: dict[str, DaxValue] = {}
         self._take("(")
         while self.peek() != ("sign", ")"):
