@@ -81,7 +81,7 @@ class Navigation:
         """The rows of a query in the database's own SQL."""
         return rows_of(RowOrigin(self.connection, (self.names.get(DATABASE, ""),), text))
 
-    def unknown(self) -> ModelRows:
+    def unknown_rows(self) -> ModelRows:
         """Rows behind a name that is not known, which no default may stand for: a template, as such a text is."""
         return self.native(_sql(None)).opaque("a name that is not known")
 
@@ -231,7 +231,7 @@ class PowerQueries:
     def _item(self, value: Value, selector: Value) -> Value:
         if isinstance(value, Navigation) and isinstance(selector, dict):
             if not all(isinstance(one, str) for key, one in selector.items() if key.lower() in _NAMING):
-                return value.unknown()
+                return value.unknown_rows()
             return self._as_catalog_calls(value.deeper(selector))
         if isinstance(value, RemoteModel):
             names = selector.values() if isinstance(selector, dict) else ()
@@ -336,7 +336,7 @@ class PowerQueries:
         if facts.database is not None and len(given) > facts.database:
             database = given[facts.database]
             if not isinstance(database, str):
-                return Navigation(facts.connection or self.connection, facts.levels).unknown()
+                return Navigation(facts.connection or self.connection, facts.levels).unknown_rows()
             names[DATABASE] = database
         for key, level in (("Catalog", DATABASE), ("BillingProject", "")):
             if level and isinstance(options.get(key), str):

@@ -65,6 +65,8 @@ _WITHOUT_LINEAGE = frozenset(
     }
 )
 """What a parser need not understand: such a statement neither moves data nor makes a relation."""
+_RUN_BY_THEMSELVES = frozenset({"task", "alert"})
+"""What the engine runs on its own, so that no other statement need tell what it calls."""
 _LONE_QUERY = re.compile(r"[\s(]*+(select|with|from|values)\b", re.IGNORECASE)
 
 
@@ -269,7 +271,9 @@ def _steps(text: str, dialect: Dialect, script: Sequence[StatementText] = ()) ->
         yield RoutineStep(text)
     for routine in routines:
         for step in routine.steps:
-            if step.calls:  # what a procedure calls is run where that is called, and what a trigger calls by itself
+            if step.calls and routine.kind in _RUN_BY_THEMSELVES:
+                yield step
+            elif step.calls:  # what a procedure calls is run where that is called, and what a trigger calls by itself
                 yield from _steps_of_trigger(step, routine.of, dialect, script) if routine.of is not None else ()
             elif classify(step.text, dialect).skip_reason is not Outcome.SELECT:
                 yield from _steps_of_made(step, dialect)

@@ -39,8 +39,12 @@ _DEFINED = re.compile(
     r"(?<!execute\s)(?<!drop\s)(?<!on\s)\b(?:procedure|proc|function|macro|prepare)\s+(?:if\s+not\s+exists\s+)?([\w.$#@\"`\[\]]+)",
     re.IGNORECASE,
 )
-_ROUTINE_SIGNS = ("proc", "func", "macro", "prepare")
-"""One of these is in whatever _DEFINED finds, which takes a tenth of a parse to look for them at every letter."""
+_DEFINED_TASK = re.compile(
+    r"\bcreate\s+(?:or\s+\w+\s+)?(?:task|alert)\s+(?:if\s+not\s+exists\s+)?([\w.$#@\"`\[\]]+)", re.IGNORECASE
+)
+"""Snowflake's EXECUTE TASK runs by hand what the task does by itself."""
+_ROUTINE_SIGNS = ("proc", "func", "macro", "prepare", "task", "alert")
+"""One of these is in whatever is found here, which takes a tenth of a parse to look for them at every letter."""
 _MADE_TYPE = re.compile(r"\bcreate\s+(?:type|domain)\s+([\w.$\"`\[\]]+)", re.IGNORECASE)
 _DEFINING = keywords("create alter drop")
 _OBJECTS = DDL_OBJECTS | keywords("collection dataset mask pfile spfile stogroup streamlit")
@@ -60,7 +64,8 @@ def defined_routines(script: str) -> frozenset[str]:
     lowered = script.lower()
     if not any(sign in lowered for sign in _ROUTINE_SIGNS):
         return frozenset()
-    return frozenset(_last_part(found[1]) for found in _DEFINED.finditer(script))
+    found = (*_DEFINED.finditer(script), *_DEFINED_TASK.finditer(script))
+    return frozenset(_last_part(one[1]) for one in found)
 
 
 def _last_part(name: str) -> str:

@@ -51,6 +51,19 @@ def test_statements_without_lineage_and_calls_are_read(text: str, dialect: str) 
         ("refresh_all", "tsql", ("line 1: what REFRESH_ALL runs is not known",)),
         ("BEGIN DBMS_OUTPUT.PUT_LINE('x'); refresh_all; END;", "oracle", ("line 1: what is called here is not known",)),
         ("CREATE PROCEDURE p AS BEGIN other_one; END;", "oracle", ()),
+        ("CREATE OR REPLACE TASK d.k AS INSERT INTO t (a) SELECT a FROM s;\nEXECUTE TASK k", "snowflake", ()),
+        ("ALTER TASK k RESUME;\nEXECUTE TASK k", "snowflake", ("line 2: what EXECUTE runs is not known",)),
+        ("CREATE TASK k AS CALL p(1)", "snowflake", ("line 1: what is called here is not known",)),
+        (
+            "CREATE ALERT k IF (EXISTS (SELECT 1)) THEN CALL p()",
+            "snowflake",
+            ("line 1: what is called here is not known",),
+        ),
+        (
+            "CREATE PROCEDURE p() RETURNS INT LANGUAGE SQL AS $$ BEGIN RETURN 1; END $$;\nCREATE TASK k AS CALL p()",
+            "snowflake",
+            (),
+        ),
     ],
 )
 def test_a_call_of_what_the_text_does_not_define_is_told(text: str, dialect: str, told: tuple[str, ...]) -> None:
