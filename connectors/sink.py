@@ -93,7 +93,8 @@ class EdgeCounts:
 
     Those after `column_edges` count what the target cannot hold: edges whose hops through temporary tables are left
     out, or that are said to be read from something else; column edges; views and procedures that cannot be marked as
-    done; column edges that only decide, or are one of several candidates; targets of more than is shown there.
+    done; column edges that only decide, or are one of several candidates; targets of more than is shown there; edges
+    that it records itself, and those neither of whose ends it has.
     """
 
     new: int = 0
@@ -110,9 +111,19 @@ class EdgeCounts:
     influences: int = 0
     candidates: int = 0
     wide_targets: int = 0
+    recorded_there: int = 0
+    outside: int = 0
 
     def __add__(self, other: EdgeCounts) -> EdgeCounts:
         return EdgeCounts(*map(sum, zip(astuple(self), astuple(other), strict=True)))
+
+    @classmethod
+    def lost_of(cls, request: AddLineageRequest) -> EdgeCounts:
+        """What of an edge has no place in a target of columns that flow for certain, with nothing on the way."""
+        columns = [one for given in request.contributions for one in given.columns if not one.publishable]
+        candidates = sum(not one.certain for one in columns)
+        hops = any(given.temp_lineage_tables for given in request.contributions)
+        return cls(without_hops=int(hops), influences=int(len(columns) > candidates), candidates=candidates)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ _ROOMS: Mapping[str, str] = {
     "edge-file": "connectors.edge_file",
     "datahub-rest": "connectors.datahub.rest",
     "datahub-file": "connectors.datahub.file",
+    "databricks-rest": "connectors.databricks",
 }
 
 SINK_TYPES = tuple(_ROOMS)

@@ -117,7 +117,7 @@ class Changes:
                 keys = {key for key in keys if key.text() not in batch.superseded}
             columns += sum(bool(key.column) for key in keys)
             upstreams.update(key.upstream for key in keys)
-            lost += _losses(request)
+            lost += EdgeCounts.lost_of(request)
         wide = len(upstreams) > MOST_UPSTREAMS or columns > MOST_COLUMNS
         ended, new = len(batch.ended), len(batch.requests)
         return lost + EdgeCounts(new=new, replaced=ended, column_edges=columns, wide_targets=int(wide))
@@ -189,14 +189,6 @@ class Changes:
             plain = ".".join(split_fqn(path))
             self._fields[dataset, path] = str(SchemaFieldUrn(dataset, plain.lower() if name.lowercase else plain))
         return self._fields[dataset, path]
-
-
-def _losses(request: AddLineageRequest) -> EdgeCounts:
-    """What DataHub has no place for: columns that do not flow for certain, and what a value passed on its way."""
-    columns = [one for given in request.contributions for one in given.columns if not one.publishable]
-    candidates = sum(not one.certain for one in columns)
-    hops = any(given.temp_lineage_tables for given in request.contributions)
-    return EdgeCounts(without_hops=int(hops), influences=int(len(columns) > candidates), candidates=candidates)
 
 
 def _patch_of(dataset: str) -> DatasetPatchBuilder:
