@@ -47,11 +47,15 @@ class Side(Enum):
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """A table by its three names, a storage path, or an object that stands for what is outside (`entity`)."""
+    """A table by its three names, a storage path, or an object that stands for what is outside.
+
+    `full_name` is the entity's in the catalog, `type` its type there.
+    """
 
     kind: str
     name: str
-    entity: EntityReference | None = field(default=None, compare=False)
+    full_name: str = field(default="", compare=False)
+    type: str = field(default="", compare=False)
     system_type: str = field(default=OTHER_SYSTEM, compare=False)
 
     @property
@@ -59,18 +63,12 @@ class End:
         return self.kind == OBJECT
 
     @property
-    def full_name(self) -> str:
-        """The entity's in the catalog."""
-        return (self.entity.fully_qualified_name or "") if self.entity is not None else ""
+    def is_storage(self) -> bool:
+        return self.type == "container"
 
     @property
     def entity_type(self) -> str:
-        kind = self.entity.type if self.entity is not None else ""
-        return _ENTITY_TYPES.get(kind, kind.capitalize())
-
-    @property
-    def is_storage(self) -> bool:
-        return self.entity is not None and self.entity.type == "container"
+        return _ENTITY_TYPES.get(self.type, self.type.capitalize())
 
     def to_json(self) -> dict[str, dict[str, str]]:
         return {self.kind: {self._field: self.name}}
@@ -149,14 +147,15 @@ class Relationship:
 
     def key(self, pair: tuple[str, str] | None = None) -> str:
         """By what it, or a pair of columns of it, is known again."""
-        ends = [self.source.kind, self.source.name, self.target.kind, self.target.name]
-        return json.dumps([*ends, *(self.same_pair(pair) if pair is not None else ())], ensure_ascii=False)
+        ends = [(end.kind, end.name, end.full_name if end.is_outside else "") for end in (self.source, self.target)]
+        return json.dumps([*ends[0], *ends[1], *(self.same_pair(pair) if pair is not None else ())], ensure_ascii=False)
 
     @classmethod
     def of_key(cls, key: str) -> tuple[Relationship, tuple[str, str] | None]:
         """What `key` was given for."""
-        kind, name, target_kind, target_name, *pair = json.loads(key)
-        return cls(End(kind, name), End(target_kind, target_name)), (pair[0], pair[1]) if pair else None
+        found = json.loads(key)
+        source, target, pair = found[:3], found[3:6], found[6:]
+        return cls(End(*source), End(*target)), (pair[0], pair[1]) if pair else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,12 +176,17 @@ class UnityNames:
         return Relationship(self._end(request.from_entity), self._end(request.to_entity))
 
     def _end(self, entity: EntityReference) -> End:
-        service, *parts = split_fqn(entity.fully_qualified_name or entity.id)
+        full_name = entity.fully_qualified_name or entity.id
+        service, *parts = split_fqn(full_name)
         if entity.type == "table" and self._is_inside(service) and parts[0].lower() not in NOT_IN_UNITY_CATALOG:
             known = parts[0] != UNKNOWN_DATABASE
-            return End(TABLE, ".".join(parts).lower() if known else "", entity)
+            return End(TABLE, ".".join(parts).lower() if known else "", full_name, entity.type)
         path = self._path(entity) if entity.type == "container" else None
-        return End(PATH, path, entity) if path is not None else self._object(entity, service, parts)
+        if path is not None:
+            return End(PATH, path, full_name, entity.type)
+        given = self.services.get(service)
+        system_type = (given.system_type if given is not None else None) or self._system_of(service, entity.type)
+        return End(OBJECT, _object_name(service, parts, entity.type), full_name, entity.type, system_type)
 
     def _is_inside(self, service: str) -> bool:
         given = self.services.get(service)
@@ -199,21 +203,19 @@ class UnityNames:
                 return given + path[len(known) :]
         return None
 
-    def _object(self, entity: EntityReference, service: str, parts: list[str]) -> End:
-        """The object of what is outside: the parts of its whole name, with `%` and two digits for what none may hold.
-
-        Two tables whose names differ in case alone are called the same: what the object says of itself tells them.
-        """
-        split = [one for part in parts for one in part.split("/")] if entity.type == "container" else parts
-        name = ":".join(_FORBIDDEN.sub(_escape, part) for part in (service, *filter(None, split))).lower()
-        given = self.services.get(service)
-        system_type = given.system_type if given is not None else None
-        return End(OBJECT, name, entity, system_type or self._system_of(service, entity.type))
-
     def _system_of(self, service: str, kind: str) -> str:
         if kind == "topic":
             return SYSTEM_OF_TOPICS
         return SYSTEM_OF_CONNECTION.get(self.own_type, OTHER_SYSTEM) if service == self.own else OTHER_SYSTEM
+
+
+def _object_name(service: str, parts: list[str], kind: str) -> str:
+    """What stands for a table outside is called: the parts of its name, with `%` and two digits for what none may hold.
+
+    Two tables whose names differ in case alone are called the same: what the object says of itself tells them.
+    """
+    split = [one for part in parts for one in part.split("/") if one] if kind == "container" else parts
+    return ":".join(_FORBIDDEN.sub(_escape, part) for part in (service, *split)).lower()
 
 
 def _escape(match: re.Match[str]) -> str:

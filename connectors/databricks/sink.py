@@ -164,9 +164,9 @@ class UnitySink:
             else:
                 self._objects[end.name] = body
                 return True
-        other = _properties(found).get(_FULL_NAME, end.full_name)
-        if other != end.full_name:
-            raise Rejected(f"{end.name} stands for {other} there, and cannot for {end.full_name} too")
+        stands_for = _properties(found).get(_FULL_NAME, end.full_name)
+        if stands_for != end.full_name:
+            raise Rejected(f"{end.name} stands for {stands_for} there, and cannot for {end.full_name} too")
         known = [str(one) for one in found.get("columns") or ()]
         more = [one for one in columns if one not in known]
         if more:
@@ -192,7 +192,7 @@ class UnitySink:
 
     def _end_of(self, relationship: Relationship, ended: set[tuple[str, str] | None], present: _Present) -> int:
         found = present.get(relationship)
-        if found is None or not _is_ours(found):
+        if found is None or not _is_ours(found) or self._stands_for_another(relationship.outside):
             return 0
         columns = _present_pairs(found)
         left = [pair for pair in columns if relationship.same_pair(pair) not in ended]
@@ -209,6 +209,11 @@ class UnitySink:
             logger.warning("%s -> %s stays there: %s", relationship.source.name, relationship.target.name, error)
             return 0
         return len(columns) - len(left) + int(None in ended and not left)
+
+    def _stands_for_another(self, end: End) -> bool:
+        """Whether the object of this name is that of a table whose name differs in case."""
+        found = self._read_object(end.name)
+        return found is not None and _properties(found).get(_FULL_NAME, end.full_name) != end.full_name
 
     def _delete_unused(self, end: End) -> None:
         """Takes an object away that was made here and that no relationship has any more."""

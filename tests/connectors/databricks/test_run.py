@@ -57,6 +57,9 @@ def test_what_stands_in_the_end_is_what_the_list_says(
         ("main.sales.daily", "wh:dwh:pub:report"): {("gmv", "GMV")},
     }
 
+    assert TOKEN not in repr(summary)
+    assert not [file for file in tmp_path.iterdir() if file.is_file() and TOKEN.encode() in file.read_bytes()]
+
     writes = list(service.writes)
     run(tmp_path)
     assert service.writes == [*writes, "POST external-lineage"]  # what was refused is tried again, and nothing else

@@ -188,6 +188,9 @@ def test_two_tables_of_one_name_there_are_not_taken_for_one(service: UnityServic
     assert report.results[1].reason == (
         "shop:shopdb:web:orders stands for shop.shopdb.web.orders there, and cannot for shop.shopdb.web.Orders too"
     )
+    refused = batch(table("shop.shopdb.web.Orders"), DAILY, ("total", "gmv"))
+    written(service, TargetBatch(DAILY, ended=keys_of(refused, service)))
+    assert service.pairs.keys() == {("shop:shopdb:web:orders", "main.sales.daily")}
 
 
 def test_what_others_made_since_it_was_asked_for_is_added_to(service: UnityService) -> None:
