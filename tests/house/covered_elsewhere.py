@@ -51,7 +51,6 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
     "connectors/databricks/test_sink.py": (
         "connectors.databricks.client",
         "connectors.databricks.settings",
-        "connectors.platforms.unity_systems",
     ),
     "connectors/edge_file/test_sink.py": ("connectors.edge_file.settings",),
     "workflows/run/publish/delivery/test_written_keys.py": ("workflows.run.publish._written_keys",),
