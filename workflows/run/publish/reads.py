@@ -177,6 +177,13 @@ def _is_counted() -> SparkColumn:
 Uses = dict[ColumnUse, list[Reader]]
 
 
+class _Lost(NamedTuple):
+    """How many runs were of SELECTs that were not understood, and of other statements, by the reason."""
+
+    queries: Counter[str]
+    writes: Counter[str]
+
+
 @dataclass(frozen=True, slots=True)
 class LogReads:
     """Takes the statements of a run, and files who reads what, once all tables are in the catalog.
@@ -203,10 +210,10 @@ class LogReads:
         writes = logged.where(F.col("fingerprint").isNotNull()).withColumn("template", F.col("fingerprint"))
         readers = _ReadersOfTemplates(resolver, self.probe)
         uses, unread = readers.uses(asked, templates)
-        beside, _unread = readers.uses(_readers_beside_edges(self._runs(writes, whole), written, resolver), written)
+        beside, given_up = readers.uses(_readers_beside_edges(self._runs(writes, whole), written, resolver), written)
         for use, others in beside.items():
             uses.setdefault(use, []).extend(others)
-        span = self._span(logged, statements, asked, unread)
+        span = self._span(logged, statements, asked, _Lost(unread, given_up))
         failed = [*self._file_uses(uses, span), *self._file_runs(logged, whole, written, resolver)]
         return loss_warnings("readers or runs of the log could not be filed", failed)
 
@@ -235,7 +242,7 @@ class LogReads:
         logged: DataFrame,
         statements: Statements,
         asked: Mapping[Template, Sequence[Reader]],
-        unread: Counter[str],
+        lost: _Lost,
     ) -> Json | None:
         """The stretch that this run read; None where it read some of a stretch again, which is told already."""
         if self.past.rereads and not self._is_whole:
@@ -253,12 +260,14 @@ class LogReads:
         given = sum(one.dated + one.undated for one in runs)
         counts = statements.counts
         selects = counts.skipped.get(Outcome.SELECT, 0) + sum(found[why] for why in _HOLD_READS)
-        counted = Counter({SELECTS: selects, READ: given - unread.total(), UNDATED: found["undated"]})
-        counted.update({f"{UNREAD}:{reason}": count for reason, count in unread.items()})
+        counted = Counter({SELECTS: selects, READ: given - lost.queries.total(), UNDATED: found["undated"]})
+        counted.update({f"{UNREAD}:{reason}": count for reason, count in lost.queries.items()})
         counted[f"{UNREAD}:{Outcome.ILL_FORMED}"] += max(0, selects - given)
         others = {why: count - (found[why] if why in _HOLD_READS else 0) for why, count in counts.skipped.items()}
         counted.update({f"{MAY_READ}:{code_of(why)}": count for why, count in others.items() if why in _MAY_READ})
-        counted.update({f"{MAY_READ}:{code_of(reason)}": count for reason, count in counts.dead.items()})
+        dead = (*counts.dead.items(), *lost.writes.items())
+        for reason, count in dead:
+            counted[f"{MAY_READ}:{code_of(reason)}"] += count
         return {
             "part": f"whole {_part(self.past)}" if self._is_whole else _part(self.past),
             "service": self.config.source.service_name,

@@ -43,6 +43,7 @@ LOG = [
     ("s3", "bob", "DECLARE c CURSOR FOR SELECT id FROM held"),
     ("s3", "bob", "COPY held (note) TO STDOUT"),
     ("s3", "bob", "COPY (SELECT code FROM held) TO PROGRAM 'gzip'"),
+    ("s3", "bob", "EXPORT DATABASE 'everything'"),
 ]
 LATER = [*LOG, ("s5", "cy", "SELECT total FROM yearly"), ("s1", "etl", "INSERT INTO monthly SELECT total FROM daily")]
 
@@ -99,7 +100,7 @@ def test_what_no_select_leads_back_to_is_unused_with_what_it_costs(spark: SparkS
     assert stars == [f"{public}.kept.id", f"{public}.kept.note", f"{public}.orders.id", f"{public}.orders.note"]
     (covered,) = found["coverage"]
     assert (covered["selects"], covered["read"], covered["unread"]) == (7, 6, {"ill_formed": 1})
-    assert covered["mayRead"] == {"cursor": 1}
+    assert covered["mayRead"] == {"cursor": 1, "unparsable": 1}
     write_log(tmp_path, LATER)
     run(tmp_path)
     later = unused(tmp_path)
