@@ -16,7 +16,7 @@ from connectors.catalog.graph import CatalogGraph
 from connectors.catalog.http._context import ERRORS, NO_CONDITION, Store, named_entity, reply
 from connectors.catalog.http._questions import AtMoment
 from connectors.catalog.http._questions import Name as EntityName
-from connectors.catalog.page.html import ASSETS, POLICY, asset, hosted_page
+from connectors.catalog.page.html import ASSETS, BUNDLE, POLICY, asset, bundled_script, hosted_page
 from connectors.catalog.picture import areas, neighbourhood
 from connectors.catalog.picture.whereabouts import whereabouts
 from connectors.catalog.questions.file import left_out
@@ -72,6 +72,8 @@ def page() -> Response:
 @router.get(f"/{ASSETS_PATH}/{{name:path}}", include_in_schema=False)
 def page_file(name: str) -> Response:
     """A file of the page."""
+    if name == BUNDLE:
+        return _file(bundled_script(), "text/javascript; charset=utf-8")
     if name not in ASSETS:
         raise not_found("file", name)
     return _file(asset(name), ASSETS[name])

@@ -16,6 +16,8 @@ from typing import Any
 
 _SITE = files("connectors.catalog.page") / "site"
 _ENTRY = "app"
+BUNDLE = "page.js"
+"""The one script of the hosted page, beside ASSETS: to ask for each module took longer than most pictures do."""
 _STYLE = "explorer.css"
 _TYPES = {"css": "text/css; charset=utf-8", "mjs": "text/javascript; charset=utf-8"}
 POLICY = (
@@ -57,18 +59,18 @@ def asset(name: str) -> str:
 
 
 def hosted_page(assets: str) -> str:
-    """The page for a server that serves ASSETS below the path `assets`."""
+    """The page for a server that serves ASSETS, and as BUNDLE their modules in one, below the path `assets`."""
     head = (
         "<title>Lineage</title>\n"
         f'<link rel="icon" href="data:,">\n<link rel="stylesheet" href="{html.escape(assets)}/{_STYLE}">'
     )
-    script = f'<script type="module" src="{html.escape(assets)}/{_ENTRY}.mjs"></script>'
+    script = f'<script type="module" src="{html.escape(assets)}/{BUNDLE}"></script>'
     return _page(head, "", script)
 
 
 def self_contained_page(document: Mapping[str, Any], title: str) -> str:
     """One page that carries the graph `document`: it opens from disk and asks no network for anything."""
-    style, script = _file(_STYLE), _script()
+    style, script = _file(_STYLE), bundled_script()
     policy = (
         f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:; "
         "base-uri 'none'; form-action 'none'"
@@ -82,7 +84,8 @@ def self_contained_page(document: Mapping[str, Any], title: str) -> str:
 
 
 @cache
-def _script() -> str:
+def bundled_script() -> str:
+    """All modules of the page as one script."""
     modules = {name.removesuffix(".mjs"): _file(name) for name in ASSETS if name.endswith(".mjs")}
     return bundle(modules, _ENTRY)
 

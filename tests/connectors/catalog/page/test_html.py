@@ -26,7 +26,7 @@ def carried(page: str) -> dict[str, object]:
 
 def test_the_hosted_page_loads_nothing_but_its_own_files() -> None:
     page = hosted_page("explorer")
-    assert set(re.findall(r'(?:src|href)="(?!#|data:)([^"]+)"', page)) == {"explorer/explorer.css", "explorer/app.mjs"}
+    assert set(re.findall(r'(?:src|href)="(?!#|data:)([^"]+)"', page)) == {"explorer/explorer.css", "explorer/page.js"}
     assert "'unsafe" not in POLICY and "default-src 'none'" in POLICY
 
 

@@ -96,7 +96,8 @@ def test_with_a_token_the_page_is_open_and_the_lineage_is_not(tmp_path: Path) ->
     with running_catalog(CatalogConfig(tmp_path / "catalog.db", port=0, token="open-sesame")) as address:
         base = address.url.removesuffix("api")
         assert requests.get(base, timeout=10).status_code == 200
-        assert requests.get(f"{base}explorer/app.mjs", timeout=10).status_code == 200
+        for file in ("app.mjs", "page.js"):
+            assert requests.get(f"{base}explorer/{file}", timeout=10).status_code == 200
         assert requests.get(f"{base}api/v1/headwater/beginnings", timeout=10).status_code == 401
 
 
