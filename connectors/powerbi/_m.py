@@ -380,7 +380,9 @@ class _MReader:
         if found.text == "{":
             return ListValue(self.items("}"))
         if found.text == "[":
-            return self.bracket(None)
+            inner = self.bracket(None)
+            self.take_sign("?")
+            return inner
         if found.text == "@":
             return NameOf(self.take().text)
         if found.text.startswith("#"):

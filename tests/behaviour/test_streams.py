@@ -6,6 +6,7 @@ from itertools import permutations
 
 import pytest
 
+from ingestion.errors import Templated
 from ingestion.model.lineage import LineageType
 from ingestion.parser import LineageParser
 
@@ -56,6 +57,21 @@ def test_the_definition_in_force_tells_what_a_stream_has(definitions: str, expec
 def test_a_stream_on_a_stage_lists_its_files() -> None:
     found = direct_edges("CREATE STREAM s ON STAGE inbox; INSERT INTO o (q) SELECT relative_path FROM s")
     assert {"@inbox.relative_path>s.relative_path", "s.relative_path>o.q"} <= found
+
+
+@pytest.mark.parametrize(
+    "definition",
+    [
+        "CREATE STREAM s CLONE IDENTIFIER('&{db}.k.r')",
+        "CREATE STREAM s ON TABLE IDENTIFIER('&{db}.k.t') APPEND_ONLY = TRUE",
+        "CREATE STREAM s ON VIEW IDENTIFIER($watched)",
+        "CREATE STREAM IDENTIFIER('&{db}.k.s') ON TABLE t",
+        "CREATE STREAM IDENTIFIER($made) ON TABLE t",
+    ],
+)
+def test_a_stream_of_a_name_that_is_not_filled_in_is_no_stream_of_any_table(definition: str) -> None:
+    with pytest.raises(Templated):
+        LineageParser(definition, dialect="snowflake")
 
 
 @pytest.mark.parametrize(

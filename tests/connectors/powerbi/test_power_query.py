@@ -124,6 +124,8 @@ def test_a_step_says_what_a_column_is_made_of(step: str, column: str, expected: 
 
 
 def test_rows_that_are_chosen_grouped_joined_or_united() -> None:
+    hidden = sql(steps("Table.SelectRows(_, each [a]?[b]? <> true)"), "c")
+    assert hidden == "SELECT b0.[c] AS [c] FROM [dbo].[t] b0 WHERE NOT b0.[a] IS NULL"
     assert sql(steps('Table.SelectRows(_, each [a] = "x" and [b] <> null)'), "c") == (
         "SELECT b0.[c] AS [c] FROM [dbo].[t] b0 WHERE NOT b0.[a] IS NULL AND NOT b0.[b] IS NULL"
     )

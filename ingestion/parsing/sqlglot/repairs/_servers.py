@@ -475,8 +475,7 @@ def streams(code: Code) -> Iterator[Edit]:
         return
     optional = code.stands(index + 1, "if", "not", "exists")
     first = index + (4 if optional else 1)
-    called = code.stands(first, "identifier", "(") and code.is_string(first + 2)
-    last = first + 3 if called else end_of_name(code, first)
+    last = _end_of_relation(code, first)
     for number in code.outside(last + 1):
         word = code.word(number)
         if word not in ("on", "clone") or number + 1 >= len(code):
@@ -485,17 +484,28 @@ def streams(code: Code) -> Iterator[Edit]:
         stage = code.stands(of, "stage")
         if word == "on":
             of += 1 + (code.word(of) in _TABLE_KINDS)
-        source = code.between(of, end_of_name(code, of) + 1)
+        source = code.between(of, _end_of_relation(code, of) + 1)
         source = f"@{source}" if stage else source
         if code.stands(of - 1, "directory", "("):  # the list of a stage's files
             source = code.text[code.end_of(of) : code.start_of(code.closing(of))]
         rows = f"{_LISTED_FILES if source.startswith('@') else '*'}, {_CHANGES} {source}"
         what = f"SELECT * FROM {source}" if word == "clone" else f"SELECT {rows}"
         before = " ".join(token.text for token in code.tokens[:index])
-        name = code.without_quotes(first + 2) if called else code.between(first, last + 1)
+        name = _named_by_text(code, first) or code.between(first, last + 1)
         kind = "VIEW IF NOT EXISTS" if optional else "VIEW"
         yield 0, code.end_of(len(code) - 1), f"{before} {kind} {name} AS {what}"
         return
+
+
+def _named_by_text(code: Code, first: int) -> str:
+    """The name that IDENTIFIER('a.s') has, "" of any other: a text with a template in it is none."""
+    text = code.without_quotes(first + 2) if code.stands(first, "identifier", "(") and code.is_string(first + 2) else ""
+    return text if text.replace(".", "").replace("$", "").isidentifier() else ""
+
+
+def _end_of_relation(code: Code, first: int) -> int:
+    """The last token of a name, or of IDENTIFIER(…), which stands for one."""
+    return code.closing(first + 1) if code.stands(first, "identifier", "(") else end_of_name(code, first)
 
 
 def table_kinds(code: Code) -> Iterator[Edit]:

@@ -22,6 +22,7 @@ STREAMED = {"METADATA$ACTION is constant", "METADATA$ISUPDATE is constant", "MET
         ("create stream s on view v at (stream => 'x')", "V"),
         ("create stream s on external table t insert_only = true", "T"),
         ("create stream s on dynamic table t", "T"),
+        ("create stream identifier('a.s') on table identifier('db.sch.t') append_only = true", "DB.SCH.T"),
     ],
 )
 def test_a_stream_is_a_view_of_what_it_watches(text: str, source: str) -> None:
