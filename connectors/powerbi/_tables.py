@@ -38,6 +38,8 @@ _MODEL_TYPE = "PowerBIDataModel"
 _LAKE = "MicrosoftFabric"
 _SOURCE_COLUMN = re.compile(r"(?:'((?:[^']|'')++)'|([^\[\]']*+))\[((?:[^\]]|\]\])++)\]\Z")
 _LONGEST_CHAIN = 40
+_NAMED_BY_NOTHING = "columns that nothing names"
+"""Those of a literal table, `{("x", 1)}`, and what a query has left out: no step is to blame."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +232,7 @@ class _TableQuery:
                 losses.sources[self.rows.unknown[0]] += 1
             return replace(asset, end=Outcome.NO_DATASET)
         if len(outputs) < len(made):
-            losses.steps[self.rows.unknown[0] if self.rows.unknown else "names"] += len(made) - len(outputs)
+            losses.steps[next(iter(self.rows.unknown), _NAMED_BY_NOTHING)] += len(made) - len(outputs)
         return with_query(asset, self.rows, outputs)
 
     def column(self, name: str) -> Made | None:

@@ -168,6 +168,8 @@ def test_an_older_project_has_its_model_and_its_report_in_one_file_each(tmp_path
     assert text_of(found, "Old/Made") == (
         'SELECT b0."Total" AS "Total", MAX(b0."Twice") AS "Best" FROM "dashboards"."model"."old_orders" b0'
     )
+    lost = "columns are without lineage, behind steps that are not followed"
+    assert f"1 {lost}: columns that nothing names (1)" in found.notes
     assert text_of(found, "Old/One/tableEx Total, Day") == (
         'SELECT b1."Total" AS "Total" FROM "dashboards"."model"."old_made" b0, "dashboards"."model"."old_orders" b1 '
         'WHERE NOT b0."Best" IS NULL'
