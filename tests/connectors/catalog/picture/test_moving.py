@@ -66,6 +66,19 @@ _WIRES = """
       done({ covered, placed, late, drawn, after: wires.covers(on, sight(300)) });
     }, (error) => done(String(error)));
 """
+_STEPS = """
+    const [done] = arguments;
+    import('/explorer/picture/wires.mjs').then(({ drawWires, prepareWires }) => {
+      const paint = () => ({ colour: '#000', width: 1, opacity: 1 });
+      const stepsOf = (kind) => {
+        const wires = Array.from({ length: 100 }, (_, at) => ({ points: [0, at, 900, at * 7], kind }));
+        prepareWires(wires);
+        const how = { camera: { x: 0, y: 0, k: 1 }, width: 800, height: 600, paint, haste: false };
+        return [...drawWires(new OffscreenCanvas(1, 1), wires, how)].length;
+      };
+      done([stepsOf('direct'), stepsOf('indirect')]);
+    }, (error) => done(String(error)));
+"""
 _GESTURE = """
     const [kind, done] = arguments;
     const surface = document.getElementById('picture');
@@ -125,6 +138,12 @@ def test_drawn_wires_move_along_until_they_no_longer_fill_the_window(page: Page,
     assert told["covered"] == [False, True, beyond]
     assert told["placed"] == "translate(-460px, -470px) scale(2)"
     assert (told["late"] or count == 20) and told["drawn"] and told["after"]
+
+
+def test_dotted_wires_are_drawn_in_smaller_steps_than_whole_lines(page: Page) -> None:
+    """Nothing ends a step: a hundred dotted ones in one held the page up, and each move was taken for a rest."""
+    whole, dotted = page.driver.execute_async_script(_STEPS)
+    assert whole == 1 and dotted > 10
 
 
 @pytest.mark.parametrize("kind", ["pan", "zoom"])

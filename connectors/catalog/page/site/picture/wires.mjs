@@ -142,6 +142,7 @@ export function prepareWires(wires) {
 }
 
 const AT_ONCE = 100; // wires
+const DASHED_AT_ONCE = 8; // 100 that are dotted took 400 ms, in which no frame came and the next move was held for a rest
 
 /**
  * Draws prepared wires on a canvas of this size, some at each step, and says at the end how many it drew.
@@ -173,10 +174,12 @@ export function* drawWires(canvas, wires, { camera, width, height, paint, haste 
     context.globalAlpha = style.opacity;
     context.lineWidth = style.width;
     // far away a dash is smaller than a pixel: it would cost much and show nothing
-    context.setLineDash(haste || camera.k < 0.3 ? [] : DASHES[kind]);
-    for (let from = 0; from < members.length; from += AT_ONCE) {
+    const dashes = haste || camera.k < 0.3 ? [] : DASHES[kind];
+    context.setLineDash(dashes);
+    const some = dashes.length ? DASHED_AT_ONCE : AT_ONCE;
+    for (let from = 0; from < members.length; from += some) {
       context.beginPath();
-      for (const { curve } of members.slice(from, from + AT_ONCE)) {
+      for (const { curve } of members.slice(from, from + some)) {
         context.moveTo(curve[0][0], curve[0][1]);
         for (const piece of curve) context.bezierCurveTo(...piece.slice(2));
       }
