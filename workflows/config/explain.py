@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from functools import cache
 from types import NoneType
-from typing import Any, get_args
+from typing import Any, Union, get_args
 
 from pydantic import ValidationError, create_model
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from connectors.fields import KeyPath, Misfits, Model
@@ -132,4 +134,14 @@ def model_in(annotation: Any) -> type[Model] | None:
 
 @cache
 def _model_of_all(models: tuple[type[Model], ...]) -> type[Model]:
-    return create_model("Merged", __base__=models)
+    """One with the keys of all of them; in a key that several have stands what any of them has there."""
+    given: defaultdict[str, list[FieldInfo]] = defaultdict(list)
+    for model in models:
+        for name, info in model.model_fields.items():
+            given[name].append(info)
+    shared: dict[str, Any] = {
+        name: (Union[tuple(info.annotation for info in fields)], fields[0])  # noqa: UP007 there may be any number
+        for name, fields in given.items()
+        if len({model_in(info.annotation) for info in fields}) > 1
+    }
+    return create_model("Merged", __base__=models, **shared)

@@ -61,6 +61,7 @@ READING_CODE = (
     "ingestion.statements.classification",
     "ingestion.statements.cleaning",
     "ingestion.statements.fingerprints",
+    "ingestion.statements.inner_queries",
     "ingestion.statements.masking",
     "ingestion.statements.script_variables",
     "ingestion.statements.session_changes",
