@@ -31,7 +31,7 @@ def freshness(
 ) -> None:
     """List when each table was written last, by which job and how often, those first that are late.
 
-    A table is late by its own rhythm, measured against the newest write seen in its service and not the clock.
+    A table is late by its own rhythm, measured against the newest record read of its service, not the clock.
 
     \b
     Examples:

@@ -111,6 +111,7 @@ def _of_state(config: str, settings: list[str] | None, run: str | None, limit: i
 def _details(connection: Connection, config: RunConfig, run: str) -> RunDetails:
     """What the state of a workflow has of one run, as a catalog has it. Raises ConfigError where it is not just one."""
     from connectors.catalog.questions.runs import LATEST, RunDetails, changes_since
+    from workflows.runtime.options import RunKind
     from workflows.state.dead_letters import dead_letters_of
     from workflows.state.runs import recorded_runs
 
@@ -120,7 +121,7 @@ def _details(connection: Connection, config: RunConfig, run: str) -> RunDetails:
     if len(numbers) != 1:
         raise ConfigError(f"{run} is not the (beginning of the) id of just one run; `ingest runs` lists them")
     found, earlier = every[numbers[0]], every[numbers[0] + 1 :]
-    ended = (one for one in earlier if one.report.get("counts") and one.kind.value != "replay")
+    ended = (one for one in earlier if one.report.get("counts") and one.kind is not RunKind.REPLAY)
     before = next((_as_stored_run(config, one) for one in ended), None)
     dead = [_dead_statement(config, letter) for letter in dead_letters_of(connection, config.workflow)]
     own = tuple(one for one in dead if one.run == found.run_id)
