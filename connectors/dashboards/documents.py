@@ -15,6 +15,11 @@ from connectors.dashboards.yaml_texts import read_yaml
 Document = Mapping[str, Any]
 
 
+def documents_in(given: object) -> Iterator[Document]:
+    """The documents of a list; none where something else stands in its position."""
+    return (one for one in given if isinstance(one, dict)) if isinstance(given, list) else iter(())
+
+
 @dataclass(frozen=True, slots=True)
 class AskedDatabase:
     """A database that a tool asks: its dialect, and where bare names are."""

@@ -12,6 +12,7 @@ import requests
 import urllib3
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
 
+from connectors.dashboards.documents import documents_in
 from ingestion.errors import ConfigError, RetryableError, TargetDown
 
 _TIMEOUT = (10.0, 120.0)
@@ -101,4 +102,4 @@ def _json(content: bytes, problem: str) -> Any:
 def objects_in(answer: object, key: str) -> Iterator[Mapping[str, Any]]:
     """The objects in the list that an answer has under a key."""
     found = answer.get(key) if isinstance(answer, dict) else None
-    yield from (one for one in found if isinstance(one, dict)) if isinstance(found, list) else ()
+    return documents_in(found)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import chain, count
 from typing import Any
 
-from connectors.dashboards.documents import Document
+from connectors.dashboards.documents import Document, documents_in
 from connectors.dashboards.queries import OutputColumn, column_text, query_text, subquery
 from connectors.metabase._documents import MetabaseContent, TableField
 from ingestion.dialects import Dialect
@@ -149,7 +149,7 @@ class _Scope:
     def joins(self, depth: int) -> str:
         """The joins that the query has."""
         text = ""
-        for join in _documents(self.query.get("joins")):
+        for join in documents_in(self.query.get("joins")):
             alias = quote_name(str(join.get("alias") or "joined"), self.reader.dialect)
             stages = join.get("stages")
             nested = join.get("source-query") or (stages[-1] if isinstance(stages, list) and len(stages) == 1 else None)
@@ -197,7 +197,7 @@ class _Scope:
     def whole_columns(self) -> list[str]:
         """What a query shows that names no columns: those of its source, of joins as far as they say, its own."""
         found = ["t0.*"]
-        for join in _documents(self.query.get("joins")):
+        for join in documents_in(self.query.get("joins")):
             fields = join.get("fields")
             if fields == "all":
                 found.append(f"{quote_name(str(join.get('alias') or 'joined'), self.reader.dialect)}.*")
@@ -327,11 +327,6 @@ def _target(clause: list[Any]) -> object:
 def _head(clause: list[Any]) -> str:
     """What a clause is, "" where it does not say."""
     return clause[0] if clause and isinstance(clause[0], str) else ""
-
-
-def _documents(given: object) -> Iterator[Document]:
-    """The documents of a list, none where something else stands in its position."""
-    return (one for one in given if isinstance(one, dict)) if isinstance(given, list) else iter(())
 
 
 def _clauses(given: object) -> Iterator[object]:

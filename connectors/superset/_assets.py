@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from connectors.assets import Asset, AssetQuery, Assets, with_own_names
-from connectors.dashboards.documents import AskedDatabase, LocatedDocument
+from connectors.dashboards.documents import AskedDatabase, LocatedDocument, documents_in
 from connectors.dashboards.queries import (
     PLAIN_SQL,
     OutputColumn,
@@ -222,13 +222,8 @@ def _members(document: Mapping[str, object]) -> Iterator[str]:
 
 def _owners(document: Mapping[str, object]) -> tuple[str, ...]:
     """The names of people, as they are read; an export has none."""
-    found = (_person(one) for one in _people(document.get("owners")))
+    found = (_person(one) for one in documents_in(document.get("owners")))
     return tuple(dict.fromkeys(filter(None, found)))
-
-
-def _people(owners: object) -> Iterable[Mapping[str, object]]:
-    """The owners in an answer."""
-    return (one for one in owners if isinstance(one, dict)) if isinstance(owners, list) else ()
 
 
 def _person(one: Mapping[str, object]) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from connectors.dashboards.documents import Document
+from connectors.dashboards.documents import Document, documents_in
 from connectors.dashboards.queries import (
     OutputColumn,
     column_text,
@@ -194,7 +194,7 @@ def form_value(text: str) -> Any:
 def _queries(context: object) -> list[Document]:
     found = form_value(context) if isinstance(context, str) else context
     queries = found.get("queries") if isinstance(found, dict) else None
-    return [one for one in queries if isinstance(one, dict)] if isinstance(queries, list) else []
+    return [*documents_in(queries)]
 
 
 def _of_query(query: Document, collected: _Collected) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from connectors.dashboards.documents import Document
+from connectors.dashboards.documents import Document, documents_in
 from connectors.superset._charts import DatasetColumns, form_value
 
 _TARGET = ("datasetUuid", "datasetId")
@@ -28,7 +28,7 @@ def filtered_columns(
     unread = 0
     for one in _filters(dashboard):
         lost = False
-        for target in _objects(one.get("targets")):
+        for target in documents_in(one.get("targets")):
             # a filter of times names no dataset: it is for the columns that its charts filter by
             key = next((str(target[name]) for name in _TARGET if target.get(name)), "")
             dataset = offered.get(key)
@@ -36,7 +36,7 @@ def filtered_columns(
             columns = [_offered_name(name, dataset) for name in named] if dataset is not None else []
             found.update(dict.fromkeys(FilteredColumn(key, column) for column in columns if column))
             lost |= bool(key or named) and (dataset is None or not all(columns))
-        unread += lost or any(map(_is_sql, _objects(one.get("adhoc_filters"))))
+        unread += lost or any(map(_is_sql, documents_in(one.get("adhoc_filters"))))
     return tuple(found), unread
 
 
@@ -45,18 +45,16 @@ def _filters(dashboard: Document) -> Iterator[Document]:
     written = dashboard.get("metadata") or dashboard.get("json_metadata")
     metadata = form_value(written) if isinstance(written, str) else written
     if isinstance(metadata, dict):
-        yield from _objects(metadata.get("native_filter_configuration"))
-
-
-def _objects(given: object) -> Iterator[Document]:
-    yield from (one for one in given if isinstance(one, dict)) if isinstance(given, list) else ()
+        yield from documents_in(metadata.get("native_filter_configuration"))
 
 
 def _names_of(one: Document, target: Document) -> Iterator[str]:
     """What a filter names of its dataset: its column, what it filters itself by, its time, what it sorts by."""
     column, values = target.get("column"), one.get("controlValues")
     given = [column.get("name") if isinstance(column, dict) else column, one.get("granularity_sqla")]
-    given += [condition.get("subject") for condition in _objects(one.get("adhoc_filters")) if not _is_sql(condition)]
+    given += [
+        condition.get("subject") for condition in documents_in(one.get("adhoc_filters")) if not _is_sql(condition)
+    ]
     given.append(values.get("sortMetric") if isinstance(values, dict) else None)
     given.append(one.get("sortMetric"))
     yield from (name for name in given if isinstance(name, str) and name)
