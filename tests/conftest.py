@@ -44,6 +44,11 @@ def pytest_configure(config: pytest.Config) -> None:
             config.add_cleanup(archiving.kill)
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Bytes are told by their place: what a compressor wrote holds the second, so that two processes disagree on it."""
+    return argname if isinstance(val, bytes) else None
+
+
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFile:
     return ByFile(config, log)
 
