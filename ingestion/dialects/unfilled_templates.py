@@ -17,13 +17,26 @@ from ingestion.dialects.definition import DollarQuotes
 from ingestion.dialects.lexing import COMMENT, HINT, lexicon_of
 from ingestion.errors import Templated
 
+_ANGLES = r"<[A-Za-z][\w-]*+>"
+"""`<WAREHOUSE>`, `<your-project>`: told from comparisons by what stands before it."""
+_BEFORE_A_NAME = (
+    "from|into|join|table|update|view|using|use"
+    "|(?:use|create|replace|alter|drop|in|to|on) (?:database|schema|warehouse|role|stage|stream|task|pipe|user)"
+)
+_BEFORE_A_VALUE = "select|distinct|where|and|or|not|by|having|set|then|else|when|on|between|like|as"
+"""Behind these, as behind a comma, something begins: no operator can stand there."""
 _CODE = (
     r"(?<![mM][aA][pP])(?<![mM][aA][pP] )\{\{",  # not DuckDB's map with structs as its keys
     r"\{[%#]",
     r"[$&]\{",
     r"<%[=-]?+\s*+[\w.]++[^%;,\n]*+%>",
     r"<[A-Za-z]\w*+>(?=\.[\w\"`\[<])|(?<=\.)<[A-Za-z]\w*+>",  # <database>.<schema>.t, as manuals write it
-    r"\b(?i:from|into|join|table|update|view)\s++<[A-Za-z]\w*+>",
+    rf"(?:[(,=]\s*+|\b(?i:{_BEFORE_A_VALUE})\s++|(?<!\w)@){_ANGLES}",
+    r"(?:[(,]\s*+|=\s++)<[A-Za-z]\w*+(?: \w++){1,4}>",  # = <your warehouse>
+    rf"\b(?i:{_BEFORE_A_NAME})\s++(?:[\"`\[]?{_ANGLES}|<{_ANGLES}>|&{{1,2}}[A-Za-z_]\w*+)",
+    r"\b(?i:warehouse)\s*+=\s*+[&:]++[A-Za-z_]\w*+",
+    rf"\b(?i:identifier|table)\s*+\(\s*+'{_ANGLES}",
+    rf"\"{_ANGLES}\"(?=\.)|`{_ANGLES}`?(?=\.)|\[{_ANGLES}\](?=\.)",
     r"<\?(?:php|=)|<#(?:if|list|assign|include)\b",
     r"[$]\[\w++\]?|\[%\w++\]?",
     r"(?<=[\w\"`\]]\.)(?:[@&%:]++|\?)[A-Za-z_(]\w*+",  # s.@column
@@ -31,7 +44,7 @@ _CODE = (
     r"(?:[(,=<>]|\b(?i:select|from|join|into|where|and|or|between|then|else|by))\s*+%{1,2}[A-Za-z_]\w*+%",
 )
 _NAME_GOES_ON = (
-    r"\b(?P<before>[fF][rR][oO][mM]|(?i:join|into|table|update|view))\s++(?=[\w\"`\[])"
+    r"\b(?i:from|join|into|table|update|view)\s++(?=[\w\"`\[])"
     r"(?:\w++|[.$]|\"[^\"\n]*+\"|`[^`\n]*+`|\[[^\]\n]*+\])++(?<=[\w$\"`\].])"
 )
 """A relation's name up to a sign that no name has: what stands behind it would be taken for an alias or nothing."""
@@ -46,6 +59,7 @@ _SIGNS: tuple[tuple[str, tuple[re.Pattern[str], ...]], ...] = (
     ("{", ()),
     ("$", (re.compile(r"\$[(\[$A-Za-z_]"),)),
     ("<", (re.compile(r"<[%\w?#]"),)),
+    ("&:", (re.compile(rf"\b(?:(?:{_BEFORE_A_NAME})\s++&{{1,2}}|warehouse\s*+=\s*+[&:])[a-z_]", re.IGNORECASE),)),
     ("%", (re.compile(r"\[%|%(?<!['\"%]%)\w+%"),)),
     ("#", (re.compile(r"#\w+#"),)),
     ("@", (re.compile(r"@\w"),)),
@@ -147,9 +161,9 @@ def template_in_script(text: str, dialect: Dialect | str) -> Template | None:
 
 def _is_argument(text: str, match: re.Match[str]) -> bool:
     """Whether FROM belongs to a function: in EXTRACT(year FROM a:b) it names no relation."""
-    return (
-        match["before"] is not None and _ARGUMENTS.search(text, max(0, match.start() - 200), match.start()) is not None
-    )
+    if match.group()[:4].lower() != "from":
+        return False
+    return _ARGUMENTS.search(text, max(0, match.start() - 200), match.start()) is not None
 
 
 def template_in_names(text: str, dialect: Dialect | str, symbolic: bytes) -> Template | None:

@@ -24,6 +24,7 @@ from ingestion.scripts.connector_tables import with_locations
 from ingestion.scripts.unfollowed_changes import defined_routines, is_misspelt_definition
 from ingestion.statements import StatementText, classify, split
 from ingestion.statements.classification import BLOCKS
+from ingestion.statements.routines import template_in_schedule
 from ingestion.statements.routines.bodies import WrittenRows, block_steps, routines_in, steps_of_call
 from ingestion.statements.routines.definition import quote_name
 from ingestion.statements.routines.inline_functions import FunctionView, as_function, function_as_view
@@ -265,6 +266,9 @@ def _steps(text: str, dialect: Dialect, script: Sequence[StatementText] = ()) ->
         return
     if reason is Outcome.PREPARE and (prepared := _prepared_step(text, dialect)) is not None:
         yield prepared
+        return
+    if reason is Outcome.ROUTINE_DEFINITION and (left := template_in_schedule(text, dialect)) is not None:
+        yield RoutineStep(problem=f"{Templated.code}: {left.expression}")
         return
     routines = routines_in(text, dialect) if reason is Outcome.ROUTINE_DEFINITION else ()
     if not routines:

@@ -9,6 +9,7 @@ from ingestion.dialects import Dialect
 from ingestion.dialects.cursor import Code
 from ingestion.dialects.definition import Separator, keywords
 from ingestion.dialects.lexing import DOLLAR, NAME, STRING, WORD
+from ingestion.dialects.unfilled_templates import Template, template_in_code
 from ingestion.statements.routines.steps import constant
 
 PROCEDURES = keywords("procedure proc")
@@ -109,6 +110,19 @@ def read_header(text: str, dialect: Dialect) -> Header | None:
         found.columns,
         given,
     )
+
+
+def template_in_schedule(text: str, dialect: Dialect) -> Template | None:
+    """The first template in the head of what runs by itself: `CREATE TASK t WAREHOUSE = <WAREHOUSE> AS INSERT …`.
+
+    No engine has made it, so nothing runs its body. The templates of a body are found in its statements.
+    """
+    found = template_in_code(text, dialect)
+    header = read_header(text, dialect) if found is not None else None
+    if header is None or header.kind not in _SCHEDULED:
+        return None
+    head, body, _end = text.rpartition(header.body)
+    return template_in_code(head if body else text, dialect)
 
 
 def _within_parentheses(code: Code) -> str:

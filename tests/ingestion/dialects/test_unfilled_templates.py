@@ -45,6 +45,20 @@ DIALECTS = [dialect.name for dialect in ALL_DIALECTS]
         ("insert into t select a, [%day] from s", "[%day]"),
         ("insert into t select a, <?php echo $day ?> from s", "<?php"),
         ("insert into t select x.<name> from s x", "<name>"),
+        ("insert into t select a from s where b = <day>", "= <day>"),
+        ("insert into t select a from s where b in (<day>, 1)", "(<day>"),
+        ("insert into t select <column> from s", "select <column>"),
+        ("insert into t select a, <the other column> from s", ", <the other column>"),
+        ("insert into t select a from <my-project>.x.s", "from <my-project>"),
+        ("insert into t select a from <<schema>>.s", "from <<schema>>"),
+        ("insert into t select a from `<schema>`.s", "from `<schema>"),
+        ('insert into t select s.a from s, "<schema>".u', "?"),
+        ("insert into t select a from identifier('<schema>.s')", "identifier(?"),
+        ("insert into t select a from &schema..s", "from &schema"),
+        ("insert into t select a from &&schema.s", "from &&schema"),
+        ("create table t clone x warehouse = &wh", "warehouse = &wh"),
+        ("use database <db>", "use database <db>"),
+        ("create or replace schema &x", "replace schema &x"),
         ("insert into t select 'x', a from {{ f('a\\'b', \"c\", 4111) }}", "{{ f(?, ?, ?) }}"),
         ("insert into t select a from {{ 'unclosed \n, b", "{{ ?"),
     ],
@@ -77,6 +91,9 @@ def test_what_studio_and_sqlcmd_fill_in_is_a_template(dialect: str) -> None:
         "select {fn now()}, {d '2020-01-01'} from s",
         "select a from s where b <c and d> e",
         "select a from s where b <c> .5 and d<.5 and e.f<g and h>i.j",
+        "select a <b> c, d<e, f> g, case when h then i <j and k> l end from s where m = n <o and p> q",
+        "select a from s where schema <b and role> c and table_a <view and warehouse >d and (e) <f> (g)",
+        "select '= <a>', x from s where b in ('<c>', '&d') and e = '&f' /* from <g> */",
         "select '<a>.b' from s -- from <c>",
     ],
 )
@@ -134,6 +151,11 @@ def test_what_a_macro_would_be_is_the_absolute_value_of_a_column_in_a_log_alone(
         ("clickhouse", "select a from s where b = {day:Date} and c = {'k': {'v': 1}}['k']"),
         ("postgres", "select '{{1,2},{3,4}}'::int[], $${{ body }}$$, $b$${x}$b$"),
         ("snowflake", 'create function f() returns int language python as $$ return f"{{x}}" $$'),
+        ("bigquery", "create table t (a array<int64>, b struct <c int64, d array<string>>) as select a from s"),
+        ("bigquery", "select array<int64>[1], struct<a int64>(b), cast(c as array<date>) from s"),
+        ("flink", "create table t (a row<b int, c map<string, int>>, d array<int>) with ('x' = '<y>')"),
+        ("oracle", "begin if a then <<inner>> for i in 1..2 loop null; end loop inner; end if; end"),
+        ("oracle", "select extract(day from &day), trim(both from &name) from s"),
         ("oracle", "select a from s where b = &day and c = :day and f$(a) = 1"),
         ("duckdb", "select map {{'a': 1}: {'b': 2}}, map{{'a': 1}: 2}, {'a': {'b': 1}} from s"),
         ("trino", "select * from s match_recognize (pattern (a{2,3} {- b -} c $) define a as true)"),
@@ -214,6 +236,22 @@ def test_a_table_variable_is_a_temporary_table(tier: ModuleType) -> None:
     (read,) = analyze(tier.parse("insert into dbo.u (a) select x.a from @t x", "tsql"), lambda _: None).flows
     assert into.target is not None
     assert into.target.name.dotted == read.sources[0].dotted == "#t"
+
+
+@pytest.mark.parametrize("head", ["t warehouse = <WAREHOUSE>", "t warehouse = &wh", "<task> schedule = '1 minute'"])
+def test_what_runs_by_itself_is_not_made_where_its_head_has_a_template(head: str) -> None:
+    made = f"create task {head} as insert into t1 select a from s1"
+    parser = LineageParser(f"{made};\ninsert into t2 select a from s2", "snowflake")
+    assert [str(table) for table in parser.target_tables] == ["t2"]
+    (failure,) = parser.failures
+    assert failure.startswith("line 1: templated: ")
+
+
+def test_of_what_runs_by_itself_the_other_statements_are_read() -> None:
+    body = "begin insert into t1 select a from <db>.x.s1; insert into t2 select a from s2; end"
+    parser = LineageParser(f"create task t warehouse = w as {body}", "snowflake")
+    assert [str(table) for table in parser.target_tables] == ["t2"]
+    assert parser.failures == ("line 1: templated: from <db>",)
 
 
 def test_values_that_are_bound_later_are_no_names() -> None:

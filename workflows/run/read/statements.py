@@ -43,6 +43,7 @@ from ingestion.statements.classification import BLOCKS
 from ingestion.statements.fingerprints import FingerprintCache, SeenQueries
 from ingestion.statements.inner_queries import HOLD_QUERIES, inner_query
 from ingestion.statements.masking import fingerprint
+from ingestion.statements.routines import template_in_schedule
 from ingestion.statements.routines.bodies import block_steps
 from ingestion.statements.routines.inline_functions import function_as_view
 from ingestion.statements.routines.steps import RoutineStep, called_routine
@@ -394,6 +395,8 @@ def _statement(text: str, dialect: str, state: TaskState) -> Row:
         found = classify(text, dialect)
         if _picks_a_template(found, text, dialect):
             return {"dead": Templated.code, "sets": True, "set_path": [_UNKNOWN_SCHEMA]}
+        if found.skip_reason is Outcome.ROUTINE_DEFINITION and template_in_schedule(text, dialect_of(dialect)):
+            return {"dead": Templated.code}
         if found.skip_reason is not None and not _gives_rows(found, text, dialect):
             return {
                 "skipped": found.skip_reason,

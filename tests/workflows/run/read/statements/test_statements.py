@@ -121,10 +121,22 @@ def test_a_plan_is_the_same_template_and_the_same_record_however_it_was_written_
     assert (one["fingerprint"], one["digest"]) == (other["fingerprint"], other["digest"])
 
 
-@pytest.mark.parametrize("text", ["use ${db}", "use {{ db }}", "set search_path to {{ s }}, public"])
+@pytest.mark.parametrize(
+    "text", ["use ${db}", "use &db", "use <db>", "use {{ db }}", "set search_path to {{ s }}, public"]
+)
 def test_a_session_whose_schema_a_template_names_is_in_no_known_schema(text: str) -> None:
     (row,) = rows_of([record(text)], "spark")
     assert (row["dead"], row["sets"], row["set_path"]) == ("templated", True, [""])
+
+
+def test_what_runs_by_itself_is_no_routine_where_its_head_has_a_template() -> None:
+    made = "create task t warehouse = {} as insert into t1 select a from s1"
+    rows = [rows_of([record(made.format(name))], "snowflake")[0] for name in ("<WAREHOUSE>", "{{ w }}", "w")]
+    assert [(row.get("dead"), row.get("skipped")) for row in rows] == [
+        ("templated", None),
+        ("templated", None),
+        (None, "routine_definition"),
+    ]
 
 
 def test_a_template_that_leaves_the_text_ill_formed_is_the_reason() -> None:
