@@ -117,9 +117,18 @@ def subquery(query: str, alias: str) -> str:
     return f"(\n{query.strip().rstrip(';').rstrip()}\n) {alias}"
 
 
-def dashboard_query(charts: Sequence[Asset], filters: Sequence[tuple[Asset, str]] = ()) -> AssetQuery | None:
-    """What a dashboard shows, a column for each chart, out of any of that chart's; `filters` are columns of data models
-    that decide what is shown. None of one that has neither.
+@dataclass(frozen=True, slots=True)
+class FilteringColumn:
+    """A column that decides what a dashboard shows: of which relation, as SQL has it."""
+
+    relation: str
+    column: str
+
+
+def dashboard_query(charts: Sequence[Asset], filters: Sequence[FilteringColumn] = ()) -> AssetQuery | None:
+    """What a dashboard shows, a column for each chart, out of any of that chart's; `filters` decide what is shown.
+
+    None of one that has neither.
     """
     if not charts and not filters:
         return None
@@ -129,9 +138,8 @@ def dashboard_query(charts: Sequence[Asset], filters: Sequence[tuple[Asset, str]
         for number, one in enumerate(charts)
         if one.columns
     ]
-    by_key = {model.key: model for model, _column in filters}
-    models = {key: (f"f{number}", model) for number, (key, model) in enumerate(by_key.items())}
-    relations = [(f"c{number}", one) for number, one in enumerate(charts)] + list(models.values())
-    origin = ", ".join(f"{one.relation_text(PLAIN_SQL)} {alias}" for alias, one in relations)
-    deciding = [f"NOT {models[model.key][0]}.{quote_name(column, dialect)} IS NULL" for model, column in filters]
+    aliases = {one: f"f{number}" for number, one in enumerate(dict.fromkeys(each.relation for each in filters))}
+    relations = [(one.relation_text(PLAIN_SQL), f"c{number}") for number, one in enumerate(charts)]
+    origin = ", ".join(f"{relation} {alias}" for relation, alias in (*relations, *aliases.items()))
+    deciding = [f"NOT {aliases[one.relation]}.{quote_name(one.column, dialect)} IS NULL" for one in filters]
     return AssetQuery(query_text(outputs, origin, dialect, deciding), PLAIN_SQL)

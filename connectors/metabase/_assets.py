@@ -6,14 +6,22 @@ A model, and a question that others are made of, is a data model with a chart ov
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from connectors.assets import Asset, AssetQuery, Assets, with_own_names
-from connectors.dashboards.documents import AskedDatabase, Document, LocatedDocument
-from connectors.dashboards.queries import PLAIN_SQL, OutputColumn, dashboard_query, query_text
+from connectors.dashboards.documents import AskedDatabase, Document, LocatedDocument, documents_in
+from connectors.dashboards.queries import (
+    PLAIN_SQL,
+    FilteringColumn,
+    OutputColumn,
+    column_text,
+    dashboard_query,
+    query_text,
+)
 from connectors.metabase._documents import MetabaseContent
 from connectors.metabase._mbql import MbqlReader, UnknownQuery
+from connectors.metabase._parameters import ParameterTarget, parameter_targets
 from connectors.metabase.settings import MetabaseConfig
 from connectors.records import UNSUPPORTED
 from ingestion.dialects import dialect_of
@@ -36,6 +44,7 @@ _SNIPPET_TAG = re.compile(r"snippet:\s*(.+)")
 _NESTED = re.compile(r"card__([\w-]+)")
 _VALUES = frozenset({"text", "number", "date", "boolean"})
 _MOST_SNIPPETS = 20
+_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +74,19 @@ def assets_of(documents: MetabaseContent, settings: MetabaseConfig) -> Assets:
     models = tuple(_with_query(asset, card, known) for asset, card in zip(blank, bases, strict=True))
     known.models.update({one.key: one for one in models})
     charts = {one.key: one for one in with_own_names(_chart(card, known) for card in documents.cards.values())}
-    boards = with_own_names(_dashboard(one, charts) for one in documents.dashboards)
+    found = [_dashboard(one, charts, known) for one in documents.dashboards]
+    boards = with_own_names(board for board, _unknown in found)
     items = (*models, *charts.values(), *boards)
-    return Assets(settings.tool, settings.service, settings.tool, items, documents.unread)
+    return Assets(settings.tool, settings.service, settings.tool, items, documents.unread, tuple(_notes(found)))
+
+
+def _notes(boards: Sequence[tuple[Asset, int]]) -> Iterator[str]:
+    unknown = {board.title: count for board, count in boards if count}
+    if unknown:
+        yield (
+            f"{sum(unknown.values())} columns that parameters of dashboards are about are not known, and left out: "
+            + ", ".join(list(unknown)[:_SHOWN])
+        )
 
 
 def _is_model(document: Document) -> bool:
@@ -201,15 +220,18 @@ def _chart(card: LocatedDocument, known: _Cards) -> Asset:
     return replace(asset, query=AssetQuery(text, dialect.name), columns=model.columns)
 
 
-def _dashboard(one: LocatedDocument, charts: Mapping[str, Asset]) -> Asset:
+def _dashboard(one: LocatedDocument, charts: Mapping[str, Asset], known: _Cards) -> tuple[Asset, int]:
+    """A dashboard, and how many columns that its parameters are about are not known."""
     document = one.document
     members = [charts[key] for key in dict.fromkeys(_members(document)) if key in charts]
-    return Asset(
+    asked = list(parameter_targets(document, known.documents.cards))
+    filters = [_filtering_column(target, charts, known) for target in asked]
+    asset = Asset(
         DASHBOARD,
         one.key,
         str(document.get("name")),
         one.location,
-        dashboard_query(members),
+        dashboard_query(members, list(dict.fromkeys(filter(None, filters))) if members else ()),
         end="" if members else Outcome.NO_QUERY,
         members=tuple(chart.key for chart in members),
         owners=_owners(document),
@@ -217,6 +239,38 @@ def _dashboard(one: LocatedDocument, charts: Mapping[str, Asset]) -> Asset:
         url=str(document.get("address") or ""),
         subtype="Dashboard",
     )
+    return asset, filters.count(None)
+
+
+def _filtering_column(target: ParameterTarget, charts: Mapping[str, Asset], known: _Cards) -> FilteringColumn | None:
+    """The column that a parameter is about, None of one that is not known."""
+    card = known.documents.cards.get(target.card)
+    if card is None or target.field is None:
+        return None
+    if isinstance(target.field, str):
+        asset = charts.get(target.card) if target.offered else _model_under(card, known)
+        if asset is None or all(one.name != target.field for one in asset.columns):
+            return None
+        return FilteringColumn(asset.relation_text(PLAIN_SQL), target.field)
+    warehouse, plain = known.warehouse(card), dialect_of(PLAIN_SQL)
+    try:
+        found = MbqlReader(known.documents, plain, str).table_field(target.field)
+    except UnknownQuery:
+        return None
+    path = (warehouse.database, found.schema or warehouse.schema, found.table)
+    return FilteringColumn(".".join(column_text(part, plain) for part in path if part), found.name)
+
+
+def _model_under(card: LocatedDocument, known: _Cards) -> Asset | None:
+    """The data model whose columns a card has by their names: the one that it is made of, or it is itself."""
+    query = card.document.get("dataset_query")
+    given = query if isinstance(query, dict) else {}
+    for one in (given.get("query"), *documents_in(given.get("stages"))):
+        table = one.get("source-table") if isinstance(one, dict) else None  # a number is a table's
+        source = table if isinstance(table, str) else one.get("source-card") if isinstance(one, dict) else None
+        if source is not None:
+            return known.models.get(str(source).removeprefix("card__"))
+    return known.models.get(card.key)
 
 
 def _members(document: Document) -> Iterator[str]:

@@ -315,6 +315,11 @@ def _call(head: str, texts: list[str]) -> str:
     return f"mb_{head.replace('-', '_')}({', '.join(texts)})"
 
 
+def named_field(clause: object) -> object:
+    """What a reference to a field names: its number, its position, a column of what is asked; None of other clauses."""
+    return _target(clause) if isinstance(clause, list) and _head(clause) in _FIELDS else None
+
+
 def _target(clause: list[Any]) -> object:
     """What a reference names: the newer form has its options before that, the older one behind."""
     rest = [one for one in clause[1:] if one is not None and not isinstance(one, dict)]

@@ -10,6 +10,7 @@ from connectors.assets import Asset, AssetQuery, Assets, with_own_names
 from connectors.dashboards.documents import AskedDatabase, LocatedDocument, documents_in
 from connectors.dashboards.queries import (
     PLAIN_SQL,
+    FilteringColumn,
     OutputColumn,
     column_text,
     dashboard_query,
@@ -192,7 +193,8 @@ def _dashboard(
     document = located.document
     members = tuple(dict.fromkeys(key for key in _members(document) if key in charts))
     filtered, unread = filtered_columns(document, {key: one.offered for key, one in datasets.items()})
-    query = dashboard_query([charts[key] for key in members], [(models[one.dataset], one.column) for one in filtered])
+    filters = [FilteringColumn(models[one.dataset].relation_text(PLAIN_SQL), one.column) for one in filtered]
+    query = dashboard_query([charts[key] for key in members], filters)
     asset = Asset(
         DASHBOARD,
         located.key,

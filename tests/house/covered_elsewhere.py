@@ -103,6 +103,7 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
         "connectors.metabase._api",
         "connectors.metabase._documents",
         "connectors.metabase._mbql",
+        "connectors.metabase._parameters",
         "connectors.metabase.settings",
         "connectors.metabase.source",
     ),

@@ -212,6 +212,78 @@ def test_sums_of_one_name_are_counted_on_as_metabase_does() -> None:
     assert [column.name for column in found.columns] == ["sum", "sum_2", "sum_3"]
 
 
+def _dashboard(*targets: tuple[str, Any], **more: Any) -> dict[str, Any]:
+    mappings = [{"parameter_id": "p", "card_id": key, "target": target} for key, target in targets]
+    cards = [{"card_id": "sums", "parameter_mappings": mappings}]
+    return {"name": "D", "dashcards": cards, "serdes/meta": [{"model": "Dashboard", "id": "d"}], **more}
+
+
+def _filters_of(dashboard: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
+    files = {**EXPORT, **dict([card("tagged", _TAGGED)]), "dashboards/main.yaml": dashboard}
+    assets = assets_of(documents_of([ExportedFile(name, json.dumps(one)) for name, one in files.items()]), SETTINGS)
+    (board,) = assets.of_kind("dashboard")
+    assert board.query is not None
+    return board.query.text.partition(" FROM ")[2], assets.notes
+
+
+_AREA = ["field", place(USERS, "Area"), None]
+_TAGGED = {
+    "type": "native",
+    "database": "shop",
+    "native": {
+        "query": "SELECT 1 FROM sales.orders WHERE {{area}} AND a = {{a}}",
+        "template-tags": {"area": {"type": "dimension", "dimension": _AREA}, "a": {"type": "text"}},
+    },
+}
+_CHART = '"dashboards"."chart"."card_sums" c0'
+
+
+@pytest.mark.parametrize(
+    ("key", "target", "origin"),
+    [
+        ("sums", ["dimension", ["field", place(ORDERS, "day"), None]], "shopdb.sales.orders f0|f0.\"day\""),
+        ("sums", ["dimension", ["field", {}, place(ORDERS, "day")], {"stage-number": 0}],
+         "shopdb.sales.orders f0|f0.\"day\""),
+        ("tagged", ["dimension", ["template-tag", "area"]], "shopdb.sales.users f0|f0.\"Area\""),
+        ("over", ["dimension", ["field", "total", None]], '"dashboards"."model"."card_model" f0|f0."total"'),
+        ("model", ["dimension", ["field", "id", None]], '"dashboards"."model"."card_model" f0|f0."id"'),
+    ],
+)  # fmt: skip
+def test_what_a_parameter_filters_by_is_read_by_the_dashboard(key: str, target: Any, origin: str) -> None:
+    relation, _, column = origin.partition("|")
+    expected = f"{_CHART}, {relation} WHERE NOT {column} IS NULL"
+    assert _filters_of(_dashboard((key, target), (key, target))) == (expected, ())
+
+
+def test_what_a_parameter_offers_a_choice_of_is_read_by_the_dashboard() -> None:
+    offered = {"card_id": "over", "value_field": ["field", "avg", None]}
+    text, notes = _filters_of(_dashboard(parameters=[{"id": "p", "values_source_config": offered}, {"id": "q"}, 3]))
+    assert text == f'{_CHART}, "dashboards"."chart"."card_over" f0 WHERE NOT f0."avg" IS NULL'
+    assert not notes
+
+
+def test_a_value_of_native_sql_is_about_no_column() -> None:
+    targets = [("tagged", ["variable", ["template-tag", "a"]]), ("tagged", ["dimension", ["template-tag", "a"]])]
+    assert _filters_of(_dashboard(*targets, ("sums", ["text-tag", "x"]), ("sums", None))) == (_CHART, ())
+
+
+@pytest.mark.parametrize(
+    ("key", "target"),
+    [
+        ("gone", ["dimension", ["field", "total", None]]),
+        ("gone", ["dimension", ["template-tag", "area"]]),
+        ("tagged", ["dimension", ["template-tag", "gone"]]),
+        ("over", ["dimension", ["field", "gone", None]]),
+        ("sums", ["dimension", ["expression", "net"]]),
+        ("sums", ["dimension", ["field", 12, None]]),
+        ("sums", ["dimension", 3]),
+    ],
+)
+def test_what_a_parameter_is_about_and_nobody_knows_is_counted(key: str, target: Any) -> None:
+    note = "1 columns that parameters of dashboards are about are not known, and left out: D"
+    assert _filters_of(_dashboard((key, target))) == (_CHART, (note,))
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
@@ -289,7 +361,13 @@ ANSWERS: dict[str, Any] = {
         }
     ],
     "dashboard": [{"id": 3, "name": "Main"}],
-    "dashboard/3": {"id": 3, "name": "Main", "dashcards": [{"card_id": 7}]},
+    "dashboard/3": {
+        "id": 3,
+        "name": "Main",
+        "dashcards": [
+            {"card_id": 7, "parameter_mappings": [{"card_id": 7, "target": ["dimension", ["field", 9, None]]}]}
+        ],
+    },
     "native-query-snippet": [],
 }
 
@@ -306,4 +384,7 @@ def test_what_the_server_answers_is_read_as_an_export_is(httpserver: HTTPServer)
     assert total.query is not None
     assert (total.query.text, total.query.dialect) == ("SELECT SUM(t0.total) AS `sum` FROM orders t0", "mysql")
     assert (total.owners, total.url) == (("Ann Lee",), httpserver.url_for("/question/7"))
-    assert found["Main"].members == ("7",)
+    board = found["Main"]
+    assert board.members == ("7",)
+    assert board.query is not None
+    assert board.query.text.endswith(', orders f0 WHERE NOT f0."total" IS NULL')
