@@ -63,8 +63,10 @@ _BY_ROW = frozenset(
     {"ADDCOLUMNS", "FILTER", "GENERATE", "GENERATEALL", "GROUPBY", "SELECTCOLUMNS", "SUMMARIZE", "TOPN"}
 )
 """Functions whose first table is what columns without a table are of in the others."""
-_WITH_NAMES = frozenset({"ADDCOLUMNS", "GROUPBY", "ROW", "SELECTCOLUMNS", "SUMMARIZE", "SUMMARIZECOLUMNS"})
+_WITH_NAMES = frozenset({"ADDCOLUMNS", "DATATABLE", "GROUPBY", "ROW", "SELECTCOLUMNS", "SUMMARIZE", "SUMMARIZECOLUMNS"})
 """Functions that name the columns that they make: `"gmv", SUM(Sales[Amount])`."""
+_ONE_COLUMN: Mapping[str, str] = {"CALENDAR": "date", "CALENDARAUTO": "date", "GENERATESERIES": "value"}
+"""Functions that make a table of one column, and what that is called."""
 _AS_IT_IS = frozenset({"RELATED", "VALUES", "DISTINCT", "SELECTEDVALUE"})
 _ENDS = frozenset({")", "}", ",", ";"})
 _OPERATORS = frozenset({"AND", "OR", "NOT", "IN"})
@@ -166,6 +168,8 @@ class DaxModel:
     def table(self, text: str) -> tuple[DaxValue, Mapping[str, DaxValue | None]]:
         """What a table is made of, and each of the columns that the expression names. Raises NotDax."""
         reader = _read(self, text, "")
+        if reader.peek() == ("sign", "{"):
+            return reader.values()
         return reader.expression(), reader.named
 
     def column(self, table: str, column: str) -> DaxColumn | None:
@@ -225,6 +229,36 @@ class _DaxReader:
             return self._variables() if self._is_word("VAR") else self._operands()
         finally:
             self.model.depth -= 1
+
+    def values(self) -> tuple[DaxValue, Mapping[str, DaxValue | None]]:
+        """A table made of values, `{ ("gmv", NAMEOF([Gmv])), … }`: its columns are called Value1, Value2, or Value."""
+        self._take("{")
+        rows: list[tuple[DaxValue, ...]] = []
+        while self.peek() != ("sign", "}"):
+            rows.append(tuple(self._row()))
+            if self.peek() != ("sign", "}"):
+                self._take_separator()
+        self._take("}")
+        columns = [_all_of([DaxValue(), *column]) for column in zip(*rows, strict=False)]
+        names = [f"value{number}" for number in range(1, len(columns) + 1)] if len(columns) > 1 else ["value"]
+        return _all_of([DaxValue(), *columns]), dict(zip(names, columns, strict=False))
+
+    def _row(self) -> Iterator[DaxValue]:
+        """One row of such a table: its values in parentheses, or one without."""
+        begin = self.at
+        if self.peek() == ("sign", "("):
+            self.at += 1
+            several = list(self._arguments(")"))
+            if self.peek() in (("sign", ","), ("sign", ";"), ("sign", "}")):
+                yield from several
+                return
+            self.at = begin  # ("a") & "b"
+        yield self.expression()
+
+    def _take_separator(self) -> None:
+        if self.peek() not in (("sign", ","), ("sign", ";")):
+            raise NotDax
+        self.at += 1
 
     def _is_word(self, word: str) -> bool:
         kind, text = self.peek()
@@ -355,6 +389,8 @@ class _DaxReader:
             if (name in _OVER_ROWS or name in _BY_ROW) and value.tables and len(self.rows) == begin:
                 self.rows += value.tables
         del self.rows[begin:]
+        if name in _ONE_COLUMN and _ONE_COLUMN[name] not in self.model.measures:
+            self._give_name(_ONE_COLUMN[name], _all_of([DaxValue(), *given]).as_condition())
         return _result(name, given)
 
     def _call_own(self, text: str) -> DaxValue:

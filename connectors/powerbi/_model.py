@@ -14,8 +14,11 @@ JsonObject = Mapping[str, Any]
 
 _PLURALS: Mapping[str, str] = {
     name: f"{name}s"
-    for name in ("column", "dataSource", "expression", "function", "level", "measure", "partition", "table")
-} | {"hierarchy": "hierarchies", "relationship": "relationships", "annotation": "annotations"}
+    for name in (
+        *("annotation", "calculationItem", "column", "dataSource", "expression", "function", "level", "measure"),
+        *("partition", "relationship", "role", "table", "tablePermission"),
+    )
+} | {"hierarchy": "hierarchies"}
 _REFERENCES = frozenset({"column", "dataSource", "expressionSource"})
 _AUTOMATIC = ("LocalDateTable_", "DateTableTemplate_")
 _CATALOG = re.compile(r"(?:initial catalog|database)\s*=\s*\"?([^;\"]+)", re.IGNORECASE)
@@ -57,7 +60,11 @@ class ModelPartition:
 
 @dataclass(frozen=True, slots=True)
 class ModelTable:
-    """A table of a model; `hierarchies`: the column of each level. `is_automatic`: Power BI's own, of a date column."""
+    """A table of a model; `hierarchies`: the column of each level. `is_automatic`: Power BI's own, of a date column.
+
+    `filters`: the DAX by which roles see some of its rows. `items`: that of the items of a calculation group, which
+    change what measures give.
+    """
 
     name: str
     location: str
@@ -67,6 +74,8 @@ class ModelTable:
     hierarchies: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     is_automatic: bool = False
     description: str = ""
+    filters: tuple[str, ...] = field(default=(), repr=False)
+    items: tuple[str, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +158,8 @@ def _json_object(one: TmdlObject) -> dict[str, Any]:
         key = _PLURALS.get(below.kind)
         if key is not None:
             made.setdefault(key, []).append(_json_object(below))
-        elif below.kind == "calculationGroup":
-            made["calculationGroup"] = {}
+        elif below.kind in ("calculationGroup", "formatStringDefinition"):
+            made[below.kind] = _json_object(below)
     return made
 
 
@@ -167,11 +176,12 @@ def _properties(one: TmdlObject) -> dict[str, str]:
 
 def model_of(document: JsonObject, name: str, folder: str, location: str) -> SemanticModel:
     """The model that an object with tables describes, by the `folder` that it is in and its name."""
+    filters = _filters(document)
     return SemanticModel(
         name,
         folder,
         location,
-        tuple(_table(one, location) for one in _objects(document, "tables")),
+        tuple(_table(one, location, filters.get(str(one["name"]), ())) for one in _objects(document, "tables")),
         {str(one["name"]): _text(one.get("expression")) for one in _objects(document, "expressions")},
         {str(one["name"]): _data_source(one) for one in _objects(document, "dataSources")},
         tuple(_relationships(document)),
@@ -193,7 +203,27 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _table(one: JsonObject, location: str) -> ModelTable:
+def _filters(document: JsonObject) -> Mapping[str, tuple[str, ...]]:
+    """By tables, what roles see of their rows."""
+    found: dict[str, tuple[str, ...]] = {}
+    for role in _objects(document, "roles"):
+        for one in _objects(role, "tablePermissions"):
+            text = _text(one.get("filterExpression")) or _text(one.get("expression"))
+            if text.strip():
+                found[one["name"]] = (*found.get(one["name"], ()), text)
+    return found
+
+
+def _items(one: JsonObject) -> Iterator[str]:
+    """What the items of a calculation group, and their formats, are made by."""
+    for item in _objects(one.get("calculationGroup"), "calculationItems"):
+        form = item.get("formatStringDefinition")
+        yield from filter(
+            None, (_text(item.get("expression")), _text(form.get("expression") if isinstance(form, dict) else None))
+        )
+
+
+def _table(one: JsonObject, location: str, filters: tuple[str, ...]) -> ModelTable:
     annotations = {str(each["name"]) for each in _objects(one, "annotations")}
     return ModelTable(
         str(one["name"]),
@@ -207,6 +237,8 @@ def _table(one: JsonObject, location: str) -> ModelTable:
         },
         str(one["name"]).startswith(_AUTOMATIC) or "__PBI_LocalDateTable" in annotations,
         _text(one.get("description")),
+        filters,
+        tuple(_items(one)),
     )
 
 

@@ -38,6 +38,8 @@ _MODEL_TYPE = "PowerBIDataModel"
 _LAKE = "MicrosoftFabric"
 _SOURCE_COLUMN = re.compile(r"(?:'((?:[^']|'')++)'|([^\[\]']*+))\[((?:[^\]]|\]\])++)\]\Z")
 _LONGEST_CHAIN = 40
+_ORDINAL = "Ordinal"
+"""What the order of a calculation group's items is called in its rows."""
 _NAMED_BY_NOTHING = "columns that nothing names"
 """Those of a literal table, `{("x", 1)}`, and what a query has left out: no step is to blame."""
 
@@ -233,7 +235,24 @@ class _TableQuery:
             return replace(asset, end=Outcome.NO_DATASET)
         if len(outputs) < len(made):
             losses.steps[next(iter(self.rows.unknown), _NAMED_BY_NOTHING)] += len(made) - len(outputs)
-        return with_query(asset, self.rows, outputs)
+        return with_query(asset, self._seen_by_roles(), outputs)
+
+    def _seen_by_roles(self) -> ModelRows:
+        """The rows, and what roles see some of them by, made of what the table is."""
+        conditions = [self._deciding(text) for text in self.table.filters]
+        if not conditions:
+            return self.rows
+        origins = (*self.rows.origins, *(term.origin for made in conditions for term in made.deciding))
+        return replace(
+            self.rows, origins=tuple(dict.fromkeys(origins)), conditions=(*self.rows.conditions, *conditions)
+        )
+
+    def _deciding(self, text: str) -> Made:
+        """What an expression of the table decides by, without the table itself."""
+        value = self.home.value(text, self.table.name)
+        made = self.home.made_of(value, self._own).as_condition() if value is not None else Made()
+        own = self.home.origin(self.table.name)
+        return Made((), tuple(term for term in made.deciding if term.origin is not own))
 
     def column(self, name: str) -> Made | None:
         """What a column of the table is made of, None where that is not known."""
@@ -250,6 +269,8 @@ class _TableQuery:
         if one.is_calculated:
             value = self.home.value(one.expression, self.table.name)
             return self.home.made_of(value, self._own) if value is not None else None
+        if self.table.items:  # a column has the names of the items, of which each changes what measures give
+            return join_made(map(self._deciding, self.table.items)) if one.source != _ORDINAL else Made()
         of_dax = _SOURCE_COLUMN.match(one.source)
         if of_dax is None or not any(each.kind == "calculated" for each in self.table.partitions):
             return self.rows.column(one.source)

@@ -204,6 +204,83 @@ def test_what_is_none_of_power_bi_is_told_in_one_line(tmp_path: Path, name: str,
     assert [one.problem for one in read(tmp_path, {**FILES, name: text}).unread] == [problem]
 
 
+ROLE = "Sales.SemanticModel/definition/roles/North.tmdl"
+
+
+def test_what_roles_see_rows_by_decides_about_a_table(tmp_path: Path) -> None:
+    who = "LOOKUPVALUE('Who''s Who'[Kind], 'Who''s Who'[Id], USERPRINCIPALNAME())"
+    role = (
+        "role North\n\tmodelPermission: read\n\n"
+        "\ttablePermission 'Who''s Who' = [Rebate] > 7\n\n"
+        f'\ttablePermission Orders =\n\t\t\t[Net] > 7 && {who} = "sesame"\n'
+    )
+    found = read(tmp_path, {**FILES, ROLE: role})
+    assert text_of(found, "Sales/Who's Who").endswith(") b0 WHERE NOT b0.[rebate] IS NULL")
+    assert text_of(found, "Sales/Orders").endswith(
+        "AND NOT b0.[total] IS NULL AND NOT b2.[Rebate] IS NULL AND NOT b2.[Kind] IS NULL AND NOT b2.[Id] IS NULL"
+    )
+    assert "sesame" not in text_of(found, "Sales/Orders")
+
+
+def test_a_role_over_a_column_that_nothing_is_known_of_makes_no_table_of_itself(tmp_path: Path) -> None:
+    table = "table T\n\tcolumn A\n\t\tsourceColumn: A\n\tpartition T = m\n\t\tsource = Csv.Document(x)\n"
+    role = "role R\n\ttablePermission T = [A] = 1\n"
+    found = read(tmp_path, {ROLE: role, "Sales.SemanticModel/definition/tables/T.tmdl": table})
+    assert text_of(found, "Sales/T") == "no_dataset"
+
+
+ITEMS = {
+    "One": ["CALCULATE(SELECTEDMEASURE(),", "'Who''s Who'[Kind] = 7)"],
+    "Two": 'SELECTEDMEASURE() + CALCULATE(SUM(Orders[Net]), Shift[Way] = "One")',
+    "Three": "SELECTEDMEASURE()",
+}
+
+
+def test_a_calculation_group_is_made_of_what_its_items_name(tmp_path: Path) -> None:
+    items = "".join(
+        f"\t\tcalculationItem {name} =\n\t\t\t\t{text if isinstance(text, str) else ' '.join(text)}\n"
+        for name, text in ITEMS.items()
+    )
+    form = '\t\t\tformatStringDefinition = IF(MAX(Orders[Gross]) > 7, "x", "y")\n'
+    columns = "\tcolumn Way\n\t\tsourceColumn: Name\n\tcolumn Order\n\t\tsourceColumn: Ordinal\n"
+    text = f"table Shift\n\tcalculationGroup\n\t\tprecedence: 1\n{items}{form}{columns}"
+    model = "Sales.SemanticModel/definition/tables/Shift.tmdl"
+    made = text_of(read(tmp_path, {**FILES, model: text}), "Sales/Shift")
+    assert made == (
+        'SELECT CASE WHEN NOT b0."Kind" IS NULL AND NOT b1."Net" IS NULL AND NOT b1."Gross" IS NULL THEN 1 END '
+        'AS "Way", NULL AS "Order" FROM "dashboards"."model"."sales_who_s_who" b0, '
+        '"dashboards"."model"."sales_orders" b1'
+    )
+
+
+def test_roles_and_groups_of_a_model_in_one_file_are_those_of_the_text_form(tmp_path: Path) -> None:
+    orders = {
+        "name": "Orders",
+        "columns": [{"name": "Total", "sourceColumn": "total"}],
+        "partitions": [{"name": "p", "source": {"type": "query", "query": "SELECT * FROM o"}}],
+    }
+    items = [{"name": "x", "expression": "SELECTEDMEASURE() + SUM(Orders[Total])"}, {"name": "y"}, 3]
+    group = {"name": "G", "calculationGroup": {"calculationItems": items}, "columns": [{"name": "G"}]}
+    roles = [{"name": "r", "tablePermissions": [{"name": "Orders", "filterExpression": ["[Total]", "> 7"]}, 3]}, 4]
+    document = {"model": {"tables": [orders, group], "roles": roles}}
+    found = read(tmp_path, {"Old.Dataset/model.bim": json.dumps(document)})
+    assert text_of(found, "Old/Orders").endswith(') b0 WHERE NOT b0."total" IS NULL')
+    assert text_of(found, "Old/G") == (
+        'SELECT CASE WHEN NOT b0."Total" IS NULL THEN 1 END AS "G" FROM "dashboards"."model"."old_orders" b0'
+    )
+
+
+def test_a_table_made_of_values_has_what_its_values_name(tmp_path: Path) -> None:
+    columns = "".join(f"\tcolumn C{n}\n\t\tsourceColumn: [Value{n}]\n" for n in (1, 2, 3))
+    rows = '{ ("Net" & "!", NAMEOF(Orders[Net]), 0), ("Who", NAMEOF(\'Who\'\'s Who\'[Kind]), 1) }'
+    text = f"table Pick\n{columns}\tpartition Pick = calculated\n\t\tsource = {rows}\n"
+    found = read(tmp_path, {**FILES, "Sales.SemanticModel/definition/tables/Pick.tmdl": text})
+    assert text_of(found, "Sales/Pick").startswith(
+        'SELECT NULL AS "C1", CASE WHEN NOT b0."Net" IS NULL AND NOT b1."Kind" IS NULL THEN 1 END AS "C2", NULL AS "C3"'
+    )
+    assert not any("nothing names" in one for one in found.notes)
+
+
 def test_a_link_is_not_followed(tmp_path: Path) -> None:
     read(tmp_path, FILES)
     (tmp_path / "Sales.SemanticModel/definition/tables/Link.tmdl").symlink_to("/etc/passwd")

@@ -132,3 +132,32 @@ def test_a_column_that_all_tables_of_a_union_name_is_made_of_that_of_each() -> N
 def test_what_is_no_dax_or_goes_too_deep_is_refused(text: str) -> None:
     with pytest.raises(NotDax):
         read(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("{ 1, MAX(Sales[Price]) }", {"value": "Sales.Price"}),
+        ("{ (1), (2) }", {"value": ""}),
+        ("{ (1, Sales[Amount]), (2, Sales[Price]) }", {"value1": "", "value2": "Sales.Amount Sales.Price"}),
+        ('{ ("a") & "b", "c" }', {"value": ""}),
+        ("{}", {}),
+        ('DATATABLE("A", STRING, "B", INTEGER, {{"x", 1}, {"y", 2}})', {"a": "", "b": ""}),
+        ("GENERATESERIES(1, MAX(Sales[Price]), 1)", {"value": "Sales.Price"}),
+        ('ADDCOLUMNS(CALENDAR(MIN(Sales[Day]), TODAY()), "Y", YEAR([Date]))', {"date": "Sales.Day", "y": "Sales.Day"}),
+    ],
+)
+def test_a_table_that_is_made_of_no_other_has_names_of_its_own(text: str, names: dict[str, str]) -> None:
+    value, named = DaxModel(MODEL).table(text)
+    found = {
+        name: " ".join(f"{column.table}.{column.column}" for column in (*one.values, *one.deciding))
+        for name, one in named.items()
+        if one is not None
+    }
+    assert (found, value.lost) == (names, 0)
+
+
+@pytest.mark.parametrize("text", ["{ 1", "{ (1, 2 }", "{ 1 2) }"])
+def test_a_table_of_values_that_is_cut_is_no_dax(text: str) -> None:
+    with pytest.raises(NotDax):
+        DaxModel(MODEL).table(text)
