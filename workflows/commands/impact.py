@@ -40,6 +40,16 @@ DefaultSchema = Annotated[
     str, typer.Option("--default-schema", metavar="[DB.]SCHEMA", help="Where the SQL's names without one stand.")
 ]
 
+OnlySuch = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--only",
+        metavar="WHAT:VALUE",
+        help="Only what is downstream with degree:1 (2, 3+), how:direct, owner:, tag:, tier:, type:, service: or "
+        "schema:. Can be repeated: of one of them any value, of several all.",
+    ),
+]
+
 
 @shows_errors
 def impact(
@@ -60,6 +70,7 @@ def impact(
     witness: Witnesses = None,
     depth: Depth = 0,
     direct: DirectOnly = False,
+    only: OnlySuch = None,
     contracts: ContractFiles = None,
 ) -> None:
     """List everything downstream of a table or a column, or of a change that is proposed, with the path to each.
@@ -73,6 +84,7 @@ def impact(
         ingest impact shop.orders.total
         ingest impact shop.orders --format text --budget 1000
         ingest impact shop.orders.total --direct --depth 2
+        ingest impact shop.orders.total --only owner:ann --only degree:1
         ingest impact shop.orders.total --witness engine
         ingest impact --sql migrations/V7__totals.sql --format markdown
         ingest impact --diff base/models head/models --dialect snowflake
@@ -87,19 +99,21 @@ def impact(
     if name is not None:
         from connectors.catalog.answer.changes import IMPACT
         from connectors.catalog.questions.impact import impact_in_file
+        from connectors.catalog.questions.impact_filter import ImpactFilter
 
         if output == "markdown":
             raise ConfigError("--format markdown is for --sql, --ddl and --diff")
         found = impact_in_file(catalog, name, when, contracts)
-        near = replace(found, content=found.content.within(depth, direct=direct))
+        asked = ImpactFilter.of(depth, direct=direct, only=only or ())
+        near = replace(found, content=found.content.only(asked))
         print_answer(near, IMPACT, output, (budget, cursor))
         tell_left_out(catalog, when)
         return
     from connectors.catalog.answer.changes import PROPOSED_CHANGE
     from connectors.catalog.questions.proposed_change.question import ChangeOptions, proposed_change
 
-    if witness or depth or direct:
-        raise ConfigError("--witness, --depth and --direct are for what is downstream of a name")
+    if witness or depth or direct or only:
+        raise ConfigError("--witness, --depth, --direct and --only are for what is downstream of a name")
     if output in ("csv", "text"):
         raise ConfigError(f"--format {output} is for what is downstream of a name")
     options = ChangeOptions(sql, ddl, between, dialect, default_schema, PARSER_SECONDS, contracts)

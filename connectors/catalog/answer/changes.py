@@ -53,11 +53,17 @@ def impact_rows(found: Impact) -> AnswerRows:
             f"{counts['direct']} get its values, {counts['indirect']} depend on them, {counts['table']} by table alone"
             + apart
         ),
-        *((fact(f"{found.left_out} are left out: they are farther, or get no values"),) if found.left_out else ()),
+        *((fact(_left_out_text(found)),) if found.left_out else ()),
     )
     tables = found.by_table()
     rows = (*promise_rows(found.promises), *map(_reached_table_row, tables), *map(_reached_row, found.reached))
     return AnswerRows("columns and tables", (*facts, *_whose_facts(tables)), rows)
+
+
+def _left_out_text(found: Impact) -> str:
+    asked = ", ".join(quoted_text(one) for one in found.asked.words())
+    why = f"only {asked} was asked for" if asked else "they are farther, or get no values"
+    return f"{found.left_out} are left out: {why}"
 
 
 def _whose_facts(tables: Sequence[ReachedTable]) -> Iterator[Row]:
@@ -116,7 +122,7 @@ def _impact_lines(found: Impact) -> Iterator[str]:
     kinds = ", ".join(f"{count} {titles.get(kind, kind)}" for kind, count in counts.items() if kind != "entities")
     yield f"{_entities_text(found)}: {kinds}"
     if found.left_out:
-        yield f"{found.left_out} are left out: they are farther, or get no values"
+        yield _left_out_text(found)
 
 
 _KINDS = ("table", "container", "topic", "dashboardDataModel", "chart", "dashboard")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, TypeVar
 
 from fastapi import APIRouter, Depends, Query
@@ -24,6 +24,7 @@ from connectors.catalog.questions import diff, impact
 from connectors.catalog.questions.answer import Answer, When
 from connectors.catalog.questions.coverage import coverage_counts, coverage_report
 from connectors.catalog.questions.freshness import freshness_report
+from connectors.catalog.questions.impact_filter import MOST_ASKED, ImpactFilter
 from connectors.catalog.questions.tables import MOST_LISTED, TableListOptions
 from connectors.catalog.questions.unused import DAYS, MOST_ITEMS, UnusedOptions, unread_tables, unused_report
 from connectors.catalog.questions.why.search import cause_report
@@ -135,15 +136,39 @@ def causes(store: Store, entity: Name, when: AtMoment, column: Name | None = Non
         return reply(document(answer, WHY))
 
 
+@dataclass(frozen=True, slots=True)
+class ImpactQuery:
+    """Of whose edges, only what has such values (`owner:ann`, `degree:1`), and which part of the list."""
+
+    witness: Witnesses = None
+    only: Annotated[list[str] | None, Query(max_length=MOST_ASKED)] = None
+    start: Annotated[int, Query(ge=0, le=10_000_000)] = 0
+    limit: Annotated[int | None, Query(ge=0, le=1_000_000)] = None
+
+
 @router.get("/impact")
 def downstream(
-    store: Store, entity: Name, when: AtMoment, column: Name | None = None, witness: Witnesses = None
+    store: Store,
+    entity: Name,
+    when: AtMoment,
+    asked: Annotated[ImpactQuery, Depends()],
+    column: Name | None = None,
 ) -> Response:
-    """Everything downstream of an entity or a column, with one shortest path each."""
+    """Everything downstream of an entity or a column, with one shortest path each.
+
+    `only` (degree, how, owner, tag, tier, type, service or schema, a colon, a value) chooses: of several values of one
+    of them one is enough. `facets` count how many have each value; `start` and `limit` give a part of the list.
+    """
     with store.read() as connection:
         row, path = _node(connection, entity, column)
-        span = _asked_window(connection, when, witness)
-        return reply(document(impact.impact(connection, (row.id, path), span), IMPACT))
+        span = _asked_window(connection, when, asked.witness)
+        try:
+            wanted = ImpactFilter.of(only=asked.only or ())
+        except ConfigError as error:
+            raise bad_request(str(error)) from error
+        answer = impact.impact(connection, (row.id, path), span)
+        part = replace(IMPACT, document=lambda found: found.page(asked.start, asked.limit))
+        return reply(document(replace(answer, content=answer.content.only(wanted)), part))
 
 
 @router.get("/witnesses")

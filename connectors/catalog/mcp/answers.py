@@ -36,6 +36,7 @@ from connectors.catalog.questions.answer import Answer, When
 from connectors.catalog.questions.coverage import coverage_report
 from connectors.catalog.questions.file import asked_window, existing_database, left_out, named_node
 from connectors.catalog.questions.freshness import freshness_report
+from connectors.catalog.questions.impact_filter import ImpactFilter
 from connectors.catalog.questions.proposed_change.question import ChangeOptions, change_report
 from connectors.catalog.questions.proposed_change.report import ChangeReport
 from connectors.catalog.questions.runs import latest_runs, run_details
@@ -190,17 +191,16 @@ class CatalogAnswers:
 
         return self._ask_of_window(("witnesses", name, witness), witness_rows, find)
 
-    def impact(self, name: str, witness: tuple[str, ...] = (), depth: int = 0, *, direct: bool = False) -> AnswerRows:
-        """Everything downstream of a table or a column, within `depth` hops (0: all of it); `direct`: its values."""
+    def impact(self, name: str, witness: tuple[str, ...] = (), asked: ImpactFilter | None = None) -> AnswerRows:
+        """Everything downstream of a table or a column, or what of it is asked for."""
+        wanted = asked or ImpactFilter()
 
         def find(connection: Connection, span: Window) -> Answer[impact.Impact]:
             row, path = named_node(connection, name)
             return impact.impact(connection, (row.id, path), _of_witnesses(span, witness))
 
         return self._ask_of_window(
-            ("impact", name, witness, _depth(depth), direct),
-            lambda found: impact_rows(found.within(depth, direct=direct)),
-            find,
+            ("impact", name, witness, wanted), lambda found: impact_rows(found.only(wanted)), find
         )
 
     def parse_sql(self, text: str, dialect: str = "ansi") -> AnswerRows:

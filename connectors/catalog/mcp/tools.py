@@ -17,6 +17,7 @@ from connectors.catalog.answer.pages import DEFAULT_BUDGET, LEAST_BUDGET, Answer
 from connectors.catalog.answer.writing import short_text
 from connectors.catalog.contract.errors import ApiError
 from connectors.catalog.mcp.answers import CatalogAnswers
+from connectors.catalog.questions.impact_filter import ImpactFilter
 from ingestion.errors import LineageError
 
 logger = logging.getLogger(__name__)
@@ -124,12 +125,18 @@ def _lineage_tools(answers: CatalogAnswers) -> tuple[Callable[..., Result], ...]
         name: Names,
         depth: Depth = 0,
         direct: Direct = False,
+        only: Annotated[
+            tuple[str, ...],
+            Field(max_length=20, description="degree:1, 2 or 3+, owner:ann, tag:, tier:, type:, service:, schema:."),
+        ] = (),
         witness: Witnesses = (),
         budget: Budget = DEFAULT_BUDGET,
         cursor: Cursor = None,
     ) -> Result:
         """Everything downstream of a table or a column, tables first: what may break if it changes; owners, tags."""
-        return _reply(lambda: answers.impact(name, witness, depth, direct=direct), budget, cursor)
+        return _reply(
+            lambda: answers.impact(name, witness, ImpactFilter.of(depth, direct=direct, only=only)), budget, cursor
+        )
 
     return lineage, paths, explain, impact
 

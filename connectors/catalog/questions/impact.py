@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from sqlalchemy import Connection
@@ -13,6 +13,7 @@ from connectors.catalog.graph import CatalogGraph, StoredHop, StoredWay, unseen_
 from connectors.catalog.questions.answer import Answer, When
 from connectors.catalog.questions.contracts import BoundContracts, PromisedName
 from connectors.catalog.questions.file import asked_window, named_node, open_catalog
+from connectors.catalog.questions.impact_filter import FacetCounts, ImpactFilter, Labelled, facet_counts, fits
 from connectors.catalog.questions.tables import LocalTables, owners_in, tags_in
 from connectors.catalog.store.database import loads
 from connectors.catalog.store.entities.columns import of_document, shown_name, walk
@@ -23,6 +24,7 @@ from ingestion.model.moments import Unseen
 from ingestion.model.witnesses import Verdict, Witness
 from ingestion.walk import DIRECT, STRENGTHS, ColumnNode
 
+_VIEWS = frozenset({"View", "MaterializedView"})
 _CUT = "the walk was cut short: ask of one column, or of what is nearer"
 
 
@@ -53,7 +55,7 @@ class ReachedNode:
     """Something downstream, and the shortest of the strongest ways there: an entity, or by its full name a `column`.
 
     `strength` is that of the weakest hop. `unseen`: every way there has one that was not seen since a newer one came.
-    `tags` are those of the column where it is one.
+    `tags` are those of the column where it is one, `entity_tags` those of what it is a column of.
     """
 
     id: str
@@ -65,10 +67,19 @@ class ReachedNode:
     unseen: Unseen | None = None
     owners: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
+    entity_tags: tuple[str, ...] = ()
+    is_view: bool = False
 
     @property
     def name(self) -> str:
         return self.column or self.table
+
+    @property
+    def labelled(self) -> Labelled:
+        """What it can be chosen by."""
+        every = tuple(dict.fromkeys((*self.tags, *self.entity_tags)))
+        kind = "view" if self.is_view else self.kind
+        return Labelled(self.table, kind, len(self.hops), self.strength.lower(), self.owners, every)
 
     @property
     def disputed_by(self) -> tuple[Witness, ...]:
@@ -92,6 +103,7 @@ class ReachedNode:
             "hops": [hops[id(hop)] for hop in self.hops],
             **({"owners": list(self.owners)} if self.owners else {}),
             **({"tags": list(self.tags)} if self.tags else {}),
+            **({"entityTags": list(self.entity_tags)} if self.entity_tags else {}),
         } | ({"notSeen": self.unseen.to_json()} if self.unseen is not None else {})
 
 
@@ -112,8 +124,8 @@ class ReachedTable:
 class Impact:
     """Everything downstream of `root`, the nearest first, what stands apart last, as seen through the `window`.
 
-    `promises`: which contracts promise any of it, None where none were given. So many are `left_out` that are farther
-    than was asked for, or get no values.
+    `promises`: which contracts promise any of it, None where none were given. So many are `left_out` that are not
+    `asked` for. `facets`: how many there are of each value that can be asked for.
     """
 
     root: str
@@ -121,6 +133,8 @@ class Impact:
     window: Window
     promises: tuple[PromisedName, ...] | None = None
     left_out: int = 0
+    asked: ImpactFilter = field(default_factory=ImpactFilter)
+    facets: FacetCounts = field(default_factory=dict)
 
     def kinds(self) -> dict[str, int]:
         """How many entities of each kind are downstream."""
@@ -133,11 +147,12 @@ class Impact:
         counts |= {"entities": len({one.id for one in self.reached})}
         return counts | ({"notSeen": len(self.reached) - len(seen)} if len(seen) < len(self.reached) else {})
 
-    def within(self, depth: int, *, direct: bool) -> Impact:
-        """Only what is at most so many hops away (0: any number), and with `direct` only what gets its values."""
-        near = (one for one in self.reached if not depth or len(one.hops) <= depth)
-        kept = tuple(one for one in near if not direct or one.strength == DIRECT)
-        return replace(self, reached=kept, left_out=len(self.reached) - len(kept))
+    def only(self, asked: ImpactFilter) -> Impact:
+        """Only what is asked for, with how many there are of each value, whatever is asked of that facet."""
+        labelled = [one.labelled for one in self.reached]
+        kept = tuple(one for one, known in zip(self.reached, labelled, strict=True) if fits(known, asked))
+        facets = facet_counts(labelled, asked)
+        return replace(self, reached=kept, left_out=len(self.reached) - len(kept), asked=asked, facets=facets)
 
     def by_table(self) -> tuple[ReachedTable, ...]:
         """What is downstream by entity, the nearest first."""
@@ -148,12 +163,22 @@ class Impact:
 
     def to_json(self) -> Json:
         """The same as JSON."""
+        return self.page(0, None)
+
+    def page(self, start: int, limit: int | None) -> Json:
+        """The same as JSON, with so many of what is downstream (None: the rest) from a place on."""
+        shown = self.reached[start:] if limit is None else self.reached[start : start + limit]
         # the ways share hops, up to 200,000 in all: each is written once
-        hops = {key: hop.to_json() for key, hop in {id(hop): hop for one in self.reached for hop in one.hops}.items()}
-        impacted = [one.to_json(hops) for one in self.reached]
+        hops = {key: hop.to_json() for key, hop in {id(hop): hop for one in shown for hop in one.hops}.items()}
+        impacted = [one.to_json(hops) for one in shown]
         promised = {} if self.promises is None else {"contracts": [one.to_json() for one in self.promises]}
-        whole = {"root": self.root, "impacted": impacted, "counts": self.counts(), "window": self.window.answer()}
-        return whole | promised | ({"leftOut": self.left_out} if self.left_out else {})
+        whole: Json = {"root": self.root, "impacted": impacted, "counts": self.counts(), "window": self.window.answer()}
+        whole |= promised | ({"leftOut": self.left_out} if self.left_out else {})
+        facets = {
+            facet.value: [{"value": value, "count": count} for value, count in counts.items()]
+            for facet, counts in self.facets.items()
+        }
+        return whole | ({"total": len(self.reached), "facets": facets} if facets else {})
 
 
 def _reached_table(nodes: Sequence[ReachedNode]) -> ReachedTable:
@@ -206,22 +231,24 @@ class _Labels:
 
     owners: tuple[str, ...]
     tags: Mapping[str | None, tuple[str, ...]]
+    is_view: bool
 
 
 def _labels(row: EntityRow) -> _Labels:
     document = loads(row.document)
     columns = walk(of_document(document))
-    return _Labels(
-        owners_in(document), {None: tags_in(document), **{path: tags_in(column) for path, _position, column in columns}}
-    )
+    tags = {None: tags_in(document), **{path: tags_in(column) for path, _position, column in columns}}
+    return _Labels(owners_in(document), tags, document.get("tableType") in _VIEWS)
 
 
 def _reached_node(way: StoredWay, row: EntityRow, hops: Mapping[int, ImpactHop], labels: _Labels) -> ReachedNode:
     path = way.node[1]
     column = shown_name(row.type, row.fqn, path) if path is not None else ""
     reached_by = tuple(hops[id(hop)] for hop in way.hops)
-    tags = labels.tags.get(path, ())
-    return ReachedNode(row.id, row.type, row.fqn, column, way.strength, reached_by, unseen_on(way), labels.owners, tags)
+    whole = labels.tags.get(None, ())
+    tags = labels.tags.get(path, ()), whole if path is not None else ()
+    told = unseen_on(way), labels.owners, *tags, labels.is_view
+    return ReachedNode(row.id, row.type, row.fqn, column, way.strength, reached_by, *told)
 
 
 def _name(node: ColumnNode, rows: Mapping[str, EntityRow]) -> str:

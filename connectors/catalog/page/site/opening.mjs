@@ -47,6 +47,7 @@ export async function open(explorer, view = explorer.address.view) {
     explorer.camera.begin(explorer.scene, explorer.picture.boxOf(link.toCard));
   }
   const column = explained && keyNamed(explorer.graph, explained);
+  view.explained = explained; // what was chosen of its impact belongs to it
   if (column && (!explained.path || hasColumn(explorer.graph, explorer.links, explained))) explorer.openColumn(column);
   explorer.relight();
   const strange = pins.filter((pin) => cardNamed(explorer.graph, pin.entity) && !there.includes(pin));

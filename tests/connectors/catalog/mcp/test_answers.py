@@ -11,6 +11,7 @@ import pytest
 from connectors.catalog.answer.pages import DEFAULT_BUDGET, AnswerRows, token_count
 from connectors.catalog.mcp.answers import CatalogAnswers
 from connectors.catalog.questions.answer import When
+from connectors.catalog.questions.impact_filter import ImpactFilter
 from ingestion.errors import ConfigError
 from tests.support.made_catalog import MadeCatalog
 
@@ -75,7 +76,7 @@ def test_what_is_downstream_of_one_table_is_paged_within_the_usual_budget(answer
 
 
 def test_what_is_farther_than_was_asked_for_is_left_out_and_counted(answers: CatalogAnswers) -> None:
-    near = answers.impact("t0.v", depth=2)
+    near = answers.impact("t0.v", asked=ImpactFilter(depth=2))
     assert {row.cells[1] for row in near.rows if row.cells[0] == "impacted"} == {f"{NAMES[n]}.v" for n in range(1, 7)}
     assert f"{TABLES - 7} are left out: they are farther, or get no values" in near.page().text
     explained = answers.explain("t9999.v", depth=1)

@@ -162,3 +162,37 @@ def test_the_list_and_an_exported_page_tell_of_a_metric_too(orchard: ServedPage,
     assert (facts["Queries"], facts["Differs by"]) == ("1,207 runs", "kind = ?")
     assert page.texts("#panel button.variant") == ["revenue_2"], "the page leads only to what it carries"
     assert facts["Variants"] == "revenue_2gone.metric"
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE])
+def test_what_changes_is_listed_by_what_is_chosen_and_a_link_keeps_the_choice(
+    orchard: ServedPage, size: tuple[int, int]
+) -> None:
+    start = f"t=1.1.{name('pickings')}&days=0&o={name('pickings')}%0Akilos"
+    page = orchard.show(start, None, size)
+    page.until(lambda: page.texts("#impact tbody tr"), "the list")
+    every = len(page.texts("#impact tbody tr"))
+    page.js("document.querySelector('#impact-filter summary').focus()")
+    page.press(ENTER)
+    counts = dict(zip(page.texts(".facets .choice-name"), page.texts(".facets .count"), strict=True))
+    assert counts["1 step"] == "2" and counts["Orchard.Secret"] == "1" and counts["farm.farm.core"]
+    assert int(counts["1 step"]) + int(counts["2 steps"]) + int(counts["3 steps or more"]) == every
+    page.js("document.querySelector('[data-choice=\"degree:1\"]').focus()")
+    page.press(" ")
+    page.until(lambda: len(page.texts("#impact tbody tr")) == 2, "what is one step away")
+    assert page.js("return document.activeElement.dataset.choice") == "degree:1"
+    page.click(page.driver.find_element(By.CSS_SELECTOR, "[data-choice='tag:Orchard.Secret']"))
+    page.until(lambda: len(page.texts("#impact tbody tr")) == 1, "of these what is tagged")
+    assert page.texts(".chosen") == ["Steps away: 1 step ×", "Tag: Orchard.Secret ×"]
+    assert page.js(WIDER) == [] and page.js(NAMELESS) == []
+    if size == DESK:
+        page.button("impact-csv")
+        saved = page.saved("impact of pickings.kilos.csv").splitlines()
+        assert [line.split(",")[2] for line in saved] == ["column", "kilos"]
+    assert page.state().count("i=") == 2
+    page.driver.refresh()
+    page.until(lambda: len(page.texts("#impact tbody tr")) == 1, "the same after a reload")
+    page.click(page.driver.find_element(By.CSS_SELECTOR, ".chosen"))
+    page.until(lambda: page.texts(".chosen") == ["Tag: Orchard.Secret ×"], "a choice less")
+    page.button("close-panel")
+    assert "i=" not in page.state()

@@ -1,5 +1,6 @@
 // The view in the address: what is shown, pinned and filtered, so that a link shows the same picture.
 import { CHOICES } from "../graph/choosing.mjs";
+import { FACETS, wordsOfChoice } from "../graph/impact_facets.mjs";
 import { EVERYTHING } from "../graph/model.mjs";
 
 const NEAR = { upstream: 1, downstream: 1 };
@@ -12,6 +13,7 @@ export function emptyView() {
     pins: [],
     chosen: null,
     explained: null, // {entity, path}: what the panel tells of
+    impact: {}, // of what is downstream of that the chosen values, by facet
     asOf: null,
     base: null, // the moment that asOf is compared with
     days: null,
@@ -49,7 +51,10 @@ export function written(view) {
   for (const pin of view.pins) out.append("p", `${pin.entity}\n${pin.path}`);
   if (view.chosen)
     out.set("e", [view.chosen.from, view.chosen.to].map((end) => `${end.entity}\n${end.path}`).join("\t"));
-  if (view.explained) out.set("o", `${view.explained.entity}\n${view.explained.path}`);
+  if (view.explained) {
+    out.set("o", `${view.explained.entity}\n${view.explained.path}`);
+    for (const word of wordsOfChoice(view.impact)) out.append("i", word);
+  }
   if (view.asOf !== null) out.set("asof", view.asOf);
   if (view.base !== null) out.set("base", view.base);
   if (view.days !== null) out.set("days", view.days);
@@ -90,6 +95,10 @@ export function readView(hash) {
   const ends = (given.get("e") ?? "").split("\t");
   if (ends.length === 2) view.chosen = { from: end(ends[0]), to: end(ends[1]) };
   if (given.get("o")) view.explained = end(given.get("o"));
+  for (const word of given.getAll("i")) {
+    const [, facet, value] = /^([a-z]+):([\s\S]+)$/.exec(word) ?? [];
+    if (FACETS.includes(facet)) view.impact[facet] = [...new Set([...(view.impact[facet] ?? []), value])];
+  }
   view.asOf = number("asof");
   view.base = number("base");
   view.days = number("days");

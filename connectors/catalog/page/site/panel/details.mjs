@@ -1,7 +1,7 @@
 // What the panel at the side shows: an edge with its evidence, or a column with what it comes from and what it reaches.
 import { byId, copy, download } from "../base/dom.mjs";
 import { chainText, explanation, suspectLinks, wayLinks } from "../graph/chain.mjs";
-import { cardNamed, keyOf, label, readable, splitKey } from "../graph/model.mjs";
+import { cardNamed, endOf, keyOf, label, readable, splitKey } from "../graph/model.mjs";
 import { causesElements, causesPanel, causesText } from "./causes.mjs";
 import { CHANGES_HEAD, changeCells, changesPanel } from "./changes.mjs";
 import { correctionsElement } from "./corrections.mjs";
@@ -10,11 +10,11 @@ import { originElements } from "./origin.mjs";
 import { columnPanel, edgePanel } from "./panel.mjs";
 import { wayBetween, wayPanel } from "../lists/between.mjs";
 import { disagreementsPanel } from "../lists/disagreements.mjs";
-import { impactElement } from "../lists/impact.mjs";
+import { ImpactList } from "../lists/impact.mjs";
 import { coveragePanel, freshnessPanel, runPanel, runsPanel } from "../runs/runs.mjs";
 import { momentText } from "./timebar.mjs";
 
-const HEAD = ["changed", "table", "column", "type", "hops", "path"];
+const HEAD = ["changed", "table", "column", "type", "hops", "path", "owners", "tags"];
 
 export class Details {
   #turn = 0;
@@ -224,13 +224,13 @@ export class Details {
     const put = (place, elements) => {
       if (turn === this.#turn) byId(place).replaceChildren(...elements.filter(Boolean));
     };
-    const impact = this.source.impact(graph, card, path, time);
+    const impact = this.#impact(graph, key, time).show();
     const corrections = this.source.corrections(card.fqn);
     if (path) {
       const explained = explanation(await this.source.upstream(card, path, time), card, path);
       put("chain", originElements(explained, this.#chainActs(graph, explained)));
     }
-    put("impact", this.#impactElements(label(graph, key), `${card.fqn}${path ? `.${path}` : ""}`, await impact));
+    await impact;
     put("corrections-place", [correctionsElement(await corrections, this.act)]);
   }
 
@@ -248,11 +248,24 @@ export class Details {
     };
   }
 
-  #impactElements(name, full, rows) {
-    const cells = () => rows.map((row) => [full, row.table, row.path, row.type, row.depth, row.way.join(" > ")]);
-    return impactElement(name, rows, {
-      csv: () => download(`impact of ${name}.csv`, "text/csv", csv(HEAD, cells())),
-      go: (entity, at) => this.act.go(entity, at),
+  /** The list of what is downstream; what is chosen of it is of one column or table alone. */
+  #impact(graph, key, view) {
+    const end = endOf(graph, key);
+    const { explained } = view;
+    if (explained?.entity !== end.entity || explained.path !== end.path) view.impact = {};
+    const full = `${end.entity}${end.path ? `.${end.path}` : ""}`;
+    const name = label(graph, key);
+    const card = graph.cards.get(splitKey(key)[0]);
+    const cells = (rows) => rows.map((row) => [full, row.table, row.path, row.type, row.depth, row.way.join(" > "), row.owners.join(", "), row.tags.join(", ")]);
+    return new ImpactList(byId("impact"), name, {
+      ask: (only, start, limit) => this.source.impact(graph, card, end.path, { view, only, start, limit }),
+      only: view.impact,
+      act: {
+        changed: () => this.act.relight(),
+        csv: (rows) => download(`impact of ${name}.csv`, "text/csv", csv(HEAD, cells(rows))),
+        go: (entity, at) => this.act.go(entity, at),
+        failed: (error) => this.act.failed(error),
+      },
     });
   }
 }

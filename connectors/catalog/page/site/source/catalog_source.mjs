@@ -1,6 +1,7 @@
 // Lineage from the catalog that serves this page: it is asked.
 import { keepText, keptText } from "../base/keeping.mjs";
 import { difference } from "../graph/difference.mjs";
+import { wordsOfChoice } from "../graph/impact_facets.mjs";
 import { readGraph } from "../graph/model.mjs";
 import { rowsOfAnswer } from "./change_rows.mjs";
 import { BESIDE, LIMIT, NoAnswer, NotThere, Unauthorised } from "./contract.mjs";
@@ -87,18 +88,21 @@ export class CatalogSource {
     return { ...readGraph(answer), level: answer.level, links: answer.links };
   }
 
-  async impact(graph, card, path, time) {
-    const column = path ? `&column=${encodeURIComponent(path)}` : "";
-    const days = time.days === null ? "" : `&days=${time.days}`;
-    const asOf = time.asOf === null ? "" : `&asOf=${time.asOf}`;
-    const answer = await this.#ask(`impact?entity=${encodeURIComponent(card.fqn)}${column}${days}${asOf}`);
-    return answer.impacted.map((one) => ({
+  /** A part of what is downstream, of what is chosen by `only`: {rows, total, entities, facets}. */
+  async impact(graph, card, path, { view, only, start, limit }) {
+    const asked = given({ entity: card.fqn, column: path || null, asOf: view.asOf, days: view.days, start, limit });
+    for (const word of wordsOfChoice(only)) asked.append("only", word);
+    const { impacted, total, counts, facets } = await this.#ask(`impact?${asked}`);
+    const rows = impacted.map((one) => ({
       table: one.entity.fullyQualifiedName,
       path: one.column ? one.column.slice(one.entity.fullyQualifiedName.length + 1) : "",
       type: one.type,
       depth: one.depth,
       way: one.path,
+      owners: one.owners ?? [],
+      tags: [...new Set([...(one.tags ?? []), ...(one.entityTags ?? [])])],
     }));
+    return { rows, total, entities: counts.entities, facets };
   }
 
   /** What may have made a table or a column wrong at a view's moment. */

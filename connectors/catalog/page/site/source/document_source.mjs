@@ -1,6 +1,7 @@
 // Lineage from the document that the page carries: everything is here, nothing is asked for.
 import { changedPairs, difference, linksIn, within } from "../graph/difference.mjs";
-import { EVERYTHING, keyOf, linksOf, partsOf, readGraph, readable, restoreTexts } from "../graph/model.mjs";
+import { chosenRows } from "../graph/impact_facets.mjs";
+import { EVERYTHING, keyOf, linksOf, partsOf, readGraph, readable, restoreTexts, splitKey } from "../graph/model.mjs";
 import { adjacency, impact } from "../graph/trace.mjs";
 import { rowsOfAnswer, rowsOfList } from "./change_rows.mjs";
 import { BESIDE, LIMIT, NotThere } from "./contract.mjs";
@@ -163,17 +164,22 @@ export class DocumentSource {
     return entities.map((one) => this.byName.get(one.entity).id);
   }
 
-  async impact(graph, card, path) {
+  /** A part of what is downstream, of what is chosen by `only`. */
+  async impact(graph, card, path, { only, start, limit }) {
     const all = this.graph.cards;
     const name = (key) => {
-      const at = key.indexOf("\n");
-      return all.get(key.slice(0, at)).fqn + (key.length > at + 1 ? `.${key.slice(at + 1)}` : "");
+      const [id, column] = splitKey(key);
+      return all.get(id).fqn + (column ? `.${column}` : "");
     };
-    return impact(adjacency(linksOf(this.graph, EVERYTHING)), keyOf(card.id, path)).map((row) => {
-      const at = row.key.indexOf("\n");
-      const table = all.get(row.key.slice(0, at)).fqn;
-      return { table, path: row.key.slice(at + 1), type: row.type, depth: row.depth, way: row.path.map(name) };
+    const every = impact(adjacency(linksOf(this.graph, EVERYTHING)), keyOf(card.id, path)).map((row) => {
+      const [id, column] = splitKey(row.key);
+      const { fqn, kind, owners, tags, columns } = all.get(id);
+      const own = columns.find((one) => one.path === column)?.tags ?? [];
+      return { table: fqn, path: column, type: row.type, depth: row.depth, way: row.path.map(name), kind, owners, tags: [...new Set([...own, ...tags])] };
     });
+    const { rows, facets } = chosenRows(every, only);
+    const shown = limit === null ? rows : rows.slice(start, start + limit);
+    return { rows: shown, total: rows.length, entities: new Set(rows.map((row) => row.table)).size, facets };
   }
 
   async whereabouts(entity) {
