@@ -36,6 +36,10 @@ _READ_ONLY = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempo
 Names = Annotated[str, Field(description="A full name, or its end.")]
 Depth = Annotated[int, Field(ge=0, le=1_000, description="Hops; 0: all.")]
 Direct = Annotated[bool, Field(description="Only where values flow: no filters, joins.")]
+OnlySuch = Annotated[
+    tuple[str, ...],
+    Field(max_length=20, description="degree:1, 2 or 3+, owner:ann, tag:, tier:, type:, service:, schema:."),
+]
 Witnesses = Annotated[tuple[str, ...], Field(max_length=20)]
 Budget = Annotated[int, Field(ge=LEAST_BUDGET, le=100_000)]
 Cursor = Annotated[str | None, Field()]
@@ -125,20 +129,19 @@ def _lineage_tools(answers: CatalogAnswers) -> tuple[Callable[..., Result], ...]
         name: Names,
         depth: Depth = 0,
         direct: Direct = False,
-        only: Annotated[
-            tuple[str, ...],
-            Field(max_length=20, description="degree:1, 2 or 3+, owner:ann, tag:, tier:, type:, service:, schema:."),
-        ] = (),
+        only: OnlySuch = (),
         witness: Witnesses = (),
         budget: Budget = DEFAULT_BUDGET,
         cursor: Cursor = None,
     ) -> Result:
         """Everything downstream of a table or a column, tables first: what may break if it changes; owners, tags."""
-        return _reply(
-            lambda: answers.impact(name, witness, ImpactFilter.of(depth, direct=direct, only=only)), budget, cursor
-        )
+        return _reply(lambda: answers.impact(name, witness, _filter(depth, direct=direct, only=only)), budget, cursor)
 
     return lineage, paths, explain, impact
+
+
+def _filter(depth: int, *, direct: bool, only: tuple[str, ...]) -> ImpactFilter:
+    return ImpactFilter.of(depth, direct=direct, only=only)
 
 
 def _other_tools(answers: CatalogAnswers) -> tuple[Callable[..., Result], ...]:

@@ -247,8 +247,8 @@ def _reached_node(way: StoredWay, row: EntityRow, hops: Mapping[int, ImpactHop],
     reached_by = tuple(hops[id(hop)] for hop in way.hops)
     whole = labels.tags.get(None, ())
     tags = labels.tags.get(path, ()), whole if path is not None else ()
-    told = unseen_on(way), labels.owners, *tags, labels.is_view
-    return ReachedNode(row.id, row.type, row.fqn, column, way.strength, reached_by, *told)
+    known = unseen_on(way), labels.owners, *tags, labels.is_view
+    return ReachedNode(row.id, row.type, row.fqn, column, way.strength, reached_by, *known)
 
 
 def _name(node: ColumnNode, rows: Mapping[str, EntityRow]) -> str:

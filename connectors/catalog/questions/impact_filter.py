@@ -76,7 +76,7 @@ class ImpactFilter:
 
     @classmethod
     def of(cls, depth: int = 0, *, direct: bool = False, only: Iterable[str] = ()) -> Self:
-        """The same from words such as `owner:ann`, `degree:1`. Raises ConfigError for one that asks for nothing."""
+        """The same, `only` from words such as `owner:ann`, `degree:1`. Raises ConfigError for one that asks for nothing."""
         asked: dict[Facet, set[str]] = {}
         for word in only:
             name, colon, value = word.partition(":")
@@ -101,14 +101,14 @@ _DEGREES = (*map(str, range(1, _FAR)), f"{_FAR}+")
 
 def fits(one: Labelled, asked: ImpactFilter) -> bool:
     """Whether something is asked for."""
-    return _is_near(one, asked) and not _missed(one, asked)
+    return _is_near(one, asked) and not _misses(one, asked)
 
 
 def _is_near(one: Labelled, asked: ImpactFilter) -> bool:
     return (not asked.depth or one.hops <= asked.depth) and (not asked.direct or one.strength == "direct")
 
 
-def _missed(one: Labelled, asked: ImpactFilter) -> set[Facet]:
+def _misses(one: Labelled, asked: ImpactFilter) -> set[Facet]:
     """The facets of which it has no value that is asked for."""
     return {facet for facet, wanted in asked.only if not _has(facet, _VALUES[facet](one), wanted)}
 
@@ -129,14 +129,14 @@ def facet_counts(every: Iterable[Labelled], asked: ImpactFilter) -> FacetCounts:
     """How many have each value of each facet, the most frequent first, of those that fit what else is asked for."""
     counts: dict[Facet, Counter[str]] = {facet: Counter() for facet in Facet}
     for one in every:
-        missed = _missed(one, asked) if _is_near(one, asked) else set(Facet)
+        missed = _misses(one, asked) if _is_near(one, asked) else set(Facet)
         for facet, counted in counts.items():
             if missed <= {facet}:
                 counted.update(dict.fromkeys(_VALUES[facet](one), 1))
-    return {facet: dict(_ordered(facet, counted)) for facet, counted in counts.items()}
+    return {facet: dict(_in_order(facet, counted)) for facet, counted in counts.items()}
 
 
-def _ordered(facet: Facet, counted: Counter[str]) -> list[tuple[str, int]]:
+def _in_order(facet: Facet, counted: Counter[str]) -> list[tuple[str, int]]:
     if facet is Facet.DEGREE:
         return sorted(counted.items())
     return sorted(counted.items(), key=lambda one: (-one[1], one[0]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         made.add_tables({table: ("v",)}, owners=owners if owner else [], tags=tags)
     made.add_edges(
         (source, target, {"producer": {"kind": "query", "key": target}, "columns": [column(source, target)]})
-        for source, target in zip(WAY, WAY[1:], strict=False)
+        for source, target in pairwise(WAY)
     )
     made.close()
     yield made.file
