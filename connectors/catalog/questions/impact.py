@@ -237,7 +237,8 @@ class _Labels:
 def _labels(row: EntityRow) -> _Labels:
     document = loads(row.document)
     columns = walk(of_document(document))
-    tags = {None: tags_in(document), **{path: tags_in(column) for path, _position, column in columns}}
+    tags: dict[str | None, tuple[str, ...]] = {path: tags_in(column) for path, _position, column in columns}
+    tags[None] = tags_in(document)
     return _Labels(owners_in(document), tags, document.get("tableType") in _VIEWS)
 
 

@@ -76,7 +76,7 @@ class ImpactFilter:
 
     @classmethod
     def of(cls, depth: int = 0, *, direct: bool = False, only: Iterable[str] = ()) -> Self:
-        """The same, `only` from words such as `owner:ann`, `degree:1`. Raises ConfigError for one that asks for nothing."""
+        """The same, `only` from words such as `owner:ann`, `degree:1`. Raises ConfigError for one that asks nothing."""
         asked: dict[Facet, set[str]] = {}
         for word in only:
             name, colon, value = word.partition(":")
