@@ -7,11 +7,14 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Depends, Request
 from fastapi.responses import Response
 from pydantic import ValidationError
+from sqlalchemy import Connection
 
+from connectors.catalog.contract.bulk_models import Reads
 from connectors.catalog.contract.errors import ApiError, bad_request
-from connectors.catalog.contract.openlineage_models import DatasetEvent, JobEvent, RunEvent, event_model
+from connectors.catalog.contract.openlineage_models import DatasetEvent, Event, JobEvent, RunEvent, event_model
 from connectors.catalog.http._context import ERRORS, NO_CONDITION, Store, reply, with_warning
-from connectors.catalog.store.lineage.openlineage import FiledEvent, Intake, file_event
+from connectors.catalog.store.evidence.readers import file_reads
+from connectors.catalog.store.lineage.openlineage import PRODUCER, FiledEvent, Intake, file_event
 from connectors.catalog.store.lineage.rejections import rejected_names
 from ingestion.model.lineage import Json
 
@@ -49,7 +52,7 @@ def file(store: Store, intake: Taking, document: Document) -> Response:
     except ValidationError as error:
         raise bad_request(f"{_location(error)} is not valid") from error
     with store.write() as connection:
-        filed = file_event(connection, event, intake)
+        filed = _file(connection, event, intake)
         rejected = rejected_names(connection, filed.given)
     answer = {"status": "success", "lineageEdgesCreated": len(filed.given), **_joining_lines([filed])}
     return _reply(answer, rejected)
@@ -71,7 +74,7 @@ def file_many(
         try:
             event = event_model(item).model_validate(item)
             with store.write() as connection:
-                filed = file_event(connection, event, intake)
+                filed = _file(connection, event, intake)
                 rejected += rejected_names(connection, filed.given)
             edges += len(filed.given)
             taken.append(FiledEvent(unjoined=filed.unjoined))
@@ -83,6 +86,13 @@ def file_many(
     status = "success" if not refused else "partial_success" if len(refused) < len(events) else "failure"
     answer = {"status": status, "summary": summary, "failed_events": refused, "lineageEdgesCreated": edges}
     return _reply(answer | _joining_lines(taken), list({(one["from"], one["to"]): one for one in rejected}.values()))
+
+
+def _file(connection: Connection, event: Event, intake: Intake) -> FiledEvent:
+    filed = file_event(connection, event, intake)
+    if filed.reads:
+        file_reads(connection, Reads(source=PRODUCER, reads=list(filed.reads)))
+    return filed
 
 
 def _reply(answer: Json, rejected: list[Json]) -> Response:

@@ -15,6 +15,7 @@ from typing import Any
 from sqlalchemy import Connection, select
 from sqlalchemy.dialects.sqlite import insert as upsert
 
+from connectors.catalog.contract.bulk_models import ColumnRead, End
 from connectors.catalog.contract.entity_types import BY_TYPE
 from connectors.catalog.contract.errors import ApiError
 from connectors.catalog.contract.openlineage_models import (
@@ -39,7 +40,7 @@ from connectors.catalog.store.entities.registration import Registration
 from connectors.catalog.store.entities.tests import file_result
 from connectors.catalog.store.lineage.inserts import Content, ContributionRow, StoredText, record_digest
 from connectors.catalog.store.lineage.writer import LineageWriter
-from connectors.catalog.store.schema import entities, load_outcomes
+from connectors.catalog.store.schema import contributions, entities, load_outcomes
 from ingestion.dialects import DIALECTS, dialect_of
 from ingestion.dialects.connection_types import OTHER_DATABASE, service_type
 from ingestion.dialects.dataset_namespaces import (
@@ -63,6 +64,7 @@ from ingestion.model.lineage import Json
 from ingestion.model.namespaces import QUALIFIED_PARTS
 from ingestion.model.storage_paths import normal_path
 from ingestion.model.topics import cluster_of, is_topic_name, split_topic, topic_path
+from ingestion.model.uses import ColumnUseKind
 from ingestion.statements.masking import QueryMasker
 
 _STORAGE_TYPES: Mapping[str, str] = {
@@ -86,9 +88,13 @@ _PLATFORM_TYPES: Mapping[str, str] = {"INTEGER": "BIGINT", "FLOAT": "DOUBLE", "G
 WROTE_NOTHING = ("ABORT", "FAIL")
 
 COMPLETE, FAILED = "complete", "failed"
+_ENDED = "COMPLETE"
+PRODUCER = "openlineage"
+"""The kind of producer that jobs with an agent are."""
+_LONGEST_READER = 200
 
 _TEST_PLATFORM = "openlineage"
-_TESTS_ENDED = ("COMPLETE", "FAIL")
+_TESTS_ENDED = (_ENDED, "FAIL")
 """Events that tell how tests ended: of the others some tell the same too early."""
 
 _OF_DATASETS = "DATASET"
@@ -118,11 +124,12 @@ class Intake:
 class FiledEvent:
     """The edges that an event gave, and the namespaces in it whose tables stand beside those of a log.
 
-    `unjoined`: by namespace the line of YAML that would join them.
+    `unjoined`: by namespace the line of YAML that would join them. `reads`: what was read by a run that wrote nothing.
     """
 
     given: tuple[ContributionRow, ...] = ()
     unjoined: Mapping[str, str] = field(default_factory=dict)
+    reads: tuple[ColumnRead, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -468,7 +475,7 @@ def _dataset_columns(dataset: Dataset, named: set[str]) -> list[Json]:
 def _file_load_outcomes(connection: Connection, event: RunEvent, intake: Intake) -> None:
     """Files what became of a run for each table that it was to write; of tables that nobody knows nothing."""
     failed = event.eventType in WROTE_NOTHING
-    if not failed and event.eventType != "COMPLETE":
+    if not failed and event.eventType != _ENDED:
         return
     datasets = _Datasets(connection, Registration(connection, _moment_of(event), replace=False), intake)
     rows: list[dict[str, Any]] = []
@@ -563,7 +570,7 @@ def file_event(connection: Connection, event: Event, intake: Intake) -> FiledEve
     _file_assertions(connection, event, intake)
     filed = FiledEvent() if event.eventType in WROTE_NOTHING else _file(connection, event, intake)
     _file_load_outcomes(connection, event, intake)
-    return filed
+    return replace(filed, reads=_reads_of(connection, event, intake))
 
 
 def _as_run(event: DatasetEvent) -> RunEvent:
@@ -617,6 +624,32 @@ def _file(connection: Connection, event: RunEvent, intake: Intake) -> FiledEvent
     return FiledEvent(given, datasets.unjoined)
 
 
+def _reads_of(connection: Connection, event: RunEvent, intake: Intake) -> tuple[ColumnRead, ...]:
+    """A run that has ended and wrote nothing as a reader of its inputs: of which columns it does not tell.
+
+    Tests look at everything, and are no readers. A job that has written out of an input has told so in another event:
+    the events of one run may tell a part each.
+    """
+    tests = any(dataset.assertions for dataset in event.inputs)
+    if event.eventType != _ENDED or event.outputs or _origins_of(event) or tests:
+        return ()
+    datasets = _Datasets(connection, Registration(connection, _moment_of(event), replace=False), intake)
+    rows = {row.id: row for one in event.inputs[:_MAX_EDGES] if (row := datasets.known_entity(one)) is not None}
+    job = f"{event.job.namespace}/{_job_name(event)}"
+    of_job = (contributions.c.kind == PRODUCER, contributions.c.key == job, contributions.c.from_id.in_(list(rows)))
+    wrote = set(connection.scalars(select(contributions.c.from_id).where(*of_job)))
+    return tuple(
+        ColumnRead(
+            entity=End(id=row.id, type=row.type),
+            how=ColumnUseKind.UNKNOWN,
+            reader=job[:_LONGEST_READER],
+            last=_moment_of(event),
+        )
+        for row in rows.values()
+        if row.id not in wrote
+    )
+
+
 _QUERY_OF_TRINO = re.compile(r"\d{8}_\d{6}_\d{5}_\w{5}\Z")
 
 
@@ -643,7 +676,7 @@ def _contribution(
     run = digest(f"{key}\n{event.run.runId}")
     content = Content.of({"columns": columns, "parser": "openlineage"}, text)
     ids = ends[0].id, ends[1].id
-    return ContributionRow(*ids, "openlineage", key, "OpenLineage", content, at, at, 1, (record_digest(run),))
+    return ContributionRow(*ids, PRODUCER, key, "OpenLineage", content, at, at, 1, (record_digest(run),))
 
 
 def _masked_text(event: RunEvent) -> StoredText | None:

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from connectors.catalog.http.server import CatalogConfig, running_catalog
+from connectors.catalog.questions.file import open_catalog
+from connectors.catalog.store.evidence.readers import known_reads
 from ingestion.dialects.dataset_namespaces import NamespaceMap, ServiceAddress
 from tests.support.http_client import Client
 from tests.support.lineage_statements import edges_of, graph, pairs, said, send
@@ -500,3 +502,32 @@ class TestOneGraphWithTheLog:
             (told,) = post(shop, passed("postgres://h:1", "live.web.orders", "live.web.t", "a", "j"))["unjoined"]
             assert told == {"namespace": "postgres://h:1", "line": 'headwater: {defaults: {database: "live"}}'}
         assert "unjoined" not in post(shop, passed("postgres://h:1", "live.web.u", "live.web.v", "a", "j"))
+
+
+class TestWhatWritesNothing:
+    def test_is_a_reader_of_what_the_catalog_has(self, tmp_path: Path) -> None:
+        file = tmp_path / "catalog.db"
+        job = {"namespace": "spark", "name": "report"}
+        read, failed = event([dataset(PG, "d.p.s"), dataset(PG, "d.p.other")], [], job=job), {"eventType": "FAIL"}
+        tests = {"dataQualityAssertions": {"assertions": [{"assertion": "fresh", "success": True}]}}
+        with running_catalog(CatalogConfig(file, port=0)) as address:
+            client = Client(address.url)
+            post(client, event([dataset(PG, "d.p.s", "a"), dataset(PG, "d.p.r")], [dataset(PG, "d.p.t", "x")]))
+            post(client, event([dataset(PG, "d.p.s")], []))  # the same job, which has told what it writes
+            post(client, {**read, **failed})
+            post(client, event([dataset(PG, "d.p.r", **tests)], [], job={"namespace": "dbt", "name": "tests"}))
+            post(client, read)
+            status, answer = client.post("/openlineage/lineage/batch", [{**read, "eventTime": "2026-11-02T10:00:00Z"}])
+            assert (status, answer["summary"]["successful"]) == (200, 1)
+            source = table(client, f"{PG}.d.p.s")
+            assert client.get(f"/tables/name/{PG}.d.p.other")[0] == 404
+        with open_catalog(file) as connection:
+            (one,) = known_reads(connection)
+        at = 1_793_613_600_000  # the later of the two
+        assert (one.entity, one.path, one.how, one.reader, one.last) == (
+            source["id"],
+            "",
+            "unknown",
+            "spark/report",
+            at,
+        )
