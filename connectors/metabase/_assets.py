@@ -44,7 +44,7 @@ _SNIPPET_TAG = re.compile(r"snippet:\s*(.+)")
 _NESTED = re.compile(r"card__([\w-]+)")
 _VALUES = frozenset({"text", "number", "date", "boolean"})
 _MOST_SNIPPETS = 20
-_SHOWN = 5
+_MOST_TITLES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def _notes(boards: Sequence[tuple[Asset, int]]) -> Iterator[str]:
     if unknown:
         yield (
             f"{sum(unknown.values())} columns that parameters of dashboards are about are not known, and left out: "
-            + ", ".join(list(unknown)[:_SHOWN])
+            + ", ".join(list(unknown)[:_MOST_TITLES])
         )
 
 

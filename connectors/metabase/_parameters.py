@@ -49,14 +49,14 @@ def _about(card: str, clause: object, cards: Mapping[str, LocatedDocument]) -> I
     if not (isinstance(clause, list) and len(clause) > 1 and clause[0] == _TAG):
         yield ParameterTarget(card, named_field(clause))
         return
-    tag = native_tags(cards[card].document).get(str(clause[1])) if card in cards else None
+    tag = _native_tags(cards[card].document).get(str(clause[1])) if card in cards else None
     if tag is None:
         yield ParameterTarget(card, None)
     elif tag.get(_OF_COLUMNS) is not None:
         yield ParameterTarget(card, named_field(tag[_OF_COLUMNS]))
 
 
-def native_tags(card: Document) -> Mapping[str, Document]:
+def _native_tags(card: Document) -> Mapping[str, Document]:
     """The tags of a card's native query, by their names, in both forms."""
     query = card.get("dataset_query")
     given = query if isinstance(query, dict) else {}
