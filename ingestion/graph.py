@@ -15,15 +15,16 @@ from ingestion.arguments import files_below, kind_of, leads_out, require_schema,
 from ingestion.binding.binder import BoundLog
 from ingestion.binding.relations import Order, Relation
 from ingestion.binding.schema_changes import occurrences_of_tables
+from ingestion.binding.session_names import doubted_relations
 from ingestion.binding.temporary_tables import PersistedFlow, RelationReference, bind_and_inline, is_transient
-from ingestion.binding.timeline import Occurrence
+from ingestion.binding.timeline import Occurrence, SchemaProvider
 from ingestion.dialects import Dialect, dialect_of
 from ingestion.errors import ConfigError, Unparsable
 from ingestion.model.contributions import Producer, ProducerKind
 from ingestion.model.fqn import build_fqn
 from ingestion.model.isolation import FailureStage, Isolation
 from ingestion.model.lineage import Column, Json, NameKind
-from ingestion.model.namespaces import Namespace, RelationKey
+from ingestion.model.namespaces import RelationKey, readable
 from ingestion.model.topics import split_topic
 from ingestion.parser import TableSchema, given_schemas
 from ingestion.parsing.tiers import ParseOutcome
@@ -61,8 +62,11 @@ class _Document:
         flows: Sequence[PersistedFlow],
         evidence: Mapping[str, _EdgeEvidence],
         isolation: Isolation[Order],
+        before: SchemaProvider,
     ) -> None:
         self._log = log
+        mentions = ((one.occurrence, one.meaning) for one in log.statements)
+        self._doubted = doubted_relations(log.relations, mentions, before)
         self._flows = flows
         self._evidence = evidence
         self._isolation = isolation
@@ -126,8 +130,8 @@ class _Document:
             "columns": columns,
             "hidden": {"upstream": 0, "downstream": 0},
         }
-        if relation.key.schema:
-            card["databaseSchema"] = relation.key.schema
+        if schema := readable((relation.key.schema,)):
+            (card["databaseSchema"],) = schema
         if view:
             card["tableType"] = "View"
         return card
@@ -158,11 +162,12 @@ class _Document:
             yield {"from": self._names[number], "to": self._names[flow.target], "contributions": [contribution]}
 
     def _column_edges(self, source: int, flow: PersistedFlow) -> Iterator[Json]:
+        known = self._doubted.isdisjoint((source, flow.target))
         for name, references in flow.content.columns.items():
             if _is_column(name):
                 target = f"{self._names[flow.target]}.{build_fqn(name)}"
-                yield from self._uses(source, target, references, certain=name not in flow.content.assumed)
-        yield from self._uses(source, None, flow.content.indirect, certain=True)
+                yield from self._uses(source, target, references, certain=known and name not in flow.content.assumed)
+        yield from self._uses(source, None, flow.content.indirect, certain=known)
 
     def _uses(
         self, source: int, target: str | None, references: Iterable[RelationReference], *, certain: bool
@@ -207,7 +212,7 @@ def _references(flow: PersistedFlow) -> Iterator[RelationReference]:
 
 
 def _fqn(relation: Relation) -> str:
-    parts = [part for part in relation.key.parts if part]
+    parts = readable(relation.key.parts)
     return build_fqn(*parts) if parts else ""
 
 
@@ -286,7 +291,7 @@ def lineage_graph(
     """The lineage of a list of statements, of a file, or of all *.sql files below a directory.
 
     A lone query is a view: named after its file, or query_1, query_2 ... after its place in the list. What one
-    statement creates, the next ones know.
+    statement creates, the next ones know. Each text, or file, begins with a session of its own.
 
     Args:
         source: a path, or a list of texts with one or more statements each.
@@ -308,12 +313,14 @@ def lineage_graph(
     for number, ((_name, statement), outcome) in enumerate(zip(statements, outcomes, strict=True)):
         if outcome.symbolic is None:
             continue
-        occurrences.append(Occurrence(str(number), loads(outcome.symbolic), Namespace(), (0.0, number), "script"))
+        symbolic = loads(outcome.symbolic)
+        occurrences.append(Occurrence(str(number), symbolic, statement.namespace, (0.0, number), "script"))
         evidence[str(number)] = _evidence(statement.text, language, outcome)
     isolation, is_inlined = Isolation[Order](), _no_relation if keep_temporary else is_transient
     of_tables = occurrences_of_tables(occurrences)
-    log, flows = bind_and_inline(of_tables, given_schemas(schema or {}), is_inlined, isolation)
-    document = _Document(log, flows, evidence, isolation).to_json()
+    before = given_schemas(schema or {})
+    log, flows = bind_and_inline(of_tables, before, is_inlined, isolation)
+    document = _Document(log, flows, evidence, isolation, before).to_json()
     reasons |= {number: f"{failure.reason}: {failure.location}" for (_, number), failure in isolation.failures.items()}
     return LineageGraph(document, _failures(statements, outcomes, reasons))
 

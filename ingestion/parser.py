@@ -5,7 +5,7 @@ exports.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -13,10 +13,12 @@ from itertools import islice
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Self
 
+from ingestion.analysis.analyzer import names_in, without_schema
 from ingestion.analysis.symbolic import loads
 from ingestion.arguments import kind_of, require_schema, require_seconds, require_text
 from ingestion.binding.binder import bind, under_last_tables
 from ingestion.binding.schema_changes import occurrences_of_tables
+from ingestion.binding.session_names import doubted_relations, with_session_names
 from ingestion.binding.timeline import Occurrence, SchemaProvider
 from ingestion.dialects import Dialect, dialect_of
 from ingestion.errors import (
@@ -35,16 +37,25 @@ from ingestion.model.lineage import (
     Flow,
     Json,
     LineageType,
+    NameKind,
     Output,
     Problem,
     StatementLineage,
     Subtype,
     TableName,
 )
-from ingestion.model.namespaces import Namespace, RelationKey
+from ingestion.model.namespaces import Namespace, RelationKey, candidates, created_key, readable
 from ingestion.model.outcomes import code_of
 from ingestion.parsing.tiers import ParseOutcome
-from ingestion.scripts.statements import ScriptStatement, failure_text, parse_script_statements, script_statements
+from ingestion.scripts.statements import (
+    ONE_TEXT,
+    ScriptStatement,
+    TextParts,
+    failure_text,
+    parse_script_statements,
+    script_statements,
+)
+from ingestion.statements.sessions import written_schemas
 
 if TYPE_CHECKING:
     import networkx
@@ -106,23 +117,27 @@ class ColumnEdge:
         }
 
 
-def _edges_of(flow: Flow) -> Iterator[ColumnEdge]:
+def _edges_of(flow: Flow, doubted: Collection[TableName]) -> Iterator[ColumnEdge]:
     """Every column edge of a flow; an indirect one of the whole row goes to each column of the target.
 
     Where these are not known, all of them are `*`: those behind a star, and those of the rows that a DELETE leaves.
+    None of a table that is `doubted` is certain.
     """
     table = flow.target.name if flow.target is not None else None
+    known = table not in doubted
     for output in flow.outputs or (Output("*"),):
         target = TargetColumn(table, "*" if output.star is not None else output.name)
         if output.star is not None:
             source = ColumnRef(output.star.table, "*")
+            certain = known and source.table not in doubted
             yield ColumnEdge(
-                source, target, LineageType.DIRECT, Subtype.IDENTITY, masking=False, expression="", certain=True
+                source, target, LineageType.DIRECT, Subtype.IDENTITY, masking=False, expression="", certain=certain
             )
         for reference in (*output.references, *flow.indirect):
             how = reference.transformation
-            certain = reference.certain and (output.star is not None or not output.name_assumed)
+            sure = known and reference.certain and (output.star is not None or not output.name_assumed)
             for source in reference.sources:
+                certain = sure and source.table not in doubted
                 yield ColumnEdge(
                     source, target, how.type, how.subtype, how.masking, reference.expression, certain=certain
                 )
@@ -152,7 +167,7 @@ def given_schemas(schema: Mapping[str, TableSchema]) -> SchemaProvider:
         return SchemaProvider(lambda _key: None)
 
     def known_columns(key: RelationKey) -> Sequence[Column] | None:
-        wanted = tuple(part.lower() for part in key.parts if part)
+        wanted = tuple(part.lower() for part in readable(key.parts))
         found = [columns for name, columns in tables.items() if name[-len(wanted) :] == wanted[-len(name) :]]
         return tuple(Column(name, type_) for name, type_ in found[0].items()) if len(found) == 1 else None
 
@@ -164,13 +179,41 @@ def _error_of(reason: str) -> type[RecordError]:
     return next((error for error in known if code_of(reason) == error.code), Unparsable)
 
 
-def _occurrences(outcomes: Sequence[ParseOutcome]) -> list[Occurrence]:
-    found = [
-        Occurrence(str(number), loads(outcome.symbolic), Namespace(), (0.0, number), "script")
-        for number, outcome in enumerate(outcomes)
+def _occurrences(found: Sequence[ScriptStatement], outcomes: Sequence[ParseOutcome]) -> list[Occurrence]:
+    read = [
+        Occurrence(str(number), loads(outcome.symbolic), statement.namespace, (0.0, number), "script")
+        for number, (statement, outcome) in enumerate(zip(found, outcomes, strict=True))
         if outcome.symbolic is not None
     ]
-    return occurrences_of_tables(found)
+    return occurrences_of_tables(read)
+
+
+def _with_given(
+    before: SchemaProvider, found: Sequence[ScriptStatement], occurrences: Iterable[Occurrence], parts: TextParts
+) -> SchemaProvider:
+    """What stood before a text, with the tables that the first of its parts makes for the others.
+
+    After `USE shop; CREATE TABLE orders (id int)` in a file of DDL `SELECT * FROM orders` in another file reads
+    shop.orders, if that is the only one of its name.
+    """
+    if not parts.given:
+        return before
+    until = parts.begins[1] if len(parts.begins) > 1 else 0
+    made = {
+        created_key(name, one.namespace, None)
+        for one in occurrences
+        if found[int(one.order[1])].line < until
+        for name, temporary in names_in(without_schema(one.symbolic)).created
+        if not temporary
+    }
+    known = {readable(key.parts): key for key in made}
+
+    def elsewhere(name: TableName, namespace: Namespace) -> RelationKey | None:
+        wanted = readable(candidates(name, namespace)[0].parts)
+        ends = [key for parts, key in known.items() if parts[-len(wanted) :] == wanted]
+        return ends[0] if len(ends) == 1 and name.kind is NameKind.TABLE else None
+
+    return SchemaProvider(before.schema, elsewhere)
 
 
 def _checked_arguments(
@@ -194,22 +237,54 @@ def _split(query: str, dialect: Dialect) -> tuple[ScriptStatement, ...] | Record
         return error
 
 
-def _bind(
-    found: Sequence[ScriptStatement], outcomes: Sequence[ParseOutcome], before: SchemaProvider
-) -> tuple[tuple[StatementLineage, ...], tuple[str, ...]]:
-    """The lineage of the statements that could be read, and why others could not be.
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """What is known of a text beside its statements."""
 
-    Raises RecordError where none could be.
+    dialect: Dialect
+    parts: TextParts = ONE_TEXT
+
+
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    """The lineage of the statements of a text that could be read, and why others could not be.
+
+    `doubted`: the tables of which it is not certain that the text means them.
     """
+
+    statements: tuple[StatementLineage, ...]
+    failures: tuple[str, ...]
+    doubted: frozenset[TableName] = frozenset()
+
+
+def _bind(
+    found: Sequence[ScriptStatement], outcomes: Sequence[ParseOutcome], before: SchemaProvider, text: _Text
+) -> _Bound:
+    """What a text tells. Raises RecordError where none of its statements could be read."""
     reasons = {number: outcome.dead_reason for number, outcome in enumerate(outcomes) if outcome.dead_reason}
-    log = bind(_occurrences(outcomes), before)
+    occurrences = _occurrences(found, outcomes)
+    before = _with_given(before, found, occurrences, text.parts)
+    log = bind(occurrences, before)
     from_failures = {number: f"{failure.reason}: {failure.location}" for (_, number), failure in log.failures.items()}
     failed = {**reasons, **from_failures}
     failures = tuple(failure_text(found[number], failed[number], outcomes[number]) for number in sorted(failed))
     if failed and not log.statements:
         error = _error_of(next(iter(reasons.values()))) if reasons else RecordError
         raise error("; ".join(failures))
-    return under_last_tables(log), failures
+    if all(one.namespace == Namespace() for one in found):
+        return _Bound(under_last_tables(log), failures)
+    spelled: dict[str, str] = {}
+    for one in found:
+        spelled |= written_schemas(one.text, text.dialect)
+    mentions = [(one.occurrence, one.meaning) for one in log.statements]
+    relations = doubted_relations(log.relations, mentions, before)
+    doubted = {
+        with_session_names(name, log.relations[number].born, spelled)
+        for _, meaning in mentions
+        for name, number in meaning.items()
+        if number in relations
+    }
+    return _Bound(under_last_tables(log, spelled), failures, frozenset(doubted))
 
 
 def _unread_calls(found: Sequence[ScriptStatement]) -> tuple[str, ...]:
@@ -224,6 +299,9 @@ class LineageParser:
         dialect: sqlglot's name of the dialect, or "ansi", or a connection type ("Redshift").
         schema: {"schema.table": {"column": "type"}}; tables that are not in it keep their stars symbolic.
         timeout_seconds: for each parser of the cascade, enforced by killing its process.
+        parts: where files begin, in a text that is put together of several.
+
+    A name has what USE, SET search_path and their kin say of it: after `USE SCHEMA prod.core` t is prod.core.t.
 
     Raises:
         ConfigError: the dialect is unknown, or the time limit is no positive number.
@@ -239,12 +317,14 @@ class LineageParser:
         dialect: str = "ansi",
         schema: Mapping[str, TableSchema] | None = None,
         timeout_seconds: float = 30,
+        parts: TextParts = ONE_TEXT,
     ) -> None:
         require_text(query, "query")
         self._dialect, before = _checked_arguments(dialect, schema, timeout_seconds)
-        found = tuple(script_statements(query, self._dialect))
+        found = tuple(script_statements(query, self._dialect, parts=parts))
         outcomes = parse_script_statements(found, self._dialect, timeout_seconds)
-        self._statements, self.failures = _bind(found, outcomes, before)
+        bound = _bind(found, outcomes, before, _Text(self._dialect, parts))
+        self._statements, self.failures, self._doubted = bound.statements, bound.failures, bound.doubted
         self.unread_calls = _unread_calls(found)
 
     @classmethod
@@ -291,7 +371,8 @@ class LineageParser:
         parser = cls.__new__(cls)
         parser._dialect = dialect
         try:
-            parser._statements, parser.failures = _bind(found, outcomes, before)
+            bound = _bind(found, outcomes, before, _Text(dialect))
+            parser._statements, parser.failures, parser._doubted = bound.statements, bound.failures, bound.doubted
             parser.unread_calls = _unread_calls(found)
         except RecordError as error:
             return error
@@ -419,7 +500,7 @@ class LineageParser:
     @cached_property
     def edges(self) -> tuple[ColumnEdge, ...]:
         """Every column edge, direct and indirect; an indirect one of the whole row goes to each target column."""
-        return tuple(dict.fromkeys(edge for flow in self._flows for edge in _edges_of(flow)))
+        return tuple(dict.fromkeys(edge for flow in self._flows for edge in _edges_of(flow, self._doubted)))
 
     @cached_property
     def referenced_columns(self) -> tuple[ColumnRef, ...]:

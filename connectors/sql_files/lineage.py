@@ -141,7 +141,7 @@ def script_lineage(sql: str, dialect: str | None, schema: Path | None, timeout_s
 def _of_script(script: Script, dialect: str, known: Schema, timeout_seconds: float) -> ScriptLineage:
     notes = tuple(_other_dialect(script.text, dialect))
     try:
-        parser = LineageParser(script.text, dialect, known, timeout_seconds)
+        parser = LineageParser(script.text, dialect, known, timeout_seconds, script.parts)
     except RecordError as error:
         failures = (located_failure(failure, script) for failure in str(error).split("; "))
         return ScriptLineage(failures=(*script.unread, *failures), notes=notes)

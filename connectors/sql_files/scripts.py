@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from connectors.dbt.model_statements import DbtProject
@@ -13,7 +13,7 @@ from connectors.model_project import ModelProject, script_text
 from ingestion.arguments import files_below, leads_out, nearest_file
 from ingestion.dialects import Dialect
 from ingestion.errors import ConfigError
-from ingestion.scripts.statements import lone_query_as_view, without_templates
+from ingestion.scripts.statements import TextParts, lone_query_as_view, without_templates
 
 _MAX_BYTES = 64 << 20
 
@@ -29,12 +29,19 @@ def read_standard_input(limit: int) -> bytes:
 class Script:
     """A text, and where each of its files begins: (1-based line, name), in order.
 
-    `unread`: the files of a folder that could not be read, file:line: why.
+    `unread`: the files of a folder that could not be read, file:line: why. `given`: the first file is DDL of tables
+    that the others know.
     """
 
     text: str
     files: tuple[tuple[int, str], ...]
     unread: tuple[str, ...] = ()
+    given: bool = False
+
+    @property
+    def parts(self) -> TextParts:
+        """Where sessions begin: each file has its own."""
+        return TextParts(tuple(line for line, _ in self.files), self.given)
 
     def location(self, line: int) -> str:
         """The file and the line in it that a line of the text comes from."""
@@ -48,11 +55,10 @@ def read_script(name: str, dialect: Dialect, before: Path | None = None) -> Scri
     In a directory a lone query is a view that is named after its file, as in dbt, whose references are read as names.
     `before` is a file of DDL that goes first. Raises ConfigError where something cannot be read.
     """
-    parts = [(str(before), sql_text(before))] if before else []
     if name == "-" or Path(name).is_dir():
         texts, unread = sql_texts(name, dialect)
-        return _join([*parts, *texts], unread)
-    return _join([*parts, (name, without_templates(sql_text(Path(name)), Path(name).stem))])
+        return replace(_join(texts, before), unread=unread)
+    return _join([(name, without_templates(sql_text(Path(name)), Path(name).stem))], before)
 
 
 def sql_texts(name: str, dialect: Dialect) -> tuple[list[tuple[str, str]], tuple[str, ...]]:
@@ -81,16 +87,14 @@ def sql_texts(name: str, dialect: Dialect) -> tuple[list[tuple[str, str]], tuple
 
 def project_script(project: DbtProject, before: Path | None = None) -> Script:
     """The models of a dbt project, each after those that it reads; `before` as in `read_script`."""
-    parts = [(str(before), sql_text(before))] if before else []
     rest = (statement for one in project.partial for statement in one.statements)
-    return _join([*parts, *((statement.origin, statement.text) for statement in (*project.statements, *rest))])
+    return _join([(statement.origin, statement.text) for statement in (*project.statements, *rest)], before)
 
 
 def model_script(project: ModelProject, before: Path | None = None) -> Script:
     """The models of a project that have SQL; `before` as in `read_script`."""
-    parts = [(str(before), sql_text(before))] if before else []
     return _join(
-        [*parts, *((model.origin, script_text(model, project.dialect)) for model in project.models if model.text)]
+        [(model.origin, script_text(model, project.dialect)) for model in project.models if model.text], before
     )
 
 
@@ -118,11 +122,11 @@ def _decode(content: bytes, origin: str) -> str:
         raise ConfigError(f"{origin}:{line}: neither UTF-8 nor any other one encoding") from None
 
 
-def _join(parts: list[tuple[str, str]], unread: tuple[str, ...] = ()) -> Script:
+def _join(parts: list[tuple[str, str]], before: Path | None) -> Script:
     lines, texts, files = 1, [], []
-    for name, text in parts:
+    for name, text in [*([(str(before), sql_text(before))] if before else []), *parts]:
         ended = text + "\n;\n"
         files.append((lines, name))
         texts.append(ended)
         lines += ended.count("\n")
-    return Script("".join(texts), tuple(files), unread)
+    return Script("".join(texts), tuple(files), given=before is not None)

@@ -12,6 +12,7 @@ from ingestion.analysis.form import RelationalStatement
 from ingestion.analysis.symbolic import Symbolic
 from ingestion.binding.altered_columns import GONE, LaterChanges, changes_after, under_last_names
 from ingestion.binding.relations import Order, Relation
+from ingestion.binding.session_names import with_session_names
 from ingestion.binding.timeline import (
     ColumnNameEvent,
     NameEvent,
@@ -561,22 +562,22 @@ class _Binder:
         return BoundStatement(occurrence, named.lineage, meaning, named.at)
 
 
-# Relations that RENAME and SWAP move, under the one name that a script leaves them with.
+# Relations that RENAME and SWAP move, under the one name that a script leaves them with, and those that a session has.
 #
 # Two statements may mean one relation by two names, and two relations by one: told by the names as written, a swap
 # would lead every later reader to the wrong table.
 
 
-def under_last_tables(log: BoundLog) -> tuple[StatementLineage, ...]:
+def under_last_tables(log: BoundLog, spelled: Mapping[str, str] | None = None) -> tuple[StatementLineage, ...]:
     """The lineage of each statement, with what was moved under the name where the log leaves it.
 
-    After `INSERT INTO new SELECT a FROM s` and `ALTER TABLE new RENAME TO t` the first statement writes into t.
+    After `INSERT INTO new SELECT a FROM s` and `ALTER TABLE new RENAME TO t` the first statement writes into t. What
+    a session leaves out of names stands before them, as `spelled` has it: after `USE SCHEMA prod.core` t is
+    prod.core.t.
     """
     moved = _last_names(log)
     statements = _without_unread_columns(log)
-    if not moved:
-        return tuple(statement.lineage for statement in statements)
-    return tuple(_rename(statement, moved) for statement in statements)
+    return tuple(_rename(statement, moved, log.relations, spelled or {}) for statement in statements)
 
 
 def _without_unread_columns(log: BoundLog) -> Sequence[BoundStatement]:
@@ -637,8 +638,16 @@ def _beside(old: TableName, new: TableName) -> TableName:
     return TableName((*old.parts[:-1], new.table), f"{schema}.{new}", new.kind)
 
 
-def _rename(statement: BoundStatement, moved: dict[int, TableName]) -> StatementLineage:
-    names = {name: moved[number] for name, number in statement.meaning.items() if number in moved}
+def _rename(
+    statement: BoundStatement, moved: Mapping[int, TableName], relations: Sequence[Relation], spelled: Mapping[str, str]
+) -> StatementLineage:
+    names = {}
+    for name, number in statement.meaning.items():
+        relation = relations[number]
+        key = relation.key if number in moved else relation.born
+        last = with_session_names(moved.get(number, name), key, spelled)
+        if number in moved or last is not name:
+            names[name] = last
     if not names:
         return statement.lineage
     lineage = statement.lineage

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from ingestion.model.digests import digest
 from ingestion.model.lineage import NameKind, TableName
 from ingestion.model.storage_paths import canonical_path
 
@@ -12,6 +13,7 @@ QUALIFIED_PARTS = 3
 
 # PostgreSQL's alias of the session's own schema, T-SQL's temp database (tempdb..#t), Snowflake has none.
 _TEMPORARY_SCHEMAS = frozenset({"pg_temp", "tempdb", "session", ""})
+_UNREADABLE = "?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,19 @@ class Namespace:
 
 Mention = tuple[TableName, Namespace]
 """A name, and where it was said."""
+
+
+def unreadable(text: str) -> str:
+    """The database or schema that a `text` does not tell: `USE {{ db }}`.
+
+    What is looked for there is none of what is looked for elsewhere, and has the name that its statement gives it.
+    """
+    return f"{_UNREADABLE}{digest(text)}"
+
+
+def readable(parts: Iterable[str]) -> tuple[str, ...]:
+    """The parts of a key that are known."""
+    return tuple(part for part in parts if part and not part.startswith(_UNREADABLE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +96,7 @@ class RelationKey:
         return TableName(self.parts, kind=self.kind), Namespace()
 
     def __str__(self) -> str:
-        return ".".join(part for part in self.parts if part)
+        return ".".join(readable(self.parts))
 
 
 def candidates(name: TableName, namespace: Namespace) -> tuple[RelationKey, ...]:

@@ -5,8 +5,9 @@ model.
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ingestion.analysis.form import RelationalStatement
 from ingestion.analysis.symbolic import dumps, loads
@@ -16,6 +17,7 @@ from ingestion.dialects.keywords import SHOWING_PACKAGES
 from ingestion.dialects.unfilled_templates import template_in_quotes, template_in_script
 from ingestion.errors import Templated, Unparsable
 from ingestion.model.lineage import StatementKind
+from ingestion.model.namespaces import Namespace
 from ingestion.model.outcomes import Outcome
 from ingestion.parsing.parser_pool import warm_parser
 from ingestion.parsing.sandbox.protocol import ILL_FORMED
@@ -30,6 +32,7 @@ from ingestion.statements.routines.definition import quote_name
 from ingestion.statements.routines.inline_functions import FunctionView, as_function, function_as_view
 from ingestion.statements.routines.steps import RoutineStep, called_routine, constant
 from ingestion.statements.script_variables import with_own_variables
+from ingestion.statements.sessions import Session, may_change
 
 _TEXT = r"(?:'([^'\\]*)'|\"([^\"\\]*)\")"
 _OPEN, _CLOSE = r"\{\{-?\s*", r"\s*-?\}\}"
@@ -68,6 +71,8 @@ _WITHOUT_LINEAGE = frozenset(
 """What a parser need not understand: such a statement neither moves data nor makes a relation."""
 _RUN_BY_THEMSELVES = frozenset({"task", "alert"})
 """What the engine runs on its own, so that no other statement need tell what it calls."""
+NO_SESSION = Session()
+"""One of which nothing is known yet: names are as they are written."""
 _LONE_QUERY = re.compile(r"[\s(]*+(select|with|from|values)\b", re.IGNORECASE)
 
 
@@ -133,7 +138,7 @@ class ScriptStatement:
 
     `column` (from 1) is where in that line the very text stands, 0 where the script does not have it like that.
     `function`: the view as which a function is read, whose text it is. `calls`: the routine that it runs, and that the
-    script does not define: what that does is not known.
+    script does not define: what that does is not known. `namespace`: where its names are looked for.
     """
 
     line: int
@@ -142,6 +147,7 @@ class ScriptStatement:
     column: int = 0
     function: FunctionView | None = None
     calls: tuple[str, ...] = ()
+    namespace: Namespace = field(default_factory=Namespace)
 
     @property
     def unread_call(self) -> str:
@@ -152,9 +158,28 @@ class ScriptStatement:
         return f"what {verb} is not known"
 
 
-def script_statements(script: str, dialect: Dialect) -> Iterator[ScriptStatement]:
-    """The statements of a script; of a block, a script with control flow or a routine's definition those in it."""
-    end = 0
+@dataclass(frozen=True, slots=True)
+class TextParts:
+    """The lines (from 1) at which the files begin that a text was put together of, each with a session of its own.
+
+    `given`: the first of them tells what stood before the others, which know its tables by any end of their names.
+    """
+
+    begins: tuple[int, ...] = ()
+    given: bool = False
+
+
+ONE_TEXT = TextParts()
+
+
+def script_statements(
+    script: str, dialect: Dialect, first: Session = NO_SESSION, parts: TextParts = ONE_TEXT
+) -> Iterator[ScriptStatement]:
+    """The statements of a script; of a block, a script with control flow or a routine's definition those in it.
+
+    Its session is the `first`, and that of each of its parts begins so.
+    """
+    end, session, waiting = 0, first, deque(sorted(parts.begins))
     if dialect.connector_tables:
         script = with_locations(script, dialect)
     written = split(script, dialect.name)
@@ -163,17 +188,40 @@ def script_statements(script: str, dialect: Dialect) -> Iterator[ScriptStatement
         start = script.find(as_written.text, end)
         column = start - script.rfind("\n", 0, start) if start >= 0 else 0
         end = max(end, start + len(as_written.text))
+        while waiting and waiting[0] <= statement.line:
+            waiting.popleft()
+            session = first
         try:
             view = function_as_view(statement.text, dialect.name)
             steps = tuple(_steps(statement.text, dialect, written)) if view is None else (RoutineStep(view.text),)
+            inner, session = _sessions(statement.text, steps, session, dialect)
         except Exception as error:  # noqa: BLE001 the statement's boundary: what it fails on costs it alone
             yield ScriptStatement(statement.line, problem=f"internal_error:{type(error).__name__}")
             continue
-        for step in steps:
+        for step, namespace in zip(steps, inner, strict=True):
             calls = _unknown_routine(step, dialect, defined)
             if step.problem or step.text or calls:
-                one = replace(_script_statement(statement, step, dialect), function=view, calls=calls)
+                read = _script_statement(statement, step, dialect)
+                one = replace(read, function=view, calls=calls, namespace=namespace)
                 yield replace(one, column=column) if step.text == statement.text else one
+
+
+def _sessions(
+    text: str, steps: Sequence[RoutineStep], session: Session, dialect: Dialect
+) -> tuple[list[Namespace], Session]:
+    """Where the names of each step of a statement are looked for, and the session after the statement.
+
+    Whether a USE in a block is reached is not known, nor before which of its steps: names are as they are written then,
+    in the block and after it. What a routine has of that holds for its body alone. Where tables stand for what is
+    elsewhere, `with_locations` has followed USE, and has put names in that no session is asked for.
+    """
+    if dialect.connector_tables:
+        return [session.namespace] * len(steps), session
+    inner, reason = session, classify(text, dialect).skip_reason
+    if (reason in BLOCKS or reason is Outcome.ROUTINE_DEFINITION) and may_change(text, dialect):
+        inner = session.into_unknown(f"{text} {session.namespace}")
+    after = inner if reason in BLOCKS else session.after(text, dialect)
+    return [inner.namespace] * len(steps), after
 
 
 def _script_statement(statement: StatementText, step: RoutineStep, dialect: Dialect) -> ScriptStatement:

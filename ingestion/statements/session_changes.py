@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ingestion.dialects import Dialect, fold
@@ -13,6 +14,11 @@ _QUALIFIED_BY_USE = keywords("schema database catalog namespace")
 _NOT_NAMES = keywords("role warehouse secondary")
 _SCOPES = keywords("session local")
 _VARIABLES = keywords("database schema catalog current_schema search_path")
+_SYSTEM_SCHEMAS = keywords("pg_catalog pg_temp")
+"""No user's table is made there, and each of them is searched whether a path names it or not."""
+_CURRENT_SCHEMA = ["session", "set", "current_schema"]
+UNKNOWN_SCHEMA = ""
+"""One that the text does not tell: SET search_path TO :x."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +26,8 @@ class SessionChange:
     """What a session's unqualified names resolve against from here on, folded as the dialect folds names.
 
     `database` is None where it stays. `schemas`, in search order, is None where they stay, and empty where the
-    session has none; "$user" stands for the session user's own schema. `reset` says that the session is back at
-    what it began with (schemas is None then). `local` ends with the transaction.
+    session has none; "$user" stands for the session user's own schema, UNKNOWN_SCHEMA for any. `reset` says that the
+    session is back at what it began with (schemas is None then). `local` ends with the transaction.
     """
 
     database: str | None = None
@@ -47,6 +53,17 @@ def use(tokens: tuple[Token, ...], dialect: Dialect) -> SessionChange | None:
     return SessionChange(schemas=(parts[0],))
 
 
+def picks_unknown(tokens: tuple[Token, ...]) -> bool:
+    """Whether a statement that changes no name as it is read picks one that stands elsewhere, by its first tokens.
+
+    `USE SCHEMA IDENTIFIER($x)` does, `USE ROLE r` does not. A log tells itself what was picked; a text does not.
+    """
+    words = [token.text.lower() for token in tokens[:4]]
+    if words[:1] == ["use"]:
+        return len(words) > 1 and words[1] != ";" and (words[1] not in _NOT_NAMES or words[2:3] == ["."])
+    return words[:1] == ["database"] or words[:2] == ["set", "catalog"] or words[1:] == _CURRENT_SCHEMA
+
+
 def set_(tokens: tuple[Token, ...], dialect: Dialect) -> SessionChange | None:
     """What `SET ...` changes, given the tokens after SET; None when that is no matter of names."""
     local = bool(tokens) and tokens[0].text.lower() == "local"
@@ -67,7 +84,7 @@ def set_(tokens: tuple[Token, ...], dialect: Dialect) -> SessionChange | None:
     if setting in ("search_path", "@@dataset_id", "schema", "current_schema"):
         return _search_path(values, dialect, local=local)
     if setting in ("catalog", "database", "@@dataset_project_id"):
-        parts = _dotted_parts(values, dialect)
+        parts = _name_parts(values, dialect)
         if not parts:
             return None
         return SessionChange(parts[0], None if setting == "@@dataset_project_id" else _default_schemas(dialect))
@@ -77,11 +94,20 @@ def set_(tokens: tuple[Token, ...], dialect: Dialect) -> SessionChange | None:
 def set_config(tokens: tuple[Token, ...], dialect: Dialect) -> SessionChange | None:
     """What `SELECT set_config('search_path', ...)` changes, given all its tokens."""
     strings = [_name(token, dialect) for token in tokens if token.kind == STRING]
-    if len(strings) < 2 or strings[0].lower() != "search_path":
+    if not strings or strings[0].lower() != "search_path":
         return None
+    local = any(token.kind == WORD and token.text.lower() == "true" for token in tokens)
+    if len(strings) < 2:
+        return SessionChange(schemas=(UNKNOWN_SCHEMA,), local=local)
     names = [name.strip() for name in strings[1].split(",")]
-    schemas = (fold(name.strip('"'), dialect, quoted=name.startswith('"')) for name in names)
-    return SessionChange(schemas=tuple(schema for schema in schemas if schema))
+    return SessionChange(
+        schemas=_of_users(fold(name.strip('"'), dialect, quoted=name.startswith('"')) for name in names), local=local
+    )
+
+
+def _of_users(schemas: Iterable[str]) -> tuple[str, ...]:
+    """A search path without what is no schema, or of the engine: `'', pg_catalog, web`."""
+    return tuple(schema for schema in schemas if schema and schema not in _SYSTEM_SCHEMAS)
 
 
 def _search_path(values: tuple[Token, ...], dialect: Dialect, *, local: bool) -> SessionChange:
@@ -95,11 +121,13 @@ def _search_path(values: tuple[Token, ...], dialect: Dialect, *, local: bool) ->
             schemas += [name.strip() for name in _name(token, dialect).split(",")]
         elif token.kind in (WORD, NAME, STRING):
             schemas.append(_name(token, dialect))
-        elif token.text not in ",.":
+        elif token.text == ";":
             break
+        elif token.text not in ",.":  # :schema, $1, a call
+            return SessionChange(schemas=(UNKNOWN_SCHEMA,), local=local)
     if "." in (token.text for token in values[1:2]):  # DuckDB's and Db2's database.schema
         return SessionChange(schemas[0], (schemas[1],)) if len(schemas) > 1 else SessionChange(schemas=tuple(schemas))
-    return SessionChange(schemas=tuple(name for name in schemas if name), local=local)
+    return SessionChange(schemas=_of_users(schemas), local=local)
 
 
 def _name_parts(tokens: tuple[Token, ...], dialect: Dialect) -> list[str]:

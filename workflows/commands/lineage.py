@@ -31,8 +31,9 @@ def lineage(
 ) -> None:
     """Print the lineage of SQL files.
 
-    Statements are read as one script: what one creates, the next ones know. In a directory a lone SELECT is a view
-    that is named after its file. A dbt project is read by its manifest.json, or by its own files where it has none.
+    Statements are read as one script: what one creates, the next ones know. USE and SET search_path hold to the end of
+    their file. In a directory a lone SELECT is a view that is named after its file. A dbt project is read by its
+    manifest.json, or by its own files where it has none.
     Exit code 1 if a statement could not be read or runs a routine that the SQL does not define, 2 if there is none.
 
     \b

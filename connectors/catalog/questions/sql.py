@@ -84,7 +84,7 @@ def parse_sql(connection: Connection, text: str, dialect: str) -> Answer[SqlRead
         raise ConfigError("there is no statement in the text")
     first = LineageParser(text, dialect, timeout_seconds=PARSER_SECONDS)
     known = _known_tables(connection, (*first.source_tables, *first.intermediate_tables, *first.target_tables))
-    schema = {str(table): columns for table, columns in known.columns.items()}
+    schema = {table.dotted: columns for table, columns in known.columns.items()}
     parser = LineageParser(text, dialect, schema, PARSER_SECONDS) if schema else first
     tables = (
         *(_table("reads", table, known) for table in parser.source_tables),

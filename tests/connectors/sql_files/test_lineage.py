@@ -60,6 +60,36 @@ def test_a_file_is_one_script_whose_statements_know_each_other() -> None:
     assert ("stage.double", "mart.sales.total") in pairs(found)
 
 
+def test_a_use_holds_to_the_end_of_its_file_and_no_further() -> None:
+    Path("jobs").mkdir()
+    Path("jobs/a.sql").write_text(
+        "use shop;\ncreate table orders (id int);\ncreate table day as select * from orders;\n"
+    )
+    Path("jobs/b.sql").write_text("create table late as select * from shop.orders;\n")
+    Path("jobs/c.sql").write_text("create table other as select * from orders;\n")
+
+    found = as_json("jobs", "--dialect", "mysql")
+
+    assert pairs(found) == {
+        ("shop.orders.id", "shop.day.id"),
+        ("shop.orders.id", "late.id"),
+        ("orders.*", "other.*"),
+    }
+    assert found["source_tables"] == ["shop.orders", "orders"]
+    assert "\nshop.day\n  id <- shop.orders.id" in f"\n{lineage('jobs', '--dialect', 'mysql')[1]}"
+
+
+def test_a_file_of_ddl_is_known_to_others_whatever_it_uses() -> None:
+    Path("dump.sql").write_text("use shop;\ncreate table orders (id int);\nuse mart;\ncreate table day (a int);\n")
+    Path("q.sql").write_text(
+        "create table x as select * from orders;\nuse mart;\ncreate table y as select * from orders;\n"
+    )
+
+    found = as_json("q.sql", "--dialect", "mysql", "--schema", "dump.sql")
+
+    assert pairs(found) == {("shop.orders.id", "x.id"), ("mart.orders.*", "mart.y.*")}
+
+
 def test_the_tree_shows_each_column_with_its_sources() -> None:
     code, shown, _ = lineage("-", "-d", "postgres", stdin="create view v as select a, upper(b) as c from t where d > 5")
 

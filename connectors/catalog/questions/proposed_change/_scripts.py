@@ -38,6 +38,7 @@ from ingestion.scripts.touched_tables import touched_tables
 from ingestion.scripts.unfollowed_changes import dropped_namespace, made_types, misspelt_type, unfollowed_change
 from ingestion.statements import classify, split
 from ingestion.statements.altered_types import altered_types
+from ingestion.statements.sessions import Session
 from ingestion.walk import TABLE, ColumnNode
 
 # SQL files read as one script and bound to the tables of a catalog.
@@ -151,7 +152,8 @@ class BoundScript:
 
 def bound_script(script: Script | None, dialect: Dialect, names: TableNames, timeout_seconds: float) -> BoundScript:
     """The statements of a script in the catalog that `names` knows; None is the script without statements."""
-    found = tuple(script_statements(script.text, dialect)) if script is not None else ()
+    first = Session.at(names.namespace)
+    found = tuple(script_statements(script.text, dialect, first, script.parts)) if script is not None else ()
     outcomes = parse_script_statements(found, dialect, timeout_seconds)
     own_types = made_types(script.text) if script is not None else frozenset()
     reasons = {
@@ -159,14 +161,13 @@ def bound_script(script: Script | None, dialect: Dialect, names: TableNames, tim
         for number, (statement, outcome) in enumerate(zip(found, outcomes, strict=True))
         if (why := _doubt(statement, outcome, dialect) or _misspelt_type(outcome, own_types))
     }
-    occurrences, namespace = [], names.namespace
+    occurrences = []
     named: dict[_NamedTable, None] = {}
     for number, (statement, outcome) in enumerate(zip(found, outcomes, strict=True)):
-        named |= dict.fromkeys(_named_tables(statement.text, dialect, namespace))
-        namespace = _following(namespace, statement.text, dialect, names.namespace)
+        named |= dict.fromkeys(_named_tables(statement.text, dialect, statement.namespace))
         if outcome.symbolic is not None:
             order = (0.0, number)
-            occurrences.append(Occurrence(str(number), loads(outcome.symbolic), namespace, order, "script"))
+            occurrences.append(Occurrence(str(number), loads(outcome.symbolic), statement.namespace, order, "script"))
     log = bind(occurrences_of_tables(occurrences), names.provider())
     reasons |= {number: str(failure.reason) for (_, number), failure in log.failures.items()}
     texts = {number: " ".join(statement.text.split()) for number, statement in enumerate(found)}
@@ -214,21 +215,6 @@ def _misspelt_type(outcome: ParseOutcome, own_types: Collection[str]) -> str:
 
 def _location(script: Script | None, found: Sequence[ScriptStatement], number: int) -> str:
     return script.location(found[number].line) if script is not None else ""
-
-
-def _following(namespace: Namespace, text: str, dialect: Dialect, first: Namespace) -> Namespace:
-    """Where names are looked for after a statement: `USE shop`, `SET search_path TO mart, "$user"`, `RESET`."""
-    change = classify(text, dialect).session
-    if change is None:
-        return namespace
-    if change.reset:
-        return first
-    path = tuple(schema for schema in change.schemas if schema != "$user") if change.schemas is not None else None
-    return replace(
-        namespace,
-        database=namespace.database if change.database is None else change.database,
-        search_path=namespace.search_path if path is None else path,
-    )
 
 
 def _retyped_columns(found: Sequence[ScriptStatement], dialect: Dialect) -> Iterator[tuple[tuple[str, ...], Column]]:

@@ -1,0 +1,228 @@
+"""USE within a text: what names mean after it, in LineageParser and in lineage_graph."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ingestion import LineageParser, lineage_graph
+from ingestion.scripts.statements import TextParts
+
+
+def edges(parser: LineageParser) -> list[str]:
+    return [f"{one.source} -> {one.target}{'' if one.certain else ' ?'}" for one in parser.edges]
+
+
+# What stood behind `t` where it was made, where the session then is, and by its whole name.
+MADE_AND_READ = {
+    "snowflake": (
+        "USE SCHEMA prod.core; CREATE TABLE t (a int); USE SCHEMA mart; "
+        "CREATE TABLE x AS SELECT * FROM t; CREATE TABLE y AS SELECT * FROM prod.core.t",
+        ["prod.mart.t.* -> prod.mart.x.*", "prod.core.t.A -> prod.mart.y.A"],
+    ),
+    "tsql": (
+        "USE [Sales]\nGO\nCREATE TABLE t (a int)\nGO\nUSE Mart\nGO\nSELECT * INTO #w FROM t\nGO\n"
+        "SELECT * INTO y FROM Sales.dbo.t\nGO\nSELECT b INTO z FROM #w",
+        ["Mart.dbo.t.* -> #w.*", "Sales.dbo.t.a -> Mart.dbo.y.a", "#w.b -> Mart.dbo.z.b"],
+    ),
+    "mysql": (
+        "USE `shop`;\nCREATE TABLE t (a int);\nUSE mart;\nCREATE TABLE x AS SELECT * FROM t;\n"
+        "CREATE TABLE y AS SELECT * FROM shop.t;",
+        ["mart.t.* -> mart.x.*", "shop.t.a -> mart.y.a"],
+    ),
+    "postgres": (
+        "SET search_path TO web; CREATE TABLE t (a int); CREATE TABLE y AS SELECT * FROM t; RESET search_path; "
+        "CREATE TABLE x AS SELECT * FROM t; CREATE TABLE z AS SELECT * FROM web.t",
+        ["web.t.a -> web.y.a", "t.* -> x.*", "web.t.a -> z.a"],
+    ),
+    "databricks": (
+        "USE CATALOG lake; USE SCHEMA raw; CREATE TABLE t (a int); USE mart; CREATE TABLE x AS SELECT * FROM t; "
+        "CREATE TABLE y AS SELECT * FROM raw.t; CREATE TABLE z AS SELECT * FROM lake.raw.t",
+        ["lake.mart.t.* -> lake.mart.x.*", "lake.raw.t.a -> lake.mart.y.a", "lake.raw.t.a -> lake.mart.z.a"],
+    ),
+    "hive": (
+        "USE raw; CREATE TABLE t (a int); USE mart; CREATE TABLE x AS SELECT * FROM t; "
+        "INSERT INTO y SELECT a FROM raw.t",
+        ["mart.t.* -> mart.x.*", "raw.t.a -> mart.y.a ?"],
+    ),
+    "teradata": (
+        "DATABASE raw; CREATE TABLE t (a int); DATABASE mart; CREATE TABLE x AS (SELECT * FROM t) WITH DATA; "
+        "CREATE TABLE y AS (SELECT * FROM raw.t) WITH DATA",
+        ["mart.t.* -> mart.x.*", "raw.t.a -> mart.y.a"],
+    ),
+    "oracle": (
+        "ALTER SESSION SET CURRENT_SCHEMA = hr; CREATE TABLE t (a int); ALTER SESSION SET CURRENT_SCHEMA = mart; "
+        "CREATE TABLE x AS SELECT * FROM t; CREATE TABLE y AS SELECT * FROM hr.t",
+        ["mart.t.* -> mart.x.*", "hr.t.A -> mart.y.A"],
+    ),
+    "bigquery": (
+        "SET @@dataset_id = 'raw'; CREATE TABLE t (a int64); SET @@dataset_id = 'mart'; "
+        "CREATE TABLE x AS SELECT * FROM t; CREATE TABLE y AS SELECT * FROM raw.t",
+        ["mart.t.* -> mart.x.*", "raw.t.a -> mart.y.a"],
+    ),
+    "duckdb": (
+        "USE lake.raw; CREATE TABLE t (a int); USE lake.mart; CREATE TABLE x AS SELECT * FROM t; "
+        "SET schema = 'raw'; CREATE TABLE y AS SELECT * FROM t",
+        ["lake.mart.t.* -> lake.mart.x.*", "lake.raw.t.a -> lake.raw.y.a"],
+    ),
+}
+
+
+@pytest.mark.parametrize("dialect", sorted(MADE_AND_READ))
+def test_a_name_means_what_its_session_has(dialect: str) -> None:
+    script, expected = MADE_AND_READ[dialect]
+    assert edges(LineageParser(script, dialect)) == expected
+
+
+def test_tables_have_their_whole_names_and_what_is_temporary_or_everywhere_has_none() -> None:
+    parser = LineageParser(
+        "ALTER SESSION SET CURRENT_SCHEMA = hr; CREATE TABLE t AS SELECT 1 AS a FROM dual; "
+        "INSERT INTO u (a) SELECT a FROM t; INSERT INTO mart.v (a) SELECT a FROM HR.u",
+        "oracle",
+    )
+    assert [str(name) for name in parser.source_tables] == ["dual"]
+    assert [str(name) for name in parser.intermediate_tables] == ["hr.t", "hr.u"]
+    assert [str(name) for name in parser.target_tables] == ["mart.v"]
+    assert parser.to_networkx().nodes["hr.u.A"]["table"] == "hr.u"
+
+
+def test_what_is_renamed_in_a_session_stays_in_its_schema() -> None:
+    script = "USE shop; CREATE TABLE n AS SELECT a FROM s; ALTER TABLE n RENAME TO t; INSERT INTO u (a) SELECT a FROM t"
+    assert edges(LineageParser(script, "mysql")) == ["shop.s.a -> shop.t.a", "shop.t.a -> shop.u.a"]
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        ("core.t", "prod.core.t.K -> prod.core.x.K"),
+        ("prod.core.t", "prod.core.t.K -> prod.core.x.K"),
+        ("t", "prod.core.t.K -> prod.core.x.K"),
+        ("mart.t", "prod.core.t.* -> prod.core.x.*"),
+        ("dev.core.t", "prod.core.t.* -> prod.core.x.*"),
+    ],
+)
+def test_a_given_table_is_found_by_what_is_known_of_both_names(schema: str, expected: str) -> None:
+    script = "USE SCHEMA prod.core; CREATE TABLE x AS SELECT * FROM t"
+    assert edges(LineageParser(script, "snowflake", {schema: {"K": "int"}})) == [expected]
+
+
+def test_of_two_given_tables_of_one_name_the_session_tells_which() -> None:
+    schema = {"raw.t": {"a": "int"}, "mart.t": {"b": "int"}}
+    assert edges(LineageParser("USE mart; CREATE TABLE x AS SELECT * FROM t", "hive", schema)) == [
+        "mart.t.b -> mart.x.b"
+    ]
+    assert edges(LineageParser("CREATE TABLE x AS SELECT * FROM t", "hive", schema)) == ["t.* -> x.*"]
+
+
+@pytest.mark.parametrize(
+    ("script", "schema", "expected"),
+    [
+        ("SELECT a FROM t", {}, "web.t.a -> web.x.a ?"),
+        ("SELECT a FROM t", {"shop.t": {"a": "int"}}, "shop.t.a -> web.x.a"),
+        ("SELECT a FROM shop.t", {}, "shop.t.a -> web.x.a"),
+        ("SELECT a FROM (SELECT t.a FROM shop.t) AS q", {}, "shop.t.a -> web.x.a"),
+    ],
+)
+def test_of_several_schemas_the_first_that_is_known_to_have_a_table_is_meant(
+    script: str, schema: dict[str, dict[str, str]], expected: str
+) -> None:
+    text = f"SET search_path TO web, shop; CREATE TABLE x AS {script}"
+    assert edges(LineageParser(text, "postgres", schema)) == [expected]
+
+
+def test_what_the_text_makes_or_names_elsewhere_is_known_to_be_there() -> None:
+    made = "CREATE TABLE shop.t (a int); SET search_path TO web, shop; CREATE TABLE x AS SELECT * FROM t"
+    assert edges(LineageParser(made, "postgres")) == ["shop.t.a -> web.x.a"]
+    filled = "INSERT INTO web.t (a) SELECT b FROM s; SET search_path TO web, shop; CREATE TABLE x AS SELECT a FROM t"
+    assert edges(LineageParser(filled, "postgres")) == ["s.b -> web.t.a", "web.t.a -> web.x.a"]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "use"),
+    [
+        ("snowflake", "USE SCHEMA {{ target }}"),
+        ("snowflake", "USE DATABASE IDENTIFIER($target)"),
+        ("tsql", "USE [$(DatabaseName)]\nGO\n"),
+        ("hive", "USE ${db}"),
+        ("postgres", "SET search_path TO :target"),
+    ],
+)
+def test_after_a_name_that_is_not_known_names_are_as_they_are_written(dialect: str, use: str) -> None:
+    parser = LineageParser(f"{use}; INSERT INTO x (b) SELECT b FROM t; INSERT INTO y (b) SELECT b FROM x", dialect)
+    assert [edge.lower() for edge in edges(parser)] == ["t.b -> x.b", "x.b -> y.b"]
+    assert parser.failures == ()
+    doubted = f"CREATE TABLE t (a int); {use}; INSERT INTO x (b) SELECT b FROM t; INSERT INTO y (b) SELECT b FROM x"
+    assert [edge.lower() for edge in edges(LineageParser(doubted, dialect))] == ["t.b -> x.b ?", "x.b -> y.b"]
+    star = LineageParser(f"CREATE TABLE t (a int); {use}; CREATE VIEW x AS SELECT * FROM t", dialect)
+    assert edges(star) == ["t.* -> x.* ?"]
+
+
+def test_a_use_that_may_not_be_reached_leaves_names_as_they_are_written() -> None:
+    script = (
+        "USE shop; CREATE TABLE s AS SELECT a FROM r; BEGIN IF (x) THEN USE mart; INSERT INTO t (a) SELECT a FROM s; "
+        "END IF; END; INSERT INTO u (a) SELECT a FROM s; USE shop; INSERT INTO v (a) SELECT a FROM s"
+    )
+    assert edges(LineageParser(script, "snowflake")) == [
+        "shop.PUBLIC.r.A -> shop.PUBLIC.s.A",
+        "s.A -> t.A",
+        "s.A -> u.A",
+        "shop.PUBLIC.s.A -> shop.PUBLIC.v.A",
+    ]
+
+
+def test_a_use_in_the_body_of_a_routine_is_its_callers_matter() -> None:
+    script = (
+        "USE shop; CREATE PROCEDURE p () LANGUAGE SQL AS $$ BEGIN USE mart; INSERT INTO t (a) SELECT a FROM s; END $$; "
+        "INSERT INTO v (a) SELECT a FROM s"
+    )
+    found = edges(LineageParser(script, "snowflake"))
+    assert found == ["s.A -> t.A", "shop.PUBLIC.s.A -> shop.PUBLIC.v.A"]
+
+
+def test_each_part_of_a_text_begins_with_a_session_of_its_own() -> None:
+    text = "USE shop;\nCREATE TABLE t (a int);\nCREATE TABLE x AS SELECT * FROM t;\n"
+    parser = LineageParser(text, "mysql", parts=TextParts((1, 3)))
+    assert edges(parser) == ["t.* -> x.*"]
+    assert edges(LineageParser(text, "mysql", parts=TextParts((1, 3), given=True))) == ["shop.t.a -> x.a"]
+    other = "USE shop;\nCREATE TABLE t (a int);\nUSE mart; CREATE TABLE x AS SELECT * FROM t;\n"
+    assert edges(LineageParser(other, "mysql", parts=TextParts((1, 3), given=True))) == ["mart.t.* -> mart.x.*"]
+    (found,) = LineageParser.of_each(["CREATE TABLE x AS SELECT * FROM t"], "mysql")
+    assert isinstance(found, LineageParser)
+    assert edges(found) == ["t.* -> x.*"]
+
+
+def graph_edges(texts: list[str], dialect: str) -> set[str]:
+    return {
+        f"{column['from'][0]} -> {column['to']}{'' if column['certain'] else ' ?'}"
+        for edge in lineage_graph(texts, dialect).document["edges"]
+        for one in edge["contributions"]
+        for column in one["columns"]
+    }
+
+
+def test_a_graph_joins_texts_each_with_a_session_of_its_own() -> None:
+    made = "USE shop; CREATE TABLE t (a int); CREATE TABLE y AS SELECT * FROM t"
+    assert graph_edges(
+        [made, "CREATE TABLE x AS SELECT a FROM t", "CREATE TABLE z AS SELECT * FROM shop.t"], "mysql"
+    ) == {
+        "shop.t.a -> shop.y.a",
+        "shop.t.a -> z.a",
+        "t.a -> x.a",
+    }
+
+
+def test_a_graph_tells_what_is_not_certain_and_no_name_that_is_not_known() -> None:
+    found = graph_edges(["SET search_path TO web, shop; CREATE TABLE x AS SELECT a FROM t"], "postgres")
+    assert found == {"web.t.a -> web.x.a ?"}
+    unread = ["USE {{ db }}; CREATE TABLE x AS SELECT a FROM t", "CREATE TABLE y AS SELECT a FROM t"]
+    graph = lineage_graph(unread, "mysql")
+    assert sorted(graph.tables) == ["t", "x", "y"]
+    assert not any("databaseSchema" in card for card in graph.document["nodes"])
+    assert graph_edges(unread, "mysql") == {"t.a -> x.a ?", "t.a -> y.a ?"}
+
+
+def test_a_file_is_one_text_of_a_graph(tmp_path: Path) -> None:
+    (tmp_path / "a.sql").write_text("USE shop; CREATE TABLE x AS SELECT a FROM t")
+    (tmp_path / "b.sql").write_text("CREATE TABLE y AS SELECT a FROM t")
+    assert sorted(lineage_graph(tmp_path, "mysql").tables) == ["shop.t", "shop.x", "t", "y"]
