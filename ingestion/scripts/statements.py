@@ -26,8 +26,13 @@ from ingestion.scripts.connector_tables import with_locations
 from ingestion.scripts.unfollowed_changes import defined_routines, is_misspelt_definition
 from ingestion.statements import StatementText, classify, split
 from ingestion.statements.classification import BLOCKS
-from ingestion.statements.routines import template_in_schedule
-from ingestion.statements.routines.bodies import WrittenRows, block_steps, routines_in, steps_of_call
+from ingestion.statements.routines.bodies import (
+    WrittenRows,
+    block_steps,
+    routines_in,
+    steps_of_call,
+    template_in_schedule,
+)
 from ingestion.statements.routines.definition import quote_name
 from ingestion.statements.routines.inline_functions import FunctionView, as_function, function_as_view
 from ingestion.statements.routines.steps import RoutineStep, called_routine, constant

@@ -1,8 +1,7 @@
 """Stored procedures, functions and blocks taken apart into the statements that they run."""
 
 from ingestion.statements.routines._registry import KnownRoutine, KnownRoutines, key_of, known_routines, routines_of
-from ingestion.statements.routines._signature import template_in_schedule
-from ingestion.statements.routines.bodies import Routine, block_steps, routines_in, take_apart
+from ingestion.statements.routines.bodies import Routine, block_steps, routines_in, take_apart, template_in_schedule
 from ingestion.statements.routines.steps import RoutineStep, called_routine
 
 __all__ = [

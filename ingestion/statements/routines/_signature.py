@@ -9,15 +9,14 @@ from ingestion.dialects import Dialect
 from ingestion.dialects.cursor import Code
 from ingestion.dialects.definition import Separator, keywords
 from ingestion.dialects.lexing import DOLLAR, NAME, STRING, WORD
-from ingestion.dialects.unfilled_templates import Template, template_in_code
 from ingestion.statements.routines.steps import constant
 
 PROCEDURES = keywords("procedure proc")
-_SCHEDULED = keywords("task event alert")
+SCHEDULED = keywords("task event alert")
 _BEFORE_ACTION = keywords("do then action")
 _WITH_ROUTINES = keywords("trigger package")
 MACRO = "macro"
-_KINDS = PROCEDURES | _SCHEDULED | {"function", MACRO}
+_KINDS = PROCEDURES | SCHEDULED | {"function", MACRO}
 _MODES = keywords("in out inout variadic")
 _QUERIES = keywords("select with insert update delete merge replace call truncate set return if")
 _STARTS_BODY = keywords("begin declare")
@@ -85,12 +84,12 @@ def read_header(text: str, dialect: Dialect) -> Header | None:
     given: tuple[str, ...] = ()
     if code.word(index) == ";":  # T-SQL's ;1
         index += 2
-    if code.word(index) == "(" and kind not in _SCHEDULED:
+    if code.word(index) == "(" and kind not in SCHEDULED:
         closing = code.closing(index)
         parameters, given = tuple(_parameters(code, index + 1, closing)), _given_parameters(code, index + 1, closing)
         index = closing + 1
     found = _Found(returns_table=code.word(kind_at - 1) == "table")  # BigQuery's TABLE FUNCTION
-    body = _body(code, index, found, scheduled=kind in _SCHEDULED)
+    body = _body(code, index, found, scheduled=kind in SCHEDULED)
     if body is None:
         return None
     if kind == MACRO:
@@ -110,19 +109,6 @@ def read_header(text: str, dialect: Dialect) -> Header | None:
         found.columns,
         given,
     )
-
-
-def template_in_schedule(text: str, dialect: Dialect) -> Template | None:
-    """The first template in the head of what runs by itself: `CREATE TASK t WAREHOUSE = <WAREHOUSE> AS INSERT …`.
-
-    No engine has made it, so nothing runs its body. The templates of a body are found in its statements.
-    """
-    found = template_in_code(text, dialect)
-    header = read_header(text, dialect) if found is not None else None
-    if header is None or header.kind not in _SCHEDULED:
-        return None
-    head, body, _end = text.rpartition(header.body)
-    return template_in_code(head if body else text, dialect)
 
 
 def _within_parentheses(code: Code) -> str:

@@ -10,10 +10,11 @@ from ingestion.dialects import Dialect, dialect_of
 from ingestion.dialects.cursor import Code
 from ingestion.dialects.definition import Separator, keywords
 from ingestion.dialects.lexing import NAME, WORD
+from ingestion.dialects.unfilled_templates import Template, template_in_code
 from ingestion.model.outcomes import Outcome
 from ingestion.statements.routines._host_code import host_steps
 from ingestion.statements.routines._reader import read_steps
-from ingestion.statements.routines._signature import PROCEDURES, Header, is_sql, object_at, read_header
+from ingestion.statements.routines._signature import PROCEDURES, SCHEDULED, Header, is_sql, object_at, read_header
 from ingestion.statements.routines.definition import Definition
 from ingestion.statements.routines.steps import TRIGGER_ROWS, RoutineStep, Variables, constant
 
@@ -370,6 +371,19 @@ def block_steps(text: str, dialect: Dialect | str) -> tuple[RoutineStep, ...]:
     bodies = (constant(code, index, index + 1) for index in range(1, len(code.tokens)) if index not in named)
     body = next((body for body in bodies if body is not None), text)
     return read_steps(body, rules, Variables(), 0) if is_sql(language) else host_steps(body, language, rules)
+
+
+def template_in_schedule(text: str, dialect: Dialect) -> Template | None:
+    """The first template in the head of what runs by itself: `CREATE TASK t WAREHOUSE = <WAREHOUSE> AS INSERT …`.
+
+    No engine has made it, so nothing runs its body. The templates of a body are found in its statements.
+    """
+    found = template_in_code(text, dialect)
+    header = read_header(text, dialect) if found is not None else None
+    if header is None or header.kind not in SCHEDULED:
+        return None
+    head, body, _end = text.rpartition(header.body)
+    return template_in_code(head if body else text, dialect)
 
 
 def _named_procedure(code: Code) -> str:

@@ -43,8 +43,7 @@ from ingestion.statements.classification import BLOCKS
 from ingestion.statements.fingerprints import FingerprintCache, SeenQueries
 from ingestion.statements.inner_queries import HOLD_QUERIES, inner_query
 from ingestion.statements.masking import fingerprint
-from ingestion.statements.routines import template_in_schedule
-from ingestion.statements.routines.bodies import block_steps
+from ingestion.statements.routines.bodies import block_steps, template_in_schedule
 from ingestion.statements.routines.inline_functions import function_as_view
 from ingestion.statements.routines.steps import RoutineStep, called_routine
 from ingestion.statements.script_variables import with_own_variables
