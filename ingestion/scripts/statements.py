@@ -60,6 +60,7 @@ _WITHOUT_LINEAGE = frozenset(
         Outcome.CURSOR,
         Outcome.DDL_OTHER,
         Outcome.EMPTY,
+        Outcome.EXPLAIN,
         Outcome.FILE_TRANSFER,
         Outcome.GRANT,
         Outcome.INDEX,
@@ -258,6 +259,8 @@ def _outcome(statement: ScriptStatement, parsed: ParseOutcome | None, dialect: D
         return ParseOutcome("", None, None, dead_reason=statement.problem)
     if statement.column and is_misspelt_definition(statement.text, dialect):
         return replace(parsed, symbolic=None, dead_reason=Outcome.UNKNOWN_VERB)
+    if classify(statement.text, dialect).skip_reason is Outcome.INDEX:  # CREATE BLOOMFILTER INDEX ON TABLE t makes no t
+        return replace(parsed, symbolic=None, dead_reason=None)
     computes = statement.function is not None and not statement.function.reads
     if parsed.dead_reason and (computes or _is_without_lineage(statement.text, dialect)):
         return replace(parsed, dead_reason=None)
@@ -325,7 +328,8 @@ def _steps(text: str, dialect: Dialect, script: Sequence[StatementText] = ()) ->
         return
     routines = routines_in(text, dialect) if reason is Outcome.ROUTINE_DEFINITION else ()
     if not routines:
-        yield RoutineStep(text)
+        event = _function_of_event(text, dialect) if reason is Outcome.ROUTINE_DEFINITION else ()
+        yield RoutineStep(calls=event) if event else RoutineStep(text)
     for routine in routines:
         for step in routine.steps:
             if step.calls and routine.kind in _RUN_BY_THEMSELVES:
@@ -344,6 +348,18 @@ def _steps_of_trigger(
     done = next((steps for steps in found if steps is not None), (step,))
     for one in done:
         yield from _steps_of_made(one, dialect)
+
+
+def _function_of_event(text: str, dialect: Dialect) -> tuple[str, ...]:
+    """The function of CREATE EVENT TRIGGER e ON ddl_command_end EXECUTE FUNCTION f(), () of other definitions.
+
+    It runs when something is defined, for no rows of a table: what it does is read where the function is defined.
+    """
+    code = Code.of(text, dialect)
+    if code.words(0, 3) != ("create", "event", "trigger"):
+        return ()
+    index = code.find(3, frozenset({"execute"})) + 1
+    return code.dotted_name(index + (code.word(index) in ("function", "procedure")))[0]
 
 
 def _prepared_step(text: str, dialect: Dialect) -> RoutineStep | None:

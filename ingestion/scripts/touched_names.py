@@ -11,13 +11,23 @@ from collections.abc import Iterator
 from ingestion.dialects import Dialect
 from ingestion.dialects.cursor import Code
 from ingestion.dialects.definition import keywords
-from ingestion.dialects.keywords import DATE_PARTS, NO_COLUMN, RELATIONS
+from ingestion.dialects.keywords import RELATIONS
 from ingestion.model.outcomes import Outcome
+from ingestion.scripts.clause_columns import (
+    EXPRESSION_WORDS,
+    ORDERS,
+    DottedName,
+    altered_clauses,
+    clause_columns,
+    defined_columns,
+    expression_columns,
+    key_columns,
+)
+from ingestion.scripts.inspected_tables import inspected_column, inspected_database
 from ingestion.scripts.touched_tables import touched_tables
 from ingestion.scripts.unfollowed_changes import COLUMN_CHANGES, NAMESPACES
 from ingestion.statements import classify
 
-_Name = tuple[str, ...]
 _OF_NAMESPACES = keywords(
     "alter analyze comment create drop deny grant import move refresh reindex restore revoke undrop"
 )
@@ -28,35 +38,29 @@ _COPIES = keywords("clone")
 """Before the schema that another one is made of."""
 _PRIVILEGES = keywords("grant revoke deny")
 _STATISTICS = keywords("analyze analyse vacuum copy")
-_OF_COLUMNS = (("for", "columns"), ("histogram", "on"), ("zorder", "by"))
+_OF_COLUMNS = (("for", "columns"), ("histogram", "on"), ("zorder", "by"), ("deduplicate", "by"))
 """What stands before a list of columns."""
 _KEYS = keywords("unique primary foreign key index include sortkey distkey")
 _KEY_WORDS = keywords("key index clustered nonclustered hash btree compound interleaved distinct")
+_BEHIND_MODIFIED = keywords("not null default visible invisible encrypt decrypt")
+"""What may stand behind MODIFY c where no type does, and behind nothing else that Oracle modifies."""
 _CONDITIONS = keywords("check using where filter")
 _BEHIND_CONDITION = keywords("with tablespace on using")
-_ALTERING = keywords("alter modify change comment clear")
+_ALTERING = keywords("alter modify change comment clear materialize")
 _NO_OWN_WORD = keywords("alter change")
 """Verbs behind ALTER TABLE t that a column may follow without the word COLUMN."""
-_ORDERS = keywords("asc desc nulls first last collate")
-_EXPRESSION_WORDS = (
-    NO_COLUMN
-    | _ORDERS
-    | keywords(
-        "and or not xor is in like ilike rlike regexp similar to escape between symmetric case when then else end cast"
-        " try_cast as at time zone interval from for distinct array row all any some exists select div mod binary"
-        " isnull notnull overlaps leading trailing both date timestamp using utf8 utf8mb4 value"
-    )
-)
-"""Words within an expression that are none of its columns."""
 
 
-def touched_columns(text: str, dialect: Dialect) -> Iterator[tuple[_Name, str]]:
+def touched_columns(text: str, dialect: Dialect) -> Iterator[tuple[DottedName, str]]:
     """The columns that a statement without lineage names, each with its table's name as it is written.
 
     `CREATE INDEX i ON shop.orders (lower(status)) WHERE total > 0`, `COMMENT ON COLUMN shop.orders.total IS 'x'`.
     """
     code = Code.of(text, dialect)
     yield from _referenced_columns(code)
+    yield from defined_columns(code)
+    if (inspected := inspected_column(code)) is not None:
+        yield inspected
     verb = code.word(0)
     if verb in ("comment", "security") and (column := code.find(1, keywords("column"))) < len(code):
         name, _after = code.dotted_name(column + 1)
@@ -68,13 +72,14 @@ def touched_columns(text: str, dialect: Dialect) -> Iterator[tuple[_Name, str]]:
         yield from _columns_filled(code)
     elif verb == "alter" and not RELATIONS.isdisjoint(code.words(1, 4)):
         table, index = _altered_table(code)
-        yield from ((table, column) for column in _altered_columns(code, index) if table)
+        found = (*_altered_columns(code, index), *altered_clauses(code, index))
+        yield from ((table, column) for column in found if table)
     elif skip is not None:
         tables = list(touched_tables(text, dialect))
         yield from ((table, column) for column in _columns_beside(code) for table in tables)
 
 
-def referenced_tables(text: str, dialect: Dialect) -> Iterator[_Name]:
+def referenced_tables(text: str, dialect: Dialect) -> Iterator[DottedName]:
     """The tables that the definition or the change of another thing refers to: a foreign key's, an ancestor, an owner.
 
     `CREATE TABLE a (id int REFERENCES shop.orders (id)) INHERITS (shop.base)`, `ALTER SEQUENCE s OWNED BY t.id`.
@@ -92,7 +97,7 @@ def referenced_tables(text: str, dialect: Dialect) -> Iterator[_Name]:
     yield from _table_of_trigger(code)
 
 
-def touched_namespaces(text: str, dialect: Dialect) -> Iterator[_Name]:
+def touched_namespaces(text: str, dialect: Dialect) -> Iterator[DottedName]:
     """The schemas and databases that a statement is about, moves to, or looks for its names in.
 
     `DROP SCHEMA shop`, `GRANT SELECT ON ALL TABLES IN SCHEMA shop TO app`, `USE shop`, `GRANT ALL ON shop.* TO app`.
@@ -105,6 +110,8 @@ def touched_namespaces(text: str, dialect: Dialect) -> Iterator[_Name]:
         return
     code = Code.of(text, dialect)
     verb = code.word(0)
+    if inspected := inspected_database(code):
+        yield inspected
     if verb == "drop" and code.word(1) == "user" and any(code.word(at) == "cascade" for at in range(2, len(code))):
         yield code.dotted_name(_after_condition(code, 2))[0]
     if verb in _PRIVILEGES:
@@ -117,7 +124,7 @@ def touched_namespaces(text: str, dialect: Dialect) -> Iterator[_Name]:
         yield code.dotted_name(_after_condition(code, 2))[0][:-1]
 
 
-def made_namespace(text: str, dialect: Dialect) -> _Name:
+def made_namespace(text: str, dialect: Dialect) -> DottedName:
     """The schema or database that `text` makes, () where it makes none; where a user is a schema, CREATE USER does."""
     code = Code.of(text, dialect)
     index = 3 if code.stands(1, "or", "replace") else 1
@@ -135,7 +142,7 @@ def _after_condition(code: Code, index: int) -> int:
     return index
 
 
-def _named_namespaces(code: Code, first: int) -> Iterator[_Name]:
+def _named_namespaces(code: Code, first: int) -> Iterator[DottedName]:
     for index in range(first, len(code)):
         target = code.word(index) in _COPIES if first else code.stands(0, "import") and code.word(index) == "into"
         named = code.word(index) in NAMESPACES and code.word(index - 1) not in (".", "foreign", "current", "default")
@@ -146,7 +153,7 @@ def _named_namespaces(code: Code, first: int) -> Iterator[_Name]:
             yield code.dotted_name(after)[0]
 
 
-def _table_of_trigger(code: Code) -> Iterator[_Name]:
+def _table_of_trigger(code: Code) -> Iterator[DottedName]:
     """Of `CREATE TRIGGER g AFTER UPDATE OF a ON t`."""
     trigger = next((index for index in range(1, 6) if code.word(index) == "trigger"), None)
     if code.word(0) != "create" or trigger is None:
@@ -157,7 +164,7 @@ def _table_of_trigger(code: Code) -> Iterator[_Name]:
         yield name
 
 
-def _referenced_columns(code: Code) -> Iterator[tuple[_Name, str]]:
+def _referenced_columns(code: Code) -> Iterator[tuple[DottedName, str]]:
     if code.word(0) not in ("create", "alter"):
         return
     for index in range(1, len(code)):
@@ -173,7 +180,7 @@ def _referenced_columns(code: Code) -> Iterator[tuple[_Name, str]]:
             yield from ((table, one) for table in _table_of_trigger(code) for one in _columns_in_list(code, index + 1))
 
 
-def _columns_filled(code: Code) -> Iterator[tuple[_Name, str]]:
+def _columns_filled(code: Code) -> Iterator[tuple[DottedName, str]]:
     """The columns of `INSERT INTO t (a, b) VALUES …`, `COPY t (a, b) FROM …`, `LOAD DATA … INTO TABLE t (a, b)`."""
     index = code.find(1, keywords("into")) + 1 if code.word(0) == "load" else 1
     while code.word(index) in ("into", "table", "ignore", "overwrite", "or", "replace"):
@@ -184,7 +191,7 @@ def _columns_filled(code: Code) -> Iterator[tuple[_Name, str]]:
         yield from ((table, column) for column in _columns_in_list(code, after))
 
 
-def _altered_table(code: Code) -> tuple[_Name, int]:
+def _altered_table(code: Code) -> tuple[DottedName, int]:
     """The name of the table that is altered, and the index behind it."""
     index = next(index for index in range(1, 5) if code.word(index) in RELATIONS) + 1
     while code.word(index) in ("if", "exists", "only"):
@@ -201,6 +208,8 @@ def _altered_columns(code: Code, index: int) -> Iterator[str]:
             at = _after_condition(code, at + of_column)
             if code.is_name(at) and (of_column or code.word(at + 1) in COLUMN_CHANGES):
                 yield code.column(at)
+        elif verb == "modify" and code.dialect.modify_names_columns and code.word(at + 1) in _BEHIND_MODIFIED:
+            yield code.column(at)
         elif code.is_name(last - 1) and (
             code.word(last - 2) == "after"
             or (code.word(last - 2) == "for" and "default" in code.words(first, last - first))
@@ -222,18 +231,28 @@ def _columns_beside(code: Code) -> Iterator[str]:
         _name, after = code.dotted_name(on + 1 + (code.word(on + 1) == "only"))
         opening = code.find(after, keywords("(")) if code.word(after) != "(" else after
         first = next((at for at in range(after, end) if code.word(at) == "("), end)
-        yield from _keys(code, min(first, opening))
+        yield from key_columns(code, min(first, opening))
         yield from _in_clauses(code, code.after(first), end)
     elif verb == "create" and "statistics" in code.words(1, 2):
         source = code.find(on, keywords("from"))
-        yield from _plain(code, on + 1, source) if source < end else ()
+        _name, after = code.dotted_name(on + 1)
+        yield from _plain(code, on + 1, source) if source < end else _columns_in_list(code, after)
     elif verb == "collect" and code.word(on - 1) == ")":
         yield from _columns_in_list(code, code.opening(on - 1))
     elif verb in _STATISTICS:
         opening = next((at for at in range(2, end) if code.word(at) == "(" and code.is_name(at - 1)), end)
-        yield from _columns_in_list(code, opening) if code.word(opening - 1) not in _STATISTICS else ()
+        yield from _columns_in_list(code, opening) if code.word(opening - 1) not in _STATISTICS | {"with"} else ()
+        yield from clause_columns(code, 1, end) if verb == "analyze" else ()
+    elif verb in ("attach", "detach") and "policy" in code.words(1, 3):
+        _name, after = code.dotted_name(on + 1)
+        yield from _columns_in_list(code, after) if code.word(after) == "(" else ()
     elif "policy" in code.words(1, 6):
         yield from _in_clauses(code, on, end)
+        using = code.find(on, keywords("using"))
+        if code.word(using + 1) != "(":  # ClickHouse has no parentheses there
+            yield from _in_expression(code, using + 1, code.find(using, keywords("as to")))
+    elif verb == "optimize":
+        yield from clause_columns(code, 1, end)
     yield from (
         column for at in range(1, end) if code.words(at, 2) in _OF_COLUMNS for column in _columns_in_list(code, at + 1)
     )
@@ -249,7 +268,7 @@ def _in_clauses(code: Code, first: int, last: int) -> Iterator[str]:
             yield from _in_expression(code, index + 1, code.find(index + 1, _BEHIND_CONDITION, last))
             return
         elif code.words(index, 2) == ("by", "(") or code.words(index, 2) == ("sortkey", "("):
-            yield from _keys(code, index + 1)
+            yield from key_columns(code, index + 1)
         elif code.words(index, 2) == ("partition", "("):
             equals = (at for at in range(index + 3, code.closing(index + 1)) if code.word(at) == "=")
             yield from (code.column(at - 1) for at in equals if code.is_name(at - 1))
@@ -258,31 +277,11 @@ def _in_clauses(code: Code, first: int, last: int) -> Iterator[str]:
         elif word in _KEYS and code.word(index - 1) not in ("drop", "rename", *_KEYS):
             opening = next((at for at in range(index + 1, min(index + 5, last)) if code.word(at) == "("), last)
             named = all(code.is_name(at) for at in range(index + 1, opening))
-            yield from _keys(code, opening) if named and opening < last else ()
-
-
-def _keys(code: Code, opening: int) -> Iterator[str]:
-    """The columns of the keys of an index: `(a DESC, lower(b), c(10) ASC, d text_ops)`."""
-    if code.word(opening) != "(":
-        return
-    for first, last in code.items(opening + 1, code.closing(opening)):
-        prefix = code.word(first + 1) == "(" and code.is_number(first + 2) and code.closing(first + 1) == first + 3
-        if code.is_name(first) and (prefix or code.word(first + 1) not in ("(", ".", ":")):
-            if code.words(first, 2) != ("all", "columns") and code.word(first) not in NO_COLUMN:
-                yield code.column(first)
-        else:
-            ordered = code.find(first, _ORDERS, last)
-            yield from _in_expression(code, first, ordered)
+            yield from key_columns(code, opening) if named and opening < last else ()
 
 
 def _in_expression(code: Code, first: int, last: int) -> Iterator[str]:
-    """The names in an expression that can be columns only, by what stands around them."""
-    for index in range(first, last):
-        before, after, word = code.word(index - 1), code.word(index + 1), code.word(index)
-        typed = before in (")", ":", "as", ".", "@", "collate") or after in ("(", ".") or code.is_string(index + 1)
-        unit = word in DATE_PARTS and (before in ("(", ",", "") or after == "from")  # date_trunc(month, a), '1' day
-        if code.is_name(index) and not typed and not unit and word not in _EXPRESSION_WORDS:
-            yield code.column(index)
+    return expression_columns(code, first, last, EXPRESSION_WORDS)
 
 
 def _columns_in_list(code: Code, opening: int) -> Iterator[str]:
@@ -297,6 +296,6 @@ def _columns_in_list(code: Code, opening: int) -> Iterator[str]:
 
 def _plain(code: Code, first: int, last: int) -> Iterator[str]:
     for begin, end in code.items(first, last):
-        if not code.is_name(begin) or (end > begin + 1 and code.word(begin + 1) not in _ORDERS | {"with", "on"}):
+        if not code.is_name(begin) or (end > begin + 1 and code.word(begin + 1) not in ORDERS | {"with", "on"}):
             return
         yield code.column(begin)

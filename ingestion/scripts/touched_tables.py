@@ -12,6 +12,7 @@ from ingestion.dialects.cursor import Code
 from ingestion.dialects.definition import keywords
 from ingestion.dialects.keywords import QUERY_STARTS
 from ingestion.model.outcomes import Outcome
+from ingestion.scripts.inspected_tables import inspected_tables
 from ingestion.statements import classify
 from ingestion.statements.classification import DDL_OBJECTS
 
@@ -77,15 +78,20 @@ _BEHIND_TABLE = keywords("read write local low_priority *")
 
 def touched_tables(text: str, dialect: Dialect) -> Iterator[_TableName]:
     """The names of the tables that `text` is about; none of a statement that is parsed, which tells them itself."""
-    if classify(text, dialect).skip_reason in (None, Outcome.SELECT):
-        return
+    reason = classify(text, dialect).skip_reason
     code = Code.of(text, dialect)
     verb = code.word(0)
+    if reason is not None or verb in ("describe", "desc"):
+        yield from inspected_tables(code)
+    if reason in (None, Outcome.SELECT):
+        return
     kinds = code.words(1, _MOST_MODIFIERS)
     if verb in _BEHIND_ON:
         yield from _tables_behind_on(code)
     elif verb == "security" and "column" in kinds:
         yield code.dotted_name(code.find(1, frozenset({"column"})) + 1)[0][:-1]
+    elif verb in _DEFINING and "event" in kinds and "trigger" in kinds:
+        return  # CREATE EVENT TRIGGER e ON ddl_command_end
     elif verb in _DEFINING and not _ON_TABLES.isdisjoint(kinds) and kinds[0] not in _TABLE_KINDS:
         yield from _tables_listed(code, code.find(1, frozenset({_before_table(code)})) + 1)
     elif verb in ("create", "alter") and "publication" in kinds:
@@ -147,7 +153,8 @@ def _tables_listed(code: Code, index: int, behind: frozenset[str] | None = None)
             return
         if behind is not None and code.word(after) not in behind:
             return
-        yield name
+        if "/" not in name[-1]:  # delta.`/a/b` is a path
+            yield name
         while code.word(after) in _BEHIND_TABLE | {"("}:
             after = code.after(after)
         if code.word(after) != ",":

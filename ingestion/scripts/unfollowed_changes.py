@@ -27,11 +27,12 @@ _UNFOLLOWED = frozenset(
         *(("detach", what) for what in keywords("table view dictionary database")),
         ("drop", "dictionary"),
         ("drop", "server"),
-        ("restore", "table"),
     }
 )
 _OTHER_ROWS = keywords("attach detach inherit")
 """Behind ALTER TABLE: the rows of another table come to its own, or go."""
+_ONLY_READ = keywords("headeronly filelistonly labelonly verifyonly rewindonly")
+"""Behind RESTORE: a backup is looked at, and brings nothing back."""
 NAMESPACES = keywords("schema database catalog namespace keyspace")
 COLUMN_CHANGES = keywords("set drop add type data comment reset restart modify sync position rename")
 """What may stand behind ALTER COLUMN c, where no type does."""
@@ -86,7 +87,11 @@ def unfollowed_change(text: str, dialect: Dialect) -> str | None:
     words = code.words(0, 2)
     if words == ("alter", "table") and (misspelt := _misspelt_change(code)):
         return misspelt
-    if words in _UNFOLLOWED or (words == ("alter", "table") and _is_altered_in_some_way(text, code)):
+    if (
+        words in _UNFOLLOWED
+        or (words[0] == "restore" and words[1] not in _ONLY_READ)
+        or (words == ("alter", "table") and _is_altered_in_some_way(text, code))
+    ):
         return f"what depends on what {' '.join(words).upper()} changes is not followed"
     return None
 

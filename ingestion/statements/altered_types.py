@@ -19,6 +19,7 @@ OTHER_VERBS = keywords(
     " attach detach force order engine convert replica inherit no move shrink logging nologging parallel noparallel"
     " compress cache nocache read allocate deallocate split merge coalesce recluster suspend resume tablespace lock"
     " algorithm auto_increment row_format default character collate truncate optimize repair analyze swap exchange"
+    " remove materialize freeze unfreeze"
 )
 _NO_TYPE = keywords(
     "set drop add comment default rename first after position encode unset remove statistics reset restart options"
@@ -76,7 +77,7 @@ def _altered_table(code: Code) -> tuple[tuple[str, ...], int]:
 
 def _columns(code: Code, index: int) -> Iterator[Column]:
     verb = ""
-    for first, last in _items(code, index, len(code.tokens)):
+    for first, last in listed_items(code, index, len(code.tokens)):
         word = code.word(first)
         if word in TYPE_VERBS | OTHER_VERBS and code.word(first + 1) != ".":
             verb = word
@@ -88,7 +89,7 @@ def _columns(code: Code, index: int) -> Iterator[Column]:
         while code.word(first) in (*_COLUMNS, "if", "exists"):
             first += 1
         if code.word(first) == "(":
-            for begin, end in _items(code, first + 1, code.closing(first)):
+            for begin, end in listed_items(code, first + 1, code.closing(first)):
                 yield from _column(code, begin, end, verb, named=named)
         else:
             yield from _column(code, first, last, verb, named=named)
@@ -119,8 +120,8 @@ def _column(code: Code, first: int, last: int, verb: str, *, named: bool) -> Ite
             yield Column(name, written)
 
 
-def _items(code: Code, first: int, last: int) -> Iterator[tuple[int, int]]:
-    """The stretches between the commas of a list, but for those within the angles of a type."""
+def listed_items(code: Code, first: int, last: int) -> Iterator[tuple[int, int]]:
+    """The stretches between commas from `first` to before `last`, but for those within the angles of a type."""
     begin = first
     for _, end in code.items(first, last):
         if _angles(code, begin, end) == 0:

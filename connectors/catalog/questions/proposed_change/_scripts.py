@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from connectors.catalog.questions.tables import CatalogTable, LocalTables
 from connectors.catalog.store.lineage.reads import ColumnDependency
 from connectors.sql_files.scripts import Script
+from ingestion.analysis.analyzer import mentions
 from ingestion.analysis.symbolic import loads
 from ingestion.binding.binder import BoundLog, BoundStatement, bind
 from ingestion.binding.relations import Relation
@@ -32,6 +33,7 @@ from ingestion.model.lineage import (
 from ingestion.model.namespaces import Namespace, RelationKey
 from ingestion.model.outcomes import Outcome, ProblemKind
 from ingestion.parsing.tiers import ParseOutcome
+from ingestion.scripts.inspected_tables import held_statement
 from ingestion.scripts.statements import ScriptStatement, parse_script_statements, script_statements
 from ingestion.scripts.touched_names import made_namespace, referenced_tables, touched_columns, touched_namespaces
 from ingestion.scripts.touched_tables import touched_tables
@@ -44,8 +46,10 @@ from ingestion.walk import TABLE, ColumnNode
 # SQL files read as one script and bound to the tables of a catalog.
 
 _WHOLE = 3
-_SYSTEM_SCHEMAS = keywords("information_schema pg_catalog pg_temp sys")
+_SYSTEM_SCHEMAS = keywords("information_schema pg_catalog pg_temp sys performance_schema system dbc syscat sysibm")
 """Schemas that a database has of its own: no log makes them."""
+_SYSTEM_PREFIX = "pg_"
+"""Of the names that PostgreSQL keeps for its own, which it finds without their schema."""
 
 
 class TableNames:
@@ -154,20 +158,22 @@ def bound_script(script: Script | None, dialect: Dialect, names: TableNames, tim
     """The statements of a script in the catalog that `names` knows; None is the script without statements."""
     first = Session.at(names.namespace)
     found = tuple(script_statements(script.text, dialect, first, script.parts)) if script is not None else ()
-    outcomes = parse_script_statements(found, dialect, timeout_seconds)
+    outcomes, held = _outcomes_with_held(found, dialect, timeout_seconds)
     own_types = made_types(script.text) if script is not None else frozenset()
     reasons = {
         number: why
         for number, (statement, outcome) in enumerate(zip(found, outcomes, strict=True))
-        if (why := _doubt(statement, outcome, dialect) or _misspelt_type(outcome, own_types))
+        if (why := _doubt(statement, outcome, dialect, held.get(number)) or _misspelt_type(outcome, own_types))
     }
     occurrences = []
     named: dict[_NamedTable, None] = {}
     for number, (statement, outcome) in enumerate(zip(found, outcomes, strict=True)):
         named |= dict.fromkeys(_named_tables(statement.text, dialect, statement.namespace))
-        if outcome.symbolic is not None:
+        named |= dict.fromkeys(_mentioned_tables(held[number], statement.namespace) if number in held else ())
+        symbolic = outcome.symbolic if number not in held else held[number].query
+        if symbolic is not None:
             order = (0.0, number)
-            occurrences.append(Occurrence(str(number), loads(outcome.symbolic), statement.namespace, order, "script"))
+            occurrences.append(Occurrence(str(number), loads(symbolic), statement.namespace, order, "script"))
     log = bind(occurrences_of_tables(occurrences), names.provider())
     reasons |= {number: str(failure.reason) for (_, number), failure in log.failures.items()}
     texts = {number: " ".join(statement.text.split()) for number, statement in enumerate(found)}
@@ -200,8 +206,54 @@ def _named_tables(text: str, dialect: Dialect, namespace: Namespace) -> Iterator
         yield _NamedTable(parts, namespace, column)
 
 
-def _doubt(statement: ScriptStatement, outcome: ParseOutcome, dialect: Dialect) -> str:
-    """Why it is not known what a statement does, "" where it is."""
+@dataclass(frozen=True, slots=True)
+class _InnerStatement:
+    """A statement that another one explains, or the query of a cursor: of what it names, nothing is run here."""
+
+    statement: ScriptStatement
+    outcome: ParseOutcome
+    is_query: bool
+
+    @property
+    def query(self) -> bytes | None:
+        """What a query reads; of another statement the names alone count, as it makes and fills nothing."""
+        return self.outcome.symbolic if self.is_query else None
+
+
+def _outcomes_with_held(
+    found: Sequence[ScriptStatement], dialect: Dialect, timeout_seconds: float
+) -> tuple[list[ParseOutcome], dict[int, _InnerStatement]]:
+    """What became of each statement, and of those that some of them hold."""
+    texts = {number: text for number, one in enumerate(found) if (text := held_statement(one.text, dialect))}
+    inner = [ScriptStatement(found[number].line, text) for number, text in texts.items()]
+    parsed = parse_script_statements((*found, *inner), dialect, timeout_seconds)
+    outcomes = zip(texts, inner, parsed[len(found) :], strict=True)
+    kinds = {number: classify(text, dialect).kind for number, text in texts.items()}
+    held = {
+        number: _InnerStatement(one, outcome, kinds[number] is StatementKind.SELECT)
+        for number, one, outcome in outcomes
+    }
+    return parsed[: len(found)], held
+
+
+def _mentioned_tables(held: _InnerStatement, namespace: Namespace) -> Iterator[_NamedTable]:
+    """What a statement that is only explained reads, fills and changes; not what it would make."""
+    if held.is_query or held.outcome.symbolic is None:
+        return
+    usage = mentions(loads(held.outcome.symbolic))
+    made = {name for name, _temporary in usage.created}
+    names = (*usage.read, *(name for name, _temporary, _mode in usage.written), *(one.name for one in usage.changes))
+    for name in dict.fromkeys(names):
+        if name.kind is NameKind.TABLE and name not in made:
+            yield _NamedTable(name.parts, namespace)
+
+
+def _doubt(
+    statement: ScriptStatement, outcome: ParseOutcome, dialect: Dialect, held: _InnerStatement | None = None
+) -> str:
+    """Why it is not known what a statement does, or what one that it holds names; "" where it is."""
+    if held is not None:
+        return unfollowed_change(statement.text, dialect) or _doubt(held.statement, held.outcome, dialect)
     unfollowed = unfollowed_change(statement.text, dialect) if statement.text else None
     if outcome.dead_reason and not (outcome.dead_reason == Outcome.UNKNOWN_VERB and unfollowed):
         return "" if altered_types(statement.text, dialect) else outcome.dead_reason
@@ -319,7 +371,7 @@ def _add_relations(script: BoundScript, effects: ScriptEffects, names: TableName
         if relation.key.session is not None or relation.temporary or relation.key.kind is not NameKind.TABLE:
             continue
         label = labels[relation.number]
-        if relation.creator is None and names.table(relation.born.parts) is None:
+        if relation.creator is None and not _is_of_system(relation.born.parts) and not names.table(relation.born.parts):
             effects.not_found.add(label)
         if relation.dropped is not None or relation.key != relation.born:
             gone = TableState(exists=False, new_name="" if relation.dropped else label)
@@ -358,8 +410,13 @@ def _add_named_tables(script: BoundScript, effects: ScriptEffects, names: TableN
         label = next(own, None) or (table.fqn if table is not None else None)
         if label is not None:
             effects.touched.setdefault(label, set()).update((one.column,) if one.column is not None else ())
-        elif ".".join(one.parts) not in names.ambiguous and not names.tables.below(one.parts):
+        elif not (".".join(one.parts) in names.ambiguous or names.tables.below(one.parts) or _is_of_system(one.parts)):
             effects.touched_in_vain.setdefault(".".join(one.parts))
+
+
+def _is_of_system(parts: Sequence[str]) -> bool:
+    *schemas, name = (part.casefold() for part in parts)
+    return name.startswith(_SYSTEM_PREFIX) or not _SYSTEM_SCHEMAS.isdisjoint(schemas)
 
 
 def _are_one(key: tuple[str, ...], written: tuple[str, ...]) -> bool:

@@ -657,6 +657,8 @@ class _Changes:
         word = self.code.word(index)
         if self.code.stands(index, "set", "unused"):
             return self._take_unused(item)
+        if self.code.stands(index, "drop", "unused", "columns"):  # they went when they were set so
+            return True
         if word in _VERBS and self.code.word(index + 1) != ".":
             self.verb, self.of_columns = word, not self.code.dialect.drop_needs_column or word != "drop"
             index += 1

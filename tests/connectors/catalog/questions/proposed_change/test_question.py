@@ -218,6 +218,32 @@ NOT_SAFE = {
     "INSERT INTO mart.dark (y) VALUES (1)": ("postgres", "mart.dark.y is not in this catalog"),
     "UPDATE mart.dark SET y = 1": ("postgres", "mart.dark.y is not in this catalog"),
     "USE nosuch": ("mysql", "nosuch is not in this catalog: a mistyped name?"),
+    "EXPLAIN SELECT nope FROM raw.orders": ("postgres", "unknown column: nope"),
+    "EXPLAIN (ANALYZE, BUFFERS) TABLE raw.oders": ("postgres", "raw.oders is not in this catalog"),
+    "EXPLAIN UPDATE raw.oders SET a = 1": ("postgres", "raw.oders is not in this catalog"),
+    "EXPLAIN SELCT * FROM raw.orders": ("postgres", "selct is not in this catalog"),
+    "EXPLAIN PLAN FOR SELECT * FROM raw.oders": ("oracle", "RAW.ODERS is not in this catalog"),
+    "DECLARE c CURSOR FOR SELECT * FROM raw.oders": ("postgres", "raw.oders is not in this catalog"),
+    "DESCRIBE raw.oders": ("mysql", "raw.oders is not in this catalog"),
+    "DESC raw.orders nope": ("mysql", "raw.orders.nope is not in this catalog"),
+    "SHOW INDEX FROM oders FROM raw": ("mysql", "raw.oders is not in this catalog"),
+    "SUMMARIZE SELECT nope FROM raw.orders": ("duckdb", "unknown column: nope"),
+    "ALTER TABLE raw.orders ADD COLUMN z int, ORDER BY z, nope DESC": ("mysql", "raw.orders.nope is not in this"),
+    "ALTER TABLE raw.orders MODIFY TTL placed + INTERVAL 1 DAY, ADD INDEX i nope TYPE minmax": (
+        "clickhouse",
+        "raw.orders.nope is not in this catalog",
+    ),
+    "CREATE TABLE raw.n (a Int32) ENGINE = MergeTree ORDER BY a TTL nope + INTERVAL 1 DAY": (
+        "clickhouse",
+        "raw.n.nope is not in this catalog",
+    ),
+    "DBCC CHECKTABLE ('raw.oders')": ("tsql", "raw.oders is not in this catalog"),
+    "DBCC SHRINKDATABASE (nosuch)": ("tsql", "nosuch is not in this catalog"),
+    "CONVERT TO DELTA raw.oders": ("databricks", "raw.oders is not in this catalog"),
+    "RESTORE raw.orders TO VERSION AS OF 3": ("databricks", "what depends on what RESTORE RAW changes is not followed"),
+    "ASSERT EXISTS (SELECT nope FROM raw.orders) AS 'none'": ("bigquery", "unknown column: nope"),
+    "CREATE MODEL raw.m AS SELECT nope FROM raw.orders": ("bigquery", "unknown column: nope"),
+    "CREATE EVENT TRIGGER e ON ddl_command_end EXECUTE FUNCTION f()": ("postgres", "what is called here is not known"),
 }
 
 
@@ -248,6 +274,11 @@ def test_what_is_not_read_or_not_known_is_not_called_safe(catalog: Path, ddl: st
         "CREATE TABLE public.t (a int)",
         "GRANT USAGE ON SCHEMA raw TO x; COMMENT ON COLUMN raw.orders.total IS 'x'; REVOKE ALL ON DATABASE shop FROM x",
         "SET search_path TO raw, public; CREATE INDEX i ON orders (total); INSERT INTO orders (id) VALUES (1)",
+        "EXPLAIN SELECT total FROM raw.orders; EXPLAIN DELETE FROM raw.orders; EXPLAIN CREATE TABLE x AS SELECT 1 AS a",
+        "CREATE FUNCTION f() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN NULL; END $$;"
+        " CREATE EVENT TRIGGER e ON sql_drop WHEN TAG IN ('DROP TABLE') EXECUTE FUNCTION f()",
+        "SELECT count(*) FROM information_schema.tables, pg_stat_activity",
+        "CREATE TABLE raw.part (z int, CHECK (total > z)) INHERITS (raw.orders)",
     ],
 )
 def test_what_touches_known_tables_alone_is_safe(catalog: Path, ddl: str) -> None:
