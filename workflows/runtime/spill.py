@@ -7,7 +7,6 @@ import pickle
 import re
 import tempfile
 import uuid
-import zlib
 from array import array
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -31,8 +30,11 @@ from workflows.runtime.spark_kinds import is_one_process
 Value = TypeVar("Value")
 Key = TypeVar("Key", bound=Hashable)
 
-_QUICKLY = 1
-"""How hard zlib tries."""
+_SMALL = 16 << 10
+"""Bytes of a pickle that is left as it is: to set up its compression takes longer than to write it."""
+_COMPRESSION = "zstd"
+_SIZE = 8
+"""Bytes before what is compressed that tell its size, of which the first is 0 and none that a pickle begins with."""
 _FILE_SCHEMA = StructType([StructField("file", StringType(), False)])
 _ENCRYPTION = "spark.io.encryption.enabled"
 _ROWS_A_GROUP, _BYTES_A_GROUP = 25_000, 16 << 20
@@ -51,16 +53,24 @@ class Packed(Generic[Value]):
 
     def value(self) -> Value:
         """The value that was packed."""
+        content = self.content
+        if content.startswith(pickle.PROTO):
+            return cast(Value, pickle.loads(content))
         with collection_paused():
-            return cast(Value, pickle.loads(zlib.decompress(self.content)))
+            size = int.from_bytes(content[:_SIZE], "big")
+            return cast(Value, pickle.loads(pa.decompress(memoryview(content)[_SIZE:], size, _COMPRESSION)))
 
 
 def pack(value: Value) -> Value | Packed[Value]:
     """A value as bytes; as it is where it is too deep for pickles, which recurse."""
     try:
-        return Packed(zlib.compress(pickling.dumps(value), _QUICKLY))
+        written = pickling.dumps(value)
     except RecursionError:
         return value
+    if len(written) <= _SMALL:
+        return Packed(written)
+    compressed: bytes = pa.compress(written, _COMPRESSION, asbytes=True)
+    return Packed(len(written).to_bytes(_SIZE, "big") + compressed)
 
 
 def unpack(value: Value | Packed[Value]) -> Value:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 from weakref import ref
 
 import pytest
@@ -25,14 +26,30 @@ def test_what_a_pause_leaves_is_old_at_once() -> None:
 
 
 def test_circles_of_pauses_are_found_once_there_may_be_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(garbage_collection, "_OLD_VALUES", 9_000)
-    monkeypatch.setattr(garbage_collection, "_unsearched", garbage_collection._Unsearched())
+    _search_after(20_000, monkeypatch)
     circles = []
-    for _ in range(6):
+    for _ in range(20):
         with collection_paused():
             circles += [ref(_Circle()) for _ in range(1_000)]
-    there = sum(circle() is not None for circle in circles)
-    assert 0 < there < len(circles)
+        if len(circles) == 1_000:
+            assert all(circle() is not None for circle in circles)
+    assert sum(circle() is not None for circle in circles) < len(circles)
+
+
+def test_what_has_gone_by_the_end_of_its_pause_is_not_searched_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    _search_after(9_000, monkeypatch)
+    with collection_paused():
+        circle = ref(_Circle())
+    for _ in range(6):
+        with collection_paused():
+            assert all([number] for number in [[number] for number in range(3_000)])
+    assert circle() is not None
+
+
+def _search_after(blocks: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    gc.collect()
+    monkeypatch.setattr(garbage_collection, "_MORE_BLOCKS", blocks)
+    monkeypatch.setattr(garbage_collection, "_last_search", garbage_collection._LastSearch(sys.getallocatedblocks()))
 
 
 def test_a_pause_within_a_pause_ends_with_the_outer_one() -> None:

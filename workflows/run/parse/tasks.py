@@ -37,8 +37,10 @@ _RESULT_SCHEMA = StructType(
 )
 _ARROW_SCHEMA = to_arrow_schema(_RESULT_SCHEMA)
 _UNPARSED = {"timed_out": False, "other": None}
-_TEMPLATES_A_TASK = 2000
-"""In a round: some ten seconds of work, which is what a run that is killed loses."""
+_TEMPLATES_A_TASK = 5000
+"""In a round: some five seconds of work, which is what a run that is killed loses. Each round begins parser processes
+of its own, and Spark goes through all templates for it.
+"""
 _FOR_ONE_TASK = 100
 """As many templates at most are parsed before another worker and its parser process are up, and need no shuffle."""
 _BATCH = 500
