@@ -32,12 +32,22 @@ QUERY_EXECUTION = ExportProfile(
 )
 
 
-# AWS CloudTrail's records of Athena's StartQueryExecution and of the Redshift Data API's ExecuteStatement: the request,
-# so that how a statement ended is nowhere in them. For some years CloudTrail has left the texts out.
+# AWS CloudTrail's records of Athena's StartQueryExecution and of the Redshift Data API's ExecuteStatement and
+# BatchExecuteStatement: the request, so that how a statement ended is nowhere in them. For some years CloudTrail has
+# left the texts out.
 
-_REQUESTS = ("startqueryexecution", "executestatement", "")
+_REQUESTS = ("startqueryexecution", "executestatement", "batchexecutestatement", "")
 _EVENT_NAMES: dict[str, str | None] = {**dict.fromkeys(_REQUESTS), OTHERWISE: Outcome.NOT_A_STATEMENT}
 _WITHHELD = re.compile(r"(?<!\*)\**+(?:HIDDEN_DUE_TO_SECURITY_REASONS|OMITTED)\**+")
+
+
+def _joined_statements(written: str) -> dict[str, str]:
+    """The statements of a BatchExecuteStatement as one text. Raises ValueError."""
+    given = json.loads(written)
+    if not isinstance(given, list):
+        raise ValueError("sqls is no list")
+    return {"sql": ";\n".join(one for one in given if isinstance(one, str))}
+
 
 CLOUDTRAIL = ExportProfile(
     name="AWS CloudTrail",
@@ -49,10 +59,10 @@ CLOUDTRAIL = ExportProfile(
         "cloud_trail_event",
     ),
     columns={
-        "text": ("request_parameters_query_string", "request_parameters_sql"),
+        "text": ("request_parameters_query_string", "request_parameters_sql", "request_parameters_sqls_sql"),
         "start_time": ("event_time", "eventtime"),
-        "user": ("user_identity_user_name", "username", "user_identity_arn"),
-        "database": ("request_parameters_query_execution_context_catalog",),
+        "user": ("user_identity_user_name", "username", "user_identity_arn", "request_parameters_db_user"),
+        "database": ("request_parameters_query_execution_context_catalog", "request_parameters_database"),
         "schema": ("request_parameters_query_execution_context_database",),
         "query_type": ("event_name", "eventname"),
         "failure": ("error_code", "error_message", "errorcode", "errormessage"),
@@ -68,6 +78,7 @@ CLOUDTRAIL = ExportProfile(
     inside=(
         FieldsInText("requestparameters", json.loads, "request_parameters_"),
         FieldsInText("cloud_trail_event", json.loads),
+        FieldsInText("request_parameters_sqls", _joined_statements, "request_parameters_sqls_"),
     ),
     only_begun=True,
     outcome_in="Athena's batch-get-query-execution, or Redshift's SYS_QUERY_HISTORY,",

@@ -151,6 +151,122 @@ SERVER_LOG = TextLog(
     needs=re.compile(r"\bLineageLogger\b"),
 )
 
+# What a HiveServer2, or Hive's command line, logs of each statement by itself: that it is executed, with its text, that
+# it failed, in the same thread, and that it is over, which is logged of those that failed too. Some versions have the
+# id of the session in the name of the thread; neither the user nor the database is told.
+
+_MESSAGE = re.compile(
+    r"\bql\.(?:Driver|Executor|Compiler)\b[^\n]*?(?<=\s)"
+    r"(?:(?P<event>Executing|Compiling|Completed executing|Completed compiling) command\(queryId=(?P<id>[^()\s]+)\)"
+    r"(?P<rest>[:;]? ?)|(?P<failed>FAILED: ))"
+)
+_THREAD = re.compile(r"\[((?:[^\[\]\n]|\[\])*)\]")
+_SESSION = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
+_TAKEN = re.compile(r"Time taken: ([\d.]+) seconds")
+_INTERRUPTED = re.compile(r"\s*has been interrupted after ([\d.]+)")
+_MOST_OPEN = 10_000
+_EXECUTING, _COMPLETED, _FAILED = "executing", "completed", "failed"
+
+
+@dataclass(slots=True)
+class _Execution:
+    """A statement that is compiled or executed; without a `session` its own id stands for that, so that a USE of
+    somebody's is nobody else's.
+    """
+
+    number: int
+    id: str
+    time: str
+    session: str = ""
+    text: str = ""
+    event: str = _EXECUTING
+    is_executed: bool = False
+
+    def row(self, duration: str = "") -> tuple[int, Row]:
+        return self.number, [self.id, self.time, duration, self.session or self.id, self.event, self.text]
+
+
+@dataclass(slots=True)
+class _Executions:
+    """Those that are not over, by their ids, and which of them each thread is at."""
+
+    open: dict[str, _Execution] = field(default_factory=dict)
+    threads: dict[str, str] = field(default_factory=dict)
+
+    def rows(self, number: int, text: str) -> Iterator[tuple[int, Row]]:
+        """The rows of what an entry says is over."""
+        message = _MESSAGE.search(text)
+        if message is None:
+            return
+        thread = _THREAD.search(text, 0, message.end())
+        at, begun = thread[1] if thread is not None else "", text[:_TIME_LENGTH].strip("[").replace(",", ".")
+        if message["failed"]:
+            yield from self._failed(at)
+            return
+        event, key = message["event"], message["id"]
+        one = self.open.get(key) or _Execution(number, key, begun)
+        session = _SESSION.search(at)
+        one.session = one.session or (session[0] if session is not None else "")
+        over = _INTERRUPTED.match(text, message.end())
+        if over is not None:
+            one.event = _FAILED
+            yield self._end(one).row(over[1])
+        elif event in ("Executing", "Compiling"):
+            one.number, one.time, one.text = number, begun, text[message.end() :].strip()
+            one.is_executed = event == "Executing"
+            self.open[key], self.threads[at] = one, key
+            if len(self.open) > _MOST_OPEN:
+                yield self._end(next(iter(self.open.values()))).row()
+        elif event == "Completed executing":
+            taken = _TAKEN.search(text, message.end())
+            one.event = one.event if one.event == _FAILED else _COMPLETED
+            yield self._end(one).row(taken[1] if taken is not None else "")
+
+    def _failed(self, thread: str) -> Iterator[tuple[int, Row]]:
+        """Whichever the thread was at has failed; one that was being compiled is over with that."""
+        one = self.open.get(self.threads.get(thread, ""))
+        if one is not None:
+            one.event = _FAILED
+            if not one.is_executed:
+                yield self._end(one).row()
+
+    def _end(self, one: _Execution) -> _Execution:
+        self.open.pop(one.id, None)
+        return one
+
+
+_TIME_LENGTH = len("2026-11-20 08:00:00,000")
+
+
+def _execution_rows(entries: Iterator[Entry]) -> Iterator[tuple[int, Row]]:
+    found = _Executions()
+    for number, text in entries:
+        yield from found.rows(number, text)
+    for one in found.open.values():
+        yield one.row()
+
+
+DRIVER_LOG = TextLog(
+    name="Hive server log",
+    begins=SERVER_LOG.begins,
+    columns=("query_id", "start_time", "duration", "session", "event", "query"),
+    rows=_execution_rows,
+    profile=ExportProfile(
+        name="Hive server log",
+        services=frozenset({"Hive"}),
+        marks=marks("query_id event session query"),
+        columns={
+            "text": ("query",),
+            "start_time": ("start_time",),
+            "duration": ("duration",),
+            "session": ("session",),
+        },
+        states={"event": {_EXECUTING: Outcome.UNFINISHED, _COMPLETED: None, _FAILED: Outcome.FAILED}},
+        split_text=SplitText(("query_id",)),
+    ),
+    needs=re.compile(r"\bql\.(?:Driver|Executor|Compiler)\b[^\n]* command\(queryId="),
+)
+
 # The events that HiveProtoLoggingHook writes, as a table over its files has them: a query has one when it is submitted,
 # with its text in a map, and one when it is completed, with its status.
 

@@ -85,6 +85,7 @@ SERVER_LOGS: tuple[ServerLog, ...] = (postgres.SERVER_LOG, postgres.GREENPLUM_LO
 TEXT_LOGS: tuple[TextLog, ...] = (
     redshift.USER_ACTIVITY,
     hive.SERVER_LOG,
+    hive.DRIVER_LOG,
     impala.PROFILES,
     mysql.GENERAL_LOG_TEXT,
     mysql.SLOW_LOG_TEXT,

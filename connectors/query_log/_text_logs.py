@@ -26,15 +26,14 @@ def text_log_of(text: str) -> TextLog | None:
     lines = [line for line in text.split("\n", _LOOKED_AT)[:_LOOKED_AT] if line.strip()]
     if not lines or _HEADER.fullmatch(lines[0].strip()):
         return None
+    logs = [log for log in TEXT_LOGS if log.needs is None or log.needs.search(text) is not None]
     begins = [
         [bool(log.begins.match(line)) for line in lines if log.begins.match(line) or not _is_banner(line, log)]
-        for log in TEXT_LOGS
+        for log in logs
     ]
-    most = max(range(len(TEXT_LOGS)), key=lambda at: (sum(begins[at]), -at))
-    found, needed = begins[most], TEXT_LOGS[most].needs
-    if needed is not None and needed.search(text) is None:
-        return None
-    return TEXT_LOGS[most] if found and (found[0] or sum(found) > max(2, len(found) // 5)) else None
+    most = max(range(len(logs)), key=lambda at: (sum(begins[at]), -at))
+    found = begins[most]
+    return logs[most] if found and (found[0] or sum(found) > max(2, len(found) // 5)) else None
 
 
 def _is_banner(line: str, log: TextLog) -> bool:

@@ -19,7 +19,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from connectors.platforms.generic import GENERIC
-from connectors.platforms.index import PROFILES
+from connectors.platforms.index import PROFILES, TEXT_LOGS
 from connectors.platforms.job_names import job_of
 from connectors.platforms.profile import ExportProfile, SplitText
 from connectors.query_log._columns import OUTCOME, TIME, ColumnReading, ReadingHints
@@ -59,7 +59,9 @@ _LACKING = {
     OUTCOME: "no column tells how a statement ended: those that failed count as run; ",
 }
 _NAME_OUTCOME = "export one, or name it under headwater.queryLogColumns.status"
-_BY_NAME = {profile.name: profile for profile in PROFILES}
+PROFILES_BY_NAME = {
+    profile.name: profile for profile in (*PROFILES, *(log.profile for log in TEXT_LOGS if log.profile is not None))
+}
 
 
 def _join_split_texts(rows: DataFrame) -> DataFrame:
@@ -101,7 +103,7 @@ def _join(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for record in records:
             parts = record.pop("pieces")
             texts = [(part["piece"], part["text"] or "") for part in parts]
-            profile, widest = _BY_NAME.get(record.pop("exporter")), WidestTexts(**(record.pop("widest") or {}))
+            profile, widest = PROFILES_BY_NAME.get(record.pop("exporter")), WidestTexts(**(record.pop("widest") or {}))
             if profile is not None:
                 status = joined_status([(part["piece"], part["status"]) for part in parts], profile)
                 record.update(whole_text(texts, profile, status, widest))

@@ -9,12 +9,11 @@ from typing import Any
 
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from connectors.platforms.index import PROFILES
 from connectors.query_log._columns import ReadingHints
 from connectors.query_log._layout import Layout, sniff
 from connectors.query_log._streams import FileStream
 from connectors.query_log.files import QueryLogFile
-from connectors.query_log.reader import SPLIT_RECORD_SCHEMA, WidestTexts, joined_status, whole_text
+from connectors.query_log.reader import PROFILES_BY_NAME, SPLIT_RECORD_SCHEMA, WidestTexts, joined_status, whole_text
 from connectors.query_log.text_files import FileRange, failure_batches, record_batches
 
 Record = dict[str, Any]
@@ -48,14 +47,13 @@ def _joined(rows: list[Record]) -> list[Record]:
     groups: dict[str, list[Record]] = defaultdict(list)
     for row in rows:
         groups[row["piece_key"] or f"\0{row['source_id']}"].append(row)
-    profiles = {profile.name: profile for profile in PROFILES}
     widths = Counter(len(row["text"] or "") for row in rows if row["piece_key"] is not None)
     widest = WidestTexts(*max(widths.items(), default=(0, 0)))
     records = []
     for group in groups.values():
         first = min(group, key=lambda row: row["piece"] or 0)
         if first["exporter"] is not None:
-            profile = profiles[first["exporter"]]
+            profile = PROFILES_BY_NAME[first["exporter"]]
             status = joined_status([(row["piece"], row["status"]) for row in group], profile)
             pieces = [(row["piece"], row["text"] or "") for row in group]
             first |= whole_text(pieces, profile, status, widest)
