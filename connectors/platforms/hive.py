@@ -201,7 +201,7 @@ class _Executions:
         thread = _THREAD.search(text, 0, message.end())
         at, begun = thread[1] if thread is not None else "", text[:_TIME_LENGTH].strip("[").replace(",", ".")
         if message["failed"]:
-            yield from self._failed(at)
+            yield from self._failure_rows(at)
             return
         event, key = message["event"], message["id"]
         one = self.open.get(key) or _Execution(number, key, begun)
@@ -222,7 +222,7 @@ class _Executions:
             one.event = one.event if one.event == _FAILED else _COMPLETED
             yield self._end(one).row(taken[1] if taken is not None else "")
 
-    def _failed(self, thread: str) -> Iterator[tuple[int, Row]]:
+    def _failure_rows(self, thread: str) -> Iterator[tuple[int, Row]]:
         """Whichever the thread was at has failed; one that was being compiled is over with that."""
         one = self.open.get(self.threads.get(thread, ""))
         if one is not None:

@@ -254,6 +254,7 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
         "workflows.config.models.spark_names",
     ),
     "connectors/platforms/test_exports.py": (
+        "connectors.platforms.athena",
         "connectors.platforms.bigquery",
         "connectors.platforms.databricks",
         "connectors.platforms.dbt",
