@@ -30,7 +30,8 @@ _BESIDE = ("preOps", "postOps", "incrementalPreOps", "incrementalPostOps")
 _PROJECT_FILES = ("workflow_settings.yaml", "dataform.json")
 _DIALECTS = {"sqldatawarehouse": "tsql"}
 _NEWEST_VERSION = 3
-_MOST_BYTES = 256 << 20
+_MOST_BYTES = 128 << 20
+_MOST_ACTIONS = 50_000
 _COMPILE = "compile the project, and name what it writes: dataform compile --json > graph.json"
 
 
@@ -107,7 +108,7 @@ def _not_compiled(path: Path, dialect: str | None) -> ModelProject:
 def _read(file: Path) -> Mapping[str, Any]:
     try:
         if file.stat().st_size > _MOST_BYTES:
-            raise ConfigError(f"{file} is over 256 MB: no compiled graph is as large")
+            raise ConfigError(f"{file} is over {_MOST_BYTES >> 20} MB: no compiled graph is as large")
         content = json.loads(file.read_bytes())
     except OSError as error:
         raise ConfigError(f"{file} cannot be read ({error.strerror})") from None
@@ -124,6 +125,8 @@ def _read(file: Path) -> Mapping[str, Any]:
     wrong = next((name for name in _ACTIONS if not isinstance(content.get(name, []), list)), None)
     if wrong is not None:
         raise ConfigError(f"{file}: {wrong} is no list, as it is in a compiled graph of Dataform")
+    if sum(len(content.get(name, ())) for name in _ACTIONS) > _MOST_ACTIONS:
+        raise ConfigError(f"{file} has more than {_MOST_ACTIONS} actions: no project is as large")
     return content
 
 

@@ -201,6 +201,13 @@ def test_what_is_no_graph_is_refused_in_one_line(tmp_path: Path, content: str, m
     assert "\n" not in str(raised.value)
 
 
+def test_a_graph_of_more_actions_than_a_project_has_is_refused_in_one_line(tmp_path: Path) -> None:
+    file = tmp_path / "graph.json"
+    file.write_text('{"tables": [' + "{}," * 50_000 + "{}]}")
+    with pytest.raises(ConfigError, match="has more than 50000 actions: no project is as large"):
+        open_dataform(file)
+
+
 def test_a_folder_with_two_graphs_needs_one_to_be_named(tmp_path: Path) -> None:
     (tmp_path / "workflow_settings.yaml").write_text("")
     (tmp_path / "package.json").write_text('{"tables": []}')
