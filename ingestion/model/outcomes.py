@@ -24,11 +24,20 @@ from ingestion.errors import (
 
 
 class StatementEnd(StrEnum):
-    """What a statement counts as; every statement of a log is exactly one of these."""
+    """What a statement counts as; every statement of a log is exactly one of these. `words` say it behind a number."""
 
-    PUBLISHED = "published"
-    SKIPPED = "skipped"
-    DEAD = "dead"
+    words: str
+
+    def __new__(cls, code: str, words: str) -> Self:
+        """`2 given up on`."""
+        member = str.__new__(cls, code)
+        member._value_ = code
+        member.words = words
+        return member
+
+    PUBLISHED = "published", "gave lineage"
+    SKIPPED = "skipped", "left out"
+    DEAD = "dead", "given up on"
 
 
 _PUBLISHED, _SKIPPED, _DEAD = StatementEnd.PUBLISHED, StatementEnd.SKIPPED, StatementEnd.DEAD
@@ -51,6 +60,38 @@ class _DescribedCode(StrEnum):
 
 _LOG_IT_WHOLE = "Have the log keep the whole text of a statement."
 _MENTION = "Report it with the statement of the dead letter; nothing else is lost."
+
+
+class _Code(StrEnum):
+    """A code with what it means."""
+
+    sentence: str
+
+    def __new__(cls, code: str, sentence: str) -> Self:
+        """The same of what is the end of no statement."""
+        member = str.__new__(cls, code)
+        member._value_ = code
+        member.sentence = sentence
+        return member
+
+
+class RunOutcome(_Code):
+    """How a run ended."""
+
+    RUNNING = "running", "Under way."
+    DONE = "done", "Done."
+    BELOW_THRESHOLD = "below_threshold", "Done, and fewer statements succeeded than the configuration demands."
+    FAILED = "failed", "Failed."
+    TARGET_DOWN = "target_down", "Given up: the catalog could not be reached."
+    INTERRUPTED = "interrupted", "Stopped from outside before its end."
+    CRASHED = "crashed", "Its process was gone before it could say how it ended."
+
+
+class UncoveredReason(_Code):
+    """Why the source of a table is not known by columns, where no statement's end tells it."""
+
+    NOT_WRITTEN = "not_written", "No statement that was read fills it."
+    COLUMNS_UNKNOWN = "columns_unknown", "Its tables are known, and not which of their columns go where."
 
 
 class Outcome(_DescribedCode):
@@ -425,6 +466,20 @@ _BY_CODE: Mapping[str, Outcome | WriteOutcome] = {outcome.value: outcome for out
 """Of a code that an edge and a statement have, the statement's: a report's reasons are those of statements."""
 
 
+_SENTENCES: Mapping[str, str] = {
+    one.value: one.sentence for one in (*WriteOutcome, *RunOutcome, *UncoveredReason, *Outcome)
+}
+"""Of a code that both a run and a statement end with, the statement's: `failed`."""
+
+
+_RUN_OUTCOMES: Mapping[str, RunOutcome] = {one.value: one for one in RunOutcome}
+
+
+def run_outcome(code: str) -> RunOutcome:
+    """The outcome of a run that was stored by its code."""
+    return _RUN_OUTCOMES[code]
+
+
 def code_of(reason: str) -> str:
     """The code of a reason, which more may follow: `ill_formed` of `ill_formed:unbalanced parentheses`."""
     return reason.partition(":")[0]
@@ -437,3 +492,12 @@ def meaning_of(reason: str) -> str:
     """
     outcome = _BY_CODE.get(code_of(reason))
     return f"{outcome.sentence} {outcome.advice}".rstrip() if outcome is not None else ""
+
+
+def words_of(reason: str) -> str:
+    """What a `reason` means, to be put into a sentence: without its last point, what to do, and what follows its code.
+
+    Of no code of ours its own words.
+    """
+    code = code_of(reason)
+    return _SENTENCES.get(code, code.replace("_", " ")).removesuffix(".")

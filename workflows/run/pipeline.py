@@ -30,7 +30,7 @@ from workflows.run.publish.dashboards import AssetFiling, FiledAssets
 from workflows.run.publish.dbt_project import DbtPublishing
 from workflows.run.publish.openlineage_events import EventSink
 from workflows.run.publish.publishing import Publishing
-from workflows.run.publish.run_records import OpenStatements, RunRecords, keeps_runs
+from workflows.run.publish.run_records import OpenStatements, RunRecords, add_writes, keeps_runs
 from workflows.run.publish.stale_edges import RunEnd
 from workflows.run.publish.warnings import (
     ahead_of_time,
@@ -375,11 +375,16 @@ def _keeps_runs(run: _RunServices, _made: _Products) -> bool:
 
 def _tell_open_statements(run: _RunServices, made: _Products, _opened: OpenStage) -> _StageResult:
     """What is dead still, and which tables have no source, once all is committed."""
+    from workflows.run.publish.value_rows import FilledTables
+
     config, target, state = run.config, run.context.target, run.context.state
     records = RunRecords(config, run.options, target, time.time())
     lineage = made.get(LineageResult) or LineageResult()
     names = run.names.resolver(), run.names.settings.defaults
-    given = OpenStatements(state.open_dead_letters(), lineage.sourceless, whole=not state.past.known)
+    filled = FilledTables(config, names[1], lambda: _symbolic(run, lineage)).found(made[Statements], names[0])
+    writes = {key: dict(reasons) for key, reasons in lineage.sourceless.items()}
+    add_writes(writes, filled)
+    given = OpenStatements(state.open_dead_letters(), writes, whole=not state.past.known)
     return _StageResult(warnings=records.open_statements(given, names))
 
 
@@ -397,7 +402,7 @@ STAGES = (
     _Stage("metrics", (SparkSession, Statements, LineageResult), (QueryChanges,), _measure, _wants_metrics),
     _Stage("reads", (Statements, LineageResult), (), _file_reads, _wants_reads),
     _Stage("remember", (Statements, LineageResult, QueryChanges), (), _remember, _is_remembered),
-    _Stage("open statements", (LineageResult,), (), _tell_open_statements, _keeps_runs),
+    _Stage("open statements", (Statements, LineageResult), (), _tell_open_statements, _keeps_runs),
 )
 """A run: what each stage takes, one before it gives."""
 

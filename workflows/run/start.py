@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from connectors.scratch import scratch_folder
 from ingestion.errors import StateLost
+from ingestion.model.outcomes import RunOutcome
 from workflows.config import RunConfig
 from workflows.counts import RunSummary, report
 from workflows.runtime.options import RunOptions
@@ -17,15 +18,7 @@ from workflows.runtime.progress import Progress
 from workflows.runtime.spark import SparkStart
 from workflows.state.lease import Lease, hold_lease
 from workflows.state.metrics import write_metrics
-from workflows.state.runs import (
-    RecordedRun,
-    RunOutcome,
-    begin_run,
-    end_run,
-    message_of_error,
-    outcome_of,
-    outcome_of_error,
-)
+from workflows.state.runs import RecordedRun, begin_run, end_run, message_of_error, outcome_of, outcome_of_error
 from workflows.state.store import StateStore, open_state
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from ingestion.errors import ConfigError
-from ingestion.model.outcomes import StatementEnd
+from ingestion.model.outcomes import RunOutcome, StatementEnd
 from workflows.state.dead_letters import dead_letters_by_workflow
-from workflows.state.runs import RecordedRun, RunOutcome, latest_runs, run_totals
+from workflows.state.runs import RecordedRun, latest_runs, run_totals
 from workflows.state.store import StateStore
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"

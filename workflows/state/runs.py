@@ -5,29 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import Connection, Row, and_, delete, func, insert, select, update
 
 from ingestion.errors import Interrupted, LineageError, TargetDown
+from ingestion.model.outcomes import RunOutcome, run_outcome
 from workflows.runtime.options import RunKind
 from workflows.state.store import runs
 
 _KEPT = 1000
 """Runs of a workflow that are remembered."""
-
-
-class RunOutcome(StrEnum):
-    """How a run ended."""
-
-    RUNNING = "running"
-    DONE = "done"
-    BELOW_THRESHOLD = "below_threshold"
-    FAILED = "failed"
-    TARGET_DOWN = "target_down"
-    INTERRUPTED = "interrupted"
-    CRASHED = "crashed"  # its process was gone before it could say so
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,5 +103,5 @@ def recorded_runs(connection: Connection, workflow: str | None = None, at_most: 
 
 
 def _recorded_run(row: Row[Any]) -> RecordedRun:
-    outcome, report = RunOutcome(row.outcome), json.loads(row.report)
+    outcome, report = run_outcome(row.outcome), json.loads(row.report)
     return RecordedRun(row.run_id, row.workflow, row.started, row.ended, outcome, row.message, report)

@@ -7,32 +7,16 @@ from collections.abc import Iterator
 from connectors.catalog.answer.pages import AnswerRows, Row, fact
 from connectors.catalog.answer.rendering import Renderings
 from connectors.catalog.answer.writing import Name, bold, short_text, table_cell, visible_text
-from connectors.catalog.questions.coverage import (
-    COLUMNS_UNKNOWN,
-    NOT_WRITTEN,
-    CoverageAt,
-    CoverageReport,
-    OpenTable,
-)
+from connectors.catalog.questions.coverage import CoverageAt, CoverageReport, OpenTable
 from connectors.catalog.store.lineage.known_sources import CoverageLevel
 from ingestion.model.moments import minute_text
-from ingestion.model.outcomes import meaning_of
-
-_MEANINGS = {
-    NOT_WRITTEN: "no statement that was read fills it",
-    COLUMNS_UNKNOWN: "its tables are known, which columns go where is not",
-}
+from ingestion.model.outcomes import words_of
 
 
 def coverage_rows(found: CoverageReport) -> AnswerRows:
     """The counts and the reasons, then each table whose source is not known by columns, what most is made of first."""
     facts = tuple(fact(line) for line in _facts(found))
     return AnswerRows("tables to work off", facts, tuple(map(_row, found.open)))
-
-
-def _reason_text(reason: str) -> str:
-    """What a reason means."""
-    return _MEANINGS.get(reason) or meaning_of(reason).partition(".")[0]
 
 
 def _percent(part: int, of: int) -> str:
@@ -52,8 +36,10 @@ def _facts(found: CoverageReport) -> Iterator[str]:
         )
     )
     yield f"source known of {total} tables: {levels}"
+    if found.no_source:
+        yield f"{found.no_source} of those are filled, and from no table: of them there is no source to be known"
     for reason, count in found.reasons.items():
-        yield f"{count} {reason}: {_reason_text(reason)}"
+        yield f"{count} {reason}: {words_of(reason)}"
 
 
 def _row(one: OpenTable) -> Row:
@@ -79,7 +65,7 @@ def _lines(found: CoverageReport) -> Iterator[str]:
     yield from _facts(found)
     for one in found.open:
         known = " (by table)" if one.level is CoverageLevel.TABLE else ""
-        yield f"{bold(one.name)}{known}: {one.reason}, {_reason_text(one.reason)}"
+        yield f"{bold(one.name)}{known}: {one.reason}, {words_of(one.reason)}"
         yield from (f"   {note}" for note in _notes(one))
     yield from map(_trend_text, found.trend)
 

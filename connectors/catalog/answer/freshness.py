@@ -7,15 +7,9 @@ from collections.abc import Iterator
 from connectors.catalog.answer.pages import AnswerRows, Row, fact
 from connectors.catalog.answer.rendering import Renderings
 from connectors.catalog.answer.writing import Name, bold, table_cell, visible_text
-from connectors.catalog.questions.freshness import Freshness, FreshnessReport, Timeliness
+from connectors.catalog.questions.freshness import TIMELINESS_WORDS, Freshness, FreshnessReport, Timeliness
 from ingestion.model.moments import minute_text
 
-_WORDS = {
-    Timeliness.LATE: "late",
-    Timeliness.ON_TIME: "on time",
-    Timeliness.UNKNOWN: "without a rhythm",
-    Timeliness.NEVER: "never seen filled from others",
-}
 _MINUTE, _HOUR, _DAY = 60_000, 3_600_000, 86_400_000
 
 
@@ -33,7 +27,7 @@ def _duration_text(millis: int) -> str:
 
 
 def _total(found: FreshnessReport) -> str:
-    return ", ".join(f"{found.counts[state.value]} {word}" for state, word in _WORDS.items())
+    return ", ".join(f"{found.counts[state.value]} {word}" for state, word in TIMELINESS_WORDS.items())
 
 
 def _row(one: Freshness) -> Row:
@@ -43,11 +37,11 @@ def _row(one: Freshness) -> Row:
 
 def _state_text(one: Freshness) -> str:
     if one.last is None:
-        return _WORDS[one.state]
+        return TIMELINESS_WORDS[one.state]
     by = f" by {', '.join(map(visible_text, one.jobs))}" if one.jobs else ""
     every = f", every {_period(one)}" if one.period else ""
     due = f"; due {_moment(one.due)}, the log ends {_moment(one.until)}" if one.state is Timeliness.LATE else ""
-    return f"{_WORDS[one.state]}: last written {_moment(one.last)}{by}{every}{due}"
+    return f"{TIMELINESS_WORDS[one.state]}: last written {_moment(one.last)}{by}{every}{due}"
 
 
 def _period(one: Freshness) -> str:

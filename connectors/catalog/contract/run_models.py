@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints
 
 from connectors.catalog.contract.bulk_models import End
 from connectors.catalog.contract.models import Count, Id, Many, Millis, Model, Name, Text, Word
+from ingestion.model.outcomes import RunOutcome
 
 MOST_DEAD, MOST_WRITES = 2_000, 20_000
 """Statements that were given up on, and tables without a source, that a run tells of at most."""
@@ -54,11 +55,15 @@ class OpenStatements(Model):
     whole: bool = False
 
 
-_PIPELINE_STATES = {"running": "running", "done": "success", "below_threshold": "partialSuccess"}
+_PIPELINE_STATES = {
+    RunOutcome.RUNNING: "running",
+    RunOutcome.DONE: "success",
+    RunOutcome.BELOW_THRESHOLD: "partialSuccess",
+}
 """OpenMetadata's words for how a run ended; all others failed."""
 
 
-def pipeline_state(outcome: str) -> str:
+def pipeline_state(outcome: RunOutcome) -> str:
     """OpenMetadata's word for the outcome of a run."""
     return _PIPELINE_STATES.get(outcome, "failed")
 
@@ -74,7 +79,7 @@ class WorkflowRun(Model):
     service: Word = ""
     started: Millis
     ended: Millis | None = None
-    outcome: Literal["running", "done", "below_threshold", "failed", "target_down", "interrupted", "crashed"]
+    outcome: RunOutcome
     message: Line = ""
     report: dict[str, Any] = {}
     replay: Line = ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 
 from sqlalchemy import Connection, func, select
@@ -25,13 +26,15 @@ from connectors.catalog.store.lineage.reads import Moment
 from connectors.catalog.store.schema import dated_contributions, entities, intervals
 from ingestion.model import fqn
 from ingestion.model.lineage import Json
-from ingestion.model.outcomes import Outcome, code_of
+from ingestion.model.outcomes import Outcome, UncoveredReason, code_of, words_of
 
 TREND = 30
 """Runs of which it is told how much was covered at their end."""
-NOT_WRITTEN, COLUMNS_UNKNOWN = "not_written", "columns_unknown"
-"""Why nothing is known of a table: no statement that was read fills it; or which columns go where was not told."""
+_FILLED = frozenset({Outcome.INSERT_VALUES, Outcome.COPY_STDIO, Outcome.NO_SOURCE})
+"""Why there is nothing to be known of a table: it is filled, and from no other."""
 _MOST_DEAD_OF_ONE = 5
+_BEYOND = 4
+"""So many times as many are looked at: of some there is no source to be known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +48,16 @@ class DeadWrite:
 
     def to_json(self) -> Json:
         """The same as JSON."""
-        return {"location": self.location, "reason": self.reason, "statement": self.masked, "error": self.error}
+        words = words_of(self.reason)
+        known = {"location": self.location, "reason": self.reason, "reasonText": words}
+        return {**known, "statement": self.masked, "error": self.error}
 
 
 @dataclass(frozen=True, slots=True)
 class OpenTable:
     """A table whose source is not known by columns, and why not.
 
-    `reason`: a code of a statement's end, or `not_written`; `names` are those that nobody knows, `dead` the statements
+    `reason`: a code of Outcome or of UncoveredReason; `names` are those that nobody knows, `dead` the statements
     that were given up on. `setting`: the line of the configuration that would mend it, "" where none does. `used_by`:
     how many entities are made of it.
     """
@@ -66,12 +71,18 @@ class OpenTable:
     setting: str = ""
     used_by: int = 0
 
+    @property
+    def has_no_source(self) -> bool:
+        """Whether it is filled, and from no other: there is nothing to work off."""
+        return self.reason in _FILLED
+
     def to_json(self) -> Json:
         """The same as JSON."""
         return {
             "entity": {"id": self.id, "fullyQualifiedName": self.name},
             "level": self.level.value,
             "reason": self.reason,
+            "reasonText": words_of(self.reason),
             "names": list(self.names),
             "dead": [one.to_json() for one in self.dead],
             "setting": self.setting,
@@ -97,12 +108,13 @@ class CoverageAt:
 class CoverageReport:
     """Of so many tables the counts by what is known of them, and the reasons of the others, each with its count.
 
-    `open` are those of which less is known than could be, what most is made of first; `trend` the latest runs, the
-    oldest first.
+    `open` are those of which less is known than could be, what most is made of first, and last those that are filled
+    from no other: so many have `no_source`. `trend` are the latest runs, the oldest first.
     """
 
     counts: Mapping[str, int]
     reasons: Mapping[str, int]
+    no_source: int = 0
     open: tuple[OpenTable, ...] = ()
     trend: tuple[CoverageAt, ...] = field(default=())
 
@@ -111,6 +123,8 @@ class CoverageReport:
         return {
             "counts": dict(self.counts),
             "reasons": dict(self.reasons),
+            "reasonTexts": {reason: words_of(reason) for reason in self.reasons},
+            "noSource": self.no_source,
             "open": [one.to_json() for one in self.open],
             "trend": [one.to_json() for one in self.trend],
         }
@@ -133,11 +147,12 @@ def coverage_report(connection: Connection, options: TableListOptions) -> Answer
     found = [
         known.of_table(one, level) for one in tables if (level := _level(levels, one)) is not CoverageLevel.COLUMNS
     ]
-    found.sort(key=lambda one: (-one.used_by, one.level is CoverageLevel.TABLE, one.name))
+    found.sort(key=lambda one: (one.has_no_source, -one.used_by, one.level is CoverageLevel.TABLE, one.name))
     reasons = Counter(one.reason for one in found)
     report = CoverageReport(
         _counts(Counter(_level(levels, one) for one in tables)),
         dict(sorted(reasons.items(), key=lambda one: (-one[1], one[0]))),
+        sum(one.has_no_source for one in found),
         tuple(found[: options.limit]),
         tuple(_trend(stored_runs(connection, limit=TREND))),
     )
@@ -154,7 +169,7 @@ def coverage_counts(connection: Connection) -> Json:
 
 
 def first_uncovered(connection: Connection, limit: int) -> tuple[OpenTable, ...]:
-    """The tables that a list of what is not covered begins with, so many; read without all the others."""
+    """The tables that a list of what is not covered begins with, so many, of which there is more to be known."""
     levels = levels_of(connection)
     known = _Reasons.of(connection, Moment(None))
     where = (entities.c.type == "table", entities.c.deleted.is_(False))
@@ -163,8 +178,9 @@ def first_uncovered(connection: Connection, limit: int) -> tuple[OpenTable, ...]
         for one in connection.execute(select(entities.c.id, entities.c.fqn).where(*where))
         if (level := levels.get(one.id, CoverageLevel.NONE)) is not CoverageLevel.COLUMNS
     ]
-    first = sorted(open_tables)[:limit]
-    return tuple(known.of_table(CatalogTable(id_, "table", name, ()), level) for _, _, name, id_, level in first)
+    ordered = sorted(open_tables)[: limit * _BEYOND]
+    found = (known.of_table(CatalogTable(id_, "table", name, ()), level) for _, _, name, id_, level in ordered)
+    return tuple(islice((one for one in found if not one.has_no_source), limit))
 
 
 def _level(levels: Mapping[str, CoverageLevel], table: CatalogTable) -> CoverageLevel:
@@ -220,7 +236,7 @@ class _Reasons:
 
     def of_table(self, table: CatalogTable, level: CoverageLevel) -> OpenTable:
         """A table whose source is not known by columns, and why not."""
-        found = OpenTable(table.id, table.fqn, level, NOT_WRITTEN, used_by=self.used.get(table.id, 0))
+        found = OpenTable(table.id, table.fqn, level, UncoveredReason.NOT_WRITTEN, used_by=self.used.get(table.id, 0))
         if dead := self.dead.get(table.id):
             reason = code_of(dead[0].reason)
             writes = tuple(
@@ -228,7 +244,7 @@ class _Reasons:
             )
             return replace(found, reason=reason, dead=writes, setting=_setting(reason))
         if level is CoverageLevel.TABLE:
-            return replace(found, reason=COLUMNS_UNKNOWN)
+            return replace(found, reason=UncoveredReason.COLUMNS_UNKNOWN)
         if sourceless := self.sourceless.get(table.id):
             first = min(sourceless, key=_rank)
             names = tuple(dict.fromkeys(name for one in sourceless if one.reason == first.reason for name in one.names))
@@ -246,7 +262,7 @@ class _Reasons:
 
 def _rank(one: Sourceless) -> tuple[int, str]:
     known = [code.value for code in _BEFORE_OTHERS]
-    return (known.index(one.reason) if one.reason in known else len(known)), one.reason
+    return (known.index(one.reason) if one.reason in known else len(known) + (one.reason in _FILLED)), one.reason
 
 
 def _setting(reason: str, names: Iterable[str] = (), schemas: Iterable[str] = ()) -> str:

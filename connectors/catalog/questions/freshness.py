@@ -38,6 +38,14 @@ class Timeliness(StrEnum):
     """No statement was seen to fill it from others: it may be a view, or be loaded from files or constants."""
 
 
+TIMELINESS_WORDS: Mapping[Timeliness, str] = {
+    Timeliness.LATE: "late",
+    Timeliness.ON_TIME: "on time",
+    Timeliness.UNKNOWN: "without a rhythm",
+    Timeliness.NEVER: "never seen filled from others",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Freshness:
     """When a table was written last and by which jobs (milliseconds), how far apart two rounds are, when one was due.
@@ -69,14 +77,15 @@ class Freshness:
 
 @dataclass(frozen=True, slots=True)
 class FreshnessReport:
-    """How many tables are late, on time, without a rhythm or never written; and the tables, the latest first."""
+    """How many tables are in each state of Timeliness; and the tables, the latest first."""
 
     counts: Mapping[str, int]
     tables: tuple[Freshness, ...]
 
     def to_json(self) -> Json:
         """The same as JSON."""
-        return {"counts": dict(self.counts), "tables": [one.to_json() for one in self.tables]}
+        words = {state.value: text for state, text in TIMELINESS_WORDS.items()}
+        return {"counts": dict(self.counts), "words": words, "tables": [one.to_json() for one in self.tables]}
 
 
 def freshness_in_file(file: Path, options: TableListOptions) -> Answer[FreshnessReport]:

@@ -20,7 +20,7 @@ from connectors.catalog.store.evidence.workflow_runs import (
 )
 from ingestion.errors import ConfigError
 from ingestion.model.lineage import Json
-from ingestion.model.outcomes import meaning_of
+from ingestion.model.outcomes import StatementEnd, meaning_of, run_outcome, words_of
 
 SHOWN = 30
 LATEST = "latest"
@@ -28,6 +28,17 @@ LATEST = "latest"
 _MOST_STATEMENTS = 200
 _NUMBERS = ("records_read", "statements", "published", "edges_new", "edges_removed", "column_edges", "templates")
 _ENDS = ("skipped", "dead")
+_END_WORDS = {end.value: end.words for end in StatementEnd}
+_COUNTED = {
+    "records_read": "records",
+    "published": f"statements that {StatementEnd.PUBLISHED.words}",
+    "edges_new": "new edges",
+    "edges_removed": "edges taken back",
+    "column_edges": "column edges",
+    "templates": "statements that differ in more than their literals",
+    "coverage": "tables whose source is known",
+}
+_LEVELS = {"tables": "all there are", "columns": "by columns", "table": "by table", "none": "not at all"}
 _TALLIES = (*_ENDS, "unresolved_names", "ambiguous_names")
 
 
@@ -42,7 +53,15 @@ class RunChange:
 
     def to_json(self) -> Json:
         """The same as JSON."""
-        return {"what": self.what, "of": self.of, "before": self.before, "now": self.now}
+        return {"what": self.what, "of": self.of, "text": self.words, "before": self.before, "now": self.now}
+
+    @property
+    def words(self) -> str:
+        """What is counted, in words."""
+        if self.what in _ENDS:
+            return f"{_END_WORDS[self.what]}: {words_of(self.of)}"
+        counted = _COUNTED.get(self.what, self.what.replace("_", " "))
+        return f"{counted}: {_LEVELS.get(self.of, self.of)}" if self.of else counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +72,7 @@ class RunList:
 
     def to_json(self) -> Json:
         """The same as JSON."""
-        return {"runs": [run_json(one) for one in self.runs]}
+        return {"runs": [run_json(one) for one in self.runs], "ends": _END_WORDS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +103,8 @@ class RunDetails:
             "reasons": {
                 reason: meaning_of(reason) for kind in ("skipped", "dead") for reason in _tally(self.run, kind)
             },
+            "reasonTexts": {reason: words_of(reason) for kind in _ENDS for reason in _tally(self.run, kind)},
+            "ends": _END_WORDS,
             "deadStatements": [_dead_json(one) for one in self.dead],
             "deadBefore": self.dead_before,
         }
@@ -100,6 +121,7 @@ def run_json(run: StoredRun) -> Json:
         "started": run.started,
         "ended": run.ended,
         "outcome": run.outcome,
+        "outcomeText": run_outcome(run.outcome).sentence.removesuffix("."),
         "message": run.message,
         "counts": {**{name: run.counts.get(name, 0) for name in _NUMBERS}, **_tallies(run)} if run.counts else {},
         "secondsByStage": run.report.get("seconds_by_stage") or {},
@@ -122,6 +144,7 @@ def _dead_json(one: DeadStatementRow) -> Json:
     return {
         "location": one.location,
         "reason": one.reason,
+        "reasonText": words_of(one.reason),
         "statement": one.masked,
         "error": one.error,
         "dialect": one.dialect,

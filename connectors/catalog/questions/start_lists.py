@@ -18,6 +18,7 @@ from connectors.catalog.store.evidence.workflow_runs import dead_of
 from connectors.catalog.store.schema import attributes, entities, entity_activity, intervals
 from ingestion.model import fqn
 from ingestion.model.lineage import Json
+from ingestion.model.outcomes import StatementEnd, words_of
 
 SHOWN = 8
 _BEYOND = 4
@@ -96,7 +97,7 @@ def _open_rows(connection: Connection, limit: int) -> Iterator[StartRow]:
     found = first_uncovered(connection, limit)
     known = any_rows_of(connection, {one.id for one in found})
     for one in found:
-        yield StartRow(known[one.id], one.reason.replace("_", " "), readers=one.used_by)
+        yield StartRow(known[one.id], words_of(one.reason), readers=one.used_by)
 
 
 # What changed: columns and definitions, then what tables are made of; where that is little, what is new.
@@ -163,7 +164,10 @@ def _failures(connection: Connection) -> list[_Event]:
     found = [(one.table_id, one.at, _test_text(one.result, one.name)) for one in failing_tests(connection)]
     found += [(one.entity_id, one.at, f"load failed{_in_brackets(one.error)}") for one in failed_last_loads(connection)]
     for dead in dead_of(connection):
-        found += [(table, dead.at or 0, f"statement not read: {dead.reason}") for table in dead.writes]
+        found += [
+            (table, dead.at or 0, f"statement {StatementEnd.DEAD.words}: {words_of(dead.reason)}")
+            for table in dead.writes
+        ]
     return sorted(found, key=lambda one: (-one[1], one[0]))
 
 

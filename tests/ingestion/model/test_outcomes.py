@@ -9,7 +9,16 @@ from pathlib import Path
 import pytest
 
 from ingestion.model.isolation import Failure, FailureStage
-from ingestion.model.outcomes import Outcome, ProblemKind, StatementEnd, WriteOutcome, meaning_of
+from ingestion.model.outcomes import (
+    Outcome,
+    ProblemKind,
+    RunOutcome,
+    StatementEnd,
+    UncoveredReason,
+    WriteOutcome,
+    meaning_of,
+    words_of,
+)
 
 PAGE = Path(__file__).parents[3] / "docs" / "outcomes.md"
 BESIDE_STATEMENTS = {FailureStage.NAMES, FailureStage.QUERIES, FailureStage.LOADS, FailureStage.EVENTS}
@@ -20,12 +29,20 @@ SECTIONS = {
     "## What stays open in a statement that counts": ProblemKind,
 }
 
+OTHER_SECTIONS: dict[str, type[RunOutcome] | type[UncoveredReason]] = {
+    "## How a run ended": RunOutcome,
+    "## Why the source of a table is not known, where no statement's end tells it": UncoveredReason,
+}
+
 
 def lines() -> Iterator[str]:
     """The tables of the page."""
     for title, table in SECTIONS.items():
         yield from ("", title, "", "| code | statement | what it means | what to do |", "|---|---|---|---|")
         yield from (f"| `{one}` | {one.end} | {one.sentence} | {one.advice} |" for one in table)
+    for title, codes in OTHER_SECTIONS.items():
+        yield from ("", title, "", "| code | what it means |", "|---|---|")
+        yield from (f"| `{one}` | {one.sentence} |" for one in codes)
 
 
 def test_the_page_has_the_table() -> None:
@@ -53,3 +70,18 @@ def test_what_follows_a_code_is_no_part_of_it() -> None:
     assert meaning_of("rejected: HTTP 400: no such column").startswith(WriteOutcome.REJECTED.sentence)
     assert meaning_of("unchanged") == Outcome.UNCHANGED.sentence
     assert meaning_of("a code of long ago") == ""
+
+
+def test_words_for_a_sentence_leave_out_the_advice_and_what_follows_the_code() -> None:
+    assert words_of("templated (line 1)".partition(" ")[0]) == "A template was left in the text that nobody filled in"
+    assert words_of("unsupported:SaveIntoDataSource") == "A write that ran, of a kind of which nothing is understood"
+    assert words_of("not_written") == "No statement that was read fills it"
+    assert words_of("a_code of long ago") == "a code of long ago"
+    assert {end.value: end.words for end in StatementEnd}["dead"] == "given up on"
+
+
+@pytest.mark.parametrize("table", [StatementEnd, RunOutcome, UncoveredReason])
+def test_other_codes_have_words_and_survive_a_pickle(table: type[RunOutcome]) -> None:
+    for one in table:
+        assert getattr(one, "sentence", getattr(one, "words", ""))
+        assert pickle.loads(pickle.dumps(one)) is one

@@ -16,6 +16,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from ingestion.errors import Interrupted, SparkLost
+from ingestion.model.outcomes import RunOutcome
 from tests.support import class_archive
 from tests.support.forked_run import in_a_fork
 from tests.support.growing_log import SHOP, Said, configuration, contributions_in, rows_of, write_log
@@ -24,7 +25,7 @@ from workflows.runtime.options import VARIABLE, Failpoints
 from workflows.runtime.signals import GracefulShutdown, interrupted_by_signals
 from workflows.state import journal
 from workflows.state.journal import journal_of
-from workflows.state.runs import RunOutcome, recorded_runs
+from workflows.state.runs import recorded_runs
 from workflows.state.store import open_state
 
 pytestmark = pytest.mark.spark

@@ -12,10 +12,11 @@ import requests
 from prometheus_client.parser import text_string_to_metric_families
 from typer.testing import CliRunner
 
+from ingestion.model.outcomes import RunOutcome
 from workflows.cli import app
 from workflows.state.health import health_server
 from workflows.state.metrics import metrics_text, write_metrics
-from workflows.state.runs import RecordedRun, RunOutcome, begin_run, end_run
+from workflows.state.runs import RecordedRun, begin_run, end_run
 from workflows.state.store import StateStore, open_state
 
 WORKFLOW = "shop.query-log-lineage"

@@ -14,8 +14,9 @@ import pytest
 from sqlalchemy import text, update
 
 from ingestion.errors import LeaseHeld, TargetDown
+from ingestion.model.outcomes import RunOutcome
 from workflows.state.lease import Lease, Owner, hold_lease
-from workflows.state.runs import RunOutcome, begin_run, recorded_runs
+from workflows.state.runs import begin_run, recorded_runs
 from workflows.state.store import StateStore, clock, leases, open_state
 
 RACER = """

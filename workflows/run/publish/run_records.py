@@ -25,7 +25,7 @@ from ingestion.dialects import dialect_of
 from ingestion.errors import LineageError, TargetDown, Unparsable
 from ingestion.model.lineage import Json
 from ingestion.model.namespaces import Mention, NamespaceDefaults
-from ingestion.model.outcomes import Outcome
+from ingestion.model.outcomes import Outcome, RunOutcome
 from ingestion.parsing.targets import written_tables
 from ingestion.resolution import Resolved, Resolver
 from workflows.config import RunConfig
@@ -35,7 +35,7 @@ from workflows.run.resolve.lineage import NOT_RESOLVED, SourceLineage
 from workflows.runtime.logs import Redactor
 from workflows.runtime.options import RunOptions
 from workflows.state.dead_letters import DeadLetter
-from workflows.state.runs import RecordedRun, RunOutcome, message_of_error, outcome_of, outcome_of_error
+from workflows.state.runs import RecordedRun, message_of_error, outcome_of, outcome_of_error
 from workflows.target import RunTarget
 
 _MOST_NAMES = 20
@@ -191,7 +191,7 @@ def _status_of(run: RecordedRun) -> Json:
         "warnings": len(run.report.get("warnings", ())),
         "failures": [{"name": reason, "error": f"{count} statements"} for reason, count in [*dead.items()][:10]],
     }
-    state = pipeline_state(run.outcome.value)
+    state = pipeline_state(run.outcome)
     started, ended = (round(at * 1000) for at in (run.started, run.ended or run.started))
     times = {"startDate": started, "timestamp": started, "endDate": ended}
     return {

@@ -33,11 +33,11 @@ from workflows.state.segments import (
 )
 
 _LEFT_OUT = frozenset(
-    {"source_id", "text", "symbolic", "literals", "failure", "error_code", "rows", "bytes", "credits"}
+    {"source_id", "text", "symbolic", "literals", "failure", "filled", "error_code", "rows", "bytes", "credits"}
 )
 """Texts hold literals, and their digests are of no use here; a source id is its file and line.
 
-What became of a load is filed by the run that reads it.
+What became of a load, and what got rows of values, is filed by the run that reads it.
 """
 JOURNAL_SCHEMA = StructType([f for f in STATEMENT_SCHEMA.fields if f.name not in _LEFT_OUT])
 _ARROW_SCHEMA = to_arrow_schema(JOURNAL_SCHEMA)

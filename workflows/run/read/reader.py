@@ -57,7 +57,7 @@ _SMALL_LOG = 16 << 20
 """Bytes."""
 _TINY_LOG = 1 << 18
 """Bytes of a log whose queries are interpreted."""
-_OF_READ_STATEMENTS = ("fingerprint", "dead", "query", "called", "failure")
+_OF_READ_STATEMENTS = ("fingerprint", "dead", "query", "called", "failure", "filled")
 _IS_READ = f"skipped is null or skipped not in {NO_RECORD}"
 
 

@@ -130,6 +130,8 @@ STATEMENT_SCHEMA = StructType(
                 [StructField("template", StringType()), StructField("targets", ArrayType(ArrayType(StringType())))]
             ),
         ),
+        # of rows of values or of a client: the tables that they go to, by the parts of their names
+        StructField("filled", ArrayType(ArrayType(StringType()))),
         StructField("error_code", StringType()),
         StructField("rows", LongType()),  # that it wrote
         StructField("bytes", LongType()),  # that its record read
@@ -302,6 +304,43 @@ def _holds_others(code: Code) -> bool:
     return index < len(code.tokens)
 
 
+# Which tables get rows that come from no table: of values, or of a client. They have no lineage, and are filled.
+
+_WITHOUT_SOURCE = frozenset({Outcome.INSERT_VALUES, Outcome.COPY_STDIO})
+_VALUES = re.compile(r"\bvalues?\s*+\(", re.IGNORECASE)
+_LONGEST_BEGINNING = 2_000
+"""Characters in which the name of what is filled stands, before the first of the rows."""
+
+
+class ValueRows:
+    """What one task has seen of them: their texts are many, and what stands before the rows is mostly the same."""
+
+    def __init__(self) -> None:
+        self._filled: dict[tuple[str, str], Row] = {}
+
+    def row(self, reason: Outcome, text: str, dialect: str) -> Row:
+        """What the row of a statement that is skipped for the `reason` has of its own: the tables that it fills."""
+        if reason not in _WITHOUT_SOURCE:
+            return {}
+        values = _VALUES.search(text, 0, _LONGEST_BEGINNING)
+        beginning = text[: _LONGEST_BEGINNING if values is None else values.start()]
+        known = self._filled.get((beginning, dialect))
+        if known is None:
+            known = _tables_filled(beginning, dialect)
+            if len(self._filled) >= _MOST_WRITES:
+                self._filled.clear()
+            self._filled[beginning, dialect] = known
+        return known
+
+
+def _tables_filled(text: str, dialect: str) -> Row:
+    try:
+        tables = written_tables(text, dialect_of(dialect))
+    except Unparsable:
+        return {}
+    return {"filled": [list(name.parts) for name in tables]} if tables else {}
+
+
 # What the rows of a text's statements have of their own: split, cleaned, classified, fingerprinted.
 
 
@@ -345,6 +384,7 @@ class TaskState:
     of_fingerprint: dict[str, list[Row]] = field(default_factory=dict)
     repeated: RepeatedTexts = field(default_factory=RepeatedTexts)
     failed: FailedWrites = field(default_factory=FailedWrites)
+    value_rows: ValueRows = field(default_factory=ValueRows)
 
 
 def _text_rows(text: str, dialect: str, state: TaskState) -> list[Row]:
@@ -402,6 +442,7 @@ def _statement(text: str, dialect: str, state: TaskState) -> Row:
                 **_session_change(found),
                 **_of_routine(found.skip_reason, text, dialect),
                 **_of_query(found.skip_reason, text, dialect, state),
+                **state.value_rows.row(found.skip_reason, text, dialect),
             }
         if found.kind is StatementKind.OTHER and not holds_sql(text, dialect):
             return {"dead": Outcome.NOT_SQL}

@@ -27,7 +27,8 @@ class StatementStatistics:
     `records` counts what stands in a log, definitions of a catalog too; `oldest` leaves out statements without a time.
     `templates` is about right (5 %). `last` is the time and source id of the newest record that has a time. `ahead`
     counts statements with a time that cannot be yet: none of the other figures takes it for one. Of loads those are
-    counted that failed, and those of which a number of rows is known. Times are seconds since the epoch. `written` are
+    counted that failed, and those of which a number of rows is known; `filled` counts rows of values or of a client.
+    Times are seconds since the epoch. `written` are
     the files that the statements were written into as they were read.
     """
 
@@ -45,6 +46,7 @@ class StatementStatistics:
     failed_loads: int = 0
     measured_loads: int = 0
     commits: int = 0
+    filled: int = 0
     written: tuple[str, ...] = ()
 
 
@@ -85,6 +87,7 @@ def statement_statistics(statements: DataFrame, latest: float = float("inf")) ->
         F.count("failure").alias("failed_loads"),
         F.count(F.when(F.col("rows").isNotNull() | is_commit, F.col("fingerprint"))).alias("measured_loads"),
         F.count(F.when(is_commit, 1)).alias("commits"),
+        F.count("filled").alias("filled"),
         F.collect_set(F.when(F.col("skipped") == SEGMENT_WRITTEN, F.col("file"))).alias("written"),
     ]
     rows = statements.groupBy("skipped", "dead").agg(*measures).collect()
@@ -125,6 +128,7 @@ def _statistics(rows: list[Row], read_before: int) -> StatementStatistics:
         failed_loads=_sum(rows, "failed_loads"),
         measured_loads=_sum(rows, "measured_loads"),
         commits=_sum(rows, "commits"),
+        filled=_sum(rows, "filled"),
     )
 
 

@@ -272,7 +272,8 @@ def _gaps(symptom: Symptom, facts: UpstreamFacts) -> Iterator[str]:
             yield f"{table} is written by nothing that is known here: its last commit is {commit}"
     dark = [table for table in unseen if not facts.tables[table].tests and not facts.tables[table].commit]
     if dark:
-        yield f"nothing tells what came into {name_list(tuple(dark))}: no statement that writes, no result of a test"
+        into = name_list(tuple(dark))
+        yield f"nothing tells what came into {into}: no statement that fills it from others, no result of a test"
 
 
 # Statements that were given up on: what they did to the tables that they name is not known.

@@ -44,7 +44,7 @@ def test_the_first_page_says_how_much_there_is_and_where_to_begin(orchard: Serve
     assert page.js("return document.activeElement.id") == "search"
     assert page.texts("#start-lists h2") == ["Lately changed", "Most used", "Failed lately", "Uncovered"]
     assert page.texts("#start-used .found")[:2] == ["prices", "takings"]
-    assert page.texts("#start-uncovered .count")[0] == "not written · read by 2 tables"
+    assert page.texts("#start-uncovered .count")[0] == "No statement that was read fills it · read by 2 tables"
     assert page.text("#start-failed .note") == "No test, load or statement failed last."
     page.click(page.driver.find_element(By.CSS_SELECTOR, "#start-used li:nth-child(2) button"))
     page.until(lambda: page.tables == 5, "the neighbours of takings")
@@ -204,7 +204,7 @@ def test_the_impact_of_a_column_is_a_list_beside_the_picture_and_a_csv(orchard: 
     assert page.text("#impact h3") == "If pickings.kilos changes"
     page.button("impact-csv")
     lines = page.saved("impact of pickings.kilos.csv").splitlines()
-    assert lines[0] == "changed,table,column,type,hops,path"
+    assert lines[0] == "changed,table,column,type,hops,path,owners,tags"
     found = {tuple(line.split(",")[1:5]) for line in lines[1:]}
     assert (name("weighed"), "kilos", "DIRECT", "1") in found
     assert (name("report"), "total", "DIRECT", "3") in found

@@ -77,20 +77,24 @@ def looks_well(page: Page) -> None:
 @pytest.mark.parametrize("size", [DESK, PHONE])
 def test_from_the_start_to_a_run_and_what_it_gave_up_on(shop: ServedPage, size: tuple[int, int]) -> None:
     page = begin(shop, size)
-    assert "Last run" in page.text("#start-runs")
+    assert page.text("#start-runs").endswith(": Done")
     looks_well(page)
     click(page, "#start-runs")
     page.until(lambda: page.texts("#runs li"), "the runs")
     assert len(page.texts("#runs li")) == 2
-    assert "done, 1.0 s: 6 published, 1 skipped, 2 dead" in page.texts("#runs li")[0]
+    assert "Done, 1.0 s: 6 gave lineage, 1 left out, 2 given up on" in page.texts("#runs li")[0]
     label = page.js("return document.getElementById('trend').getAttribute('aria-label')")
-    assert label == "Statements of 2 runs, at most 9; dead: 0, 2"
+    assert label == "Statements of 2 runs, at most 9; given up on: 0, 2"
     looks_well(page)
     click(page, "[data-run='2a2']")
     page.until(lambda: page.texts("#dead li"), "the run")
-    assert page.texts("[data-tally=dead] li")[0].startswith("1templated")
-    assert "dead templated: 0 → 1" in page.text("#run-changes")
-    assert "log.csv:9templated (line 1: {{ x }})" in page.texts("#dead li")[1]
+    told = "A template was left in the text that nobody filled in"
+    assert page.texts("[data-tally=dead] li")[0].startswith(f"1{told} templated")
+    assert page.texts("[data-tally=dead] .reason")[0] == "templated"
+    assert f"Given up on: {told}: 0 → 1" in page.text("#run-changes")
+    assert f"log.csv:9{told} (line 1: {{{{ x }}}}) templated" in page.texts("#dead li")[1]
+    words = page.text("#panel").replace(told, "")
+    assert not [word for word in ("published", "skipped", "dead", "_") if word in words.replace("nightly", "")]
     assert "<img src=x onerror=alert(1)> ‹U+202E›?" in page.text("#dead")
     assert page.js("return document.querySelectorAll('#panel img').length") == 0
     looks_well(page)
@@ -120,7 +124,8 @@ def test_what_is_not_covered_is_a_list_to_work_off(shop: ServedPage, size: tuple
     assert label == "Source known by columns after each of 2 runs: 50 %, 50 %"
     rows = page.texts("#uncovered li")
     assert "orders" in rows[0] and "unparsable" in rows[0] and "log.csv:7" in rows[0]
-    assert "not written" in rows[1]
+    assert "No statement that was read fills it" in rows[1]
+    assert page.texts("#uncovered .reason") == ["unparsable", "not_written"]
     looks_well(page)
     page.button("runs-back")
     page.until(lambda: page.texts("#runs li"), "the runs")

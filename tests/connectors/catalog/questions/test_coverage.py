@@ -13,18 +13,15 @@ from connectors.catalog.answer.rendering import in_rows, render
 from connectors.catalog.contract import run_models
 from connectors.catalog.contract.models import Id
 from connectors.catalog.http.server import CatalogConfig, running_catalog
-from connectors.catalog.questions.coverage import (
-    COLUMNS_UNKNOWN,
-    NOT_WRITTEN,
-    CoverageReport,
-    coverage_in_file,
-)
+from connectors.catalog.questions.coverage import CoverageReport, coverage_in_file, first_uncovered
 from connectors.catalog.questions.tables import TableListOptions
 from connectors.catalog.store.evidence import workflow_runs
 from ingestion.errors import ConfigError
+from ingestion.model.outcomes import Outcome, UncoveredReason
 from tests.support.http_client import Client
 from tests.support.made_catalog import AT, Edge, MadeCatalog
 
+NOT_WRITTEN, COLUMNS_UNKNOWN = UncoveredReason.NOT_WRITTEN, UncoveredReason.COLUMNS_UNKNOWN
 RAW, DAILY, COPIED, LOST = (f"shop.d.p.{name}" for name in ("raw", "daily", "copied", "lost"))
 
 
@@ -100,6 +97,30 @@ def test_a_dead_statement_and_a_name_that_nobody_knows_say_why(filed: Filed) -> 
     assert {one.name: one.reason for one in filed.ask().open}[RAW] == "templated"  # of another workflow: it stays
     filed.tell(whole=True)  # what is read now has no such statement any more
     assert {one.reason for one in filed.ask().open} == {NOT_WRITTEN, COLUMNS_UNKNOWN}
+
+
+@pytest.mark.parametrize("reason", [Outcome.INSERT_VALUES, Outcome.COPY_STDIO, Outcome.NO_SOURCE])
+def test_a_table_that_is_filled_from_no_other_has_no_source_to_be_known(filed: Filed, reason: Outcome) -> None:
+    filed.tell(writes=[filed.without_source(RAW, reason)])
+    found = filed.ask()
+    assert (found.no_source, found.counts["none"]) == (1, 2)
+    assert [one.name for one in found.open] == [LOST, COPIED, RAW]  # there is nothing to work off
+    text = render(coverage_in_file(filed.made.file, TableListOptions()), COVERAGE, "tree")
+    assert "1 of those are filled, and from no table" in text
+    assert f": {reason}, {reason.sentence.removesuffix('.')}" in text
+    with filed.made.database.read() as connection:
+        assert [one.name for one in first_uncovered(connection, 9)] == [LOST, COPIED]
+    filed.tell(writes=[filed.without_source(RAW, "unresolved", "x.y")])  # another statement has one
+    assert (filed.ask().no_source, filed.ask().open[0].reason) == (0, "unresolved")
+
+
+def test_json_has_the_reasons_in_words(filed: Filed) -> None:
+    filed.tell(dead=[filed.dead(RAW, "templated")])
+    body = filed.ask().to_json()
+    told = "A template was left in the text that nobody filled in"
+    assert body["reasonTexts"]["templated"] == body["open"][0]["reasonText"] == told
+    assert body["open"][0]["dead"][0]["reasonText"] == told
+    assert body["reasonTexts"]["not_written"] == "No statement that was read fills it"
 
 
 def test_an_edge_that_a_person_rejected_is_no_source(filed: Filed) -> None:

@@ -59,9 +59,12 @@ def test_what_is_used_failed_or_is_not_covered_says_how(shop: tuple[Path, Client
         first = first_uncovered(connection, 1)
     assert [(one.runs, one.readers) for one in found.used] == [(0, 1)] * 3
     assert [name for name, _ in named(found.used)] == ["daily", "orders", "rates"]
-    failed = [("report", "test has_rows failed (3 rows)"), ("orders", "statement not read: unparsable")]
+    failed = [
+        ("report", "test has_rows failed (3 rows)"),
+        ("orders", "statement given up on: No parser made sense of it"),
+    ]
     assert named(found.failed) == failed
-    assert named(found.uncovered)[0] == ("orders", "unparsable")
+    assert named(found.uncovered)[0] == ("orders", "No parser made sense of it")
     assert first == coverage_in_file(shop[0], TableListOptions()).content.open[:1]
 
 

@@ -20,6 +20,14 @@ LOG = [
     ("s1", "INSERT INTO daily (a) SELECT a FROM lost WHERE b = 'canary'"),
     ("s1", "CREATE TABLE rates AS SELECT 90071992 AS a"),
     ("s1", "INSERT INTO lost SELECT a FROM {{ source }} WHERE b = 'canary'"),
+    ("s1", "CREATE TABLE kinds (a int, value text)"),
+    ("s1", "INSERT INTO kinds (a, value) VALUES (90071992, 'canary')"),
+    ("s1", "CREATE TABLE typed (a int)"),
+    ("s1", "COPY typed FROM STDIN"),
+    ("s1", "CREATE TEMPORARY TABLE daily_scratch (a int)"),
+    ("s1", "INSERT INTO daily_scratch VALUES (1)"),
+    ("s1", "INSERT INTO daily VALUES (2)"),
+    ("s1", "INSERT INTO daily (a) SELECT kinds.a FROM kinds JOIN typed ON typed.a = kinds.a"),
 ]
 
 
@@ -31,12 +39,18 @@ def test_a_run_tells_how_it_ended_and_what_is_not_covered(spark: SparkSession, t
     with open_catalog(tmp_path / "catalog.db") as connection:
         (filed,), (dead,) = stored_runs(connection), dead_of(connection)
     assert (filed.run, filed.outcome, filed.counts["dead"]) == (summary.run_id, "done", {"templated": 1})
-    assert filed.coverage == {"tables": 3, "columns": 1, "table": 0, "none": 2}
+    assert filed.coverage == {"tables": 5, "columns": 1, "table": 0, "none": 4}
     assert filed.replay.startswith("ingest replay -c ")
     assert (dead.location, dead.reason, dead.run) == ("all.csv:5", "templated", summary.run_id)
     asked = json.loads(command_line(tmp_path, "coverage", "--catalog", "catalog.db", "--json").stdout)
     found = {one["entity"]["fullyQualifiedName"].rpartition(".")[2]: one for one in asked["open"]}
-    assert {name: one["reason"] for name, one in found.items()} == {"lost": "templated", "rates": "no_source"}
+    assert {name: one["reason"] for name, one in found.items()} == {
+        "lost": "templated",
+        "rates": "no_source",
+        "kinds": "insert_values",
+        "typed": "copy_stdio",
+    }
+    assert asked["noSource"] == 3
     assert found["lost"]["dead"][0]["error"] == "line 1: {{ source }}"
     contents = b"".join(file.read_bytes() for file in tmp_path.glob("catalog.db*"))
     assert b"canary" not in contents
@@ -56,7 +70,7 @@ def test_a_run_tells_how_it_ended_and_what_is_not_covered(spark: SparkSession, t
         (dead,) = dead_of(connection)
     assert (failed.outcome, replayed.counts["statements"], dead.run) == ("failed", 1, replayed.run)
     assert (failed.kind, replayed.kind, filed.kind) == ("replay", "replay", "run")
-    assert filed.read_until == replayed.read_until == 1_767_225_780_000  # the last of its records
+    assert filed.read_until == replayed.read_until == 1_767_226_260_000  # the last of its records
 
     (tmp_path / "log" / "all.csv").write_text("what is this\n1\n")  # what a run fails by is told too
     with pytest.raises(ConfigError):

@@ -13,6 +13,7 @@ from connectors.openmetadata.client import Platform, connect
 from connectors.openmetadata.connection import Connection
 from connectors.openmetadata.http import RetryPolicy
 from ingestion.errors import ConfigError, LineageError, TargetDown
+from ingestion.model.outcomes import RunOutcome
 from tests.support.catalog_contents import opened
 from tests.support.fault_server import (
     Fault,
@@ -29,7 +30,7 @@ from tests.support.fault_server import (
 )
 from tests.support.growing_log import SHOP, Said, configuration, contributions_in, rows_of, write_log
 from tests.support.run_in_session import run
-from workflows.state.runs import RunOutcome, recorded_runs
+from workflows.state.runs import recorded_runs
 from workflows.state.store import open_state
 
 pytestmark = pytest.mark.spark

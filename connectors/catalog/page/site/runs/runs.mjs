@@ -6,28 +6,33 @@ import { readable, visible } from "../graph/model.mjs";
 const MOST = 200;
 const SHARES = ["published", "skipped", "dead"];
 const LEVELS = ["columns", "table", "none"];
-const STATES = { late: "late", on_time: "on time", unknown: "not written regularly", never: "never seen filled from others" };
 
 function sums({ counts }) {
   const total = (tally) => Object.values(tally ?? {}).reduce((sum, count) => sum + count, 0);
   return [counts.published ?? 0, total(counts.skipped), total(counts.dead)];
 }
 
-function runText(run) {
+/** What a run came to; `ends` are the words of the catalog for how statements end. */
+function runText(run, ends) {
   const took = run.ended === null ? "" : `, ${((run.ended - run.started) / 1000).toFixed(1)} s`;
-  const told = SHARES.map((name, at) => `${sums(run)[at].toLocaleString("en")} ${name}`).join(", ");
-  const kind = run.kind === "run" ? "" : `${visible(run.kind)} `;
-  return `${kind}${run.outcome.replaceAll("_", " ")}${took}${run.counts.statements === undefined ? "" : `: ${told}`}`;
+  const told = SHARES.map((name, at) => `${sums(run)[at].toLocaleString("en")} ${ends[name]}`).join(", ");
+  const kind = run.kind === "run" ? "" : `${visible(run.kind)}: `;
+  return `${kind}${run.outcomeText}${took}${run.counts.statements === undefined ? "" : `: ${told}`}`;
+}
+
+/** A reason in the words of the catalog, and its code, by which the documentation and the command line know it. */
+function reasonElement(text, code) {
+  return html("span", { class: "of" }, visible(text), " ", html("code", { class: "reason" }, visible(code)));
 }
 
 /** The latest runs, the newest first, with the trend of them all; `act.run` opens one. */
-export function runsPanel({ runs, truncated }, act) {
+export function runsPanel({ runs, ends, truncated }, act) {
   const ended = runs.filter((run) => run.counts.statements !== undefined);
   return [
     html("h2", {}, "Runs"),
     runs.length ? null : html("p", {}, "No run has told this catalog of itself yet."),
     html("p", { class: "actions" }, html("button", { type: "button", id: "show-coverage", onclick: act.coverage }, "What is covered"), html("button", { type: "button", id: "show-freshness", onclick: act.freshness }, "What is late"), html("button", { type: "button", id: "show-disagreements", onclick: act.disagreements }, "Where the evidence disagrees")),
-    ended.length > 1 ? trendElement([...ended].reverse()) : null,
+    ended.length > 1 ? trendElement([...ended].reverse(), ends) : null,
     html(
       "ul",
       { class: "changes runs", id: "runs" },
@@ -40,8 +45,8 @@ export function runsPanel({ runs, truncated }, act) {
             "div",
             {},
             html("button", { type: "button", class: "go", "data-run": run.run, onclick: () => act.run(run.run) }, `${when(run.started)} ${readable(run.workflow)}`),
-            html("p", { class: "way" }, runText(run)),
-            ended.includes(run) ? shareBar(SHARES.map((name, at) => [name, sums(run)[at]]), runText(run)) : null,
+            html("p", { class: "way" }, runText(run, ends)),
+            ended.includes(run) ? shareBar(SHARES.map((name, at) => [name, sums(run)[at]]), runText(run, ends)) : null,
             run.message ? html("p", { class: "way" }, visible(run.message)) : null,
           ),
         ),
@@ -51,12 +56,12 @@ export function runsPanel({ runs, truncated }, act) {
   ];
 }
 
-/** The statements of each run as a column, the oldest first: published, skipped, dead. */
-function trendElement(runs) {
+/** The statements of each run as a column, the oldest first, by how they ended. */
+function trendElement(runs, ends) {
   const most = Math.max(...runs.map((run) => run.counts.statements), 1);
   const dead = runs.map((run) => sums(run)[2]);
-  const text = `Statements of ${runs.length} runs, at most ${most}; dead: ${dead.join(", ")}`;
-  const columns = runs.map((run) => ({ total: run.counts.statements, parts: sums(run), title: `${when(run.started)}: ${runText(run)}` }));
+  const text = `Statements of ${runs.length} runs, at most ${most}; ${ends.dead}: ${dead.join(", ")}`;
+  const columns = runs.map((run) => ({ total: run.counts.statements, parts: sums(run), title: `${when(run.started)}: ${runText(run, ends)}` }));
   return columnsElement("trend", text, SHARES, columns);
 }
 
@@ -98,25 +103,30 @@ export function runPanel(run, replayable, act) {
     html("button", { type: "button", id: "runs-back", onclick: act.back }, "← Runs"),
     html("h2", {}, `Run of ${when(run.started)}`),
     html("p", { class: "fqn" }, breakable(readable(run.workflow))),
-    html("p", {}, runText(run)),
+    html("p", {}, runText(run, run.ends)),
     run.message ? html("p", {}, visible(run.message)) : null,
     ["skipped", "dead"].filter((name) => reasons(name).length).map((name) =>
       html(
         "section",
         {},
-        html("h3", {}, `${name[0].toUpperCase()}${name.slice(1)}, by reason`),
-        html("ul", { class: "changes", "data-tally": name }, reasons(name).map(([reason, count]) => reasonElement(reason, count, run.reasons[reason]))),
+        html("h3", {}, `${capital(run.ends[name])}, by reason`),
+        html("ul", { class: "changes", "data-tally": name }, reasons(name).map(([reason, count]) => tallyElement(run, reason, count))),
       ),
     ),
     run.before === null ? null : html("section", {}, html("h3", {}, "Since the run before"), changesElement(run.changes)),
     run.warnings.length ? html("section", {}, html("h3", {}, "Warnings"), run.warnings.map((one) => html("p", { class: "way" }, visible(one)))) : null,
     run.deadStatements.length ? deadElement(run, replayable, act) : null,
-    run.deadBefore ? html("p", { class: "note" }, `${many(run.deadBefore, "statement")} of other runs are dead still.`) : null,
+    run.deadBefore ? html("p", { class: "note" }, `${many(run.deadBefore, "statement")} of other runs ${run.deadBefore === 1 ? "is" : "are"} ${run.ends.dead} still.`) : null,
   ].flat();
 }
 
-function reasonElement(reason, count, meaning) {
-  return html("li", {}, html("b", {}, String(count)), html("div", {}, html("span", { class: "of" }, visible(reason)), html("p", { class: "way" }, meaning ?? "")));
+function capital(text) {
+  return `${text[0].toUpperCase()}${text.slice(1)}`;
+}
+
+function tallyElement(run, reason, count) {
+  const advice = (run.reasons[reason] ?? "").slice(run.reasonTexts[reason].length + 1).trim();
+  return html("li", {}, html("b", {}, String(count)), html("div", {}, reasonElement(run.reasonTexts[reason], reason), advice ? html("p", { class: "way" }, advice) : null));
 }
 
 function changesElement(changes) {
@@ -124,7 +134,7 @@ function changesElement(changes) {
   return html(
     "ul",
     { class: "changes", id: "run-changes" },
-    changes.map((one) => html("li", {}, html("span", {}), html("div", {}, `${one.what.replaceAll("_", " ")} ${visible(one.of)}: ${one.before} → ${one.now}`))),
+    changes.map((one) => html("li", {}, html("span", {}), html("div", {}, `${visible(capital(one.text))}: ${one.before.toLocaleString("en")} → ${one.now.toLocaleString("en")}`))),
   );
 }
 
@@ -135,7 +145,7 @@ function deadElement(run, replayable, act) {
   return html(
     "section",
     {},
-    html("h3", {}, "Dead still"),
+    html("h3", {}, `${capital(run.ends.dead)} still`),
     can ? null : html("p", { id: "replay-command" }, "To have them read again, type ", html("code", {}, visible(run.replay))),
     html(
       "ul",
@@ -149,7 +159,7 @@ function deadElement(run, replayable, act) {
             "div",
             {},
             html("div", {}, breakable(visible(one.location))),
-            html("span", { class: "of" }, visible(one.error ? `${one.reason} (${one.error})` : one.reason)),
+            reasonElement(one.error ? `${one.reasonText} (${one.error})` : one.reasonText, one.reason),
             html("code", { class: "expression", tabindex: 0 }, one.statement ? visible(one.statement, { lines: true }) : "its text could not be masked, and was not kept"),
             again(one),
           ),
@@ -160,11 +170,12 @@ function deadElement(run, replayable, act) {
 }
 
 /** The tables whose source is not known by columns, what most is made of first, with why not. */
-export function coveragePanel({ counts, open, trend = [], truncated }, act) {
+export function coveragePanel({ counts, noSource, open, trend = [], truncated }, act) {
   return [
     html("button", { type: "button", id: "runs-back", onclick: act.back }, "← Runs"),
     html("h2", {}, "What is covered"),
     html("p", { class: "covered" }, coverageBar(counts)),
+    noSource ? html("p", { class: "note" }, `${noSource.toLocaleString("en")} of those not known are filled from no table, with values for example: there is no source to be known.`) : null,
     ...(trend.length > 1 ? coverageTrend(trend) : []),
     html(
       "ul",
@@ -178,9 +189,9 @@ export function coveragePanel({ counts, open, trend = [], truncated }, act) {
             "div",
             {},
             tableButton(one, act),
-            html("span", { class: "of" }, `${one.reason.replaceAll("_", " ")}${one.usedBy ? `; ${one.usedBy} made of it` : ""}`),
+            reasonElement(`${one.reasonText}${one.usedBy ? `; ${one.usedBy} made of it` : ""}`, one.reason),
             one.names.length ? html("p", { class: "way" }, `unknown: ${visible(one.names.join(", "))}`) : null,
-            one.dead.map((dead) => html("p", { class: "way" }, visible(`${dead.location}: ${dead.statement || dead.reason}`))),
+            one.dead.map((dead) => html("p", { class: "way" }, visible(`${dead.location}: ${dead.statement || dead.reasonText}`))),
             one.setting ? html("p", { class: "way" }, "set ", html("code", {}, visible(one.setting))) : null,
           ),
         ),
@@ -195,8 +206,8 @@ function tableButton({ entity }, act) {
 }
 
 /** When tables were written last, those first that are late. */
-export function freshnessPanel({ counts, tables, truncated }, act) {
-  const told = Object.entries(STATES).map(([state, word]) => `${counts[state]} ${word}`);
+export function freshnessPanel({ counts, words, tables, truncated }, act) {
+  const told = Object.entries(words).map(([state, word]) => `${counts[state]} ${word}`);
   const lines = (one) => [
     one.last === null ? null : `last written ${when(one.last)}${one.jobs.length ? ` by ${one.jobs.join(", ")}` : ""}`,
     one.period === null ? null : `every ${periodText(one.period)}`,
@@ -214,7 +225,7 @@ export function freshnessPanel({ counts, tables, truncated }, act) {
           "li",
           { class: one.state === "late" ? "breaks" : null },
           html("span", { "aria-hidden": "true" }, one.state === "late" ? "!" : "·"),
-          html("div", {}, tableButton(one, act), html("span", { class: "of" }, STATES[one.state]), html("p", { class: "way" }, visible(lines(one).filter(Boolean).join("; ")))),
+          html("div", {}, tableButton(one, act), html("span", { class: "of" }, words[one.state]), html("p", { class: "way" }, visible(lines(one).filter(Boolean).join("; ")))),
         ),
       ),
     ),

@@ -24,7 +24,7 @@ export function clearStart() {
 /** What a server knows beyond a file: how much is covered, and how the last run went. */
 function stateElements(coverage, run, act) {
   if (!coverage || !coverage.tables) return [];
-  const last = run && `Last run ${when(run.started)}: ${run.outcome.replaceAll("_", " ")}`;
+  const last = run && `Last run ${when(run.started)}: ${run.outcomeText}`;
   return [
     html("button", { type: "button", id: "start-coverage", onclick: act.coverage }, coverageBar(coverage)),
     html("button", { type: "button", id: "start-runs", onclick: act.runs }, last ?? "Runs"),

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from ingestion.model.outcomes import RunOutcome
 from workflows.config import RunConfig, load_config
 from workflows.counts import RunCounts
 from workflows.run.publish.warnings import warnings_of
-from workflows.state.runs import RecordedRun, RunOutcome
+from workflows.state.runs import RecordedRun
 
 Write = Callable[..., Path]
 DATABASE = """
