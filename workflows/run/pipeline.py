@@ -381,7 +381,7 @@ def _tell_open_statements(run: _RunServices, made: _Products, _opened: OpenStage
     records = RunRecords(config, run.options, target, time.time())
     lineage = made.get(LineageResult) or LineageResult()
     names = run.names.resolver(), run.names.settings.defaults
-    filled = FilledTables(config, names[1], lambda: _symbolic(run, lineage)).found(made[Statements], names[0])
+    filled = FilledTables(config, names[1], lambda: _symbolic(run, lineage)).writes(made[Statements], names[0])
     writes = {key: dict(reasons) for key, reasons in lineage.sourceless.items()}
     add_writes(writes, filled)
     given = OpenStatements(state.open_dead_letters(), writes, whole=not state.past.known)

@@ -33,7 +33,7 @@ TREND = 30
 _FILLED = frozenset({Outcome.INSERT_VALUES, Outcome.COPY_STDIO, Outcome.NO_SOURCE})
 """Why there is nothing to be known of a table: it is filled, and from no other."""
 _MOST_DEAD_OF_ONE = 5
-_BEYOND = 4
+_TRIED_FOR_ONE = 4
 """So many times as many are looked at: of some there is no source to be known."""
 
 
@@ -178,7 +178,7 @@ def first_uncovered(connection: Connection, limit: int) -> tuple[OpenTable, ...]
         for one in connection.execute(select(entities.c.id, entities.c.fqn).where(*where))
         if (level := levels.get(one.id, CoverageLevel.NONE)) is not CoverageLevel.COLUMNS
     ]
-    ordered = sorted(open_tables)[: limit * _BEYOND]
+    ordered = sorted(open_tables)[: limit * _TRIED_FOR_ONE]
     found = (known.of_table(CatalogTable(id_, "table", name, ()), level) for _, _, name, id_, level in ordered)
     return tuple(islice((one for one in found if not one.has_no_source), limit))
 

@@ -19,7 +19,7 @@ from workflows.run.read.reader import Statements
 from workflows.run.read.statements import FEW
 from workflows.run.resolve.entities import is_allowed, is_guess
 
-_MOST = 20_000
+_MOST_FILLED = 20_000
 """Tables of a run, each by a name and where that is looked for."""
 
 
@@ -31,7 +31,7 @@ class FilledTables:
     defaults: NamespaceDefaults
     symbolic: Callable[[], Iterable[Symbolic]]
 
-    def found(self, statements: Statements, resolver: Resolver) -> SourcelessWrites:
+    def writes(self, statements: Statements, resolver: Resolver) -> SourcelessWrites:
         """By table, with the end of the statements that fill it; only tables that are meant for certain."""
         if not statements.statistics.filled:
             return {}
@@ -68,7 +68,7 @@ def _rows(statements: Statements) -> list[Row]:
     whole = statements.whole if statements.session_changes else None
     named = with_session_namespaces(filling.coalesce(1) if are_few else filling, whole, are_few=are_few)
     distinct = named.select("filled", "skipped", "namespace_database", "namespace_path").distinct()
-    return distinct.limit(_MOST).collect()
+    return distinct.limit(_MOST_FILLED).collect()
 
 
 def _mentions(row: Row, defaults: NamespaceDefaults) -> list[Mention]:
