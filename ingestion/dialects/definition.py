@@ -128,6 +128,7 @@ class Dialect:
     default_schema: str = ""
     two_level: bool = False  # no schemas below databases: a session's database is OpenMetadata's schema
     use_names_database: bool = False  # USE x is a database, not a schema
+    creating_picks: bool = False  # CREATE SCHEMA s, or CREATE DATABASE d, is a USE of it too
     set_makes_variables: bool = False  # SET database = 1 is a variable of the user's
     search_path_in_string: bool = False  # SET search_path = 'a,b'
 

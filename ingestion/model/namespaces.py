@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ingestion.model.digests import digest
@@ -39,9 +39,10 @@ def unreadable(text: str) -> str:
     return f"{_UNREADABLE}{digest(text)}"
 
 
-def readable(parts: Iterable[str]) -> tuple[str, ...]:
-    """The parts of a key that are known."""
-    return tuple(part for part in parts if part and not part.startswith(_UNREADABLE))
+def readable(parts: Sequence[str]) -> tuple[str, ...]:
+    """The last parts of a key, as far back as all of them are known: of ("shop", "", "t") that is t alone."""
+    unknown = [number for number, part in enumerate(parts) if not part or part.startswith(_UNREADABLE)]
+    return tuple(parts[unknown[-1] + 1 :]) if unknown else tuple(parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,7 @@ class RelationKey:
         return TableName(self.parts, kind=self.kind), Namespace()
 
     def __str__(self) -> str:
-        return ".".join(readable(self.parts))
+        return ".".join(part for part in self.parts if part and not part.startswith(_UNREADABLE))
 
 
 def candidates(name: TableName, namespace: Namespace) -> tuple[RelationKey, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
 from ingestion.dialects import Dialect, fold
 from ingestion.dialects.definition import keywords
@@ -12,6 +13,8 @@ from ingestion.dialects.lexing import tokens as all_tokens
 
 _QUALIFIED_BY_USE = keywords("schema database catalog namespace")
 _NOT_NAMES = keywords("role warehouse secondary")
+"""Behind USE, and behind CREATE DATABASE."""
+_IMPORTED = frozenset({("from", "share"), ("from", "listing"), ("as", "replica")})
 _SCOPES = keywords("session local")
 _VARIABLES = keywords("database schema catalog current_schema search_path")
 _SYSTEM_SCHEMAS = keywords("pg_catalog pg_temp")
@@ -51,6 +54,28 @@ def use(tokens: tuple[Token, ...], dialect: Dialect) -> SessionChange | None:
     if what == "catalog" or (dialect.use_names_database and what in ("", "database")):
         return SessionChange(parts[0], _default_schemas(dialect))
     return SessionChange(schemas=(parts[0],))
+
+
+def created(tokens: tuple[Token, ...], dialect: Dialect) -> tuple[SessionChange, bool] | None:
+    """What `CREATE SCHEMA s` picks where making is picking, and whether it was made for sure; None for all else.
+
+    `CREATE SCHEMA IF NOT EXISTS s` says nothing of one that was there; what is imported, and cannot be written, is not
+    picked: scripts that make tables behind `CREATE DATABASE d FROM SHARE a.s` make them where they were before.
+    """
+    words = [token.text.lower() for token in tokens]
+    if words[:1] != ["create"]:
+        return None
+    at = 3 if words[1:3] == ["or", "replace"] else 1
+    at += words[at : at + 1] == ["transient"]
+    kind = words[at : at + 1]
+    sure = words[at + 1 : at + 4] != ["if", "not", "exists"]
+    name = tokens[at + 1 if sure else at + 4 :]
+    if kind not in (["schema"], ["database"]) or not name or (name[0].text.lower() in _NOT_NAMES and len(name) > 1):
+        return None
+    if not _IMPORTED.isdisjoint(pairwise(words)):
+        return None
+    change = use((tokens[at], *name), dialect)
+    return None if change is None else (change, sure)
 
 
 def picks_unknown(tokens: tuple[Token, ...]) -> bool:
@@ -135,7 +160,7 @@ def _name_parts(tokens: tuple[Token, ...], dialect: Dialect) -> list[str]:
     words = [token.text.lower() for token in tokens[:2]]
     if words != ["identifier", "("]:
         return _dotted_parts(tokens, dialect)
-    text = tokens[2] if len(tokens) > 2 else None
+    text = tokens[2] if len(tokens) > 3 and tokens[3].text == ")" else None  # and not 'raw_' || :x
     if text is None or text.kind != STRING:
         return []
     return _dotted_parts(tuple(all_tokens(text.text[1:-1], dialect)), dialect)

@@ -8,12 +8,12 @@ from itertools import islice
 
 from ingestion.dialects import Dialect, fold
 from ingestion.dialects.definition import keywords
-from ingestion.dialects.lexing import DOLLAR, NAME, STRING, WORD, Token, tokens
+from ingestion.dialects.lexing import DOLLAR, NAME, STRING, WORD, tokens
 from ingestion.dialects.unfilled_templates import template_in_quotes, template_in_script
 from ingestion.model.namespaces import Namespace, unreadable
 from ingestion.model.outcomes import Outcome
 from ingestion.statements.classification import classify
-from ingestion.statements.session_changes import UNKNOWN_SCHEMA, SessionChange, picks_unknown
+from ingestion.statements.session_changes import UNKNOWN_SCHEMA, SessionChange, created, picks_unknown
 
 OWN_SCHEMA = "$user"
 """What stands in a search path for the schema that is called as its user is."""
@@ -21,6 +21,7 @@ _PATHS = keywords("search_path current_schema")
 _NO_USE = keywords("index key hint plan role warehouse secondary ( ) , ; = .")
 """Behind the word USE, where that picks no schema."""
 _RUN_TEXT = re.compile(r"'\s*+(?:use|set|alter|begin|declare)\b", re.IGNORECASE)
+_HEAD = 12
 _ENDS_TRANSACTION = keywords("commit rollback end abort")
 
 
@@ -46,8 +47,11 @@ class Session:
         found = classify(text, dialect)
         if found.skip_reason is Outcome.TRANSACTION:
             return self._after_transaction(text, dialect)
-        change = found.session
-        if change is None and not picks_unknown(_head(text, dialect)):
+        head, change = tuple(islice(tokens(text, dialect), _HEAD)), found.session
+        if dialect.creating_picks and (creation := created(head, dialect)) is not None:
+            picked, made = creation
+            return self._follow_creation(text, picked, dialect, made=made)
+        if change is None and not picks_unknown(head):
             return self
         if change is None or UNKNOWN_SCHEMA in (change.schemas or ()) or _is_templated(text, dialect):
             only_schemas = dialect.two_level or (change is not None and change.database is None)
@@ -59,6 +63,13 @@ class Session:
         elsewhere = unreadable(" ".join(text.casefold().split()))
         database = self.namespace.database if only_schemas else elsewhere
         return replace(self, namespace=Namespace(database, (elsewhere,)))
+
+    def _follow_creation(self, text: str, change: SessionChange, dialect: Dialect, *, made: bool) -> Session:
+        """What is made is picked; of what may have been there before it is not known, unless it was picked already."""
+        picked = self._follow(change)
+        if made and not _is_templated(text, dialect):
+            return picked
+        return self if picked == self else self.into_unknown(text, only_schemas=change.database is None)
 
     def _follow(self, change: SessionChange) -> Session:
         if change.reset:
@@ -102,10 +113,6 @@ def may_change(text: str, dialect: Dialect) -> bool:
 
 def _is_templated(text: str, dialect: Dialect) -> bool:
     return (template_in_script(text, dialect) or template_in_quotes(text, dialect)) is not None
-
-
-def _head(text: str, dialect: Dialect) -> tuple[Token, ...]:
-    return tuple(islice(tokens(text, dialect), 4))
 
 
 def written_schemas(text: str, dialect: Dialect) -> dict[str, str]:

@@ -45,6 +45,32 @@ def test_what_a_statement_changes_holds_for_those_after_it(
 
 
 @pytest.mark.parametrize(
+    ("dialect", "text", "namespace"),
+    [
+        ("snowflake", "CREATE OR REPLACE TRANSIENT SCHEMA mart", Namespace("home", ("MART",))),
+        ("snowflake", "CREATE SCHEMA prod.mart CLONE prod.raw", Namespace("PROD", ("MART",))),
+        ("snowflake", "CREATE DATABASE prod", Namespace("PROD", ("PUBLIC",))),
+        ("exasol", "CREATE SCHEMA mart", Namespace("home", ("MART",))),
+        ("snowflake", "CREATE DATABASE ROLE r", BEGUN.namespace),
+        ("snowflake", "CREATE DATABASE theirs FROM SHARE partner.given", BEGUN.namespace),
+        ("snowflake", "CREATE TABLE schema.t (a int)", BEGUN.namespace),
+        ("postgres", "CREATE SCHEMA mart", BEGUN.namespace),
+        ("mysql", "CREATE DATABASE mart", BEGUN.namespace),
+    ],
+)
+def test_where_what_is_made_is_picked_names_are_looked_for_there(dialect: str, text: str, namespace: Namespace) -> None:
+    assert after(dialect, text) == namespace
+
+
+def test_a_schema_that_may_have_been_there_may_not_have_been_picked() -> None:
+    found = after("snowflake", "CREATE SCHEMA IF NOT EXISTS mart")
+    assert (found.database, readable(found.search_path)) == ("home", ())
+    begun = Session.at(Namespace("PROD", ("MART",)))
+    assert after("snowflake", "CREATE SCHEMA IF NOT EXISTS mart", session=begun) == begun.namespace
+    assert readable((after("snowflake", "CREATE SCHEMA IF NOT EXISTS dev.mart", session=begun).database,)) == ()
+
+
+@pytest.mark.parametrize(
     ("dialect", "text", "known"),
     [
         ("snowflake", "USE SCHEMA {{ target }}", ()),
@@ -61,7 +87,8 @@ def test_what_a_statement_changes_holds_for_those_after_it(
 )
 def test_what_a_text_does_not_tell_is_a_place_of_its_own(dialect: str, text: str, known: tuple[str, ...]) -> None:
     found = after(dialect, text)
-    assert readable((found.database, *found.search_path)) == known
+    assert readable((found.database,)) == known
+    assert readable(found.search_path) == ()
     assert found == after(dialect, "SELECT 1", text)
     assert found != BEGUN.namespace
 
