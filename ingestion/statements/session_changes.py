@@ -56,7 +56,7 @@ def use(tokens: tuple[Token, ...], dialect: Dialect) -> SessionChange | None:
     return SessionChange(schemas=(parts[0],))
 
 
-def created(tokens: tuple[Token, ...], dialect: Dialect) -> tuple[SessionChange, bool] | None:
+def picked_by_creation(tokens: tuple[Token, ...], dialect: Dialect) -> tuple[SessionChange, bool] | None:
     """What `CREATE SCHEMA s` picks where making is picking, and whether it was made for sure; None for all else.
 
     `CREATE SCHEMA IF NOT EXISTS s` says nothing of one that was there; what is imported, and cannot be written, is not
@@ -65,7 +65,7 @@ def created(tokens: tuple[Token, ...], dialect: Dialect) -> tuple[SessionChange,
     words = [token.text.lower() for token in tokens]
     if words[:1] != ["create"]:
         return None
-    at = 3 if words[1:3] == ["or", "replace"] else 1
+    at = 3 if words[1:2] == ["or"] else 1
     at += words[at : at + 1] == ["transient"]
     kind = words[at : at + 1]
     sure = words[at + 1 : at + 4] != ["if", "not", "exists"]

@@ -13,7 +13,7 @@ from ingestion.dialects.unfilled_templates import template_in_quotes, template_i
 from ingestion.model.namespaces import Namespace, unreadable
 from ingestion.model.outcomes import Outcome
 from ingestion.statements.classification import classify
-from ingestion.statements.session_changes import UNKNOWN_SCHEMA, SessionChange, created, picks_unknown
+from ingestion.statements.session_changes import UNKNOWN_SCHEMA, SessionChange, picked_by_creation, picks_unknown
 
 OWN_SCHEMA = "$user"
 """What stands in a search path for the schema that is called as its user is."""
@@ -48,7 +48,7 @@ class Session:
         if found.skip_reason is Outcome.TRANSACTION:
             return self._after_transaction(text, dialect)
         head, change = tuple(islice(tokens(text, dialect), _HEAD)), found.session
-        if dialect.creating_picks and (creation := created(head, dialect)) is not None:
+        if dialect.creating_picks and (creation := picked_by_creation(head, dialect)) is not None:
             picked, made = creation
             return self._follow_creation(text, picked, dialect, made=made)
         if change is None and not picks_unknown(head):
