@@ -8,7 +8,7 @@ there are out of some nodes, so that a stored catalog is read level by level, an
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Generic, NamedTuple, Protocol, TypeVar
@@ -230,9 +230,11 @@ class EdgeIndex(Generic[E]):
 
     def __init__(self, read: Callable[[list[str]], Iterable[E]], *, upstream: bool, rows: bool = False) -> None:
         self._read = read
+        self._read_tables: Callable[[list[str]], Mapping[str, TableEdges[E]]] | None = None
         self._upstream = upstream
         self._rows = rows
-        self._known: dict[str, _TableEdges[E]] = {}
+        self._added: dict[str, _TableEdges[E]] = {}
+        self._known: dict[str, TableEdges[E]] = {}
 
     @classmethod
     def of(cls, edges: Iterable[E], *, upstream: bool, rows: bool = False) -> EdgeIndex[E]:
@@ -240,6 +242,13 @@ class EdgeIndex(Generic[E]):
         given = tuple(edges)
         index = cls(lambda _tables: (), upstream=upstream, rows=rows)
         index._add(given)
+        return index
+
+    @classmethod
+    def of_tables(cls, read: Callable[[list[str]], Mapping[str, TableEdges[E]]], *, upstream: bool) -> EdgeIndex[E]:
+        """The index of what `read` gives of each of some tables, which may make an edge when it is met."""
+        index = cls(lambda _tables: (), upstream=upstream)
+        index._read_tables = read
         return index
 
     def edges(self, tables: Iterable[str]) -> list[E]:
@@ -272,17 +281,39 @@ class EdgeIndex(Generic[E]):
 
     def _learn(self, tables: Iterable[str]) -> None:
         missing = list(dict.fromkeys(table for table in tables if table not in self._known))
-        if missing:
-            self._known.update((table, _TableEdges()) for table in missing)
+        if missing and self._read_tables is not None:
+            self._known.update(self._read_tables(missing))
+        elif missing:
+            self._added.update((table, _TableEdges()) for table in missing)
             self._add(self._read(missing))
 
     def _add(self, edges: Iterable[E]) -> None:
-        known, upstream = self._known, self._upstream
+        added, upstream = self._added, self._upstream
         for edge in edges:
             table, path = edge.target if upstream else edge.source
-            if table not in known:
-                known[table] = _TableEdges()
-            known[table].add(edge, path)
+            if table not in added:
+                added[table] = _TableEdges()
+            added[table].add(edge, path)
+        self._known.update(added)
+
+
+class TableEdges(Protocol[E]):
+    """The edges of one table on one side of it, in their order."""
+
+    @property
+    def edges(self) -> list[E]:
+        """All of them."""
+        ...
+
+    def meeting(self, path: str | None) -> Iterable[E]:
+        """Those that a column, or (None) the whole table, meets."""
+        ...
+
+
+def meeting_numbers(numbers: Mapping[str | None, list[int]], path: str) -> list[int]:
+    """The numbers of the edges that a column meets, in order: those of its own path, and those of the whole table."""
+    own, whole = numbers.get(path, []), numbers.get(None, [])
+    return sorted((*own, *whole)) if own and whole else own or whole
 
 
 class _TableEdges(Generic[E]):
@@ -305,5 +336,4 @@ class _TableEdges(Generic[E]):
         """The edges that a column, or (None) the whole table, meets."""
         if path is None:
             return self.edges
-        own, whole = self._numbers.get(path, ()), self._numbers.get(None, ())
-        return map(self.edges.__getitem__, sorted((*own, *whole)) if own and whole else own or whole)
+        return map(self.edges.__getitem__, meeting_numbers(self._numbers, path))

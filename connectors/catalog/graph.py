@@ -2,22 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from sqlalchemy import Connection
 
 from connectors.catalog.store.lineage import reads
-from connectors.catalog.store.lineage.reads import NOW, Moment, StoredEdge, edges_of
+from connectors.catalog.store.lineage.inserts import Edge
+from connectors.catalog.store.lineage.reads import NOW, ContributionView, Moment, StoredEdge, edge_of
 from connectors.catalog.store.lineage.recency import with_unseen
 from connectors.catalog.store.lineage.verdicts import with_verdicts
+from ingestion.model.lineage import Json
 from ingestion.model.moments import Unseen, earliest_unseen
-from ingestion.walk import TABLE, Budget, ColumnNode, EdgeIndex, Hop, Hops, Walk, Way, strongest_ways
+from ingestion.walk import (
+    TABLE,
+    Budget,
+    ColumnNode,
+    EdgeIndex,
+    Hop,
+    Hops,
+    Walk,
+    Way,
+    meeting_numbers,
+    strongest_ways,
+)
 
 BUDGET = Budget(nodes=20_000, hops=200_000)
 """Of one question: an answer is held in memory and sent whole, each way with its hops."""
 StoredHop = Hop[ColumnNode, StoredEdge]
 StoredWay = Way[ColumnNode, StoredEdge]
+
+
+@dataclass(frozen=True, slots=True)
+class Origins:
+    """What a column comes from: `entities`, the nearest first, and the `columns` met; `cut`: there is more.
+
+    `said` is what is said of the edges between the entities, which has been read; not where there is more.
+    """
+
+    entities: Sequence[str]
+    columns: Collection[ColumnNode]
+    said: Mapping[Edge, Sequence[ContributionView]]
+    cut: bool
 
 
 class CatalogGraph:
@@ -29,9 +56,12 @@ class CatalogGraph:
 
     def __init__(self, connection: Connection, moment: Moment = NOW, *, judged: bool = False) -> None:
         self.truncated = False
-        read = partial(_edges, connection, moment, judged=judged or moment.witnesses is not None)
-        self.upstream = EdgeIndex(partial(read, upstream=True), upstream=True)
-        self.downstream = EdgeIndex(partial(read, upstream=False), upstream=False)
+        self._connection = connection
+        self._moment = moment
+        self._judged = judged or moment.witnesses is not None
+        self._said: dict[Edge, list[ContributionView]] = {}
+        self.upstream = EdgeIndex.of_tables(partial(self._read, upstream=True), upstream=True)
+        self.downstream = EdgeIndex.of_tables(partial(self._read, upstream=False), upstream=False)
 
     def reached_from(self, start: ColumnNode) -> list[StoredWay]:
         """Everything downstream of `start`, the nearest first, each by the strongest tie."""
@@ -40,8 +70,8 @@ class CatalogGraph:
         others = (way for way in ways.found.values() if way.node != start)
         return sorted(others, key=lambda way: (len(way.hops), way.node[0], way.node[1] or ""))
 
-    def entities_behind(self, start: ColumnNode, limit: int) -> tuple[list[str], bool]:
-        """A column's own entity and those upstream of it, the nearest first; whether `limit` cut them short.
+    def behind(self, start: ColumnNode, limit: int) -> Origins:
+        """A column's own entity and those upstream of it, as many as the `limit`, with the columns on the way.
 
         It is followed column by column: a table's other columns bring nothing in. The entities of which only the
         tables are known to be joined with the column's own are among them.
@@ -54,7 +84,20 @@ class CatalogGraph:
                 break
         joined = (edge.source[0] for edge in self.upstream.edges([start[0]]) if edge.column is None)
         found = list(dict.fromkeys((*inside, *joined)))
-        return found[:limit], bool(walk.frontier) or len(found) > limit
+        met = set(found[:limit])
+        said = {edge: views for edge, views in self._said.items() if met.issuperset(edge)}
+        return Origins(found[:limit], walk.arrivals.keys(), said, bool(walk.frontier) or len(found) > limit)
+
+    def _read(self, tables: list[str], *, upstream: bool) -> dict[str, _StoredEdges]:
+        found = reads.contributions_around(self._connection, tables, upstream=upstream, moment=self._moment)
+        found = with_unseen(self._connection, found, self._moment)
+        if self._judged:
+            found = with_verdicts(self._connection, found, self._moment)
+        self._said.update(found)
+        edges = {table: _StoredEdges(upstream=upstream) for table in tables}
+        for (source, target), views in found.items():
+            edges[target if upstream else source].add(views)
+        return edges
 
     def _column_hops(self, nodes: Sequence[ColumnNode]) -> Iterator[StoredHop]:
         return (hop for hop in self.upstream.hops(nodes) if hop.edge.column is not None)
@@ -70,14 +113,45 @@ def unseen_on(way: StoredWay) -> Unseen | None:
     return earliest_unseen(hop.edge.unseen for hop in way.hops)
 
 
-def _edges(
-    connection: Connection, moment: Moment, tables: list[str], *, upstream: bool, judged: bool
-) -> Iterator[StoredEdge]:
-    found = reads.contributions_around(connection, tables, upstream=upstream, moment=moment)
-    found = with_unseen(connection, found, moment)
-    if judged:
-        found = with_verdicts(connection, found, moment)
-    return (edge for views in found.values() for view in views for edge in edges_of(view))
+class _StoredEdges:
+    """The edges of a table on one side of it, made when a walk meets them: it goes by most of those of a wide table."""
+
+    __slots__ = ("_made", "_numbers", "_told", "_upstream")
+
+    def __init__(self, *, upstream: bool) -> None:
+        self._upstream = upstream
+        self._told: list[tuple[ContributionView, Json | None, str | None]] = []
+        self._numbers: dict[str | None, list[int]] = {}
+        self._made: dict[int, StoredEdge] = {}
+
+    def add(self, views: Sequence[ContributionView]) -> None:
+        """Takes in what is said of an edge of the table."""
+        told, numbers, upstream = self._told, self._numbers, self._upstream
+        for view in views:
+            columns = view.content.get("columns") or ()
+            if not columns:
+                numbers.setdefault(None, []).append(len(told))
+                told.append((view, None, None))
+            for column in columns:
+                for path in column["from"]:
+                    numbers.setdefault(column.get("to") if upstream else path, []).append(len(told))
+                    told.append((view, column, path))
+
+    @property
+    def edges(self) -> list[StoredEdge]:
+        """All of them."""
+        return [self._edge(number) for number in range(len(self._told))]
+
+    def meeting(self, path: str | None) -> Iterable[StoredEdge]:
+        """The edges that a column, or (None) the whole table, meets."""
+        numbers = range(len(self._told)) if path is None else meeting_numbers(self._numbers, path)
+        return map(self._edge, numbers)
+
+    def _edge(self, number: int) -> StoredEdge:
+        edge = self._made.get(number)
+        if edge is None:
+            edge = self._made[number] = edge_of(*self._told[number])
+        return edge
 
 
 def table_hops(connection: Connection, moment: Moment, *, upstream: bool) -> Hops[str, tuple[str, str]]:

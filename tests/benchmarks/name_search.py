@@ -35,8 +35,8 @@ _WORDS = (
     *("total", "status", "key", "id", "code", "name", "type", "flag", "tax", "net", "gross", "currency", "country"),
     *("city", "street", "phone", "mail", "first", "last", "created", "updated", "source", "batch", "user", "region"),
 )
-_ASKED = ("ord", "o", "id", "order customer", "ordercustomer", "customer_key", "order.customer", "custmer ordr", "zzzz")
-_NARROWED = (
+ASKED = ("ord", "o", "id", "order customer", "ordercustomer", "customer_key", "order.customer", "custmer ordr", "zzzz")
+NARROWED = (
     *("order owner:ann.7", "customer -tag:pii"),
     *("tag:pii", "customer tag:pii", "owner:ann", "order owner:ann", "producer:job.17", "order producer:nightly"),
     *("used:>5000", "order used:>100", "readers:>5", "stale:30d", "new:7d", "order sort:used", "sort:stale"),
@@ -60,7 +60,7 @@ def main() -> None:
         print(f"{asked.tables * (asked.columns + 1)} names indexed in {time.perf_counter() - begun:.0f} s")
         with database.write() as connection:
             _tell(connection, asked.tables, asked.columns, asked.edges)
-        for wanted in (*_ASKED, *_NARROWED):
+        for wanted in (*ASKED, *NARROWED):
             print(f"{wanted!r}: {_milliseconds(database, wanted):.0f} ms of processor time")
         with database.read() as connection:
             begun = time.process_time()
@@ -74,11 +74,11 @@ def _fill(database: Database, tables: int, columns: int) -> None:
     for start in range(0, tables, _BATCH):
         rows, named = [], {}
         for number in range(start, min(tables, start + _BATCH)):
-            name = f"{_name(chance, 4)}_{number}"
+            name = f"{random_name(chance, 4)}_{number}"
             rows.append(_table(number, name))
             named[f"e{number}", ""] = name
             for at in range(columns):
-                named[f"e{number}", f"{at}"] = _name(chance, 3)
+                named[f"e{number}", f"{at}"] = random_name(chance, 3)
         with database.write() as connection:
             connection.execute(insert(entities), rows)
             index_names(connection, named)
@@ -127,7 +127,7 @@ def _label(kind: str, value: str, entity: str, path: str) -> dict[str, str]:
     return {"kind": kind, "value": value, "entity_id": entity, "column_path": path}
 
 
-def _name(chance: random.Random, most: int) -> str:
+def random_name(chance: random.Random, most: int) -> str:
     return "_".join(chance.choice(_WORDS) for _ in range(chance.randint(1, most)))
 
 

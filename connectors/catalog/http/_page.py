@@ -132,13 +132,13 @@ def tables_of_area(store: Store, asked: Annotated[TablesQuery, Depends()]) -> Re
 
 @router.get("/api/v1/headwater/upstream")
 def upstream(store: Store, entity: EntityName, column: EntityName, when: AtMoment) -> Response:
-    """Cards and edges of everything that a column (its path in the entity) comes from."""
+    """Cards and edges of everything that a column (its path in the entity) comes from, with the columns on the way."""
     with store.read() as connection:
         row = named_entity(connection, entity)
         span = window(connection, when.as_of, when.days)
-        inside, truncated = CatalogGraph(connection, span.moment).entities_behind((row.id, column), MAX_CARDS)
-        document = neighbourhood.graph_document(connection, inside, span)
-        return reply({**document, "roots": [row.id], "truncated": truncated})
+        behind = CatalogGraph(connection, span.moment).behind((row.id, column), MAX_CARDS)
+        document = neighbourhood.graph_document(connection, behind.entities, span, behind)
+        return reply({**document, "roots": [row.id], "truncated": behind.cut})
 
 
 @router.get("/api/v1/headwater/window")

@@ -14,7 +14,7 @@ from connectors.catalog.contract.errors import not_found
 from connectors.catalog.picture.neighbourhood import NeighbourPage, entity_page
 from connectors.catalog.store.entities.entities import lies_under
 from connectors.catalog.store.lineage.window import Window
-from connectors.catalog.store.schema import contributions, dated_contributions, entities, entity_activity, intervals
+from connectors.catalog.store.schema import entities, entity_activity, intervals
 from ingestion.model import fqn
 from ingestion.model.lineage import Json
 
@@ -113,10 +113,10 @@ def _by_name(connection: Connection, names: set[str]) -> dict[str, Any]:
 def _pairs(connection: Connection, area_of: Mapping[str, str], window: Window) -> dict[tuple[str, str], dict[str, int]]:
     """How many edges of each kind of producer lead from one area into another."""
     source, target = entities.alias(), entities.alias()
-    kinds = (source.c.parent_id, target.c.parent_id, contributions.c.kind)
+    kinds = (source.c.parent_id, target.c.parent_id, intervals.c.kind)
     counted = (
         select(*kinds, func.count())
-        .select_from(dated_contributions)
+        .select_from(intervals)
         .join(source, source.c.id == intervals.c.from_id)
         .join(target, target.c.id == intervals.c.to_id)
         .where(window.moment.holds())

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import Connection
 
-from connectors.catalog.graph import table_hops
+from connectors.catalog.graph import Origins, table_hops
 from connectors.catalog.picture.contract import Edges
 from connectors.catalog.store.database import loads
 from connectors.catalog.store.entities import columns as columns_of
@@ -26,7 +26,7 @@ from ingestion.metrics.report import FILED_ENTITY
 from ingestion.model.fqn import build_fqn, encode_name
 from ingestion.model.lineage import Json
 from ingestion.model.witnesses import Verdict, witness_of
-from ingestion.walk import Walk
+from ingestion.walk import ColumnNode, Walk
 
 _LISTS = ("users", "filters", "variant")
 _MOST = 1_000  # of a list: anybody may write the attribute, and the page shows it
@@ -84,14 +84,20 @@ class Reach:
     limit: int
 
 
-def explore(connection: Connection, roots: Sequence[EntityRow], reach: Reach, window: Window) -> Json:
-    """Cards and edges around `roots`, nearest first, with everything each producer says."""
+def explore(
+    connection: Connection,
+    roots: Sequence[EntityRow],
+    reach: Reach,
+    window: Window,
+    origins: Origins | None = None,
+) -> Json:
+    """Cards and edges around `roots`, nearest first, with everything each producer says (of columns of `origins`)."""
     walk = _Walk(connection, window.moment, reach.limit, {row.id for row in roots})
     walk.go(reach.upstream, upstream=True)
     walk.go(reach.downstream, upstream=False)
     inside = walk.inside
     rows = any_rows_of(connection, inside)
-    found = walk.complete()
+    found = walk.complete(origins)
     neighbours = _hidden_neighbours(connection, inside, window.moment)
     identifiers = sorted({one.contribution_id for views in found.values() for one in views})
     times = reads.sights_of(connection, identifiers, window.moment.as_of)
@@ -101,7 +107,7 @@ def explore(connection: Connection, roots: Sequence[EntityRow], reach: Reach, wi
     past = entities_at(connection, sorted(inside), window.moment.as_of)
     nodes = []
     for row in sorted(rows.values(), key=lambda row: row.fqn):
-        node = _card(row, past.get(row.id), window.moment.as_of)
+        node = _card(row, past.get(row.id), window.moment.as_of, None if origins is None else origins.columns)
         node["hidden"] = neighbours.get(row.id, {"upstream": 0, "downstream": 0})
         node["usage"] = usage.get(row.id, {"reads": 0})
         if row.type == "table" and levels.get(row.id) is not CoverageLevel.COLUMNS:
@@ -140,25 +146,41 @@ class _Walk:
                     self.inside.add(identifier)
             walk.frontier = [identifier for identifier in walk.frontier if identifier in self.inside]
 
-    def complete(self) -> Edges:
-        """Every edge between the entities that were taken in."""
-        found = reads.contributions_around(self._connection, self.inside, upstream=False, moment=self._moment)
-        inside = {edge: views for edge, views in found.items() if edge[1] in self.inside}
-        seen = with_unseen(self._connection, inside, self._moment)
+    def complete(self, origins: Origins | None) -> Edges:
+        """Every edge between the entities that were taken in, with what is said of the columns of `origins`, or all."""
+        if origins is None or origins.cut:
+            found = reads.contributions_within(self._connection, self.inside, self._moment)
+            seen = with_unseen(self._connection, found, self._moment)
+        else:
+            seen = {edge: list(views) for edge, views in origins.said.items()}
+        if origins is not None:
+            seen = {edge: [one for view in views if (one := _about(view, origins))] for edge, views in seen.items()}
+            seen = {edge: views for edge, views in seen.items() if views}
         return with_verdicts(self._connection, seen, self._moment)
+
+
+def _about(view: ContributionView, origins: Origins) -> ContributionView | None:
+    """What a contribution says of the making of columns of `origins`, and of whole tables; None where nothing."""
+    told, columns = view.content.get("columns") or (), origins.columns
+    kept = [one for one in told if one.get("to") is None or (view.to_id, one["to"]) in columns]
+    if len(kept) == len(told):
+        return view
+    return replace(view, content={**view.content, "columns": kept}) if kept else None
 
 
 def _hidden_neighbours(connection: Connection, inside: set[str], moment: Moment) -> dict[str, dict[str, int]]:
     counts = {identifier: {"upstream": 0, "downstream": 0} for identifier in inside}
-    for upstream in (True, False):
-        for source, target in reads.neighbours(connection, inside, upstream=upstream, moment=moment):
-            here, there = (target, source) if upstream else (source, target)
-            if there not in inside:
-                counts[here]["upstream" if upstream else "downstream"] += 1
+    for side, upstream in (("upstream", True), ("downstream", False)):
+        outside = reads.count_neighbours(connection, inside, upstream=upstream, moment=moment)
+        for identifier, number in outside.items():
+            counts[identifier][side] = number
     return counts
 
 
-def _card(row: EntityRow, past: PastEntity | None, as_of: int | None) -> Json:
+def _card(
+    row: EntityRow, past: PastEntity | None, as_of: int | None, shown: Collection[ColumnNode] | None = None
+) -> Json:
+    """An entity as it is drawn, with those of its columns that are `shown` (None: all)."""
     document = loads(row.document)
     if past is not None:
         document = {key: value for key, value in document.items() if key not in _CHANGING} | past.attributes
@@ -182,9 +204,15 @@ def _card(row: EntityRow, past: PastEntity | None, as_of: int | None) -> Json:
     if past is None and as_of is not None:
         card["assumed"] = True
     if past is None or row.type not in columns_of.WITH_COLUMNS:
-        card["columns"] = _columns(row.fqn, columns_of.of_entity(row.type, document))
+        listed = columns_of.walk(columns_of.of_entity(row.type, document))
+        chosen = (one for one in listed if shown is None or (row.id, one[0]) in shown)
+        card["columns"] = _columns(row.fqn, chosen)
     else:
-        card["columns"] = [{**column, "fullyQualifiedName": f"{row.fqn}.{column['path']}"} for column in past.columns]
+        card["columns"] = [
+            {**column, "fullyQualifiedName": f"{row.fqn}.{column['path']}"}
+            for column in past.columns
+            if shown is None or (row.id, column["path"]) in shown
+        ]
     return card
 
 
@@ -200,9 +228,9 @@ def _tags(document: Json) -> Json:
     return answer | ({"derivedTags": derived} if derived else {})
 
 
-def _columns(name: str, columns: list[Json]) -> list[Json]:
+def _columns(name: str, columns: Iterable[tuple[str, int, Json]]) -> list[Json]:
     answers = []
-    for path, position, column in columns_of.walk(columns):
+    for path, position, column in columns:
         answer = {"path": path, "fullyQualifiedName": f"{name}.{path}", **columns_of.shape(position, column)}
         answer["name"] = column["name"]
         if column.get("description"):

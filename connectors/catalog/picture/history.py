@@ -83,19 +83,9 @@ def overview(connection: Connection, span: Window) -> Json:
     counted = select(entities.c.type, func.count()).where(entities.c.deleted.is_(False)).group_by(entities.c.type)
     by_type = {row[0]: row[1] for row in connection.execute(counted)}
     holds = span.moment.holds()
-    pairs = (
-        select(intervals.c.from_id, intervals.c.to_id)
-        .select_from(dated_contributions)
-        .where(holds)
-        .distinct()
-        .subquery()
-    )
-    producers = (
-        select(contributions.c.kind, func.count(), func.sum(versions.c.column_edges))
-        .select_from(dated_contributions)
-        .where(holds)
-        .group_by(contributions.c.kind)
-    )
+    pairs = select(intervals.c.from_id, intervals.c.to_id).where(holds).distinct().subquery()
+    producers = select(intervals.c.kind, func.count(), func.sum(intervals.c.column_edges)).where(holds)
+    producers = producers.group_by(intervals.c.kind)
     rows = connection.execute(producers).all()
     return {
         "window": span.answer(),

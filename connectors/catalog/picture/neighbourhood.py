@@ -5,27 +5,29 @@ moments.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import nsmallest
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, func, or_, select
 
 from connectors.catalog.contract.errors import not_found
-from connectors.catalog.graph import table_hop
+from connectors.catalog.graph import Origins, table_hop
 from connectors.catalog.picture import cards
 from connectors.catalog.search.filters import measures
 from connectors.catalog.store.database import now_millis
 from connectors.catalog.store.entities.attributes import PastEntity, entities_at
 from connectors.catalog.store.entities.entities import EntityRow, any_rows_of, lineage_entity
-from connectors.catalog.store.indexes import has_words, use_order, words
+from connectors.catalog.store.indexes import has_words, most_used, words
 from connectors.catalog.store.lineage import reads
 from connectors.catalog.store.lineage.inserts import Edge
 from connectors.catalog.store.lineage.reads import ContributionView, Moment
 from connectors.catalog.store.lineage.window import Window
-from connectors.catalog.store.rows import thousands_of
-from connectors.catalog.store.schema import attributes, corrections, dated_contributions, entities, intervals, versions
+from connectors.catalog.store.rows import IDS, bind_ids, thousands_of
+from connectors.catalog.store.schema import attributes, corrections, entities, intervals
 from ingestion.model.lineage import Json
 from ingestion.walk import Hop, Walk
 
@@ -37,6 +39,9 @@ _Hop = Callable[[set[str], bool], set[Edge]]
 """The edges that a hop from some entities takes, upstream (True) or downstream."""
 
 USE, NAME, CHANGE = "used", "name", "changed"
+_LISTED: Select[Any] = select(entities.c.id, entities.c.type, entities.c.fqn, entities.c.fqn_folded).where(
+    entities.c.id.in_(IDS)
+)
 _NO_CHANGES: Mapping[str, str] = MappingProxyType({})
 
 
@@ -257,10 +262,16 @@ def _walk(connection: Connection, steps: Sequence[NeighbourhoodStep], limit: int
     return _Walked(inside, roots, cut)
 
 
-def graph_document(connection: Connection, identifiers: Sequence[str], window: Window) -> Json:
-    """The document of exactly the entities of these `identifiers` and the edges between them, as `window` has them."""
+def graph_document(
+    connection: Connection, identifiers: Sequence[str], window: Window, origins: Origins | None = None
+) -> Json:
+    """The document of exactly the entities of these `identifiers` and the edges between them, as `window` has them.
+
+    With what concerns the columns of their `origins` alone, where these are given: of a hundred wide tables all that is
+    said would be megabytes.
+    """
     rows = list(any_rows_of(connection, set(identifiers)).values())
-    return cards.explore(connection, rows, cards.Reach(0, 0, len(rows)), window)
+    return cards.explore(connection, rows, cards.Reach(0, 0, len(rows)), window, origins)
 
 
 def _reach(start: str, hops: int, hop: _Hop, *, upstream: bool) -> list[str]:
@@ -295,21 +306,28 @@ def _first(connection: Connection, pairs: set[Edge], way: tuple[bool, int], chan
     if not _is_too_many(pairs, way):
         return pairs
     upstream, most = way
-    there = 0 if upstream else 1
-    use = use_order(connection, {pair[there] for pair in pairs})
     kept: set[Edge] = set()
     for some in _of_each(pairs, upstream=upstream).values():
-        kept.update(sorted(some, key=lambda pair: (pair not in changed, use[pair[there]]))[:most])
+        ends = {pair[0 if upstream else 1]: pair for pair in some}
+        differing = {end for end, pair in ends.items() if pair in changed}
+        kept.update(ends[end] for end in _changed_first(connection, ends.keys(), differing, most))
     return kept
+
+
+def _changed_first(
+    connection: Connection, identifiers: Collection[str], differing: Collection[str], most: int
+) -> list[str]:
+    """So many of the entities: those that differ, then the others, the most used of either first."""
+    first = most_used(connection, [one for one in identifiers if one in differing], most) if differing else []
+    others = [one for one in identifiers if one not in differing] if differing else identifiers
+    return first + (most_used(connection, others, most - len(first)) if len(first) < most else [])
 
 
 def beginnings(connection: Connection, window: Window) -> Json:
     """How much there is to see."""
     tables = select(func.count()).select_from(entities)
     held = entities.c.type.in_(("table", "container", "topic")), entities.c.deleted.is_(False)
-    column_edges = (
-        select(func.sum(versions.c.column_edges)).select_from(dated_contributions).where(window.moment.holds())
-    )
+    column_edges = select(func.sum(intervals.c.column_edges)).where(window.moment.holds())
     return {
         "tables": connection.scalar(tables.where(*held)) or 0,
         "columnEdges": connection.scalar(column_edges) or 0,
@@ -352,23 +370,35 @@ def entity_page(
     connection: Connection, identifiers: set[str], page: NeighbourPage, changes: Mapping[str, str] = _NO_CHANGES
 ) -> Json:
     """A page of these entities: how many have the words, and those of the page with their measures and `changes`."""
-    asked = words(page.words)
-    rows = [
-        row
-        for row in any_rows_of(connection, identifiers).values()
-        if not page.words.strip() or has_words(asked, words(row.fqn)) or page.words.casefold() in row.fqn_folded
-    ]
-    known = measures(connection, [row.id for row in rows])
+    having = identifiers
+    if page.words.strip():
+        having = {row.id for row in _listed(connection, identifiers) if _has(page.words, row)}
+    most = page.start + page.limit
     if page.order == NAME:
-        rows.sort(key=lambda row: row.fqn)
+        ordered = [row.id for row in nsmallest(most, _listed(connection, having), key=attrgetter("fqn"))]
     else:
-        rows.sort(key=lambda row: (-known[row.id]["runs"], -known[row.id]["readers"], row.fqn))
-    if page.order == CHANGE:
-        rows.sort(key=lambda row: row.id not in changes)
-    listed = rows[page.start : page.start + page.limit]
-    return {"found": len(rows), "entities": [_entity(row, known[row.id], changes) for row in listed]}
+        ordered = _changed_first(connection, having, changes.keys() if page.order == CHANGE else (), most)
+    listed = ordered[page.start :]
+    known = measures(connection, listed)
+    rows = {row.id: row for row in _listed(connection, listed)}
+    return {"found": len(having), "entities": [_entity(rows[one], known[one], changes) for one in listed]}
 
 
-def _entity(row: EntityRow, use: Json, changes: Mapping[str, str]) -> Json:
+def _listed(connection: Connection, identifiers: Iterable[str]) -> Sequence[Row[Any]]:
+    rows: Sequence[Row[Any]] = connection.execute(_LISTED, bind_ids(list(identifiers))).all()
+    return rows
+
+
+def _has(wanted: str, row: Row[Any]) -> bool:
+    """Whether an entity's name has the words that are `wanted`, or holds them as they were typed."""
+    folded: str = row.fqn_folded
+    if wanted.casefold() in folded:
+        return True
+    asked = words(wanted)
+    # of a name in plain letters its words are parts, as they are
+    return not (folded.isascii() and any(one not in folded for one in asked)) and has_words(asked, words(row.fqn))
+
+
+def _entity(row: Row[Any], use: Json, changes: Mapping[str, str]) -> Json:
     answer: Json = {"entity": {"id": row.id, "type": row.type, "fullyQualifiedName": row.fqn}, "use": use}
     return answer | ({"change": changes[row.id]} if row.id in changes else {})

@@ -23,7 +23,7 @@ from connectors.catalog.store.evidence.workflow_runs import (
 )
 from connectors.catalog.store.lineage.known_sources import CoverageLevel, levels_of
 from connectors.catalog.store.lineage.reads import Moment
-from connectors.catalog.store.schema import dated_contributions, entities, intervals
+from connectors.catalog.store.schema import entities, intervals
 from ingestion.model import fqn
 from ingestion.model.lineage import Json
 from ingestion.model.outcomes import Outcome, UncoveredReason, code_of, words_of
@@ -274,7 +274,7 @@ def _setting(reason: str, names: Iterable[str] = (), schemas: Iterable[str] = ()
 
 def _used_by(connection: Connection, moment: Moment) -> dict[str, int]:
     """How many other entities are made of each."""
-    ends = select(intervals.c.from_id, func.count(intervals.c.to_id.distinct())).select_from(dated_contributions)
+    ends = select(intervals.c.from_id, func.count(intervals.c.to_id.distinct()))
     where = (moment.holds(), intervals.c.from_id != intervals.c.to_id)
     rows = connection.execute(ends.where(*where).group_by(intervals.c.from_id))
     return {row.from_id: row[1] for row in rows}

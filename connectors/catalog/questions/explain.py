@@ -33,6 +33,6 @@ def explain(connection: Connection, column: str, span: Window) -> Answer[Explana
     if path is None:
         some = ", ".join(sorted(column_names(connection, row).exact)[:_MOST_COLUMNS])
         raise ConfigError(f"{row.fqn} is a table: name one of its columns{f' ({some}, ...)' if some else ''}")
-    identifiers, cut = CatalogGraph(connection, span.moment).entities_behind((row.id, path), MAX_CARDS)
-    document = graph_document(connection, identifiers, span)
-    return Answer(explain_in_document(document, f"{row.fqn}.{path}"), (_CUT,) if cut else ())
+    behind = CatalogGraph(connection, span.moment).behind((row.id, path), MAX_CARDS)
+    document = graph_document(connection, behind.entities, span, behind)
+    return Answer(explain_in_document(document, f"{row.fqn}.{path}"), (_CUT,) if behind.cut else ())

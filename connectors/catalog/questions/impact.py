@@ -18,6 +18,7 @@ from connectors.catalog.questions.tables import LocalTables, owners_in, tags_in
 from connectors.catalog.store.database import loads
 from connectors.catalog.store.entities.columns import of_document, shown_name, walk
 from connectors.catalog.store.entities.entities import EntityRow, any_rows_of
+from connectors.catalog.store.indexes import has_labels
 from connectors.catalog.store.lineage.window import Window
 from ingestion.model.lineage import Json
 from ingestion.model.moments import Unseen
@@ -234,7 +235,12 @@ class _Labels:
     is_view: bool
 
 
+_NO_LABELS = _Labels((), {})
+
+
 def _labels(row: EntityRow) -> _Labels:
+    if not has_labels(row.document):
+        return _NO_LABELS
     document = loads(row.document)
     columns = walk(of_document(document))
     tags: dict[str | None, tuple[str, ...]] = {path: tags_in(column) for path, _position, column in columns}

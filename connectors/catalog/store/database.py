@@ -35,6 +35,7 @@ _STATISTICS = {
     (entities.name, "sqlite_autoindex_entities_2"): f"{_ROWS} 300000 1",  # type, fqn
     (entities.name, "entities_fqn_folded"): f"{_ROWS} 300000 1",
     (entities.name, "entities_name_folded"): f"{_ROWS} 300000 20",
+    (entities.name, "entities_listed"): f"{_ROWS} 1",
     (entities.name, "entities_parent"): f"{_ROWS} 20",
     (entities.name, "entities_path"): f"{_ROWS} 2",
     (entities.name, "entities_checksum"): f"{_ROWS} 2",
@@ -76,6 +77,24 @@ def _prepare_selectivity(connection: Connection) -> None:
     connection.execute(text("analyze sqlite_schema"))
 
 
+def _widen_intervals(connection: Connection) -> None:
+    """Gives the intervals of a store that was made without them what their versions have."""
+    known = {row[1] for row in connection.execute(text(f"pragma table_info({intervals.name})"))}
+    if not known or "kind" in known:
+        return
+    for column in ("kind text not null default ''", "source text not null default ''"):
+        connection.execute(text(f"alter table {intervals.name} add column {column}"))
+    connection.execute(text(f"alter table {intervals.name} add column column_edges integer not null default 0"))
+    of_version = "from versions v join contributions c on c.id = v.contribution_id where v.id = intervals.version_id"
+    connection.execute(
+        text(f"update intervals set (kind, source, column_edges) = (select kind, source, column_edges {of_version})")
+    )
+    for index in ("intervals_from", "intervals_to"):
+        connection.execute(text(f"drop index if exists {index}"))
+    for added in (*intervals.indexes, *entities.indexes):
+        added.create(connection, checkfirst=True)
+
+
 # The time, as the catalog keeps it.
 
 
@@ -112,6 +131,7 @@ class Database:
         self._readers = _open(file, _READERS)
         self._writer = _open(file, _WRITER)
         with self.write() as connection:
+            _widen_intervals(connection)
             metadata.create_all(connection)
             _check_version(connection, file)
             for prepare in (prepare_name_index, prepare_labels, prepare_activity, _prepare_selectivity):

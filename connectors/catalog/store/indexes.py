@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from heapq import nsmallest
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, or_, select, text, union_all
 from sqlalchemy.dialects.sqlite import insert as upsert
@@ -78,6 +79,10 @@ JOBS_OF = select(contribution_jobs).where(contribution_jobs.c.contribution_id.in
 _PRODUCERS_OF = select(entity_labels.c.value, entity_labels.c.entity_id).where(
     entity_labels.c.kind == PRODUCER, entity_labels.c.entity_id.in_(IDS)
 )
+_USE_OF = select(entity_activity.c.entity_id, entity_activity.c.runs, entity_activity.c.readers).where(
+    entity_activity.c.entity_id.in_(IDS)
+)
+_NAMES_OF = select(entities.c.id, entities.c.fqn).where(entities.c.id.in_(IDS))
 Statement = tuple[str, str, str]
 """The entity that is read, and the kind and key of what reads it."""
 
@@ -273,15 +278,16 @@ def add_runs(connection: Connection, news: Mapping[str, int]) -> None:
         connection.exec_driver_sql(_ADD_RUNS, rows)
 
 
-def use_order(connection: Connection, identifiers: Iterable[str]) -> dict[str, tuple[int, int, str]]:
-    """What puts each of these entities in order of use, the most used first: its runs, its readers, its name."""
-    found: dict[str, tuple[int, int, str]] = {}
-    for some in thousands_of(sorted(set(identifiers))):
-        known = select(entities.c.id, entities.c.fqn, entity_activity.c.runs, entity_activity.c.readers)
-        joined = known.outerjoin(entity_activity, entity_activity.c.entity_id == entities.c.id)
-        for identifier, name, runs, readers in connection.execute(joined.where(entities.c.id.in_(some))):
-            found[identifier] = -(runs or 0), -(readers or 0), name
-    return found
+def most_used(connection: Connection, identifiers: Collection[str], most: int) -> list[str]:
+    """So many of these entities, the most used first: by their runs, their readers, their names."""
+    counts = dict.fromkeys(identifiers, (0, 0))
+    used = connection.execute(_USE_OF, bind_ids(list(counts))).all()
+    counts.update((row[0], (-row[1], -row[2])) for row in used)
+    if len(counts) > most:  # names are looked up of those alone that may be among them
+        last = max(nsmallest(most, counts.values()), default=(1, 0))
+        counts = {one: count for one, count in counts.items() if count <= last}
+    names = {row[0]: row[1] for row in connection.execute(_NAMES_OF, bind_ids(list(counts))).all()}
+    return sorted(names, key=lambda one: (counts[one], names[one]))[:most]
 
 
 def add_readers(connection: Connection, news: Mapping[str, int]) -> None:

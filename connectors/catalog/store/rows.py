@@ -9,13 +9,21 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Table, bindparam, func, select
+from sqlalchemy import Connection, Select, Table, bindparam, func, select
 
 from connectors.catalog.store.schema import entities, entity_labels, query_uses
 
 _T = TypeVar("_T")
 _MOST_BOUND = 1_000
-IDS = select(func.json_each(bindparam("ids")).table_valued("value").c.value)
+_IDS = "ids"
+
+
+def ids_bound_as(parameter: str) -> Select[Any]:
+    """The ids that a statement is given by `bind_ids` under the name of a `parameter`."""
+    return select(func.json_each(bindparam(parameter)).table_valued("value").c.value)
+
+
+IDS = ids_bound_as(_IDS)
 """The ids that a statement is given by `bind_ids`: SQLAlchemy takes some hundred values of its own `in_` for longer
 than SQLite takes to find their rows.
 """
@@ -35,12 +43,12 @@ def thousands_of(wanted: Sequence[_T]) -> Iterator[list[_T]]:
         yield list(wanted[start : start + _MOST_BOUND])
 
 
-def bind_ids(ids: Sequence[str] | Sequence[int]) -> dict[str, str]:
-    """The parameter of a statement with `IDS`: the `ids` of entities, or the numbers of rows."""
+def bind_ids(ids: Sequence[str] | Sequence[int], parameter: str = _IDS) -> dict[str, str]:
+    """The parameter of a statement with `IDS`, or with others of this name: `ids` of entities, or numbers of rows."""
     text = json.dumps(ids, ensure_ascii=False)
     if "\\u0000" in text:  # where a text of SQLite's JSON would end; no id that is stored has it
         text = json.dumps([one for one in ids if not isinstance(one, str) or "\0" not in one], ensure_ascii=False)
-    return {"ids": text}
+    return {parameter: text}
 
 
 # Many rows of one table, given to the driver itself.

@@ -53,6 +53,8 @@ entities = Table(
     Index("entities_parent", "parent_id"),
     Index("entities_path", "path"),
     Index("entities_checksum", "checksum"),
+    # with what lists tell of entities: a row has a document of kilobytes
+    Index("entities_listed", "id", "parent_id", "type", "deleted", "fqn", "fqn_folded"),
 )
 
 query_uses = Table(
@@ -366,8 +368,13 @@ intervals = Table(
     Column("start", BigInteger, nullable=False),
     Column("end", BigInteger),
     Column("last_seen", BigInteger, nullable=False),
-    Index("intervals_from", "from_id"),
-    Index("intervals_to", "to_id"),
+    # what its contribution and its version have too: theirs are the largest rows of the store
+    Column("kind", Text, nullable=False, server_default=""),
+    Column("source", Text, nullable=False, server_default=""),
+    Column("column_edges", Integer, nullable=False, server_default="0"),
+    # with all that tells which edges there are at a moment
+    Index("intervals_from", "from_id", "end", "kind", "last_seen", "start", "to_id"),
+    Index("intervals_to", "to_id", "end", "kind", "last_seen", "start", "from_id", "source", "column_edges"),
     Index("intervals_version", "version_id"),
     Index("intervals_start", "start"),
     Index("intervals_end", "end"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from hypothesis import given, settings
 from sqlalchemy import Connection
 
 from connectors.catalog.graph import CatalogGraph
+from connectors.catalog.picture.neighbourhood import graph_document
 from connectors.catalog.questions.answer import Answer, When
 from connectors.catalog.questions.diff import diff
 from connectors.catalog.questions.explain import explain
@@ -25,9 +27,11 @@ from connectors.catalog.questions.tables import LocalTables
 from connectors.catalog.questions.why.ranking import UpstreamPaths
 from connectors.catalog.questions.why.search import cause_report
 from connectors.catalog.store.database import now_millis
+from connectors.catalog.store.lineage import reads
 from connectors.catalog.store.lineage.reads import NOW
 from connectors.catalog.store.lineage.window import window
 from ingestion.policies import Policy, PolicyRule, TaggedColumns, propagate
+from ingestion.scripts.explanation import explain as explain_in_document
 from ingestion.walk import DIRECT, INDIRECT, STRENGTHS, TABLE, Budget, ColumnNode, node_name, strongest_ways
 from tests.support.made_catalog import AT, MadeCatalog
 from tests.support.random_edges import COLUMNS, TABLES, MadeEdge, edge_lists
@@ -217,6 +221,27 @@ def test_a_column_that_is_to_be_dropped_breaks_what_impact_tells(made: MadeCatal
         assert told == {
             name: (EffectKind.UNCERTAIN if tie == TABLE else EffectKind.BREAKS, hops) for name, (tie, hops) in reached
         }
+
+
+@settings(max_examples=25, deadline=None)
+@given(edge_lists())
+def test_what_is_read_alone_is_what_all_of_it_has_of_it(made: MadeCatalog, edges: list[MadeEdge]) -> None:
+    """Of a column the columns on the way, of a picture the edges between its tables: no answer differs by the rest."""
+    with catalog_of(made, edges) as asked:
+        connection, span = asked.connection, window(asked.connection, None, 0)
+        whole = graph_document(connection, list(asked.ids.values()), span)
+        for name in (f"{HOME}.{table}.y" for table in TABLES):
+            alone, among_all = explain(connection, name, span).content, explain_in_document(whole, name)
+            assert alone.to_json() == among_all.to_json()
+        some = {identifier for name, identifier in asked.ids.items() if name < f"{HOME}.d"}
+        around = reads.contributions_around(connection, some, upstream=False)
+        assert reads.contributions_within(connection, some) == {
+            edge: views for edge, views in around.items() if edge[1] in some
+        }
+        for upstream in (True, False):
+            pairs = reads.neighbours(connection, some, upstream=upstream)
+            outside = Counter(pair[upstream] for pair in pairs if pair[not upstream] not in some)
+            assert reads.count_neighbours(connection, some, upstream=upstream) == outside
 
 
 CHAIN = [MadeEdge((one, "x"), (other, "x"), DIRECT) for one, other in pairwise(TABLES)]

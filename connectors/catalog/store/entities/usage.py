@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
-from sqlalchemy import ColumnElement, Connection, func, select, union
+from sqlalchemy import ColumnElement, Connection, func, select, union_all
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from connectors.catalog.store.entities.entities import EntityRow, lies_under
@@ -31,13 +31,14 @@ def uses(connection: Connection, identifiers: list[str]) -> dict[str, Json]:
             contributions, records, records.c.contribution_id == contributions.c.id
         )
         recorded = select(usage_records.c.entity_id, usage_records.c.digest)
-        # A record that proves several edges, or is told of as well, is one reading.
-        readings = union(
+        readings = union_all(
             proving.where(contributions.c.from_id.in_(some)), recorded.where(usage_records.c.entity_id.in_(some))
         ).subquery()
-        counted = select(readings.c.entity_id, func.count()).group_by(readings.c.entity_id)
-        for identifier, reads in connection.execute(counted):
-            found[identifier] = {"reads": reads, "lastRead": last.get(identifier)}
+        # A record that proves several edges, or is told of as well, is one reading.
+        reads = func.count(readings.c.digest.distinct())
+        counted = select(readings.c.entity_id, reads).group_by(readings.c.entity_id)
+        for identifier, number in connection.execute(counted):
+            found[identifier] = {"reads": number, "lastRead": last.get(identifier)}
     return found
 
 

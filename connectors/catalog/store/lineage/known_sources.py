@@ -10,7 +10,7 @@ from sqlalchemy import Connection, func, select
 from connectors.catalog.store.lineage.reads import Moment, read_contributions
 from connectors.catalog.store.lineage.rejections import rejected_columns
 from connectors.catalog.store.rows import thousands_of
-from connectors.catalog.store.schema import dated_contributions, intervals, versions
+from connectors.catalog.store.schema import intervals
 
 
 class CoverageLevel(StrEnum):
@@ -31,8 +31,7 @@ def levels_of(
     """
     moment = Moment(as_of)
     chosen = [] if among is None else [intervals.c.to_id.in_(sorted(among))]
-    columns = func.max(versions.c.column_edges)
-    into = select(intervals.c.to_id, columns).select_from(dated_contributions)
+    into = select(intervals.c.to_id, func.max(intervals.c.column_edges))
     where = (moment.holds(), intervals.c.from_id != intervals.c.to_id, *chosen)
     found = {
         target: CoverageLevel.COLUMNS if most else CoverageLevel.TABLE

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, and_, case, exists, func, or_, select
@@ -13,7 +14,7 @@ from connectors.catalog.store.database import loads
 from connectors.catalog.store.entities import columns as columns_of
 from connectors.catalog.store.entities import name_events
 from connectors.catalog.store.lineage.rejections import rejected_columns, without_rejected_columns
-from connectors.catalog.store.rows import IDS, bind_ids, thousands_of
+from connectors.catalog.store.rows import IDS, bind_ids, ids_bound_as, thousands_of
 from connectors.catalog.store.schema import (
     contribution_jobs,
     contributions,
@@ -30,6 +31,8 @@ from ingestion.model.witnesses import Verdict, WitnessFilter
 from ingestion.walk import DIRECT, TABLE, ColumnNode
 
 _BETWEEN_JOBS = "\x1f"
+_INSIDE = "inside"
+_NOTHING_BOUND: Mapping[str, str] = MappingProxyType({})
 
 JOBS = (
     select(func.group_concat(contribution_jobs.c.job, _BETWEEN_JOBS))
@@ -57,7 +60,7 @@ class Moment:
     witnesses: WitnessFilter | None = None
 
     def holds(self) -> ColumnElement[bool]:
-        """The condition on an interval (and its contribution) that it is in force at this moment."""
+        """The condition on an interval that it is in force at this moment."""
         if self.as_of is None:
             open_now: ColumnElement[bool] = intervals.c.end.is_(None)
         else:
@@ -69,7 +72,7 @@ class Moment:
         if self.as_of is not None:  # what was seen after it says nothing of how old an observation was then
             in_time = and_(sightings.c.first_seen <= self.as_of, sightings.c.last_seen >= self.since)
             recent = exists().where(sightings.c.version_id == intervals.c.version_id, in_time).correlate(intervals)
-        return and_(open_now, or_(contributions.c.kind.not_in(OBSERVED), recent))
+        return and_(open_now, or_(intervals.c.kind.not_in(OBSERVED), recent))
 
     def last_seen(self) -> ColumnElement[int]:
         """When a version had been seen last by then."""
@@ -128,9 +131,15 @@ class Seen:
 
 
 def read_contributions(
-    connection: Connection, where: ColumnElement[bool], moment: Moment = NOW
+    connection: Connection,
+    where: ColumnElement[bool],
+    moment: Moment = NOW,
+    bound: Mapping[str, str] = _NOTHING_BOUND,
 ) -> list[ContributionView]:
-    """Everything in force at `moment` where the intervals match, in an order that does not change."""
+    """Everything in force at `moment` where the intervals match, in an order that does not change.
+
+    `bound` are the values of the condition's parameters.
+    """
     first = (contributions.c.from_id.label("first_from"), contributions.c.to_id.label("first_to"))
     columns = (versions.c.id, contributions.c.id, intervals.c.from_id, intervals.c.to_id, *first)
     subject = (contributions.c.kind, contributions.c.key, contributions.c.source, versions.c.content)
@@ -140,7 +149,8 @@ def read_contributions(
         select(*columns, *subject, intervals.c.start, last_seen, JOBS)
         .select_from(dated_contributions)
         .where(and_(where, moment.holds()))
-        .order_by(*order)
+        .order_by(*order),
+        bound,
     ).all()
     contents = contents_of(connection, [row.content for row in rows])
     found = [_view(row, content) for row, content in zip(rows, contents, strict=True)]
@@ -225,16 +235,48 @@ def contributions_around(
     return found
 
 
+def contributions_within(
+    connection: Connection, entities: Iterable[str], moment: Moment = NOW
+) -> dict[tuple[str, str], list[ContributionView]]:
+    """What is said about the edges that both begin and end in `entities`, by edge: what a table of which a hundred
+    thousand are made has beside is not read.
+    """
+    inside = sorted(set(entities))
+    # as an expression: one place in the index for each entity, not one for each two
+    begins = intervals.c.from_id.concat("").in_(ids_bound_as(_INSIDE))
+    found: dict[tuple[str, str], list[ContributionView]] = defaultdict(list)
+    for some in thousands_of(inside):
+        where = and_(intervals.c.to_id.in_(some), begins)
+        for one in read_contributions(connection, where, moment, bind_ids(inside, _INSIDE)):
+            found[one.edge].append(one)
+    return found
+
+
 def neighbours(
     connection: Connection, entities: Iterable[str], *, upstream: bool, moment: Moment = NOW
 ) -> set[tuple[str, str]]:
     """The edges into (upstream) or out of `entities`, without what is said about them."""
     column = intervals.c.to_id if upstream else intervals.c.from_id
     found: set[tuple[str, str]] = set()
-    pairs = select(intervals.c.from_id, intervals.c.to_id).select_from(dated_contributions)
+    pairs = select(intervals.c.from_id, intervals.c.to_id)
     statement = pairs.where(column.in_(IDS), moment.holds()).distinct()
     for some in thousands_of(sorted(set(entities))):
         rows = connection.execute(statement, bind_ids(some))
+        found.update((row[0], row[1]) for row in rows)
+    return found
+
+
+def count_neighbours(
+    connection: Connection, entities: Iterable[str], *, upstream: bool, moment: Moment = NOW
+) -> dict[str, int]:
+    """Of how many others each of `entities` is made (upstream), or how many are made of it: those outside."""
+    here, there = (intervals.c.to_id, intervals.c.from_id) if upstream else (intervals.c.from_id, intervals.c.to_id)
+    inside = sorted(set(entities))
+    outside = there.not_in(ids_bound_as(_INSIDE))
+    statement = select(here, func.count(there.distinct())).where(here.in_(IDS), outside, moment.holds()).group_by(here)
+    found: dict[str, int] = {}
+    for some in thousands_of(inside):
+        rows = connection.execute(statement, bind_ids(some) | bind_ids(inside, _INSIDE))
         found.update((row[0], row[1]) for row in rows)
     return found
 
@@ -307,16 +349,24 @@ class StoredEdge(NamedTuple):
 
 def edges_of(view: ContributionView, columns: Iterable[Json] | None = None) -> Iterator[StoredEdge]:
     """The edges that a contribution tells of; those of these `columns` of its content alone, if given."""
-    source, target = view.edge
     given = view.content.get("columns") or ()
     if not given:
-        yield StoredEdge((source, None), (target, None), TABLE, certain=True, view=view, column=None)
+        yield edge_of(view, None, None)
         return
     for column in given if columns is None else columns:
-        end = target, column.get("to")
-        type_, certain = column.get("type") or DIRECT, column.get("certain", True) is not False
         for path in column["from"]:
-            yield StoredEdge((source, path), end, type_, certain, view, column)
+            yield edge_of(view, column, path)
+
+
+def edge_of(view: ContributionView, column: Json | None, path: str | None) -> StoredEdge:
+    """The edge that a contribution tells of with a `column` of its content, out of the column at `path`; None of each
+    where it tells of none.
+    """
+    source, target = view.edge
+    if column is None:
+        return StoredEdge((source, None), (target, None), TABLE, certain=True, view=view, column=None)
+    type_, certain = column.get("type") or DIRECT, column.get("certain", True) is not False
+    return StoredEdge((source, path), (target, column.get("to")), type_, certain, view, column)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, func, select
 
 from connectors.catalog.store.lineage.reads import ContributionView, Moment, contributions_around
 from connectors.catalog.store.rows import IDS, bind_ids, thousands_of
-from connectors.catalog.store.schema import contributions, dated_contributions, intervals
+from connectors.catalog.store.schema import intervals
 from ingestion.model.contributions import OBSERVED
 from ingestion.model.moments import Unseen
 
@@ -42,8 +42,8 @@ def with_unseen(connection: Connection, found: _Edges, moment: Moment) -> dict[t
 
 def _newest_starts(connection: Connection, targets: Iterable[str], moment: Moment) -> dict[str, int]:
     """When the newest of what is seen to fill each of some entities came."""
-    newest = select(intervals.c.to_id, func.max(intervals.c.start)).select_from(dated_contributions)
-    newest = newest.where(intervals.c.to_id.in_(IDS), contributions.c.kind.in_(OBSERVED), moment.holds())
+    newest = select(intervals.c.to_id, func.max(intervals.c.start))
+    newest = newest.where(intervals.c.to_id.in_(IDS), intervals.c.kind.in_(OBSERVED), moment.holds())
     found: dict[str, int] = {}
     for some in thousands_of(sorted(targets)):
         rows = connection.execute(newest.group_by(intervals.c.to_id), bind_ids(some))

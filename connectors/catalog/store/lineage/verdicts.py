@@ -23,7 +23,7 @@ from connectors.catalog.store.lineage.reads import (
 )
 from connectors.catalog.store.lineage.recency import with_unseen
 from connectors.catalog.store.rows import IDS, bind_ids, thousands_of
-from connectors.catalog.store.schema import contributions, dated_contributions, intervals
+from connectors.catalog.store.schema import intervals
 from ingestion.model.contributions import OBSERVED
 from ingestion.model.lineage import Json
 from ingestion.model.witnesses import (
@@ -63,7 +63,7 @@ def with_verdicts(
 
 def contested_targets(connection: Connection, targets: Iterable[str] | None, moment: Moment) -> list[str]:
     """Of some `targets` (None: of all entities) those that two witnesses or more speak of."""
-    speaking = select(intervals.c.to_id, contributions.c.kind, contributions.c.source).select_from(dated_contributions)
+    speaking = select(intervals.c.to_id, intervals.c.kind, intervals.c.source)
     speaking = speaking.where(moment.holds()).distinct()
     found: dict[str, set[Witness]] = defaultdict(set)
     if targets is None:

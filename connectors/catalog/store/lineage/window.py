@@ -67,7 +67,7 @@ def edges_before(connection: Connection, span: Window) -> int:
     if span.since is None:
         return 0
     at_any_age, in_window = (
-        select(intervals.c.from_id, intervals.c.to_id).select_from(dated_contributions).where(moment.holds())
+        select(intervals.c.from_id, intervals.c.to_id).where(moment.holds())
         for moment in (Moment(span.moment.as_of), span.moment)
     )
     hidden = except_(at_any_age, in_window).subquery()

@@ -33,12 +33,14 @@ _ENDINGS_INTO = _ENDINGS.where(endings.c.to_id.in_(IDS))
 _ENDINGS_OF_PIPELINES = _ENDINGS.where(endings.c.to_id.is_(None) & endings.c.pipeline_id.in_(IDS))
 _SUBJECT = ("from_id", "to_id", "kind", "key", "source")
 _INTERVAL = tuple(f.name for f in fields(Interval))
+_OF_ITS_VERSION = ("version_id", "kind", "source", "column_edges")
 _interval_values = attrgetter(*_INTERVAL)
 _OF_VERSIONS = intervals.c.version_id.in_(IDS)
 _ENDS_OF = select(intervals.c.from_id, intervals.c.to_id, intervals.c.end.is_(None)).where(_OF_VERSIONS)
 _READ_NOW = select(intervals.c.from_id, intervals.c.to_id).where(intervals.c.to_id.in_(IDS), intervals.c.end.is_(None))
 _SUBJECTS = (
-    select(versions.c.id, *(contributions.c[name] for name in _SUBJECT), versions.c.pipeline_id)
+    select(versions.c.id, versions.c.column_edges)
+    .add_columns(*(contributions.c[name] for name in _SUBJECT), versions.c.pipeline_id)
     .select_from(versions.join(contributions, contributions.c.id == versions.c.contribution_id))
     .where(versions.c.id.in_(IDS))
 )
@@ -71,7 +73,7 @@ def project(connection: Connection, identifiers: Sequence[int]) -> None:
     # once for all of them: each word on a target counts, whichever are looked at together
     superseded = supersessions(connection, identifiers)
     for some in thousands_of(identifiers):
-        subjects = _subjects(connection, some)
+        sizes, subjects = _subjects(connection, some)
         seen = _sightings(connection, some)
         ends = {end for subject in subjects.values() for end in (subject.from_id, subject.to_id)}
         lives = name_events.lives(connection, ends)
@@ -91,8 +93,11 @@ def project(connection: Connection, identifiers: Sequence[int]) -> None:
             after += [(identifier, part) for part in without_rejected(parts, rejections)]
         ends_after = [(part.from_id, part.to_id, part.end is None) for _, part in after]
         readers.update(read_now.new_readers(before, ends_after))
-        rows = [(version, *_interval_values(part)) for version, part in after]
-        insert_rows(connection, intervals, ("version_id", *_INTERVAL), rows)
+        rows = [
+            (version, subjects[version].kind, subjects[version].source, sizes[version], *_interval_values(part))
+            for version, part in after
+        ]
+        insert_rows(connection, intervals, (*_OF_ITS_VERSION, *_INTERVAL), rows)
         targets.update(target for _, target, _ in (*before, *ends_after))
     add_readers(connection, readers)
     refresh_writes(connection, targets)
@@ -139,9 +144,10 @@ class _ReadNow:
                 self._sources[target][source] += words
 
 
-def _subjects(connection: Connection, identifiers: list[int]) -> dict[int, Subject]:
+def _subjects(connection: Connection, identifiers: list[int]) -> tuple[dict[int, int], dict[int, Subject]]:
+    """How many edges of columns these versions tell of, and whose timelines they are."""
     rows: Sequence[Sequence[Any]] = connection.execute(_SUBJECTS, bind_ids(identifiers)).all()
-    return {row[0]: Subject(*row[1:]) for row in rows}
+    return {row[0]: row[1] for row in rows}, {row[0]: Subject(*row[2:]) for row in rows}
 
 
 def _sightings(connection: Connection, identifiers: list[int]) -> dict[int, list[Sighting]]:

@@ -16,6 +16,7 @@ from connectors.catalog.store.database import open_database
 from connectors.catalog.store.schema import endings
 from ingestion.errors import ConfigError
 from tests.support.http_client import Client
+from tests.support.made_catalog import MadeCatalog
 
 
 def made_by_another(file: Path) -> Path:
@@ -32,6 +33,28 @@ def test_a_column_keeps_its_stored_name_whatever_the_code_calls_it(tmp_path: Pat
         names = {row[1] for row in connection.execute("pragma table_info(endings)")}
     assert names == {column.name for column in endings.columns}
     assert {column.key: column.name for column in endings.columns if column.key != column.name} == {"filed_at": "told"}
+
+
+def test_a_store_whose_intervals_lack_what_their_versions_have_is_given_it(tmp_path: Path) -> None:
+    with closing(MadeCatalog(tmp_path / "catalog.db")) as made:
+        made.add_tables({"shop.main.public.a": ("x", "y"), "shop.main.public.b": ("x", "y")})
+        columns = [{"from": [f"shop.main.public.a.{one}"], "to": f"shop.main.public.b.{one}"} for one in "xy"]
+        said = {"producer": {"kind": "view", "key": "b"}, "columns": columns}
+        made.add_edges([("shop.main.public.a", "shop.main.public.b", said)])
+    with closing(sqlite3.connect(made.file)) as connection:
+        schema = "select type, name, sql from sqlite_master where tbl_name in ('intervals', 'entities') order by name"
+        new, rows = connection.execute(schema).fetchall(), connection.execute("select * from intervals").fetchall()
+        for index in ("intervals_from", "intervals_to", "entities_listed"):
+            connection.execute(f"drop index {index}")
+        for column in ("kind", "source", "column_edges"):
+            connection.execute(f"alter table intervals drop column {column}")
+        connection.execute("create index intervals_from on intervals (from_id)")
+    open_database(made.file).close()
+    with closing(sqlite3.connect(made.file)) as connection:
+        there = {row[:2] for row in connection.execute(schema)}
+        assert there == {row[:2] for row in new}
+        assert connection.execute("select * from intervals").fetchall() == rows
+        assert rows[0][-3:] == ("view", "QueryLineage", 2)
 
 
 def test_a_new_and_an_empty_file_become_a_store_that_opens_again(tmp_path: Path) -> None:
