@@ -38,12 +38,12 @@ StoredWay = Way[ColumnNode, StoredEdge]
 class Origins:
     """What a column comes from: `entities`, the nearest first, and the `columns` met; `cut`: there is more.
 
-    `said` is what is said of the edges between the entities, which has been read; not where there is more.
+    `views` are what is said of the edges between the entities, which has been read; not where there is more.
     """
 
     entities: Sequence[str]
     columns: Collection[ColumnNode]
-    said: Mapping[Edge, Sequence[ContributionView]]
+    views: Mapping[Edge, Sequence[ContributionView]]
     cut: bool
 
 
@@ -59,7 +59,7 @@ class CatalogGraph:
         self._connection = connection
         self._moment = moment
         self._judged = judged or moment.witnesses is not None
-        self._said: dict[Edge, list[ContributionView]] = {}
+        self._read_views: dict[Edge, list[ContributionView]] = {}
         self.upstream = EdgeIndex.of_tables(partial(self._read, upstream=True), upstream=True)
         self.downstream = EdgeIndex.of_tables(partial(self._read, upstream=False), upstream=False)
 
@@ -85,15 +85,15 @@ class CatalogGraph:
         joined = (edge.source[0] for edge in self.upstream.edges([start[0]]) if edge.column is None)
         found = list(dict.fromkeys((*inside, *joined)))
         met = set(found[:limit])
-        said = {edge: views for edge, views in self._said.items() if met.issuperset(edge)}
-        return Origins(found[:limit], walk.arrivals.keys(), said, bool(walk.frontier) or len(found) > limit)
+        between = {edge: views for edge, views in self._read_views.items() if met.issuperset(edge)}
+        return Origins(found[:limit], walk.arrivals.keys(), between, bool(walk.frontier) or len(found) > limit)
 
     def _read(self, tables: list[str], *, upstream: bool) -> dict[str, _StoredEdges]:
         found = reads.contributions_around(self._connection, tables, upstream=upstream, moment=self._moment)
         found = with_unseen(self._connection, found, self._moment)
         if self._judged:
             found = with_verdicts(self._connection, found, self._moment)
-        self._said.update(found)
+        self._read_views.update(found)
         edges = {table: _StoredEdges(upstream=upstream) for table in tables}
         for (source, target), views in found.items():
             edges[target if upstream else source].add(views)
@@ -116,41 +116,41 @@ def unseen_on(way: StoredWay) -> Unseen | None:
 class _StoredEdges:
     """The edges of a table on one side of it, made when a walk meets them: it goes by most of those of a wide table."""
 
-    __slots__ = ("_made", "_numbers", "_told", "_upstream")
+    __slots__ = ("_made", "_numbers", "_parts", "_upstream")
 
     def __init__(self, *, upstream: bool) -> None:
         self._upstream = upstream
-        self._told: list[tuple[ContributionView, Json | None, str | None]] = []
+        self._parts: list[tuple[ContributionView, Json | None, str | None]] = []
         self._numbers: dict[str | None, list[int]] = {}
         self._made: dict[int, StoredEdge] = {}
 
     def add(self, views: Sequence[ContributionView]) -> None:
         """Takes in what is said of an edge of the table."""
-        told, numbers, upstream = self._told, self._numbers, self._upstream
+        parts, numbers, upstream = self._parts, self._numbers, self._upstream
         for view in views:
             columns = view.content.get("columns") or ()
             if not columns:
-                numbers.setdefault(None, []).append(len(told))
-                told.append((view, None, None))
+                numbers.setdefault(None, []).append(len(parts))
+                parts.append((view, None, None))
             for column in columns:
                 for path in column["from"]:
-                    numbers.setdefault(column.get("to") if upstream else path, []).append(len(told))
-                    told.append((view, column, path))
+                    numbers.setdefault(column.get("to") if upstream else path, []).append(len(parts))
+                    parts.append((view, column, path))
 
     @property
     def edges(self) -> list[StoredEdge]:
         """All of them."""
-        return [self._edge(number) for number in range(len(self._told))]
+        return [self._edge(number) for number in range(len(self._parts))]
 
     def meeting(self, path: str | None) -> Iterable[StoredEdge]:
         """The edges that a column, or (None) the whole table, meets."""
-        numbers = range(len(self._told)) if path is None else meeting_numbers(self._numbers, path)
+        numbers = range(len(self._parts)) if path is None else meeting_numbers(self._numbers, path)
         return map(self._edge, numbers)
 
     def _edge(self, number: int) -> StoredEdge:
         edge = self._made.get(number)
         if edge is None:
-            edge = self._made[number] = edge_of(*self._told[number])
+            edge = self._made[number] = edge_of(*self._parts[number])
         return edge
 
 

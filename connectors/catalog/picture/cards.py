@@ -152,7 +152,7 @@ class _Walk:
             found = reads.contributions_within(self._connection, self.inside, self._moment)
             seen = with_unseen(self._connection, found, self._moment)
         else:
-            seen = {edge: list(views) for edge, views in origins.said.items()}
+            seen = {edge: list(views) for edge, views in origins.views.items()}
         if origins is not None:
             seen = {edge: [one for view in views if (one := _about(view, origins))] for edge, views in seen.items()}
             seen = {edge: views for edge, views in seen.items() if views}
@@ -161,9 +161,9 @@ class _Walk:
 
 def _about(view: ContributionView, origins: Origins) -> ContributionView | None:
     """What a contribution says of the making of columns of `origins`, and of whole tables; None where nothing."""
-    told, columns = view.content.get("columns") or (), origins.columns
-    kept = [one for one in told if one.get("to") is None or (view.to_id, one["to"]) in columns]
-    if len(kept) == len(told):
+    every, columns = view.content.get("columns") or (), origins.columns
+    kept = [one for one in every if one.get("to") is None or (view.to_id, one["to"]) in columns]
+    if len(kept) == len(every):
         return view
     return replace(view, content={**view.content, "columns": kept}) if kept else None
 

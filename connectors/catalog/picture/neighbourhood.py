@@ -372,19 +372,19 @@ def entity_page(
     """A page of these entities: how many have the words, and those of the page with their measures and `changes`."""
     having = identifiers
     if page.words.strip():
-        having = {row.id for row in _listed(connection, identifiers) if _has(page.words, row)}
+        having = {row.id for row in _entity_rows(connection, identifiers) if _has(page.words, row)}
     most = page.start + page.limit
     if page.order == NAME:
-        ordered = [row.id for row in nsmallest(most, _listed(connection, having), key=attrgetter("fqn"))]
+        ordered = [row.id for row in nsmallest(most, _entity_rows(connection, having), key=attrgetter("fqn"))]
     else:
         ordered = _changed_first(connection, having, changes.keys() if page.order == CHANGE else (), most)
     listed = ordered[page.start :]
     known = measures(connection, listed)
-    rows = {row.id: row for row in _listed(connection, listed)}
+    rows = {row.id: row for row in _entity_rows(connection, listed)}
     return {"found": len(having), "entities": [_entity(rows[one], known[one], changes) for one in listed]}
 
 
-def _listed(connection: Connection, identifiers: Iterable[str]) -> Sequence[Row[Any]]:
+def _entity_rows(connection: Connection, identifiers: Iterable[str]) -> Sequence[Row[Any]]:
     rows: Sequence[Row[Any]] = connection.execute(_LISTED, bind_ids(list(identifiers))).all()
     return rows
 
