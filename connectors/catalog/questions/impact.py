@@ -235,17 +235,15 @@ class _Labels:
     is_view: bool
 
 
-_NO_LABELS = _Labels((), {})
-
-
 def _labels(row: EntityRow) -> _Labels:
+    is_view = row.table_type in _VIEWS
     if not has_labels(row.document):
-        return _NO_LABELS
+        return _Labels((), {}, is_view)
     document = loads(row.document)
     columns = walk(of_document(document))
     tags: dict[str | None, tuple[str, ...]] = {path: tags_in(column) for path, _position, column in columns}
     tags[None] = tags_in(document)
-    return _Labels(owners_in(document), tags, document.get("tableType") in _VIEWS)
+    return _Labels(owners_in(document), tags, is_view)
 
 
 def _reached_node(way: StoredWay, row: EntityRow, hops: Mapping[int, ImpactHop], labels: _Labels) -> ReachedNode:
