@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from connectors.catalog.answer.pages import AnswerRows, Cell, Row, fact
 from connectors.catalog.answer.rendering import Renderings
@@ -10,6 +11,7 @@ from connectors.catalog.answer.writing import Name, bold, table_cell, visible_te
 from connectors.catalog.questions.unused import Coverage, LastTime, StarColumn, Unused, UnusedReport
 from connectors.catalog.store.evidence.readers import RunTotals
 from connectors.catalog.store.lineage.window import DAY
+from ingestion.model import fqn
 from ingestion.model.moments import minute_text
 
 _UNITS = ("B", "KB", "MB", "GB", "TB", "PB")
@@ -20,10 +22,67 @@ _NO_LOG = (
 
 
 def unused_rows(found: UnusedReport) -> AnswerRows:
-    """What the logs cover, then each table, dashboard and column that nobody reads, the dearest first."""
+    """What the logs cover, then each table, dashboard and column that nobody reads, the dearest first.
+
+    Of many a summary by schema, the dearest in full, then the names of the others alone.
+    """
     facts = tuple(fact(line) for line in _facts(found))
-    rows = (*map(_row, (*found.unused, *found.columns)), *map(_star_row, found.by_star))
-    return AnswerRows("unread", facts, rows)
+    if len(found.unused) + len(found.columns) + len(found.by_star) <= _MOST_IN_FULL:
+        rows = (*map(_row, (*found.unused, *found.columns)), *map(_star_row, found.by_star))
+        return AnswerRows("unread", facts, rows)
+    first, others = found.unused[:_IN_FULL], found.unused[_IN_FULL:]
+    columns = _by_holder((one.name, one.full_name) for one in found.columns)
+    stars = _by_holder((_holder_of(one.name), one.name) for one in found.by_star)
+    rest = (
+        *_name_rows("also", _by_holder((_holder_of(one.name), one.name) for one in others)),
+        *_name_rows("columns that nobody reads", columns),
+        *_name_rows("columns only by SELECT *", stars),
+    )
+    hint = fact("ask by the name of a schema or a table for what each costs, who read it last, whom to ask")
+    return AnswerRows("rows", (*facts, hint), (*_schema_rows(found.unused), *map(_row, first), *rest))
+
+
+_MOST_IN_FULL, _IN_FULL = 40, 5
+"""Things that are told one by one; of more, so many of the dearest."""
+_NAMES_A_ROW = 20
+_MOST_ASKED = 3
+
+
+def _holder_of(name: str) -> str:
+    """What a table or a column is in, by its full name."""
+    return ".".join(fqn.split(name)[:-1])
+
+
+def _by_holder(names: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """Names by what holds them, those first whose first is the dearest."""
+    found: dict[str, list[str]] = {}
+    for holder, name in names:
+        found.setdefault(holder, []).append(name)
+    return found
+
+
+def _schema_rows(unused: Sequence[Unused]) -> Iterator[Row]:
+    """How many of each schema nobody reads, what they take together, and whom to ask of most of them."""
+    schemas: dict[str, list[Unused]] = {}
+    for one in unused:
+        schemas.setdefault(_holder_of(one.name), []).append(one)
+    for schema, some in sorted(schemas.items(), key=lambda one: (-len(one[1]), one[0])):
+        runs = sum(one.cost.runs for one in some if one.cost is not None)
+        seconds = sum(one.cost.seconds or 0.0 for one in some if one.cost is not None)
+        asked = Counter(name for one in some for name in one.ask())
+        whom = ", ".join(f"{visible_text(name)} {count}" for name, count in asked.most_common(_MOST_ASKED))
+        took = _duration(seconds) if seconds else ""
+        text = f": {len(some)} unread" + (f", {runs} runs" if runs else "") + (f", {took}" if took else "")
+        cells = "schema", Name(schema), len(some), runs, took, whom
+        yield Row(("schema ", Name(schema), text, f"; ask {whom}" if whom else ""), cells)
+
+
+def _name_rows(what: str, names: Mapping[str, Sequence[str]]) -> Iterator[Row]:
+    """Names alone, so many in a row, of one that holds them."""
+    for holder, some in names.items():
+        for start in range(0, len(some), _NAMES_A_ROW):
+            last = [visible_text(fqn.decode_name(fqn.split(one)[-1])) for one in some[start : start + _NAMES_A_ROW]]
+            yield Row((f"{what} ", Name(holder), f": {', '.join(last)}"), (what, Name(holder), ", ".join(last)))
 
 
 def _row(one: Unused) -> Row:
@@ -128,11 +187,15 @@ def _cost_text(cost: RunTotals) -> str:
 def _seconds(cost: RunTotals) -> str:
     if cost.seconds is None:
         return ""
-    seconds = round(cost.seconds)
+    return _duration(cost.seconds)
+
+
+def _duration(taken: float) -> str:
+    seconds = round(taken)
     hours, minutes = seconds // 3600, seconds % 3600 // 60
     if hours:
         return f"{hours} h {minutes} min"
-    return f"{minutes} min {seconds % 60} s" if minutes else f"{cost.seconds:.3g} s"
+    return f"{minutes} min {seconds % 60} s" if minutes else f"{taken:.3g} s"
 
 
 def _size(count: float) -> str:
