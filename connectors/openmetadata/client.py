@@ -171,6 +171,12 @@ def file_workflow_run(http: Http, run: Json) -> None:
     http.send(Call("POST", "headwater/workflow-runs", body=run))
 
 
+def latest_workflow_run(http: Http, workflow: str) -> Json | None:
+    """What the latest run of a workflow told of itself; None where none has."""
+    answer = http.send(Call("GET", "headwater/workflow-runs", {"workflow": workflow, "limit": 1}))
+    return next(iter(answer["runs"]), None)
+
+
 def file_open_statements(http: Http, given: Json) -> None:
     """Files all statements of a workflow that are dead still, and the tables of which none tells a source."""
     http.send(Call("POST", "headwater/workflow-runs/open-statements", body=given))

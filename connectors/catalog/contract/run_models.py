@@ -68,10 +68,18 @@ def pipeline_state(outcome: RunOutcome) -> str:
     return _PIPELINE_STATES.get(outcome, "failed")
 
 
+class Configuration(Model):
+    """What tells the configuration of a run from others, as digests: the `place` of its file, and what it reads."""
+
+    place: Word
+    source: Word
+
+
 class WorkflowRun(Model):
     """A run that has begun, or ended: `report` has its counts, by the keys that `ingest run --report` writes.
 
-    `replay` is the command that reads its dead statements again.
+    `replay` is the command that reads its dead statements again. `configuration` is left out where the workflow's name
+    was chosen: by whom else it is used is then nobody's mistake.
     """
 
     workflow: Name
@@ -83,6 +91,7 @@ class WorkflowRun(Model):
     message: Line = ""
     report: dict[str, Any] = {}
     replay: Line = ""
+    configuration: Configuration | None = None
 
 
 class Replay(Model):

@@ -128,6 +128,7 @@ def run_json(run: StoredRun) -> Json:
         "warnings": run.report.get("warnings") or [],
         "coverage": run.coverage,
         "replay": run.replay,
+        "configuration": run.configuration,
     }
 
 

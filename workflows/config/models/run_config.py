@@ -176,8 +176,12 @@ class RunConfig(Model):
     @property
     def workflow(self) -> str:
         """The name that progress is kept under."""
-        named = self.headwater.state.workflow or self.ingestion_pipeline_fqn
-        return named or f"{self.source.service_name}.{self.source.type.lower()}"
+        return self.chosen_workflow or f"{self.source.service_name}.{self.source.type.lower()}"
+
+    @property
+    def chosen_workflow(self) -> str | None:
+        """The same where the configuration names it, None where it is made of the service and the type."""
+        return self.headwater.state.workflow or self.ingestion_pipeline_fqn
 
     @property
     def state_url(self) -> str:

@@ -7,11 +7,13 @@ of an ingestion pipeline ended, and shows that beside the service: it is told wh
 
 from __future__ import annotations
 
+import socket
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from connectors.catalog.contract.run_models import MOST_DEAD, MOST_WRITES, pipeline_state
@@ -19,10 +21,12 @@ from connectors.openmetadata.client import (
     WORKFLOW_RUNS,
     file_open_statements,
     file_workflow_run,
+    latest_workflow_run,
 )
 from connectors.openmetadata.pipelines import file_pipeline_status
 from ingestion.dialects import dialect_of
 from ingestion.errors import LineageError, TargetDown, Unparsable
+from ingestion.model.digests import digest
 from ingestion.model.lineage import Json
 from ingestion.model.namespaces import Mention, NamespaceDefaults
 from ingestion.model.outcomes import Outcome, RunOutcome
@@ -103,15 +107,17 @@ class RunRecords:
     options: RunOptions
     target: RunTarget
     started: float
+    warnings: tuple[str, ...] = ()
 
     @contextmanager
     def around(self) -> Iterator[RunRecords]:
         """Tells that the run has begun, and where it does not come to its end, how it failed."""
         kind = {"kind": self.options.extent.kind.value}
         run = RecordedRun(self.options.run_id, self.config.workflow, self.started, None, RunOutcome.RUNNING, "", kind)
+        shared = self._warnings_of_a_shared_name()
         self._file(run)
         try:
-            yield self
+            yield replace(self, warnings=shared)
         except (Exception, KeyboardInterrupt) as error:
             if not isinstance(error, TargetDown):  # nobody is there to be told
                 outcome, message = outcome_of_error(error), message_of_error(error)
@@ -122,7 +128,29 @@ class RunRecords:
         """How the run ended; what to warn of."""
         outcome = outcome_of(summary.counts.success_percent, self.config.workflow_config.demanded_percent)
         times = self.started, summary.ended
-        return self._file(RecordedRun(summary.run_id, self.config.workflow, *times, outcome, "", report(summary)))
+        filed = self._file(RecordedRun(summary.run_id, self.config.workflow, *times, outcome, "", report(summary)))
+        return (*self.warnings, *filed)
+
+    def _warnings_of_a_shared_name(self) -> tuple[str, ...]:
+        """That another configuration ran under the same name before, where nobody chose that.
+
+        One that was edited is in its place still, and one that was moved reads the same.
+        """
+        own = _identity(self.config)
+        if own is None or self.options.dry_run or not keeps_runs(self.target):
+            return ()
+        try:
+            before = latest_workflow_run(self.target.platform.http, self.config.workflow)
+        except LineageError:  # the first call that matters tells it
+            return ()
+        other = None if before is None else before.get("configuration")
+        if before is None or other is None or any(other[key] == own[key] for key in own):
+            return ()
+        return (
+            f"the run of {self.config.workflow} before this one was of another configuration ({before['replay']}): "
+            "what was read, the runs and what is dead of the two are kept as one; give each a name of its own in "
+            "headwater.state.workflow, or this one that name, if it was moved and changed",
+        )
 
     def open_statements(self, given: OpenStatements, names: tuple[Resolver, NamespaceDefaults]) -> tuple[str, ...]:
         """All that is dead still, and the tables that have no source; what to warn of."""
@@ -168,7 +196,20 @@ class RunRecords:
             "message": run.message[:_LONGEST],
             "report": dict(run.report),
             "replay": self.config.replay_command,
+            "configuration": _identity(self.config),
         }
+
+
+def _identity(config: RunConfig) -> dict[str, str] | None:
+    """What tells a configuration from others: its place, and what it reads; None where it names its workflow."""
+    if config.chosen_workflow is not None:
+        return None
+    redact = Redactor(config.secrets)
+    place = f"{socket.gethostname()}:{Path(config.origin).absolute()}"
+    return {
+        "place": digest(place),
+        "source": digest(redact(config.source.model_dump_json()), config.query_log_location or ""),
+    }
 
 
 def _redact(value: Any, redact: Redactor) -> Any:

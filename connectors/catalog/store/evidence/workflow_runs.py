@@ -114,6 +114,7 @@ class StoredRun:
     report: Json
     replay: str
     coverage: Json | None
+    configuration: Json | None = None
 
     @property
     def kind(self) -> str:
@@ -176,7 +177,7 @@ def _millis(iso: str) -> int:
 
 def _stored_run(row: Row[Any]) -> StoredRun:
     values = loads(row.document)[RUN]
-    return StoredRun(**{name: values[name] for name in StoredRun.__dataclass_fields__})
+    return StoredRun(**{name: values.get(name) for name in StoredRun.__dataclass_fields__})
 
 
 @dataclass(frozen=True, slots=True)

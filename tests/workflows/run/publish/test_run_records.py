@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -13,7 +15,10 @@ from connectors.catalog.store.evidence.workflow_runs import dead_of, stored_runs
 from ingestion.errors import ConfigError
 from tests.support.growing_log import configuration, rows_of, write_log
 from tests.support.run_in_session import command_line, run
-from workflows.runtime.options import Backfill
+from workflows.config import load_config
+from workflows.run.publish.run_records import RunRecords
+from workflows.runtime.options import Backfill, RunOptions
+from workflows.target import open_target
 
 LOG = [
     ("s1", "CREATE TABLE lost (a int)"),
@@ -80,3 +85,32 @@ def test_a_run_tells_how_it_ended_and_what_is_not_covered(spark: SparkSession, t
         assert dead_of(connection) == [dead]
     assert (failed.outcome, bool(failed.message), failed.coverage) == ("failed", True, filed.coverage)
     assert before.run == replayed.run
+
+
+def begin(file: Path, number: int) -> tuple[str, ...]:
+    """Tells the catalog of a run of the YAML that begins; what that warns of."""
+    config, options = load_config(file), RunOptions(f"{number:032}")
+    with (
+        open_target(config, options.run_id, dry_run=False) as target,
+        RunRecords(config, options, target, time.time()).around() as records,
+    ):
+        return records.warnings
+
+
+def test_another_configuration_under_the_same_name_is_warned_of(tmp_path: Path) -> None:
+    def workflow(folder: str, log: str, **ours: Any) -> Path:
+        (tmp_path / folder).mkdir(exist_ok=True)
+        (tmp_path / log).mkdir(exist_ok=True)
+        file = configuration(tmp_path / folder, catalog={"file": str(tmp_path / "catalog.db")}, **ours)
+        file.write_text(file.read_text().replace(str(tmp_path / folder / "log"), str(tmp_path / log)))
+        return file
+
+    first = workflow("one", "orders_log")
+    assert (begin(first, 1), begin(first, 2)) == ((), ())
+    assert begin(workflow("one", "moved_log"), 3) == ()  # the same file, edited
+    assert begin(workflow("two", "moved_log"), 4) == ()  # moved, and it reads the same
+    (told,) = begin(workflow("three", "clients_log"), 5)
+    assert "shop.query-log-lineage before this one was of another configuration" in told
+    assert str(tmp_path / "two" / "lineage.yaml") in told and "headwater.state.workflow" in told
+    chosen = {"url": str(tmp_path / "state.db"), "workflow": "shop.query-log-lineage"}
+    assert begin(workflow("four", "orders_log", state=chosen), 6) == ()  # who wrote the name meant it
