@@ -16,10 +16,7 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
         "connectors.catalog.http._workflow_runs",
         "workflows.commands.coverage",
     ),
-    "connectors/catalog/questions/test_unused.py": (
-        "connectors.catalog.answer.unused",
-        "connectors.catalog.store.evidence.readers",
-    ),
+    "connectors/catalog/questions/test_unused.py": ("connectors.catalog.store.evidence.readers",),
     "connectors/catalog/questions/test_contracts.py": (
         "connectors.catalog.answer.contracts",
         "connectors.catalog.questions.proposed_change._contracts",

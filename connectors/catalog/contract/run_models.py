@@ -69,9 +69,9 @@ def pipeline_state(outcome: RunOutcome) -> str:
 
 
 class Configuration(Model):
-    """What tells the configuration of a run from others, as digests: the `place` of its file, and what it reads."""
+    """What tells the configuration of a run from others, as digests: the `location` of its file, and what it reads."""
 
-    place: Word
+    location: Word
     source: Word
 
 

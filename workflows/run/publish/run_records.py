@@ -205,9 +205,9 @@ def _identity(config: RunConfig) -> dict[str, str] | None:
     if config.chosen_workflow is not None:
         return None
     redact = Redactor(config.secrets)
-    place = f"{socket.gethostname()}:{Path(config.origin).absolute()}"
+    location = f"{socket.gethostname()}:{Path(config.origin).absolute()}"
     return {
-        "place": digest(place),
+        "location": digest(location),
         "source": digest(redact(config.source.model_dump_json()), config.query_log_location or ""),
     }
 
