@@ -11,6 +11,7 @@ from pathlib import Path
 from connectors.sql_files.dbt_models import dbt_project, schema_of
 from connectors.sql_files.lineage import DEFAULT_DIALECT, located_failure, schema_from_json
 from connectors.sql_files.scripts import Script, project_script, read_script
+from ingestion.analysis.analyzer import names_in, without_schema
 from ingestion.analysis.form import RelationalStatement
 from ingestion.analysis.symbolic import loads
 from ingestion.dialects import Dialect, dialect_of
@@ -18,7 +19,8 @@ from ingestion.metrics.collection import MetricCollection, QueryUse
 from ingestion.metrics.process import MetricsProcess, MetricsReply, MetricsRequest, TableColumns, TemporaryChange
 from ingestion.metrics.report import MetricReport, reportable_metrics
 from ingestion.model.digests import KEY_BYTES
-from ingestion.model.lineage import StatementKind
+from ingestion.model.lineage import NameKind, StatementKind, TableName
+from ingestion.model.namespaces import Namespace, candidates, may_be_temporary, readable
 from ingestion.parsing.sandbox.process import Limits
 from ingestion.parsing.tiers import ParseOutcome
 from ingestion.scripts.statements import ScriptStatement, failure_text, parse_script_statements, script_statements
@@ -28,6 +30,7 @@ _QUERIES = frozenset(
 )
 _WORD = re.compile(r"[\w$#]+")
 WRITTEN_LATER = "a temporary table that is written to after it was made"
+MADE_ELSEWHERE = "a temporary table that was made where names mean other tables"
 
 
 def file_metrics(sql: str, dialect: str | None, schema: Path | None, timeout_seconds: float) -> MetricReport:
@@ -78,11 +81,13 @@ class _Reading:
     without_query: int = 0
     unread: int = 0
     _temporary: list[TemporaryChange] = field(default_factory=list)
+    _namespace: Namespace = field(default_factory=Namespace)
+    _names: dict[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)  # in what temporary tables are made of
     _key: bytes = field(init=False, repr=False, default_factory=lambda: secrets.token_bytes(KEY_BYTES))
 
     def read(self) -> None:
         """Take every statement apart, in order."""
-        found = script_statements(self.script.text, self.dialect)
+        found = script_statements(self.script.text, self.dialect, parts=self.script.parts)
         script = tuple(one for one in found if one.text or one.problem)
         outcomes = parse_script_statements(script, self.dialect, self.seconds)
         for source, outcome in zip(script, outcomes, strict=True):
@@ -95,14 +100,24 @@ class _Reading:
             return
         statement = loads(outcome.symbolic) if outcome.symbolic is not None else None
         if not isinstance(statement, RelationalStatement) or statement.kind not in _QUERIES:
-            self._define(statement)
+            self._define(statement, source.namespace)
             self._change_temporary(statement, source)
             self.without_query += 1
             return
-        request = MetricsRequest(source.text, self.dialect.name, self._key, self.known, tuple(self._temporary))
+        if source.namespace != self._namespace:
+            self._move(source.namespace)
+        names = {**self._names, **self._full_names(statement, source.namespace)}
+        request = MetricsRequest(source.text, self.dialect.name, self._key, self.known, tuple(self._temporary), names)
         (reply,) = self.process.take_apart([request])
         self._count(reply, QueryUse(locations=(self.script.location(source.line),)))
         self._write(statement, source, reply)
+        if any(write.target is not None and write.target.temporary for write in statement.writes):
+            self._names = names
+
+    def _move(self, namespace: Namespace) -> None:
+        """Names mean other tables from here on, those in what temporary tables are made of too."""
+        self._temporary += [TemporaryChange(one.name, reason=MADE_ELSEWHERE) for one in self._temporary]
+        self._namespace, self._names = namespace, {}
 
     def _count(self, reply: MetricsReply, use: QueryUse) -> None:
         if reply.metrics is not None:
@@ -111,11 +126,31 @@ class _Reading:
             self.found.refuse(reply.reason, use)
             self.unread += reply.unreadable
 
-    def _define(self, statement: object) -> None:
+    def _full_names(
+        self, statement: RelationalStatement, namespace: Namespace
+    ) -> dict[tuple[str, ...], tuple[str, ...]]:
+        """What the tables of a query are called where its session looks for them, by what it calls them."""
+        if namespace == Namespace():
+            return {}
+        temporary = {change.name.casefold() for change in self._temporary}
+        names = (name for name in names_in(without_schema(statement)).names() if name.kind is NameKind.TABLE)
+        return {
+            name.parts: self._full_name(name, namespace)
+            for name in names
+            if not (may_be_temporary(name) and name.table.casefold() in temporary)
+        }
+
+    def _full_name(self, name: TableName, namespace: Namespace) -> tuple[str, ...]:
+        """Of several schemas the table is in the first that is known to have it, else in the first."""
+        found = [readable(key.parts) for key in candidates(name, namespace)]
+        return next((parts for parts in found if ".".join(parts) in self.known), found[0])
+
+    def _define(self, statement: object, namespace: Namespace) -> None:
         """The columns that a CREATE TABLE tells."""
         for change in statement.changes if isinstance(statement, RelationalStatement) else ():
             if change.kind is StatementKind.CREATE_TABLE and change.columns:
-                self.known[change.name.dotted] = {column.name: column.type for column in change.columns}
+                name = ".".join(readable(candidates(change.name, namespace)[0].parts))
+                self.known[name] = {column.name: column.type for column in change.columns}
 
     def _change_temporary(self, statement: object, source: ScriptStatement) -> None:
         """What a statement without a query does to temporary tables; one that tells no table may write to any."""
@@ -151,4 +186,4 @@ class _Reading:
             elif target.temporary:
                 self._temporary.append(TemporaryChange(target.name.table, source.text))
             elif reply.columns is not None and target.columns is None:
-                self.known[target.name.dotted] = reply.columns
+                self.known[".".join(readable(candidates(target.name, source.namespace)[0].parts))] = reply.columns

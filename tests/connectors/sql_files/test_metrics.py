@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from connectors.sql_files.metrics import MADE_ELSEWHERE
 from ingestion.metrics.collection import MetricCollection, QueryUse
 from ingestion.metrics.report import reportable_metrics
 from ingestion.model.lineage import Json
@@ -145,3 +146,26 @@ def test_a_temporary_table_is_what_it_was_when_it_was_read() -> None:
     told = CliRunner().invoke(app, ["metrics", "-", "--dialect", "postgres", "--format", "json"], input=script)
     assert told.exit_code == 0, told.output
     assert [one["view"]["tables"] for one in json.loads(told.stdout)["metrics"]] == [["p"], ["a"], ["b"]]
+
+
+def test_names_mean_what_the_session_of_their_file_has(tmp_path: Path) -> None:
+    file = tmp_path / "queries.sql"
+    file.write_text(
+        """USE shop;
+        CREATE TABLE orders (id int, amount int);
+        SELECT sum(amount) AS gmv FROM orders;
+        USE mart;
+        SELECT sum(amount) AS gmv FROM orders;
+        SELECT sum(amount) AS gmv FROM shop.orders;
+        CREATE TEMPORARY TABLE w AS SELECT amount FROM orders;
+        SELECT sum(amount) FROM w;
+        USE shop;
+        SELECT sum(amount) FROM w;"""
+    )
+    told = CliRunner().invoke(app, ["metrics", str(file), "--dialect", "mysql", "--format", "json"])
+    found = json.loads(told.stdout)
+    assert [(one["name"], one["view"]["sql"], one["runs"]) for one in found["metrics"]] == [
+        ("gmv", "SELECT * FROM shop.orders", 2),
+        ("gmv_2", "SELECT * FROM mart.orders", 2),
+    ]
+    assert MADE_ELSEWHERE in [one["reason"] for one in found["not_taken_apart"]]
