@@ -365,7 +365,7 @@ class Outcome(_DescribedCode):
     TOO_MANY_COLUMNS = (
         TooManyColumns.code,
         _DEAD,
-        "It names more than 20,000 columns of one table; no catalog has that many of one.",
+        "It names columns of a table beyond the first 20,000, by itself or with others; no catalog has more of one.",
     )
     TOO_MANY_STEPS = (
         TooManySteps.code,

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from connectors.catalog.store.entities import columns
+from connectors.openmetadata.registration import register
 from ingestion.analysis import analyzer
 from ingestion.model import steps
 from tests.behaviour.harness import Warehouse, catalog_with, publish
-from workflows.run.resolve import contributions, lineage
+from workflows.run.resolve import contributions, entities, lineage
 
 WIDE = "INSERT INTO wide (a, b) SELECT x.a, y.b FROM x JOIN y ON x.a = y.a"
 SMALL = "INSERT INTO small (a) SELECT a FROM x"
@@ -69,6 +71,27 @@ def test_a_statement_that_names_more_columns_of_a_table_than_one_may_is_dead_and
         outcome = publish(platform, [text, SMALL], Warehouse())
     assert outcome.outcomes == (("dead", "too_many_columns"), ("published", ""))
     assert set(outcome.edges) == {("public.x", "public.small")}
+
+
+def test_of_a_table_that_has_all_the_columns_it_may_what_names_others_is_dead_and_the_rest_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (columns, entities):
+        monkeypatch.setattr(module, "MOST_COLUMNS", 3)
+    log = [
+        "INSERT INTO full (a, b) SELECT a, b FROM x",
+        "INSERT INTO full (c, d) SELECT a, b FROM x",  # the fourth
+        "INSERT INTO x (a) SELECT d FROM full",
+        "INSERT INTO small (a) SELECT c FROM full",
+    ]
+    with catalog_with(tmp_path / "c.db", {f"svc.db.public.{one}": ["a", "b"] for one in ("x", "small")}) as (target, _):
+        for given in ("ab", "cd"):  # as one run's log tells of it, and then another's
+            filed = {"name": "full", "databaseSchema": "svc.db.public", "extension": {"columnsComplete": False}}
+            register(target, {"tables": [{**filed, "columns": [{"name": one, "dataType": "INT"} for one in given]}]})
+        outcome = publish(target, log, Warehouse())
+    dead = ("dead", "too_many_columns")
+    assert outcome.outcomes == (("published", ""), dead, dead, ("published", ""))
+    assert set(outcome.edges) == {("public.x", "public.full"), ("public.full", "public.small")}
 
 
 def test_expressions_that_are_too_long_together_are_left_out_and_the_edges_stand(

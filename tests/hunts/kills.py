@@ -5,7 +5,8 @@
 `run`: killed at each failpoint, at its first and later passes, then run to its end. `schedule`: each run that
 `ingest schedule` starts is killed there, then it is started without. `replay`: `ingest replay` likewise, of letters
 that a run has left which had too little memory for its parsers. `together`: two workflows into one catalog at the same
-time, both killed and run to their ends, and each then says less: no edge is lost, and each takes back its own alone.
+time, both killed at each failpoint and run to their ends, and each then says less: no edge is lost, and each takes
+back its own alone.
 `sinks`: a run over a log that has grown, into DataHub, a file for it, a file of edges, and a receiver of OpenLineage.
 Prints what was tried and what came of it; exit code 1 where a catalog differs.
 """
@@ -195,8 +196,10 @@ def _workflow(folder: Path, name: str, server: dict[str, Any], log: Sequence[tup
 def hunt_together(_spark: SparkSession, folder: Path, passes: int) -> Iterator[tuple[str, bool]]:
     """Of two workflows into one catalog, whose processes run at the same time."""
     ends: list[set[Said]] = []
-    for way, armed in (("one after the other", ""), ("together", ""), ("together, killed", "sent:2:kill")):
-        own = folder / way.replace(" ", "-")
+    killed = [(f"together, killed at {place}", f"{place}:1:kill") for place in failpoints_of_code()]
+    ways = (("one after the other", ""), ("together", ""), *killed, ("together, killed at sent:2", "sent:2:kill"))
+    for way, armed in ways:
+        own = folder / way.replace(" ", "-").replace(":", "-")
         own.mkdir()
         with served(own) as server:
             both = _workflow(own, "first", server, FIRST), _workflow(own, "second", server, SECOND)

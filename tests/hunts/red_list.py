@@ -163,6 +163,25 @@ def many_steps(trial: Trial) -> Iterator[Seen]:
     yield Seen("3,000 bare columns of 3,000 unknown tables", "dead: too_many_steps; the other published", seen, right)
 
 
+def columns_together(trial: Trial) -> Iterator[Seen]:
+    """What several statements name of one table beyond what it may have ends those alone, in one run and over two."""
+    wide = [(f"c{n}" for n in range(first, first + 1_000)) for first in range(0, 24_000, 1_000)]
+    names = [", ".join(columns) for columns in wide]
+    log = [("s", f"INSERT INTO wide ({one}) SELECT {one} FROM s{n}") for n, one in enumerate(names)]
+    log += [("s", f"INSERT INTO {name} (a) SELECT {name} FROM wide") for name in ("c0", "c23999")]
+    for parts in ((len(log),), (15, len(log))):
+        folder = trial.own(f"wide{len(parts)}")
+        for count in parts:
+            write_log(folder / "log" / "all.csv", rows_of(log[:count]))
+            configuration(folder)
+            summary = run(folder)
+        targets = {said.source.rpartition(".")[2] for said in contributions_in(folder / "catalog.db")}
+        dead = dict(summary.counts.dead).get("too_many_columns", 0)
+        right = dead == 5 and targets == {*(f"s{n}" for n in range(20)), "wide"}
+        tried = f"24 statements with 24,000 columns of one table, and two that read it, in {len(parts)} runs"
+        yield Seen(tried, "20 and 1 published, 5 too_many_columns", f"{_ends(summary)}; {len(targets)} sources", right)
+
+
 def signals(trial: Trial) -> Iterator[Seen]:
     """SIGTERM in the middle of a statement ends the run soon, and the next one ends as if there had been none."""
     folder = trial.own("signals")
@@ -446,7 +465,7 @@ def _tried(tries: Callable[[Trial], Iterator[Seen]], trial: Trial) -> Iterator[S
 
 LIST: tuple[Callable[[Trial], Iterator[Seen]], ...] = (
     bodies, links, gates, damaged_records, odd_names, flipped_bytes, full_disk, times, endings, other_dialect,
-    failing, canaries, large_unions, many_steps, signals,
+    failing, canaries, large_unions, many_steps, columns_together, signals,
 )  # fmt: skip
 
 

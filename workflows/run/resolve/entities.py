@@ -9,10 +9,11 @@ from dataclasses import dataclass, field, replace
 from connectors.source_settings import LineageConfig
 from ingestion.binding.binder import BoundLog
 from ingestion.binding.relations import Relation
-from ingestion.binding.temporary_tables import PersistedFlow
-from ingestion.model.entities import DASHBOARD_TYPES, TableEntity
+from ingestion.binding.temporary_tables import FlowSources, PersistedFlow
+from ingestion.model.entities import DASHBOARD_TYPES, ColumnFqns, TableEntity
 from ingestion.model.lineage import NameKind
 from ingestion.model.outcomes import Outcome
+from ingestion.model.steps import MOST_COLUMNS
 from ingestion.resolution import PREFETCHED, Ambiguous, FoundBy, Resolution, Resolved, Resolver, Unresolved
 
 GIVEN_UP = frozenset({Outcome.RESOLUTION_FAILED, Outcome.REGISTRATION_FAILED})
@@ -21,11 +22,20 @@ GIVEN_UP = frozenset({Outcome.RESOLUTION_FAILED, Outcome.REGISTRATION_FAILED})
 
 @dataclass(frozen=True, slots=True)
 class RelationEntities:
-    """By relation number. `names` tells how often each name of a status was met."""
+    """By relation number. `names` tells how often each name of a status was met.
+
+    `full`: the columns of tables that logs filed, and of which the catalog has as many as it takes of one.
+    """
 
     resolved: Mapping[int, TableEntity]
     statuses: Mapping[int, Outcome]
     names: Mapping[Outcome, Mapping[str, int]] = field(default_factory=dict)
+    full: Mapping[int, ColumnFqns] = field(init=False)
+
+    def __post_init__(self) -> None:
+        filed = {n: one for n, one in self.resolved.items() if one.filed_from_log and not one.columns_complete}
+        full = {number: one.column_fqns for number, one in filed.items() if len(one.columns) >= MOST_COLUMNS}
+        object.__setattr__(self, "full", full)
 
     def status(self, relation: int) -> Outcome:
         return self.statuses[relation]
@@ -120,3 +130,10 @@ def is_guess(resolution: Resolution) -> bool:
     if not isinstance(resolution, Resolved):
         return False
     return resolution.found_by is FoundBy.ONLY_ONE and resolution.entity.filed_from_log
+
+
+def certain_sources(content: FlowSources) -> set[tuple[int, str]]:
+    """The relations and columns that are surely there: what comes of one may be unknown, and what it is not."""
+    uses = [*content.columns.values(), content.indirect]
+    certain = (use.sources[0] for references in uses for use in references if len(use.sources) == 1)
+    return {(column.relation, column.column) for column in certain}

@@ -22,13 +22,14 @@ from workflows.run.resolve.contributions import (
     repetitions,
     requests_of,
 )
-from workflows.run.resolve.entities import GIVEN_UP, RelationEntities
+from workflows.run.resolve.entities import GIVEN_UP, RelationEntities, certain_sources
 from workflows.run.resolve.routines import RoutineEntities
 
 NOT_RESOLVED = frozenset({Outcome.AMBIGUOUS, Outcome.UNRESOLVED, Outcome.NO_DEFAULT_SCHEMA, *GIVEN_UP})
 """What a name may come to now and not the next time."""
 _MOST_EDGES = 500_000
 """Of columns and tables that a statement may have: these are some 100 MB in the run, and as many in what is sent."""
+_TOO_MUCH = (Outcome.TOO_MANY_EDGES, Outcome.TOO_MANY_COLUMNS)
 _NOTHING_TO_SAY = frozenset({Outcome.SELF_REFERENCE, Outcome.NO_SOURCE})
 _WITHOUT_ENTITY = (
     *sorted(GIVEN_UP),
@@ -200,7 +201,21 @@ def _reason_to_skip(
     status = entities.status(flow.target)
     if status is not Outcome.RESOLVED:
         return status
-    return Outcome.TOO_MANY_EDGES if _has_too_many_edges(flow) else None
+    if _has_too_many_edges(flow):
+        return Outcome.TOO_MANY_EDGES
+    return Outcome.TOO_MANY_COLUMNS if _names_what_does_not_fit(flow, entities) else None
+
+
+def _names_what_does_not_fit(flow: PersistedFlow, entities: RelationEntities) -> bool:
+    """Whether it names a column of a table of which the catalog has as many as it takes, and not that one."""
+    if not entities.full:
+        return False
+    content = flow.content
+    named = {(flow.target, name) for name in content.columns if name not in content.assumed and name != "*"}
+    return any(
+        relation in entities.full and column != "*" and entities.full[relation][column] is None
+        for relation, column in named | certain_sources(content)
+    )
 
 
 def _has_too_many_edges(flow: PersistedFlow) -> bool:
@@ -310,9 +325,10 @@ def processed_routines(
 
 
 def _outcome_of(flows: Sequence[FlowLineage], edges: EdgeOutcomes) -> tuple[StatementEnd, str]:
-    if any(flow.skipped is Outcome.TOO_MANY_EDGES for flow in flows):
+    too_much = next((flow.skipped for flow in flows if flow.skipped in _TOO_MUCH), None)
+    if too_much is not None:
         # whatever else it writes is told, and is not all
-        return Outcome.TOO_MANY_EDGES.end, Outcome.TOO_MANY_EDGES
+        return too_much.end, too_much
     outcomes = [edges[key] for flow in flows for key in flow.edges]
     if any(outcome.stands for outcome in outcomes):
         return StatementEnd.PUBLISHED, ""

@@ -12,7 +12,7 @@ from connectors.openmetadata.entities import COLUMNS_COMPLETE, TableDefinition, 
 from connectors.openmetadata.registration import register_each
 from ingestion.binding.binder import BoundLog
 from ingestion.binding.relations import Order, Relation, RelationIdentity
-from ingestion.binding.temporary_tables import FlowSources, PersistedFlow
+from ingestion.binding.temporary_tables import PersistedFlow
 from ingestion.dialects.connection_types import OTHER_DATABASE, service_type
 from ingestion.dialects.dataset_namespaces import ServiceAddress
 from ingestion.model.engine_names import EngineNameRules
@@ -27,7 +27,7 @@ from ingestion.resolution import Resolver, SearchScope
 from workflows.config import RunConfig
 from workflows.config.namespaces import SourceSettings
 from workflows.run.bind.binding import LineageSource
-from workflows.run.resolve.entities import RelationEntities, relations_in, resolve_relations
+from workflows.run.resolve.entities import RelationEntities, certain_sources, relations_in, resolve_relations
 from workflows.run.resolve.routines import RoutineEntities, RoutineResolver
 from workflows.target import RunTarget
 
@@ -288,7 +288,7 @@ def _observed_columns(
     seen: dict[int, dict[Column, _Sighting]] = {}
     sightings = count()
     for flow in flows if wanted else ():
-        sources = _certain_sources(flow.content)
+        sources = certain_sources(flow.content)
         if flow.target in wanted or any(relation in wanted for relation, _name in sources):
             named = [(flow.target, name) for name in flow.content.columns if name not in flow.content.assumed]
             named += sorted(sources)
@@ -297,13 +297,6 @@ def _observed_columns(
                 if relation in wanted and name != "*":
                     seen.setdefault(relation, {}).setdefault(Column(name), (order, next(sightings)))
     return seen
-
-
-def _certain_sources(content: FlowSources) -> set[tuple[int, str]]:
-    """The relations and columns that are surely there: what comes of one may be unknown, and what it is not."""
-    uses = [*content.columns.values(), content.indirect]
-    certain = (use.sources[0] for references in uses for use in references if len(use.sources) == 1)
-    return {(column.relation, column.column) for column in certain}
 
 
 # The names of a shard, resolved.

@@ -120,6 +120,21 @@ def shown_name(kind: str, name: str, path: str | None) -> str:
     return name if path is None or kind in _ITSELF else f"{name}.{path}"
 
 
+def fitting(parent: str, columns: list[Json]) -> list[Json]:
+    """The first of them that one entity may have; all where none is too many."""
+    count = size = 0
+    for number, column in enumerate(columns):
+        waiting = [(len(parent), column)]
+        while waiting:
+            length, one = waiting.pop()
+            name = length + 1 + len(one["name"])
+            count, size = count + 1, size + name
+            waiting += [(name, child) for child in one.get("children") or ()]
+        if count > MOST_COLUMNS or size > MAX_NAMES:
+            return columns[:number]
+    return columns
+
+
 def check_size(parent: str, columns: list[Json]) -> None:
     """Raises ApiError (413) when there are too many columns, or their full names, which grow with depth, too long."""
     count = size = 0

@@ -109,6 +109,7 @@ def _complete(kind: EntityType, document: Json) -> None:
     name: str = document["fullyQualifiedName"]
     if kind.type in SERVICE_TYPES and document.get("connection"):
         document["connection"] = _connection_without_secrets(document)
+    _keep_what_fits(name, document)
     columns_of.check_size(name, columns_of.of_document(document))
     if "columns" in document:
         document["columns"] = columns_of.answers(name, document["columns"])
@@ -120,6 +121,18 @@ def _complete(kind: EntityType, document: Json) -> None:
         document["messageSchema"] = {**document["messageSchema"], "schemaFields": columns_of.answers(name, given)}
     if kind.type == "query":
         document["checksum"] = query_digest(document["query"])
+
+
+def _keep_what_fits(name: str, document: Json) -> None:
+    """Of a table that logs name too many columns of, the first ones stay, and it is not said that these are all.
+
+    Refused, it would take with it what every statement says of it.
+    """
+    given = document.get("columns") or []
+    kept = columns_of.fitting(name, given) if columns_of.LOG_MARK in (document.get("extension") or {}) else given
+    if len(kept) < len(given):
+        document["columns"] = kept
+        document["extension"] = {**document["extension"], columns_of.LOG_MARK: False}
 
 
 def _path(kind: EntityType, document: Json) -> str | None:
@@ -341,6 +354,7 @@ class Registration:
         if known and given is not known:
             merged = columns_of.answers(document["fullyQualifiedName"], columns_of.merge(known, given))
             document.update(columns_of.with_columns(document, merged))
+            _keep_what_fits(document["fullyQualifiedName"], document)
 
     def _keep_latest(self, stored: EntityRow, document: Json, columns: list[Json]) -> None:
         """A definition older than that of a column which stands does not turn the clock back.
