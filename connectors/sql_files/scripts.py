@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from bisect import bisect_right
 from dataclasses import dataclass, replace
@@ -12,10 +13,16 @@ from connectors.encodings import text_encoding
 from connectors.model_project import ModelProject, script_text
 from ingestion.arguments import files_below, leads_out, nearest_file
 from ingestion.dialects import Dialect
+from ingestion.dialects.lexing import DOLLAR, STRING, tokens
 from ingestion.errors import ConfigError
 from ingestion.scripts.statements import TextParts, lone_query_as_view, without_templates
+from ingestion.statements import split
 
 _MAX_BYTES = 64 << 20
+_UNREADABLE = "\ufffd"
+"""Stands for bytes that are of no character."""
+_VALUES = (STRING, DOLLAR)
+_NOT_LINE_ENDS = re.compile(r"[^\n]")
 
 
 def read_standard_input(limit: int) -> bytes:
@@ -58,7 +65,8 @@ def read_script(name: str, dialect: Dialect, before: Path | None = None) -> Scri
     if name == "-" or Path(name).is_dir():
         texts, unread = sql_texts(name, dialect)
         return replace(_join(texts, before), unread=unread)
-    return _join([(name, without_templates(sql_text(Path(name)), Path(name).stem))], before)
+    text, unread = _partly_read(_content(Path(name)), name, dialect)
+    return replace(_join([(name, without_templates(text, Path(name).stem))], before), unread=unread)
 
 
 def sql_texts(name: str, dialect: Dialect) -> tuple[list[tuple[str, str]], tuple[str, ...]]:
@@ -68,7 +76,8 @@ def sql_texts(name: str, dialect: Dialect) -> tuple[list[tuple[str, str]], tuple
     ConfigError where none can.
     """
     if name == "-":
-        return [("<stdin>", without_templates(_decode(read_standard_input(_MAX_BYTES), "<stdin>"), ""))], ()
+        text, damaged = _partly_read(read_standard_input(_MAX_BYTES), "<stdin>", dialect)
+        return [("<stdin>", without_templates(text, ""))], damaged
     path = Path(name)
     files, outside = files_below(path, "*.sql") if path.is_dir() else ([path], [])
     if not files and not outside:
@@ -77,7 +86,9 @@ def sql_texts(name: str, dialect: Dialect) -> tuple[list[tuple[str, str]], tuple
     unread = [leads_out(file) for file in outside]
     for file in files:
         try:
-            found.append((str(file), lone_query_as_view(sql_text(file), file.stem, dialect)))
+            text, damaged = _partly_read(_content(file), str(file), dialect)
+            found.append((str(file), lone_query_as_view(text, file.stem, dialect)))
+            unread += damaged
         except ConfigError as error:
             unread.append(str(error))
     if not found:
@@ -100,13 +111,47 @@ def model_script(project: ModelProject, before: Path | None = None) -> Script:
 
 def sql_text(file: Path) -> str:
     """The text of a file. Raises ConfigError, naming the nearest file, where it cannot be read."""
+    return _decode(_content(file), str(file))
+
+
+def _content(file: Path) -> bytes:
     try:
-        content = file.read_bytes()
+        return file.read_bytes()
     except FileNotFoundError:
         raise ConfigError(f"{file}: no such file{nearest_file(file)}") from None
     except OSError as error:
         raise ConfigError(f"{file} cannot be read ({error.strerror})") from None
-    return _decode(content, str(file))
+
+
+def _partly_read(content: bytes, origin: str, dialect: Dialect) -> tuple[str, tuple[str, ...]]:
+    """The text of a file without its statements whose names hold bytes of no character, and where those were.
+
+    Raises ConfigError where it is no text at all, or nothing is left of it.
+    """
+    try:
+        return _decode(content, origin), ()
+    except _NoCharacter:
+        text = content.decode("utf-8-sig", "replace")
+    unread: list[str] = []
+    end = left = 0
+    for statement in split(text, dialect.name):
+        left += 1
+        start = text.find(statement.text, end)
+        if start < 0:
+            continue
+        end = start + len(statement.text)
+        if any(_UNREADABLE in token.text for token in tokens(statement.text, dialect) if token.kind not in _VALUES):
+            line = statement.line + statement.text[: statement.text.index(_UNREADABLE)].count("\n")
+            left -= 1
+            unread.append(f"{origin}:{line}: neither UTF-8 nor any other one encoding")
+            text = text[:start] + _NOT_LINE_ENDS.sub(" ", statement.text) + text[end:]
+    if unread and not left:
+        raise ConfigError(unread[0])
+    return text, tuple(unread)
+
+
+class _NoCharacter(ConfigError):
+    """A file holds bytes that are of no character in the encoding that it is in."""
 
 
 def _decode(content: bytes, origin: str) -> str:
@@ -119,7 +164,7 @@ def _decode(content: bytes, origin: str) -> str:
         return content.decode("utf-8-sig" if encoding == "utf-8" else encoding)
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise ConfigError(f"{origin}:{line}: neither UTF-8 nor any other one encoding") from None
+        raise _NoCharacter(f"{origin}:{line}: neither UTF-8 nor any other one encoding") from None
 
 
 def _join(parts: list[tuple[str, str]], before: Path | None) -> Script:

@@ -242,6 +242,21 @@ def test_files_of_other_encodings_are_read_and_one_of_two_costs_no_other_file() 
     assert "t.größe" in explained.hops
 
 
+def test_bytes_of_no_character_cost_the_statement_whose_names_hold_them() -> None:
+    # a comment and a string may hold any
+    Path("one.sql").write_bytes(
+        "-- née \n".encode() + b"-- \xe9t\xe9\ncreate view v as select a from t where b = '\xff';\n"
+        b'create view w as\nselect "gr\xff" from u;\ncreate view x as select a from v'
+    )
+    found = script_lineage("one.sql", None, None, 30.0)
+    assert {(str(edge.source), str(edge.target)) for edge in found.edges} == {
+        ("t.a", "v.a"),
+        ("t.b", "v.a"),
+        ("v.a", "x.a"),
+    }
+    assert found.failures == ("one.sql:5: neither UTF-8 nor any other one encoding",)
+
+
 def test_lines_lead_back_to_their_files() -> None:
     Path("a.sql").write_text("select 1;\nselect 2")
     Path("m").mkdir()
