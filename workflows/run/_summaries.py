@@ -4,6 +4,7 @@ and what concerns them all.
 
 from __future__ import annotations
 
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
@@ -315,10 +316,10 @@ class ShardSums:
         self._counts += _name_counts(summary.names, self._new_statuses(summary))
         self.doubtful.merge(summary.doubtful)
         self.routines = _both(self.routines, summary.routines)
-        self.complete |= summary.complete
+        self.complete.update(map(sys.intern, summary.complete))
         self.failures |= summary.failures
         self.incomplete += summary.incomplete
-        self.met |= summary.met
+        self.met.update(map(sys.intern, summary.met))
         self.requests += summary.requests
         self.targets |= summary.states.keys()
         # an edge that one shard gives up is not to be sent as another alone would have it

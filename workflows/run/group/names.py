@@ -16,7 +16,7 @@ from ingestion.binding.name_states import ChangingNames, own_name
 from ingestion.model.isolation import FailureStage, Isolation
 from ingestion.model.lineage import StatementKind, TableUsageNames
 from ingestion.parsing.templates import ParsedTemplate
-from workflows.runtime.spill import SpillMapping
+from workflows.runtime.spill import PackedMapping, SpillMapping
 
 _MOVING_KINDS = frozenset({StatementKind.ALTER_TABLE, StatementKind.RENAME, StatementKind.SWAP})
 _CHANGING_KINDS = frozenset({StatementKind.ALTER_TABLE, StatementKind.SWAP})
@@ -77,9 +77,13 @@ def changing_names(mentioned: Mapping[str, TableUsageNames]) -> TemplateNames:
                 changing.add(name)
     changing |= temporary | {name for name, by in made.items() if len(by) > 1}
     changing |= _dependents(changing, made, own)
-    found = {key: mentioned[key] for key, names_of_one in own.items() if not changing.isdisjoint(names_of_one)}
-    chains = _chains({key: changing.intersection(own[key]) for key in found}, _shared_names(found, temporary))
-    return TemplateNames(found, ChangingNames(frozenset(changing), frozenset(temporary)), chains)
+    names_of_changing: PackedMapping[str, TableUsageNames] = PackedMapping()
+    for key, names in mentioned.items():
+        if not changing.isdisjoint(own[key]):
+            names_of_changing.put(key, names)
+    shared = _shared_names(names_of_changing, temporary)
+    chains = _chains({key: changing.intersection(own[key]) for key in names_of_changing}, shared)
+    return TemplateNames(names_of_changing, ChangingNames(frozenset(changing), frozenset(temporary)), chains)
 
 
 def _definitions(names: TableUsageNames) -> Iterator[tuple[str, bool]]:

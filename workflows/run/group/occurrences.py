@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from array import array
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -98,7 +99,7 @@ class GroupedRuns:
             runs = tally.runs
             moments.append((tally.at, runs.fingerprint, number))
             ends.append((tally.last, number))
-            self.templates.append(shared.setdefault(runs.fingerprint, runs.fingerprint))
+            self.templates.append(sys.intern(runs.fingerprint))
             namespace = runs.database, runs.search_path
             self.namespaces.append(shared.setdefault(namespace, namespace))
             if runs.routine is not None:

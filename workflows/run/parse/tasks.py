@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -126,8 +127,8 @@ def template_of(row: Mapping[str, Any]) -> ParsedTemplate:
     """The template in a row that a parser task gave."""
     symbolic = None if row["symbolic"] is None else bytes(row["symbolic"])
     return ParsedTemplate(
-        row["fingerprint"],
-        row["dialect"],
+        sys.intern(row["fingerprint"]),  # of each template its stages keep it several times
+        sys.intern(row["dialect"]),
         row["tier"] or "",
         symbolic,
         row["masked"] or "",

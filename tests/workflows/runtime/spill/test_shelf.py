@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import resource
 import signal
 import sys
@@ -12,7 +13,7 @@ from contextlib import contextmanager
 import pytest
 
 from ingestion.errors import StateLost
-from workflows.runtime.spill import SpillList, SpillMapping
+from workflows.runtime.spill import PackedMapping, SpillList, SpillMapping
 
 
 def test_what_is_not_held_is_read_again_as_it_was() -> None:
@@ -43,6 +44,15 @@ def test_the_value_that_was_put_last_counts() -> None:
         found.put(key, value)
     assert dict(found) == {"a": 3, "b": 2}
     assert ("a" in found, "c" in found, len(found)) == (True, False, 2)
+
+
+@pytest.mark.parametrize("size", [10, 1_000_000], ids=["as it is", "compressed"])
+def test_packed_values_are_what_they_were_in_another_process_too(size: int) -> None:
+    values: PackedMapping[str, list[int]] = PackedMapping()
+    values.put("a", [*range(size)])
+    values.put("b", [])
+    assert dict(pickle.loads(pickle.dumps(values))) == dict(values) == {"a": [*range(size)], "b": []}
+    assert ("a" in values, "c" in values, len(values)) == (True, False, 2)
 
 
 @contextmanager
