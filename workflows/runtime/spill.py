@@ -32,7 +32,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 _SMALL = 16 << 10
 """Bytes of a pickle that is left as it is: to set up its compression takes longer than to write it."""
-_COMPRESSION = "zstd"
+_PACKED_BY = "zstd"
 _SIZE = 8
 """Bytes before what is compressed that tell its size, of which the first is 0 and none that a pickle begins with."""
 _FILE_SCHEMA = StructType([StructField("file", StringType(), False)])
@@ -61,7 +61,7 @@ class Packed(Generic[Value]):
             return cast(Value, pickle.loads(content))
         with collection_paused():
             size = int.from_bytes(content[:_SIZE], "big")
-            return cast(Value, pickle.loads(pa.decompress(memoryview(content)[_SIZE:], size, _COMPRESSION)))
+            return cast(Value, pickle.loads(pa.decompress(memoryview(content)[_SIZE:], size, _PACKED_BY)))
 
 
 def pack(value: Value) -> Value | Packed[Value]:
@@ -72,7 +72,7 @@ def pack(value: Value) -> Value | Packed[Value]:
         return value
     if len(written) <= _SMALL:
         return Packed(written)
-    compressed: bytes = pa.compress(written, _COMPRESSION, asbytes=True)
+    compressed: bytes = pa.compress(written, _PACKED_BY, asbytes=True)
     return Packed(len(written).to_bytes(_SIZE, "big") + compressed)
 
 
