@@ -26,6 +26,7 @@ from ingestion.scripts.connector_tables import with_locations
 from ingestion.scripts.unfollowed_changes import defined_routines, is_misspelt_definition
 from ingestion.statements import StatementText, classify, split
 from ingestion.statements.classification import BLOCKS
+from ingestion.statements.inner_queries import prepared_text
 from ingestion.statements.routines.bodies import (
     WrittenRows,
     block_steps,
@@ -35,7 +36,7 @@ from ingestion.statements.routines.bodies import (
 )
 from ingestion.statements.routines.definition import quote_name
 from ingestion.statements.routines.inline_functions import FunctionView, as_function, function_as_view
-from ingestion.statements.routines.steps import RoutineStep, called_routine, constant
+from ingestion.statements.routines.steps import RoutineStep, called_routine
 from ingestion.statements.script_variables import with_own_variables
 from ingestion.statements.sessions import Session, may_change
 
@@ -320,8 +321,9 @@ def _steps(text: str, dialect: Dialect, script: Sequence[StatementText] = ()) ->
         if reason is Outcome.DYNAMIC_SQL and not steps:
             yield RoutineStep(problem=reason)
         return
-    if reason is Outcome.PREPARE and (prepared := _prepared_step(text, dialect)) is not None:
-        yield prepared
+    if reason is Outcome.PREPARE and (prepared := prepared_text(text, dialect)) is not None:
+        # it is read where it stands, as a routine is where it is defined: EXECUTE names it, and has no text
+        yield RoutineStep(prepared) if prepared else RoutineStep(problem=Outcome.DYNAMIC_SQL)
         return
     if reason is Outcome.ROUTINE_DEFINITION and (left := template_in_schedule(text, dialect)) is not None:
         yield RoutineStep(problem=f"{Templated.code}: {left.expression}")
@@ -360,22 +362,6 @@ def _function_of_event(text: str, dialect: Dialect) -> tuple[str, ...]:
         return ()
     index = code.find(3, frozenset({"execute"})) + 1
     return code.dotted_name(index + (code.word(index) in ("function", "procedure")))[0]
-
-
-def _prepared_step(text: str, dialect: Dialect) -> RoutineStep | None:
-    """What PREPARE q (int) AS INSERT …, or FROM 'INSERT …', prepares; None for its other forms.
-
-    It is read where it stands, as a routine is where it is defined: EXECUTE names it, and has no text.
-    """
-    code = Code.of(text, dialect)
-    start = code.find(1, frozenset({"as", "from"})) + 1
-    if code.word(0) != "prepare" or start >= len(code):
-        return None
-    if code.is_string(start):
-        written = constant(code, start, len(code))
-        return RoutineStep(problem=Outcome.DYNAMIC_SQL) if written is None else RoutineStep(written)
-    variable = start + 1 >= len(code) or code.word(start) in ("@", ":")
-    return RoutineStep(problem=Outcome.DYNAMIC_SQL) if variable else RoutineStep(text[code.start_of(start) :])
 
 
 def _unknown_routine(step: RoutineStep, dialect: Dialect, defined: Collection[str]) -> tuple[str, ...]:

@@ -52,12 +52,30 @@ def _copied_query(code: Code) -> str | None:
     return f"SELECT {columns} FROM {code.between(first, end)}"
 
 
-def _prepared_query(code: Code) -> str | None:
-    """PREPARE p (int) AS query; Trino's PREPARE p FROM query, and MySQL's, of a text."""
+def prepared_text(text: str, dialect: Dialect | str) -> str | None:
+    """What PREPARE p (int) AS …, or FROM 'INSERT …', prepares; "" where a variable holds it, None of other forms.
+
+    Trino has no quotes there: PREPARE p FROM INSERT INTO …. PREPARE TRANSACTION prepares no text.
+    """
+    return _prepared_text(Code.of(text, dialect if isinstance(dialect, Dialect) else dialect_of(dialect)))
+
+
+def _prepared_text(code: Code) -> str | None:
     first = code.find(1, frozenset({"as", "from"})) + 1
-    if code.is_string(first) and first == len(code) - 1:
-        return _query(Code.of(code.without_quotes(first), code.dialect), 0, None)
-    return _query(code, first, None)
+    last = len(code)
+    while last > first and code.word(last - 1) == ";":
+        last -= 1
+    if code.word(0) != "prepare" or first >= last:
+        return None
+    if code.is_string(first):
+        whole = all(code.is_string(index) for index in range(first, last))
+        return "".join(code.without_quotes(index) for index in range(first, last)) if whole else ""
+    return "" if last == first + 1 or code.word(first) in ("@", ":") else code.between(first, last)
+
+
+def _prepared_query(code: Code) -> str | None:
+    prepared = _prepared_text(code)
+    return _query(Code.of(prepared, code.dialect), 0, None) if prepared else None
 
 
 def _of_cursor(code: Code, cursor: int) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ingestion.statements.inner_queries import inner_query
+from ingestion.statements.inner_queries import inner_query, prepared_text
 
 
 @pytest.mark.parametrize(
@@ -33,3 +33,19 @@ from ingestion.statements.inner_queries import inner_query
 )  # fmt: skip
 def test_a_statement_gives_the_rows_of_the_query_in_it(dialect: str, text: str, query: str | None) -> None:
     assert inner_query(text, dialect) == query
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text", "prepared"),
+    [
+        ("postgres", "PREPARE p (int) AS DELETE FROM t WHERE b = $1;", "DELETE FROM t WHERE b = $1"),
+        ("mysql", "PREPARE p FROM 'INSERT INTO t SELECT a FROM s'", "INSERT INTO t SELECT a FROM s"),
+        ("mysql", "PREPARE p FROM @held", ""),
+        ("db2", "PREPARE p FROM held", ""),
+        ("trino", "PREPARE p FROM DELETE FROM t", "DELETE FROM t"),
+        ("postgres", "PREPARE TRANSACTION 'night'", None),
+        ("postgres", "DEALLOCATE p", None),
+    ],
+)  # fmt: skip
+def test_a_statement_is_prepared_as_its_text_stands(dialect: str, text: str, prepared: str | None) -> None:
+    assert prepared_text(text, dialect) == prepared
