@@ -44,6 +44,8 @@ _CHARTS: Mapping[str, str] = {
 _SQL_TABLE = re.compile(r"\$\{\s*(\w+)\.SQL_TABLE_NAME\s*\}")
 _DEEPEST = 30
 _LONGEST = 1 << 20
+_FIELDS = ("dimensions", "dimension_groups", "measures")
+_NOT_ALIKE = re.compile(r"[`\"\\#]|//")
 _JOINS = {"cross": "CROSS JOIN", "full_outer": "FULL JOIN", "inner": "INNER JOIN", "left_outer": "LEFT JOIN"}
 _NO_CHARTS = frozenset({"text", "button", "html"})
 
@@ -218,10 +220,12 @@ def _native(asset: Asset, one: LocatedBlock, explores: Iterable[Asset], known: _
     explore = _explore_named(str(source.get("name")), "", explores) if isinstance(source, dict) else None
     if not isinstance(source, dict) or explore is None or asset.query is not None:
         return asset
-    dialect = known.dialect
+    dialect = _dialect_over_explores(one, source, known)
+    if dialect is None:
+        return replace(asset, end=f"{UNSUPPORTED}quotes over an explore")
     columns = [
         OutputColumn(
-            quote_name(str(column.get("field") or _field_of(str(column["name"]), explore)), dialect),
+            quote_name(_field_of(str(column.get("field") or column["name"]), explore), dialect),
             str(column["name"]),
         )
         for column in source.get("columns") or ()
@@ -236,13 +240,29 @@ def _native(asset: Asset, one: LocatedBlock, explores: Iterable[Asset], known: _
     if computed:
         inner = f"SELECT columns_of_explore.*{computed} FROM {subquery(inner, 'columns_of_explore')}"
     text = query_text(_outputs(fields, known, one.name), subquery(inner, fields.alias), dialect)
-    return replace(asset, query=_query(text, one, known), end="")
+    return replace(asset, query=replace(_query(text, one, known), dialect=dialect.name), end="")
+
+
+def _dialect_over_explores(one: LocatedBlock, source: Block, known: _Project) -> Dialect | None:
+    """The dialect of a query over an explore, whose fields have a dot in their names: `` `orders.total` ``.
+
+    Where that would be two names the query is plain SQL, as far as what the project writes means the same there: None
+    where it has quotes or escapes, which do not.
+    """
+    if not known.dialect.dotted_quotes:
+        return known.dialect
+    blocks = [*(source.get("derived_columns") or ()), *(each for key in _FIELDS for each in one.block.get(key) or ())]
+    written = (str(value) for block in blocks for key, value in block.items() if key.startswith("sql"))
+    return None if any(map(_NOT_ALIKE.search, written)) else dialect_of(PLAIN_SQL)
 
 
 def _field_of(name: str, explore: Asset) -> str:
-    """The only field of an explore that is called so."""
+    """A field of an explore by its name alone: that of the view that it begins with, else the only one called so."""
+    if "." in name:
+        return name
+    own = f"{explore.columns[0].name.partition('.')[0]}.{name}" if explore.columns else name
     found = [one.name for one in explore.columns if one.name.rpartition(".")[2] == name]
-    return found[0] if len(found) == 1 else name
+    return own if own in found else found[0] if len(found) == 1 else name
 
 
 # Explores.
@@ -275,9 +295,9 @@ def _explore_asset(one: _JoinedViews, asset: Asset, known: _Project) -> Asset:
             outputs.append(OutputColumn(field_text(alias, column.name, dialect), f"{alias}.{column.name}"))
     base, *_others = one.views
     origin = _relation(one.views[base], base, known) + "".join(_join_texts(one, known))
-    deciding = [
-        text for key in ("sql_always_where", "sql_where") if (text := _fields_filled(block.get(key), one, known))
-    ]
+    given = [block.get(key) for key in ("sql_always_where", "sql_where")]
+    given += [join.get("sql_where") for join in block.get("joins") or () if str(join["name"]) in one.views]
+    deciding = [text for sql in given if (text := _fields_filled(sql, one, known))]
     text = query_text(outputs, origin, dialect, deciding)
     described = str(block.get("description") or "")
     return replace(asset, columns=tuple(columns), query=AssetQuery(text, dialect.name), description=described)
@@ -329,11 +349,11 @@ def _fields_filled(sql: object, one: _JoinedViews, known: _Project) -> str:
 
 
 def _explore_named(name: str, model: str, explores: Iterable[Asset]) -> Asset | None:
-    """The explore of a model, else the only one of that name."""
+    """The explore of a model, else the only one of that name, in however many models that is."""
     known = [one for one in explores if one.key.rpartition("/")[2] == name and one.query is not None]
     own = [one for one in known if one.key.rpartition("/")[0] == model]
     found = own or known
-    return found[0] if len(found) == 1 else None
+    return found[0] if len({one.location for one in found}) == 1 else None
 
 
 # Dashboards: each tile is a chart.

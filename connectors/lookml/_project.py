@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import lkml
@@ -18,6 +18,9 @@ from ingestion.dialects.definition import keywords
 
 ENDINGS = (".lkml", ".lookml")
 _DASHBOARD = ".dashboard.lookml"
+_MODEL = ".model.lkml"
+_PATTERN_PART = re.compile(r"\*\*/|\*+|[^*]+")
+_OF_PATTERN: Mapping[str, str] = {"**/": "(?:.*/)?", "*": "[^/]*", "**": ".*"}
 _CONSTANT = re.compile(r"@\{\s*(\w+)\s*\}")
 _LISTS = ("dimensions", "dimension_groups", "measures", "joins")
 _BLOCKS = keywords(
@@ -35,7 +38,7 @@ Block = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class LocatedBlock:
-    """A view, an explore or a dashboard, and where it stands; `home`: the model of the file that has it."""
+    """A view, an explore or a dashboard, and where it stands; `home`: the model that it is in."""
 
     block: Block = field(repr=False)
     location: str
@@ -68,6 +71,7 @@ class _FoundBlocks:
     explores: list[LocatedBlock] = field(default_factory=list)
     dashboards: list[LocatedBlock] = field(default_factory=list)
     connections: dict[str, str] = field(default_factory=dict)
+    includes: dict[str, tuple[str, ...]] = field(default_factory=dict)
     unread: list[UnreadFile] = field(default_factory=list)
 
 
@@ -81,11 +85,14 @@ def read_project(files: Iterable[ExportedFile]) -> LookmlProject:
             found.unread.append(UnreadFile(f"{file.name}:1", file.problem))
         elif file.name.lower().endswith(_DASHBOARD):
             _read_dashboards(file, found)
-        elif not file.name.lower().endswith(ENDINGS[1]):
+        elif file.name.lower().endswith(ENDINGS[1]):
+            found.unread.append(UnreadFile(f"{file.name}:1", "it is LookML in YAML, as it was before 2016: convert it"))
+        else:
             _read_file(file, constants, found)
+    models = _models_of_files(found.includes)
     return LookmlProject(
-        tuple(_whole_blocks(found.views)),
-        tuple(_whole_blocks(found.explores)),
+        tuple(_in_one_model(view, models) for view in _whole_blocks(found.views)),
+        tuple(one for explore in _whole_blocks(found.explores) for one in _in_models(explore, models)),
         tuple(found.dashboards),
         found.connections,
         tuple(found.unread),
@@ -130,10 +137,12 @@ def _read_file(file: ExportedFile, constants: Mapping[str, str], found: _FoundBl
     if parsed is None:
         found.unread.append(UnreadFile(f"{file.name}:1", "it is no LookML, or is cut"))
         return
-    home = file.name.rpartition("/")[2].split(".")[0]
+    home = _stem(file.name)
     for key, into in (("views", found.views), ("explores", found.explores)):
         for block in parsed.get(key) or ():
             into.append(LocatedBlock(block, f"{file.name}:{_line(text, key[:-1], str(block.get('name')))}", home))
+    given = parsed.get("includes")
+    found.includes[file.name] = tuple(map(str, given)) if isinstance(given, list) else ()
     if isinstance(parsed.get("connection"), str):
         found.connections[home] = parsed["connection"]
 
@@ -154,6 +163,56 @@ def _read_dashboards(file: ExportedFile, found: _FoundBlocks) -> None:
             block = {**one, "name": one["dashboard"]}
             line = _line(file.text, "dashboard", one["dashboard"])
             found.dashboards.append(LocatedBlock(block, f"{file.name}:{line}", ""))
+
+
+# An explore is in each model whose file has it, or includes the file that has it, itself or by way of others.
+
+
+def _models_of_files(includes: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]:
+    """By files, the models that include them, in order of their names."""
+    found: dict[str, list[str]] = {}
+    ahead = {file: _included(file, patterns, includes) for file, patterns in includes.items()}
+    for model in sorted(file for file in includes if file.lower().endswith(_MODEL)):
+        reached, waiting = {model}, [model]
+        while waiting:
+            new = [one for one in ahead[waiting.pop()] if one not in reached]
+            reached.update(new)
+            waiting += new
+        for file in reached:
+            found.setdefault(file, []).append(_stem(model))
+    return {file: tuple(models) for file, models in found.items()}
+
+
+def _included(file: str, patterns: Iterable[str], files: Iterable[str]) -> list[str]:
+    """The files that another one includes, by patterns from its own folder or any above it, the project's among them.
+
+    `/views/*.view`, as older projects have it, means `/views/*.view.lkml`.
+    """
+    parts = file.split("/")[:-1]
+    folders = ["/".join((*parts[:count], "")) if count else "" for count in range(len(parts) + 1)]
+    texts = (one.strip().removeprefix("/") for one in patterns if not one.strip().startswith("//"))  # of other projects
+    matching = [_PATTERN_PART.sub(lambda match: _OF_PATTERN.get(match[0], re.escape(match[0])), one) for one in texts]
+    if not matching:
+        return []
+    whole = re.compile(f"(?:{'|'.join(map(re.escape, folders))})(?:{'|'.join(matching)})(?:\\.lkml)?", re.IGNORECASE)
+    return [one for one in files if whole.fullmatch(one)]
+
+
+def _in_models(one: LocatedBlock, models: Mapping[str, tuple[str, ...]]) -> tuple[LocatedBlock, ...]:
+    """A block in each of its models; as it is where its file is in none, or is a model's own."""
+    file = one.location.rpartition(":")[0]
+    homes = models.get(file, ()) if not file.lower().endswith(_MODEL) else ()
+    return tuple(replace(one, home=home) for home in homes) or (one,)
+
+
+def _in_one_model(one: LocatedBlock, models: Mapping[str, tuple[str, ...]]) -> LocatedBlock:
+    """A view in its model; of several none is its own."""
+    found = _in_models(one, models)
+    return found[0] if len(found) == 1 else one
+
+
+def _stem(file: str) -> str:
+    return file.rpartition("/")[2].split(".")[0]
 
 
 # Refinements go into what they refine, in the order of the files; extensions take what they do not say from others.

@@ -12,6 +12,7 @@ from connectors.dashboards.queries import PLAIN_SQL
 from connectors.lookml._assets import assets_of
 from connectors.lookml._project import ENDINGS, read_project
 from connectors.lookml.settings import LookmlConfig
+from ingestion import LineageParser
 from tests.support.lookml_project import FILES
 
 SETTINGS = LookmlConfig.model_construct(dashboard_service_name=None, database_names={"warehouse": "shopdb"})
@@ -32,6 +33,67 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Assets:
 def text_of(found: Assets, title: str) -> str:
     [one] = [one for one in found.items if one.title == title]
     return one.query.text if one.query is not None else one.end
+
+
+FACTS = {
+    "shop.model.lkml": 'connection: "warehouse"\ninclude: "/explores/*.explore"\n',
+    "other.model.lkml": 'include: "//lent/views/*"\ninclude: "/**/sold.explore.lkml"\n',
+    "explores/sold.explore.lkml": (
+        'include: "/views/*.view"\nexplore: orders {\n join: facts {\n  sql_on: ${facts.id} = ${orders.id} ;;\n'
+        "  sql_where: ${facts.total} > 7 ;;\n }\n}\n"
+    ),
+    "explores/alone.explore.lkml": "explore: users { }\n",
+    "views/orders.view.lkml": (
+        "view: orders {\n dimension: id {}\n dimension: city {}\n"
+        " measure: total { type: sum sql: ${TABLE}.total ;; }\n}\n"
+    ),
+    "views/facts.view.lkml": (
+        "view: facts {\n derived_table: {\n  explore_source: orders {\n   column: id {}\n   column: total {}\n"
+        "   column: place { field: orders.city }\n   derived_column: rank { sql: RANK() OVER (ORDER BY total) ;; }\n"
+        "  }\n }\n dimension: id {}\n dimension: total {}\n dimension: place {}\n dimension: rank {}\n}\n"
+    ),
+    "views/users.view.lkml": "view: users {\n dimension: id {}\n}\n",
+}
+
+
+def test_an_explore_is_in_each_model_that_includes_its_file(tmp_path: Path) -> None:
+    found = read(tmp_path, {**FACTS, "lost/c.explore.lkml": "explore: users { }\n"})
+    titles = [one.title for one in found.items if "/" in one.title]
+    assert sorted(titles) == ["c/users", "other/orders", "shop/orders", "shop/users"]
+
+
+def test_what_a_join_asks_for_decides_which_rows_there_are(tmp_path: Path) -> None:
+    assert text_of(read(tmp_path, FACTS), "shop/orders").endswith(
+        'ON ("facts"."id" = "orders"."id") WHERE ("facts"."total" > 7)'
+    )
+
+
+@pytest.mark.parametrize(("dialect", "written"), [("bigquery", PLAIN_SQL), ("postgres", "postgres")])
+def test_a_view_derived_from_an_explore_reads_its_fields_in_every_dialect(
+    tmp_path: Path, dialect: str, written: str
+) -> None:
+    read(tmp_path, FACTS)
+    project = read_project(exported_files(tmp_path, ENDINGS))
+    (facts,) = [one for one in assets_of(project, SETTINGS, dialect).items if one.title == "facts"]
+    assert facts.query is not None
+    assert facts.query.dialect == written
+    lineage = LineageParser(f"CREATE VIEW facts AS {facts.query.text}", written)
+    assert {(edge.source.column, edge.target.column) for edge in lineage.edges} == {
+        ("orders.id", "id"),
+        ("orders.total", "total"),
+        ("orders.city", "place"),
+        ("orders.total", "rank"),
+    }
+
+
+def test_a_view_over_an_explore_whose_sql_is_of_its_dialect_alone_is_told(tmp_path: Path) -> None:
+    facts = FACTS["views/facts.view.lkml"].replace("ORDER BY total", "ORDER BY `total`")
+    read(
+        tmp_path, {"views/facts.view.lkml": facts, **{key: FACTS[key] for key in (*FACTS,)[::2] if "facts" not in key}}
+    )
+    project = read_project(exported_files(tmp_path, ENDINGS))
+    (view,) = [one for one in assets_of(project, SETTINGS, "bigquery").items if one.title == "facts"]
+    assert (view.query, view.end) == (None, "unsupported:quotes over an explore")
 
 
 def test_a_view_is_made_of_its_table_with_its_fields_filled_in(found: Assets) -> None:
@@ -114,6 +176,7 @@ def test_a_tile_shows_what_it_makes_up_and_what_no_view_has_is_told(tmp_path: Pa
         ("a.dashboard.lookml", "- dashboard: [", "it is no YAML, or is cut"),
         ("a.view.lkml", "view: orders { dimension: id { sql: ${TABLE}.id", "it is no LookML, or is cut"),
         ("a.view.lkml", "view: orders", "it is no LookML, or is cut"),
+        ("a.view.lookml", "- view: orders", "it is LookML in YAML, as it was before 2016: convert it"),
         ("a.view.lkml", "view: orders { dimension: id derived_table: x }", "it is no LookML, or is cut"),
         ("a.view.lkml", "SELECT 1 FROM x", "it is no LookML, or is cut"),
         ("a.view.lkml", "view: a {" * 5000, "it is no LookML, or is cut"),
