@@ -17,6 +17,9 @@ from ingestion.errors import ConfigError
 
 LARGEST_FILE = 32 << 20
 """Bytes: a model of thousands of tables has a few million."""
+LARGEST_MARKUP = 8 << 20
+"""Of YAML and LookML, of which a parsed byte takes a hundred in memory; a dataset of a thousand columns has 200,000."""
+_MARKUP = (".yaml", ".yml", ".lkml", ".lookml")
 _LARGEST_WHOLE = 1 << 30
 _MOST_FILES = 200_000
 _MOST_RATIO = 200
@@ -79,15 +82,20 @@ def _of_folder(folder: Path, endings: tuple[str, ...]) -> Iterator[ExportedFile]
 
 def _of_disk(file: Path, shown: str) -> ExportedFile:
     try:
-        if file.stat().st_size > LARGEST_FILE:
-            return ExportedFile(shown, problem=_too_large())
+        if file.stat().st_size > _largest_of(shown):
+            return ExportedFile(shown, problem=_too_large(shown))
         return _decode(shown, file.read_bytes())
     except OSError:
         return ExportedFile(shown, problem="it cannot be opened")
 
 
-def _too_large() -> str:
-    return f"it is larger than {LARGEST_FILE >> 20} MB"
+def _largest_of(name: str) -> int:
+    """How many bytes a file of this name may have."""
+    return LARGEST_MARKUP if name.lower().endswith(_MARKUP) else LARGEST_FILE
+
+
+def _too_large(name: str) -> str:
+    return f"it is larger than {_largest_of(name) >> 20} MB"
 
 
 def _decode(name: str, content: bytes) -> ExportedFile:
@@ -118,19 +126,19 @@ def _of_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> ExportedFil
         problem = "a symbolic link, which is not followed"
     elif member.flag_bits & 1:
         problem = "it is encrypted"
-    elif member.file_size > LARGEST_FILE:
-        problem = _too_large()
+    elif member.file_size > _largest_of(member.filename):
+        problem = _too_large(member.filename)
     elif member.file_size > max(_HARMLESS, _MOST_RATIO * member.compress_size):
         problem = "it is packed as no text is"
     if problem:
         return ExportedFile(member.filename, problem=problem)
     try:
         with archive.open(member) as stream:
-            content = stream.read(LARGEST_FILE + 1)
+            content = stream.read(_largest_of(member.filename) + 1)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError):
         return ExportedFile(member.filename, problem="it is cut, or packed in a way that is not known")
     return (
         _decode(member.filename, content)
-        if len(content) <= LARGEST_FILE
-        else ExportedFile(member.filename, problem=_too_large())
+        if len(content) <= _largest_of(member.filename)
+        else ExportedFile(member.filename, problem=_too_large(member.filename))
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from connectors.dashboards.files import LARGEST_FILE, exported_files
+from connectors.dashboards.files import LARGEST_MARKUP, exported_files
 from ingestion.errors import ConfigError
 
 ENDINGS = (".yaml",)
@@ -55,8 +55,8 @@ def test_what_would_do_harm_in_a_zip_is_told_and_the_rest_is_read(tmp_path: Path
         ("../../etc/climbs.yaml", b"a: 1"),
         ("/abs.yaml", b"a: 1"),
         (link, b"/etc/passwd"),
-        ("a/bomb.yaml", b"a" * (LARGEST_FILE - 1)),
-        ("a/huge.yaml", b"a" * (LARGEST_FILE + 1)),
+        ("a/bomb.yaml", b"a" * (LARGEST_MARKUP - 1)),
+        ("a/huge.yaml", b"a" * (LARGEST_MARKUP + 1)),
         ("a/good.yaml", b"a: 1"),
         ("a/other.png", b"\x00"),
     )
@@ -65,7 +65,7 @@ def test_what_would_do_harm_in_a_zip_is_told_and_the_rest_is_read(tmp_path: Path
         "a file outside of the export": "its path leads out of the export",
         "a/link.yaml": "a symbolic link, which is not followed",
         "a/bomb.yaml": "it is packed as no text is",
-        "a/huge.yaml": "it is larger than 32 MB",
+        "a/huge.yaml": "it is larger than 8 MB",
         "a/good.yaml": "a: 1",
     }
 
@@ -95,3 +95,10 @@ def test_what_is_no_export_is_refused_in_one_line(tmp_path: Path, name: str, con
         list(exported_files(tmp_path / name, ENDINGS))
     with pytest.raises(ConfigError, match="is not there"):
         list(exported_files(tmp_path / "nothing", ENDINGS))
+
+
+def test_json_may_be_larger_than_what_takes_more_memory_to_read(tmp_path: Path) -> None:
+    for name in ("model.bim", "model.yaml"):
+        (tmp_path / name).write_bytes(b" " * (LARGEST_MARKUP + 1))
+    found = [(one.name, one.problem) for one in exported_files(tmp_path, (".bim", ".yaml"))]
+    assert found == [("model.bim", ""), ("model.yaml", "it is larger than 8 MB")]

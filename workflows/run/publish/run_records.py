@@ -44,6 +44,8 @@ from workflows.target import RunTarget
 
 _MOST_NAMES = 20
 _LONGEST = 4_000
+_LONGEST_STATEMENT = 1_000_000
+"""Characters: what is beyond any parser's limit is beyond what the catalog takes, and the other letters with it."""
 _HAVE_A_SOURCE = frozenset({Outcome.UNCHANGED, Outcome.SUPERSEDED})
 """Of what ends so a source is known: an earlier run has told it, or another statement does."""
 SourcelessWrites = Mapping[tuple[str, str], Mapping[str, tuple[str, ...]]]
@@ -256,7 +258,7 @@ def _dead_bodies(dead: Sequence[DeadLetter], names: tuple[Resolver, NamespaceDef
             "location": letter.location_text[:_LONGEST],
             "run": letter.run_id,
             "reason": letter.reason[:_LONGEST],
-            "masked": str(letter.details.get("masked") or ""),
+            "masked": str(letter.details.get("masked") or "")[:_LONGEST_STATEMENT],
             "dialect": str(letter.details.get("dialect") or ""),
             "error": str(letter.details.get("error") or "")[:_LONGEST],
             "fingerprint": letter.fingerprint or "",

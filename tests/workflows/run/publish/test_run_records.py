@@ -5,19 +5,23 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from pyspark.sql import SparkSession
 
+from connectors.catalog.contract.run_models import DeadStatement
 from connectors.catalog.questions.file import open_catalog
 from connectors.catalog.store.evidence.workflow_runs import dead_of, stored_runs
 from ingestion.errors import ConfigError
+from ingestion.model.namespaces import NamespaceDefaults
 from tests.support.growing_log import configuration, rows_of, write_log
 from tests.support.run_in_session import command_line, run
 from workflows.config import load_config
+from workflows.run.publish import run_records
 from workflows.run.publish.run_records import RunRecords
 from workflows.runtime.options import Backfill, RunOptions
+from workflows.state.dead_letters import DeadLetter
 from workflows.target import open_target
 
 LOG = [
@@ -34,6 +38,23 @@ LOG = [
     ("s1", "INSERT INTO daily VALUES (2)"),
     ("s1", "INSERT INTO daily (a) SELECT kinds.a FROM kinds JOIN typed ON typed.a = kinds.a"),
 ]
+
+
+class _NothingAsked:
+    """A resolver of which nothing is asked."""
+
+    def without_columns(self) -> _NothingAsked:
+        return self
+
+    def resolve_all(self, mentions: list[object]) -> list[object]:
+        return mentions
+
+
+def test_a_text_that_is_too_large_for_the_catalog_is_cut_for_it() -> None:
+    letter = DeadLetter(("models.yaml:1", 0, 0), "too_large", "run", details={"masked": "a" * 9_000_000})
+    names = cast("tuple[Any, NamespaceDefaults]", (_NothingAsked(), NamespaceDefaults("", "")))
+    (body,) = run_records._dead_bodies([letter], names)
+    assert len(DeadStatement.model_validate(body).masked) == 1_000_000
 
 
 @pytest.mark.spark
