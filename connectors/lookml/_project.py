@@ -171,7 +171,7 @@ def _read_dashboards(file: ExportedFile, found: _FoundBlocks) -> None:
 def _models_of_files(includes: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]:
     """By files, the models that include them, in order of their names."""
     found: dict[str, list[str]] = {}
-    ahead = {file: _included(file, patterns, includes) for file, patterns in includes.items()}
+    ahead = {file: _files_included(file, patterns, includes) for file, patterns in includes.items()}
     for model in sorted(file for file in includes if file.lower().endswith(_MODEL)):
         reached, waiting = {model}, [model]
         while waiting:
@@ -183,7 +183,7 @@ def _models_of_files(includes: Mapping[str, tuple[str, ...]]) -> Mapping[str, tu
     return {file: tuple(models) for file, models in found.items()}
 
 
-def _included(file: str, patterns: Iterable[str], files: Iterable[str]) -> list[str]:
+def _files_included(file: str, patterns: Iterable[str], files: Iterable[str]) -> list[str]:
     """The files that another one includes, by patterns from its own folder or any above it, the project's among them.
 
     `/views/*.view`, as older projects have it, means `/views/*.view.lkml`.
