@@ -35,6 +35,7 @@ _CATALOG = re.compile(r"initial catalog\s*=\s*\"?([^;\"]+)", re.IGNORECASE)
 _NEWEST = 4
 """The version of `definition.pbir` that is known, and all before it."""
 _NO_JSON = "it is no JSON, or is cut"
+_MOST_TABLES = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +131,10 @@ def _models_of_json(found: _ProjectFiles) -> Iterator[SemanticModel]:
         model = document.get("model")
         if not isinstance(model, dict):
             found.unread.append(UnreadFile(f"{name}:1", "it has no model, as a model.bim has"))
+            continue
+        if isinstance(model.get("tables"), list) and len(model["tables"]) > _MOST_TABLES:
+            problem = f"it has more than {_MOST_TABLES} tables, which no model has"
+            found.unread.append(UnreadFile(f"{name}:1", problem))
             continue
         stem = posixpath.splitext(base)[0]
         called = found.name_of(folder) if stem.lower() == "model" else stem

@@ -190,6 +190,11 @@ def test_an_older_project_has_its_model_and_its_report_in_one_file_each(tmp_path
         ("Sales.SemanticModel/definition/tables/Deep.tmdl", "table A\n\t\t\t\tcolumn B", "it is no TMDL, or is cut"),
         ("Other.Dataset/model.bim", '{"name": "x"}', "it has no model, as a model.bim has"),
         ("Other.Dataset/model.bim", "[" * 10_000, "it is no JSON, or is cut"),
+        (
+            "Other.Dataset/model.bim",
+            json.dumps({"model": {"tables": [{}] * 20_001}}),
+            "it has more than 20000 tables, which no model has",
+        ),
         (PBIR, json.dumps({"version": "9.0"}), "a version of Power BI's reports that is not known: up to 4.0 is"),
         (
             PBIR,
