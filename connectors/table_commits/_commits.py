@@ -27,7 +27,7 @@ _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f]++")
 _LATEST = 253_402_300_800_000
 """Milliseconds: the end of the year 9999."""
 _MOST_WHO = 80
-_MOST_METADATA = 512 << 20
+_MOST_METADATA = 128 << 20
 """Bytes of metadata, once they are decompressed."""
 _GZIP = 16 + zlib.MAX_WBITS
 _ROWS_BY_OPERATION: Mapping[str, tuple[str, ...]] = {
@@ -133,7 +133,7 @@ def _plain_bytes(content: bytes) -> bytes:
     except zlib.error:
         raise UnreadableCommit("its compression is damaged") from None
     if not stream.eof:
-        raise UnreadableCommit("cut, or of more than 512 MiB")
+        raise UnreadableCommit(f"cut, or of more than {_MOST_METADATA >> 20} MiB")
     return whole
 
 

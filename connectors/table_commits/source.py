@@ -24,8 +24,8 @@ from ingestion.model.outcomes import Outcome
 from ingestion.model.table_commits import TableFormat
 from ingestion.plans.names import NameMapping, clean_location
 
-_LARGEST_FILE = 256 << 20
-"""Bytes of a file that is read as one value."""
+_LARGEST_FILE = 64 << 20
+"""Bytes of a file that is read as one value: of 200 MB a JVM of the usual 1 GB dies."""
 _AT_ONCE = 1_000
 _GLOB = re.compile(r"([\\*?\[\]{}])")
 _ARROW_SCHEMA = to_arrow_schema(RECORD_SCHEMA)
@@ -48,7 +48,7 @@ def _records(paths: tuple[str, ...], names: NameMapping, spark: SparkSession, _w
 def _frame(spark: SparkSession, files: Mapping[str, CommitFile], names: NameMapping) -> DataFrame:
     """The records of the files, each read in one task; what is gone by then, as an old version may be, gives none."""
     large = [file for file in files.values() if file.size > _LARGEST_FILE]
-    problems = [_problem(file, f"{TooLarge.code}: more than 256 MiB") for file in large]
+    problems = [_problem(file, f"{TooLarge.code}: more than {_LARGEST_FILE >> 20} MiB") for file in large]
     unread = spark.createDataFrame(problems, RECORD_SCHEMA)
     paths = [_GLOB.sub(r"\\\1", file.path) for file in files.values() if file.size <= _LARGEST_FILE]
     if not paths:

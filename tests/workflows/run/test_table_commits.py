@@ -40,6 +40,10 @@ def commit(folder: Path, version: int, operation: str, rows: int, who: str) -> N
     (log / f"{version:020}.json").write_text("\n".join(map(json.dumps, actions)))
 
 
+def dead_letters(folder: Path) -> list[dict[str, str]]:
+    return [json.loads(line) for line in (folder / "dead.jsonl").read_text().splitlines()]
+
+
 def test_each_commit_has_an_end_and_why_names_the_one_that_is_unlike_the_others(
     tmp_path: Path, spark: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -60,12 +64,14 @@ def test_each_commit_has_an_end_and_why_names_the_one_that_is_unlike_the_others(
 
     commit(orders, 5, "DELETE", 40, "ann")
     (orders / "_delta_log" / f"{6:020}.json").write_text('{"commitInfo": {"canary-4111')
+    with (orders / "_delta_log" / f"{7:020}.json").open("wb") as huge:
+        huge.truncate((64 << 20) + 1)
     summary = run(tmp_path)
     assert summary.counts.skipped == {"table_commit": 1}
-    assert list(summary.counts.dead.values()) == [1]
+    assert list(summary.counts.dead.values()) == [1, 1]
     assert summary.counts.records_read_before == 6
-    [letter] = [json.loads(line) for line in (tmp_path / "dead.jsonl").read_text().splitlines()]
-    assert letter["source_id"].endswith(f"{6:020}.json:1")
+    letters = sorted((one["source_id"][-8:], one["reason"].partition(":")[0]) for one in dead_letters(tmp_path))
+    assert letters == [("6.json:1", "malformed_record"), ("7.json:1", "too_large")]
 
     told = command_line(tmp_path, "why", "shop.orders", "--catalog", "catalog.db", "--days", "0")
     assert "another statement writes it: DELETE by ann, Delta Lake version 5" in told.output
