@@ -19,6 +19,7 @@ from connectors.catalog.http._questions import Name as EntityName
 from connectors.catalog.page.html import ASSETS, BUNDLE, POLICY, asset, bundled_script, hosted_page
 from connectors.catalog.picture import areas, neighbourhood
 from connectors.catalog.picture.whereabouts import whereabouts
+from connectors.catalog.questions import lineage
 from connectors.catalog.questions.file import left_out
 from connectors.catalog.questions.freshness import freshness_of
 from connectors.catalog.questions.start_lists import SHOWN, start_lists
@@ -139,6 +140,33 @@ def upstream(store: Store, entity: EntityName, column: EntityName, when: AtMomen
         behind = CatalogGraph(connection, span.moment).behind((row.id, column), MAX_CARDS)
         document = neighbourhood.graph_document(connection, behind.entities, span, behind)
         return reply({**document, "roots": [row.id], "truncated": behind.cut})
+
+
+@dataclass(frozen=True, slots=True)
+class WayQuery:
+    """The two ends of a way: entities, or columns of them by their paths."""
+
+    source: Annotated[EntityName, Query(alias="from")]
+    target: Annotated[EntityName, Query(alias="to")]
+    from_column: Annotated[EntityName | None, Query(alias="fromColumn")] = None
+    to_column: Annotated[EntityName | None, Query(alias="toColumn")] = None
+
+
+@router.get("/api/v1/headwater/way")
+def way(store: Store, asked: Annotated[WayQuery, Depends()], when: AtMoment) -> Response:
+    """The shortest of the strongest ways from one table or column down to another, else from that to the first.
+
+    It is looked for in the whole catalog; without a station no way is known.
+    """
+    with store.read() as connection:
+        ends = (asked.source, asked.from_column), (asked.target, asked.to_column)
+        start, end = ((named_entity(connection, name).id, path) for name, path in ends)
+        moment = window(connection, when.as_of, when.days).moment
+        found = lineage.paths(connection, start, end, moment)
+        if not found.content.hops:
+            found = lineage.paths(connection, end, start, moment)
+        stations = [one.to_json() for one in found.content.stations]
+        return reply({"stations": stations, "truncated": bool(found.cut)})
 
 
 @router.get("/api/v1/headwater/window")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sqlalchemy import Connection
 
@@ -12,6 +13,7 @@ from connectors.catalog.graph import CatalogGraph, StoredHop, is_unseen
 from connectors.catalog.questions.answer import Answer
 from connectors.catalog.store.entities.entities import any_rows_of
 from connectors.catalog.store.lineage.reads import ContributionView, Moment, StoredEdge
+from ingestion.model.lineage import Json
 from ingestion.model.moments import Unseen
 from ingestion.model.witnesses import Verdict
 from ingestion.walk import DIRECT, Budget, ColumnNode, EdgeIndex, Hop, Walk, strongest_ways
@@ -66,11 +68,23 @@ class LineageEdges:
     seen: tuple[SeenEdge, ...]
 
 
+class Station(NamedTuple):
+    """A table by its full name, or a column of it, on a way, and how strongly it is tied to the one before."""
+
+    table: str
+    path: str | None
+    strength: str = DIRECT
+
+    def to_json(self) -> Json:
+        """The same as JSON."""
+        return {"entity": self.table, "column": self.path, "type": self.strength}
+
+
 @dataclass(frozen=True, slots=True)
 class Paths:
     """The `shortest` of the strongest ways from one name down to another, and the edges of the `others`.
 
-    `strength` is that of its weakest hop. Without a hop no way is known.
+    `strength` is that of its weakest hop. Without a hop no way is known. `stations` are the ends of the hops.
     """
 
     source: str
@@ -79,6 +93,7 @@ class Paths:
     strength: str = DIRECT
     shortest: tuple[SeenEdge, ...] = ()
     others: tuple[SeenEdge, ...] = ()
+    stations: tuple[Station, ...] = ()
 
 
 class _Names:
@@ -97,6 +112,9 @@ class _Names:
     def of(self, node: ColumnNode) -> str:
         name = self._known[node[0]]
         return name if node[1] is None else f"{name}.{node[1]}"
+
+    def station(self, node: ColumnNode, strength: str = DIRECT) -> Station:
+        return Station(self._known[node[0]], node[1], strength)
 
     def seen_edge(self, edge: StoredEdge) -> SeenEdge:
         source, target = self.of(edge.source), self.of(edge.target)
@@ -167,7 +185,17 @@ def paths(connection: Connection, start: ColumnNode, end: ColumnNode, moment: Mo
     others = [hop.edge for taken in walk.levels() for hop in taken]
     names.learn(node[0] for edge in others for node in (edge.source, edge.target))
     shortest = tuple(names.seen_edge(hop.edge) for hop in way.hops)
-    return Answer(Paths(*ends, len(way.hops), way.strength, shortest, tuple(map(names.seen_edge, others))), cut)
+    rest = tuple(map(names.seen_edge, others))
+    return Answer(Paths(*ends, len(way.hops), way.strength, shortest, rest, tuple(_stations(names, way.hops))), cut)
+
+
+def _stations(names: _Names, hops: Sequence[StoredHop]) -> Iterator[Station]:
+    """Of a whole table the column that the way begins or ends at."""
+    (table, path), edge = hops[0].start, hops[0].edge
+    yield names.station((table, edge.source[1] if path is None else path))
+    for hop in hops:
+        (table, path), edge = hop.end, hop.edge
+        yield names.station((table, edge.target[1] if path is None else path), hop.strength)
 
 
 def _hops_between(

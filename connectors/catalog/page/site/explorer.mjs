@@ -11,7 +11,7 @@ import { focus, reveal } from "./focus.mjs";
 import { linksIn } from "./graph/difference.mjs";
 import { NOTHING, endOf, label, splitKey } from "./graph/model.mjs";
 import { adjacency, lit, litAlong, litOnly } from "./graph/trace.mjs";
-import { load, open, start } from "./opening.mjs";
+import { load, open, openAll, start } from "./opening.mjs";
 import { CorrectionDialog, showCorrected } from "./panel/corrections.mjs";
 import { Details } from "./panel/details.mjs";
 import { showList, toggleList } from "./panel/listing.mjs";
@@ -48,7 +48,8 @@ export class Explorer {
     this.corrections = new CorrectionDialog(source, this);
     this.address = new Address((view) => this.open(view));
     const failed = (error) => this.failed(error);
-    const all = (query) => this.open({ ...emptyView(), asOf: this.view.asOf, days: this.view.days, query });
+    const page = (query) => this.open({ ...emptyView(), asOf: this.view.asOf, days: this.view.days, query });
+    const all = (query, reach) => (reach ? openAll(this, query, reach) : page(query));
     const ask = search(source, { chosen: ({ entity, path }, reach) => this.start(entity, path, reach), all, failed });
     narrowControls(source, ask, failed);
     this.finder = new Finder(this);

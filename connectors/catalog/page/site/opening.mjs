@@ -16,6 +16,7 @@ import { NotThere } from "./source/contract.mjs";
 
 const SMALL = 40;
 const MOST_RESULTS = 200;
+const MOST_STARTS = 100; // tables in the middle of a picture
 
 /** Shows a view from the beginning. */
 export async function open(explorer, view = explorer.address.view) {
@@ -173,6 +174,19 @@ async function lost(explorer, turn) {
     if (turn !== explorer.turn) return;
     showMissing(entity, found, (other) => explorer.start(other, ""));
     showHeading("");
+  } catch (error) {
+    explorer.failed(error);
+  }
+}
+
+/** A picture of everything that a search finds, as far around each as was asked for. */
+export async function openAll(explorer, query, reach) {
+  const { asOf, days } = explorer.view;
+  try {
+    const found = [...new Set((await explorer.source.search(query, 2 * MOST_STARTS)).map((one) => one.entity))];
+    const steps = found.slice(0, MOST_STARTS).map((entity) => ({ entity, ...reach }));
+    await explorer.open({ ...emptyView(), asOf, days, steps });
+    if (found.length > MOST_STARTS) explorer.say(`The first ${MOST_STARTS} tables of what “${query}” finds are shown: narrow it`);
   } catch (error) {
     explorer.failed(error);
   }

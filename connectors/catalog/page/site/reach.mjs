@@ -1,7 +1,7 @@
 // What is taken into the picture and out of it: neighbours, tables that a list or a panel names.
 import { byId, html, many } from "./base/dom.mjs";
 import { extend } from "./controls/state.mjs";
-import { cardNamed, keyOf, splitKey } from "./graph/model.mjs";
+import { cardNamed, endOf, keyOf, splitKey } from "./graph/model.mjs";
 import { tableList } from "./panel/neighbours.mjs";
 import { BESIDE } from "./source/contract.mjs";
 
@@ -34,7 +34,7 @@ function neighbours(explorer, card, side) {
 export function pickedOtherwise(explorer, key) {
   const [id] = splitKey(key);
   if (explorer.scene.groups.has(id)) openGroup(explorer, id);
-  else if (explorer.details.pathStart) explorer.details.pathTo(key);
+  else if (explorer.details.pathStart) explorer.details.pathTo(endOf(explorer.graph, key));
   else return false;
   return true;
 }

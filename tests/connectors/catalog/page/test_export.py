@@ -63,6 +63,11 @@ def test_an_exported_file_opens_from_disk_with_the_network_off(offline: Page, ex
         "the panel",
     )
     offline.button("zoom-fit")
+    offline.driver.find_element("xpath", "//button[text()='Path to …']").click()
+    offline.driver.find_element("id", "way-end").send_keys("pickings.kil")
+    offline.until(lambda: offline.texts("#way-found b") == ["pickings.kilos"], "what is found")
+    offline.driver.find_element("css selector", "#way-found button").click()
+    offline.until(lambda: len(offline.texts("#way li")) == 4, "the way")
     assert offline.complaints() == []
 
 

@@ -10,7 +10,7 @@ import pytest
 from selenium.webdriver.common.by import By
 from typer.testing import CliRunner
 
-from tests.support.browser import ENTER, NAMELESS, WIDER, Page
+from tests.support.browser import ENTER, ESCAPE, NAMELESS, WIDER, Page
 from tests.support.http_client import Client, ref
 from tests.support.sample_catalog import fill as fill_orchard
 from tests.support.sample_catalog import name
@@ -196,3 +196,16 @@ def test_what_changes_is_listed_by_what_is_chosen_and_a_link_keeps_the_choice(
     page.until(lambda: page.texts(".chosen") == ["Tag: Orchard.Secret ×"], "a choice less")
     page.button("close-panel")
     assert "i=" not in page.state()
+
+
+def test_a_selector_of_a_tag_opens_all_that_bear_it_with_what_is_around_them(orchard: ServedPage) -> None:
+    page = orchard.show("", 0)
+    page.search("tag:Orchard.Secret+1")
+    offer = page.texts("#results [aria-selected=true]")
+    assert offer == ["A picture of all of them, with 1 step of what is made of them"]
+    page.press(ENTER)
+    page.until(lambda: page.cards() == {"pickings", "weighed", "takings"}, "what bears the tag, and one step on")
+    assert page.state().count("t=0.1.") == 2
+    page.search("tag:Orchard.Secret")
+    assert page.texts("#results [aria-selected=true]") != offer  # without a reach one of them is chosen
+    page.press(ESCAPE)

@@ -12,11 +12,11 @@ from selenium.webdriver.common.by import By
 from connectors.catalog.http.server import CatalogConfig, running_catalog
 from connectors.catalog.page.export import ExportScope, catalog_document
 from connectors.catalog.page.html import self_contained_page
-from tests.support.browser import DOWN, ENTER, ESCAPE, LEFT, RIGHT
+from tests.support.browser import DOWN, ENTER, ESCAPE, LEFT, NAMELESS, RIGHT, WIDER
 from tests.support.disputed_catalog import SHOP, disputed_catalog
 from tests.support.http_client import Client
 from tests.support.sample_catalog import fill, name
-from tests.support.served_page import ServedPage, served_page
+from tests.support.served_page import DESK, PHONE, ServedPage, served_page
 
 pytestmark = pytest.mark.browser
 
@@ -88,6 +88,26 @@ def test_the_way_from_one_choice_in_the_picture_to_another_is_told_and_lit(orcha
     page.driver.find_element(By.XPATH, path_to).click()
     page.click(page.column("pickings", "kilos"))
     page.until(lambda: "No way between trees.kind and pickings.kilos" in page.status, "that there is none")
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE])
+def test_a_way_is_found_in_the_whole_catalog_and_its_tables_come_into_the_picture(
+    orchard: ServedPage, size: tuple[int, int]
+) -> None:
+    page = orchard.show(f"t=0.0.{name('report')}&o={name('report')}", 1, size)
+    page.until(lambda: page.texts("#panel .actions"), "the panel")
+    page.driver.find_element(By.XPATH, "//button[text()='Path to …']").click()
+    assert page.js("return document.activeElement.id") == "way-end"
+    page.driver.find_element(By.ID, "way-end").send_keys("pickings.kil")
+    page.until(lambda: page.texts("#way-found b") == ["pickings.kilos"], "what is found")
+    assert page.js(WIDER) == [] and page.js(NAMELESS) == []
+    page.click(page.driver.find_element(By.CSS_SELECTOR, "#way-found button"))
+    page.until(lambda: page.texts("#way li"), "the way")
+    assert page.texts("#way li") == ["pickings.kilos", "weighed.kilos", "takings.cents", "report.total"]
+    assert page.cards() == {"pickings", "weighed", "takings", "report"}
+    if size == DESK:  # on a phone there is room for names alone
+        assert page.lit() == {"pickings.kilos", "weighed.kilos", "takings.cents", "report.total"}
+    assert "3 steps" in page.status
 
 
 def test_the_panel_of_a_table_searches_its_columns(orchard: ServedPage) -> None:

@@ -128,3 +128,17 @@ export function onPaths(graph, all, { columns, links }) {
   const kept = new Map([...graph.cards].filter(([id]) => cards.has(id)));
   return [{ ...graph, cards: kept }, all.filter((link) => links.has(link.key))];
 }
+
+/** The keys on the shortest of the strongest ways from one end to another, or from that to the first, and whether values flow. */
+export function wayBetween(ties, start, end) {
+  for (const [one, other] of [
+    [start, end],
+    [end, start],
+  ]) {
+    const [card, path] = splitKey(other);
+    const ends = [...walk(ties, one, false)].filter(([key]) => (path ? key === other : splitKey(key)[0] === card)).map(([, step]) => step);
+    ends.sort((a, b) => a.strength - b.strength || a.hops - b.hops);
+    if (ends.length) return { keys: ends[0].path, direct: ends[0].strength === 0 };
+  }
+  return null;
+}

@@ -8,7 +8,7 @@ import { correctionsElement } from "./corrections.mjs";
 import { csv } from "./listing.mjs";
 import { originElements } from "./origin.mjs";
 import { columnPanel, edgePanel } from "./panel.mjs";
-import { wayBetween, wayPanel } from "../lists/between.mjs";
+import { endPicker, endText, wayLinksOf, wayPanel } from "../lists/between.mjs";
 import { disagreementsPanel } from "../lists/disagreements.mjs";
 import { ImpactList } from "../lists/impact.mjs";
 import { coveragePanel, freshnessPanel, runPanel, runsPanel } from "../runs/runs.mjs";
@@ -92,21 +92,40 @@ export class Details {
     return this.#tell(this.#shown(this.source.disagreements(), (answer) => disagreementsPanel(answer, { back, go })));
   }
 
-  /** The next column or table that is chosen in the picture is where a way from this one ends. */
+  /** The next column or table that is chosen, in the picture or in the panel, is where a way from this one ends. */
   pathFrom(key) {
-    this.pathStart = key;
+    const start = endOf(this.act.graph, key);
+    this.list(
+      endPicker(start, {
+        search: (text, limit) => this.source.search(text, limit),
+        chosen: (end) => this.pathTo(end),
+        back: () => this.act.openColumn(key),
+        failed: (error) => this.act.failed(error),
+      }),
+    );
+    this.pathStart = start;
     this.act.fit(); // beside the panel, so that whatever it may lead to is in sight
-    this.act.say(`Choose in the picture where it leads from ${label(this.act.graph, key)}`);
+    byId("way-end").focus({ preventScroll: true });
+    this.act.say(`Choose where it leads from ${label(this.act.graph, key)}`);
   }
 
-  /** The way from where one was begun, lit in the picture and told station by station. */
-  pathTo(key) {
-    const [{ graph, ties }, start] = [this.act, this.pathStart];
+  /** The way from where one was begun to an end ({entity, path}): brought into the picture, lit, told by its stations. */
+  pathTo(end) {
+    const start = this.pathStart;
+    const [ends, turn] = [`${endText(start)} and ${endText(end)}`, ++this.#turn];
+    this.act.say(`Looking for a way between ${ends} …`);
+    return this.#tell(this.#way(start, end, { ends, turn }));
+  }
+
+  async #way(start, end, { ends, turn }) {
+    const stations = await this.source.way(start, end, this.act.view);
+    if (turn !== this.#turn) return undefined;
     this.pathStart = null;
-    const way = wayBetween(ties, start, key);
-    const ends = `${label(graph, start)} and ${label(graph, key)}`;
-    if (!way) return this.act.say(`No way between ${ends} in this picture: “Everything before” and “Everything after” bring more in`);
-    this.list(wayPanel(graph, way, this.act));
+    if (!stations.length) return this.act.say(`No way between ${ends} is known`);
+    const missing = [...new Set(stations.map((one) => one.entity))].filter((entity) => !cardNamed(this.act.graph, entity));
+    if (missing.length) await this.act.bring(missing);
+    const way = wayLinksOf(this.act.graph, stations);
+    this.list(wayPanel(this.act.graph, way, this.act));
     this.act.along(way);
     return this.act.say(`The way between ${ends}: ${way.length} step${way.length === 1 ? "" : "s"}`);
   }

@@ -185,7 +185,7 @@ export function columnPanel(graph, key, act) {
       button("← Everything before", "Show everything upstream (Shift+[)", () => act.expand(card, "upstream", 100)),
       button("What reads it →", "Show what is made of it, one step downstream (])", () => act.expand(card, "downstream", 1)),
       button("Everything after →", "Show everything downstream (Shift+])", () => act.expand(card, "downstream", 100)),
-      button("Path to …", "Choose another table or column in the picture: how does one get there from here?", () => act.details.pathFrom(key)),
+      button("Path to …", "Choose another table or column: how does one get there from here?", () => act.details.pathFrom(key)),
       button("Start here", "Show only this table's neighbours", () => act.start(card.fqn, path)),
       button("Remove", "Take the card out of the picture (Delete)", () => act.remove(card)),
       act.live ? button("Why is it wrong?", "Rank what upstream may have made it wrong", () => act.details.causes(card, path)) : null,

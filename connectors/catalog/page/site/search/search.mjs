@@ -4,11 +4,11 @@ import { placesOf } from "../graph/matching.mjs";
 import { partsOf, readable } from "../graph/model.mjs";
 import { parsed } from "../graph/narrowing.mjs";
 import { useText } from "./results.mjs";
-import { selectorOf } from "./selectors.mjs";
+import { reachText, selectorOf } from "./selectors.mjs";
 
 const PAUSE = 120;
 
-/** `chosen(result)` and `all(text)` are told what is chosen; gives the function that looks anew. */
+/** `chosen(result, reach)` and `all(text, reach)` are told what is chosen; gives the function that looks anew. */
 export function search(source, { chosen, all, failed }) {
   const input = byId("search");
   const list = byId("results");
@@ -37,8 +37,9 @@ export function search(source, { chosen, all, failed }) {
     close();
     input.value = "";
     input.blur();
-    if (results[at]) chosen(results[at], selectorOf(text).reach);
-    else all(selectorOf(text).name);
+    const { name, reach } = selectorOf(text);
+    if (results[at]) chosen(results[at], reach);
+    else all(name, reach);
   };
   const show = (text) => {
     list.replaceChildren(...results.map((result, at) => item(result, at, selectorOf(text).name, () => take(at))));
@@ -50,11 +51,12 @@ export function search(source, { chosen, all, failed }) {
           "No table or column is called so, or nearly so",
         ),
       );
-    else list.append(allItem(results.length, () => take(results.length)));
+    else list.append(allItem(results.length, selectorOf(text).reach, () => take(results.length)));
     list.hidden = false;
     list.dataset.found = text; // whose results these are: those of a text typed before may still stand
     input.setAttribute("aria-expanded", "true");
-    mark(results.length ? 0 : -1);
+    const every = selectorOf(text).reach && narrowed(text); // tag:pii+ is of all that bear it
+    mark(results.length ? (every ? results.length : 0) : -1);
   };
   const ask = async () => {
     const text = input.value.trim();
@@ -101,12 +103,12 @@ export function search(source, { chosen, all, failed }) {
   return ask;
 }
 
-/** The last of the offers: everything that was found, as a page. */
-function allItem(at, take) {
+/** The last of the offers: everything that was found, as a page, or as a picture that goes as far around it. */
+function allItem(at, reach, take) {
   const element = html(
     "li",
     { id: `result-${at}`, class: "all", role: "option", "aria-selected": "false" },
-    "All results on a page, with use and age",
+    reach ? `A picture of all of them, ${reachText(reach)}` : "All results on a page, with use and age",
   );
   return chosenBy(element, take);
 }

@@ -105,6 +105,13 @@ export class CatalogSource {
     return { rows, total, entities: counts.entities, facets };
   }
 
+  /** The way from one end ({entity, path}) to another, or from that to the first: [{entity, path, direct}]. */
+  async way(start, end, { asOf, days }) {
+    const asked = { from: start.entity, fromColumn: start.path || null, to: end.entity, toColumn: end.path || null };
+    const { stations } = await this.#ask(`way?${given({ ...asked, asOf, days })}`);
+    return stations.map(({ entity, column, type }) => ({ entity, path: column ?? "", direct: type === "DIRECT" }));
+  }
+
   /** What may have made a table or a column wrong at a view's moment. */
   async causes(card, path, { asOf, days }) {
     return this.#ask(`causes?${given({ entity: card.fqn, column: path || null, asOf, days })}`);

@@ -2,7 +2,7 @@
 import { changedPairs, difference, linksIn, within } from "../graph/difference.mjs";
 import { chosenRows } from "../graph/impact_facets.mjs";
 import { EVERYTHING, keyOf, linksOf, partsOf, readGraph, readable, restoreTexts, splitKey } from "../graph/model.mjs";
-import { adjacency, impact } from "../graph/trace.mjs";
+import { adjacency, impact, wayBetween } from "../graph/trace.mjs";
 import { rowsOfAnswer, rowsOfList } from "./change_rows.mjs";
 import { BESIDE, LIMIT, NotThere } from "./contract.mjs";
 import { areasOf, factsOf, pageOf } from "./document_lists.mjs";
@@ -180,6 +180,16 @@ export class DocumentSource {
     const { rows, facets } = chosenRows(every, only);
     const shown = limit === null ? rows : rows.slice(start, start + limit);
     return { rows: shown, total: rows.length, entities: new Set(rows.map((row) => row.table)).size, facets };
+  }
+
+  /** The way from one end ({entity, path}) to another, or from that to the first: [{entity, path, direct}]. */
+  async way(start, end) {
+    const keys = [start, end].map(({ entity, path }) => keyOf(this.byName.get(entity).id, path));
+    const found = wayBetween(adjacency(linksOf(this.graph, EVERYTHING)), ...keys);
+    return (found?.keys ?? []).map((key) => {
+      const [id, path] = splitKey(key);
+      return { entity: this.graph.cards.get(id).fqn, path, direct: found.direct };
+    });
   }
 
   async whereabouts(entity) {
