@@ -16,9 +16,11 @@ from typing import Any
 
 from selenium.webdriver.common.by import By
 
+from tests.connectors.catalog.picture.test_runs import tell
 from tests.support import mill_catalog, shop_history
 from tests.support.browser import Page
 from tests.support.http_client import Client, ref
+from tests.support.lineage_statements import said, send
 from tests.support.served_page import DESK, PHONE, ServedPage, served_page
 
 _RUN = """
@@ -29,6 +31,7 @@ _RUN = """
     }))), (error) => done(String(error)));
 """
 _THEME = "document.documentElement.dataset.theme = arguments[0]"
+_ORDERS, _REPORT = (f"{shop_history.SCHEMA}.{name}" for name in ("orders", "report"))
 _DAILY = f"{shop_history.SCHEMA}.daily"
 _LINK = f"t=1.1.{_DAILY}&days=0&e={shop_history.SCHEMA}.rates%0Arate%09{_DAILY}%0Atotal"
 _HUB = f"t=1.1.{mill_catalog.HUB}"
@@ -70,9 +73,46 @@ def _why(page: Page) -> None:
     _wait("#causes-verdict")(page)
 
 
+def _impact_filter(page: Page) -> None:
+    _wait("#impact tbody tr")(page)
+    _click("#impact-filter summary")(page)
+    _click("[data-choice='degree:1']")(page)
+    _wait(".chosen")(page)
+
+
+def _way_end(page: Page) -> None:
+    _wait("#panel .actions")(page)
+    page.driver.find_element(By.XPATH, "//button[text()='Path to …']").click()
+    page.driver.find_element(By.ID, "way-end").send_keys("orders")
+    _wait("#way-found li")(page)
+
+
+def _way(page: Page) -> None:
+    _way_end(page)
+    _click("#way-found button")(page)
+    _wait("#way li")(page)
+
+
+def _runs(*clicks: str) -> Callable[[Page], object]:
+    def open_panel(page: Page) -> None:
+        for selector in ("#start-runs", *clicks):
+            _wait(selector)(page)
+            _click(selector)(page)
+        _wait("#panel h2")(page)
+
+    return open_panel
+
+
+def _disagreements(page: Page) -> None:
+    _runs("#show-disagreements")(page)
+    _wait("#disagreements li")(page)
+
+
 def _fill_shop(client: Client) -> None:
-    """The shop, with a dashboard of one chart and a metric that are made of `report`."""
-    shop_history.fill(client)
+    """The shop, with a dashboard of one chart and a metric that are made of `report`, two runs, and a disagreement."""
+    tell(client)
+    orders, daily = (client.get(f"/tables/name/{shop_history.SCHEMA}.{name}")[1] for name in ("orders", "daily"))
+    send(client, said(orders, daily, "region>total", producer="engine:daily", firstSeen=shop_history.CHANGED))
     client.made("/services/dashboardServices", {"name": "looker", "serviceType": "Looker"})
     chart = client.made("/charts", {"name": "1", "displayName": "Sales by day", "service": "looker"})
     board = {"name": "2", "displayName": "Board of sales", "service": "looker", "charts": [chart["fullyQualifiedName"]]}
@@ -109,6 +149,15 @@ _VIEWS: tuple[View, ...] = (
     ("schemas with dashboards", True, "a=schemas.", _wait(".card")),
     ("why", True, f"t=1.1.{_DAILY}&days=0", _why),
     ("a hub at two moments", True, f"t=1.1.{_DAILY}&days=0&base={shop_history.CHANGED - 1}&list=1", _wait("#list tr")),
+    ("impact, filtered", True, f"t=1.1.{_ORDERS}&days=0&o={_ORDERS}", _impact_filter),
+    ("the end of a path", True, f"t=0.0.{_REPORT}&days=0&o={_REPORT}", _way_end),
+    ("path", True, f"t=0.0.{_REPORT}&days=0&o={_REPORT}", _way),
+    ("runs", True, "", _runs("#runs li")),
+    ("a run", True, "", _runs("[data-run='2a2']")),
+    ("coverage", True, "", _runs("#show-coverage")),
+    ("freshness", True, "", _runs("#show-freshness")),
+    ("disagreements", True, "", _disagreements),
+    ("a selector's offers", False, "", lambda page: page.search("flour+")),
     ("missing", False, "t=1.1.mill.main.core.flour", _wait("#beginnings li")),
 )
 
