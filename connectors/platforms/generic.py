@@ -19,7 +19,10 @@ GENERIC = ExportProfile(
             "begin_time", "creation_time", "create_time", "created", "submit_time", "event_time", "log_time",
             "execution_start_time", "timestamp", "executed_at", "start", "started", "start_ts", "started_ts",
             "submitted", "submitted_at", "submitted_ts", "submit_ts", "event_timestamp", "event_ts", "executed_ts",
-            "execution_timestamp", "query_timestamp", "log_timestamp", "logged_at", "created_at", "ts",
+            "execution_timestamp", "query_timestamp", "log_timestamp", "logged_at", "created_at", "ts", "began",
+            "begin_ts", "begin_timestamp", "began_at", "begun_at", "eventtime", "event_datetime", "start_datetime",
+            "start_date", "submission_time", "issued_at", "requested_at", "request_time", "received_at", "run_at",
+            "ran_at", "collected_at", "occurred_at", "query_datetime", "log_datetime", "datetime", "date_time", "epoch",
         ),
         "end_time": (
             "end_time", "endtime", "query_end_time", "query_end", "end_timestamp", "ended_at", "finished_at",

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from email.utils import parsedate_to_datetime
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,11 +21,14 @@ _LOWER_NULLS = frozenset(map(str.lower, NULLS))
 _EPOCH = re.compile(r"[+-]?\d+(?:\.\d*)?(?:[eE]\+?\d+)?")
 _COMPACT_DATES = {8: "%Y%m%d", 14: "%Y%m%d%H%M%S"}
 _ZONED = re.compile(
-    r"(\d{4})[-/](\d\d?)[-/](\d\d?)[T ]+(\d\d?:\d\d(?::\d\d)?)(?:[.,](\d+))?\s*([A-Za-z]{1,5}|[+-]\d\d(?::?\d\d)?)?"
+    r"(\d{4})[-/](\d\d?)[-/](\d\d?)[T ]+(\d\d?:\d\d(?::\d\d)?)(?:[.,](\d+))?"
+    r"\s*([A-Za-z]{1,5}|[+-]\d\d(?::?\d\d)?|[A-Za-z_]+(?:/[A-Za-z_-]+)+)?"
 )
 _ORACLE_DATE = re.compile(
     r"(\d\d?)-([A-Za-z]{3})-(\d\d|\d{4})(?: (\d\d?)[.:](\d\d)[.:](\d\d)(?:[.,](\d+))?(?: ([AP]M))?)?\s*([+-]\d\d:\d\d)?"
 )
+_DOTTED_DATE = re.compile(r"(\d\d?)\.(\d\d?)\.(\d{4}),? (\d\d?:\d\d(?::\d\d)?)(?:[.,](\d+))?")
+_SERVER_LOG_DATE = re.compile(r"(\d\d)/([A-Za-z]{3})/(\d{4}):(\d\d:\d\d:\d\d) ([+-]\d{4})")
 _DB2_TIME = re.compile(r"(\d{4}-\d\d-\d\d)-(\d\d)\.(\d\d)\.(\d\d)((?:\.\d+)?)")
 _US_DATE = re.compile(r"(\d\d?)/(\d\d?)/(\d{4}),? (\d\d?):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?\s*([AP]M)", re.IGNORECASE)
 _MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
@@ -32,6 +36,11 @@ _INTERVAL = re.compile(r"(?:(\d+) days? )?(\d+):(\d\d):(\d\d(?:\.\d+)?)")
 _AMOUNT = re.compile(r"(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)\s*([a-zµ]*)")
 
 _YEAR_2500 = 16_725_225_600.0
+_YEAR_1980 = 315_532_800.0
+"""No query log is as old as that: a smaller number is a day of a spreadsheet, or no time at all."""
+_SERIAL_DAYS = range(29_221, 73_050)
+"""The days from 1980 to 2099 as spreadsheets number them, from the end of 1899 on."""
+_SERIAL_OF_1970 = 25_569
 
 # hours east of UTC, as PostgreSQL's "Default" set of abbreviations has them
 _ABBREVIATIONS = {
@@ -71,8 +80,9 @@ def parse_time(value: str, zone: tzinfo) -> float | None:
     """Seconds since the epoch, UTC; None for an empty value; ValueError for what is no time.
 
     Understood: ISO 8601 with or without zone (`zone` where there is none), PostgreSQL's own form with its zone
-    abbreviation, Oracle's (20-NOV-26), that of US spreadsheets (11/20/2026 8:24 AM), RFC 2822, and numbers: epoch
-    seconds, milli-, micro- or nanoseconds by size.
+    abbreviation, a zone by its name (Europe/Berlin), Oracle's (20-NOV-26), US spreadsheets' (11/20/2026 8:24 AM), with
+    dots (20.11.2026 8:24), web servers' (20/Nov/2026:08:24:58 +0000), RFC 2822, and numbers: epoch seconds, milli-,
+    micro- or nanoseconds, or the days of a spreadsheet, by size.
     """
     try:
         moment = datetime.fromisoformat(value[:-4] if value.endswith(" UTC") else value)
@@ -147,7 +157,13 @@ def _parse_unusual(value: str, zone: tzinfo) -> float:
     if _EPOCH.fullmatch(value):
         if value.isdigit() and len(value) in _COMPACT_DATES:
             return datetime.strptime(value, _COMPACT_DATES[len(value)]).replace(tzinfo=zone).timestamp()
-        return _epoch_seconds(float(value))
+        return _epoch_seconds(float(value), zone)
+    if dotted := _DOTTED_DATE.fullmatch(value):
+        day, month, year, clock, fraction = dotted.groups()
+        return _parse_unusual(f"{year}-{month}-{day} {clock}.{fraction or 0}", zone)
+    if server_log := _SERVER_LOG_DATE.fullmatch(value):
+        day, name, year, clock, offset = server_log.groups()
+        return _parse_oracle_date(f"{day}-{name}-{year} {clock} {offset[:3]}:{offset[3:]}", zone)
     match = _ZONED.fullmatch(value)
     if match is None:
         return _parse_oracle_date(value, zone) if _ORACLE_DATE.fullmatch(value) else _parse_rfc2822(value, zone)
@@ -166,10 +182,15 @@ def _us_moment(match: re.Match[str], zone: tzinfo) -> float:
     return (moment + timedelta(seconds=float(f"0.{fraction or 0}"))).replace(tzinfo=zone).timestamp()
 
 
-def _epoch_seconds(number: float) -> float:
-    """The unit is told by the size: in seconds, milli-, micro- and nanoseconds real dates are far apart."""
+def _epoch_seconds(number: float, zone: tzinfo) -> float:
+    """The unit is told by the size: in days, seconds, milli-, micro- and nanoseconds real dates are far apart."""
+    if number == 0:  # stands for none
+        return number
+    if int(number) in _SERIAL_DAYS:
+        moment = datetime(1970, 1, 1) + timedelta(seconds=round((number - _SERIAL_OF_1970) * 86_400, 3))
+        return moment.replace(tzinfo=zone).timestamp()
     for scale in (1.0, 1e3, 1e6, 1e9):
-        if 0 <= number / scale < _YEAR_2500:
+        if _YEAR_1980 <= number / scale < _YEAR_2500:
             return number / scale
     raise ValueError("no time")
 
@@ -182,6 +203,11 @@ def _zone(offset: str | None, moment: datetime, zone: tzinfo) -> tzinfo:
         return timezone(timedelta(minutes=-minutes if offset[0] == "-" else minutes))
     if moment.replace(tzinfo=zone).tzname() == offset:
         return zone
+    if "/" in offset:
+        try:
+            return ZoneInfo(offset)
+        except ZoneInfoNotFoundError:
+            raise ValueError("unknown zone") from None
     hours = _ABBREVIATIONS.get(offset.upper())
     if hours is None:
         raise ValueError("unknown zone")

@@ -275,6 +275,27 @@ def damaged_records(trial: Trial) -> Iterator[Seen]:
     )
 
 
+def encodings(trial: Trial) -> Iterator[Seen]:
+    """Files in any encoding are read, by `ingest lineage` and as logs, and a bad byte costs its statement."""
+    text = "CREATE VIEW v{0} AS SELECT größe FROM t{0};\n"
+    row = '"INSERT INTO v{0} (a) SELECT größe FROM t{0}",2026-01-01 05:00:00,s,\n'
+    sql, log = trial.own("sql"), trial.own("encoded")
+    (log / "log").mkdir()
+    for number, encoding in enumerate(("utf-8", "utf-8-sig", "latin-1", "utf-16", "utf-16-le", "utf-16-be")):
+        (sql / f"{encoding}.sql").write_bytes(text.format(number).encode(encoding))
+        (log / "log" / f"{encoding}.csv").write_bytes((HEADER + row.format(number)).encode(encoding))
+    (sql / "damaged.sql").write_bytes(b'CREATE VIEW x AS SELECT "g\xff" FROM y;\n' + text.format(6).encode())
+    done = command_line(sql, "lineage", str(sql), "--dialect", "postgres")
+    found = {name for name in (f"t{number}.größe" for number in range(7)) if name in done.stdout}
+    seen = f"exit {done.exit_code}, {sorted(found)}; {done.stderr.strip()[:120]}"
+    right = len(found) == 7 and done.exit_code == 1 and "damaged.sql:1" in done.stderr
+    yield Seen("seven files in six encodings, one with a bad byte", "seven views, exit 1, the byte told", seen, right)
+    configuration(log)
+    summary = run(log)
+    right = summary.counts.published == 6
+    yield Seen("logs in six encodings", "6 published", f"{_ends(summary)}; {summary.warnings[:2]}", right)
+
+
 def odd_names(trial: Trial) -> Iterator[Seen]:
     """A name with any sign is published under it and found by it."""
     names = ['a"b', "x>y", "p::q", "new\nline", "dot.ted", "sp ace"]
@@ -384,6 +405,10 @@ def gates(trial: Trial) -> Iterator[Seen]:
         "ALTER TABLE shop.orders REPLACE COLUMNS (id int)": 4,
         "ALTER TABLE shop.orders DROP COLUMN total": 4,
         "ALTER TABLE shop.unread DROP COLUMN total": 0,
+        "EXPLAIN SELECT nosuch FROM shop.orders": 1,
+        "DESCRIBE shop.nosuch": 1,
+        "CREATE TABLE shop.n (a int) PARTITION BY RANGE (nosuch)": 1,
+        "EXPLAIN SELECT total FROM shop.orders": 0,
     }
     for text, expected in changes.items():
         done = command_line(folder, "impact", "--ddl", text, "--catalog", "catalog.db")
@@ -420,6 +445,23 @@ def times(trial: Trial) -> Iterator[Seen]:
         seen = f"{_ends(summary)}; warned {[one[:80] for one in summary.warnings][:2]}"
         right = summary.counts.published >= 3 and "outside_window" not in summary.counts.skipped
         yield Seen(f"one {name} statement among four", "the three others published", seen, right)
+
+
+def forms_of_times(trial: Trial) -> Iterator[Seen]:
+    """Times under other names, in other forms and units are the same time."""
+    moment = datetime(2026, 11, 20, 10, tzinfo=UTC)
+    seconds = int(moment.timestamp())
+    forms = (
+        ("submitted_ts", f"{seconds}"), ("STARTED", f"{seconds}000"), ("EVENT_TIMESTAMP", f"{seconds}000000"),
+        ("queryStart", f"{seconds}000000000"), ("ts_ms", f"{seconds}000"), ("created", "11/20/2026 10:00:00 AM"),
+        ("begin_ts", "20.11.2026 10:00:00"), ("datetime", "2026-11-20 11:00:00 Europe/Berlin"),
+        ("start_date", "46346.4166667"), ("start_time", "20/Nov/2026:10:00:00 +0000"),
+    )  # fmt: skip
+    for name, written in forms:
+        summary = _log_of(trial.own(name), f"query_text,{name}", [f'"INSERT INTO t (a) SELECT a FROM s","{written}"'])
+        times = {said.first // 1000 for said in contributions_in(trial.folder / name / "catalog.db")}
+        seen = f"{_ends(summary)}; {[datetime.fromtimestamp(one, UTC).isoformat() for one in times]}"
+        yield Seen(f"{name}: {written}", moment.isoformat(), seen, times == {seconds})
 
 
 def other_dialect(trial: Trial) -> Iterator[Seen]:
@@ -464,8 +506,8 @@ def _tried(tries: Callable[[Trial], Iterator[Seen]], trial: Trial) -> Iterator[S
 
 
 LIST: tuple[Callable[[Trial], Iterator[Seen]], ...] = (
-    bodies, links, gates, damaged_records, odd_names, flipped_bytes, full_disk, times, endings, other_dialect,
-    failing, canaries, large_unions, many_steps, columns_together, signals,
+    bodies, links, gates, damaged_records, encodings, odd_names, flipped_bytes, full_disk, times, forms_of_times,
+    endings, other_dialect, failing, canaries, large_unions, many_steps, columns_together, signals,
 )  # fmt: skip
 
 

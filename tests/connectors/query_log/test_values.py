@@ -34,6 +34,11 @@ MOMENT = datetime(2026, 11, 20, 8, 24, 58, tzinfo=UTC).timestamp()
         "20261120082458",
         "Fri, 20 Nov 2026 00:24:58 -0800",
         "11/20/2026 8:24:58 AM",
+        "2026-11-20 09:24:58.000 Europe/Berlin",
+        "2026-11-20 00:24:58 America/Los_Angeles",
+        "20.11.2026 08:24:58",
+        "20/Nov/2026:09:24:58 +0100",
+        "46346.3506713",
         "1795163098",
         "1795163098.0",
         "1795163098000",
@@ -152,6 +157,11 @@ def test_a_time_before_1970_stands_for_none(old: str, others: list[str]) -> None
     times, wrong = parse_times([old, *others], UTC)
     assert (times[0], wrong) == (None, [])
     assert times[1:] == [1_767_225_600.0] * len(others)
+
+
+def test_a_small_number_is_a_day_of_a_spreadsheet_or_no_time() -> None:
+    assert parse_times(["46346.5", "46346", "0"], BERLIN) == ([1_795_172_400.0, 1_795_129_200.0, None], [])
+    assert parse_times(["17", "2026", "99999", "2026-11-20 08:00 Mars/Base"], UTC) == ([None] * 4, [0, 1, 2, 3])
 
 
 def test_a_clock_with_halves_has_the_month_first() -> None:
