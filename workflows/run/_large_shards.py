@@ -115,8 +115,8 @@ def _analyse_chunk(context: PassContext, chunk: _AnalysisChunk, _given: None) ->
 
 # The shards that it goes on as: once bound, less hangs together than before.
 #
-# One shard has all that is said of a target, all that reads or writes what is inlined, all runs of a template and all
-# statements of a routine. What else is told of the whole, it is given.
+# One shard has all that is said of a target, all that reads or writes what is inlined, all runs of a template that
+# writes and all statements of a routine. What else is told of the whole, it is given.
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,11 +222,11 @@ class _ShardMaker:
     def divided_groups(self, most: int) -> list[list[int]]:
         """The groups (by number) of each shard."""
         joined: UnionFind[tuple[str, object]] = UnionFind()
-        for group in self._whole.groups:
-            joined.union(("template", group.template), *self._bonds(group))
-        units: dict[object, list[int]] = {}
         for index, group in enumerate(self._whole.groups):
-            units.setdefault(joined["template", group.template], []).append(index)
+            joined.union(("group", index), *self._bonds(group))
+        units: dict[object, list[int]] = {}
+        for index in range(len(self._whole.groups)):
+            units.setdefault(joined["group", index], []).append(index)
         divided: list[list[int]] = []
         held = most
         for unit in units.values():
@@ -243,6 +243,8 @@ class _ShardMaker:
         if group.routine:
             yield "routine", group.routine
         number = self._numbers.get(group.order)
+        if number is None or self._writes(number):
+            yield "template", group.template
         if number is not None:
             named = self._whole.meanings[number].values()
             yield from (("inlined", one) for one in self._inlined.intersection(named))
@@ -252,6 +254,13 @@ class _ShardMaker:
                 relation = self._whole.log.relations[target]
                 yield "target", relation.key.table.casefold()
                 yield "target", own_name(relation.mention[0]).casefold()
+
+    def _writes(self, number: int) -> bool:
+        """Whether a statement says what something is made of: the `DROP TABLE stage` that all jobs have in common does
+        not, and were they one shard for that, a log would be one shard however many templates it has.
+        """
+        names = self._whole.occurrences[number].names
+        return names is None or bool(names.written)
 
     def _definitions(self) -> dict[RelationKey, int]:
         """The statement (by number) that defines each key as a view."""

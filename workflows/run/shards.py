@@ -305,7 +305,9 @@ class LineageStages:
         replaced = work.log.replaced(work.found.templates.by_fingerprint.keys())
         progress.expect(sums.requests)
         work.listener.progress = progress
-        complete = frozenset(sums.complete) | (publishing.published_keys() if work.log.whole else frozenset())
+        complete = frozenset(sums.complete - sums.failures.keys()) | (
+            publishing.published_keys() if work.log.whole else frozenset()
+        )
         scope = publishing.scope(complete, replaced, resolved.events)
         several = (resolved.shards[number].lineage for number in sorted(sums.sharing))
         shared = publishing.publish_shared(several, frozenset(sums.shared), scope)
