@@ -89,6 +89,27 @@ def test_a_warehouse_in_parts_of_any_size_gives_the_catalog_and_the_counts_of_on
         same(one, whole)
 
 
+def test_jobs_that_drop_tables_of_one_name_alike_are_parts_of_their_own(tmp_path: Path) -> None:
+    """However many there are, no part has all of them: memory would grow with the log."""
+    jobs = 6
+    log = records_of(
+        [
+            (f"job{number}", text)
+            for number in range(jobs)
+            for text in (
+                "DROP TABLE IF EXISTS stage",
+                f"CREATE TEMP TABLE stage AS SELECT a, {number} AS n FROM source{number}",
+                f"INSERT INTO target{number} SELECT a, n FROM stage",
+                "DROP TABLE IF EXISTS stage",
+            )
+        ]
+    )
+    whole, parted = (batched_run(tmp_path / str(size), [log], size) for size in (IN_ONE_PIECE, 4))
+    assert whole.batches == 1
+    assert parted.batches >= jobs
+    same(parted, whole)
+
+
 @pytest.mark.parametrize("seed", [303, 311])
 def test_logs_of_all_kinds_of_statements_say_the_same_in_parts(tmp_path: Path, seed: int) -> None:
     log = built_log(seed, 50)
