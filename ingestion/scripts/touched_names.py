@@ -27,6 +27,7 @@ from ingestion.scripts.inspected_tables import inspected_column, inspected_datab
 from ingestion.scripts.touched_tables import touched_tables
 from ingestion.scripts.unfollowed_changes import COLUMN_CHANGES, NAMESPACES
 from ingestion.statements import classify
+from ingestion.statements.session_changes import OWN_SCHEMA, UNKNOWN_SCHEMA
 
 _OF_NAMESPACES = keywords(
     "alter analyze comment create drop deny grant import move refresh reindex restore revoke undrop"
@@ -104,7 +105,7 @@ def touched_namespaces(text: str, dialect: Dialect) -> Iterator[DottedName]:
     """
     change = classify(text, dialect).session
     if change is not None:
-        yield from ((schema,) for schema in change.schemas or () if schema != "$user")
+        yield from ((schema,) for schema in change.schemas or () if schema not in (OWN_SCHEMA, UNKNOWN_SCHEMA))
         if change.database:
             yield (change.database,)
         return

@@ -20,6 +20,8 @@ _VARIABLES = keywords("database schema catalog current_schema search_path")
 _SYSTEM_SCHEMAS = keywords("pg_catalog pg_temp")
 """No user's table is made there, and each of them is searched whether a path names it or not."""
 _CURRENT_SCHEMA = ["session", "set", "current_schema"]
+OWN_SCHEMA = "$user"
+"""What stands in a search path for the schema that is called as its user is."""
 UNKNOWN_SCHEMA = ""
 """One that the text does not tell: SET search_path TO :x."""
 
@@ -29,7 +31,7 @@ class SessionChange:
     """What a session's unqualified names resolve against from here on, folded as the dialect folds names.
 
     `database` is None where it stays. `schemas`, in search order, is None where they stay, and empty where the
-    session has none; "$user" stands for the session user's own schema, UNKNOWN_SCHEMA for any. `reset` says that the
+    session has none; OWN_SCHEMA stands for the session user's, UNKNOWN_SCHEMA for any. `reset` says that the
     session is back at what it began with (schemas is None then). `local` ends with the transaction.
     """
 

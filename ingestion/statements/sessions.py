@@ -13,10 +13,14 @@ from ingestion.dialects.unfilled_templates import template_in_quotes, template_i
 from ingestion.model.namespaces import Namespace, unreadable
 from ingestion.model.outcomes import Outcome
 from ingestion.statements.classification import classify
-from ingestion.statements.session_changes import UNKNOWN_SCHEMA, SessionChange, picked_by_creation, picks_unknown
+from ingestion.statements.session_changes import (
+    OWN_SCHEMA,
+    UNKNOWN_SCHEMA,
+    SessionChange,
+    picked_by_creation,
+    picks_unknown,
+)
 
-OWN_SCHEMA = "$user"
-"""What stands in a search path for the schema that is called as its user is."""
 _PATHS = keywords("search_path current_schema")
 _NO_USE = keywords("index key hint plan role warehouse secondary ( ) , ; = .")
 """Behind the word USE, where that picks no schema."""

@@ -47,6 +47,7 @@ from ingestion.statements.routines.bodies import block_steps, template_in_schedu
 from ingestion.statements.routines.inline_functions import function_as_view
 from ingestion.statements.routines.steps import RoutineStep, called_routine
 from ingestion.statements.script_variables import with_own_variables
+from ingestion.statements.session_changes import OWN_SCHEMA, UNKNOWN_SCHEMA
 from workflows.state.segments import Digests, KnownRecords, record_digests, sessions_of, times_of
 
 _TAKEN_APART = BLOCKS | {Outcome.ROUTINE_DEFINITION}
@@ -85,8 +86,6 @@ _OF_QUERY = frozenset({"query", "literals", "text"})
 """What a row has so that its query can be taken apart."""
 _NO_SESSION_CHANGE: Row = {"sets": False, "set_database": None, "set_path": None}
 _USES = re.compile(r"use\b", re.IGNORECASE)
-_UNKNOWN_SCHEMA = ""
-_OWN_SCHEMA = "$user"
 """PostgreSQL's schema of the session's own user: rarely there, and never known from a log."""
 _MOST_TEXTS, _MOST_CHARACTERS = 20_000, 8 << 20
 """Texts that are kept at most, and characters in them; a log with more begins anew."""
@@ -433,7 +432,7 @@ def _statement(text: str, dialect: str, state: TaskState) -> Row:
     try:
         found = classify(text, dialect)
         if _picks_a_template(found, text, dialect):
-            return {"dead": Templated.code, "sets": True, "set_path": [_UNKNOWN_SCHEMA]}
+            return {"dead": Templated.code, "sets": True, "set_path": [UNKNOWN_SCHEMA]}
         if found.skip_reason is Outcome.ROUTINE_DEFINITION and template_in_schedule(text, dialect_of(dialect)):
             return {"dead": Templated.code}
         if found.skip_reason is not None and not _gives_rows(found, text, dialect):
@@ -493,7 +492,7 @@ def _session_change(found: Classification) -> Row:
     change = found.session
     if change is None:
         return {}
-    path = [schema for schema in change.schemas if schema != _OWN_SCHEMA] if change.schemas is not None else None
+    path = [schema for schema in change.schemas if schema != OWN_SCHEMA] if change.schemas is not None else None
     return {"sets": True, "set_database": change.database, "set_path": [] if change.reset else path}
 
 
