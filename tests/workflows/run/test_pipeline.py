@@ -34,5 +34,5 @@ def test_the_list_can_be_printed() -> None:
         "metrics: SparkSession, Statements, LineageResult -> QueryChanges\n"
         "reads: Statements, LineageResult -> -\n"
         "remember: Statements, LineageResult, QueryChanges -> -\n"
-        "open statements: LineageResult -> -"
+        "open statements: Statements, LineageResult -> -"
     )
