@@ -26,6 +26,7 @@ _OF_SERVICE = "compilationResultActions"
 """What the REST API's `compilationResults:query` answers: the actions in one list, each by what it has."""
 _KEYS = frozenset((*_ACTIONS, "projectConfig", "graphErrors", "dataformCoreVersion", "targets", _OF_SERVICE))
 _NEXT = "nextPageToken"
+_OUTPUT = "hasOutput"
 _BESIDE = ("preOps", "postOps", "incrementalPreOps", "incrementalPostOps")
 _PROJECT_FILES = ("workflow_settings.yaml", "dataform.json")
 _DIALECTS = {"sqldatawarehouse": "tsql"}
@@ -153,7 +154,7 @@ def _of_service(answer: Mapping[str, Any]) -> dict[str, Any]:
                 }
             )
         elif isinstance(operations, dict):
-            given_too = {name: operations.get(name) for name in ("queries", "disabled", "dependencyTargets")}
+            given_too = {name: operations.get(name) for name in ("queries", "disabled", "dependencyTargets", _OUTPUT)}
             graph["operations"].append({**common, **given_too})
         elif "assertion" in action:
             graph["assertions"].append(common)
@@ -185,7 +186,9 @@ def _models(file: Path, graph: Mapping[str, Any], language: str) -> tuple[list[P
                 continue
             origin = f"{action['fileName']} (compiled)" if isinstance(action.get("fileName"), str) else where
             queries, text = (_queries(action), None) if kind == "tables" else ((), _operation_text(action))
-            declared = _declared_reads(action, "\n".join((*queries, text or "")), language)
+            # an operation without an output is no table, however its target is called
+            is_table = kind == "tables" or action.get(_OUTPUT) is True
+            declared = _declared_reads(action, "\n".join((*queries, text or "")), language) if is_table else ()
             if queries:
                 model = view_model(key, origin, queries, language, _kind(action, kind))
                 models.append(replace(model, declared=declared))

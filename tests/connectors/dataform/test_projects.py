@@ -161,6 +161,18 @@ def test_a_dependency_that_the_sql_confirms_is_not_told_again(tmp_path: Path) ->
     assert (lineage.reads, lineage.notes) == ((("hub.raw.orders", "hub.mart.all"),), ())
 
 
+@pytest.mark.parametrize("more", [{}, {"hasOutput": False}])
+def test_an_operation_without_an_output_is_no_table_that_its_dependencies_lead_to(
+    tmp_path: Path, more: dict[str, Any]
+) -> None:
+    filled = ["CREATE TEMP TABLE x AS SELECT bean FROM `hub.raw.orders`", "INSERT INTO hub.mart.all SELECT bean FROM x"]
+    dependencies = [{"schema": "raw", "name": "orders"}]
+    loads_all = action("load_2026-11-01", queries=filled, dependencyTargets=dependencies, **more)
+    lineage = script_lineage(str(written(tmp_path, {"operations": [loads_all]})), None, None, 30)
+    assert {target for _source, target in lineage.reads} == {"x", "hub.mart.all"}
+    assert not lineage.notes
+
+
 def test_sqlx_without_a_graph_is_told_by_its_name(tmp_path: Path) -> None:
     (tmp_path / "a.sqlx").write_text('config {type: "view"}\nSELECT ${x} FROM ${ref("t")}')
     outside = tmp_path.parent / "outside.sqlx"
