@@ -54,7 +54,8 @@ def description_rows(found: EntityDescription) -> AnswerRows:
 
 def _table_facts(found: EntityDescription, around: TableContext) -> Iterator[Row]:
     sides = f"{len(around.upstream)} upstream, {len(around.downstream)} downstream"
-    yield fact(f"{len(found.columns)} columns; tables next to it: {sides}; read {around.reads} times")
+    often = f"more than {around.reads}" if around.reads_more else around.reads
+    yield fact(f"{len(found.columns)} columns; tables next to it: {sides}; read {often} times")
     for title, words in (("owners", around.owners), ("tags", around.tags)):
         if words:
             yield fact(f"{title}: {', '.join(map(quoted_text, words))}")

@@ -70,7 +70,7 @@ class TestResult:
 
 @dataclass(frozen=True, slots=True)
 class TableContext:
-    """What is told of a table as a whole."""
+    """What is told of a table as a whole; it has more `reads` than are counted where `reads_more`."""
 
     reads: int
     owners: tuple[str, ...]
@@ -78,6 +78,7 @@ class TableContext:
     description: str
     upstream: tuple[str, ...]
     downstream: tuple[str, ...]
+    reads_more: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +144,9 @@ def _table_context(connection: Connection, row: EntityRow, card: Json, span: Win
     owners = tuple(str(one.get("name", one.get("id", ""))) for one in card.get("owners") or ())
     upstream, downstream = (_neighbours(connection, row, span, upstream=side) for side in (True, False))
     tags = tuple(map(str, card.get("tags") or ()))
-    return TableContext(card["usage"]["reads"], owners, tags, card.get("description") or "", upstream, downstream)
+    usage, description = card["usage"], card.get("description") or ""
+    more = bool(usage.get("more"))
+    return TableContext(usage["reads"], owners, tags, description, upstream, downstream, more)
 
 
 def _neighbours(connection: Connection, row: EntityRow, span: Window, *, upstream: bool) -> tuple[str, ...]:

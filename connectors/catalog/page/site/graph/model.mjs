@@ -106,6 +106,7 @@ function readCard(node) {
     hidden: node.hidden ?? { upstream: 0, downstream: 0 },
     tables: node.tables ?? null, // of a schema or a service: how many are in it
     reads: node.usage?.reads ?? 0,
+    readsMore: Boolean(node.usage?.more), // than are counted
     coverage: node.coverage ?? null, // of a table whose source is not known by columns: table, none
   };
 }

@@ -175,7 +175,7 @@ export function columnPanel(graph, key, act) {
       ["Tests", testRows(card.tests, path)],
       ["Address", path ? null : visible(card.url ?? "")],
       ["Columns", path ? null : card.columns.length],
-      ["Queries that read it", path ? null : card.reads || null],
+      ["Queries that read it", path ? null : card.readsMore ? `more than ${card.reads}` : card.reads || null],
     ]),
     path ? null : html("dl", { class: "facts", id: "state-facts" }, stateFacts(card)),
     html(

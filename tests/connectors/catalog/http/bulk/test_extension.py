@@ -328,12 +328,14 @@ class TestBesideTheWire:
         assert client.edge(source, target)["sqlQuery"] == "then"
 
 
-def test_usage_counts_records_once(shop: Client) -> None:
+def test_usage_counts_records_once(shop: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     table = shop.table("t")
     for records, new in ((["aaaaaaaa", "bbbbbbbb"], 2), (["bbbbbbbb"], 0)):
         items = [{"entity": ref(table), "records": records, "at": 7}]
         assert shop.post("/headwater/usage", {"items": items}) == (200, {"new": new})
     assert graph(shop, table)["nodes"][0]["usage"] == {"reads": 2, "lastRead": 7}
+    monkeypatch.setattr("connectors.catalog.store.entities.usage._MOST_READS", 1)
+    assert graph(shop, table)["nodes"][0]["usage"] == {"reads": 1, "lastRead": 7, "more": True}
 
 
 def test_a_load_is_filed_once_and_its_rows_when_they_are_told(shop: Client) -> None:
