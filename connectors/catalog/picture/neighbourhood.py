@@ -372,7 +372,7 @@ def entity_page(
     """A page of these entities: how many have the words, and those of the page with their measures and `changes`."""
     having = identifiers
     if page.words.strip():
-        having = {row.id for row in _entity_rows(connection, identifiers) if _has(page.words, row)}
+        having = _having_words(connection, identifiers, page.words)
     most = page.start + page.limit
     if page.order == NAME:
         ordered = [row.id for row in nsmallest(most, _entity_rows(connection, having), key=attrgetter("fqn"))]
@@ -389,14 +389,16 @@ def _entity_rows(connection: Connection, identifiers: Iterable[str]) -> Sequence
     return rows
 
 
-def _has(wanted: str, row: Row[Any]) -> bool:
-    """Whether an entity's name has the words that are `wanted`, or holds them as they were typed."""
-    folded: str = row.fqn_folded
-    if wanted.casefold() in folded:
-        return True
-    asked = words(wanted)
-    # of a name in plain letters its words are parts, as they are
-    return not (folded.isascii() and any(one not in folded for one in asked)) and has_words(asked, words(row.fqn))
+def _having_words(connection: Connection, identifiers: Iterable[str], wanted: str) -> set[str]:
+    """The entities whose names have the words that are `wanted`, or hold them as they were typed."""
+    whole, asked = wanted.casefold(), words(wanted)
+
+    def has(name: str, folded: str) -> bool:
+        # of a name in plain letters its words are parts, as they are
+        may = all(one in folded for one in asked) or not folded.isascii()
+        return whole in folded or (may and has_words(asked, words(name)))
+
+    return {row[0] for row in _entity_rows(connection, identifiers) if has(row[2], row[3])}
 
 
 def _entity(row: Row[Any], use: Json, changes: Mapping[str, str]) -> Json:

@@ -261,7 +261,7 @@ def neighbours(
     pairs = select(intervals.c.from_id, intervals.c.to_id)
     statement = pairs.where(column.in_(IDS), moment.holds()).distinct()
     for some in thousands_of(sorted(set(entities))):
-        rows = connection.execute(statement, bind_ids(some))
+        rows = connection.execute(statement, bind_ids(some)).all()  # at once: of a hub there are a hundred thousand
         found.update((row[0], row[1]) for row in rows)
     return found
 
