@@ -398,7 +398,7 @@ def _having_words(connection: Connection, identifiers: Iterable[str], wanted: st
         may = all(one in folded for one in asked) or not folded.isascii()
         return whole in folded or (may and has_words(asked, words(name)))
 
-    return {row[0] for row in _entity_rows(connection, identifiers) if has(row[2], row[3])}
+    return {row.id for row in _entity_rows(connection, identifiers) if has(row.fqn, row.fqn_folded)}
 
 
 def _entity(row: Row[Any], use: Json, changes: Mapping[str, str]) -> Json:
