@@ -57,7 +57,10 @@ class ProjectFailure:
 
 @dataclass(frozen=True, slots=True)
 class ModelProject:
-    """A project. `columns` are of what no statement makes; `notes` are for a person."""
+    """A project. `columns` are of what no statement makes; `notes` are for a person.
+
+    `default_database` is that of names without one, as its tool has it, and `session` the statement that says so.
+    """
 
     name: str
     dialect: str
@@ -65,6 +68,8 @@ class ModelProject:
     columns: Mapping[Key, tuple[Column, ...]] = field(default_factory=dict)
     failures: tuple[ProjectFailure, ...] = ()
     notes: tuple[str, ...] = ()
+    default_database: str = ""
+    session: str = ""
 
     @property
     def keys(self) -> tuple[Key, ...]:
@@ -99,13 +104,17 @@ def quoted_name(key: Key, dialect: str) -> str:
     return ".".join(quote_name(part, rules) for part in key if part)
 
 
-def script_text(model: ProjectModel, dialect: str) -> str:
-    """A model as statements that follow each other: what is added later reads what is there."""
+def script_text(model: ProjectModel, project: ModelProject) -> str:
+    """A model as statements that follow each other: what is added later reads what is there.
+
+    They are on the lines of the model, behind what begins their session.
+    """
+    before = f"{project.session}; " if project.session else ""
     if len(model.queries) < 2:
-        return model.text
-    name = quoted_name(model.key, dialect)
+        return f"{before}{model.text}"
+    name = quoted_name(model.key, project.dialect)
     first, *others = model.queries
-    return ";\n".join((f"CREATE VIEW {name} AS {first}", *(f"INSERT INTO {name} {one}" for one in others)))
+    return before + ";\n".join((f"CREATE VIEW {name} AS {first}", *(f"INSERT INTO {name} {one}" for one in others)))
 
 
 def dotted_name(key: Key) -> str:

@@ -21,7 +21,7 @@ def open_models(project: ModelProject) -> OpenSource:
     """A project as an open source."""
     counted = Counter(model.key[0] for model in project.models if model.key[0])
     return OpenSource(
-        database=counted.most_common(1)[0][0] if counted else None,
+        database=project.default_database or (counted.most_common(1)[0][0] if counted else None),
         views=lambda: _definitions(project),
         keeps=lambda _stored: False,  # other definitions of the catalog are for the source that they came from
         failures=lambda: tuple(map(_failed_definition, project.failures)),

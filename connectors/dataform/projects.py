@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -29,6 +30,8 @@ _NEXT = "nextPageToken"
 _OUTPUT = "hasOutput"
 _BESIDE = ("preOps", "postOps", "incrementalPreOps", "incrementalPostOps")
 _PROJECT_FILES = ("workflow_settings.yaml", "dataform.json")
+_BIGQUERY = "bigquery"
+_PLAIN_DATABASE = re.compile(r"[\w$:.-]+")
 _DIALECTS = {"sqldatawarehouse": "tsql"}
 _NEWEST_VERSION = 3
 _MOST_BYTES = 128 << 20
@@ -37,11 +40,15 @@ _COMPILE = "compile the project, and name what it writes: dataform compile --jso
 
 
 def is_dataform(path: Path) -> bool:
-    """Whether a path is a compiled graph, or the folder of a Dataform project."""
+    """Whether a path is a compiled graph, or the folder of a Dataform project or of its graph alone."""
     if path.is_file():
         return path.suffix == ".sqlx" or (path.suffix == ".json" and _is_graph(path))
-    is_project = any((path / name).is_file() for name in _PROJECT_FILES)
-    return path.is_dir() and (is_project or next(path.rglob("*.sqlx"), None) is not None)
+    if any((path / name).is_file() for name in _PROJECT_FILES):
+        return True
+    if not path.is_dir():
+        return False
+    has_sqlx = next(path.rglob("*.sqlx"), None) is not None
+    return has_sqlx or (next(path.rglob("*.sql"), None) is None and bool(_graphs_in(path)))
 
 
 def _is_graph(file: Path) -> bool:
@@ -60,10 +67,14 @@ def _graph_file(path: Path) -> Path | None:
         return None
     if not path.is_dir():
         return path
-    found = [file for file in sorted(path.glob("*.json")) if file.name not in _NOT_GRAPHS and _is_graph(file)]
+    found = _graphs_in(path)
     if len(found) > 1:
         raise ConfigError(f"{path} has several compiled graphs ({', '.join(file.name for file in found)}): name one")
     return found[0] if found else None
+
+
+def _graphs_in(folder: Path) -> list[Path]:
+    return [file for file in sorted(folder.glob("*.json")) if file.name not in _NOT_GRAPHS and _is_graph(file)]
 
 
 _NOT_GRAPHS = frozenset({"dataform.json", "package.json", "package-lock.json"})
@@ -72,7 +83,7 @@ _NOT_GRAPHS = frozenset({"dataform.json", "package.json", "package-lock.json"})
 def graph_dialect(path: Path) -> str:
     """The dialect of a project's warehouse; that of BigQuery where no graph tells it. Raises ConfigError."""
     file = _graph_file(path)
-    return _dialect(_read(file)) if file is not None else "bigquery"
+    return _dialect(_read(file)) if file is not None else _BIGQUERY
 
 
 def open_dataform(path: Path, dialect: str | None = None) -> ModelProject:
@@ -86,14 +97,24 @@ def open_dataform(path: Path, dialect: str | None = None) -> ModelProject:
     graph = _read(file)
     language = dialect_of(dialect).name if dialect is not None else _dialect(graph)
     models, failures = _models(file, graph, language)
+    default = _default_database(graph)
     project = ModelProject(
         str(path.name or path.resolve().name),
         language,
         tuple(models),
         failures=tuple(failures),
         notes=tuple(_notes(file, graph)),
+        default_database=default,
+        session=f"SET @@dataset_project_id = '{default}'" if default and language == _BIGQUERY else "",
     )
     return without_twins(project)
+
+
+def _default_database(graph: Mapping[str, Any]) -> str:
+    """The project in which the jobs of a graph run: `mart.daily` is a table of it."""
+    config = graph.get("projectConfig")
+    found = config.get("defaultDatabase") if isinstance(config, dict) else None
+    return found if isinstance(found, str) and _PLAIN_DATABASE.fullmatch(found) else ""
 
 
 def _not_compiled(path: Path, dialect: str | None) -> ModelProject:
@@ -103,7 +124,7 @@ def _not_compiled(path: Path, dialect: str | None) -> ModelProject:
         raise ConfigError(f"{path} has no compiled graph: {_COMPILE}")
     failures = tuple(ProjectFailure(f"{file}:1", f"{Templated.code}: SQLX that is not compiled") for file in files)
     notes = (f"no compiled graph: {_COMPILE}", *map(leads_out, outside))
-    return ModelProject(path.name, dialect_of(dialect or "bigquery").name, failures=failures, notes=notes)
+    return ModelProject(path.name, dialect_of(dialect or _BIGQUERY).name, failures=failures, notes=notes)
 
 
 def _read(file: Path) -> Mapping[str, Any]:
@@ -165,7 +186,7 @@ def _of_service(answer: Mapping[str, Any]) -> dict[str, Any]:
 
 def _dialect(graph: Mapping[str, Any]) -> str:
     config = graph.get("projectConfig")
-    warehouse = str(config.get("warehouse") or "bigquery").lower() if isinstance(config, dict) else "bigquery"
+    warehouse = str(config.get("warehouse") or _BIGQUERY).lower() if isinstance(config, dict) else _BIGQUERY
     try:
         return dialect_of(_DIALECTS.get(warehouse, warehouse)).name
     except ConfigError:
@@ -175,20 +196,23 @@ def _dialect(graph: Mapping[str, Any]) -> str:
 def _models(file: Path, graph: Mapping[str, Any], language: str) -> tuple[list[ProjectModel], list[ProjectFailure]]:
     models: list[ProjectModel] = []
     failures: list[ProjectFailure] = []
+    default = _default_database(graph)
     for kind in ("tables", "operations"):
         for number, action in enumerate(graph.get(kind, ())):
             where = f"{file}: {kind}[{number}]"
-            key = _target(action)
-            if key is None:
+            target = _target(action)
+            if target is None:
                 failures.append(ProjectFailure(where, f"{Outcome.MALFORMED_RECORD}: it has no target"))
                 continue
             if action.get("disabled") is True:
                 continue
+            key = _with_database(target, default)
             origin = f"{action['fileName']} (compiled)" if isinstance(action.get("fileName"), str) else where
             queries, text = (_queries(action), None) if kind == "tables" else ((), _operation_text(action))
             # an operation without an output is no table, however its target is called
             is_table = kind == "tables" or action.get(_OUTPUT) is True
-            declared = _declared_reads(action, "\n".join((*queries, text or "")), language) if is_table else ()
+            found = _declared_reads(action, "\n".join((*queries, text or "")), language) if is_table else ()
+            declared = tuple(dict.fromkeys(_with_database(read, default) for read in found))
             if queries:
                 model = view_model(key, origin, queries, language, _kind(action, kind))
                 models.append(replace(model, declared=declared))
@@ -197,6 +221,11 @@ def _models(file: Path, graph: Mapping[str, Any], language: str) -> tuple[list[P
             else:
                 failures.append(ProjectFailure(origin, f"{Outcome.MALFORMED_RECORD}: it has no query", key))
     return models, failures
+
+
+def _with_database(key: Key, default: str) -> Key:
+    """A name of a table in a schema, in the project where it says none."""
+    return (key[0] or default, *key[1:]) if key[1] else key
 
 
 def _kind(action: Mapping[str, Any], kind: str) -> str:

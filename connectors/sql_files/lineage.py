@@ -24,6 +24,7 @@ from connectors.sql_files.dbt_models import (
     table_edges,
     undeclared_reads,
 )
+from connectors.sql_files.other_forms import refuse_other_forms
 from connectors.sql_files.scripts import Script, model_script, project_script, read_script, sql_text, sql_texts
 from connectors.sqlmesh.projects import SqlmeshOptions, is_sqlmesh, open_sqlmesh
 from ingestion.arguments import candidates_text, suggestion
@@ -218,7 +219,10 @@ def _without_unknown(found: ScriptLineage, partial: frozenset[str]) -> ScriptLin
 
 
 def _model_project(name: str, dialect: str | None, timeout_seconds: float) -> ModelProject | None:
-    """The project of SQLMesh or Dataform at the path `name`, None where there is none. Raises ConfigError."""
+    """The project of SQLMesh or Dataform at the path `name`, None where there is none.
+
+    Raises ConfigError, as where what is there is read by something else.
+    """
     path = Path(name)
     if name == "-" or not path.exists() or (path.is_dir() and is_project(path)):
         return None
@@ -226,6 +230,7 @@ def _model_project(name: str, dialect: str | None, timeout_seconds: float) -> Mo
         return open_dataform(path, dialect)
     if is_sqlmesh(path):
         return open_sqlmesh(path, SqlmeshOptions(dialect, limits=Limits(seconds=timeout_seconds)))
+    refuse_other_forms(path)
     return None
 
 
@@ -341,7 +346,7 @@ def explain_in_sql(column: str, sql: SqlOptions) -> tuple[Explanation, tuple[str
     unread: tuple[str, ...] = ()
     if models is not None:
         dialect, known = models.dialect, {**_models_schema(models), **known}
-        parts = [(one.origin, script_text(one, models.dialect)) for one in models.models if one.text]
+        parts = [(one.origin, script_text(one, models)) for one in models.models if one.text]
         unread = tuple(map(str, models.failures))
     elif project is None:
         dialect = sql.dialect or DEFAULT_DIALECT

@@ -104,9 +104,7 @@ def project_script(project: DbtProject, before: Path | None = None) -> Script:
 
 def model_script(project: ModelProject, before: Path | None = None) -> Script:
     """The models of a project that have SQL; `before` as in `read_script`."""
-    return _join(
-        [(model.origin, script_text(model, project.dialect)) for model in project.models if model.text], before
-    )
+    return _join([(model.origin, script_text(model, project)) for model in project.models if model.text], before)
 
 
 def sql_text(file: Path) -> str:

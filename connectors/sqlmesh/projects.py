@@ -39,6 +39,7 @@ _CONFIGS = ("config.yaml", "config.yml", "config.py")
 _NO_NAME = f"{Templated.code}: its name is no name"
 _PROCESS = "connectors.sqlmesh._rendering"
 _DIALECT_IN_PYTHON = re.compile(r"""dialect["']?\s*[:=]\s*["'](\w+)["']""")
+_PYTHON_MODEL = re.compile(r"^from sqlmesh\b[^\n]* import [\s\S]*?^@model\(", re.MULTILINE)
 _LONGEST_FILE = 16 << 20
 _EXTERNAL = ("external_models.yaml", "schema.yaml", "external_models/*.yaml")
 _SCD = ("SCD_TYPE_2", "SCD_TYPE_2_BY_TIME", "SCD_TYPE_2_BY_COLUMN")
@@ -88,7 +89,8 @@ def is_sqlmesh(path: Path) -> bool:
     """Whether a path is a file or a folder with models of SQLMesh."""
     if path.is_file():
         return path.suffix == ".sql" and _begins_as_model(path)
-    return any(map(_begins_as_model, _sql_files(path)[0]))
+    has_sql = any(map(_begins_as_model, _sql_files(path)[0]))
+    return has_sql or any(map(_has_python_models, _sql_files(path, "*.py")[0]))
 
 
 def _sql_files(folder: Path, pattern: str = "*.sql") -> tuple[list[Path], list[Path]]:
@@ -103,6 +105,14 @@ def _begins_as_model(file: Path) -> bool:
     try:
         with file.open(encoding="utf-8", errors="replace") as opened:
             return HEADER.match(opened.read(64 << 10)) is not None
+    except OSError:
+        return False
+
+
+def _has_python_models(file: Path) -> bool:
+    try:
+        with file.open(encoding="utf-8", errors="replace") as opened:
+            return _PYTHON_MODEL.search(opened.read(64 << 10)) is not None
     except OSError:
         return False
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from connectors.model_project import key_of_name, script_text, view_model
+from connectors.model_project import ModelProject, key_of_name, script_text, view_model
 
 
 @pytest.mark.parametrize(
@@ -29,4 +29,6 @@ def test_what_is_no_name_is_refused(written: str) -> None:
 def test_what_is_added_later_follows_what_fills_a_model() -> None:
     model = view_model(("d", "s", "v"), "v.sql", ("SELECT a FROM t", "SELECT b FROM t"), "postgres", "incremental")
     assert model.text == 'CREATE VIEW "d"."s"."v" AS (SELECT a FROM t\n) UNION ALL (SELECT b FROM t\n)'
-    assert script_text(model, "postgres").endswith(';\nINSERT INTO "d"."s"."v" SELECT b FROM t')
+    script = script_text(model, ModelProject("p", "postgres", session="SET x = 1"))
+    assert script.startswith('SET x = 1; CREATE VIEW "d"."s"."v" AS SELECT a')
+    assert script.endswith(';\nINSERT INTO "d"."s"."v" SELECT b FROM t')

@@ -12,7 +12,7 @@ from connectors.dataform.projects import is_dataform, open_dataform
 from connectors.dataform.settings import DataformLineageConfig
 from connectors.dataform.source import open_source
 from connectors.source import SourceRun
-from connectors.sql_files.lineage import script_lineage
+from connectors.sql_files.lineage import SqlOptions, explain_in_sql, script_lineage
 from ingestion.analysis.symbolic import loads
 from ingestion.errors import ConfigError
 from ingestion.model.lineage import StatementLineage
@@ -171,6 +171,31 @@ def test_an_operation_without_an_output_is_no_table_that_its_dependencies_lead_t
     lineage = script_lineage(str(written(tmp_path, {"operations": [loads_all]})), None, None, 30)
     assert {target for _source, target in lineage.reads} == {"x", "hub.mart.all"}
     assert not lineage.notes
+
+
+def test_a_name_without_a_project_is_of_the_default_one_of_the_graph(tmp_path: Path) -> None:
+    target = {"schema": "mart", "name": "daily"}
+    graph = {
+        "tables": [{"target": target, "query": "SELECT bean FROM raw.orders", "dependencyTargets": [{"schema": "raw",
+                   "name": "orders"}]}],
+        "operations": [action("fill", queries=["CREATE TEMP TABLE t AS SELECT bean FROM raw.orders;"
+                                               "INSERT INTO mart.log SELECT bean FROM t"])],
+        "projectConfig": {"warehouse": "bigquery", "defaultDatabase": "hub"},
+    }  # fmt: skip
+    file = written(tmp_path, graph)
+    lineage = script_lineage(str(tmp_path), None, None, 30)  # the folder has the graph alone
+    assert set(lineage.reads) == {("hub.raw.orders", "hub.mart.daily"), ("hub.raw.orders", "t"), ("t", "hub.mart.log")}
+    assert not lineage.notes
+    explained, _failures = explain_in_sql("hub.mart.daily.bean", SqlOptions(str(file)))
+    assert "hub.raw.orders.bean" in str(explained)
+    with open_source(DataformLineageConfig(dataformGraphPath=str(file)), SourceRun("bigquery")) as opened:
+        assert opened.database == "hub"
+
+
+def test_a_graph_beside_sql_files_is_not_read_for_them(tmp_path: Path) -> None:
+    written(tmp_path, GRAPH)
+    (tmp_path / "a.sql").write_text("SELECT 1")
+    assert not is_dataform(tmp_path)
 
 
 def test_sqlx_without_a_graph_is_told_by_its_name(tmp_path: Path) -> None:
