@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -260,6 +262,21 @@ def every_answer(asked: Asked, begun: int) -> dict[str, Answer[Any]]:
         "lineage": lineage(connection, start, NOW, LineageReach(DOWN, 0)),
         "paths": paths(connection, start, end, NOW),
     }
+
+
+def test_what_a_walk_has_read_goes_with_it(made: MadeCatalog) -> None:
+    """Values that refer to each other would wait for a search through all there are, in another question's time."""
+    with catalog_of(made, [MadeEdge((TABLES[0], "x"), (TABLES[1], "y"), DIRECT)]) as asked:
+        graph = CatalogGraph(asked.connection)
+        gc.disable()
+        try:
+            assert graph.reached_from(asked.node(START))
+            assert graph.upstream.edges([asked.ids[f"{HOME}.{TABLES[1]}"]])
+            walked = weakref.ref(graph.downstream)
+            del graph
+            assert walked() is None
+        finally:
+            gc.enable()
 
 
 def test_an_answer_that_is_cut_says_so(made: MadeCatalog, monkeypatch: pytest.MonkeyPatch) -> None:
