@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -12,6 +13,7 @@ from connectors.catalog.store.lineage import reads
 from connectors.catalog.store.lineage.inserts import Edge
 from connectors.catalog.store.lineage.reads import NOW, ContributionView, Moment, StoredEdge, edge_of
 from connectors.catalog.store.lineage.recency import with_unseen
+from connectors.catalog.store.lineage.stored_content import columns_about, has_columns
 from connectors.catalog.store.lineage.verdicts import with_verdicts
 from ingestion.model.lineage import Json
 from ingestion.model.moments import Unseen, earliest_unseen
@@ -30,6 +32,8 @@ from ingestion.walk import (
 
 BUDGET = Budget(nodes=20_000, hops=200_000)
 """Of one question: an answer is held in memory and sent whole, each way with its hops."""
+_FEW_COLUMNS = 16
+"""Columns of a table that are looked for one by one: of more, all that is said of it is read once."""
 StoredHop = Hop[ColumnNode, StoredEdge]
 StoredWay = Way[ColumnNode, StoredEdge]
 
@@ -45,6 +49,14 @@ class Origins:
     columns: Collection[ColumnNode]
     views: Mapping[Edge, Sequence[ContributionView]]
     cut: bool
+
+    def paths(self) -> dict[str, set[str]]:
+        """The paths of the columns of each entity."""
+        found: dict[str, set[str]] = defaultdict(set)
+        for entity, path in self.columns:
+            if path is not None:
+                found[entity].add(path)
+        return found
 
 
 class CatalogGraph:
@@ -128,17 +140,61 @@ def unseen_on(way: StoredWay) -> Unseen | None:
 class _StoredEdges:
     """The edges of a table on one side of it, made when a walk meets them: it goes by most of those of a wide table."""
 
-    __slots__ = ("_made", "_numbers", "_parts", "_upstream")
+    __slots__ = ("_index", "_met", "_upstream", "_views")
 
     def __init__(self, *, upstream: bool) -> None:
         self._upstream = upstream
-        self._parts: list[tuple[ContributionView, Json | None, str | None]] = []
-        self._numbers: dict[str | None, list[int]] = {}
-        self._made: dict[int, StoredEdge] = {}
+        self._views: list[ContributionView] = []
+        self._met: dict[str, list[StoredEdge]] = {}
+        self._index: _EdgesByColumn | None = None
 
     def add(self, views: Sequence[ContributionView]) -> None:
         """Takes in what is said of an edge of the table."""
-        parts, numbers, upstream = self._parts, self._numbers, self._upstream
+        self._views += views
+
+    @property
+    def edges(self) -> list[StoredEdge]:
+        """All of them."""
+        return self._by_column().edges
+
+    def meeting(self, path: str | None) -> Iterable[StoredEdge]:
+        """The edges that a column, or (None) the whole table, meets."""
+        if path is None:
+            return self.edges
+        met = self._met.get(path)
+        if met is None:
+            if self._index is None and len(self._met) < _FEW_COLUMNS:
+                met = [edge for view in self._views for edge in self._edges_about(view, path)]
+            else:
+                met = self._by_column().meeting(path)
+            self._met[path] = met
+        return met
+
+    def _by_column(self) -> _EdgesByColumn:
+        if self._index is None:
+            self._index = _EdgesByColumn(self._views, upstream=self._upstream)
+        return self._index
+
+    def _edges_about(self, view: ContributionView, path: str) -> Iterator[StoredEdge]:
+        if not has_columns(view.content):
+            yield edge_of(view, None, None)
+            return
+        for column in columns_about(view.content, (path,), upstream=self._upstream):
+            for source in column["from"]:
+                if self._upstream or source == path:
+                    yield edge_of(view, column, source)
+
+
+class _EdgesByColumn:
+    """All edges of a table on one side of it, found by its columns."""
+
+    __slots__ = ("_made", "_numbers", "_parts")
+
+    def __init__(self, views: Iterable[ContributionView], *, upstream: bool) -> None:
+        self._parts: list[tuple[ContributionView, Json | None, str | None]] = []
+        self._numbers: dict[str | None, list[int]] = {}
+        self._made: dict[int, StoredEdge] = {}
+        parts, numbers = self._parts, self._numbers
         for view in views:
             columns = view.content.get("columns") or ()
             if not columns:
@@ -154,10 +210,9 @@ class _StoredEdges:
         """All of them."""
         return [self._edge(number) for number in range(len(self._parts))]
 
-    def meeting(self, path: str | None) -> Iterable[StoredEdge]:
-        """The edges that a column, or (None) the whole table, meets."""
-        numbers = range(len(self._parts)) if path is None else meeting_numbers(self._numbers, path)
-        return map(self._edge, numbers)
+    def meeting(self, path: str) -> list[StoredEdge]:
+        """Those that a column meets."""
+        return [self._edge(number) for number in meeting_numbers(self._numbers, path)]
 
     def _edge(self, number: int) -> StoredEdge:
         edge = self._made.get(number)

@@ -20,6 +20,7 @@ from connectors.catalog.store.lineage import reads
 from connectors.catalog.store.lineage.known_sources import CoverageLevel, levels_of
 from connectors.catalog.store.lineage.reads import ContributionView, Moment, Seen, VerdictKey
 from connectors.catalog.store.lineage.recency import with_unseen
+from connectors.catalog.store.lineage.stored_content import columns_about, has_columns, with_columns
 from connectors.catalog.store.lineage.verdicts import with_verdicts
 from connectors.catalog.store.lineage.window import Window
 from ingestion.metrics.report import FILED_ENTITY
@@ -154,18 +155,18 @@ class _Walk:
         else:
             seen = {edge: list(views) for edge, views in origins.views.items()}
         if origins is not None:
-            seen = {edge: [one for view in views if (one := _about(view, origins))] for edge, views in seen.items()}
+            paths = origins.paths()
+            seen = {edge: [one for view in views if (one := _about(view, paths))] for edge, views in seen.items()}
             seen = {edge: views for edge, views in seen.items() if views}
         return with_verdicts(self._connection, seen, self._moment)
 
 
-def _about(view: ContributionView, origins: Origins) -> ContributionView | None:
-    """What a contribution says of the making of columns of `origins`, and of whole tables; None where nothing."""
-    every, columns = view.content.get("columns") or (), origins.columns
-    kept = [one for one in every if one.get("to") is None or (view.to_id, one["to"]) in columns]
-    if len(kept) == len(every):
+def _about(view: ContributionView, paths: Mapping[str, Collection[str]]) -> ContributionView | None:
+    """What a contribution says of the making of some entities' columns, and of whole tables; None where nothing."""
+    if not has_columns(view.content):
         return view
-    return replace(view, content={**view.content, "columns": kept}) if kept else None
+    kept = columns_about(view.content, paths.get(view.to_id, ()), upstream=True)
+    return replace(view, content=with_columns(view.content, kept)) if kept else None
 
 
 def _hidden_neighbours(connection: Connection, inside: set[str], moment: Moment) -> dict[str, dict[str, int]]:

@@ -283,7 +283,9 @@ Bearers = Sequence[tuple[str, int | None]]
 """What bore the names of some columns: entities in order, each with when the next one took its place (None: never)."""
 
 
-def rewrite(events: ColumnEvents, ends: tuple[Bearers, Bearers], content: Json, seen: int, until: int | None) -> Json:
+def rewrite(
+    events: ColumnEvents, ends: tuple[Bearers, Bearers], content: Mapping[str, Any], seen: int, until: int | None
+) -> Json:
     """What is said about an edge with its columns as they are called at `until`; `ends` are what it lay between."""
     seen = max(seen, content.get("columnsAt") or 0)
     columns = []

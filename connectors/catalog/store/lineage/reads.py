@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, and_, case, exists, func, or_, select
 
-from connectors.catalog.store.database import loads
 from connectors.catalog.store.entities import columns as columns_of
 from connectors.catalog.store.entities import name_events
 from connectors.catalog.store.lineage.rejections import rejected_columns, without_rejected_columns
+from connectors.catalog.store.lineage.stored_content import StoredContent, text_digest
 from connectors.catalog.store.rows import IDS, bind_ids, ids_bound_as, thousands_of
 from connectors.catalog.store.schema import (
     contribution_jobs,
@@ -104,7 +104,7 @@ class ContributionView:
     kind: str
     key: str
     source: str
-    content: Json
+    content: Mapping[str, Any]
     start: int
     last_seen: int
     jobs: tuple[str, ...] = ()
@@ -157,8 +157,11 @@ def read_contributions(
     events = columns_of.column_events_of(connection, {end for one in found for end in (*one.edge, *one.first_edge)})
     if events:
         bearers = _BearerReader(connection, found)
+        changed = {entity for entity, _ in events}
         found = [
             replace(one, content=columns_of.rewrite(events, bearers.of(one), one.content, one.last_seen, moment.as_of))
+            if not changed.isdisjoint((*one.edge, *one.first_edge))
+            else one
             for one in found
         ]
     rejected = rejected_columns(connection)
@@ -194,23 +197,20 @@ class _BearerReader:
         return (*found, (last, None))
 
 
-def _view(row: Any, content: Json) -> ContributionView:
+def _view(row: Any, content: StoredContent) -> ContributionView:
     version, contribution, source, target, first_from, first_to, kind, key, origin, _document, start, seen, jobs = row
     who = kind, key, origin
     first = first_from, first_to
     return ContributionView(version, contribution, source, target, *who, content, start, seen, jobs_in(jobs), first)
 
 
-def contents_of(connection: Connection, documents: Iterable[str]) -> list[Json]:
+def contents_of(connection: Connection, documents: Iterable[str]) -> list[StoredContent]:
     """What versions say, out of their documents, each with the text of its statement as `sql`; equal texts are one."""
-    contents = [loads(document) for document in documents]
-    texts: dict[str, str] = {}
-    for some in thousands_of(sorted({content["text"] for content in contents if "text" in content})):
+    with_digests = [(document, text_digest(document)) for document in documents]
+    texts: dict[str | None, str] = {}
+    for some in thousands_of(sorted({digest for _, digest in with_digests if digest is not None})):
         texts.update((row[0], row[1]) for row in connection.execute(_TEXTS, bind_ids(some)))
-    for content in contents:
-        if "text" in content:
-            content["sql"] = texts[content.pop("text")]
-    return contents
+    return [StoredContent(document, texts.get(digest)) for document, digest in with_digests]
 
 
 def jobs_in(written: str | None) -> tuple[str, ...]:

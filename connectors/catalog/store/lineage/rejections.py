@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, and_, select
 
@@ -107,8 +108,8 @@ def _outside(part: Interval, rejection: Rejection) -> Iterable[Interval]:
 
 
 def without_rejected_columns(
-    content: Json, edge: Edge, rejections: Sequence[Rejection], events: ColumnEvents, moment: int | None
-) -> Json:
+    content: Mapping[str, Any], edge: Edge, rejections: Sequence[Rejection], events: ColumnEvents, moment: int | None
+) -> Mapping[str, Any]:
     """What is said of an edge without the pairs of columns that are rejected at a moment."""
     pairs = {
         (
@@ -153,7 +154,7 @@ def rejected_names(connection: Connection, given: Sequence[ContributionRow]) -> 
     return [{"from": source, "to": target} for source, target in found]
 
 
-def _pairs_of(content: Json) -> set[tuple[str, str]]:
+def _pairs_of(content: Mapping[str, Any]) -> set[tuple[str, str]]:
     return {(path, column.get("to") or "") for column in content.get("columns") or () for path in column["from"]}
 
 
