@@ -151,8 +151,10 @@ class Impact:
     def only(self, asked: ImpactFilter) -> Impact:
         """Only what is asked for, with how many there are of each value, whatever is asked of that facet."""
         labelled = [one.labelled for one in self.reached]
-        kept = tuple(one for one, known in zip(self.reached, labelled, strict=True) if fits(known, asked))
-        facets = facet_counts(labelled, asked)
+        counted = Counter(labelled)
+        fitting = {one for one in counted if fits(one, asked)}
+        kept = tuple(one for one, known in zip(self.reached, labelled, strict=True) if known in fitting)
+        facets = facet_counts(counted, asked)
         return replace(self, reached=kept, left_out=len(self.reached) - len(kept), asked=asked, facets=facets)
 
     def by_table(self) -> tuple[ReachedTable, ...]:

@@ -126,13 +126,16 @@ def _has(facet: Facet, values: Sequence[str], wanted: frozenset[str]) -> bool:
 
 
 def facet_counts(every: Iterable[Labelled], asked: ImpactFilter) -> FacetCounts:
-    """How many have each value of each facet, the most frequent first, of those that fit what else is asked for."""
+    """How many have each value of each facet, the most frequent first, of those that fit what else is asked for.
+
+    What is alike is looked at once, as the columns of a table mostly are; a counter of things is as good as them all.
+    """
     counts: dict[Facet, Counter[str]] = {facet: Counter() for facet in Facet}
-    for one in every:
+    for one, number in Counter(every).items():
         missed = _misses(one, asked) if _is_near(one, asked) else set(Facet)
         for facet, counted in counts.items():
             if missed <= {facet}:
-                counted.update(dict.fromkeys(_VALUES[facet](one), 1))
+                counted.update(dict.fromkeys(_VALUES[facet](one), number))
     return {facet: dict(_in_order(facet, counted)) for facet, counted in counts.items()}
 
 
