@@ -55,7 +55,9 @@ ADMITTED = sql_table("search_admitted", sql_column("id"))
 LABELLED = sql_table("search_labelled", sql_column("entity_id"), sql_column("column_path"))
 """Columns that bear a tag that is asked for."""
 BORNE = sql_table("search_borne", sql_column("bearer"), sql_column("name"))
-"""The names of what is let through, each with whether an entity or a column bears it, where these are few."""
+"""The names of what is let through, each with whether an entity or a column bears it, where these are few; of columns
+in LABELLED those names that are not their paths.
+"""
 # cross joins keep the order: of temporary tables it is not known how small they are
 _NAMES_OF_TABLES = (
     f"select '{ENTITY}', name from search_admitted cross join search_names on entity_id = search_admitted.id "
@@ -65,16 +67,19 @@ _NAMES_OF_COLUMNS = (
     f"select '{COLUMN}', name from search_admitted cross join search_names on entity_id = search_admitted.id "
     "where column_path <> ''"
 )
-_NAMES_OF_USE = (
+# the path of a column that is in no other, and has neither dots nor quotes, is its name
+_IS_NO_NAME = """(instr(column_path, '.') or instr(column_path, '"'))"""
+_NAMES_OF_PATHS = (
     f"select '{COLUMN}', name from search_labelled cross join search_names using (entity_id, column_path) "
-    "where entity_id in (select id from search_admitted)"
+    f"where {_IS_NO_NAME}"
 )
+_COUNT_OF_PATHS = text(f"select count(*) from search_labelled where {_IS_NO_NAME}")
 _FEW_TABLES = 300
 _FEW_COLUMNS = 20_000
 _MAKE_TABLES = (
     "create temporary table if not exists search_admitted (id text primary key) without rowid",
     "create temporary table if not exists search_labelled "
-    "(entity_id text, column_path text, primary key (entity_id, column_path)) without rowid",
+    "(entity_id text, column_path text, primary key (column_path, entity_id)) without rowid",
     "create temporary table if not exists search_borne "
     "(bearer text, name text, primary key (bearer, name)) without rowid",
 )
@@ -200,17 +205,26 @@ def age(given: SearchFilter) -> Age:
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """What filters let through: the `condition` on entities and searched names; `few`: their names are in BORNE."""
+    """What filters let through: the `condition` on entities and searched names; `few`: their names are in BORNE.
+
+    `labelled`: the columns that are let through are those of LABELLED.
+    """
 
     condition: ColumnElement[bool]
     few: bool = False
+    labelled: bool = False
 
     def bears(self, name: ColumnElement[str], bearer: ColumnElement[str]) -> ColumnElement[bool]:
         """Whether anything of the kind `bearer` (ENTITY, COLUMN) that is let through bears a name."""
+        noted = exists(select(1).where(BORNE.c.bearer == bearer, BORNE.c.name == name))
         if self.few:
-            return exists(select(1).where(BORNE.c.bearer == bearer, BORNE.c.name == name))
-        of_kind = (search_names.c.column_path == "") == (bearer == ENTITY)
-        return exists(select(1).select_from(search_names).where(search_names.c.name == name, of_kind, self.condition))
+            return noted
+        named = select(1).select_from(search_names).where(search_names.c.name == name, self.condition)
+        if not self.labelled:
+            return exists(named.where((search_names.c.column_path == "") == (bearer == ENTITY)))
+        tables = exists(named.where(search_names.c.column_path == ""))
+        columns = or_(exists(select(1).where(LABELLED.c.column_path == name)), noted)
+        return or_(and_(bearer == ENTITY, tables), and_(bearer == COLUMN, columns))
 
 
 UnreadTables = Callable[[Connection, int], Collection[str]]
@@ -257,20 +271,22 @@ def admit(
     if not tags:
         few = named and _count(connection, ADMITTED) <= _FEW_TABLES
         if few:
-            _note_names(connection, _NAMES_OF_COLUMNS)
+            for query in (_NAMES_OF_TABLES, _NAMES_OF_COLUMNS):
+                connection.execute(text(f"insert or ignore into search_borne {query}"))
         return Admission(admitted, few)
     labelled = select(entity_labels.c.entity_id, entity_labels.c.column_path).where(
         entity_labels.c.kind == TAG, entity_labels.c.column_path != ""
     )
     for values in tags:
         labelled = labelled.where(entity_labels.c.value.in_(_value_rows(values)))
+    labelled = labelled.where(entity_labels.c.entity_id.in_(select(ADMITTED.c.id)))
     connection.execute(insert(LABELLED).from_select(["entity_id", "column_path"], labelled.distinct()))
     own = and_(LABELLED.c.entity_id == search_names.c.entity_id, LABELLED.c.column_path == search_names.c.column_path)
     condition = and_(admitted, or_(search_names.c.column_path == "", exists(select(1).where(own))))
-    few = named and _count(connection, LABELLED) <= _FEW_COLUMNS
+    few = named and (connection.scalar(_COUNT_OF_PATHS) or 0) <= _FEW_COLUMNS
     if few:
-        _note_names(connection, _NAMES_OF_USE)
-    return Admission(condition, few)
+        connection.execute(text(f"insert or ignore into search_borne {_NAMES_OF_PATHS}"))
+    return Admission(condition, labelled=few)
 
 
 def _unread_ids(connection: Connection, one: SearchFilter, unread: UnreadTables) -> Select[tuple[str]]:
@@ -278,12 +294,6 @@ def _unread_ids(connection: Connection, one: SearchFilter, unread: UnreadTables)
     days = max(1, round((now_millis() - age(one).before(now_millis())) / _UNITS["d"]))
     found = sorted(unread(connection, days))
     return select(func.json_each(json.dumps(found)).table_valued("value").c.value)
-
-
-def _note_names(connection: Connection, columns: str) -> None:
-    """Puts the names that the admitted tables bear into BORNE, and those of their columns as `columns` selects them."""
-    for query in (_NAMES_OF_TABLES, columns):
-        connection.execute(text(f"insert or ignore into search_borne {query}"))
 
 
 def _count(connection: Connection, table: TableClause) -> int:

@@ -156,6 +156,21 @@ def test_a_store_that_was_made_without_labels_and_counts_gets_them(filled: tuple
         assert sorted(connection.execute(text("select * from entity_activity")).all()) == sorted(runs)
 
 
+def test_a_tagged_column_is_found_by_its_name_where_that_is_not_its_path(filled: tuple[Client, Path]) -> None:
+    client, _ = filled
+    tagged = {"dataType": "TEXT", "tags": [_tag("Inner.Tag")]}
+    columns = [
+        {"name": "parcel", "dataType": "STRUCT", "children": [{"name": "weight", **tagged}]},
+        {"name": "net.weight", **tagged},
+        {"name": "gross_weight", **tagged},
+        {"name": "weight", "dataType": "TEXT"},
+    ]
+    made = client.made("/tables", {"name": "crate", "databaseSchema": "shop.main.public", "columns": columns})
+    found = [f"crate.{path}" for path in ("parcel.weight", '"net.weight"', "gross_weight")]
+    assert names(client, "weight tag:inner") == found
+    client.delete(f"/tables/{made['id']}", hardDelete="true")
+
+
 def test_a_tag_that_is_taken_away_is_not_found_any_more(filled: tuple[Client, Path]) -> None:
     client, _ = filled
     made = client.table("fleeting", "a", "shop.main.public", tags=[_tag("Fleeting.Tag")])
