@@ -17,7 +17,7 @@ from ingestion.model.entities import TableEntity
 from ingestion.model.fqn import build_fqn, search_pattern, split_fqn
 from ingestion.model.isolation import FailureStage, Isolation, Probe, no_probe
 from ingestion.model.lineage import NameKind, TableName
-from ingestion.model.namespaces import QUALIFIED_PARTS, Namespace
+from ingestion.model.namespaces import QUALIFIED_PARTS, Namespace, candidates, is_readable
 from ingestion.model.outcomes import Outcome
 from ingestion.model.storage_paths import canonical_path, containers_of
 from ingestion.model.topics import split_topic, topic_path
@@ -365,6 +365,8 @@ class Resolver:
             return Unresolved(Outcome.NOT_STORED, name.kind)
         if len(name.parts) > QUALIFIED_PARTS + 1:
             return Unresolved(Outcome.TOO_MANY_PARTS, name.dotted)
+        if not all(is_readable(key.parts) for key in candidates(name, namespace)):
+            return Unresolved(Outcome.UNKNOWN_SESSION, str(candidates(name, namespace)[0]))
         padded = ("",) * (QUALIFIED_PARTS + 1 - len(name.parts)) + name.parts
         server, database, schema, table = (part or None for part in padded)
         if server is not None and (self._any_service or server in self._services):

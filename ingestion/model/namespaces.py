@@ -13,7 +13,8 @@ QUALIFIED_PARTS = 3
 
 # PostgreSQL's alias of the session's own schema, T-SQL's temp database (tempdb..#t), Snowflake has none.
 _TEMPORARY_SCHEMAS = frozenset({"pg_temp", "tempdb", "session", ""})
-_UNREADABLE = "?"
+UNREADABLE = "?"
+"""How a database or schema begins that no text tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +37,17 @@ def unreadable(text: str) -> str:
 
     What is looked for there is none of what is looked for elsewhere, and has the name that its statement gives it.
     """
-    return f"{_UNREADABLE}{digest(text)}"
+    return f"{UNREADABLE}{digest(text)}"
+
+
+def is_readable(parts: Sequence[str]) -> bool:
+    """Whether none of the parts of a key is one that a text does not tell; those left out may be."""
+    return not any(part.startswith(UNREADABLE) for part in parts)
 
 
 def readable(parts: Sequence[str]) -> tuple[str, ...]:
     """The last parts of a key, as far back as all of them are known: of ("shop", "", "t") that is t alone."""
-    unknown = [number for number, part in enumerate(parts) if not part or part.startswith(_UNREADABLE)]
+    unknown = [number for number, part in enumerate(parts) if not part or part.startswith(UNREADABLE)]
     return tuple(parts[unknown[-1] + 1 :]) if unknown else tuple(parts)
 
 
@@ -97,7 +103,7 @@ class RelationKey:
         return TableName(self.parts, kind=self.kind), Namespace()
 
     def __str__(self) -> str:
-        return ".".join(part for part in self.parts if part and not part.startswith(_UNREADABLE))
+        return ".".join(part for part in self.parts if part and not part.startswith(UNREADABLE))
 
 
 def candidates(name: TableName, namespace: Namespace) -> tuple[RelationKey, ...]:

@@ -292,6 +292,12 @@ class Outcome(_DescribedCode):
         "Neither the statement nor its session says in which schema a name stands.",
         "Set headwater.defaults.schema, or headwater.defaults.database where schemas are called databases.",
     )
+    UNKNOWN_SESSION = (
+        "unknown_session",
+        _SKIPPED,
+        "Its session picked a schema that the log does not tell: by a template, a variable, or a USE in a block.",
+        "Give the log columns for the database and schema of each statement.",
+    )
     NOT_STORED = "not_stored", _SKIPPED, "The name is that of a function which gives rows: data without a place."
     NO_SUCH_TABLE = (
         "no_such_table",

@@ -226,7 +226,7 @@ def _sessions(
         return [session.namespace] * len(steps), session
     inner, reason = session, classify(text, dialect).skip_reason
     if (reason in BLOCKS or reason is Outcome.ROUTINE_DEFINITION) and may_change(text, dialect):
-        inner = session.into_unknown(f"{text} {session.namespace}")
+        inner = session.into_unknown(f"{text} {session.namespace}", only_schemas=dialect.two_level)
     after = inner if reason in BLOCKS else session.after(text, dialect)
     return [inner.namespace] * len(steps), after
 

@@ -32,13 +32,17 @@ class SessionChange:
 
     `database` is None where it stays. `schemas`, in search order, is None where they stay, and empty where the
     session has none; OWN_SCHEMA stands for the session user's, UNKNOWN_SCHEMA for any. `reset` says that the
-    session is back at what it began with (schemas is None then). `local` ends with the transaction.
+    session is back at what it began with (schemas is None then). `local` ends with the transaction, which a change
+    that `ends_transaction` does, and nothing else. `elsewhere`: where names are looked for instead, unless this is what
+    the session has anyway; "" where the change is sure.
     """
 
     database: str | None = None
     schemas: tuple[str, ...] | None = None
     reset: bool = False
     local: bool = False
+    ends_transaction: bool = False
+    elsewhere: str = ""
 
 
 def use(tokens: tuple[Token, ...], dialect: Dialect) -> SessionChange | None:
@@ -83,7 +87,7 @@ def picked_by_creation(tokens: tuple[Token, ...], dialect: Dialect) -> tuple[Ses
 def picks_unknown(tokens: tuple[Token, ...]) -> bool:
     """Whether a statement that changes no name as it is read picks one that stands elsewhere, by its first tokens.
 
-    `USE SCHEMA IDENTIFIER($x)` does, `USE ROLE r` does not. A log tells itself what was picked; a text does not.
+    `USE SCHEMA IDENTIFIER($x)` does, `USE ROLE r` does not.
     """
     words = [token.text.lower() for token in tokens[:4]]
     if words[:1] == ["use"]:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from ingestion.dialects import Dialect, fold
 from ingestion.dialects.definition import keywords
-from ingestion.dialects.lexing import DOLLAR, NAME, STRING, WORD, tokens
+from ingestion.dialects.lexing import DOLLAR, NAME, STRING, WORD, Token, tokens
 from ingestion.dialects.unfilled_templates import template_in_quotes, template_in_script
 from ingestion.model.namespaces import Namespace, unreadable
 from ingestion.model.outcomes import Outcome
-from ingestion.statements.classification import classify
+from ingestion.statements.classification import BLOCKS, Classification, classify
 from ingestion.statements.session_changes import (
     OWN_SCHEMA,
     UNKNOWN_SCHEMA,
@@ -26,7 +27,8 @@ _NO_USE = keywords("index key hint plan role warehouse secondary ( ) , ; = .")
 """Behind the word USE, where that picks no schema."""
 _RUN_TEXT = re.compile(r"'\s*+(?:use|set|alter|begin|declare)\b", re.IGNORECASE)
 _HEAD = 12
-_ENDS_TRANSACTION = keywords("commit rollback end abort")
+_BOUNDS_OF_TRANSACTIONS = keywords("commit rollback end abort begin start")
+_END = SessionChange(ends_transaction=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,7 @@ class Session:
 
     first: Namespace = field(default_factory=Namespace)
     namespace: Namespace = field(default_factory=Namespace)
-    _outside: Namespace | None = None  # where names are looked for once the transaction ends
+    _outside: Namespace | None = None  # where names are looked for once the transaction ends: SET LOCAL ends with it
 
     @classmethod
     def at(cls, first: Namespace) -> Session:
@@ -48,49 +50,75 @@ class Session:
 
     def after(self, text: str, dialect: Dialect) -> Session:
         """The session after the statement `text`: `USE shop`, `SET search_path TO mart, "$user"`, `RESET ALL`."""
-        found = classify(text, dialect)
-        if found.skip_reason is Outcome.TRANSACTION:
-            return self._after_transaction(text, dialect)
-        head, change = tuple(islice(tokens(text, dialect), _HEAD)), found.session
-        if dialect.creating_picks and (creation := picked_by_creation(head, dialect)) is not None:
-            picked, made = creation
-            return self._follow_creation(text, picked, dialect, made=made)
-        if change is None and not picks_unknown(head):
-            return self
-        if change is None or UNKNOWN_SCHEMA in (change.schemas or ()) or _is_templated(text, dialect):
-            only_schemas = dialect.two_level or (change is not None and change.database is None)
-            return self.into_unknown(text, only_schemas=only_schemas)
-        return self._follow(change)
+        change = change_of(text, dialect)
+        return self if change is None else self.follow(change)
+
+    def follow(self, change: SessionChange) -> Session:
+        """The session after a change (`change_of`)."""
+        if change.ends_transaction:
+            return self if self._outside is None else Session(self.first, self._outside)
+        namespace = self.first if change.reset else self._namespace_after(change)
+        if change.elsewhere:
+            if namespace == self.namespace:
+                return self
+            database = namespace.database if change.database is None else change.elsewhere
+            namespace = Namespace(database, (change.elsewhere,))
+        outside = (self._outside or self.namespace) if change.local else None
+        return Session(self.first, namespace, outside)
 
     def into_unknown(self, text: str, *, only_schemas: bool = False) -> Session:
         """The session where it is not known what it is; what the same `text` says is the same."""
-        elsewhere = unreadable(" ".join(text.casefold().split()))
-        database = self.namespace.database if only_schemas else elsewhere
-        return replace(self, namespace=Namespace(database, (elsewhere,)))
+        return self.follow(_unknown_change(text, only_schemas=only_schemas))
 
-    def _follow_creation(self, text: str, change: SessionChange, dialect: Dialect, *, made: bool) -> Session:
-        """What is made is picked; of what may have been there before it is not known, unless it was picked already."""
-        picked = self._follow(change)
-        if made and not _is_templated(text, dialect):
-            return picked
-        return self if picked == self else self.into_unknown(text, only_schemas=change.database is None)
-
-    def _follow(self, change: SessionChange) -> Session:
-        if change.reset:
-            return replace(self, namespace=self.first, _outside=None)
+    def _namespace_after(self, change: SessionChange) -> Namespace:
         path = self.namespace.search_path
         if change.schemas is not None:
             path = tuple(schema for schema in change.schemas if schema != OWN_SCHEMA)
-        database = self.namespace.database if change.database is None else change.database
-        outside = (self._outside or self.namespace) if change.local else None
-        return replace(self, namespace=Namespace(database, path), _outside=outside)
+        return Namespace(self.namespace.database if change.database is None else change.database, path)
 
-    def _after_transaction(self, text: str, dialect: Dialect) -> Session:
-        """What was SET LOCAL is so no more once the transaction ends."""
-        if self._outside is None:
-            return self
-        verb = next(iter(tokens(text, dialect))).text.lower()
-        return replace(self, namespace=self._outside, _outside=None) if verb in _ENDS_TRANSACTION else self
+
+def change_of(text: str, dialect: Dialect, found: Classification | None = None) -> SessionChange | None:
+    """What the statement `text` changes for its session, None for nothing; `found`: as what it was classified.
+
+    Where it is not known what it picks, that is a place of its own: `USE {{ db }}`, `USE SCHEMA IDENTIFIER($s)`, a
+    block with a USE in it, of which nobody knows whether it is reached. `CREATE SCHEMA IF NOT EXISTS s`, where making
+    is picking, changes nothing if s is picked already; else there may have been one, which is not picked then.
+    """
+    found = found or classify(text, dialect)
+    if found.skip_reason in BLOCKS:
+        return _unknown_change(text, only_schemas=dialect.two_level) if may_change(text, dialect) else None
+    head, change = tuple(islice(tokens(text, dialect), _HEAD)), found.session
+    if found.skip_reason is Outcome.TRANSACTION:
+        return _END if _bounds_transaction(head) else None
+    if dialect.creating_picks and (creation := picked_by_creation(head, dialect)) is not None:
+        picked, made = creation
+        sure = made and not _is_templated(text, dialect)
+        return picked if sure else replace(picked, elsewhere=_place_of(text))
+    if change is None and not picks_unknown(head):
+        return None
+    if change is None or UNKNOWN_SCHEMA in (change.schemas or ()) or _is_templated(text, dialect):
+        only_schemas = dialect.two_level or (change is not None and change.database is None)
+        unknown = _unknown_change(text, only_schemas=only_schemas)
+        return replace(unknown, local=change is not None and change.local)
+    return change
+
+
+def _unknown_change(text: str, *, only_schemas: bool) -> SessionChange:
+    place = _place_of(text)
+    return SessionChange(None if only_schemas else place, (place,))
+
+
+def _place_of(text: str) -> str:
+    return unreadable(" ".join(text.casefold().split()))
+
+
+def _bounds_transaction(head: Sequence[Token]) -> bool:
+    """Whether a transaction ends there, or begins: one before it has ended, whether that was told or not.
+
+    PostgreSQL's ROLLBACK TO a savepoint ends none.
+    """
+    words = [token.text.lower() for token in head[:3]]
+    return words[:1] != [] and words[0] in _BOUNDS_OF_TRANSACTIONS and "to" not in words[1:]
 
 
 def may_change(text: str, dialect: Dialect) -> bool:

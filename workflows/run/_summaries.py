@@ -180,7 +180,7 @@ def _name_counts(names: Mapping[Outcome, Mapping[str, int]], statuses: Iterable[
     `names` tells how often each name of a status was met.
     """
     by_status = Counter(statuses)
-    unresolved = [Outcome.UNRESOLVED, Outcome.NO_DEFAULT_SCHEMA, *sorted(GIVEN_UP)]
+    unresolved = [Outcome.UNRESOLVED, Outcome.NO_DEFAULT_SCHEMA, Outcome.UNKNOWN_SESSION, *sorted(GIVEN_UP)]
     return RunCounts(
         resolved=by_status[Outcome.RESOLVED],
         unresolved=sum(by_status[status] for status in unresolved),

@@ -65,6 +65,7 @@ READING_CODE = (
     "ingestion.statements.masking",
     "ingestion.statements.script_variables",
     "ingestion.statements.session_changes",
+    "ingestion.statements.sessions",
     "ingestion.statements.routines._host_code",
     "ingestion.statements.routines._reader",
     "ingestion.statements.routines._signature",

@@ -32,6 +32,9 @@ Digests = npt.NDArray[np.int64]
 """Record digests."""
 _CONTENTS = ("text", "symbolic", "edges", "source_id")
 _LITTLE_ENDIAN = np.dtype("<i8")
+LOCAL, TRANSACTION_END = "local", "transaction_end"
+"""How a statement changes what its session has set: until the transaction ends, which is that. By the alphabet nothing
+else that is noted so comes after it."""
 DIGESTS = ".digests.npy"
 """How the file of the digests ends that stands beside a segment's."""
 _COMPRESSION = "zstd"
@@ -193,6 +196,15 @@ class Segment:
         groups = [metadata.row_group(group).column(number).statistics for group in range(metadata.num_row_groups)]
         return min(group.min for group in groups), max(group.max for group in groups)
 
+    def lowest(self, column: str) -> tuple[str, ...]:
+        """The lowest value of a column in each part of the rows that has one; () where older rows lack the column."""
+        metadata = self._metadata()
+        if column not in (names := metadata.schema.to_arrow_schema().names):
+            return ()
+        groups = (metadata.row_group(group) for group in range(metadata.num_row_groups))
+        found = (group.column(names.index(column)).statistics for group in groups)
+        return tuple(one.min for one in found if one is not None and one.has_min_max)
+
     def _metadata(self) -> pq.FileMetaData:
         return _metadata(io.BytesIO(self.content) if self.file is None else self.file)
 
@@ -322,6 +334,11 @@ def newest_of(segments: Iterable[Segment], latest: float) -> float | None:
 def any_session_change(segments: Iterable[Segment]) -> bool:
     """Whether any statement changes its session's defaults."""
     return any(segment.span("sets")[1] for segment in segments)
+
+
+def any_conditional_change(segments: Iterable[Segment]) -> bool:
+    """Whether any of these changes holds for a transaction, or under a condition: not only TRANSACTION_END is noted."""
+    return any(lowest != TRANSACTION_END for segment in segments for lowest in segment.lowest("set_how"))
 
 
 def _times(segment: Segment, latest: float) -> tuple[float, float] | None:

@@ -201,6 +201,7 @@ def _trend(runs: Iterable[StoredRun]) -> list[CoverageAt]:
 _BEFORE_OTHERS = (
     Outcome.UNKNOWN_SERVER,
     Outcome.NO_DEFAULT_SCHEMA,
+    Outcome.UNKNOWN_SESSION,
     Outcome.AMBIGUOUS,
     Outcome.UNRESOLVED,
 )

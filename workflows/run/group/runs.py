@@ -19,7 +19,7 @@ from pyspark.sql.types import ArrayType, BooleanType, DoubleType, IntegerType, L
 from ingestion.binding.name_states import Meaning, MomentsApart, NamedStatement, NameStateTracker
 from ingestion.model.contributions import JOBS_KEPT
 from ingestion.model.job_slots import SLOTS_KEPT, RunDays
-from ingestion.model.namespaces import NamespaceDefaults
+from ingestion.model.namespaces import UNREADABLE, NamespaceDefaults
 from workflows.run.group.names import TemplateNames
 from workflows.run.read.statements import ORDER
 from workflows.runtime.spill import kept_by_spark
@@ -359,6 +359,7 @@ def with_namespace(statements: DataFrame, *, session_changes: bool) -> DataFrame
     A `SET search_path` or `USE` holds until the next one of its session. A log that tells each statement's own default
     schema overrules it: recognised by a value other than the one that stood at the change itself. Where the log names
     no sessions, one may have said it and another run the statement: what a record tells of itself overrules it too.
+    So it does where it is not known what was set (`USE {{ db }}`), or nothing is any more (RESET).
     `session_changes` is false where there is none.
     """
     if not session_changes:
@@ -413,17 +414,24 @@ def _with_what_was_set(followed: DataFrame) -> DataFrame:
     """The namespaces of statements that have what their sessions had set before."""
     guessed = _is_guessed(F.col("session"))
     other_schema = guessed | ~F.col("schema").eqNullSafe(F.col("set_path_before.schema"))
-    names_another_schema = F.col("schema").isNotNull() & other_schema
+    names_none = ~_is_known(F.coalesce(F.get("set_path_before.set_path", F.lit(0)), F.lit("")))
+    names_another_schema = F.col("schema").isNotNull() & (other_schema | names_none)
     set_before = F.col("set_path_before").isNotNull() & F.col("path").isNull() & ~names_another_schema
     path = F.when(set_before, F.col("set_path_before.set_path")).otherwise(_own_path())
     # A routine with a path of its own is in its own database too, wherever it is called from.
     own_database = F.col("path").isNotNull() | (guessed & F.col("database").isNotNull())
     set_database = F.when(~own_database, F.col("set_database_before"))
+    known_database = F.when(_is_known(set_database), set_database)
     return (
         followed.withColumn("namespace_path", path)
-        .withColumn("namespace_database", F.coalesce(set_database, "database"))
+        .withColumn("namespace_database", F.coalesce(known_database, "database", set_database))
         .drop(*_set_so_far())
     )
+
+
+def _is_known(name: Column) -> Column:
+    """Whether a database or schema that was set is a name: it is empty after RESET."""
+    return (name != "") & ~F.startswith(name, F.lit(UNREADABLE))
 
 
 def _is_guessed(session: Column) -> Column:

@@ -35,7 +35,7 @@ _NO_LOG = (
 )
 _TablePath = tuple[str, str, str]
 """Database, schema and name."""
-_OPEN = frozenset({Outcome.NO_DEFAULT_SCHEMA, Outcome.UNRESOLVED, Outcome.AMBIGUOUS})
+_OPEN = frozenset({Outcome.NO_DEFAULT_SCHEMA, Outcome.UNKNOWN_SESSION, Outcome.UNRESOLVED, Outcome.AMBIGUOUS})
 
 
 # What the counts of a run give away, and the statistics of its log.

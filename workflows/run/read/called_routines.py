@@ -220,6 +220,7 @@ def _with_calls(statements: DataFrame, calls: DataFrame, ran: DataFrame) -> Data
                 "query": F.lit(None).cast("string"),
                 "set_database": F.lit(None).cast("string"),
                 "set_path": F.lit(None).cast("array<string>"),
+                "set_how": F.lit(None).cast("string"),
                 "duration": F.lit(None).cast("double"),
             }
         )

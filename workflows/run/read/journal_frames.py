@@ -191,7 +191,7 @@ def _unpacker(since: float | None) -> Callable[[Iterator[pa.RecordBatch]], Itera
         for batch in batches:
             for content, file in zip(*(batch.column(name).to_pylist() for name in batch.schema.names), strict=True):
                 rows = with_all_columns(rows_of(Path(file) if content is None else content), _ARROW_SCHEMA)
-                bears = pc.or_(pc.is_valid(rows["fingerprint"]), rows["sets"])
+                bears = pc.or_(pc.or_(pc.is_valid(rows["fingerprint"]), rows["sets"]), pc.is_valid(rows["set_how"]))
                 if since is not None:
                     recent = pc.or_(pc.equal(rows["time"], 0.0), pc.greater_equal(rows["time"], since))
                     bears = pc.and_(bears, recent)

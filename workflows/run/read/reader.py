@@ -38,10 +38,12 @@ from workflows.run.read.journal_frames import (
     with_journal,
     without_texts,
 )
+from workflows.run.read.session_states import with_session_states
 from workflows.run.read.sources import LiveDefinitions, live_definitions, with_spark_catalogs
-from workflows.run.read.statements import NO_RECORD, RECORD_ORDER, STATEMENT_SCHEMA, to_statements
+from workflows.run.read.statements import FEW, NO_RECORD, RECORD_ORDER, STATEMENT_SCHEMA, to_statements
 from workflows.run.read.statistics import (
     HAS_LINEAGE,
+    OF_SESSIONS,
     StatementStatistics,
     first_of_record,
     statement_statistics,
@@ -50,7 +52,7 @@ from workflows.runtime.spark import interpreted_queries
 from workflows.runtime.spill import kept_frame
 from workflows.state.dead_letters import DeadLetter
 from workflows.state.journal import SECONDS_A_DAY, FileMarks, ReadState
-from workflows.state.segments import Segment, any_session_change, stored_segment
+from workflows.state.segments import Segment, any_conditional_change, any_session_change, stored_segment
 
 _NOT_FOR_USERS = frozenset({"symbolic", "edges", "problem", "status"})
 _SMALL_LOG = 16 << 20
@@ -147,7 +149,8 @@ def _read_statements(
         frame = defined = with_views(in_window, definitions.definitions, dialect, definitions.failures)
         if config.lineage.process_stored_procedure_lineage:
             frame = with_routines(frame, statistics, definitions.definitions, dialect, settings)
-        whole = _whole(frame, journal, past)
+        conditional = bool(statistics.conditional_changes) or any_conditional_change(past.journal)
+        whole = _whole(frame, journal, past, OF_SESSIONS if conditional else HAS_LINEAGE)
         # Definitions are in no journal, and what is left out can be taken out of the files.
         is_as_read = not statistics.ahead and frame is defined and folder is not None
         written = statistics.written if is_as_read else None
@@ -156,6 +159,8 @@ def _read_statements(
         statistics = replace(statistics, counts=statistics.counts + RunCounts(exporters=records.exporters))
         changes = bool(statistics.session_changes) or any_session_change(past.journal)
         with_lineage = statistics.with_lineage + sum(segment.statements for segment in past.journal)
+        if conditional:
+            whole = with_session_states(whole, are_few=statistics.counts.statements + with_lineage <= FEW)
         yield Statements(
             frame,
             whole,
@@ -207,15 +212,15 @@ def _since(config: RunConfig, past: ReadState) -> float | None:
     return None if past.newest is None else past.newest - config.lineage.days_kept * SECONDS_A_DAY
 
 
-def _whole(frame: DataFrame, journal: DataFrame | None, past: ReadState) -> DataFrame:
-    """The statements that bear on lineage, each with whether it was `read_in_this_run`."""
-    read_now = without_texts(frame.where(HAS_LINEAGE)).withColumn("read_in_this_run", F.lit(True))
+def _whole(frame: DataFrame, journal: DataFrame | None, past: ReadState, bearing: str) -> DataFrame:
+    """The statements that are `bearing` on lineage, each with whether it was `read_in_this_run`."""
+    read_now = without_texts(frame.where(bearing)).withColumn("read_in_this_run", F.lit(True))
     if journal is None:
         return read_now
-    before = _with_possible_times(journal, past)
+    before = _with_possible_times(journal.where(bearing), past)
     if past.rereads:
         again = frame.where(F.col("digest").isNotNull()).select("digest").distinct()
-        before = journal.join(again, "digest", "left_anti").select(journal.columns)
+        before = before.join(again, "digest", "left_anti").select(journal.columns)
     return read_now.unionByName(before.withColumn("read_in_this_run", F.lit(False)))
 
 

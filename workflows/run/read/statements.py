@@ -33,6 +33,7 @@ from ingestion.dialects.lexing import tokens
 from ingestion.dialects.unfilled_templates import template_in_code
 from ingestion.errors import Templated, TooLarge, Unparsable
 from ingestion.model.lineage import StatementKind, StatementLineage
+from ingestion.model.namespaces import unreadable
 from ingestion.model.outcomes import Outcome
 from ingestion.model.table_commits import commit_beginning, commit_format
 from ingestion.parsing.targets import written_tables
@@ -47,8 +48,17 @@ from ingestion.statements.routines.bodies import block_steps, template_in_schedu
 from ingestion.statements.routines.inline_functions import function_as_view
 from ingestion.statements.routines.steps import RoutineStep, called_routine
 from ingestion.statements.script_variables import with_own_variables
-from ingestion.statements.session_changes import OWN_SCHEMA, UNKNOWN_SCHEMA
-from workflows.state.segments import Digests, KnownRecords, record_digests, sessions_of, times_of
+from ingestion.statements.session_changes import OWN_SCHEMA
+from ingestion.statements.sessions import change_of
+from workflows.state.segments import (
+    LOCAL,
+    TRANSACTION_END,
+    Digests,
+    KnownRecords,
+    record_digests,
+    sessions_of,
+    times_of,
+)
 
 _TAKEN_APART = BLOCKS | {Outcome.ROUTINE_DEFINITION}
 """Skipped as a whole, and read by their parts."""
@@ -84,7 +94,7 @@ _CALLS_ALONE = re.compile(r"\s*+select\s++(?:\*\s*+from\s++)?[\w$.\"]++\s*+\(", 
 """What may be a call of a routine though it begins as a query: `SELECT refresh()`, `SELECT * FROM refresh()`."""
 _OF_QUERY = frozenset({"query", "literals", "text"})
 """What a row has so that its query can be taken apart."""
-_NO_SESSION_CHANGE: Row = {"sets": False, "set_database": None, "set_path": None}
+_NO_SESSION_CHANGE: Row = {"sets": False, "set_database": None, "set_path": None, "set_how": None}
 _USES = re.compile(r"use\b", re.IGNORECASE)
 """PostgreSQL's schema of the session's own user: rarely there, and never known from a log."""
 _MOST_TEXTS, _MOST_CHARACTERS = 20_000, 8 << 20
@@ -103,6 +113,9 @@ STATEMENT_SCHEMA = StructType(
         StructField("sets", BooleanType(), False),  # whether it changes the session's defaults
         StructField("set_database", StringType()),
         StructField("set_path", ArrayType(StringType())),
+        # LOCAL, TRANSACTION_END of what ends such changes and makes none, or where names are looked for instead unless
+        # what is set is so already (`SessionChange.elsewhere`)
+        StructField("set_how", StringType()),
         StructField("path", ArrayType(StringType())),  # where a routine looks for names, whatever its caller does
         StructField("called", ArrayType(StringType())),  # the routine that it runs, as it names it
         StructField("routine", StringType()),  # the routine that it is part of
@@ -179,9 +192,17 @@ def _without_end(own: dict[str, object], text: str, dialect: str) -> dict[str, o
     reason = own.get("skipped")
     if (reason == Outcome.SELECT or own.get("dead")) and _only_reads(text, dialect):
         return {**position, "skipped": Outcome.SELECT}
+    session = _without_end_of_name({name: own[name] for name in _NO_SESSION_CHANGE if name in own}, text)
     if reason is None or reason == Outcome.SELECT or reason in _TAKEN_APART:
-        return {**position, "dead": Outcome.CUT}
-    return {name: value for name, value in own.items() if name not in _OF_QUERY}
+        return {**position, **session, "dead": Outcome.CUT}
+    return {**{name: value for name, value in own.items() if name not in _OF_QUERY}, **session}
+
+
+def _without_end_of_name(session: Row, text: str) -> Row:
+    """What a cut statement sets, in which the last name may have been longer: no name that is known."""
+    place = unreadable(text)
+    unknown: Row = {"set_database": place, "set_path": [place]}
+    return {**session, **{name: value for name, value in unknown.items() if session.get(name)}}
 
 
 def _only_reads(text: str, dialect: str) -> bool:
@@ -432,13 +453,13 @@ def _statement(text: str, dialect: str, state: TaskState) -> Row:
     try:
         found = classify(text, dialect)
         if _picks_a_template(found, text, dialect):
-            return {"dead": Templated.code, "sets": True, "set_path": [UNKNOWN_SCHEMA]}
+            return {"dead": Templated.code, **_session_change(found, text, dialect)}
         if found.skip_reason is Outcome.ROUTINE_DEFINITION and template_in_schedule(text, dialect_of(dialect)):
             return {"dead": Templated.code}
         if found.skip_reason is not None and not _gives_rows(found, text, dialect):
             return {
                 "skipped": found.skip_reason,
-                **_session_change(found),
+                **_session_change(found, text, dialect),
                 **_of_routine(found.skip_reason, text, dialect),
                 **_of_query(found.skip_reason, text, dialect, state),
                 **state.value_rows.row(found.skip_reason, text, dialect),
@@ -488,12 +509,17 @@ def _of_query(reason: Outcome, text: str, dialect: str, state: TaskState) -> Row
     return {} if query is None else state.queries.row(query, dialect)
 
 
-def _session_change(found: Classification) -> Row:
-    change = found.session
+def _session_change(found: Classification, text: str, dialect: str) -> Row:
+    change = change_of(text, dialect_of(dialect), found)
     if change is None:
         return {}
-    path = [schema for schema in change.schemas if schema != OWN_SCHEMA] if change.schemas is not None else None
-    return {"sets": True, "set_database": change.database, "set_path": [] if change.reset else path}
+    if change.ends_transaction:
+        return {"set_how": TRANSACTION_END}
+    how = LOCAL if change.local else change.elsewhere or None
+    if change.reset:
+        return {"sets": True, "set_database": "", "set_path": [], "set_how": how}
+    path = None if change.schemas is None else [schema for schema in change.schemas if schema != OWN_SCHEMA]
+    return {"sets": True, "set_database": change.database, "set_path": path, "set_how": how}
 
 
 # The records of a batch as rows of statements.

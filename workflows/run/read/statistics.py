@@ -16,6 +16,8 @@ from workflows.run.read.statements import NO_RECORD, READ_BEFORE, SEGMENT_WRITTE
 
 HAS_LINEAGE = "fingerprint is not null or sets"
 """What can change lineage."""
+OF_SESSIONS = f"{HAS_LINEAGE} or set_how is not null"
+"""The same, and what ends a transaction: of use only where something is set for one."""
 
 _LOCATION = ("time", "file", "line", "source_id")
 
@@ -39,6 +41,7 @@ class StatementStatistics:
     last: tuple[float, str] | None = None
     with_lineage: int = 0
     session_changes: int = 0
+    conditional_changes: int = 0
     templates: int = 0
     calls: int = 0
     of_routines: int = 0
@@ -81,6 +84,7 @@ def statement_statistics(statements: DataFrame, latest: float = float("inf")) ->
         F.max(F.when(logged & (time > 0), F.struct(*_LOCATION))).alias("last"),
         F.count(F.when(F.expr(HAS_LINEAGE), 1)).alias("with_lineage"),
         F.count(F.when(F.col("sets"), 1)).alias("session_changes"),
+        F.count(F.when(F.col("sets"), F.col("set_how"))).alias("conditional_changes"),
         F.approx_count_distinct("fingerprint").alias("templates"),
         F.count("called").alias("calls"),
         F.count("routine").alias("of_routines"),
@@ -121,6 +125,7 @@ def _statistics(rows: list[Row], read_before: int) -> StatementStatistics:
         last=(last[0], last[-1]) if last is not None else None,
         with_lineage=_sum(rows, "with_lineage"),
         session_changes=_sum(rows, "session_changes"),
+        conditional_changes=_sum(rows, "conditional_changes"),
         templates=_sum(rows, "templates"),
         calls=_sum(rows, "calls"),
         of_routines=_sum(rows, "of_routines"),

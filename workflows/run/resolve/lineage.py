@@ -25,7 +25,9 @@ from workflows.run.resolve.contributions import (
 from workflows.run.resolve.entities import GIVEN_UP, RelationEntities, certain_sources
 from workflows.run.resolve.routines import RoutineEntities
 
-NOT_RESOLVED = frozenset({Outcome.AMBIGUOUS, Outcome.UNRESOLVED, Outcome.NO_DEFAULT_SCHEMA, *GIVEN_UP})
+NOT_RESOLVED = frozenset(
+    {Outcome.AMBIGUOUS, Outcome.UNRESOLVED, Outcome.NO_DEFAULT_SCHEMA, Outcome.UNKNOWN_SESSION, *GIVEN_UP}
+)
 """What a name may come to now and not the next time."""
 _MOST_EDGES = 500_000
 """Of columns and tables that a statement may have: these are some 100 MB in the run, and as many in what is sent."""
@@ -35,6 +37,7 @@ _WITHOUT_ENTITY = (
     *sorted(GIVEN_UP),
     Outcome.AMBIGUOUS,
     Outcome.NO_DEFAULT_SCHEMA,
+    Outcome.UNKNOWN_SESSION,
     Outcome.UNRESOLVED,
     Outcome.FILTERED,
 )
