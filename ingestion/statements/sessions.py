@@ -93,7 +93,7 @@ def change_of(text: str, dialect: Dialect, found: Classification | None = None) 
     if dialect.creating_picks and (creation := picked_by_creation(head, dialect)) is not None:
         picked, made = creation
         sure = made and not _is_templated(text, dialect)
-        return picked if sure else replace(picked, elsewhere=_place_of(text))
+        return picked if sure else replace(picked, elsewhere=_elsewhere(text))
     if change is None and not picks_unknown(head):
         return None
     if change is None or UNKNOWN_SCHEMA in (change.schemas or ()) or _is_templated(text, dialect):
@@ -104,11 +104,11 @@ def change_of(text: str, dialect: Dialect, found: Classification | None = None) 
 
 
 def _unknown_change(text: str, *, only_schemas: bool) -> SessionChange:
-    place = _place_of(text)
-    return SessionChange(None if only_schemas else place, (place,))
+    elsewhere = _elsewhere(text)
+    return SessionChange(None if only_schemas else elsewhere, (elsewhere,))
 
 
-def _place_of(text: str) -> str:
+def _elsewhere(text: str) -> str:
     return unreadable(" ".join(text.casefold().split()))
 
 

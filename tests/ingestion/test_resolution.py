@@ -10,7 +10,7 @@ from ingestion.errors import TargetDown
 from ingestion.model.entities import TableEntity
 from ingestion.model.fqn import build_fqn, split_fqn
 from ingestion.model.lineage import Column, NameKind, TableName
-from ingestion.model.namespaces import Namespace
+from ingestion.model.namespaces import Namespace, unreadable
 from ingestion.model.outcomes import Outcome
 from ingestion.resolution import (
     Ambiguous,
@@ -113,6 +113,21 @@ def test_without_the_schema_the_only_table_of_that_name_is_meant() -> None:
     resolution = _resolve(Catalog("svc.db.sales.orders"), "orders", Namespace("db", ("public",)))
     assert isinstance(resolution, Resolved)
     assert resolution.found_by is FoundBy.ONLY_ONE
+
+
+def test_the_only_table_of_that_name_is_not_meant_where_a_session_is_not_known() -> None:
+    place = unreadable("USE {{ schema }}")
+    resolver = Resolver(Catalog("svc.db.web.t"), SearchScope("svc"))
+    for name, namespace in (
+        (TableName(("t",)), Namespace("db", (place,))),
+        (TableName(("web", "t")), Namespace(place, (place,))),
+        (TableName(("db", place, "t")), Namespace()),
+    ):
+        found = resolver.resolve(name, namespace)
+        assert isinstance(found, Unresolved)
+        assert found.reason is Outcome.UNKNOWN_SESSION
+        assert place not in found.subject
+    assert isinstance(resolver.resolve(TableName(("db", "web", "t")), Namespace(place, (place,))), Resolved)
 
 
 def test_two_schemas_with_equal_right_are_an_ambiguity() -> None:

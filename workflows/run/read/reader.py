@@ -149,8 +149,7 @@ def _read_statements(
         frame = defined = with_views(in_window, definitions.definitions, dialect, definitions.failures)
         if config.lineage.process_stored_procedure_lineage:
             frame = with_routines(frame, statistics, definitions.definitions, dialect, settings)
-        conditional = bool(statistics.conditional_changes) or any_conditional_change(past.journal)
-        whole = _whole(frame, journal, past, OF_SESSIONS if conditional else HAS_LINEAGE)
+        whole = _whole(frame, journal, past, statistics)
         # Definitions are in no journal, and what is left out can be taken out of the files.
         is_as_read = not statistics.ahead and frame is defined and folder is not None
         written = statistics.written if is_as_read else None
@@ -159,8 +158,6 @@ def _read_statements(
         statistics = replace(statistics, counts=statistics.counts + RunCounts(exporters=records.exporters))
         changes = bool(statistics.session_changes) or any_session_change(past.journal)
         with_lineage = statistics.with_lineage + sum(segment.statements for segment in past.journal)
-        if conditional:
-            whole = with_session_states(whole, are_few=statistics.counts.statements + with_lineage <= FEW)
         yield Statements(
             frame,
             whole,
@@ -212,12 +209,23 @@ def _since(config: RunConfig, past: ReadState) -> float | None:
     return None if past.newest is None else past.newest - config.lineage.days_kept * SECONDS_A_DAY
 
 
-def _whole(frame: DataFrame, journal: DataFrame | None, past: ReadState, bearing: str) -> DataFrame:
-    """The statements that are `bearing` on lineage, each with whether it was `read_in_this_run`."""
-    read_now = without_texts(frame.where(bearing)).withColumn("read_in_this_run", F.lit(True))
+def _whole(frame: DataFrame, journal: DataFrame | None, past: ReadState, statistics: StatementStatistics) -> DataFrame:
+    """The statements that bear on lineage, each with whether it was `read_in_this_run`.
+
+    What their sessions set says what is set after it, where some of it depends on more.
+    """
+    if not statistics.conditional_changes and not any_conditional_change(past.journal):
+        return _read_and_before(frame, journal, past, HAS_LINEAGE)
+    whole = _read_and_before(frame, journal, past, OF_SESSIONS)
+    statements = statistics.counts.statements + sum(segment.statements for segment in past.journal)
+    return with_session_states(whole, are_few=statements <= FEW)
+
+
+def _read_and_before(frame: DataFrame, journal: DataFrame | None, past: ReadState, condition: str) -> DataFrame:
+    read_now = without_texts(frame.where(condition)).withColumn("read_in_this_run", F.lit(True))
     if journal is None:
         return read_now
-    before = _with_possible_times(journal.where(bearing), past)
+    before = _with_possible_times(journal.where(condition), past)
     if past.rereads:
         again = frame.where(F.col("digest").isNotNull()).select("digest").distinct()
         before = before.join(again, "digest", "left_anti").select(journal.columns)

@@ -200,8 +200,8 @@ def _without_end(own: dict[str, object], text: str, dialect: str) -> dict[str, o
 
 def _without_end_of_name(session: Row, text: str) -> Row:
     """What a cut statement sets, in which the last name may have been longer: no name that is known."""
-    place = unreadable(text)
-    unknown: Row = {"set_database": place, "set_path": [place]}
+    elsewhere = unreadable(text)
+    unknown: Row = {"set_database": elsewhere, "set_path": [elsewhere]}
     return {**session, **{name: value for name, value in unknown.items() if session.get(name)}}
 
 

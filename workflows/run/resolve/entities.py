@@ -19,7 +19,7 @@ from ingestion.resolution import PREFETCHED, Ambiguous, FoundBy, Resolution, Res
 GIVEN_UP = frozenset({Outcome.RESOLUTION_FAILED, Outcome.REGISTRATION_FAILED})
 """What is no answer to where a name leads: a statement that needs such a name is dead."""
 
-_TOLD = frozenset({Outcome.RESOLUTION_FAILED, Outcome.UNKNOWN_SESSION})
+_OWN_STATUSES = frozenset({Outcome.RESOLUTION_FAILED, Outcome.UNKNOWN_SESSION})
 """Why a name leads nowhere, where that is not that there is nothing."""
 
 
@@ -87,7 +87,7 @@ def resolve_relations(
 def _status_of(resolution: Ambiguous | Unresolved) -> Outcome:
     if isinstance(resolution, Ambiguous):
         return Outcome.AMBIGUOUS
-    return resolution.reason if resolution.reason in _TOLD else Outcome.UNRESOLVED
+    return resolution.reason if resolution.reason in _OWN_STATUSES else Outcome.UNRESOLVED
 
 
 def is_allowed(entity: TableEntity, filters: LineageConfig) -> bool:

@@ -13,6 +13,7 @@ from ingestion.errors import ConfigError, StateLost
 from workflows.state.segments import (
     Segment,
     SegmentFolder,
+    any_conditional_change,
     any_session_change,
     digests_with,
     fingerprints_of,
@@ -50,6 +51,23 @@ def segment(rows: list[tuple[int, str | None, float, bool]], folder: Path | None
 @pytest.fixture(params=["at hand", "in files"])
 def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path | None:
     return tmp_path / "run" if request.param == "in files" else None
+
+
+@pytest.mark.parametrize(
+    ("noted", "conditional"),
+    [
+        ([None, None], False),
+        ([None, "transaction_end"], False),
+        (["transaction_end", "local"], True),
+        (["?0a", "transaction_end"], True),
+    ],
+)
+def test_a_segment_tells_whether_changes_of_sessions_depend_on_more(
+    noted: list[str | None], folder: Path | None, *, conditional: bool
+) -> None:
+    table = table_of(ROWS[:2]).append_column("set_how", pa.array(noted, pa.string()))
+    kept = segment_of(table) if folder is None else write_segment(new_segment_file(folder), [table], table.schema)
+    assert any_conditional_change([segment(ROWS, folder), kept]) is conditional
 
 
 def test_a_segment_tells_its_times_its_templates_and_whether_sessions_change(folder: Path | None) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import pytest
 
 from connectors.platforms.profile import TextLimit
 from connectors.records import RECORD_SCHEMA
+from ingestion.model.namespaces import is_readable
 from ingestion.model.outcomes import Outcome
 from workflows.run.read.statements import Row, rows_of
 
@@ -43,6 +46,20 @@ def test_the_last_statement_of_a_cut_text_is_dead_where_its_end_may_have_told_mo
     text: str, dialect: str, fates: list[str]
 ) -> None:
     assert fate_of(text, dialect) == fates
+
+
+@pytest.mark.parametrize(
+    ("text", "known"),
+    [
+        ("insert into t select a from s; set search_path to we", False),
+        ("set search_path to web; insert into t select a from", True),
+        ("use web; do $$ begin if a then set search_path to x; end if; end $$", False),
+        ("set search_path to {{ pla", False),
+    ],
+)
+def test_a_session_is_nowhere_known_behind_a_name_that_may_be_cut(text: str, *, known: bool) -> None:
+    paths = (cast("list[str] | None", row["set_path"]) for row in rows_of([record(text)], "postgres"))
+    assert [is_readable(path) for path in paths if path is not None][-1] is known
 
 
 def test_a_whole_text_brings_its_own_though_a_cut_one_of_its_form_came_before() -> None:
