@@ -29,6 +29,8 @@ _RUN_TEXT = re.compile(r"'\s*+(?:use|set|alter|begin|declare)\b", re.IGNORECASE)
 _HEAD = 12
 _BOUNDS_OF_TRANSACTIONS = keywords("commit rollback end abort begin start")
 _END = SessionChange(ends_transaction=True)
+_NO_CHANGE = frozenset({Outcome.SELECT, Outcome.INSERT_VALUES, Outcome.GRANT, Outcome.CALL, Outcome.SHOW})
+"""What the most of a log's texts are, of which none is looked at any further."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,8 @@ def change_of(text: str, dialect: Dialect, found: Classification | None = None) 
     is picking, changes nothing if s is picked already; else there may have been one, which is not picked then.
     """
     found = found or classify(text, dialect)
+    if found.skip_reason in _NO_CHANGE:
+        return None
     if found.skip_reason in BLOCKS:
         return _unknown_change(text, only_schemas=dialect.two_level) if may_change(text, dialect) else None
     head, change = tuple(islice(tokens(text, dialect), _HEAD)), found.session
