@@ -15,10 +15,12 @@ from connectors.dbt._macros import macros_in
 from connectors.dbt._template_scope import TemplateMacro, TemplateNode, TemplateScope, TemplateSource
 from connectors.dbt.artifacts import mapping_of, mappings_of, url_without_secrets
 from connectors.dbt.nodes import DbtColumn, DbtExposure
-from ingestion.arguments import files_below
+from connectors.yaml_values import load_yaml
+from ingestion.arguments import files_below, leads_out
 from ingestion.errors import ConfigError
 
-_LOADER: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_LARGEST_FILE = 16 << 20
+_LONGEST_HEADER = 1 << 20
 
 PROJECT_FILE = "dbt_project.yml"
 _KEPT_OF_TARGET = ("type", "schema", "dataset", "database", "project", "dbname", "catalog")
@@ -37,13 +39,12 @@ _SNAPSHOT = re.compile(r"\{%-?\s*snapshot\s+(\w+)\s*-?%\}([\s\S]*?)\{%-?\s*endsn
 def _read_mapping(file: Path) -> dict[str, Any]:
     """The mapping in a YAML file, an empty one for an empty file. Raises ConfigError with the line."""
     try:
-        content = yaml.load(file.read_bytes(), _LOADER)
+        _refuse_large(file)
+        content = load_yaml(file.read_bytes())
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        line = f":{mark.line + 1}" if mark is not None else ""
-        raise ConfigError(f"{file}{line}: not valid YAML") from None
-    except (ValueError, RecursionError):
-        raise ConfigError(f"{file}: not valid YAML") from None
+        line, why = (f":{mark.line + 1}", "") if mark is not None else ("", f" ({error})")
+        raise ConfigError(f"{file}{line}: not valid YAML{why}") from None
     except OSError as error:
         raise ConfigError(f"{file} cannot be read ({error.strerror})") from None
     return mapping_of(content)
@@ -79,13 +80,23 @@ class Package:
             found, _outside = self._files_in(folder)
             yield from (file for file in found if file.suffix in suffixes and file.is_file())
 
-    def links_out(self) -> Iterator[Path]:
-        """What stands in its folders and is elsewhere: links lead out of them."""
+    def notes_of_outside(self) -> Iterator[str]:
+        """What is told of what its folders name and is elsewhere."""
         for folder in dict.fromkeys(folder for folders in self.folders.values() for folder in folders):
-            yield from self._files_in(folder)[1]
+            if self._leads_out(folder):
+                yield f"{self.root / folder}: a path of {PROJECT_FILE} leads out of the project's repository: not read"
+            yield from map(leads_out, self._files_in(folder)[1])
+
+    def _leads_out(self, folder: str) -> bool:
+        """Whether a folder that the project names lies elsewhere than in its repository, whose projects may share."""
+        root = self.root.resolve()
+        repository = next((one for one in (root, *root.parents) if (one / ".git").exists()), root)
+        return ".." in Path(folder).parts and not (root / folder).resolve().is_relative_to(repository)
 
     def _files_in(self, folder: str) -> tuple[list[Path], list[Path]]:
         """The files in a folder, and those that links lead to out of the package; one that it names itself is its."""
+        if self._leads_out(folder):
+            return [], []
         return files_below(self.root / folder, "*", None if ".." in Path(folder).parts else self.root)
 
     def macros(self) -> list[TemplateMacro]:
@@ -165,11 +176,17 @@ def target_of(project: Package, dialect: str | None) -> dict[str, str]:
 def file_text(file: Path) -> str:
     """The text of a file of a project. Raises ConfigError."""
     try:
+        _refuse_large(file)
         return file.read_text("utf-8-sig")
     except UnicodeDecodeError:
         raise ConfigError(f"{file}: not UTF-8 text") from None
     except OSError as error:
         raise ConfigError(f"{file} cannot be read ({error.strerror})") from None
+
+
+def _refuse_large(file: Path) -> None:
+    if file.stat().st_size > _LARGEST_FILE:
+        raise ConfigError(f"{file}: over {_LARGEST_FILE >> 20} MB: no file of a project is as large")
 
 
 def _plain(value: str | None) -> str:
@@ -356,7 +373,7 @@ class SourceFiles:
     files: Mapping[str, SourceFile]
     exposures: tuple[DbtExposure, ...] = ()
     missing_packages: bool = False
-    links_out: tuple[Path, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def read_source_files(project: Package, dialect: str | None, language: str) -> SourceFiles:
@@ -388,7 +405,7 @@ def read_source_files(project: Package, dialect: str | None, language: str) -> S
     )
     used = _with_unique_ids(exposures, scope.nodes, scope.sources)
     files = _with_calls(files, scope)
-    outside = tuple(file for package in packages for file in package.links_out())
+    outside = tuple(note for package in packages for note in package.notes_of_outside())
     return SourceFiles(scope, files, used, declares and len(packages) == 1, outside)
 
 
@@ -454,7 +471,14 @@ def _own_config(tree: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _header(file: Path, delimiter: str) -> tuple[str, ...]:
-    lines = file_text(file).splitlines()[:1]
+    """The columns of a seed, which may be larger than what else is read of a project: by its first line."""
+    try:
+        with file.open(encoding="utf-8-sig") as opened:
+            lines = opened.readline(_LONGEST_HEADER).splitlines()
+    except UnicodeDecodeError:
+        raise ConfigError(f"{file}: not UTF-8 text") from None
+    except OSError as error:
+        raise ConfigError(f"{file} cannot be read ({error.strerror})") from None
     return tuple(next(iter(csv.reader(lines, delimiter=delimiter[:1] or ",")), ()))
 
 

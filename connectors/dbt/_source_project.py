@@ -26,7 +26,6 @@ from connectors.dbt.model_statements import (
     with_ephemeral,
 )
 from connectors.dbt.nodes import DbtNode, ResourceKind
-from ingestion.arguments import leads_out
 from ingestion.errors import RecordError, Templated
 from ingestion.model.lineage import Column
 from ingestion.model.outcomes import Outcome
@@ -170,7 +169,7 @@ def project_from_files(root: Path, dialect: str | None, limits: Limits) -> DbtPr
                 root, found, configs, source_keys, {**rendered, **without_type_branches(again, language)}
             )
         project = _with_partial(process, found, scope, replace(project, name=package.name), rendered)
-    notes = (*_notes(found, scope), *_assumed_names(configs), *map(leads_out, found.links_out))
+    notes = (*_notes(found, scope), *_assumed_names(configs), *found.notes)
     return _without_ambiguous(replace(project, name=package.name, exposures=found.exposures, notes=notes), configs)
 
 

@@ -85,6 +85,12 @@ class Artifact:
                     raise UnreadableArtifact(f"{self.file}: {section}.{name} is no mapping: is this file complete?")
                 yield name, value
 
+    def has_mapping(self, section: str) -> bool:
+        """Whether there is a mapping at the top of the file. Raises UnreadableArtifact."""
+        with _open(self.file) as stream, _locating_failures(self.file):
+            events = ijson.parse(stream, buf_size=_BLOCK_BYTES)
+            return any(event == "start_map" for prefix, event, _value in events if prefix == section)
+
     def items(self, section: str) -> Iterator[dict[str, Any]]:
         """The items of a list at the top of the file, one at a time. Raises UnreadableArtifact."""
         with _open(self.file) as stream, _locating_failures(self.file):
@@ -260,6 +266,8 @@ def read_manifest(file: Path) -> Manifest:
             nodes[unique_id] = _node(unique_id, entry, _WITH_ROWS[kind])
         elif kind == "test":
             tests.append(_test(unique_id, entry))
+    if not nodes and not tests and not artifact.has_mapping("nodes"):
+        raise UnreadableArtifact(f"{file}: nodes is no mapping: is this file complete?")
     for unique_id, entry in artifact.entries("sources"):
         nodes[unique_id] = _node(unique_id, entry, ResourceKind.SOURCE)
     return Manifest(

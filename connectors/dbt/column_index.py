@@ -108,11 +108,14 @@ def _rows(file: Path, notes: list[str]) -> list[tuple[str, str, str, str, str, i
     except (OSError, KeyError, ValueError, pa.ArrowException):
         notes.append(f"dbt's own column lineage in {file} cannot be read: it is no Parquet file of dbt's")
         return []
-    return [
+    rows = [
         (str(to), str(name or ""), str(source), str(column), str(kind).lower(), stamp)
         for to, name, source, column, kind, stamp in zip(*values, strict=True)
         if isinstance(stamp, int)
     ]
+    if left := table.num_rows - len(rows):
+        notes.append(f"dbt's own column lineage in {file}: {left} rows have no time of dbt's: not read")
+    return rows
 
 
 def recorded_definitions(index: ColumnIndex, nodes: Mapping[str, DbtNode], dialect: str) -> Iterator[Definition]:

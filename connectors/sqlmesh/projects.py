@@ -26,6 +26,7 @@ from connectors.scratch import scratch_folder
 from connectors.sqlmesh._headers import HEADER, MalformedHeader, ModelHeader, model_header
 from connectors.sqlmesh._library import LibraryAnswer, LibraryWork, library_python, rendered_by_library
 from connectors.sqlmesh._python_models import python_models
+from connectors.yaml_values import load_yaml
 from ingestion.arguments import files_below, leads_out
 from ingestion.dialects import dialect_of
 from ingestion.errors import ConfigError, ParseMemory, ParseTimeout, Templated
@@ -159,12 +160,11 @@ def _read_config(root: Path) -> _Config:
         found = _DIALECT_IN_PYTHON.search(text)
         return _Config(_known_dialect(found[1]) if found else "")
     try:
-        content = yaml.safe_load(text)
+        content = load_yaml(text)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        raise ConfigError(f"{file}:{mark.line + 1 if mark is not None else 1}: not valid YAML") from None
-    except RecursionError:
-        raise ConfigError(f"{file}: nested too deeply") from None
+        words = f"not valid YAML ({error})" if mark is None else "not valid YAML"
+        raise ConfigError(f"{file}:{mark.line + 1 if mark is not None else 1}: {words}") from None
     content = content if isinstance(content, dict) else {}
     defaults, variables = content.get("model_defaults"), content.get("variables")
     dialect = defaults.get("dialect") if isinstance(defaults, dict) else None
@@ -498,8 +498,8 @@ def _external_columns(root: Path, language: str) -> dict[Key, tuple[Column, ...]
     for pattern in _EXTERNAL:
         for file in files_below(root, pattern)[0] if root.is_dir() else ():
             try:
-                content = yaml.safe_load(_text(file))
-            except (yaml.YAMLError, RecursionError, ConfigError):
+                content = load_yaml(_text(file))
+            except (yaml.YAMLError, ConfigError):
                 continue  # columns of tables from elsewhere only add to what is known
             for one in content if isinstance(content, list) else ():
                 columns = one.get("columns") if isinstance(one, dict) else None

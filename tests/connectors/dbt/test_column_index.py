@@ -90,6 +90,15 @@ def test_names_that_are_no_text_are_those_of_no_file_of_dbts(tmp_path: Path) -> 
     assert (dict(index.columns), "v1_0.parquet cannot be read" in index.notes[0]) == ({}, True)
 
 
+def test_rows_without_a_time_are_told(tmp_path: Path) -> None:
+    file = write(tmp_path, 0, 1, (LINES, "total", ORDERS, "price", "copy"))
+    table = pq.read_table(file)
+    at = table.column_names.index("ingested_at")
+    pq.write_table(table.set_column(at, "ingested_at", pa.array(["today"])), file)
+    index = read_column_index(tmp_path)
+    assert (dict(index.columns), "v1_0.parquet: 1 rows have no time" in index.notes[0]) == ({}, True)
+
+
 def test_other_columns_and_a_version_that_is_not_known_are_told(tmp_path: Path) -> None:
     write(tmp_path, 1, 1, (LINES, "total", ORDERS, "price", "copy"), version=7)
     pq.write_table(pa.table({"other": [1]}), tmp_path / "compiled_state" / "cll" / "v1_1.parquet")

@@ -208,6 +208,33 @@ def test_broken_yaml_is_one_line_with_its_place(plain: Path) -> None:
     assert "models/marts/models.yml:3: not valid YAML" in errors
 
 
+def test_yaml_that_is_endless_and_a_file_that_no_project_has_are_one_line(plain: Path) -> None:
+    project = plain / "dbt_project.yml"
+    whole = project.read_text()
+    project.write_text(whole + "\nendless: &x {y: [*x]}\n")
+    code, _, errors = run("lineage", str(plain))
+    assert (code, "dbt_project.yml: not valid YAML (a part of it holds itself)" in errors) == (2, True)
+    project.write_text(whole)
+    with (plain / "models" / "huge.sql").open("w") as model:
+        model.write("select 1 as a -- ")
+        model.truncate(200 << 20)  # no block of it is written
+    code, _, errors = run("lineage", str(plain))
+    assert (code, "models/huge.sql: over 16 MB" in errors) == (2, True)
+
+
+def test_a_folder_out_of_the_repository_is_not_read_and_one_beside_the_project_is(plain: Path) -> None:
+    shared = plain.parent / "shared"
+    shared.mkdir()
+    (shared / "vault.sql").write_text("select secret from elsewhere.safe")
+    project = plain / "dbt_project.yml"
+    project.write_text(project.read_text() + '\nmodel-paths: ["models", "../shared"]\n')
+    document = found(plain)
+    assert "elsewhere" not in json.dumps(document["column_lineage"])
+    assert any("../shared: a path of dbt_project.yml leads out" in note for note in document["notes"])
+    (plain.parent / ".git").mkdir()
+    assert "elsewhere.safe.secret" in json.dumps(found(plain)["column_lineage"])
+
+
 WIDEST = """
 select {% for column in adapter.get_columns_in_relation(RELATION) %}
     max({{ column.name }}) as max_{{ column.name }}{{ "," if not loop.last }}{% endfor %}

@@ -131,6 +131,7 @@ def test_two_models_of_one_name_are_both_dead(tmp_path: Path) -> None:
         ("a: [", r"config.yaml:\d+: not valid YAML"),
         ("[" * 5000, "nested too deeply|not valid YAML"),
         ("\xff", "not UTF-8"),
+        ("variables: &v {a: *v}", "a part of it holds itself"),
     ],
 )
 def test_a_broken_configuration_is_refused_in_one_line(tmp_path: Path, content: str, message: str) -> None:

@@ -138,6 +138,8 @@ def brokenly() -> dict[str, tuple[object, str]]:
         "a list": ([1, 2], ": not a manifest.json of dbt's"),
         "another artifact": (foreign, ": dbt's catalog.json, and a manifest.json is wanted"),
         "too old": (old, ": a manifest of version 3, and 4 is the oldest that is read"),
+        "a list of nodes": (content() | {"nodes": [1]}, ": nodes is no mapping: is this file complete?"),
+        "no nodes at all": ({"metadata": content()["metadata"]}, ": nodes is no mapping"),
         "wrong shape": (wrong, ": nodes.model.roastery.orders is no mapping"),
     }
 
