@@ -13,7 +13,7 @@ from sqlalchemy.dialects.sqlite import insert as upsert
 
 from connectors.catalog.contract.errors import ApiError
 from connectors.catalog.store.database import dumps
-from connectors.catalog.store.rows import thousands_of
+from connectors.catalog.store.rows import IDS, bind_ids, thousands_of
 from connectors.catalog.store.schema import column_events
 from ingestion.model import fqn
 from ingestion.model.lineage import Json
@@ -247,6 +247,7 @@ class ColumnEvent:
 
 
 ColumnEvents = Mapping[tuple[str, str], Sequence[ColumnEvent]]
+_EVENTS_OF = select(column_events).where(column_events.c.entity_id.in_(IDS)).order_by(column_events.c.at)
 
 
 def insert_column_events(connection: Connection, entity: str, paths: Iterable[tuple[str, str | None]], at: int) -> None:
@@ -260,8 +261,7 @@ def column_events_of(connection: Connection, identifiers: Iterable[str]) -> Colu
     """What became of the columns of these entities, by entity and path, in order of time."""
     found: dict[tuple[str, str], list[ColumnEvent]] = defaultdict(list)
     for some in thousands_of(sorted(set(identifiers))):
-        wanted = select(column_events).where(column_events.c.entity_id.in_(some)).order_by(column_events.c.at)
-        for row in connection.execute(wanted):
+        for row in connection.execute(_EVENTS_OF, bind_ids(some)):
             found[row.entity_id, row.path].append(ColumnEvent(row.at, row.other or None))
     return found
 

@@ -13,7 +13,7 @@ from connectors.catalog.contract.errors import bad_request
 from connectors.catalog.store.database import dumps, loads
 from connectors.catalog.store.entities.attributes import Change, record
 from connectors.catalog.store.entities.entities import EntityRow
-from connectors.catalog.store.rows import thousands_of
+from connectors.catalog.store.rows import IDS, bind_ids, thousands_of
 from connectors.catalog.store.schema import attributes, entities
 from ingestion.model import fqn
 from ingestion.model.lineage import Json
@@ -87,8 +87,8 @@ def tests_of(connection: Connection, tables: list[str], until: int | None = None
     """The tests of tables (by id), each with its last result, in the order of their names."""
     rows: list[Row[Any]] = []
     for some in thousands_of(tables):
-        where = (entities.c.parent_id.in_(some), entities.c.type == "testCase", entities.c.deleted.is_(False))
-        rows += connection.execute(select(entities).where(*where).order_by(entities.c.fqn)).all()
+        where = (entities.c.parent_id.in_(IDS), entities.c.type == "testCase", entities.c.deleted.is_(False))
+        rows += connection.execute(select(entities).where(*where).order_by(entities.c.fqn), bind_ids(some)).all()
     last = results(connection, [row.id for row in rows], until)
     found: dict[str, list[Json]] = defaultdict(list)
     for row in rows:

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, func, select
 
 from connectors.catalog.store.lineage.reads import Moment, read_contributions
 from connectors.catalog.store.lineage.rejections import rejected_columns
-from connectors.catalog.store.rows import thousands_of
+from connectors.catalog.store.rows import IDS, bind_ids, thousands_of
 from connectors.catalog.store.schema import intervals
 
 
@@ -30,12 +30,12 @@ def levels_of(
     until something else is known. What a table is made of itself, and what a person rejected, does not.
     """
     moment = Moment(as_of)
-    chosen = [] if among is None else [intervals.c.to_id.in_(sorted(among))]
+    chosen, bound = ([], {}) if among is None else ([intervals.c.to_id.in_(IDS)], bind_ids(sorted(among)))
     into = select(intervals.c.to_id, func.max(intervals.c.column_edges))
     where = (moment.holds(), intervals.c.from_id != intervals.c.to_id, *chosen)
     found = {
         target: CoverageLevel.COLUMNS if most else CoverageLevel.TABLE
-        for target, most in connection.execute(into.where(*where).group_by(intervals.c.to_id))
+        for target, most in connection.execute(into.where(*where).group_by(intervals.c.to_id), bound)
     }
     doubted = {one.to_id for one in rejected_columns(connection) if one.holds(as_of)} & found.keys()
     for some in thousands_of(sorted(doubted)):

@@ -230,7 +230,7 @@ def contributions_around(
     column = intervals.c.to_id if upstream else intervals.c.from_id
     found: dict[tuple[str, str], list[ContributionView]] = defaultdict(list)
     for some in thousands_of(sorted(set(entities))):
-        for one in read_contributions(connection, column.in_(some), moment):
+        for one in read_contributions(connection, column.in_(IDS), moment, bind_ids(some)):
             found[one.edge].append(one)
     return found
 
@@ -246,8 +246,8 @@ def contributions_within(
     begins = intervals.c.from_id.concat("").in_(ids_bound_as(_INSIDE))
     found: dict[tuple[str, str], list[ContributionView]] = defaultdict(list)
     for some in thousands_of(inside):
-        where = and_(intervals.c.to_id.in_(some), begins)
-        for one in read_contributions(connection, where, moment, bind_ids(inside, _INSIDE)):
+        where = and_(intervals.c.to_id.in_(IDS), begins)
+        for one in read_contributions(connection, where, moment, bind_ids(some) | bind_ids(inside, _INSIDE)):
             found[one.edge].append(one)
     return found
 
@@ -288,7 +288,7 @@ def sights_of(connection: Connection, identifiers: Sequence[int], until: int | N
     """
     found: dict[int, Seen] = {}
     for some in thousands_of(list(identifiers)):
-        where: ColumnElement[bool] = versions.c.contribution_id.in_(some)
+        where: ColumnElement[bool] = versions.c.contribution_id.in_(IDS)
         if until is not None:
             where = and_(where, sightings.c.first_seen <= until)
         rows = connection.execute(
@@ -300,7 +300,8 @@ def sights_of(connection: Connection, identifiers: Sequence[int], until: int | N
             )
             .select_from(versions.join(sightings, sightings.c.version_id == versions.c.id))
             .where(where)
-            .group_by(versions.c.contribution_id)
+            .group_by(versions.c.contribution_id),
+            bind_ids(some),
         )
         for contribution, first, last, count in rows:
             found[contribution] = Seen(first, last if until is None else min(last, until), count)
