@@ -6,13 +6,26 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import nsmallest
 from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, and_, func, or_, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    LargeBinary,
+    Row,
+    Select,
+    and_,
+    cast,
+    func,
+    not_,
+    or_,
+    select,
+    true,
+)
 
 from connectors.catalog.contract.errors import not_found
 from connectors.catalog.graph import Origins, table_hop
@@ -27,7 +40,7 @@ from connectors.catalog.store.lineage.inserts import Edge
 from connectors.catalog.store.lineage.reads import ContributionView, Moment
 from connectors.catalog.store.lineage.window import Window
 from connectors.catalog.store.rows import IDS, bind_ids, thousands_of
-from connectors.catalog.store.schema import attributes, corrections, entities, intervals
+from connectors.catalog.store.schema import attributes, corrections, entities, entity_activity, intervals
 from ingestion.model.lineage import Json
 from ingestion.walk import Hop, Walk
 
@@ -39,9 +52,8 @@ _Hop = Callable[[set[str], bool], set[Edge]]
 """The edges that a hop from some entities takes, upstream (True) or downstream."""
 
 USE, NAME, CHANGE = "used", "name", "changed"
-_LISTED: Select[Any] = select(entities.c.id, entities.c.type, entities.c.fqn, entities.c.fqn_folded).where(
-    entities.c.id.in_(IDS)
-)
+_NAMED: Select[Any] = select(entities.c.id, entities.c.type, entities.c.fqn, entities.c.fqn_folded)
+_LISTED = _NAMED.where(entities.c.id.in_(IDS))
 _NO_CHANGES: Mapping[str, str] = MappingProxyType({})
 
 
@@ -355,15 +367,36 @@ def neighbours(
 
     Those of the moment of `base` too, where there is one: each that differs between both with its change.
     """
-    changes: dict[str, str] = {}
     if base is None:
-        pairs = reads.neighbours(connection, {row.id}, upstream=page.upstream, moment=window.moment)
-    else:
-        both = _BothMoments(connection, base.moment, window.moment)
-        pairs = both.neighbours({row.id}, upstream=page.upstream)
-        changes = _by_end(both.changes(pairs, upstream=page.upstream), upstream=page.upstream)
+        return _neighbours_at(connection, row, page, window.moment)
+    both = _BothMoments(connection, base.moment, window.moment)
+    pairs = both.neighbours({row.id}, upstream=page.upstream)
+    changes = _by_end(both.changes(pairs, upstream=page.upstream), upstream=page.upstream)
     found = {pair[0 if page.upstream else 1] for pair in pairs} - {row.id}
     return {"total": len(found), "changed": len(changes), **entity_page(connection, found, page, changes)}
+
+
+def _neighbours_at(connection: Connection, row: EntityRow, page: NeighbourPage, moment: Moment) -> Json:
+    """The same of one moment, searched and put in order where they are stored: a hub has a hundred thousand."""
+    here, there = (
+        (intervals.c.to_id, intervals.c.from_id) if page.upstream else (intervals.c.from_id, intervals.c.to_id)
+    )
+    of_row = (here == row.id, there != row.id, moment.holds())
+    ends = select(there.label("id")).where(*of_row).distinct().subquery()
+    count: Json = {"total": connection.scalar(select(func.count()).select_from(ends)) or 0, "changed": 0}
+    if page.words.strip():
+        may = _NAMED.join_from(entities, ends, ends.c.id == entities.c.id).where(_may_have_words(page.words))
+        having = _having_words(connection.execute(may).all(), page.words)
+        return count | entity_page(connection, having, replace(page, words=""))
+    named = ends.join(entities, entities.c.id == ends.c.id)
+    use = func.coalesce(entity_activity.c.runs, 0).desc(), func.coalesce(entity_activity.c.readers, 0).desc()
+    if page.order == NAME:
+        ordered = select(ends.c.id).select_from(named).order_by(entities.c.fqn)
+    else:
+        used = named.outerjoin(entity_activity, entity_activity.c.entity_id == ends.c.id)
+        ordered = select(ends.c.id).select_from(used).order_by(*use, entities.c.fqn)
+    listed = list(connection.scalars(ordered.limit(page.limit).offset(page.start)))
+    return count | {"found": count["total"], "entities": _listed_entities(connection, listed, _NO_CHANGES)}
 
 
 def entity_page(
@@ -372,16 +405,20 @@ def entity_page(
     """A page of these entities: how many have the words, and those of the page with their measures and `changes`."""
     having = identifiers
     if page.words.strip():
-        having = _having_words(connection, identifiers, page.words)
+        having = _having_words(_entity_rows(connection, identifiers), page.words)
     most = page.start + page.limit
     if page.order == NAME:
         ordered = [row.id for row in nsmallest(most, _entity_rows(connection, having), key=attrgetter("fqn"))]
     else:
         ordered = _changed_first(connection, having, changes.keys() if page.order == CHANGE else (), most)
-    listed = ordered[page.start :]
-    known = measures(connection, listed)
-    rows = {row.id: row for row in _entity_rows(connection, listed)}
-    return {"found": len(having), "entities": [_entity(rows[one], known[one], changes) for one in listed]}
+    return {"found": len(having), "entities": _listed_entities(connection, ordered[page.start :], changes)}
+
+
+def _listed_entities(connection: Connection, identifiers: Sequence[str], changes: Mapping[str, str]) -> list[Json]:
+    """Entities as a list tells of them, in their order."""
+    known = measures(connection, identifiers)
+    rows = {row.id: row for row in _entity_rows(connection, identifiers)}
+    return [_entity(rows[one], known[one], changes) for one in identifiers]
 
 
 def _entity_rows(connection: Connection, identifiers: Iterable[str]) -> Sequence[Row[Any]]:
@@ -389,8 +426,16 @@ def _entity_rows(connection: Connection, identifiers: Iterable[str]) -> Sequence
     return rows
 
 
-def _having_words(connection: Connection, identifiers: Iterable[str], wanted: str) -> set[str]:
-    """The entities whose names have the words that are `wanted`, or hold them as they were typed."""
+def _may_have_words(wanted: str) -> ColumnElement[bool]:
+    """Whether it is worth taking a name apart: of one in plain letters its words are parts, as they are."""
+    folded = entities.c.fqn_folded
+    parts = and_(true(), *(func.instr(folded, one) > 0 for one in words(wanted)))
+    is_plain = func.length(folded) == func.length(cast(folded, LargeBinary))
+    return or_(func.instr(folded, wanted.casefold()) > 0, parts, not_(is_plain))
+
+
+def _having_words(rows: Iterable[Row[Any]], wanted: str) -> set[str]:
+    """The entities of `rows` whose names have the words that are `wanted`, or hold them as they were typed."""
     whole, asked = wanted.casefold(), words(wanted)
 
     def has(name: str, folded: str) -> bool:
@@ -398,7 +443,7 @@ def _having_words(connection: Connection, identifiers: Iterable[str], wanted: st
         may = all(one in folded for one in asked) or not folded.isascii()
         return whole in folded or (may and has_words(asked, words(name)))
 
-    return {row.id for row in _entity_rows(connection, identifiers) if has(row.fqn, row.fqn_folded)}
+    return {row.id for row in rows if has(row.fqn, row.fqn_folded)}
 
 
 def _entity(row: Row[Any], use: Json, changes: Mapping[str, str]) -> Json:
