@@ -30,6 +30,7 @@ from connectors.platforms.connect_classes import (
     TableSink,
 )
 from connectors.stream_names import StreamNames, authority
+from ingestion.dialects.unfilled_templates import is_unfilled
 from ingestion.model.engine_names import JdbcUrl, jdbc_url
 from ingestion.model.lineage import TableName
 from ingestion.model.outcomes import Outcome
@@ -40,6 +41,8 @@ _NOT_IN_IDENTIFIER = re.compile(r"[^A-Za-z0-9_$]")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*\Z")
 _NOT_IN_WORD = re.compile(r"[^A-Za-z0-9_]")
 _TOPIC = "${topic}"
+_OF_EVENT = "${source."
+"""How the variables begin that Debezium's sink fills in by each event."""
 _TOPIC_VARIABLE = re.compile(r"\{\{\s*topic\s*\}\}")
 _NOT_FIRST_IN_INDEX = ("-", "_", "+")
 _LONGEST_INDEX, _LONGEST_NAMESPACE = 255, 100
@@ -54,12 +57,13 @@ def is_sink(connector: Connector) -> bool:
 class _Targets:
     """The relations that a message goes to, with its fields there; none: a value of the message tells, or nothing.
 
-    `doubted`: of several, the message may go to another one of them.
+    `doubted`: of several, the message may go to another one of them. `templated`: nobody has filled in a name.
     """
 
     tables: tuple[TableName, ...] = ()
     fields: MessageFields = field(default_factory=MessageFields)
     doubted: bool = False
+    templated: bool = False
 
 
 def links_of_sink(connector: Connector, names: StreamNames, known: frozenset[str]) -> Iterator[Link]:
@@ -91,7 +95,8 @@ def _of_sink(connector: Connector, names: StreamNames, known: frozenset[str]) ->
 def _links(connector: Connector, topic: str, message: Message, targets: _Targets, names: StreamNames) -> Iterator[Link]:
     tables = targets.tables
     if not tables:
-        yield Link(connector, topic, problems=message.problems, end=Outcome.UNLISTED)
+        end = Outcome.TEMPLATED if targets.templated else Outcome.UNLISTED
+        yield Link(connector, topic, problems=message.problems, end=end)
     for table in tables:
         subject = f"{topic}>{table}" if len(tables) > 1 else topic
         doubted = targets.doubted or message.doubted
@@ -120,8 +125,9 @@ def _jdbc_table(config: Settings, message: Message, names: StreamNames) -> _Targ
     url = jdbc_url(config.get("connection.url", ""))
     mapped = dict(pairs_in(config.get("topics.to.tables.mapping", ""))).get(message.topic)
     name = mapped or _table_by_format(config, message.topic)
-    if url is None or "${" in f"{name}{url.host}{url.database}":
-        return _Targets()
+    if url is None or is_unfilled(f"{name} {url.host} {url.database}"):
+        own = name.replace(_OF_EVENT, "")
+        return _Targets(templated=is_unfilled(own) or is_unfilled(config.get("connection.url", "")))
     table = names.table(url, tuple(part.strip('"`[]') for part in name.split(".")))
     return _Targets((table,), _jdbc_fields(config, message))
 
@@ -132,7 +138,7 @@ def _table_by_format(config: Settings, topic: str) -> str:
         topic = topic.replace(".", "_")
     own = first_value(config, "collection.name.format", "table.name.format") or _TOPIC
     if config.get("table.name.normalize", "").lower() == "true":
-        return _NOT_IN_WORD.sub("_", own.replace(_TOPIC, topic)) if "${" not in own.replace(_TOPIC, "") else own
+        return _NOT_IN_WORD.sub("_", own.replace(_TOPIC, topic)) if not is_unfilled(own.replace(_TOPIC, "")) else own
     return own.replace(_TOPIC, topic)
 
 
@@ -162,8 +168,8 @@ def _sink_table(sink: TableSink, config: Settings, message: Message, names: Stre
     parts = _NAMING[sink.naming](sink, config, message.topic)
     host, port = _address(config.get(sink.address, "") or sink.usual)
     port = port or (int(given_port) if (given_port := config.get(sink.port, "")).isdigit() else None)
-    if not parts or not parts[-1] or "${" in f"{host}{''.join(parts)}":
-        return _Targets()
+    if not parts or not parts[-1] or is_unfilled(f"{host} {' '.join(parts)}"):
+        return _Targets(templated=is_unfilled(f"{host} {' '.join(parts or ())}"))
     spread = not sink.spread_by or config.get(sink.spread_by, "").lower() == "true"
     table = names.table(JdbcUrl(sink.system, host or "localhost", port), tuple(part for part in parts if part))
     return _Targets((table,), message.fields if spread else message.fields.leave_unfollowed(), doubted=not host)
@@ -297,8 +303,8 @@ def _lake_tables(config: Settings, message: Message, names: StreamNames) -> _Tar
     catalog = config.get("iceberg.catalog", "iceberg")
     tables = [*names_in(config.get("iceberg.tables", ""))]
     by_value = config.get("iceberg.tables.dynamic-enabled", "").lower() == "true"
-    if not tables or by_value or any("${" in one for one in tables):
-        return _Targets()
+    if not tables or by_value or any(map(is_unfilled, (catalog, *tables))):
+        return _Targets(templated=any(map(is_unfilled, (catalog, *tables))))
     found = []
     for table in tables:
         parts = (catalog, *table.split("."))
@@ -320,7 +326,7 @@ def _file_folder(sink: FileSink, config: Settings, message: Message) -> _Targets
         folder = named.partition("{{")[0].rpartition("/")[0]
     else:
         folder = f"{folder.strip('/')}/{message.topic}"
-    if not bucket or "${" in f"{bucket}{folder}":
-        return _Targets()
+    if not bucket or is_unfilled(f"{bucket} {folder}"):
+        return _Targets(templated=is_unfilled(f"{bucket} {folder}"))
     path = "/".join(part for part in (bucket, folder.strip("/")) if part)
     return _Targets((location(f"{sink.scheme}://{path}"),), message.fields)

@@ -30,6 +30,7 @@ from connectors.platforms.connect_classes import (
 )
 from connectors.records import UNSUPPORTED
 from connectors.stream_names import StreamNames, as_topic, authority
+from ingestion.dialects.unfilled_templates import is_unfilled
 from ingestion.model.engine_names import JdbcUrl, jdbc_url
 from ingestion.model.lineage import StatementLineage
 from ingestion.model.outcomes import Outcome
@@ -141,12 +142,15 @@ class _ChangeStream:
 def _of_change_events(stream: _ChangeStream, names: StreamNames) -> Iterator[Link]:
     """The tables whose changes are read; those by a pattern as far as topics tell them."""
     connector, url = stream.connector, stream.address
-    if not _HOST.match(url.host) or "${" in f"{prefix_of(connector)}{url.database}{stream.delimiter}":
+    if not _HOST.match(url.host) or is_unfilled(f"{prefix_of(connector)} {url.database} {stream.delimiter}"):
         yield Link(connector, "", end=Outcome.TEMPLATED)
         return
     tables: dict[str, _Table] = {}
     unlisted = not stream.listed
     for entry in names_in(stream.listed):
+        if is_unfilled(entry):
+            yield Link(connector, "tables", end=Outcome.TEMPLATED)
+            continue
         plain = plain_names(entry)
         unlisted |= plain is None
         for name in plain or ():
@@ -262,7 +266,7 @@ def _host_and_port(config: Mapping[str, str]) -> tuple[str, int | None]:
 def _of_jdbc_source(connector: Connector, names: StreamNames) -> Iterator[Link]:
     config = connector.config
     url, prefix = jdbc_url(config.get("connection.url", "")), config.get("topic.prefix", "")
-    if url is None or "${" in f"{url.host}{url.database}{prefix}":
+    if url is None or is_unfilled(f"{url.host} {url.database} {prefix}"):
         yield Link(connector, "", end=Outcome.TEMPLATED)
         return
     query = first_value(config, "query", "query.masked")
@@ -274,7 +278,11 @@ def _of_jdbc_source(connector: Connector, names: StreamNames) -> Iterator[Link]:
 
 def _links_of_jdbc_tables(connector: Connector, url: JdbcUrl, prefix: str, names: StreamNames) -> Iterator[Link]:
     config = connector.config
-    entries = [plain_names(one) for one in names_in(first_value(config, "table.whitelist", "table.include.list"))]
+    written = [*names_in(first_value(config, "table.whitelist", "table.include.list"))]
+    if any(map(is_unfilled, written)):
+        yield Link(connector, "tables", end=Outcome.TEMPLATED)
+        return
+    entries = [plain_names(one) for one in written]
     listed = [name for one in entries if one is not None for name in one]
     tables = {name: _Table(_levels(config, name), f"{prefix}{name.rpartition('.')[2]}") for name in listed}
     if not tables or None in entries:

@@ -83,6 +83,9 @@ _SQLCMD = r"\$\(\w++\)"
 _SQLCMD_OR_CALL = r"(?<![\w$#@])\$\(\w++\)"  # f$(x) calls f$
 _STUDIO = r"<\w++,[^<>(),\n]*+,[^<>()\n]*+>"
 _QUOTED = r"\{\{|\{%|[$&]\{|<%[=-]?+\s*+[\w.]++[^%;,\n]*+%>"
+_IN_VALUE = re.compile(
+    r"[$&#]\{|\{\{|\{%|<%|(?<!\(\?)<[A-Za-z][\w .-]*>|%\(\w[\w.]*\)[sd]|\$\(\w[\w.]*\)"  # (?<x>…) is a group
+)
 _QUOTED_BEGIN = ("{", "<%", "$(")
 """One of these is in each of _QUOTED, _PYTHON and _SQLCMD."""
 _COMMENT_BEGIN = "{#"
@@ -188,6 +191,11 @@ def template_in_quotes(text: str, dialect: Dialect | str) -> Template | None:
         if found is not None:
             return _template(text, match.start() + found.start(), found.group())
     return None
+
+
+def is_unfilled(value: str) -> bool:
+    """Whether a value of a configuration has a place that nobody has filled: `${DB}`, `shop.{{ t }}`, `%(topic)s`."""
+    return _IN_VALUE.search(value) is not None
 
 
 def refuse_bound_name(parts: Iterable[str], dialect: Dialect) -> None:

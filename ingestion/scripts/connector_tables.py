@@ -33,6 +33,7 @@ from ingestion.dialects.flink_connectors import (
     WINDOW_BOUNDS,
     WINDOWS,
 )
+from ingestion.dialects.unfilled_templates import is_unfilled
 from ingestion.model.engine_names import JdbcUrl, Parts, jdbc_url
 from ingestion.model.storage_paths import location as path_name
 from ingestion.model.topics import cluster_of, is_topic_name, plain_names, topic_path
@@ -43,6 +44,9 @@ TableNaming = Callable[[JdbcUrl, Parts], Parts]
 _PLAIN_TYPE = re.compile(r"[A-Za-z_]+(?:\s*\(\s*\d+(?:\s*,\s*\d+)?\s*\))?")
 _PLAIN_NAME = re.compile(r"[\w.$-]+\Z")
 _HINT = re.compile(r"/\*\+")
+_NAMING = ("topic", "path", "table-name", "collection", "database-name", "database", "schema-name", "catalog-name",
+           "catalog-database", "catalog-table")  # fmt: skip
+"""Options that name what a table stands for, and not where that is."""
 _QUERIES = keywords("select with insert create execute explain values replace begin end from (")
 _AFTER_RELATION = keywords(
     "where group having order limit join inner left right full cross union intersect except minus on using window for "
@@ -654,11 +658,14 @@ def _complete(table: ConnectorTable, known: ConnectorTables, scope: Parts) -> Co
 def _locations_of(options: Mapping[str, str], parts: Parts, known: ConnectorTables) -> tuple[Parts, ...]:
     """The relations that a connector leads to; none where it leads to none, or not to one that can be told."""
     connector = options.get("connector", "")
+    templated = next((key for key in _NAMING if is_unfilled(options.get(key, ""))), None)
+    if templated is not None and connector:
+        return ((f"${{{templated}}}",),)  # a name by which each statement about it is told to be a template
     if connector in TOPICS:
         return _topics(options)
     if connector in FILES:
         path = options.get("path", "")
-        return ((path_name(path).dotted,),) if "://" in path and "${" not in path else ()
+        return ((path_name(path).dotted,),) if "://" in path else ()
     if connector == "jdbc":
         table = _table_at(jdbc_url(options.get("url", "")), options.get("table-name", ""), known)
         return (table,) if table is not None else ()
@@ -682,8 +689,10 @@ def _topics(options: Mapping[str, str]) -> tuple[Parts, ...]:
 
 
 def _table_at(url: JdbcUrl | None, name: str, known: ConnectorTables) -> Parts | None:
-    if url is None or not _PLAIN_NAME.match(name):
+    if url is None or not _PLAIN_NAME.match(name) or is_unfilled(url.host):
         return None
+    if is_unfilled(url.database):
+        return ("${url}",)
     return known.naming(url, tuple(name.split(".")))
 
 

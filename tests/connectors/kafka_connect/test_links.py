@@ -337,6 +337,35 @@ def test_a_sink_has_a_place_for_each_topic(config: dict[str, str], expected: lis
     assert carried(config) == expected
 
 
+UNFILLED = ("${env:X}", "{{ x }}", "<x>", "%(x)s", "$(X)")
+
+
+@pytest.mark.parametrize("place", UNFILLED)
+def test_a_place_that_nobody_has_filled_is_told_and_names_nothing(place: str) -> None:
+    jdbc = {"topics": "t", "connection__url": "jdbc:postgresql://h/d"}
+    jdbc_sink, bulk = "io.confluent.connect.jdbc.JdbcSinkConnector", {"mode": "bulk", "topic__prefix": "p."}
+    jdbc_source = "io.confluent.connect.jdbc.JdbcSourceConnector"
+    events = {"database__hostname": "db", "database__dbname": "d", "topic__prefix": "p", "table__include__list": "s.t"}
+    debezium = "io.debezium.connector.postgresql.PostgresConnector"
+    router = {"transforms": "r", "transforms__r__type": f"{SMT}RegexRouter", "transforms__r__regex": "t"}
+    configs = [
+        sink(jdbc_sink, **jdbc | {"topics": f"a_{place}"}),
+        sink(jdbc_sink, **jdbc, table__name__format=f"s.{place}_${{topic}}"),
+        sink(jdbc_sink, **jdbc | {"connection__url": f"jdbc:postgresql://h/{place}"}),
+        sink(jdbc_sink, **jdbc, **router, transforms__r__replacement=f"s.{place}"),
+        sink("io.confluent.connect.s3.S3SinkConnector", topics="t", s3__bucket__name=place),
+        sink("org.apache.iceberg.connect.IcebergSinkConnector", topics="t", iceberg__tables=f"db.{place}"),
+        sink(jdbc_source, connection__url="jdbc:postgresql://h/d", **bulk, table__whitelist=f"s.{place}"),
+        sink(jdbc_source, connection__url=f"jdbc:postgresql://h/{place}", **bulk, table__whitelist="s.t"),
+        *(sink(debezium, **events | {key: f"x_{place}"}) for key in events),
+    ]
+    told = [carried(config) for config in configs]
+    assert not [one for ends in told for one in ends if " -> " in one]
+    ends = {one.rpartition(": ")[2] for ends in told for one in ends}
+    assert ends <= {"templated", "unlisted"}  # a router's `$` stands for a group, and none has this name
+    assert sum(one.endswith("templated") for ends in told for one in ends) >= len(configs) - 1
+
+
 def test_mirrored_topics_come_out_of_another_cluster() -> None:
     config = {
         "connector.class": "org.apache.kafka.connect.mirror.MirrorSourceConnector",

@@ -8,7 +8,7 @@ import pytest
 
 from ingestion.analysis.analyzer import analyze
 from ingestion.dialects._table import ALL_DIALECTS
-from ingestion.dialects.unfilled_templates import Template, template_in_code, template_in_script
+from ingestion.dialects.unfilled_templates import Template, is_unfilled, template_in_code, template_in_script
 from ingestion.errors import Templated, Unparsable
 from ingestion.parser import LineageParser
 from ingestion.parsing.fallback import sqlfluff_tier
@@ -260,3 +260,15 @@ def test_values_that_are_bound_later_are_no_names() -> None:
     sqlglot_tier.parse(
         "create table t as select x.y.value('.', 'int') a from s cross apply @d.nodes('/r') x(y)", "tsql"
     )
+
+
+@pytest.mark.parametrize(
+    "value", ["${a}", "s.{{ t }}", "{% if a %}", "<db>", "<your topic>", "x_%(t)s", "$(A)", "#{a}"]
+)
+def test_a_value_of_a_configuration_has_a_place_to_fill(value: str) -> None:
+    assert is_unfilled(value)
+
+
+@pytest.mark.parametrize("value", ["", "a.b-c_d", "(?<name>a|b)", "$1-$2", "100%", "a < b", "a$b", "s\\.t$", "{a}"])
+def test_another_value_has_none(value: str) -> None:
+    assert not is_unfilled(value)

@@ -374,3 +374,29 @@ def test_what_is_in_a_catalog_of_tables_elsewhere_is_those_tables(catalog: str, 
     script += f"CREATE CATALOG c WITH ({catalog});\nUSE CATALOG c;\n"
     script += f"INSERT INTO default_catalog.main.three (x) SELECT a FROM {name};"
     assert edges(script) == [f"{expected}.a -> kafka://k:9092/three.x identity"]
+
+
+@pytest.mark.parametrize("place", ["${X}", "{{ x }}", "<x>", "%(x)s", "$(X)"])
+@pytest.mark.parametrize(
+    ("options", "key"),
+    [
+        ("'connector' = 'kafka', 'properties.bootstrap.servers' = 'k:9092', 'topic' = 'a_?'", "topic"),
+        ("'connector' = 'jdbc', 'url' = 'jdbc:postgresql://h/?', 'table-name' = 's.t'", "url"),
+        ("'connector' = 'jdbc', 'url' = 'jdbc:postgresql://h/d', 'table-name' = 's.?'", "table-name"),
+        ("'connector' = 'filesystem', 'format' = 'csv', 'path' = 's3://b/?/x'", "path"),
+        ("'connector' = 'mysql-cdc', 'hostname' = 'h', 'database-name' = '?', 'table-name' = 't'", "database-name"),
+    ],
+)
+def test_an_option_with_a_place_that_nobody_has_filled_names_nothing_and_is_told(
+    options: str, key: str, place: str
+) -> None:
+    script = f"CREATE TABLE s (id INT) WITH ({options.replace('?', place)});\n{SUMS}INSERT INTO sums SELECT id FROM s;"
+    found = LineageParser(script, dialect="flink")
+    assert found.edges == ()
+    assert found.failures == (f"line 1: templated: ${{{key}}}", f"line 3: templated: ${{{key}}}")
+
+
+def test_a_place_that_nobody_has_filled_in_an_address_leaves_the_table_its_own_name() -> None:
+    options = "'connector' = 'kafka', 'properties.bootstrap.servers' = '${BROKERS}', 'topic' = 't'"
+    script = f"CREATE TABLE s (id STRING) WITH ({options});\n{SUMS}INSERT INTO sums (d) SELECT id FROM s;"
+    assert edges(script) == ["s.id -> kafka://k:9092/sums.d identity"]
