@@ -15,7 +15,8 @@ _QUALIFIED_BY_USE = keywords("schema database catalog namespace")
 _NOT_NAMES = keywords("role warehouse secondary")
 """Behind USE, and behind CREATE DATABASE."""
 _IMPORTED = frozenset({("from", "share"), ("from", "listing"), ("as", "replica")})
-_SCOPES = keywords("session local")
+SCOPES = keywords("session local")
+"""Between SET and the setting."""
 _VARIABLES = keywords("database schema catalog current_schema search_path")
 _SYSTEM_SCHEMAS = keywords("pg_catalog pg_temp")
 """No user's table is made there, and each of them is searched whether a path names it or not."""
@@ -98,7 +99,7 @@ def picks_unknown(tokens: tuple[Token, ...]) -> bool:
 def set_(tokens: tuple[Token, ...], dialect: Dialect) -> SessionChange | None:
     """What `SET ...` changes, given the tokens after SET; None when that is no matter of names."""
     local = bool(tokens) and tokens[0].text.lower() == "local"
-    if tokens and tokens[0].text.lower() in _SCOPES:
+    if tokens and tokens[0].text.lower() in SCOPES:
         tokens = tokens[1:]
     setting = tokens[0].text.lower() if tokens else ""
     values = tokens[1:]

@@ -16,13 +16,15 @@ from ingestion.model.outcomes import Outcome
 from ingestion.statements.classification import BLOCKS, Classification, classify
 from ingestion.statements.session_changes import (
     OWN_SCHEMA,
+    SCOPES,
     UNKNOWN_SCHEMA,
     SessionChange,
     picked_by_creation,
     picks_unknown,
 )
 
-_PATHS = keywords("search_path current_schema")
+_SETTINGS = keywords("search_path current_schema schema catalog")
+"""Behind the word SET, and behind RESET."""
 _NO_USE = keywords("index key hint plan role warehouse secondary ( ) , ; = .")
 """Behind the word USE, where that picks no schema."""
 _RUN_TEXT = re.compile(r"'\s*+(?:use|set|alter|begin|declare)\b", re.IGNORECASE)
@@ -133,18 +135,33 @@ def may_change(text: str, dialect: Dialect) -> bool:
     found = tuple(tokens(text, dialect))
     words = [token.text.lower() for token in found]
     for index, (token, word) in enumerate(zip(found, words, strict=True)):
-        if word.strip("'") in _PATHS:
-            return True
         if token.kind == DOLLAR or (token.kind == STRING and _RUN_TEXT.match(token.text)):
             inner = token.text.strip("$'")
+            if inner.strip().lower() == "use":  # EXECUTE IMMEDIATE 'USE ' || x
+                return True
             if inner != text and may_change(inner, dialect):
                 return True
         after = words[index + 1] if index + 1 < len(words) else ""
         if word == "use" and after and after not in _NO_USE and words[index - 1 : index] != ["."]:
             return True
-        if word == "set" and after in ("schema", "catalog"):
+        if _sets_path(words[index : index + 4]):
             return True
     return False
+
+
+def _sets_path(words: Sequence[str]) -> bool:
+    """Whether these are the first words of what sets a schema; to read one, as `= current_schema()` does, is no change.
+
+    `SET LOCAL search_path`, Db2's `SET CURRENT SCHEMA`, `PERFORM set_config('search_path', …)`.
+    """
+    if words[0] == "set_config":
+        return words[1:3] == ["(", "'search_path'"]
+    if words[0] not in ("set", "reset"):
+        return False
+    setting = words[2:] if words[1:2] and words[1] in SCOPES else words[1:]
+    if setting[:1] == ["current"]:
+        return "_".join(setting[:2]) in _SETTINGS
+    return bool(setting) and (setting[0] in _SETTINGS or (words[0], setting[0]) == ("reset", "all"))
 
 
 def _is_templated(text: str, dialect: Dialect) -> bool:

@@ -129,6 +129,11 @@ def test_the_names_in_a_change_are_known_as_they_are_written(dialect: str, text:
         ("mysql", "BEGIN INSERT INTO t SELECT a FROM s USE INDEX (i); END", False),
         ("databricks", "BEGIN SET CATALOG lake; END", True),
         ("tsql", "BEGIN UPDATE t SET a = 'do use it' WHERE b = 1 END", False),
+        ("databricks", "BEGIN EXECUTE IMMEDIATE 'USE ' || target; END", True),
+        ("db2", "BEGIN SET CURRENT SCHEMA = 'MART'; END", True),
+        ("postgres", "DO $$ BEGIN RESET ALL; END $$", True),
+        ("postgres", "DO $$ BEGIN PERFORM 1 FROM pg_tables WHERE schemaname = current_schema(); END $$", False),
+        ("postgres", "DO $$ BEGIN PERFORM current_setting('search_path'); END $$", False),
     ],
 )
 def test_a_block_tells_whether_it_may_change_its_session(dialect: str, text: str, *, expected: bool) -> None:
