@@ -41,6 +41,7 @@ _YEAR_1980 = 315_532_800.0
 _SERIAL_DAYS = range(29_221, 73_050)
 """The days from 1980 to 2099 as spreadsheets number them, from the end of 1899 on."""
 _SERIAL_OF_1970 = 25_569
+_NO_TIME = "no time"
 
 # hours east of UTC, as PostgreSQL's "Default" set of abbreviations has them
 _ABBREVIATIONS = {
@@ -110,7 +111,11 @@ def parse_times(
 
 
 def _in_seconds(value: str, unit_seconds: float) -> str:
-    return repr(float(value) * unit_seconds) if _EPOCH.fullmatch(value.strip()) else value
+    """A number as epoch seconds; a small one is no time then, where without a unit it may be a spreadsheet's day."""
+    if not _EPOCH.fullmatch(value.strip()):
+        return value
+    seconds = float(value) * unit_seconds
+    return _NO_TIME if 0 < seconds < _YEAR_1980 else repr(seconds)
 
 
 def _parse(values: Sequence[str], zone: tzinfo) -> tuple[list[float | None], list[int]]:
@@ -192,7 +197,7 @@ def _epoch_seconds(number: float, zone: tzinfo) -> float:
     for scale in (1.0, 1e3, 1e6, 1e9):
         if _YEAR_1980 <= number / scale < _YEAR_2500:
             return number / scale
-    raise ValueError("no time")
+    raise ValueError(_NO_TIME)
 
 
 def _zone(offset: str | None, moment: datetime, zone: tzinfo) -> tzinfo:
@@ -206,7 +211,7 @@ def _zone(offset: str | None, moment: datetime, zone: tzinfo) -> tzinfo:
     if "/" in offset:
         try:
             return ZoneInfo(offset)
-        except ZoneInfoNotFoundError:
+        except (ZoneInfoNotFoundError, OSError):  # America/Argentina is a folder of the zones' files
             raise ValueError("unknown zone") from None
     hours = _ABBREVIATIONS.get(offset.upper())
     if hours is None:
@@ -217,7 +222,7 @@ def _zone(offset: str | None, moment: datetime, zone: tzinfo) -> tzinfo:
 def _parse_oracle_date(value: str, zone: tzinfo) -> float:
     match = _ORACLE_DATE.fullmatch(value)
     if match is None or match[2].upper() not in _MONTHS:
-        raise ValueError("no time")
+        raise ValueError(_NO_TIME)
     day, month, year, hour, minute, second, fraction, half, offset = match.groups()
     hours = int(hour or 0) % 12 + 12 * (half == "PM") if half else int(hour or 0)
     moment = datetime(
@@ -229,7 +234,7 @@ def _parse_oracle_date(value: str, zone: tzinfo) -> float:
 
 def _parse_rfc2822(value: str, zone: tzinfo) -> float:
     if not value[:3].isalpha():
-        raise ValueError("no time")
+        raise ValueError(_NO_TIME)
     moment = parsedate_to_datetime(value)
     return (moment if moment.tzinfo else moment.replace(tzinfo=zone)).timestamp()
 

@@ -68,6 +68,15 @@ def test_no_value_is_no_time_and_garbage_is_named() -> None:
     assert wrong == [2, 3, 5, 6, 7]
 
 
+def test_a_folder_of_zones_and_a_name_too_long_for_a_file_are_no_zones() -> None:
+    values = ["2026-11-20 08:24:58 America/Argentina", f"2026-11-20 08:24:58 Europe/{'a' * 300}"]
+    assert parse_times(values, UTC) == ([None, None], [0, 1])
+
+
+def test_a_number_of_which_the_unit_is_told_is_no_day_of_a_spreadsheet() -> None:
+    assert parse_times(["1795163098000", "46346350", "0"], UTC, 0.001) == ([MOMENT, None, None], [1])
+
+
 @given(st.lists(st.datetimes(min_value=datetime(1971, 1, 1), max_value=datetime(2499, 1, 1)), min_size=1, max_size=5))
 def test_many_times_at_once_equal_one_at_a_time(moments: list[datetime]) -> None:
     for written in (
