@@ -131,21 +131,25 @@ def _partly_read(content: bytes, origin: str, dialect: Dialect) -> tuple[str, tu
     except _NoCharacter:
         text = content.decode("utf-8-sig", "replace")
     unread: list[str] = []
+    kept: list[str] = []
     end = left = 0
     for statement in split(text, dialect.name):
         left += 1
         start = text.find(statement.text, end)
         if start < 0:
             continue
+        kept.append(text[end:start])
         end = start + len(statement.text)
         if any(_UNREADABLE in token.text for token in tokens(statement.text, dialect) if token.kind not in _VALUES):
             line = statement.line + statement.text[: statement.text.index(_UNREADABLE)].count("\n")
             left -= 1
             unread.append(f"{origin}:{line}: neither UTF-8 nor any other one encoding")
-            text = text[:start] + _NOT_LINE_ENDS.sub(" ", statement.text) + text[end:]
+            kept.append(_NOT_LINE_ENDS.sub(" ", statement.text))
+        else:
+            kept.append(statement.text)
     if unread and not left:
         raise ConfigError(unread[0])
-    return text, tuple(unread)
+    return "".join((*kept, text[end:])), tuple(unread)
 
 
 class _NoCharacter(ConfigError):
