@@ -260,7 +260,7 @@ def _outcome(statement: ScriptStatement, parsed: ParseOutcome | None, dialect: D
         return ParseOutcome("", None, None, dead_reason=statement.problem)
     if statement.column and is_misspelt_definition(statement.text, dialect):
         return replace(parsed, symbolic=None, dead_reason=Outcome.UNKNOWN_VERB)
-    if classify(statement.text, dialect).skip_reason is Outcome.INDEX:  # CREATE BLOOMFILTER INDEX ON TABLE t makes no t
+    if _makes_no_relation(statement.text, dialect):
         return replace(parsed, symbolic=None, dead_reason=None)
     computes = statement.function is not None and not statement.function.reads
     if parsed.dead_reason and (computes or _is_without_lineage(statement.text, dialect)):
@@ -273,6 +273,15 @@ def _outcome(statement: ScriptStatement, parsed: ParseOutcome | None, dialect: D
         given = statement.function.given if parsed.tier is Tier.SQLGLOT else None
         return replace(parsed, symbolic=dumps(as_function(loads(parsed.symbolic), given)))
     return parsed
+
+
+def _makes_no_relation(text: str, dialect: Dialect) -> bool:
+    """Whether it makes something else, which parsers take for a table.
+
+    CREATE BLOOMFILTER INDEX ON TABLE t makes no t, and CREATE DATABASE b CLONE a reads no table a.
+    """
+    reason = classify(text, dialect).skip_reason
+    return reason is Outcome.INDEX or (reason is Outcome.DDL_OTHER and Code.of(text, dialect).word(0) == "create")
 
 
 def _is_no_statement(text: str, dialect: Dialect, parsed: ParseOutcome) -> bool:

@@ -341,3 +341,11 @@ def test_many_texts_in_one_call_are_scripts_of_their_own() -> None:
 def test_a_dialect_that_is_none_is_told_before_the_first_text() -> None:
     with pytest.raises(ConfigError):
         next(LineageParser.of_each([], "klingon"))
+
+
+def test_what_is_cloned_beside_tables_is_no_table() -> None:
+    script = "/* copies */ CREATE DATABASE staging CLONE prod; CREATE STAGE s CLONE r; CREATE TABLE t CLONE prod.core.t"
+    parser = LineageParser(script, "snowflake")
+    assert [(str(one.source), str(one.target)) for one in parser.edges if "core" not in str(one.source)] == []
+    assert [table.dotted for table in parser.source_tables] == ["PROD.CORE.T"]
+    assert parser.failures == ()
