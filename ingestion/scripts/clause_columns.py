@@ -79,6 +79,8 @@ def defined_columns(code: Code) -> Iterator[tuple[DottedName, str]]:
         return
     if code.word(index) == "to":  # CREATE MATERIALIZED VIEW v TO t (a Int32) AS SELECT …
         _target, index = code.dotted_name(index + 1)
+    if code.word(index) == ",":  # Teradata: CREATE TABLE t, NO FALLBACK (a INTEGER)
+        index = next((at for at in range(index, len(code)) if code.word(at) == "("), len(code))
     declared: set[str] = set()
     found: list[str] = []
     if code.word(index) == "(" and code.word(index + 1) not in QUERIES:

@@ -119,3 +119,8 @@ def test_clauses_before_a_query_are_read_and_those_of_the_query_are_not(text: st
 def test_what_the_clauses_of_a_change_name(dialect: str) -> None:
     found = {text: set(altered_clauses(Code.of(text, dialect_of(dialect)), 0)) for text in ALTERED[dialect]}
     assert found == ALTERED[dialect]
+
+
+def test_options_between_the_name_and_the_columns_hide_none_of_these() -> None:
+    text = "CREATE MULTISET TABLE web.t, NO FALLBACK, CHECKSUM = DEFAULT (a INTEGER) PRIMARY INDEX (a, x)"
+    assert list(defined_columns(Code.of(text, dialect_of("teradata")))) == [(("web", "t"), "x")]
