@@ -465,6 +465,7 @@ _TSQL = Dialect(
     compared_quotes=True,
     bare_arguments=True,
     table_variables=True,
+    text_has_own_session=True,
     separator=Separator.GO,
     default_schema="dbo",
     use_names_database=True,

@@ -143,6 +143,7 @@ class Dialect:
     index_shift: int = 0  # of what sqlglot takes for the number, from 0, of a[1]: less than it in this dialect
     command_procedure: str = ""  # the procedure that runs a command of the client's: CALL admin_cmd('LOAD …')
     execute_runs_text: bool = False  # EXECUTE x runs the text in x, and never a routine x
+    text_has_own_session: bool = False  # what a text that is run picks by USE is over with that text
     bare_calls: bool = False  # p(1); calls p
     goes_on_after_errors: bool = False  # most errors end their statement, and not those behind it in the text
     untyped_parameters: bool = False  # CREATE FUNCTION f(a) AS a + 1

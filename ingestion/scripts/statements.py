@@ -227,8 +227,9 @@ def _sessions(
     inner, reason = session, classify(text, dialect).skip_reason
     if (reason in BLOCKS or reason is Outcome.ROUTINE_DEFINITION) and may_change(text, dialect):
         inner = session.into_unknown(f"{text} {session.namespace}", only_schemas=dialect.two_level)
-    after = inner if reason in BLOCKS else session.after(text, dialect)
-    return [inner.namespace] * len(steps), after
+    if reason not in BLOCKS:
+        return [inner.namespace] * len(steps), session.after(text, dialect)
+    return [inner.namespace] * len(steps), inner if may_change(text, dialect, after=True) else session
 
 
 def _script_statement(statement: StatementText, step: RoutineStep, dialect: Dialect) -> ScriptStatement:

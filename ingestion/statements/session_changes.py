@@ -21,6 +21,8 @@ _VARIABLES = keywords("database schema catalog current_schema search_path")
 _SYSTEM_SCHEMAS = keywords("pg_catalog pg_temp")
 """No user's table is made there, and each of them is searched whether a path names it or not."""
 _CURRENT_SCHEMA = ["session", "set", "current_schema"]
+_USERS = keywords("user session_user system_user current_user")
+"""Db2's SET SCHEMA USER: the schema that is called as whoever runs it is."""
 OWN_SCHEMA = "$user"
 """What stands in a search path for the schema that is called as its user is."""
 UNKNOWN_SCHEMA = ""
@@ -151,6 +153,8 @@ def _search_path(values: tuple[Token, ...], dialect: Dialect, *, local: bool) ->
     for token in values:
         if token.kind == STRING and dialect.search_path_in_string:
             schemas += [name.strip() for name in _name(token, dialect).split(",")]
+        elif token.kind == WORD and token.text.lower() in _USERS:
+            return SessionChange(schemas=(UNKNOWN_SCHEMA,), local=local)
         elif token.kind in (WORD, NAME, STRING):
             schemas.append(_name(token, dialect))
         elif token.text == ";":

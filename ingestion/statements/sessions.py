@@ -92,7 +92,7 @@ def change_of(text: str, dialect: Dialect, found: Classification | None = None) 
     if found.skip_reason in _NO_CHANGE:
         return None
     if found.skip_reason in BLOCKS:
-        return _unknown_change(text, only_schemas=dialect.two_level) if may_change(text, dialect) else None
+        return _unknown_change(text, only_schemas=dialect.two_level) if may_change(text, dialect, after=True) else None
     head, change = tuple(islice(tokens(text, dialect), _HEAD)), found.session
     if found.skip_reason is Outcome.TRANSACTION:
         return _END if _bounds_transaction(head) else None
@@ -127,22 +127,24 @@ def _bounds_transaction(head: Sequence[Token]) -> bool:
     return words[:1] != [] and words[0] in _BOUNDS_OF_TRANSACTIONS and "to" not in words[1:]
 
 
-def may_change(text: str, dialect: Dialect) -> bool:
+def may_change(text: str, dialect: Dialect, *, after: bool = False) -> bool:
     """Whether a block or the body of a routine changes the session somewhere, in a branch or in a text that it runs.
 
     `IF (x) THEN USE mart; END IF`, `EXECUTE IMMEDIATE 'USE SCHEMA mart'`; `FROM t USE INDEX (i)` does not.
+    `after`: whether it may be another after it too, where `EXEC ('USE shop')` may have a session of its own.
     """
     found = tuple(tokens(text, dialect))
     words = [token.text.lower() for token in found]
     for index, (token, word) in enumerate(zip(found, words, strict=True)):
-        if token.kind == DOLLAR or (token.kind == STRING and _RUN_TEXT.match(token.text)):
+        runs = token.kind == DOLLAR or (token.kind == STRING and _RUN_TEXT.match(token.text))
+        if runs and not (after and dialect.text_has_own_session):
             inner = token.text.strip("$'")
             if inner.strip().lower() == "use":  # EXECUTE IMMEDIATE 'USE ' || x
                 return True
             if inner != text and may_change(inner, dialect):
                 return True
-        after = words[index + 1] if index + 1 < len(words) else ""
-        if word == "use" and after and after not in _NO_USE and words[index - 1 : index] != ["."]:
+        behind = words[index + 1] if index + 1 < len(words) else ""
+        if word == "use" and behind and behind not in _NO_USE and words[index - 1 : index] != ["."]:
             return True
         if _sets_path(words[index : index + 4]):
             return True

@@ -86,6 +86,8 @@ def test_a_schema_that_may_have_been_there_may_not_have_been_picked() -> None:
         ("teradata", "DATABASE ${DB}", ("home",)),
         ("oracle", "ALTER SESSION SET CURRENT_SCHEMA = &schema", ("home",)),
         ("postgres", "SET search_path TO :target", ("home",)),
+        ("db2", "SET CURRENT SCHEMA = USER", ("home",)),
+        ("db2", "SET SCHEMA SESSION_USER", ("home",)),
         ("postgres", "SELECT set_config('search_path', target, false)", ("home",)),
     ],
 )
@@ -138,3 +140,11 @@ def test_the_names_in_a_change_are_known_as_they_are_written(dialect: str, text:
 )
 def test_a_block_tells_whether_it_may_change_its_session(dialect: str, text: str, *, expected: bool) -> None:
     assert may_change(text, dialect_of(dialect)) is expected
+
+
+@pytest.mark.parametrize("text", ["EXEC ('USE shop; DELETE FROM t')", "EXEC sp_executesql N'USE shop'"])
+def test_a_text_with_a_session_of_its_own_changes_no_other(text: str) -> None:
+    assert may_change(text, dialect_of("tsql"))
+    assert not may_change(text, dialect_of("tsql"), after=True)
+    assert after("tsql", text) == BEGUN.namespace
+    assert after("databricks", "EXECUTE IMMEDIATE 'USE shop'") != BEGUN.namespace
