@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import requests
@@ -14,6 +14,8 @@ from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait
 
 from connectors.dashboards.documents import documents_in
 from ingestion.errors import ConfigError, RetryableError, TargetDown
+
+_Kind = TypeVar("_Kind", dict[str, Any], list[Any])
 
 _TIMEOUT = (10.0, 120.0)
 _LARGEST = 256 << 20
@@ -39,6 +41,12 @@ class ToolServer:
     def post(self, path: str, body: Mapping[str, object]) -> Any:
         """The answer to what is sent; raises likewise."""
         return self._ask_patiently("POST", path, None, body)
+
+    def require(self, value: object, kind: type[_Kind], path: str) -> _Kind:
+        """A part of an answer, of its kind. Raises ConfigError: what is not listed would be taken for what is gone."""
+        if not isinstance(value, kind):
+            raise ConfigError(f"{self._shown} answers {path} as no {self.tool} that is known: is hostPort right?")
+        return value
 
     def _ask_patiently(self, method: str, path: str, params: Mapping[str, str] | None, body: object) -> Any:
         policy = Retrying(
@@ -89,10 +97,10 @@ class ToolServer:
             content += block
             if len(content) > _LARGEST:
                 raise ConfigError(f"{self._shown}: an answer of more than {_LARGEST >> 20} MB to {path}")
-        return _json(bytes(content), f"{self._shown} does not answer {path} with JSON: is hostPort right?")
+        return _json(content, f"{self._shown} does not answer {path} with JSON: is hostPort right?")
 
 
-def _json(content: bytes, problem: str) -> Any:
+def _json(content: bytearray, problem: str) -> Any:
     try:
         return json.loads(content)
     except (ValueError, RecursionError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from connectors.dashboards.documents import LocatedDocument
+from connectors.dashboards.documents import LocatedDocument, documents_in
 from connectors.dashboards.servers import ToolServer, objects_in
 from connectors.dashboards.settings import DashboardServer
 from connectors.metabase._documents import MetabaseContent, TableField, warehouse_of
@@ -16,24 +16,25 @@ def documents_of_server(settings: DashboardServer) -> MetabaseContent:
     """Its databases with their fields, cards, dashboards and snippets. Raises ConfigError and TargetDown."""
     server = ToolServer("Metabase", settings.host_port or "")
     _log_in(server, settings)
-    databases = [one for one in _objects(server.get("api/database")) if "id" in one]
+    databases = [one for one in _objects(server, "api/database") if "id" in one]
     fields: dict[int, TableField] = {}
     tables: dict[int, TableField] = {}
     for database in databases:
-        _learn_fields(server.get(f"api/database/{database['id']}/metadata"), tables, fields)
+        path = f"api/database/{database['id']}/metadata"
+        _learn_fields(server.require(server.get(path), dict, path), tables, fields)
     address = (settings.host_port or "").rstrip("/")
-    cards = dict(_cards(_objects(server.get("api/card")), f"{address}/question"))
+    cards = dict(_cards(_objects(server, "api/card"), f"{address}/question"))
     dashboards = []
-    for one in _objects(server.get("api/dashboard")):
-        whole = server.get(f"api/dashboard/{one.get('id')}")
+    for one in _objects(server, "api/dashboard"):
+        path = f"api/dashboard/{one.get('id')}"
         document = {
             **one,
-            **(whole if isinstance(whole, dict) else {}),
+            **server.require(server.get(path), dict, path),
             "address": f"{address}/dashboard/{one.get('id')}",
         }
         dashboards.append(LocatedDocument(str(one.get("id")), document, f"dashboard/{one.get('id')}:1"))
     snippets = {
-        str(one.get("name")): str(one.get("content") or "") for one in _objects(server.get("api/native-query-snippet"))
+        str(one.get("name")): str(one.get("content") or "") for one in _objects(server, "api/native-query-snippet")
     }
     warehouses = {str(one["id"]): warehouse_of(one) for one in databases}
     return MetabaseContent(warehouses, cards, tuple(dashboards), fields, tables, snippets)
@@ -54,10 +55,11 @@ def _log_in(server: ToolServer, settings: DashboardServer) -> None:
     server.headers["X-Metabase-Session"] = str(token)
 
 
-def _objects(answer: object) -> list[Mapping[str, Any]]:
+def _objects(server: ToolServer, path: str) -> list[Mapping[str, Any]]:
     """The objects of an answer, which older versions give as a list and newer ones under a key."""
-    found = {"data": answer} if isinstance(answer, list) else answer
-    return [one for one in objects_in(found, "data") if one.get("archived") is not True]
+    answer = server.get(path)
+    found = answer if isinstance(answer, list) else server.require(answer, dict, path).get("data")
+    return [one for one in documents_in(server.require(found, list, path)) if one.get("archived") is not True]
 
 
 def _learn_fields(metadata: object, tables: dict[int, TableField], fields: dict[int, TableField]) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from connectors.dashboards.documents import AskedDatabase, LocatedDocument
-from connectors.dashboards.servers import ToolServer, objects_in
+from connectors.dashboards.documents import AskedDatabase, LocatedDocument, documents_in
+from connectors.dashboards.servers import ToolServer
 from connectors.dashboards.settings import DashboardServer
 from connectors.superset._documents import Documents, database_of
 from ingestion.errors import ConfigError
@@ -23,7 +23,7 @@ def documents_of_server(settings: DashboardServer) -> Documents:
     charts = dict(_locate_each(server, "chart", "slice_name"))
     dashboards: dict[str, LocatedDocument] = {}
     for key, one in _locate_each(server, "dashboard", "dashboard_title"):
-        members = objects_in(server.get(f"api/v1/dashboard/{key}/charts"), "result")
+        members = _objects(server, f"api/v1/dashboard/{key}/charts")
         own = {**one.document, "charts": [str(member.get("id")) for member in members]}
         dashboards[key] = LocatedDocument(key, _with_address(own, settings, f"superset/dashboard/{key}/"), one.location)
     charts = {
@@ -45,12 +45,18 @@ def _log_in(server: ToolServer, settings: DashboardServer) -> None:
     server.headers["Authorization"] = f"Bearer {token}"
 
 
+def _objects(server: ToolServer, path: str, params: Mapping[str, str] | None = None) -> list[Mapping[str, Any]]:
+    """The objects of an answer. Raises ConfigError where it lists none of any kind."""
+    answer = server.require(server.get(path, params), dict, path)
+    return [*documents_in(server.require(answer.get("result"), list, path))]
+
+
 def _list_all(server: ToolServer, kind: str) -> Iterator[Mapping[str, Any]]:
     """All of a kind, page by page; `order_column` keeps what is added meanwhile from moving the pages."""
     page = 0
     while True:
         query = f"(order_column:changed_on_delta_humanized,order_direction:asc,page:{page},page_size:{_PAGE})"
-        found = [one for one in objects_in(server.get(f"api/v1/{kind}/", {"q": query}), "result") if "id" in one]
+        found = [one for one in _objects(server, f"api/v1/{kind}/", {"q": query}) if "id" in one]
         yield from found
         if len(found) < _PAGE:
             return
@@ -61,9 +67,9 @@ def _locate_each(server: ToolServer, kind: str, name: str) -> Iterator[tuple[str
     """Each of a kind whole, with what only its list tells."""
     for listed in _list_all(server, kind):
         key = str(listed["id"])
-        answer = server.get(f"api/v1/{kind}/{key}")
-        whole = answer.get("result") if isinstance(answer, dict) else None
-        document = {**listed, **(whole if isinstance(whole, dict) else {})}
+        path = f"api/v1/{kind}/{key}"
+        whole = server.require(server.get(path), dict, path).get("result")
+        document = {**listed, **server.require(whole, dict, path)}
         if isinstance(document.get("database"), dict):
             document["database_id"] = document["database"].get("id")
         if document.get(name):

@@ -372,6 +372,21 @@ ANSWERS: dict[str, Any] = {
 }
 
 
+@pytest.mark.parametrize("broken", sorted(ANSWERS))
+@pytest.mark.parametrize("said", ["maintenance", 7, {"data": {}}])
+def test_an_answer_of_another_form_is_no_empty_metabase(httpserver: HTTPServer, broken: str, said: object) -> None:
+    for path, answer in ANSWERS.items():
+        is_object = isinstance(answer, dict) and "data" not in answer
+        httpserver.expect_request(f"/api/{path}").respond_with_json(
+            answer if path != broken else [] if is_object else said
+        )
+    server = DashboardServer.model_construct(
+        host_port=httpserver.url_for(""), api_key=SecretStr("k"), username=None, password=None
+    )
+    with pytest.raises(ConfigError, match=f"answers api/{broken} as no Metabase that is known"):
+        documents_of_server(server)
+
+
 def test_what_the_server_answers_is_read_as_an_export_is(httpserver: HTTPServer) -> None:
     for path, answer in ANSWERS.items():
         request = httpserver.expect_request(f"/api/{path}", headers={"x-api-key": "k"})

@@ -67,6 +67,17 @@ def test_what_the_server_answers_is_read_as_an_export_is(httpserver: HTTPServer)
     assert found["Sales"].members == ("7",)
 
 
+@pytest.mark.parametrize("broken", sorted(path for path in ANSWERS if path != "database/3/connection"))
+@pytest.mark.parametrize("said", ["[]", "7", "{}", '{"result": "maintenance"}'])
+def test_an_answer_of_another_form_is_no_empty_superset(httpserver: HTTPServer, broken: str, said: str) -> None:
+    for path in ("security/login", *ANSWERS):
+        httpserver.expect_request(f"/api/v1/{path}").respond_with_handler(
+            (lambda _request: Response(said, 200)) if path == broken else answer
+        )
+    with pytest.raises(ConfigError, match=f"answers api/v1/{broken} as no Superset that is known"):
+        documents_of_server(settings_for(httpserver.url_for("/")))
+
+
 def test_a_refusal_and_silence_are_told_without_a_secret(httpserver: HTTPServer) -> None:
     httpserver.expect_request("/api/v1/security/login").respond_with_handler(answer)
     with pytest.raises(ConfigError, match=r"Superset at http://localhost:\d+ refuses who asks \(HTTP 401") as refused:
