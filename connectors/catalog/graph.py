@@ -32,7 +32,7 @@ from ingestion.walk import (
 
 BUDGET = Budget(nodes=20_000, hops=200_000)
 """Of one question: an answer is held in memory and sent whole, each way with its hops."""
-_FEW_COLUMNS = 16
+_FEW_COLUMNS = 2
 """Columns of a table that are looked for one by one: of more, all that is said of it is read once."""
 StoredHop = Hop[ColumnNode, StoredEdge]
 StoredWay = Way[ColumnNode, StoredEdge]
@@ -129,12 +129,12 @@ class _EdgeReader:
 
 def is_unseen(edge: StoredEdge) -> bool:
     """Whether it is not seen any more since a newer statement came."""
-    return edge.unseen is not None
+    return bool(edge.view.unseen) and edge.unseen is not None  # of most views nothing is, and a walk asks of each hop
 
 
 def unseen_on(way: StoredWay) -> Unseen | None:
     """What of a way is not seen any more: of several the one that ended first."""
-    return earliest_unseen(hop.edge.unseen for hop in way.hops)
+    return earliest_unseen(hop.edge.unseen for hop in way.hops if hop.edge.view.unseen)
 
 
 class _StoredEdges:
