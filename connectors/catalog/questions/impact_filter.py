@@ -91,7 +91,7 @@ class ImpactFilter:
         return cls(depth, direct, tuple((facet, frozenset(asked[facet])) for facet in Facet if facet in asked))
 
     def words(self) -> tuple[str, ...]:
-        """What is asked for by values, as it was written."""
+        """What is asked for by values, in small letters, as they are compared."""
         return tuple(f"{facet}:{value}" for facet, values in self.only for value in sorted(values))
 
 
