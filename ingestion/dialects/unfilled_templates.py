@@ -82,12 +82,12 @@ _PYTHON = r"\{[A-Za-z_][\w.]*+\}"
 _SQLCMD = r"\$\(\w++\)"
 _SQLCMD_OR_CALL = r"(?<![\w$#@])\$\(\w++\)"  # f$(x) calls f$
 _STUDIO = r"<\w++,[^<>(),\n]*+,[^<>()\n]*+>"
-_QUOTED = r"\{\{|\{%|[$&]\{|<%[=-]?+\s*+[\w.]++[^%;,\n]*+%>"
+_QUOTED = r"\{\{|\{%|[$&]\{|<%[=-]?+\s*+[\w.]++[^%;,\n]*+%>|%\(\w++\)s|\$\(\w++\)"
 _IN_VALUE = re.compile(
     r"[$&#]\{|\{\{|\{%|<%|(?<!\(\?)<[A-Za-z][\w .-]*>|%\(\w[\w.]*\)[sd]|\$\(\w[\w.]*\)"  # (?<x>…) is a group
 )
-_QUOTED_BEGIN = ("{", "<%", "$(")
-"""One of these is in each of _QUOTED, _PYTHON and _SQLCMD."""
+_QUOTED_BEGIN = ("{", "<%", "$(", "%(")
+"""One of these is in each of _QUOTED and _PYTHON."""
 _COMMENT_BEGIN = "{#"
 _NO_LINE_END = re.compile(r"[^\r\n]")
 _CLOSING = {"{{": "}}", "{%": "%}", "{#": "#}", "${": "}", "&{": "}"}
@@ -248,8 +248,6 @@ def _sign_behind_names(dialect: Dialect) -> str:
 def _quoted_sign(name: str) -> re.Pattern[str]:
     dialect = dialect_of(name)
     forms = [_QUOTED]
-    if dialect.client_variables:
-        forms.append(_SQLCMD)
     if not dialect.names_with_braces:
         forms.append(_PYTHON)
     return re.compile("|".join(forms))

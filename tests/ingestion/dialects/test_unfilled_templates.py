@@ -272,3 +272,13 @@ def test_a_value_of_a_configuration_has_a_place_to_fill(value: str) -> None:
 @pytest.mark.parametrize("value", ["", "a.b-c_d", "(?<name>a|b)", "$1-$2", "100%", "a < b", "a$b", "s\\.t$", "{a}"])
 def test_another_value_has_none(value: str) -> None:
     assert not is_unfilled(value)
+
+
+@pytest.mark.parametrize("dialect", ["bigquery", "duckdb", "postgres", "snowflake", "spark"])
+@pytest.mark.parametrize("place", ["%(db)s", "$(db)"])
+def test_a_quoted_name_with_a_place_to_fill_is_no_table(dialect: str, place: str) -> None:
+    quote = "`" if dialect in ("bigquery", "spark") else '"'
+    script = f"create view v as select a from {quote}{place}{quote}.u;\ncreate view w as select '{place}' b, a from u"
+    found = LineageParser(script, dialect)
+    assert [failure.partition(": ")[2] for failure in found.failures] == [f"templated: {place}"]
+    assert [str(table) for table in (*found.source_tables, *found.target_tables)] == ["u", "w"]
