@@ -13,8 +13,10 @@ QUALIFIED_PARTS = 3
 
 # PostgreSQL's alias of the session's own schema, T-SQL's temp database (tempdb..#t), Snowflake has none.
 _TEMPORARY_SCHEMAS = frozenset({"pg_temp", "tempdb", "session", ""})
-UNREADABLE = "?"
-"""How a database or schema begins that no text tells."""
+UNREADABLE = "\ufdd0"
+"""How a database or schema begins that no text tells: with what Unicode has as no character, since a table may be
+called `?`.
+"""
 
 
 @dataclass(frozen=True, slots=True)

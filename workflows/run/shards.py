@@ -305,8 +305,10 @@ class LineageStages:
         replaced = work.log.replaced(work.found.templates.by_fingerprint.keys())
         progress.expect(sums.requests)
         work.listener.progress = progress
+        # of a list that is whole all is ended that it says no more, but not what it says and was given up on
+        everything = work.log.whole and not work.found.templates.failures and not sums.failures
         complete = frozenset(sums.complete - sums.failures.keys()) | (
-            publishing.published_keys() if work.log.whole else frozenset()
+            publishing.published_keys() if everything else frozenset()
         )
         scope = publishing.scope(complete, replaced, resolved.events)
         several = (resolved.shards[number].lineage for number in sorted(sums.sharing))

@@ -15,6 +15,7 @@ from connectors.edge_rows import HEADER, ColumnWord, EdgeRow, name_text, rows_of
 from ingestion.model.lineage import DIRECT_SUBTYPES, Subtype
 from tests.support.growing_log import SPARK
 from tests.support.run_in_session import command_line, run
+from workflows.runtime.options import Failpoints
 
 pytestmark = pytest.mark.spark
 
@@ -119,6 +120,12 @@ def test_a_list_comes_out_of_a_catalog_as_it_went_in_and_ends_what_it_has_no_mor
     assert exported(tmp_path) == text
     [letter] = [json.loads(line) for line in (tmp_path / "dead.jsonl").read_text().splitlines()]
     assert letter["source_id"] == f"edges.csv:{kept.count(chr(10)) + 1}"
+
+    # nor where one was given up on: what it said before still stands
+    written(tmp_path, edited)
+    summary = run(tmp_path, failpoints=Failpoints("analysis:bucket/in/orders:raise"))
+    assert set(summary.counts.dead) == {"analysis_failed"}
+    assert exported(tmp_path) == text
 
 
 LISTS = {
