@@ -149,8 +149,7 @@ class _Reading:
         """The columns that a CREATE TABLE tells."""
         for change in statement.changes if isinstance(statement, RelationalStatement) else ():
             if change.kind is StatementKind.CREATE_TABLE and change.columns:
-                name = ".".join(readable(candidates(change.name, namespace)[0].parts))
-                self.known[name] = {column.name: column.type for column in change.columns}
+                self.known[_made_name(change.name, namespace)] = {column.name: column.type for column in change.columns}
 
     def _change_temporary(self, statement: object, source: ScriptStatement) -> None:
         """What a statement without a query does to temporary tables; one that tells no table may write to any."""
@@ -186,4 +185,9 @@ class _Reading:
             elif target.temporary:
                 self._temporary.append(TemporaryChange(target.name.table, source.text))
             elif reply.columns is not None and target.columns is None:
-                self.known[".".join(readable(candidates(target.name, source.namespace)[0].parts))] = reply.columns
+                self.known[_made_name(target.name, source.namespace)] = reply.columns
+
+
+def _made_name(name: TableName, namespace: Namespace) -> str:
+    """What a table is called that a session makes: of several schemas it is in the first."""
+    return ".".join(readable(candidates(name, namespace)[0].parts))

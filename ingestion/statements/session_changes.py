@@ -47,6 +47,11 @@ class SessionChange:
     ends_transaction: bool = False
     elsewhere: str = ""
 
+    @property
+    def search_path(self) -> tuple[str, ...] | None:
+        """The `schemas` whose names are known: the session user's own is another one for each."""
+        return None if self.schemas is None else tuple(schema for schema in self.schemas if schema != OWN_SCHEMA)
+
 
 def use(tokens: tuple[Token, ...], dialect: Dialect) -> SessionChange | None:
     """What `USE ...` changes, given the tokens after USE; None for roles and warehouses."""

@@ -15,7 +15,6 @@ from ingestion.model.namespaces import Namespace, unreadable
 from ingestion.model.outcomes import Outcome
 from ingestion.statements.classification import BLOCKS, Classification, classify
 from ingestion.statements.session_changes import (
-    OWN_SCHEMA,
     SCOPES,
     UNKNOWN_SCHEMA,
     SessionChange,
@@ -75,9 +74,7 @@ class Session:
         return self.follow(_unknown_change(text, only_schemas=only_schemas))
 
     def _namespace_after(self, change: SessionChange) -> Namespace:
-        path = self.namespace.search_path
-        if change.schemas is not None:
-            path = tuple(schema for schema in change.schemas if schema != OWN_SCHEMA)
+        path = self.namespace.search_path if change.search_path is None else change.search_path
         return Namespace(self.namespace.database if change.database is None else change.database, path)
 
 

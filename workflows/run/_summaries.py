@@ -31,7 +31,7 @@ from workflows.run.publish.query_records import RepeatedQuery, queries_behind
 from workflows.run.publish.run_records import SourcelessWrites, add_writes, sourceless_writes
 from workflows.run.publish.warnings import DoubtfulNames
 from workflows.run.resolve.contributions import EdgeKey
-from workflows.run.resolve.entities import GIVEN_UP
+from workflows.run.resolve.entities import UNRESOLVED_STATUSES
 from workflows.run.resolve.lineage import SourceLineage, StatementOutcome, processed_routines
 from workflows.run.resolve.resolution import ResolvedNames
 from workflows.run.resolve.routines import RoutineEntities
@@ -180,12 +180,11 @@ def _name_counts(names: Mapping[Outcome, Mapping[str, int]], statuses: Iterable[
     `names` tells how often each name of a status was met.
     """
     by_status = Counter(statuses)
-    unresolved = [Outcome.UNRESOLVED, Outcome.NO_DEFAULT_SCHEMA, Outcome.UNKNOWN_SESSION, *sorted(GIVEN_UP)]
     return RunCounts(
         resolved=by_status[Outcome.RESOLVED],
-        unresolved=sum(by_status[status] for status in unresolved),
+        unresolved=sum(by_status[status] for status in UNRESOLVED_STATUSES),
         ambiguous=by_status[Outcome.AMBIGUOUS],
-        unresolved_names=dict(sum((Counter(names.get(status, {})) for status in unresolved), start=Counter())),
+        unresolved_names=dict(sum((Counter(names.get(status, {})) for status in UNRESOLVED_STATUSES), start=Counter())),
         ambiguous_names=dict(names.get(Outcome.AMBIGUOUS, {})),
     )
 

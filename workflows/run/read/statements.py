@@ -48,7 +48,6 @@ from ingestion.statements.routines.bodies import block_steps, template_in_schedu
 from ingestion.statements.routines.inline_functions import function_as_view
 from ingestion.statements.routines.steps import RoutineStep, called_routine
 from ingestion.statements.script_variables import with_own_variables
-from ingestion.statements.session_changes import OWN_SCHEMA
 from ingestion.statements.sessions import change_of
 from workflows.state.segments import (
     LOCAL,
@@ -518,8 +517,9 @@ def _session_change(found: Classification, text: str, dialect: str) -> Row:
     how = LOCAL if change.local else change.elsewhere or None
     if change.reset:
         return {"sets": True, "set_database": "", "set_path": [], "set_how": how}
-    path = None if change.schemas is None else [schema for schema in change.schemas if schema != OWN_SCHEMA]
-    return {"sets": True, "set_database": change.database, "set_path": path, "set_how": how}
+    path = change.search_path
+    set_path = None if path is None else list(path)
+    return {"sets": True, "set_database": change.database, "set_path": set_path, "set_how": how}
 
 
 # The records of a batch as rows of statements.

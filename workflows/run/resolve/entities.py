@@ -19,6 +19,8 @@ from ingestion.resolution import PREFETCHED, Ambiguous, FoundBy, Resolution, Res
 GIVEN_UP = frozenset({Outcome.RESOLUTION_FAILED, Outcome.REGISTRATION_FAILED})
 """What is no answer to where a name leads: a statement that needs such a name is dead."""
 
+UNRESOLVED_STATUSES = (Outcome.UNRESOLVED, Outcome.NO_DEFAULT_SCHEMA, Outcome.UNKNOWN_SESSION, *sorted(GIVEN_UP))
+"""What a name comes to that leads nowhere."""
 _OWN_STATUSES = frozenset({Outcome.RESOLUTION_FAILED, Outcome.UNKNOWN_SESSION})
 """Why a name leads nowhere, where that is not that there is nothing."""
 

@@ -22,12 +22,10 @@ from workflows.run.resolve.contributions import (
     repetitions,
     requests_of,
 )
-from workflows.run.resolve.entities import GIVEN_UP, RelationEntities, certain_sources
+from workflows.run.resolve.entities import GIVEN_UP, UNRESOLVED_STATUSES, RelationEntities, certain_sources
 from workflows.run.resolve.routines import RoutineEntities
 
-NOT_RESOLVED = frozenset(
-    {Outcome.AMBIGUOUS, Outcome.UNRESOLVED, Outcome.NO_DEFAULT_SCHEMA, Outcome.UNKNOWN_SESSION, *GIVEN_UP}
-)
+NOT_RESOLVED = frozenset({Outcome.AMBIGUOUS, *UNRESOLVED_STATUSES})
 """What a name may come to now and not the next time."""
 _MOST_EDGES = 500_000
 """Of columns and tables that a statement may have: these are some 100 MB in the run, and as many in what is sent."""
@@ -214,7 +212,7 @@ def _names_what_does_not_fit(flow: PersistedFlow, entities: RelationEntities) ->
     if not entities.full:
         return False
     content = flow.content
-    named = {(flow.target, name) for name in content.columns if name not in content.assumed and name != "*"}
+    named = {(flow.target, name) for name in content.columns if name not in content.assumed}
     return any(
         relation in entities.full and column != "*" and entities.full[relation][column] is None
         for relation, column in named | certain_sources(content)
