@@ -17,6 +17,7 @@ from ingestion.analysis.analyzer import names_in, without_schema
 from ingestion.analysis.symbolic import loads
 from ingestion.arguments import kind_of, require_schema, require_seconds, require_text
 from ingestion.binding.binder import bind, under_last_tables
+from ingestion.binding.relations import Order
 from ingestion.binding.schema_changes import occurrences_of_tables
 from ingestion.binding.session_names import doubted_relations, with_session_names
 from ingestion.binding.timeline import Occurrence, SchemaProvider
@@ -31,6 +32,7 @@ from ingestion.errors import (
     TooLarge,
     Unparsable,
 )
+from ingestion.model.isolation import FailureStage, Isolation
 from ingestion.model.lineage import (
     Column,
     ColumnRef,
@@ -160,11 +162,14 @@ def _library(name: str, method: str) -> ModuleType:
         raise ConfigError(f"{method} needs {name}, which is not installed: pip install {name}") from None
 
 
+_NOTHING_KNOWN = SchemaProvider(lambda _key: None)
+
+
 def given_schemas(schema: Mapping[str, TableSchema]) -> SchemaProvider:
     """What stands before a script begins: the one given table that a name is a suffix of (or the other way round)."""
     tables = {tuple(name.lower().split(".")): columns for name, columns in schema.items()}
     if not tables:
-        return SchemaProvider(lambda _key: None)
+        return _NOTHING_KNOWN
 
     def known_columns(key: RelationKey) -> Sequence[Column] | None:
         wanted = tuple(part.lower() for part in readable(key.parts))
@@ -257,21 +262,41 @@ class _Bound:
     doubted: frozenset[TableName] = frozenset()
 
 
+def _lineage_alone(
+    occurrences: Sequence[Occurrence], before: SchemaProvider, isolation: Isolation[Order]
+) -> StatementLineage | None:
+    """What the only statement of a text says whose names mean what they say, and None of every other text.
+
+    No schema is known, no session has changed and it moves no name: to bind it costs as much as to analyse it, and
+    leaves it as it is.
+    """
+    if before is not _NOTHING_KNOWN or len(occurrences) != 1 or occurrences[0].symbolic.changes:
+        return None
+    (occurrence,) = occurrences
+    with isolation.around(FailureStage.ANALYSIS, occurrence.order):
+        return without_schema(occurrence.symbolic)
+    return None
+
+
 def _bind(
     found: Sequence[ScriptStatement], outcomes: Sequence[ParseOutcome], before: SchemaProvider, text: _Text
 ) -> _Bound:
     """What a text tells. Raises RecordError where none of its statements could be read."""
     reasons = {number: outcome.dead_reason for number, outcome in enumerate(outcomes) if outcome.dead_reason}
     occurrences = _occurrences(found, outcomes)
+    isolation = Isolation[Order]()
+    as_written = all(one.namespace == Namespace() for one in found)
+    if as_written and not reasons and (alone := _lineage_alone(occurrences, before, isolation)) is not None:
+        return _Bound((alone,), ())
     before = _with_given(before, found, occurrences, text.parts)
-    log = bind(occurrences, before)
+    log = bind(occurrences, before, isolation)
     from_failures = {number: f"{failure.reason}: {failure.location}" for (_, number), failure in log.failures.items()}
     failed = {**reasons, **from_failures}
     failures = tuple(failure_text(found[number], failed[number], outcomes[number]) for number in sorted(failed))
     if failed and not log.statements:
         error = _error_of(next(iter(reasons.values()))) if reasons else RecordError
         raise error("; ".join(failures))
-    if all(one.namespace == Namespace() for one in found):
+    if as_written:
         return _Bound(under_last_tables(log), failures)
     spelled: dict[str, str] = {}
     for one in found:

@@ -291,6 +291,25 @@ def test_a_long_script_costs_what_its_statements_cost() -> None:
     assert time.process_time() - begun < 2
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "INSERT INTO Stock SELECT Stock.item, m.pieces FROM stock JOIN web.moves m ON m.item = Stock.item",
+        "INSERT INTO kept SELECT * FROM arrivals, f(arrivals.id) WHERE day = 3",
+        "CREATE TABLE prices AS SELECT item, price FROM prices WHERE price > 0",
+        "UPDATE a.customers c SET level = l.level FROM levels l WHERE l.customer = c.id",
+        "WITH moved AS (DELETE FROM queue RETURNING id) INSERT INTO done (id) SELECT id FROM moved",
+        "SELECT region, (SELECT max(day) FROM days) FROM orders, customers",
+    ],
+)
+def test_a_statement_alone_says_what_it_says_beside_another(text: str) -> None:
+    alone, beside = LineageParser(text, "postgres"), LineageParser(f"SELECT 1 AS one; {text}", "postgres")
+    assert alone.edges
+    assert alone.to_dict() == beside.to_dict()
+    assert alone.table_aliases == beside.table_aliases
+    assert alone.referenced_columns == beside.referenced_columns
+
+
 def test_a_statement_whose_analysis_fails_costs_itself_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     def failing(statement: Any, schema_of: Any) -> StatementLineage:
         if "marked" in repr(statement):
