@@ -7,15 +7,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Table, bindparam, delete, insert, select
+from sqlalchemy import ColumnElement, Connection, Table, bindparam, delete, select
 
 from connectors.sink import NOT_OURS
-from workflows.state.store import VALUES_AT_ONCE, acknowledged, written_edges
+from workflows.state.store import VALUES_AT_ONCE, acknowledged, put_rows, written_edges
 
-_KEY = ("workflow", "sink", "target")
 _NOBODY = json.dumps([])
-_FORGET = delete(acknowledged).where(*(acknowledged.c[name] == bindparam(f"of_{name}") for name in _KEY))
-_FORGET_EDGES = delete(written_edges).where(*(written_edges.c[name] == bindparam(f"of_{name}") for name in _KEY))
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -169,24 +166,31 @@ def forget_edges(connection: Connection, workflow: str, sink: str, target: str, 
 
 def acknowledge(connection: Connection, workflow: str, sink: str, done: Mapping[str, PublishedState]) -> None:
     """Keeps what `sink` has acknowledged, by the id of the target, in place of what was kept of these."""
-    rows = [
-        {"workflow": workflow, "sink": sink, "target": target, "kind": one.kind, "digest": one.digest}
-        | {"digests": json.dumps([_entry(*pair) for pair in one.digests.items()])}
-        for target, one in sorted(done.items())
-    ]
-    if rows:
-        keys = [{f"of_{name}": row[name] for name in _KEY} for row in rows]
-        connection.execute(_FORGET, keys)
-        connection.execute(insert(acknowledged), rows)
-        connection.execute(_FORGET_EDGES, keys)
-    edges = [
-        {"workflow": workflow, "sink": sink, "target": target, "source": source, "receipt": edge.receipt}
-        | {"producers": json.dumps([[*astuple(key), edge.producers[key]] for key in sorted(edge.producers)])}
-        for target, one in sorted(done.items())
-        for source, edge in sorted(one.edges.items())
-    ]
-    if edges:
-        connection.execute(insert(written_edges), edges)
+    given = sorted(done.items())
+    put_rows(
+        connection,
+        acknowledged,
+        [
+            (workflow, sink, target, one.kind, one.digest, json.dumps([_entry(*pair) for pair in one.digests.items()]))
+            for target, one in given
+        ],
+    )
+    where = written_edges.c.workflow == workflow, written_edges.c.sink == sink
+    for chosen in _choices(written_edges, done):
+        connection.execute(delete(written_edges).where(*where, *chosen))
+    put_rows(
+        connection,
+        written_edges,
+        [
+            (workflow, sink, target, source, edge.receipt, _producers_text(edge))
+            for target, one in given
+            for source, edge in sorted(one.edges.items())
+        ],
+    )
+
+
+def _producers_text(edge: WrittenEdge) -> str:
+    return json.dumps([[*astuple(key), edge.producers[key]] for key in sorted(edge.producers)])
 
 
 def _entry(key: ContributionKey, digest: ContributionDigest) -> list[object]:

@@ -8,12 +8,14 @@ import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 
 from sqlalchemy import (
     BigInteger,
     Column,
     Connection,
+    Dialect,
     Engine,
     Float,
     Index,
@@ -336,6 +338,29 @@ class StateStore:
             if isinstance(error, OperationalError | InterfaceError | InternalError) or type(error) is DatabaseError:
                 raise _state_lost(self.location, error) from error
             raise
+
+
+def put_rows(connection: Connection, table: Table, rows: Sequence[tuple[object, ...]]) -> None:
+    """Keeps `rows`, each with a value for each column of a table, in place of those that have the same key.
+
+    They are given to the driver itself: SQLAlchemy takes each row apart by the names of its columns, which costs more
+    than storing it.
+    """
+    if rows:
+        connection.exec_driver_sql(_put_statement(table, connection.dialect), list(rows))
+
+
+@lru_cache(maxsize=64)
+def _put_statement(table: Table, dialect: Dialect) -> str:
+    """`insert into t (k, a) values (?, ?) on conflict (k) do update set a = excluded.a`."""
+    quoted = {column.name: dialect.identifier_preparer.quote(column.name) for column in table.columns}
+    keys = {column.name for column in table.primary_key}
+    marks = ", ".join(["?" if dialect.paramstyle == "qmark" else "%s"] * len(quoted))
+    news = ", ".join(f"{name} = excluded.{name}" for key, name in quoted.items() if key not in keys)
+    return (
+        f"insert into {table.name} ({', '.join(quoted.values())}) values ({marks}) "
+        f"on conflict ({', '.join(quoted[name] for name in quoted if name in keys)}) do update set {news}"
+    )
 
 
 def clock(connection: Connection) -> float:

@@ -6,14 +6,14 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, Row, and_, bindparam, delete, insert, select
+from sqlalchemy import Connection, Row, and_, bindparam, delete, select
 
 from ingestion.analysis.symbolic import is_whole
 from ingestion.parsing.sandbox.process import Limits
 from ingestion.parsing.templates import ParsedTemplate, TemplateKey
 from ingestion.parsing.tiers import Parser
 from workflows.runtime.spill import SpillMapping
-from workflows.state.store import templates
+from workflows.state.store import put_rows, templates
 
 _TEMPLATES_AT_ONCE = 200
 _KEY = ("workflow", "fingerprint", "dialect")
@@ -38,11 +38,10 @@ def remember_templates(
 ) -> None:
     """Keeps templates as `settings` gave them, in place of what was kept of them before."""
     by_key = {(template.fingerprint, template.dialect): template for template in found}
-    keys = sorted(by_key)
+    keys, limits = sorted(by_key), settings.to_json()
     for start in range(0, len(keys), _TEMPLATES_AT_ONCE):
-        rows = [_values(workflow, by_key[key], settings) for key in keys[start : start + _TEMPLATES_AT_ONCE]]
-        connection.execute(_FORGET, [{f"of_{name}": row[name] for name in _KEY} for row in rows])
-        connection.execute(insert(templates), rows)
+        some = keys[start : start + _TEMPLATES_AT_ONCE]
+        put_rows(connection, templates, [_values(workflow, by_key[key], limits, settings.version) for key in some])
 
 
 def remembered_templates(
@@ -70,19 +69,20 @@ def forget_templates(connection: Connection, workflow: str, kept: Iterable[Templ
     return len(gone)
 
 
-def _values(workflow: str, template: ParsedTemplate, settings: ParserSettings) -> dict[str, object]:
-    return {
-        "workflow": workflow,
-        "fingerprint": template.fingerprint,
-        "dialect": template.dialect,
-        "version": settings.version,
-        "tier": template.tier,
-        "symbolic": template.symbolic,
-        "masked": template.masked,
-        "dead": template.dead,
-        "timed_out": int(template.timed_out),
-        "limits": settings.to_json(),
-    }
+def _values(workflow: str, template: ParsedTemplate, limits: str, version: str) -> tuple[object, ...]:
+    """As the columns of their table are ordered."""
+    return (
+        workflow,
+        template.fingerprint,
+        template.dialect,
+        version,
+        template.tier,
+        template.symbolic,
+        template.masked,
+        template.dead,
+        int(template.timed_out),
+        limits,
+    )
 
 
 def _template(row: Row[tuple[object, ...]], settings: ParserSettings) -> ParsedTemplate | None:

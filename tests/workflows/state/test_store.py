@@ -13,7 +13,7 @@ from workflows.state import store as schema
 from workflows.state.lease import hold_lease
 from workflows.state.runs import begin_run, recorded_runs
 from workflows.state.segments import rows_of
-from workflows.state.store import SCHEMA_VERSION, StateStore, clock, identity_of, meta, open_state
+from workflows.state.store import SCHEMA_VERSION, StateStore, clock, identity_of, meta, open_state, put_rows
 
 
 def test_a_column_keeps_its_stored_name_whatever_the_code_calls_it(url: str) -> None:
@@ -64,6 +64,20 @@ def test_a_failed_transaction_leaves_nothing(store: StateStore) -> None:
         raise Stopped
     with store.read() as connection:
         assert connection.scalar(select(meta.c.value).where(meta.c.key == "k")) is None
+
+
+def test_rows_take_the_place_of_those_with_the_same_key_and_of_no_others(store: StateStore) -> None:
+    with store.write() as connection:
+        for uses in ([("w", "1", "ann", 1, None), ("w", "1", "bob", 2, 0.5), ("w", "2", "ann", 3, 1.5)], []):
+            put_rows(connection, schema.log_query_uses, uses)
+        put_rows(connection, schema.log_query_uses, [("w", "1", "bob", 5, None), ("v", "1", "bob", 7, 2.5)])
+        found = connection.execute(select(schema.log_query_uses).order_by(*schema.log_query_uses.primary_key)).all()
+    assert [tuple(row) for row in found] == [
+        ("v", "1", "bob", 7, 2.5),
+        ("w", "1", "ann", 1, None),
+        ("w", "1", "bob", 5, None),
+        ("w", "2", "ann", 3, 1.5),
+    ]
 
 
 def test_an_older_store_is_migrated_once(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
