@@ -45,6 +45,7 @@ class _Process:
         assert self._popen.stdout is not None
         self._requests = self._popen.stdin.fileno()
         self._answers = self._popen.stdout.fileno()
+        self._memory = _memory_file(self._popen.pid)
         os.set_blocking(self._requests, False)
         os.set_blocking(self._answers, False)
         try:
@@ -70,14 +71,12 @@ class _Process:
 
     def resident(self) -> int:
         """Bytes of memory that the process holds now; 0 where the system does not say."""
-        try:
-            file = os.open(f"/proc/{self.pid}/statm", os.O_RDONLY)  # as quick as it goes: it is read at each statement
-        except OSError:
+        if self._memory is None:
             return 0
         try:
-            return int(os.read(file, _STATM_BYTES).split()[1]) * _PAGE_BYTES
-        finally:
-            os.close(file)
+            return int(os.pread(self._memory, _STATM_BYTES, 0).split()[1]) * _PAGE_BYTES
+        except (OSError, IndexError):  # the process is gone
+            return 0
 
     def send(self, message: object, seconds: float) -> None:
         """Sends one message.
@@ -106,11 +105,8 @@ class _Process:
         poll = select.poll()
         poll.register(self._answers, select.POLLIN)
         while (message := take_frame(self._buffer)) is None:
-            try:
-                arrived = os.read(self._answers, _READ_AT_ONCE)
-            except BlockingIOError:
-                self._wait(poll, deadline, resident_limit)
-                continue
+            self._wait(poll, deadline, resident_limit)
+            arrived = os.read(self._answers, _READ_AT_ONCE)
             if not arrived:
                 raise self._death()
             self._buffer += arrived
@@ -154,6 +150,17 @@ class _Process:
         for pipe in (self._popen.stdin, self._popen.stdout):
             if pipe is not None:
                 pipe.close()
+        if self._memory is not None:
+            os.close(self._memory)
+            self._memory = None
+
+
+def _memory_file(process: int) -> int | None:
+    """Where the system says what memory a process holds; it stays open, as it is read at each statement."""
+    try:
+        return os.open(f"/proc/{process}/statm", os.O_RDONLY)
+    except OSError:
+        return None
 
 
 def _popen() -> subprocess.Popen[bytes]:

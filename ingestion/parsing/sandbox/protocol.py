@@ -6,6 +6,7 @@ import pickle
 import struct
 from dataclasses import dataclass
 
+from ingestion.model import pickling
 from ingestion.model.outcomes import Outcome
 
 HEADER = struct.Struct("!Q")
@@ -65,7 +66,7 @@ class ParseReply:
 
 def frame(message: object) -> bytes:
     """One message as it goes through the pipe."""
-    body = pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
+    body = pickling.dumps(message)
     return HEADER.pack(len(body)) + body
 
 
