@@ -142,11 +142,13 @@ def template_in_code(text: str, dialect: Dialect | str) -> Template | None:
 
 
 def _has_sign(text: str) -> bool:
-    return any(
-        all(pattern.search(text) for pattern in patterns)
-        for signs, patterns in _SIGNS
-        if any(sign in text for sign in signs)
-    )
+    for signs, patterns in _SIGNS:
+        for sign in signs:  # loops, as every text is looked at twice: generators take longer than all the searches
+            if sign in text:
+                if all(pattern.search(text) for pattern in patterns):
+                    return True
+                break
+    return False
 
 
 def template_in_script(text: str, dialect: Dialect | str) -> Template | None:

@@ -208,9 +208,9 @@ def script_statements(
         for step, namespace in zip(steps, inner, strict=True):
             calls = _unknown_routine(step, dialect, defined)
             if step.problem or step.text or calls:
-                read = _script_statement(statement, step, dialect)
-                one = replace(read, function=view, calls=calls, namespace=namespace)
-                yield replace(one, column=column) if step.text == statement.text else one
+                line, text, problem = _readable(statement, step, dialect)
+                at = column if step.text == statement.text else 0
+                yield ScriptStatement(line, text, problem, at, view, calls, namespace)
 
 
 def _sessions(
@@ -232,12 +232,13 @@ def _sessions(
     return [inner.namespace] * len(steps), inner if may_change(text, dialect, after=True) else session
 
 
-def _script_statement(statement: StatementText, step: RoutineStep, dialect: Dialect) -> ScriptStatement:
+def _readable(statement: StatementText, step: RoutineStep, dialect: Dialect) -> tuple[int, str, str]:
+    """The line of a step, its text, and why it has none: nobody has filled a template in it."""
     template = template_in_script(step.text, dialect)
     if template is None or _is_without_lineage(step.text, dialect):
-        return ScriptStatement(statement.line, step.text, step.problem)
+        return statement.line, step.text, step.problem
     below = template.line - 1 if step.text == statement.text else 0  # a step's own lines are not the script's
-    return ScriptStatement(statement.line + below, problem=f"{Templated.code}: {template.expression}")
+    return statement.line + below, "", f"{Templated.code}: {template.expression}"
 
 
 def parse_script_statements(

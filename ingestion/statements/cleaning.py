@@ -228,7 +228,7 @@ def plainly_spelled(text: str, dialect: Dialect) -> str:
     """
     if _REDEFINES.match(text):
         text = _redefinition(text, dialect)
-    if dialect.identifier_clause and _IDENTIFIER.search(text):
+    if dialect.identifier_clause and "identifier" in text.lower() and _IDENTIFIER.search(text):
         text = _replace_names(text, dialect)
     if dialect.loose_double_quotes and '"' in text:
         text = with_plain_quotes(text, lexicon_of(dialect))

@@ -11,6 +11,7 @@ from ingestion.dialects import Dialect, fold
 from ingestion.dialects.definition import keywords
 from ingestion.dialects.lexing import DOLLAR, NAME, STRING, WORD, Token, tokens
 from ingestion.dialects.unfilled_templates import template_in_quotes, template_in_script
+from ingestion.model.lineage import StatementKind
 from ingestion.model.namespaces import Namespace, unreadable
 from ingestion.model.outcomes import Outcome
 from ingestion.statements.classification import BLOCKS, Classification, classify
@@ -31,7 +32,17 @@ _HEAD = 12
 _BOUNDS_OF_TRANSACTIONS = keywords("commit rollback end abort begin start")
 _END = SessionChange(ends_transaction=True)
 _NO_CHANGE = frozenset({Outcome.SELECT, Outcome.INSERT_VALUES, Outcome.GRANT, Outcome.CALL, Outcome.SHOW})
-"""What the most of a log's texts are, of which none is looked at any further."""
+_MOVES_ROWS = frozenset(
+    {
+        StatementKind.CREATE_TABLE_AS,
+        StatementKind.CREATE_VIEW,
+        StatementKind.DELETE,
+        StatementKind.INSERT,
+        StatementKind.MERGE,
+        StatementKind.UPDATE,
+    }
+)
+"""What most of a log's texts are, and most of those that are parsed: none of them is looked at any further."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +97,7 @@ def change_of(text: str, dialect: Dialect, found: Classification | None = None) 
     is picking, changes nothing if s is picked already; else there may have been one, which is not picked then.
     """
     found = found or classify(text, dialect)
-    if found.skip_reason in _NO_CHANGE:
+    if found.skip_reason in _NO_CHANGE or (found.skip_reason is None and found.kind in _MOVES_ROWS):
         return None
     if found.skip_reason in BLOCKS:
         return _unknown_change(text, only_schemas=dialect.two_level) if may_change(text, dialect, after=True) else None
