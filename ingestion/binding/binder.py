@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -517,12 +518,15 @@ def log_of(
 
 
 def bound_lineage(
-    symbolic: Symbolic, schemas: Mapping[TableName, Schema | None], known: dict[object, StatementLineage]
+    symbolic: Symbolic, schemas: Mapping[TableName, Schema | None], known: dict[object, StatementLineage] | None
 ) -> StatementLineage:
     """What a statement says that finds these `schemas`: runs of one over the same are analysed once.
 
-    `known` keeps what was analysed, by the statement's identity: it must not outlive the statements.
+    `known` keeps what was analysed, by the statement's identity: it must not outlive the statements. None: it has but
+    one run.
     """
+    if known is None:
+        return analyze(symbolic, schemas.get)
     key = id(symbolic), tuple(sorted((name.parts, name.kind, schema) for name, schema in schemas.items()))
     if key not in known:
         known[key] = analyze(symbolic, schemas.get)
@@ -538,6 +542,7 @@ class _Binder:
         self._timeline = timeline
         self._isolation = isolation
         self._bound: dict[int, BoundStatement] = {}
+        self._runs = Counter(id(one.symbolic) for one in occurrences)
         self._analysed: dict[object, StatementLineage] = {}
 
     def bind(self, number: int) -> BoundStatement | None:
@@ -553,7 +558,9 @@ class _Binder:
         symbolic = occurrence.symbolic
         schemas = self.schemas.read_by(number, occurrence.order)
         unbound = None if any(schemas.values()) else self._timeline.unbound.get(id(symbolic))
-        lineage = unbound or bound_lineage(symbolic, schemas, self._analysed)
+        # of what ran in one way there is nothing to remember, and the key of it is all columns of its tables
+        known = self._analysed if self._runs[id(symbolic)] > 1 else None
+        lineage = unbound or bound_lineage(symbolic, schemas, known)
         shown = shown_columns(lineage, symbolic)
         self.schemas.note(number, occurrence.order, shown)
         meaning = self._timeline.meanings[number]

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import networkx as nx
 
@@ -44,17 +45,18 @@ of them gave 70,000 references after ten rounds, and three more than there is me
 # How two steps of lineage make one: a reference to an inlined relation's column becomes what that was read from.
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class RelationColumn:
+class RelationColumn(NamedTuple):
     """A column of a relation, by the relation's number in its log."""
 
     relation: int
     column: str
 
 
-@dataclass(frozen=True, slots=True)
-class RelationReference:
-    """A use of source data over relations; when it is not certain, `sources` are candidates."""
+class RelationReference(NamedTuple):
+    """A use of source data over relations; when it is not certain, `sources` are candidates.
+
+    A tuple, as its columns are: there are dozens for each statement, in sets.
+    """
 
     sources: tuple[RelationColumn, ...]
     transformation: Transformation
@@ -146,7 +148,7 @@ def _with_few_texts(references: Iterable[RelationReference]) -> frozenset[Relati
     take_steps(sum(len(reference.sources) for reference in found))
     if len(found) <= _MOST_TEXTS:
         return found
-    plain = {reference: replace(reference, expression="") for reference in found}
+    plain = {reference: reference._replace(expression="") for reference in found}
     texts = Counter(plain.values())
     return frozenset(one if texts[bare] <= _MOST_TEXTS else bare for one, bare in plain.items())
 
@@ -187,7 +189,7 @@ def _through(reference: RelationReference, inlined: _InlinedTables) -> Iterable[
             sorted(RelationColumn(number, column) for number, star in held.stars if column not in star.excluded)
         )
         if starred:
-            yield replace(reference, sources=starred, certain=len(starred) == 1)
+            yield reference._replace(sources=starred, certain=len(starred) == 1)
         return
     for inner in known:
         yield compose(reference, column, inner, inlined.name_of)
@@ -203,7 +205,7 @@ def _through_ambiguous(reference: RelationReference, inlined: _InlinedTables) ->
             sources.update(inner.sources)
     if sources:
         # Candidates stay candidates: that one is left over is no proof of where the value came from.
-        yield replace(reference, sources=tuple(sorted(sources)), certain=False)
+        yield reference._replace(sources=tuple(sorted(sources)), certain=False)
 
 
 def compose(
@@ -477,7 +479,7 @@ def _without_gone_columns(
             elif use.certain:
                 yield from (compose(use, dropped[0].column, inner, name_of) for inner in made.get(dropped[0], ()))
             elif len(dropped) < len(use.sources):
-                yield replace(use, sources=tuple(one for one in use.sources if one not in dropped))
+                yield use._replace(sources=tuple(one for one in use.sources if one not in dropped))
 
     for flow in flows:
         content = flow.content

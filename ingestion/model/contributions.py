@@ -117,11 +117,17 @@ class Contribution:
     columns_at: float | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "columns", _distinct(self.columns))
-        object.__setattr__(self, "records", tuple(sorted(set(self.records))))
-        object.__setattr__(self, "temp_lineage_tables", tuple(sorted(set(self.temp_lineage_tables))))
-        object.__setattr__(self, "jobs", tuple(sorted(set(self.jobs))[:JOBS_KEPT]))
-        object.__setattr__(self, "slots", join_slots(self.slots))
+        # Most have one of each, and there are several for each statement.
+        if len(self.columns) > 1:
+            object.__setattr__(self, "columns", _distinct(self.columns))
+        if len(self.records) > 1:
+            object.__setattr__(self, "records", tuple(sorted(set(self.records))))
+        if len(self.temp_lineage_tables) > 1:
+            object.__setattr__(self, "temp_lineage_tables", tuple(sorted(set(self.temp_lineage_tables))))
+        if len(self.jobs) > 1:
+            object.__setattr__(self, "jobs", tuple(sorted(set(self.jobs))[:JOBS_KEPT]))
+        if self.slots:
+            object.__setattr__(self, "slots", join_slots(self.slots))
 
     @property
     def key(self) -> tuple[Producer, str]:
@@ -220,8 +226,11 @@ def merge_contributions(contributions: Iterable[Contribution]) -> tuple[Contribu
     hops, records, jobs and slots are united, times widened, the surest confidence is kept; the text is the one seen
     last.
     """
+    given = tuple(contributions)
+    if len(given) < 2:
+        return given
     groups: dict[tuple[tuple[Producer, str], tuple[object, ...]], list[Contribution]] = {}
-    for one in contributions:
+    for one in given:
         content = (tuple(map(_order_of, one.columns)), one.temp_lineage_tables) if one.slots else ()
         groups.setdefault((one.key, content), []).append(one)
     return tuple(join_contributions(groups[key]) for key in sorted(groups))

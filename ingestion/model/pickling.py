@@ -1,8 +1,8 @@
-"""Values as pickles. Of frozen dataclasses only the fields are written, and reading them is a call of the class; of
-named tuples as well.
+"""Values as pickles. Of dataclasses with slots only the fields are written. Reading frozen ones is a call of the class,
+of named tuples as well; where that call would do more than take its arguments, the fields are set as they were.
 
-Python's own way (`__getstate__` and `__setstate__` in Python, field by field; `__getnewargs__`) takes several times as
-long.
+Python's own way (`__getstate__` and `__setstate__` in Python, field by field, or a dict of all slots;
+`__getnewargs__`) takes several times as long.
 """
 
 from __future__ import annotations
@@ -47,22 +47,42 @@ def _reduction(kind: type) -> Reduction:
         return copyreg.dispatch_table[kind]
     if kind.__bases__ == (tuple,) and hasattr(kind, "_fields") and "__reduce__" not in vars(kind):
         return lambda value: (kind, tuple(value))
-    if "__reduce__" in vars(kind) or not (is_dataclass(kind) and _is_made_of_its_fields(kind)):
+    if "__reduce__" in vars(kind) or not (is_dataclass(kind) and "__slots__" in vars(kind) and fields(kind)):
         return _own_reduction
     names = [one.name for one in fields(kind)]
-    if len(names) == 1:
-        return lambda value: (kind, (getattr(value, names[0]),))
-    values = attrgetter(*names)
-    return lambda value: (kind, values(value))
+    values = attrgetter(*names) if len(names) > 1 else lambda value: (getattr(value, names[0]),)
+    if _is_made_of_its_fields(kind):
+        return lambda value: (kind, values(value))
+    if kind.__dictoffset__:  # it may have more than its fields
+        return _own_reduction
+    return lambda value: (_with_fields, (kind, values(value)))
 
 
 def _is_made_of_its_fields(kind: type) -> bool:
     """Whether a call with a value's fields gives an equal one, and runs nothing else."""
     plain = all(one.init and not one.kw_only for one in fields(kind))
     frozen: bool = kind.__dataclass_params__.frozen  # type: ignore[attr-defined]
-    slots = "__slots__" in vars(kind)
     as_given = not hasattr(kind, "__post_init__") or _NORMALIZES in vars(kind)
-    return plain and frozen and slots and bool(fields(kind)) and as_given
+    return plain and frozen and as_given
+
+
+class _Setters(dict[type, tuple[Callable[[object, object], None], ...]]):
+    """What sets each field of a type, also where it is frozen."""
+
+    def __missing__(self, kind: type) -> tuple[Callable[[object, object], None], ...]:
+        found = self[kind] = tuple(getattr(kind, one.name).__set__ for one in fields(kind))
+        return found
+
+
+_setters = _Setters()
+
+
+def _with_fields(kind: type, values: tuple[object, ...]) -> object:
+    """A value of a dataclass with slots that has these fields: how a pickle is read."""
+    made: object = object.__new__(kind)
+    for put, value in zip(_setters[kind], values, strict=True):
+        put(made, value)
+    return made
 
 
 def _own_reduction(value: Any) -> Any:

@@ -28,7 +28,7 @@ from tests.support.catalog_contents import Catalog, opened
 from tests.support.one_batch import groups_of, names_of, query_records
 from workflows.config.namespaces import SourceSettings
 from workflows.run.bind.binding import bind_occurrences
-from workflows.run.bind.schemas import catalog_schemas
+from workflows.run.bind.schemas import StatedSchemas, catalog_schemas
 from workflows.run.group.occurrences import OccurrenceGroup
 from workflows.run.group.runs import Run, RunTallies
 from workflows.run.parse.tasks import parse_request, parsed_row, template_of
@@ -155,7 +155,7 @@ def publish(
     groups = [group_of(number, row) for number, row in enumerate(rows) if row.get("fingerprint")]
     scope = SearchScope(warehouse.service, warehouse.others, warehouse.catalogs, warehouse.settings.two_level)
     resolver = Resolver(CatalogSearch(platform), scope)
-    source = bind_occurrences(templates, groups, warehouse.settings, catalog_schemas((), resolver))
+    source = bind_occurrences(templates, groups, warehouse.settings, catalog_schemas(StatedSchemas(), resolver))
     entities = resolve_relations(source.log, relations_in(source.flows), resolver, warehouse.filters)
     lineage = lineage_of(source, entities)
     sink = RestSink(platform, uuid4().hex)

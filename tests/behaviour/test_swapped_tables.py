@@ -19,7 +19,7 @@ from tests.behaviour.conftest import Opened, Shop
 from tests.behaviour.harness import Record, merged_groups, statement_rows, templates_of
 from tests.support.catalog_contents import short
 from workflows.run.bind.binding import bind_occurrences
-from workflows.run.bind.schemas import catalog_schemas
+from workflows.run.bind.schemas import StatedSchemas, catalog_schemas
 from workflows.run.publish._ddl_events import publish_events_of_shards
 from workflows.run.resolve.entities import relations_in, resolve_relations
 from workflows.run.resolve.lineage import lineage_of
@@ -56,7 +56,7 @@ def run(shop: Shop, log: Sequence[Record]) -> None:
     def resolver() -> Resolver:
         return Resolver(CatalogSearch(platform), SearchScope(warehouse.service))
 
-    before = catalog_schemas((), resolver(), registers=True)
+    before = catalog_schemas(StatedSchemas(), resolver(), registers=True)
     source = bind_occurrences(templates, groups, warehouse.settings, before)
     wanted = relations_in(source.flows)
     entities = resolve_relations(source.log, wanted, resolver(), LineageConfig(), registers=True)

@@ -42,7 +42,7 @@ from ingestion.parsing.tiers import ParseRequest, parse_chunk
 from ingestion.resolution import Resolver, SearchScope
 from tests.behaviour.harness import Warehouse, add_tables, catalog_with, group_of, statement_rows, templates_of
 from workflows.run.bind.binding import bind_occurrences
-from workflows.run.bind.schemas import catalog_schemas
+from workflows.run.bind.schemas import StatedSchemas, catalog_schemas
 from workflows.run.publish.delivery import published_state
 from workflows.run.resolve.entities import relations_in, resolve_relations
 from workflows.run.resolve.lineage import lineage_of
@@ -156,7 +156,7 @@ def run(platform: Platform, text: str, stages: Stages) -> None:
     groups = [group_of(0, rows[0])]
     resolver = Resolver(CatalogSearch(platform), SearchScope(warehouse.service))
     with stages.timed("bind"):
-        source = bind_occurrences(templates, groups, warehouse.settings, catalog_schemas((), resolver))
+        source = bind_occurrences(templates, groups, warehouse.settings, catalog_schemas(StatedSchemas(), resolver))
     with stages.timed("resolve"):
         entities = resolve_relations(source.log, relations_in(source.flows), resolver, LineageConfig())
     with stages.timed("requests"):

@@ -15,7 +15,7 @@ from tests.support.growing_log import configuration, contributions_in, write_log
 from tests.support.one_batch import log_queries, name_warnings, names_of, resolved_names
 from workflows.config import load_config
 from workflows.run.bind.binding import LineageSource, bind_occurrences
-from workflows.run.bind.schemas import catalog_schemas
+from workflows.run.bind.schemas import StatedSchemas, catalog_schemas
 from workflows.run.publish._ddl_events import publish_events_of_shards
 from workflows.run.publish.delivery import Publisher
 from workflows.run.resolve.lineage import EdgeOutcome, lineage_of, statement_outcomes
@@ -95,7 +95,7 @@ def ran(
     groups = [group_of(number, row) for number, row in enumerate(rows) if row.get("fingerprint")]
     with open_target(config, "run", dry_run=False) as target:
         names = NameResolution(config, warehouse.settings, target, options.failpoints.probe)
-        before = catalog_schemas((), names.resolver(), registers=True)
+        before = catalog_schemas(StatedSchemas(), names.resolver(), registers=True)
         source = bind_occurrences(templates, groups, warehouse.settings, before, options.failpoints.probe)
         outcomes, warnings = _published(source, names, target, options)
     said = {(one.source, one.target, one.producer, one.text) for one in contributions_in(folder / "catalog.db")}

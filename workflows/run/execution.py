@@ -29,6 +29,7 @@ from connectors.openmetadata.connection import Connection, is_loopback, local_fi
 from connectors.sink import DryRunSink, Sink, SinkRun
 from connectors.sinks import ConfiguredSink
 from connectors.source import Schemas
+from ingestion.binding.timeline import SchemaProvider
 from ingestion.errors import LineageError
 from ingestion.model import pickling
 from ingestion.resolution import Resolver
@@ -197,13 +198,17 @@ def _task_result(rows: list[bytes]) -> TaskResult:
 
 @dataclass(frozen=True, slots=True)
 class _Worker:
-    """What passes need in one process, over one client. Its resolver remembers, as the driver's does."""
+    """What passes need in one process, over one client. Its resolver remembers, as the driver's does.
+
+    `before` gives what stood before the log.
+    """
 
     settings: WorkerSettings
     platform: Platform
     names: NameResolution
     binding: Binding
     resolver: Resolver
+    before: Callable[[], SchemaProvider]
 
     @contextmanager
     def context(self, number: int, listener: Listener) -> Iterator[PassContext]:
@@ -217,7 +222,7 @@ class _Worker:
                 target=_target(self.platform, sink, settings),
                 names=self.names,
                 binding=self.binding,
-                before=self.binding.providers(facts.stated, self.resolver),
+                before=self.before,
                 resolver=self.resolver,
                 texts=lambda _wanted: {},
                 listener=listener,
@@ -240,7 +245,9 @@ def _worker(settings: WorkerSettings) -> _Worker:
     config, names_meant = settings.facts.value.config, settings.facts.value.settings
     names = NameResolution(config, names_meant, target, probe)
     binding = Binding(config, names_meant, None, lambda _templates: None, probe)
-    return _Worker(settings, platform, names, binding, names.resolver())
+    resolver = names.resolver()
+    before = binding.providers(settings.facts.value.stated, resolver)
+    return _Worker(settings, platform, names, binding, resolver, before)
 
 
 def _target(platform: Platform, sink: Sink, settings: WorkerSettings) -> RunTarget:

@@ -127,3 +127,32 @@ def test_a_value_that_is_met_twice_is_written_once() -> None:
     name = TableName(("s", "t"))
     first, second = pickle.Unpickler(io.BytesIO(dumps((name, name)))).load()
     assert first is second
+
+
+@dataclass(frozen=True, slots=True)
+class Halved:
+    """A value that is another one each time that it is made of its fields."""
+
+    number: int
+    notes: list[str] = field(default_factory=list, kw_only=True)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "number", self.number // 2)
+
+
+class Open(Changing):
+    """A value that may have more than its fields."""
+
+
+@pytest.mark.parametrize("value", [Halved(8, notes=["a"]), Counted("abc"), Changing("a", ["b"])], ids=repr)
+def test_fields_of_what_its_class_would_make_another_are_set_as_they_were(value: object) -> None:
+    read = pickle.loads(dumps(value))
+    assert (read, repr(read)) == (value, repr(value))
+    operations = {operation.name for operation, _argument, _place in pickletools.genops(dumps(value))}
+    assert "BUILD" not in operations
+
+
+def test_of_a_value_that_has_more_than_its_fields_all_is_kept() -> None:
+    value = Open("a")
+    vars(value)["more"] = 1
+    assert vars(pickle.loads(dumps(value))) == {"more": 1}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -28,7 +29,7 @@ from ingestion.parsing.templates import ParsedTemplate
 from ingestion.resolution import Resolver
 from workflows.config import RunConfig
 from workflows.config.namespaces import SourceSettings, dialect_name, namespace_of
-from workflows.run.bind.schemas import catalog_schemas, read_schemas
+from workflows.run.bind.schemas import StatedSchemas, catalog_schemas, read_schemas
 from workflows.run.group.occurrences import OccurrenceGroup
 
 Texts = Callable[[Collection[str]], Mapping[str, str]]
@@ -280,9 +281,13 @@ class Binding:
         ), live_columns
 
     def providers(self, stated: Sequence[Schemas], resolver: Resolver) -> Callable[[], SchemaProvider]:
-        """What stood before the log: by what was `stated`, then by the catalog behind `resolver`."""
+        """What stood before the log: by what was `stated`, then by the catalog behind `resolver`.
+
+        What is stated is put in order once for all shards, where one is bound.
+        """
         registers, in_any_case = self.config.registers_tables, dialect_of(dialect_name(self.config)).quotes_keep_case
-        return lambda: catalog_schemas(stated, resolver, registers=registers, in_any_case=in_any_case)
+        of_all = cache(lambda: StatedSchemas.of(stated, in_any_case=in_any_case))
+        return lambda: catalog_schemas(of_all(), resolver, registers=registers)
 
     def bind(
         self,

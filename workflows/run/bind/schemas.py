@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from connectors.source import Schemas
 from ingestion.analysis.analyzer import CREATING_KINDS, without_schema
@@ -67,46 +67,61 @@ def _schemas_of(
 # The catalog, asked for the tables that no file has.
 
 
-def catalog_schemas(
-    schemas: Sequence[Schemas], resolver: Resolver, *, registers: bool = False, in_any_case: bool = False
-) -> SchemaProvider:
-    """Schemas and keys by `schemas`, the first one first, and the catalog behind `resolver`; each is asked for once.
+@dataclass(frozen=True, slots=True)
+class StatedSchemas:
+    """The columns that files and live databases state, the same for all shards of a log.
+
+    `in_any_case`: the keys by what is left of each without the case of its database and its schema; none where names
+    that differ in case alone are two.
+    """
+
+    columns: Mapping[RelationKey, Columns] = field(default_factory=dict)
+    in_any_case: Mapping[RelationKey, Sequence[RelationKey]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, schemas: Sequence[Schemas], *, in_any_case: bool = False) -> StatedSchemas:
+        """Those of `schemas`, the first one first."""
+        columns: dict[RelationKey, Columns] = {}
+        for layer in reversed(schemas):
+            columns.update(layer)
+        same: defaultdict[RelationKey, list[RelationKey]] = defaultdict(list)
+        for key in columns if in_any_case else ():
+            same[_without_case(key)].append(key)
+        return cls(columns, dict(same))
+
+    def in_other_case(self, key: RelationKey) -> Columns:
+        """The columns of the only table whose database or schema differs from a key's in case alone."""
+        same = self.in_any_case.get(_without_case(key), ()) if self.in_any_case else ()
+        return self.columns[same[0]] if len(same) == 1 else None
+
+
+def catalog_schemas(stated: StatedSchemas, resolver: Resolver, *, registers: bool = False) -> SchemaProvider:
+    """Schemas and keys by what is `stated`, and the catalog behind `resolver`; each is asked for once.
 
     Where the run `registers` what it meets, what an earlier one registered is no evidence of where a name stands.
-    `in_any_case`: the databases and schemas of `schemas` may be meant by names that differ in case alone.
     """
-    asked = _Asked(schemas, resolver, registers=registers)
-    if in_any_case:
-        asked.find_in_any_case()
+    asked = _Asked(stated, resolver, registers=registers)
     return SchemaProvider(asked.schema, asked.elsewhere, asked.expect)
 
 
 class _Asked:
     """What was asked for: of a log that names more than the resolver remembers, each name is still asked for once."""
 
-    def __init__(self, schemas: Sequence[Schemas], resolver: Resolver, *, registers: bool) -> None:
+    def __init__(self, stated: StatedSchemas, resolver: Resolver, *, registers: bool) -> None:
         self._resolver = resolver
         self._registers = registers
+        self._stated = stated
         self._columns: dict[RelationKey, Columns] = {}
-        for layer in reversed(schemas):
-            self._columns.update(layer)
-        self._in_any_case: defaultdict[RelationKey, list[RelationKey]] = defaultdict(list)
         self._elsewhere: dict[Mention, RelationKey | None] = {}
 
     def schema(self, key: RelationKey) -> Columns:
         if key not in self._columns:
-            self._columns[key] = self._in_files(key) or _columns_of(self._resolver.resolve(*key.mention))
+            self._columns[key] = (
+                self._stated.columns[key]
+                if key in self._stated.columns
+                else self._stated.in_other_case(key) or _columns_of(self._resolver.resolve(*key.mention))
+            )
         return self._columns[key]
-
-    def find_in_any_case(self) -> None:
-        """Lets what is known now be found by a database and a schema that differ in case alone."""
-        for key in self._columns:
-            self._in_any_case[_without_case(key)].append(key)
-
-    def _in_files(self, key: RelationKey) -> Columns:
-        """The columns of the only table whose database or schema differs from a key's in case alone."""
-        same = self._in_any_case.get(_without_case(key), ())
-        return self._columns[same[0]] if len(same) == 1 else None
 
     def elsewhere(self, name: TableName, namespace: Namespace) -> RelationKey | None:
         if (name, namespace) not in self._elsewhere:
@@ -122,13 +137,13 @@ class _Asked:
     def _expect(self, mentions: Sequence[Mention]) -> None:
         possible = {mention: candidates(*mention) for mention in mentions}
         keys = dict.fromkeys(key for found in possible.values() for key in found)
-        unasked = [key for key in keys if key not in self._columns]
+        unasked = [key for key in keys if key not in self._columns and key not in self._stated.columns]
         for key, resolution in zip(unasked, self._resolver.resolve_all(key.mention for key in unasked), strict=True):
-            self._columns[key] = self._in_files(key) or _columns_of(resolution)
+            self._columns[key] = self._stated.in_other_case(key) or _columns_of(resolution)
         unplaced = [
             mention
             for mention, found in possible.items()
-            if mention not in self._elsewhere and all(self._columns[key] is None for key in found)
+            if mention not in self._elsewhere and all(self.schema(key) is None for key in found)
         ]
         for mention, resolution in zip(unplaced, self._resolver.resolve_all(unplaced), strict=True):
             self._elsewhere[mention] = self._key_of(mention[0], resolution)
@@ -145,7 +160,7 @@ class _Asked:
 
 def _without_case(key: RelationKey) -> RelationKey:
     """A key whose database and schema have no case: where a session says them, the case is its exporter's."""
-    return replace(key, parts=(*(part.casefold() for part in key.parts[:-1]), key.table))
+    return RelationKey((*(part.casefold() for part in key.parts[:-1]), key.table), key.kind, key.session)
 
 
 def _columns_of(found: Resolution) -> Columns:

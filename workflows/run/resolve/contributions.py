@@ -84,6 +84,7 @@ class ContributionBuilder:
         """The contributions of one flow whose target has an entity; sources without one contribute nothing."""
         target = self.entities[flow.target]
         kind, whole = self._contribution(flow, target)
+        first, last = self._sightings(flow)
         uses = self._uses(flow, target)
         hops = _Hops(flow)
         found: dict[EdgeKey, tuple[TableEntity, TableEntity, Contribution]] = {}
@@ -92,43 +93,49 @@ class ContributionBuilder:
             if source is None:
                 continue
             key = source.id, target.id
+            columns = tuple(self._columns_from(number, source, uses.get(number, ())))
+            if source.id == target.id and not columns:
+                continue
+            since, until = self._under_last_name((first, last), number, flow)
             one = whole(
                 source=_crossing(kind, source, target),
-                columns=tuple(self._columns_from(number, source, uses.get(number, ()))),
+                columns=columns,
                 temp_lineage_tables=tuple(sorted((self._name(a), self._name(b)) for a, b in hops.from_source(number))),
+                first_seen=since or None,
+                last_seen=until or None,
             )
-            if source.id == target.id and not one.columns:
-                continue
-            one = self._under_last_name(one, number, flow)
             if key in found:
                 one = join_contributions((found[key][2], one))
             found[key] = source, target, one
         sources = {entity.id for n in flow.content.sources if (entity := self.entities.get(n)) is not None}
         return EdgeContributions(found, self_only=sources == {target.id})
 
-    def _under_last_name(self, one: Contribution, source: int, flow: PersistedFlow) -> Contribution:
-        """What is said of a source, since it has the name by which it is told: before that another may have had it."""
-        if one.first_seen is None or one.last_seen is None or flow.left_behind:
-            return one
-        if not self.log.relations[flow.target].stands:
-            return one
+    def _sightings(self, flow: PersistedFlow) -> tuple[float, float]:
+        """When what a flow brings was first and last seen, 0 where nothing tells."""
+        group = self.groups[flow.statement]
+        first, last = self.log.relations[flow.target].sightings(
+            group.first_seen, group.ended, left_behind=flow.left_behind
+        )
+        if group.ran and not last:
+            # To the catalog what has no time is seen now: of an old log it would move the window past all else.
+            return group.latest, group.latest
+        return first, last
+
+    def _under_last_name(self, seen: tuple[float, float], source: int, flow: PersistedFlow) -> tuple[float, float]:
+        """When a source was seen, since it has the name by which it is told: before that another may have had it."""
+        first, last = seen
+        if not (first and last) or flow.left_behind or not self.log.relations[flow.target].stands:
+            return seen
         relation = self.log.relations[source]
         reading = (self.log.statements[number].occurrence.order for number in (flow.statement, *flow.content.via))
-        late = one.last_seen > self.groups[flow.statement].ended[0] or not relation.read_elsewhere.isdisjoint(reading)
-        first, last = relation.sightings_as_source(one.first_seen, one.last_seen, is_dated_later=late)
-        return replace(one, first_seen=first, last_seen=last)
+        late = last > self.groups[flow.statement].ended[0] or not relation.read_elsewhere.isdisjoint(reading)
+        return relation.sightings_as_source(first, last, is_dated_later=late)
 
     def _contribution(self, flow: PersistedFlow, target: TableEntity) -> tuple[EdgeSource, Callable[..., Contribution]]:
         """What a flow is read from, and what makes its contributions, given what each says of its own edge."""
         group = self.groups[flow.statement]
         template = self.templates[group.template]
         producer, source = self._producer(flow, group, template, target)
-        first, last = self.log.relations[flow.target].sightings(
-            group.first_seen, group.ended, left_behind=flow.left_behind
-        )
-        if group.ran and not last:
-            # To the catalog what has no time is seen now: of an old log it would move the window past all else.
-            first = last = group.latest
         confidence = _CONFIDENCE[template.tier]
         if flow.too_deep or flow.content.stars:
             confidence *= _LESS_SURE
@@ -140,8 +147,6 @@ class ContributionBuilder:
             sql_query=template.masked,
             parser=template.tier,
             confidence=confidence,
-            first_seen=first or None,
-            last_seen=last or None,
             jobs=group.jobs,
             slots=tuple(self._slots(flow, group, producer)) if self.superseding else (),
             records=tuple(f"{digest & _UNSIGNED:016x}" for digest in group.digests),
@@ -169,7 +174,7 @@ class ContributionBuilder:
         short = _size_of_expressions(flow) <= _MOST_EXPRESSIONS
 
         def note(to_column: str, references: Iterable[RelationReference], *, certain: bool) -> None:
-            for use in references if short else (replace(one, expression="") for one in references):
+            for use in references if short else (one._replace(expression="") for one in references):
                 for column in use.sources:
                     found.setdefault(column.relation, []).append(_ColumnUse(column.column, to_column, use, certain))
 

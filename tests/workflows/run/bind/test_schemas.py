@@ -15,7 +15,7 @@ from ingestion.model.lineage import Column, TableName
 from ingestion.model.namespaces import Namespace, RelationKey
 from ingestion.model.outcomes import Outcome
 from ingestion.resolution import PREFETCHED, Hits, PartialName, Resolver, SearchScope
-from workflows.run.bind.schemas import catalog_schemas
+from workflows.run.bind.schemas import StatedSchemas, catalog_schemas
 from workflows.run.resolve.entities import resolve_relations
 
 HERE = Namespace("db", ("public",))
@@ -70,7 +70,7 @@ def names() -> list[tuple[TableName, Namespace]]:
 
 def test_of_more_names_than_are_remembered_each_is_asked_for_once() -> None:
     catalog = Catalog()
-    before = catalog_schemas((), Resolver(catalog, SearchScope("svc")))
+    before = catalog_schemas(StatedSchemas(), Resolver(catalog, SearchScope("svc")))
     before.expect(names())
     asked = catalog.calls
     assert asked < MANY / 50
@@ -84,7 +84,7 @@ def test_of_more_names_than_are_remembered_each_is_asked_for_once() -> None:
 def test_a_name_that_says_its_place_is_asked_for_once_also_where_nothing_is_there() -> None:
     catalog = Catalog()
     placed = [(TableName(("public", f"x{number}")), HERE) for number in range(MANY)]
-    catalog_schemas((), Resolver(catalog, SearchScope("svc"))).expect(placed)
+    catalog_schemas(StatedSchemas(), Resolver(catalog, SearchScope("svc"))).expect(placed)
     assert catalog.calls == MANY / PREFETCHED
 
 
@@ -103,7 +103,7 @@ def test_of_a_relation_that_is_not_there_each_name_is_asked_for_once() -> None:
 @pytest.mark.parametrize("bulk", [True, False])
 @pytest.mark.parametrize("expected", [True, False])
 def test_what_is_expected_is_told_as_if_it_had_not_been(bulk: bool, expected: bool) -> None:
-    before = catalog_schemas((), Resolver(Catalog(bulk), SearchScope("svc")))
+    before = catalog_schemas(StatedSchemas(), Resolver(Catalog(bulk), SearchScope("svc")))
     if expected:
         before.expect(names()[:30])
     assert columns_and_place(before, "t3") == (["of_t3"], None)
@@ -114,7 +114,7 @@ def test_what_is_expected_is_told_as_if_it_had_not_been(bulk: bool, expected: bo
 def test_what_a_schema_file_says_is_not_asked_for() -> None:
     catalog = Catalog()
     given = {RelationKey(("db", "public", "t1")): (Column("a", "int"),)}
-    before = catalog_schemas((given,), Resolver(catalog, SearchScope("svc")))
+    before = catalog_schemas(StatedSchemas.of((given,)), Resolver(catalog, SearchScope("svc")))
     before.expect([(TableName(("t1",)), HERE)])
     assert [column.name for column in before.schema(RelationKey(("db", "public", "t1"))) or ()] == ["a"]
     assert catalog.calls == 0
@@ -128,9 +128,20 @@ def test_a_schema_file_is_found_by_a_database_that_differs_in_case_alone_where_q
     }
     names = {"DB.public.x1": ["a"], "DB.public.X1": None, "TWO.s.x2": None, "two.s.x2": ["b"]}
     for in_any_case in (True, False):
-        before = catalog_schemas((file,), Resolver(Catalog(), SearchScope("svc")), in_any_case=in_any_case)
+        stated = StatedSchemas.of((file,), in_any_case=in_any_case)
+        before = catalog_schemas(stated, Resolver(Catalog(), SearchScope("svc")))
         before.expect([(TableName(tuple(name.split("."))), Namespace()) for name in names])
         for name, expected in names.items():
             columns = before.schema(RelationKey(tuple(name.split("."))))
             found = None if columns is None else [column.name for column in columns]
             assert found == (expected if in_any_case or name == "two.s.x2" else None)
+
+
+def test_what_one_shard_is_told_of_the_catalog_is_not_among_what_is_stated_for_the_next() -> None:
+    key, told = RelationKey(("Db", "s", "t")), RelationKey(("db", "s", "u"))
+    stated = StatedSchemas.of(({key: (Column("a", "int"),)},), in_any_case=True)
+    first, second = (catalog_schemas(stated, Resolver(Catalog(), SearchScope("svc"))) for _ in range(2))
+    first.expect([(TableName(told.parts), Namespace())])
+    assert (first.schema(told), first.schema(RelationKey(("db", "s", "t")))) == (None, (Column("a", "int"),))
+    assert stated.columns.keys() == {key}
+    assert second.schema(key) == (Column("a", "int"),)
