@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -219,8 +218,8 @@ class ApplicationLog:
     def read(self, line: EventLine) -> Iterator[ExecutedStatement]:
         """Take one event; give the statements that it completes."""
         handler = HANDLERS.get(line.kind)
-        if handler is not None:
-            yield from handler(self, json.loads(line.json))
+        if handler is not None and line.event is not None:
+            yield from handler(self, line.event)
 
     def finish(self) -> Iterator[ExecutedStatement]:
         """The statements that had not ended when the log did."""

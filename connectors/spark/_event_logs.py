@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import stat
@@ -361,7 +360,7 @@ def page_events(log: EventLogFile, origin: EventLogFile) -> Iterator[tuple[Event
         for execution in page:
             for kind, event in _execution_events(execution):
                 number += 1
-                yield origin, EventLine(number, kind, json.dumps(event))
+                yield origin, EventLine(number, kind, event)
             lowest = execution["id"] if lowest is None else min(lowest, execution["id"])
         if len(page) < PAGE:
             break

@@ -68,15 +68,12 @@ PREFIXES = (
     *(f'{{"Event":"{name}"'.encode() for name in KINDS if not name.startswith((_SQL, "SparkListenerJob"))),
     f'{{"Event":"{_SQL}'.encode(),
 )
-_CHOSEN = rb'\{"Event":"(?:org\.apache\.spark\.sql\.|SparkListener(?:App|Env%s))'
-WANTED = re.compile(rb"\n(?:" + _CHOSEN % b"" + rb"|[^{\n])")
-WANTED_WITH_JOBS = re.compile(rb"\n(?:" + _CHOSEN % b"|Job" + rb"|[^{\n])")
-"""How lines begin that are looked at: those of the events above, and those that are no events at all.
+BEGINNINGS: tuple[bytes, ...] = (
+    *(b'{"Event":"org.apache.spark.sql.', b'{"Event":"SparkListenerApp', b'{"Event":"SparkListenerEnv'),
+    b'{"Event":"SparkListenerJob',
+)
+"""How lines begin that are looked at, as few as part them from most others; those of jobs are the last."""
 
-A pattern that begins with one certain byte is searched a hundred times as fast as one that does not.
-"""
-
-LONGEST_BEGINNING = 50
 CHOSEN = (*PREFIXES, *JOB_PREFIXES)
 _KIND = re.compile(rb'^\{"Event":"([\w.$]+)"')
 _JOB = re.compile(rb'"Job ID":(\d+)')
@@ -197,11 +194,11 @@ class _LineBlocks:
 
 @dataclass(frozen=True, slots=True)
 class EventLine:
-    """One chosen line: its 1-based number, its kind and its JSON; `problem` says why it cannot be used."""
+    """One chosen line: its 1-based number, its kind and what is kept of it; `problem` says why it cannot be used."""
 
     number: int
     kind: str
-    json: str = ""
+    event: dict[str, Any] | None = None
     problem: str | None = None
 
 
@@ -210,7 +207,7 @@ def event_lines(chunks: Iterable[bytes]) -> Iterator[EventLine]:
 
     Bytes among whose first no event begins give one line, which is FOREIGN.
     """
-    number, wanted, rest = 0, WANTED, iter(chunks)
+    number, beginnings, rest = 0, BEGINNINGS[:-1], iter(chunks)
     try:
         first = _first_bytes(rest)
         rest = chain((first,), rest)
@@ -226,8 +223,8 @@ def event_lines(chunks: Iterable[bytes]) -> Iterator[EventLine]:
                 yield EventLine(number, PROBLEM, problem="a line is longer than any event")
                 continue
             if number == 0 and not TELLS_OUTCOMES.search(block, 0, block.find(b"\n")):
-                wanted = WANTED_WITH_JOBS
-            number = yield from _lines_of(block, number, wanted)
+                beginnings = BEGINNINGS
+            number = yield from _lines_of(block, number, beginnings)
     except DamagedLog as error:
         yield EventLine(number + 1, TORN if isinstance(error, TornLog) else PROBLEM, problem=str(error))
         return
@@ -235,26 +232,17 @@ def event_lines(chunks: Iterable[bytes]) -> Iterator[EventLine]:
         yield from _last_line(number + 1, blocks.rest)
 
 
-def _lines_of(block: bytes, number: int, wanted: re.Pattern[bytes]) -> Generator[EventLine, None, int]:
+def _lines_of(block: bytes, number: int, beginnings: tuple[bytes, ...]) -> Generator[EventLine, None, int]:
     """The chosen lines of a block whose first follows line `number`; gives the number of its last."""
-    position = 0
-    for start in _starts(block, wanted):
-        number += block.count(b"\n", position, start)
-        position = start
-        line = block[start : block.find(b"\n", start)]
-        if line[:1] != b"{":
-            yield EventLine(number + 1, PROBLEM, problem=NO_EVENT)
-        elif line.startswith(CHOSEN):
-            yield _choose(number + 1, line)
-    return number + block.count(b"\n", position)
-
-
-def _starts(block: bytes, wanted: re.Pattern[bytes]) -> Iterator[int]:
-    """Where the wanted lines begin, which the pattern finds by the line break before them."""
-    if wanted.match(b"\n" + block[:LONGEST_BEGINNING]):
-        yield 0
-    for match in wanted.finditer(block):
-        yield match.start() + 1
+    lines = block.split(b"\n")
+    lines.pop()  # what follows the last line break
+    for number, line in enumerate(lines, number + 1):  # noqa: B020
+        if line.startswith(beginnings):
+            if line.startswith(CHOSEN) and (found := _choose(number, line)) is not None:
+                yield found
+        elif line and line[:1] != b"{":
+            yield EventLine(number, PROBLEM, problem=NO_EVENT)
+    return number
 
 
 def _last_line(number: int, line: bytes) -> Iterator[EventLine]:
@@ -268,16 +256,17 @@ def _last_line(number: int, line: bytes) -> Iterator[EventLine]:
         yield EventLine(number, TORN, problem="the last event is cut short")
 
 
-def _choose(number: int, line: bytes) -> EventLine:
+def _choose(number: int, line: bytes) -> EventLine | None:
+    """An event of a line, or why it is none; nothing of one that lineage does not need."""
     match = _KIND.match(line)
     name = match.group(1).decode() if match else ""
     if name in IGNORED:
-        return EventLine(number, "ignored")
+        return None
     if name not in KINDS:
         return EventLine(number, PROBLEM, problem=f"an event of a kind not known here: {name.rpartition('.')[2]}")
     kind = KINDS[name]
     if kind == "environment":
-        return EventLine(number, kind, json.dumps(_environment(line)))
+        return EventLine(number, kind, _environment(line))
     if kind in ("job_start", "job_end"):
         return _job_line(number, kind, line)
     try:
@@ -306,7 +295,7 @@ def _job_line(number: int, kind: str, line: bytes) -> EventLine:
         "execution": int(execution.group(1)) if execution else None,
         "failed": kind == "job_end" and _JOB_SUCCEEDED not in line,
     }
-    return EventLine(number, kind, json.dumps(content))
+    return EventLine(number, kind, content)
 
 
 def _with_all_paths(event: dict[str, Any]) -> str:
@@ -353,7 +342,7 @@ def _rows_metric(line: bytes) -> int | None:
     return int(found[1]) if found is not None else None
 
 
-def _reduce(kind: str, line: bytes) -> str:
+def _reduce(kind: str, line: bytes) -> dict[str, Any]:
     """An event without what lineage does not need."""
     bare = kind == "start" and not any(sign in line for sign in PATHS_CUT)
     event: dict[str, Any] = json.loads(_without_metrics(line) if bare else line)
@@ -375,4 +364,4 @@ def _reduce(kind: str, line: bytes) -> str:
                 raise ValueError
     event.pop("sparkPlanInfo", None)
     event.pop("errorTrace", None)
-    return json.dumps(event)
+    return event

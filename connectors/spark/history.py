@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator, Mapping
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import reduce
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -36,8 +38,8 @@ from ingestion.plans.names import NameMapping
 BATCH_BYTES = 4 << 20
 BATCH_ROWS = 500
 
-COMPRESSED_TASK_BYTES = 32 << 20
-"""Bytes of files that one task reads: compressed logs hold about ten times as many."""
+TASK_BYTES = 320 << 20
+"""Bytes of logs, decompressed, that one task reads."""
 
 LARGEST_REMOTE_FILE = 1 << 30
 """Bytes of a file that is read as one value: only this machine's own files are streamed."""
@@ -45,8 +47,8 @@ LARGEST_REMOTE_FILE = 1 << 30
 EVENT_SCHEMA = StructType(
     [
         StructField("log", StringType()),
-        StructField("index", IntegerType()),
-        StructField("file", StringType()),
+        StructField("order", IntegerType()),
+        StructField("path", StringType()),
         StructField("number", LongType()),
         StructField("kind", StringType()),
         StructField("json", StringType()),
@@ -74,44 +76,75 @@ def read_spark_history(spark: SparkSession, options: SparkHistoryOptions) -> Dat
 
 def read_event_logs(spark: SparkSession, listing: Listing, options: SparkHistoryOptions) -> DataFrame:
     """The records of the event logs that a listing chose, as `read_spark_history` gives them."""
-    files = list(listing.to_read)
-    if not files:
-        return spark.createDataFrame([], RECORD_SCHEMA)
-    logs = {file.log for file in files}
-    tasks = min(len(logs), max(2, spark.sparkContext.defaultParallelism) * 4)
-    events = _chosen_events(spark, files)
-    ordered = events.repartition(tasks, "log").sortWithinPartitions("log", "index", "file", "number")
-    until = options.read_until
-    before = {} if until is None else dict.fromkeys(logs & listing.read_before, until)
-    return ordered.mapInArrow(lambda batches: _records_of(batches, options.names, before), RECORD_SCHEMA)
+    logs: dict[str, list[EventLogFile]] = {}
+    for file in listing.to_read:
+        logs.setdefault(file.log, []).append(file)
+    names, until = options.names, options.read_until
+    before = {} if until is None else dict.fromkeys(logs.keys() & listing.read_before, until)
+    whole = [files for files in logs.values() if _is_read_whole(files)]
+    parted = [files for files in logs.values() if not _is_read_whole(files)]
+    frames: list[DataFrame] = []
+    if whole:
+        frames.append(_read_in_packs(spark, whole, lambda events: _records_of(events, names, before), RECORD_SCHEMA))
+    if parted:
+        chosen = _chosen_events(spark, [file for files in parted for file in files])
+        tasks = min(len(parted), max(2, spark.sparkContext.defaultParallelism) * 4)
+        ordered = chosen.repartition(tasks, "log").sortWithinPartitions("log", "order", "path", "number")
+        frames.append(ordered.mapInArrow(lambda rows: _records_of(_events(rows), names, before), RECORD_SCHEMA))
+    return reduce(DataFrame.unionAll, frames) if frames else spark.createDataFrame([], RECORD_SCHEMA)
 
 
-# Decoding: a row for each event, in the tasks.
+def _is_read_whole(log: list[EventLogFile]) -> bool:
+    """Whether one task reads a log from its first file to its last, and needs nobody to put them together."""
+    size = sum(_weight(file) for file in log)
+    return all(_is_streamed(file.path) for file in log) and (len(log) == 1 or size <= TASK_BYTES)
+
+
+# Decoding: the events of files, in the tasks.
+
+
+class LogEvent(NamedTuple):
+    """A chosen line of a log, and the file that it is in, which has a place in the log."""
+
+    log: str
+    order: int
+    path: str
+    line: EventLine
 
 
 def _chosen_events(spark: SparkSession, files: list[EventLogFile]) -> DataFrame:
-    """The events that lineage needs out of all files, each file decoded in one task."""
-    local = [file for file in files if _is_streamed(file.path)]
+    """The events that lineage needs out of all files as rows, each file decoded in one task."""
+    local = [[file] for file in files if _is_streamed(file.path)]
     remote = [file for file in files if not _is_streamed(file.path)]
     parts: list[DataFrame] = []
     if local:
-        packs = _pack(local, spark.sparkContext.defaultParallelism)
-        parts.append(
-            spark.range(0, len(packs), 1, len(packs)).mapInArrow(lambda b: _events_of_packs(b, packs), EVENT_SCHEMA)
-        )
+        parts.append(_read_in_packs(spark, local, _to_rows, EVENT_SCHEMA))
     if remote:
         by_path = {file.path: file for file in remote}
         loaded = [file.path for file in remote if not _left_out(file)]
         if loaded:
             contents = spark.read.format("binaryFile").load(loaded).select("path", "content")
-            parts.append(contents.mapInArrow(lambda b: _events_of_contents(b, by_path), EVENT_SCHEMA))
-        rows = [_event_row(file, line) for file in remote if (line := _left_out(file)) is not None]
+            parts.append(contents.mapInArrow(lambda b: _to_rows(_events_of_contents(b, by_path)), EVENT_SCHEMA))
+        rows = [_event_row(_event(file, line)) for file in remote if (line := _left_out(file)) is not None]
         if rows:
             parts.append(spark.createDataFrame(rows, EVENT_SCHEMA))
-    together = parts[0]
-    for part in parts[1:]:
-        together = together.unionAll(part)
-    return together
+    return reduce(DataFrame.unionAll, parts)
+
+
+def _read_in_packs(
+    spark: SparkSession,
+    groups: list[list[EventLogFile]],
+    read: Callable[[Iterator[LogEvent]], Iterator[pa.RecordBatch]],
+    schema: StructType,
+) -> DataFrame:
+    """What `read` makes of the events of files, those of a group in one task and in their order."""
+    packs = _pack(groups, spark.sparkContext.defaultParallelism)
+
+    def in_task(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        numbers = (number for batch in batches for number in batch.column(0).to_pylist())
+        return read(event for number in numbers for file in packs[number] for event in file_events(file))
+
+    return spark.range(0, len(packs), 1, len(packs)).mapInArrow(in_task, schema)
 
 
 def _is_streamed(path: str) -> bool:
@@ -130,74 +163,58 @@ def _left_out(file: EventLogFile) -> EventLine | None:
     return EventLine(0, PROBLEM, problem=problem)
 
 
-def _pack(files: list[EventLogFile], parallelism: int) -> list[list[EventLogFile]]:
-    """Files packed into tasks of about equal size, the largest first; never fewer tasks than files or cores allow."""
-    weights = {file.path: file.size * (10 if named_codec(file.path) else 1) for file in files}
-    total = sum(weights.values())
-    wanted = max(min(parallelism, len(files)), -(-total // (COMPRESSED_TASK_BYTES * 10)))
-    count = int(min(wanted, len(files)))
+def _weight(file: EventLogFile) -> int:
+    """Bytes of a file's content, about: a compressed one holds some ten times as many."""
+    return file.size * (10 if named_codec(file.path) else 1)
+
+
+def _pack(groups: list[list[EventLogFile]], parallelism: int) -> list[list[EventLogFile]]:
+    """Groups of files packed into tasks of about equal size, the largest first, in no fewer than cores allow."""
+    weights = [sum(_weight(file) for file in files) for files in groups]
+    count = min(max(parallelism, -(-sum(weights) // TASK_BYTES)), len(groups))
     packs: list[list[EventLogFile]] = [[] for _ in range(count)]
     loads = [0] * count
-    for file in sorted(files, key=lambda file: -weights[file.path]):
+    for weight, files in sorted(zip(weights, groups, strict=True), key=lambda one: -one[0]):
         lightest = loads.index(min(loads))
-        packs[lightest].append(file)
-        loads[lightest] += weights[file.path]
+        packs[lightest] += files
+        loads[lightest] += weight
     return packs
 
 
-def _events_of_packs(batches: Iterable[pa.RecordBatch], packs: list[list[EventLogFile]]) -> Iterator[pa.RecordBatch]:
-    """The events of the packs whose numbers come in."""
-
-    def rows() -> Iterator[Row]:
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                for file in packs[number]:
-                    yield from file_rows(file)
-
-    return _to_batches(rows(), to_arrow_schema(EVENT_SCHEMA))
-
-
-def file_rows(file: EventLogFile) -> Iterator[Row]:
+def file_events(file: EventLogFile) -> Iterator[LogEvent]:
+    """The events of one file, or of an application that a history server gives."""
     if is_served(file.path):
-        yield from (_event_row(origin, line) for origin, line in served_events(file) if line.kind != "ignored")
+        yield from (_event(origin, line) for origin, line in served_events(file))
         return
     try:
         with Path(local_path(file.path) or file.path).open("rb") as stream:
-            yield from _stream_rows(file, stream)
+            yield from _stream_events(file, stream)
     except OSError:
-        yield _event_row(file, EventLine(0, UNAVAILABLE))
+        yield _event(file, EventLine(0, UNAVAILABLE))
 
 
-def _events_of_contents(
-    batches: Iterable[pa.RecordBatch], by_path: Mapping[str, EventLogFile]
-) -> Iterator[pa.RecordBatch]:
+def _events_of_contents(batches: Iterable[pa.RecordBatch], by_path: Mapping[str, EventLogFile]) -> Iterator[LogEvent]:
     """The events of files whose bytes come in as values."""
-
-    def rows() -> Iterator[Row]:
-        for batch in batches:
-            for path, content in zip(batch.column(0), batch.column(1), strict=True):
-                file = by_path[path.as_py()]
-                yield from _stream_rows(file, io.BytesIO(content.as_buffer()))
-
-    return _to_batches(rows(), to_arrow_schema(EVENT_SCHEMA))
+    for batch in batches:
+        for path, content in zip(batch.column(0), batch.column(1), strict=True):
+            yield from _stream_events(by_path[path.as_py()], io.BytesIO(content.as_buffer()))
 
 
-def _stream_rows(file: EventLogFile, stream: BinaryIO) -> Iterator[Row]:
+def _stream_events(file: EventLogFile, stream: BinaryIO) -> Iterator[LogEvent]:
     """One file's events; the last of a running application may still be half written, which is no problem."""
     codec = codec_of(file.path.rpartition("/")[2], stream)
     if codec is None:
         codec_unknown = (
             "the codec that the file's name tells is not known: zstd, lz4, snappy, lzf, gz or none can be read"
         )
-        yield _event_row(file, _without_events(file, codec_unknown))
+        yield _event(file, _without_events(file, codec_unknown))
         return
     for line in event_lines(decode_stream(stream, codec)):
         if line.kind == TORN and not may_grow(file):
             line = replace(line, kind=PROBLEM)
         if line.kind == FOREIGN:
             line = _without_events(file, NO_EVENT)
-        if line.kind != "ignored":
-            yield _event_row(file, line)
+        yield _event(file, line)
 
 
 def _without_events(file: EventLogFile, problem: str) -> EventLine:
@@ -205,25 +222,37 @@ def _without_events(file: EventLogFile, problem: str) -> EventLine:
     return EventLine(1, PROBLEM, problem=problem) if is_named(file) else EventLine(1, FOREIGN)
 
 
-def _event_row(file: EventLogFile, line: EventLine) -> Row:
-    return {
-        "log": file.log,
-        "index": file.index,
-        "file": file.path,
-        "number": line.number,
-        "kind": line.kind,
-        "json": line.json,
-        "problem": line.problem,
-    }
+def _event(file: EventLogFile, line: EventLine) -> LogEvent:
+    return LogEvent(file.log, file.index, file.path, line)
+
+
+def _to_rows(events: Iterable[LogEvent]) -> Iterator[pa.RecordBatch]:
+    return _to_batches(map(_event_row, events), to_arrow_schema(EVENT_SCHEMA))
+
+
+def _event_row(event: LogEvent) -> Row:
+    line = event.line
+    content = json.dumps(line.event)
+    line_key = {"log": event.log, "order": event.order, "path": event.path, "number": line.number}
+    return {**line_key, "kind": line.kind, "json": content, "problem": line.problem}
+
+
+def _events(batches: Iterable[pa.RecordBatch]) -> Iterator[LogEvent]:
+    """The events whose rows come in."""
+    for batch in batches:
+        for start in range(0, batch.num_rows, BATCH_ROWS):
+            for row in batch.slice(start, BATCH_ROWS).to_pylist():
+                line = EventLine(row["number"], row["kind"], json.loads(row["json"]), row["problem"])
+                yield LogEvent(row["log"], row["order"], row["path"], line)
 
 
 # Putting together: the events of one application to its records.
 
 
 def _records_of(
-    batches: Iterable[pa.RecordBatch], names: NameMapping, before: Mapping[str, float]
+    events: Iterable[LogEvent], names: NameMapping, before: Mapping[str, float]
 ) -> Iterator[pa.RecordBatch]:
-    """The records of logs whose events come in, sorted by log and place in it.
+    """The records of logs whose events come in, one log after the other, each in its order.
 
     `before` tells of logs until when they were read: what had ended by then is no record again.
     """
@@ -232,16 +261,16 @@ def _records_of(
         current: str | None = None
         plans = kept_plans(repr(names.rules))
         reading, writer = ApplicationLog(), RecordWriter.of("", names, texts)
-        for event in _events(batches):
-            if event["log"] != current:
+        for event in events:
+            if event.log != current:
                 yield from _finish(reading, writer)
-                current = event["log"]
+                current = event.log
                 reading, writer = ApplicationLog(), RecordWriter.of(current, names, texts)
                 writer.plans, writer.read_until = plans, before.get(current)
-            if event["kind"] in (PROBLEM, TORN, UNAVAILABLE, FOREIGN):
+            if event.line.kind in (PROBLEM, TORN, UNAVAILABLE, FOREIGN):
                 yield _unread_row(event)
                 continue
-            for statement in reading.read(EventLine(event["number"], event["kind"], event["json"])):
+            for statement in reading.read(event.line):
                 yield from writer.rows(statement)
         yield from _finish(reading, writer)
 
@@ -249,23 +278,16 @@ def _records_of(
         yield from _to_batches(rows(texts), to_arrow_schema(RECORD_SCHEMA))
 
 
-def _unread_row(event: Row) -> Row:
+def _unread_row(event: LogEvent) -> Row:
     """The record of what could not be read, not yet, or is not to be read."""
-    status = {TORN: Outcome.UNFINISHED, UNAVAILABLE: Outcome.UNREAD, FOREIGN: Outcome.NOT_AN_EVENT_LOG}.get(
-        event["kind"]
-    )
-    return problem_row(f"{event['file']}:{event['number']}", None if status else event["problem"], status)
+    line = event.line
+    status = {TORN: Outcome.UNFINISHED, UNAVAILABLE: Outcome.UNREAD, FOREIGN: Outcome.NOT_AN_EVENT_LOG}.get(line.kind)
+    return problem_row(f"{event.path}:{line.number}", None if status else line.problem, status)
 
 
 def _finish(reading: ApplicationLog, writer: RecordWriter) -> Iterator[Row]:
     for statement in reading.finish():
         yield from writer.rows(statement)
-
-
-def _events(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
-    for batch in batches:
-        for start in range(0, batch.num_rows, BATCH_ROWS):
-            yield from batch.slice(start, BATCH_ROWS).to_pylist()
 
 
 def _to_batches(rows: Iterable[Row], schema: pa.Schema) -> Iterator[pa.RecordBatch]:

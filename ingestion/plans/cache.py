@@ -158,5 +158,8 @@ def number_ids(descriptions: Sequence[str], application: Application) -> tuple[K
 
 
 def _depends_on_numbers(known: _CachedPlan) -> bool:
-    """Whether a name or a path has a `#` in it: the number behind it is none of Spark's, and was taken for one."""
-    return "#" in repr(known.lineage) or "#" in repr(known.made)
+    """Whether a name or a path has a `#` and a number in it, which is none of Spark's and was taken for one.
+
+    A masked expression has `#?` where a function's own variables have their numbers.
+    """
+    return any(_ID.search(repr(part)) for part in (known.lineage, known.made))

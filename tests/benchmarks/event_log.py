@@ -1,42 +1,67 @@
-"""How fast event logs become symbolic lineage, beside reading the same files as text and parsing their JSON.
+"""How fast event logs of Spark become symbolic lineage, and in how much memory.
 
-python tests/benchmarks/event_log.py [--megabytes 1100] [--history DIR] [--cores 2]
+    python -m tests.benchmarks.event_log --megabytes 100 1000 10000
 
-The logs are made of the events of a real application (or of the logs in --history), so mixed that SQL start events are
-about 5 % of the bytes; the jobs run again and again, as scheduled ones do, each time with other column numbers.
-Prints raw megabytes a second of each way and the memory of the Python workers at two sizes, in a session that has done
-both ways before; and at the larger size in a new process each, as a scheduled run is one.
+The logs are made of the events of a real application (or of the logs in --history), so mixed that SQL start events
+are about 5 % of the bytes; its jobs run again and again, as scheduled ones do, each time with other column numbers.
+For each size: raw megabytes a second of a core and of a processor second, once Spark has started, and memory at its
+highest, in a process of its own, as a scheduled run is one. `--text` tells the same of Spark's own reader of text with
+a test of prefixes and `from_json`. `--file-megabytes` is how many raw ones a file has, `--files-a-log` how many files
+an application's log is rolled into, `--codec` what they are compressed with: zstd is the default since Spark 3.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
-import os
 import re
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
+import lz4.block
 import psutil
 import zstandard
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parents[1])]
 
-from connectors.spark._codecs import codec_of, decode_stream
-from connectors.spark._event_logs import SparkHistoryOptions
-from connectors.spark.history import read_spark_history
+from main_job import Peak, watch  # noqa: E402
+
+from connectors.spark._codecs import LZ4_HEADER, LZ4_MAGIC, codec_of, decode_stream  # noqa: E402
+from connectors.spark._event_logs import SparkHistoryOptions  # noqa: E402
+from connectors.spark.history import read_spark_history  # noqa: E402
+from workflows.config import SparkSettings  # noqa: E402
+from workflows.runtime.signals import GracefulShutdown  # noqa: E402
+from workflows.runtime.spark import spark_session  # noqa: E402
 
 START = b'{"Event":"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart"'
 END = b'{"Event":"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd"'
-HEAD = (b'{"Event":"SparkListenerLogStart"', b'{"Event":"SparkListenerApplicationStart"')
-FILES = 24
+HEAD = (
+    *(b'{"Event":"SparkListenerLogStart"', b'{"Event":"SparkListenerApplicationStart"'),
+    b'{"Event":"SparkListenerEnvironmentUpdate"',
+)
 SHARE = 0.05
+RUNS = 8
+"""Runs of the jobs that the logs are made of, each compressed once: a frame of a codec may follow a frame."""
+
+LZ4_BLOCK = 1 << 15
+LZ4_PACKED = 0x20 | 5
+"""What lz4-java writes for a compressed block of 32 KB, Spark's size."""
+
+
+class Packed(NamedTuple):
+    """Lines as a file has them, and how many bytes they are."""
+
+    content: bytes
+    raw: int
 
 
 def real_lines(history: Path) -> list[bytes]:
@@ -46,33 +71,34 @@ def real_lines(history: Path) -> list[bytes]:
         return b"".join(decode_stream(stream, codec_of(path.name, stream) or "")).splitlines(keepends=True)
 
 
-def generate(directory: Path, lines: list[bytes], megabytes: int) -> tuple[int, int]:
-    """Logs of the asked size; gives raw bytes and the bytes of SQL start events."""
-    sql = [line for line in lines if line.startswith((START, END))]
+def generate(directory: Path, runs: tuple[Packed, list[Packed]], options: argparse.Namespace, megabytes: int) -> int:
+    """Logs of the asked size, out of their beginning and the runs that follow it; gives their raw bytes."""
+    head, bodies = runs
+    each = max(1, round(options.file_megabytes * 1e6 / bodies[0].raw))
+    files = max(1, round(megabytes * 1e6 / (each * bodies[0].raw)))
+    raw = 0
+    for number in range(files):
+        application, part = divmod(number, options.files_a_log)
+        log = directory / f"eventlog_v2_local-{application}"
+        log.mkdir(parents=True, exist_ok=True)
+        parts = [] if part else [head]
+        parts += [bodies[(number * each + run) % len(bodies)] for run in range(each)]
+        with (log / f"events_{part + 1}_local-{application}.{options.codec}").open("wb") as file:
+            file.writelines(one.content for one in parts)
+        raw += sum(one.raw for one in parts)
+    return raw
+
+
+def packed_runs(lines: list[bytes], codec: str) -> tuple[Packed, list[Packed]]:
+    """The beginning of a log, and some runs of its jobs among as many other events as there are in a large log."""
     head = [line for line in lines if line.startswith(HEAD)]
-    other = [line for line in lines if line.startswith(b'{"Event":"SparkListener') and line not in head]
-    started = sum(len(line) for line in sql if line.startswith(START))
-    filler = b"".join(other)
-    each = megabytes * 1_000_000 // FILES
-    rounds = max(1, round(each * SHARE / started))
-    raw = starts = 0
-    for number in range(FILES):
-        log = directory / f"eventlog_v2_local-{number}"
-        log.mkdir(parents=True)
-        with (
-            (log / f"events_1_local-{number}.zstd").open("wb") as file,
-            zstandard.ZstdCompressor().stream_writer(file) as out,
-        ):
-            size = sum(out.write(line) and len(line) for line in head)
-            for part in range(1, rounds + 1):
-                run = number * rounds + part
-                size += sum(out.write(renumbered(line, run)) and len(line) for line in sql)
-                starts += started
-                while size < each / rounds * part:
-                    out.write(filler)
-                    size += len(filler)
-        raw += size
-    return raw, starts
+    sql = [line for line in lines if line.startswith((START, END))]
+    others = b"".join(line for line in lines if not line.startswith((*HEAD, START, END)))
+    wanted = sum(len(line) for line in sql if line.startswith(START)) / SHARE
+    filler = others * max(1, round((wanted - sum(map(len, sql))) / len(others)))
+    pack = CODECS[codec]
+    runs = [b"".join(renumbered(line, run) for line in sql) + filler for run in range(RUNS)]
+    return pack(b"".join(head)), [pack(run) for run in runs]
 
 
 def renumbered(line: bytes, run: int) -> bytes:
@@ -85,35 +111,20 @@ def other(number: int, run: int) -> int:
     return lowest + (number - lowest + 7 * run) % (9 * lowest)
 
 
-def session(cores: int) -> SparkSession:
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    builder = SparkSession.builder.master(f"local[{cores}]").config("spark.ui.enabled", "false")
-    return builder.config("spark.driver.memory", "1g").config("spark.log.level", "ERROR").getOrCreate()
+def _zstd(raw: bytes) -> Packed:
+    return Packed(zstandard.ZstdCompressor(level=1).compress(raw), len(raw))
 
 
-class WorkerMemory:
-    """The largest resident size of any Python worker while the block runs, in megabytes."""
+def _lz4(raw: bytes) -> Packed:
+    blocks = []
+    for start in range(0, len(raw), LZ4_BLOCK):
+        block = raw[start : start + LZ4_BLOCK]
+        content = lz4.block.compress(block, store_size=False)
+        blocks += [LZ4_HEADER.pack(LZ4_MAGIC, LZ4_PACKED, len(content), len(block), 0), content]
+    return Packed(b"".join(blocks), len(raw))
 
-    def __enter__(self) -> WorkerMemory:
-        self.peak = 0.0
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._watch)
-        self._thread.start()
-        return self
 
-    def _watch(self) -> None:
-        me = psutil.Process()
-        while not self._stop.wait(0.2):
-            for child in me.children(recursive=True):
-                try:
-                    if "python" in child.name():
-                        self.peak = max(self.peak, child.memory_info().rss / 1e6)
-                except psutil.Error:
-                    continue
-
-    def __exit__(self, *_: object) -> None:
-        self._stop.set()
-        self._thread.join()
+CODECS: dict[str, Callable[[bytes], Packed]] = {"zstd": _zstd, "lz4": _lz4}
 
 
 def processor_seconds() -> float:
@@ -140,93 +151,76 @@ def as_lineage(spark: SparkSession, directory: Path) -> int:
     return records.where("symbolic is not null").count()
 
 
-WAYS = {"read.text + from_json": as_text, "to symbolic lineage": as_lineage}
-
-
-def of_a_new_process(way: str, directory: Path, cores: int) -> tuple[int, float]:
-    """What a way finds in a process of its own, as a scheduled run is one, and its seconds once Spark has started."""
-    command = [sys.executable, __file__, "--cores", str(cores), "--once", way, str(directory)]
-    ended = subprocess.run(command, check=True, capture_output=True, text=True)
-    found, seconds = ended.stdout.split()[-2:]
-    return int(found), float(seconds)
+WAYS = {"text": as_text, "lineage": as_lineage}
 
 
 def once(way: str, directory: Path, cores: int) -> None:
-    spark = session(cores)
-    begun = time.perf_counter()
-    found = WAYS[way](spark, directory)
-    print(found, time.perf_counter() - begun)
-    spark.stop()
+    """Prints what a way finds, its seconds, and those of processors."""
+    with spark_session(SparkSettings(master=f"local[{cores}]"), GracefulShutdown()) as spark:
+        begun, before = time.perf_counter(), processor_seconds()
+        found = WAYS[way](spark, directory)
+        print(found, time.perf_counter() - begun, processor_seconds() - before)
 
 
-def warm(spark: SparkSession, directory: Path, raw: int, repeats: int) -> None:
-    """Prints the best of several turns in one session, for each way."""
-    for name, way in WAYS.items():
-        seconds = spent = float("inf")
-        with WorkerMemory() as memory:
-            for _ in range(repeats):
-                begun, before = time.perf_counter(), processor_seconds()
-                found = way(spark, directory)
-                seconds = min(seconds, time.perf_counter() - begun)
-                spent = min(spent, processor_seconds() - before)
-        print(
-            f"  {name}: {found} found, {seconds:.1f} s, {raw / 1e6 / seconds:.0f} MB/s, "
-            f"{raw / 1e6 / spent:.0f} MB per processor second, worker {memory.peak:.0f} MB"
-        )
+def measure(way: str, directory: Path, raw: int, cores: int) -> None:
+    """Prints what a way takes in a process of its own."""
+    command = [sys.executable, __file__, "--cores", str(cores), "--once", way, str(directory)]
+    job = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    peak = Peak()
+    watcher = threading.Thread(target=watch, args=(job.pid, peak), daemon=True)
+    watcher.start()
+    printed, _ = job.communicate()
+    watcher.join()
+    if job.returncode:
+        sys.exit(f"{way} ended with {job.returncode}")
+    found, seconds, spent = map(float, printed.split()[-3:])
+    print(
+        f"  {way}: {found:,.0f} found, {seconds:.1f} s, {raw / 1e6 / seconds / cores:.0f} MB/s of a core, "
+        f"{raw / 1e6 / spent:.0f} MB of a processor second; driver {peak.driver / 1e6:.0f} MB, largest worker "
+        f"{peak.worker / 1e6:.0f}, all Python {peak.held / 1e6:.0f} with what forks share counted once, "
+        f"JVM {peak.jvm / 1e6:,.0f}",
+        flush=True,
+    )
 
 
-def cold(directory: Path, raw: int, cores: int, repeats: int) -> None:
-    """Prints the best of several processes for each way, in turn."""
-    best = dict.fromkeys(WAYS, float("inf"))
-    for _ in range(repeats):
-        for way in WAYS:
-            _, seconds = of_a_new_process(way, directory, cores)
-            best[way] = min(best[way], seconds)
-    for way, seconds in best.items():
-        print(f"  {way}, in a process of its own: {seconds:.1f} s, {raw / 1e6 / seconds:.0f} MB/s")
-    text, lineage = best.values()
-    print(f"  {text / lineage:.2f} of the speed of text")
+@contextlib.contextmanager
+def application() -> Iterator[Path]:
+    """The folder of a real application's logs, made now."""
+    script = HERE.parent / "support/spark_jobs/generator/application.py"
+    with tempfile.TemporaryDirectory() as scratch:
+        root = Path(scratch)
+        (root / "logs").mkdir()
+        confs = ["--conf", f"spark.eventLog.dir={(root / 'logs').as_uri()}"]
+        arguments = ["--jobs", "sql", "--root", scratch, "--truth", str(root / "truth.json"), *confs]
+        subprocess.run([sys.executable, str(script), *arguments], check=True, cwd=root, capture_output=True)
+        yield root
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--megabytes", type=int, default=1100)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--megabytes", type=int, nargs="+", default=[100, 1000])
+    parser.add_argument("--file-megabytes", type=int, default=64)
+    parser.add_argument("--files-a-log", type=int, default=1)
+    parser.add_argument("--codec", choices=CODECS, default="zstd")
     parser.add_argument("--history", type=Path)
     parser.add_argument("--cores", type=int, default=2)
-    parser.add_argument("--repeats", type=int, default=3, help="the best of them is printed")
+    parser.add_argument("--text", action="store_true", help="Spark's own reader of text too, which reads no lz4")
     parser.add_argument("--once", nargs=2, metavar=("WAY", "DIRECTORY"), help="one way once, over logs that are there")
     options = parser.parse_args()
     if options.once:
         once(options.once[0], Path(options.once[1]), options.cores)
         return
-    with tempfile.TemporaryDirectory() as scratch:
-        compare(Path(scratch), options)
-
-
-def compare(root: Path, options: argparse.Namespace) -> None:
-    lines = real_lines(options.history or application(root / "application"))
-    spark = session(options.cores)
-    size, _ = generate(root / "warm", lines, 30)
-    for way in WAYS.values():
-        way(spark, root / "warm")
-    print(f"warmed up on {size / 1e6:.0f} MB")
-    for megabytes in (options.megabytes // 4, options.megabytes):
-        directory = root / f"logs-{megabytes}"
-        raw, starts = generate(directory, lines, megabytes)
-        print(f"{raw / 1e6:.0f} MB raw, SQL start events {starts / raw:.1%} of it")
-        warm(spark, directory, raw, options.repeats)
-    spark.stop()
-    cold(directory, raw, options.cores, options.repeats)
-
-
-def application(root: Path) -> Path:
-    """The folder of a real application's logs, made now."""
-    (root / "logs").mkdir(parents=True)
-    script = Path(__file__).parents[1] / "support/spark_jobs/generator/application.py"
-    confs = ["--conf", f"spark.eventLog.dir={(root / 'logs').as_uri()}"]
-    arguments = ["--jobs", "sql", "--root", str(root), "--truth", str(root / "truth.json"), *confs]
-    subprocess.run([sys.executable, str(script), *arguments], check=True, cwd=root)
-    return root
+    with contextlib.nullcontext(options.history) if options.history else application() as history:
+        runs = packed_runs(real_lines(history), options.codec)
+    for megabytes in options.megabytes:
+        with tempfile.TemporaryDirectory(prefix="headwater-benchmark-") as scratch:
+            raw = generate(Path(scratch), runs, options, megabytes)
+            files = [file for file in Path(scratch).rglob("*") if file.is_file()]
+            print(
+                f"{raw / 1e6:,.0f} MB raw in {len(files):,} files, {sum(f.stat().st_size for f in files) / 1e6:,.0f} MB"
+            )
+            for way in ("text", "lineage") if options.text else ("lineage",):
+                measure(way, Path(scratch), raw, options.cores)
 
 
 if __name__ == "__main__":

@@ -169,7 +169,7 @@ def read_directory(
                     for line in event_lines(decode_stream(stream, codec_of(path.name, stream) or "")):
                         if line.kind == "problem":
                             rows.append(problem_row(f"{file.path}:{line.number}", line.problem or ""))
-                        elif line.kind != "ignored":
+                        else:
                             rows += [row for statement in reading.read(line) for row in writer.rows(statement)]
             rows += [row for statement in reading.finish() for row in writer.rows(statement)]
     return rows

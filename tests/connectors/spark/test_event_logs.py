@@ -10,7 +10,7 @@ import pytest
 import zstandard
 
 from connectors.spark._event_logs import local_files, to_read
-from connectors.spark.history import file_rows
+from connectors.spark.history import file_events
 
 START = b'{"Event":"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart","executionId":%d,"time":1}\n'
 LOG = b'{"Event":"SparkListenerLogStart","Spark Version":"4.0.0"}\n' + START % 1
@@ -18,12 +18,12 @@ LOG = b'{"Event":"SparkListenerLogStart","Spark Version":"4.0.0"}\n' + START % 1
 
 def kinds(directory: Path) -> dict[str, str]:
     """What was found in each file: the kinds of its events, or what is said of it."""
-    found = local_files(str(directory))
+    files = local_files(str(directory))
     return {
         file.path.removeprefix(directory.as_uri().replace("///", "/") + "/"): " ".join(
-            str(row["problem"] or row["kind"]) for row in file_rows(file)
+            found.line.problem or found.line.kind for found in file_events(file)
         )
-        for file in found
+        for file in files
     }
 
 

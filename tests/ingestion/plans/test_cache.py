@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import pytest
 
 from ingestion.analysis.symbolic import loads
+from ingestion.model.lineage import StatementLineage
+from ingestion.plans import cache
 from ingestion.plans.cache import PlanCache
 from ingestion.plans.lineage import Application, statement_lineage
 from ingestion.plans.names import NameMapping
@@ -52,6 +55,28 @@ def test_a_number_in_a_name_is_no_id() -> None:
         lineage, _ = plans.lineage([text], application)
         assert lineage is not None
         assert [r.sources[0].column for r in lineage.flows[0].outputs[1].references] == [f"st#{number}"]
+
+
+def test_a_plan_whose_functions_have_variables_is_evaluated_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def counted(descriptions: Sequence[str], application: Application) -> StatementLineage | None:
+        asked.extend(descriptions)
+        return statement_lineage(descriptions, application)
+
+    monkeypatch.setattr(cache, "statement_lineage", counted)
+    plans, application = PlanCache(), Application()
+    made = "transform(tags#%(b)d, lambdafunction(concat(lambda x#%(c)d, ?), lambda x#%(c)d, false)) AS state#%(d)d"
+    plan = PLAN.replace("+- WriteFiles (2)", "+- Project (2)").replace(
+        "(2) WriteFiles\n", f"(2) Project\nOutput [2]: [order_id#%(a)d, {made}]\n"
+    )
+    for first in (10, 87, 4000):
+        numbers = {name: first + index for index, name in enumerate("abcd")}
+        lineage, _ = plans.lineage([plan % {**numbers, "name": "tags"}], application)
+        assert lineage == statement_lineage([plan % {**numbers, "name": "tags"}], Application())
+        assert lineage is not None
+        assert "#?" in repr(lineage)
+    assert len(asked) == 1
 
 
 def test_the_same_plan_means_other_tables_to_an_application_with_another_warehouse() -> None:
